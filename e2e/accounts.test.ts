@@ -400,7 +400,7 @@ test('after others’ failures both apps prove work by themselves, without a cli
     .selectFrom('audit_log')
     .select('details')
     .where('action', '=', 'sign-in')
-    .orderBy('position', 'desc')
+    .orderBy('at', 'desc')
     .executeTakeFirstOrThrow()
   assert.equal(JSON.parse(details ?? '').address, '203.0.113.7')
 })

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { Catalogue, Tier } from './catalogue/catalogue.ts'
-import { type AiConfig, readAi, readEmbedder, readPriceFiles } from './config/ai.ts'
+import { type AiConfig, readAi, readEmbedder, readModel, readPriceFiles } from './config/ai.ts'
 import {
   type ProcessorConfig,
   pricesOf,
@@ -15,10 +15,13 @@ import {
   refuseStrayPlans,
 } from './config/catalogue.ts'
 import { isLocal } from './config/exposures.ts'
+import { readLaneSlots } from './config/job-lanes.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
 import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
+import type { Route } from './models/catalogue.ts'
 import type { PriceFiles } from './models/price-list.ts'
+import type { LaneSlots } from './platform/jobs/lanes.ts'
 
 export type { VendorConfig } from './config/ai.ts'
 export { exposures } from './config/exposures.ts'
@@ -33,6 +36,8 @@ export type Config = {
   debug: boolean
   logLevel: string
   serve: ReadonlySet<Part>
+  /** How many jobs of each lane run here at once. */
+  jobLanes: LaneSlots
   /** `trustProxy`: how many proxies stand in front, or their networks. */
   http: {
     host: string
@@ -67,6 +72,8 @@ export type Config = {
   ai: AiConfig
   /** `local` or `vendor:MODEL`, with `auto` and aliases resolved. */
   embedder: string
+  /** Makes follow-up questions about documents stand alone before they are searched; null: no model does. */
+  followUpModel: Route | null
   oauth: OAuthConfig
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
@@ -81,7 +88,7 @@ export type Config = {
   /** Tokens a month and user, of the plans that have such a budget. */
   budgets: ReadonlyMap<Tier, number>
   /** How long what has happened is kept. */
-  retention: { eventsDays: number }
+  retention: { eventsDays: number; usageDays: number; auditDays: number; downloadsDays: number; contactDays: number }
   /** How long a failed payment leaves a plan open. */
   pastDueGraceDays: number
   maxTextBytes: number
@@ -197,6 +204,7 @@ export function readConfig(env: Env): Config {
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     serve,
+    jobLanes: readLaneSlots(read),
     http: {
       ...{ host, port, storefrontPort, trustProxy: readTrustProxy(read) },
       connectionsPerAddress:
@@ -226,6 +234,7 @@ export function readConfig(env: Env): Config {
     processor: { ...processor, prices: pricesOf(catalogue) },
     ai,
     embedder: readEmbedder(read, ai),
+    followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),
     // Nobody is vouched for by a sandbox where the emails to them are real.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base),
@@ -242,7 +251,7 @@ export function readConfig(env: Env): Config {
     superuser: readSuperuser(read),
     pwnedPasswordsUrl: read.url('PWNED_PASSWORDS_URL', ['http:', 'https:']),
     budgets: readBudgets(read, catalogue),
-    retention: { eventsDays: read.positive('RETENTION_EVENTS_DAYS', 90) },
+    retention: readRetention(read),
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
@@ -252,6 +261,17 @@ export function readConfig(env: Env): Config {
     geoipDb: read.optional('GEOIP_DB'),
     ...readSecretKeys(read),
   })
+}
+
+function readRetention(read: Reader): Config['retention'] {
+  return {
+    eventsDays: read.atLeast('RETENTION_EVENTS_DAYS', 90, 7),
+    // Budgets are counted from the days of the month before this one on.
+    usageDays: read.atLeast('RETENTION_USAGE_DAYS', 400, 62),
+    auditDays: read.atLeast('RETENTION_AUDIT_DAYS', 400, 30),
+    downloadsDays: read.atLeast('RETENTION_DOWNLOADS_DAYS', 400, 7),
+    contactDays: read.atLeast('RETENTION_CONTACT_DAYS', 730, 7),
+  }
 }
 
 function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'] {

@@ -1,12 +1,16 @@
 import { keyAudit } from '#audit/audit.ts'
+import { systemClock } from '#platform/clock.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
+import { sandboxClock } from '#sandbox/clock.ts'
 import type { Config } from './config.ts'
 import { migrations } from './migrations.ts'
 
 /** The platform with every room's tables, for the service and for commands. @throws Error with a sentence for the operator. */
 export async function openWithRooms(config: Config, options: PlatformOptions): Promise<Platform> {
-  const platform = await openPlatform(config, migrations, options)
+  // Where money is played, time may be, too; nowhere else.
+  const clock = options.clock ?? (config.processor.sandboxed ? sandboxClock(config.dataDir) : systemClock)
+  const platform = await openPlatform(config, migrations, { ...options, clock })
   keyAudit(platform.db, platform.secrets.key('audit'))
   return { ...platform, config: withSandboxSecrets(config, platform.secrets) }
 }

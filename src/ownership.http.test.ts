@@ -19,6 +19,7 @@ type Things = Record<
   | 'link'
   | 'key'
   | 'document'
+  | 'ingestJob'
   | 'externalId'
   | 'source'
   | 'user'
@@ -49,6 +50,8 @@ const ASKED: Record<string, Asked> = {
   'POST /api/api-keys/:key_id/rotate key_id': { thing: 'key', body: () => ({ grace_seconds: 60 }) },
   'DELETE /api/api-keys/:key_id key_id': { thing: 'key' },
   'DELETE /api/rag/documents/:document_id document_id': { thing: 'document' },
+  'GET /api/rag/jobs/:id id': { thing: 'ingestJob' },
+  'DELETE /api/rag/jobs/:id id': { thing: 'ingestJob' },
   'GET /api/usage/calls request_id': { thing: 'call', status: 200, query: (id) => `?request_id=${id}` },
   'GET /api/usage/calls key': { thing: 'key', status: 200, query: (id) => `?key=${id}` },
   'GET /api/usage/calls cursor': { thing: 'cursor', status: 422, query: (id) => `?cursor=${id}` },
@@ -103,6 +106,8 @@ const NOBODYS: Record<string, string> = {
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',
   'POST /api/billing/create-checkout-session price_id': 'of the catalogue',
+  'POST /api/billing/change/preview price_id': 'of the catalogue',
+  'POST /api/billing/change price_id': 'of the catalogue',
   'POST /v1/chat/completions id': 'the caller’s own words to a model',
   'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',
   'POST /api/auth/passkeys/register/verify id': 'a device says it, and signs for it',
@@ -287,6 +292,9 @@ async function openWithThings(t: TestContext) {
   await ada.post('/api/rag/ingest/text', { content: `${content} So it says.`, external_id: 'diary' })
   await ada.post('/api/rag/ingest/text', { content: `${content} Or was.`, metadata: { source: 'diary.txt' } })
 
+  const later = { content: `${content} Or will be.` }
+  const ingestJob = (await ada.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })).body
+
   await shop.sell(adaBuys, 'pro')
   const [purchase] = (await adaBuys.get('/api/purchases')).body
   const checkout = await adaBuys.get('/api/checkout?tier=basic')
@@ -307,6 +315,7 @@ async function openWithThings(t: TestContext) {
     link: link ?? 'google',
     key: key.id,
     document: document.document_ids[0],
+    ingestJob: ingestJob.job_id,
     externalId: 'diary',
     source: 'diary.txt',
     user: ada.userId,

@@ -1,16 +1,21 @@
 /** The sandbox, told where this service listens: it calls back over those ports, as the real world would over the network. */
 import type { Embedder } from '#embeddings/embedder.ts'
+import { isMovable } from '#platform/clock.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createSandbox, type Sandbox, type SandboxNeeds } from '#sandbox/sandbox.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import type { Config } from './config.ts'
 
-export function openSandbox({ config, clock, log }: Platform, embedder: Embedder): Sandbox {
+export function openSandbox({ config, clock, jobs, log }: Platform, embedder: Embedder): Sandbox {
   const never = new AbortController().signal
   return createSandbox({
     dataDir: config.dataDir,
     clock,
+    hands: {
+      advance: config.processor.sandboxed && isMovable(clock) ? (ms) => clock.advance(ms) : null,
+      catchUp: jobs.drain,
+    },
     log,
     embed: async (texts) => (await embedder.embed(texts, 'document', never)).vectors,
     open: config.sandbox.open,

@@ -15,6 +15,7 @@ import type { Authenticators } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { createConnectionLimit } from '#platform/http/connections.ts'
 import type { Platform, PlatformOptions } from '#platform/platform.ts'
+import { startRetention } from '#platform/retention.ts'
 import type { Room } from '#platform/room.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
@@ -23,6 +24,7 @@ import { createUsage, type Usage } from '#usage/usage.ts'
 import type { Config } from './config.ts'
 import { createListener } from './listener.ts'
 import { openWithRooms } from './open.ts'
+import { agedRows } from './retention.ts'
 import { openSandbox } from './sandbox-wiring.ts'
 import { createServers } from './servers.ts'
 import { version } from './version.ts'
@@ -99,6 +101,7 @@ export async function createService(
     switches: switches.live,
   })
   const listener = createListener(config, connections, api ?? health, storefront)
+  let stopRetention = () => {}
   let closing: Promise<void> | null = null
 
   return {
@@ -116,6 +119,7 @@ export async function createService(
       if (!config.serve.has('worker')) return
       for (const room of rooms) await room.start?.()
       platform.start()
+      stopRetention = startRetention(platform, agedRows(config))
     },
     close: (drainMs = 30_000, delayMs = 0) => (closing ??= close(drainMs, delayMs)),
   }
@@ -123,6 +127,7 @@ export async function createService(
   async function close(drainMs: number, delayMs: number): Promise<void> {
     state.draining = true
     if (delayMs > 0) await wait(delayMs)
+    stopRetention()
     for (const room of rooms) room.stop?.()
     const begun = performance.now()
     // What the jobs call in the sandbox goes over these ports.

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testApp } from '../../src/testing/app.ts'
 import { differences } from '../../src/testing/billing-chaos/truth.ts'
-import { AFTERWARDS_MS, playChaos } from '../../src/testing/billing-chaos/world.ts'
+import { AFTERWARDS_MS, chaosCatalogue, playChaos } from '../../src/testing/billing-chaos/world.ts'
 
 export type Life = {
   dataDir: string
@@ -18,10 +18,12 @@ export type Life = {
 
 const { dataDir, databaseUrl, seed, life, histories, steps, isLast } = JSON.parse(process.argv[2] ?? '') as Life
 const endings: (() => Promise<void>)[] = []
-const app = await testApp(
-  { after: (work) => void endings.push(work as () => Promise<void>) },
-  { onData: { dataDir, databaseUrl }, worker: true },
-)
+const context = { after: (work: unknown) => void endings.push(work as () => Promise<void>) }
+const app = await testApp(context, {
+  env: chaosCatalogue(context),
+  onData: { dataDir, databaseUrl },
+  worker: true,
+})
 
 // The processor's times are of this clock: a later life must not fall behind them.
 const clockFile = join(dataDir, 'moved-ms')

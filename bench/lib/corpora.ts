@@ -45,14 +45,16 @@ export function chunkEvaluation(folder: string): Corpus[] {
 export function xquad(
   folder: string,
   language: string,
-): { paragraphs: string[]; questions: { question: string; paragraph: number }[] } {
+): { paragraphs: string[]; questions: { question: string; answer: string; paragraph: number }[] } {
   const { data } = JSON.parse(readFileSync(join(folder, 'xquad', `xquad.${language}.json`), 'utf8')) as {
-    data: { paragraphs: { context: string; qas: { question: string }[] }[] }[]
+    data: { paragraphs: { context: string; qas: { question: string; answers: { text: string }[] }[] }[] }[]
   }
   const all = data.flatMap(({ paragraphs }) => paragraphs)
   return {
     paragraphs: all.map(({ context }) => context),
-    questions: all.flatMap(({ qas }, paragraph) => qas.map(({ question }) => ({ question, paragraph }))),
+    questions: all.flatMap(({ qas }, paragraph) =>
+      qas.map(({ question, answers }) => ({ question, answer: answers[0]?.text ?? '', paragraph })),
+    ),
   }
 }
 

@@ -35,12 +35,11 @@ test('every address of the administration refuses the unknown and those who are 
 
 test('the numbers count users, subscriptions, the last seven days and verified addresses', async (t) => {
   const app = await testApp(t)
+  const old = await app.as('old')
+  app.clock.advance(8 * 86_400_000)
   const root = await asSuperuser(app)
   await app.as('ada', { tier: 'pro' })
-  await app.as('old')
-  await sql`update users set created_at = ${'2020-01-01T00:00:00.000Z'}, is_verified = ${true} where email = 'old@example.com'`.execute(
-    app.platform.db,
-  )
+  assert.equal((await root.patch(`/api/admin/users/${old.userId}`, { is_verified: true })).status, 200)
   const reply = await root.get('/api/admin/stats')
   assert.deepEqual(reply.body, { total_users: 3, active_subscriptions: 1, new_users_7d: 2, verified_users: 1 })
 })
@@ -164,7 +163,15 @@ test('superusers read the messages of the contact form, newest first', async (t)
   }
   const { status, body } = await root.get('/api/admin/contact-messages?page=1&limit=2')
   assert.equal(status, 200)
-  assert.deepEqual({ ...body, messages: [] }, { messages: [], total: 3, page: 1, limit: 2, pages: 2 })
+  assert.deepEqual(
+    { ...body, messages: [] },
+    {
+      ...{ messages: [], total: 3, page: 1, limit: 2, pages: 2 },
+      next_cursor: body.next_cursor,
+    },
+  )
+  const rest = await root.get(`/api/admin/contact-messages?limit=2&cursor=${body.next_cursor}`)
+  assert.deepEqual([rest.body.messages[0].message, rest.body.next_cursor], ['one', null])
   assert.deepEqual(
     body.messages.map(({ message }: { message: string }) => message),
     ['three', 'two'],

@@ -9,6 +9,7 @@ import { UserView, userView } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { CountedPaged, Paged, PageQuery } from '#platform/http/keyset.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { ContactSubjectName, listContactMessages } from '#storefront/contact/contact.ts'
@@ -16,11 +17,7 @@ import { adminProblem } from './problems.ts'
 
 const tags = ['admin']
 
-const Page = Type.Object({
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-})
-const Paged = { total: Type.Integer(), page: Type.Integer(), limit: Type.Integer(), pages: Type.Integer() }
+const Page = Type.Object(PageQuery)
 
 const ListedUser = Type.Object(
   {
@@ -110,7 +107,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
         tags,
         summary: 'Messages of the contact form, newest first; `notified_at` is null while support was not told',
         querystring: Page,
-        response: { 200: Type.Object({ messages: Type.Array(ContactMessage), ...Paged }) },
+        response: { 200: Type.Object({ messages: Type.Array(ContactMessage), ...CountedPaged }) },
       },
       config: { access: 'superuser' },
     },

@@ -16,6 +16,8 @@ export type EmbedCall = {
   inputs: EmbeddingInput[]
   /** Null: the model's own. */
   dimensions: number | null
+  /** Members that the request gets beside them. */
+  members?: Readonly<Record<string, string>> | undefined
   signal: AbortSignal
 }
 
@@ -84,7 +86,7 @@ export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingT
         deps.wire
           .send(
             target,
-            (target.vendor.embed ?? embedder).shape(model, inputs, call.dimensions),
+            (target.vendor.embed ?? embedder).shape(model, inputs, call.dimensions, call.members),
             call.signal,
             attemptLog,
           )

@@ -149,7 +149,8 @@ async function removeExpired({ db, clock }: Pick<Deps, 'db' | 'clock'>, signal?:
               .$asTuple('user_id', 'key'),
           ),
         )
-        .executeTakeFirst(),
+        .executeTakeFirstOrThrow()
+        .then(({ numDeletedRows }) => Number(numDeletedRows)),
     signal,
   )
 }

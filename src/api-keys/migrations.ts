@@ -28,6 +28,7 @@ export const apiKeyMigrations: Migration[] = [
         previous_until_at {timestamp},
         primary key (user_id, id)
       );
+      create index api_keys_revoked on api_keys (revoked_at) where revoked_at is not null;
     `,
   },
 ]

@@ -54,6 +54,11 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
     reading.clear()
   })
 
+  bus.onGap(() => {
+    states.clear()
+    reading.clear()
+  })
+
   return {
     verify(secret, { fresh = false } = {}) {
       const known = hashes.get(secret)

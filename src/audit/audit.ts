@@ -1,10 +1,14 @@
-// The audit log of accounts: append-only, each entry's keyed hash covers the one before it, so that who writes to the database alone
-// cannot make the chain anew. Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so that a
+// The audit log of accounts: append-only chains, in each of which an entry's keyed hash covers the one before it, so that who writes to
+// the database alone cannot make one anew. They are many, so that sign-ins of all nodes do not wait for one head. Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so that a
 // deleted person's details can be erased while the chain still holds.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import type { Selectable } from 'kysely'
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
-import { type Db, forUpdate } from '#platform/db/db.ts'
+import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import { SLICE_ROWS } from '#platform/db/slices.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import { CHAINS } from './migrations.ts'
 
 export type AuditEvent = {
   /** Who did it; null for the service itself. */
@@ -31,8 +35,17 @@ function keyOf(db: Db): Buffer {
   return key
 }
 
+/** A transaction writes to one chain, whatever it is about: two heads, locked in two orders, would be a deadlock. */
+const chains = new WeakMap<object, number>()
+
+function chainOf(tx: Db, about: string): number {
+  const chain = chains.get(tx) ?? (createHash('sha256').update(about).digest()[0] ?? 0) % CHAINS
+  if (tx.isTransaction) chains.set(tx, chain)
+  return chain
+}
+
 /**
- * Appends an entry in the caller's transaction. Call it last there: on PostgreSQL it holds the head of the chain
+ * Appends an entry in the caller's transaction. Call it last there: on PostgreSQL it holds the head of its chain
  * until the commit.
  */
 export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
@@ -40,114 +53,215 @@ export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
   const subjectUser = event.subject?.startsWith('user:') ? event.subject.slice('user:'.length) : null
   const subject = subjectUser === null ? (event.subject ?? null) : `user:${await pseudonymOf(tx, subjectUser)}`
 
+  // What is done to a person, and by them, mostly stands in one chain, in its order.
+  const chain = chainOf(tx, subjectUser ?? event.actorId ?? subject ?? event.action)
   const head = await forUpdate(
     tx,
-    tx.selectFrom('audit_head').selectAll().where('id', '=', 1),
+    tx.selectFrom('audit_heads').select(['position', 'hash']).where('chain', '=', chain),
   ).executeTakeFirstOrThrow()
   const details = event.data === undefined ? null : JSON.stringify(event.data)
   const salt = randomBytes(16).toString('base64url')
   const entry = {
-    position: head.position + 1,
-    at: event.at,
-    actor,
-    action: event.action,
-    subject,
-    commitment: commitmentOf(salt, details),
-    previous: head.hash,
+    ...{ chain, position: head.position + 1, at: event.at },
+    ...{ actor, action: event.action, subject, commitment: commitmentOf(salt, details), previous: head.hash },
   }
   const hash = entryHash(keyOf(tx), entry)
   await tx
     .insertInto('audit_log')
     .values({ ...entry, salt, details, hash })
     .execute()
-  await tx.updateTable('audit_head').set({ position: entry.position, hash }).where('id', '=', 1).execute()
+  await tx.updateTable('audit_heads').set({ position: entry.position, hash }).where('chain', '=', chain).execute()
 }
 
+/** Where a chain ended. */
+export type AuditHead = { chain: number; position: number; hash: string }
+
 export type AuditVerdict =
-  | { intact: true; entries: number; head: string }
-  | { intact: false; entries: number; position: number; reason: string }
+  | { intact: true; entries: number; heads: AuditHead[] }
+  | { intact: false; chain: number; position: number; reason: string }
 
 const PAGE = 1_000
 
 /**
- * Walks the whole chain. The end of a chain can be cut off unseen by whoever writes to the database, so keep the head
- * that this returns elsewhere and pass it as `expect` the next time.
+ * Walks all chains. The end of one can be cut off unseen by whoever writes to the database, so keep the heads that this returns
+ * elsewhere and pass them as `noted` the next time.
  */
-export async function verifyAudit(db: Db, expect?: { position: number; hash: string }): Promise<AuditVerdict> {
-  const key = keyOf(db)
-  let position = 0
-  let previous = ''
-  const broken = (at: number, reason: string): AuditVerdict => ({
-    intact: false,
-    entries: position,
-    position: at,
-    reason,
-  })
+export async function verifyAudit(db: Db, noted: readonly AuditHead[] = []): Promise<AuditVerdict> {
+  const known = await db.selectFrom('audit_heads').selectAll().orderBy('chain').execute()
+  const heads: AuditHead[] = []
+  let entries = 0
+  for (let chain = 0; chain < CHAINS; chain++) {
+    const head = known.find((one) => one.chain === chain)
+    if (head === undefined) return { intact: false, chain, position: 0, reason: 'the head of the chain is missing' }
+    const walked = await verifyChain(
+      db,
+      head,
+      noted.find((one) => one.chain === chain),
+    )
+    if ('reason' in walked) return { intact: false, chain, ...walked }
+    entries += walked.entries
+    if (head.position > 0) heads.push({ chain, position: head.position, hash: head.hash })
+  }
+  const strays = await db.selectFrom('audit_log').select('chain').where('chain', '>=', CHAINS).limit(1).execute()
+  const [stray] = strays
+  if (stray) return { intact: false, chain: stray.chain, position: 0, reason: 'there is no such chain' }
+  return { intact: true, entries, heads }
+}
 
+type Broken = { position: number; reason: string }
+
+async function verifyChain(
+  db: Db,
+  head: Selectable<Tables['audit_heads']>,
+  noted: AuditHead | undefined,
+): Promise<{ entries: number } | Broken> {
+  const { chain, start } = head
+  const key = keyOf(db)
+  if (start > 0 && startSeal(key, chain, start, head.start_hash) !== head.start_seal) {
+    return { position: start, reason: 'it does not begin where retention has cut it' }
+  }
+  let position = start
+  let previous = head.start_hash
   for (;;) {
     const rows = await db
       .selectFrom('audit_log')
       .selectAll()
+      .where('chain', '=', chain)
       .where('position', '>', position)
+      // What others append meanwhile is left to the next time.
+      .where('position', '<=', head.position)
       .orderBy('position')
       .limit(PAGE)
       .execute()
     for (const row of rows) {
-      if (row.position !== position + 1) return broken(position + 1, 'the entry is missing')
-      if (row.previous !== previous) return broken(row.position, 'it does not follow the entry before it')
-      if (entryHash(key, row) !== row.hash) return broken(row.position, 'its content was changed')
-      if (row.salt !== null && commitmentOf(row.salt, row.details) !== row.commitment) {
-        return broken(row.position, 'its details were changed')
-      }
-      if (row.salt === null && row.details !== null) return broken(row.position, 'it has details without a salt')
-      if (row.salt === null && !(await someoneIsGone(db, row))) return broken(row.position, 'its details were erased')
-      if (expect?.position === row.position && expect.hash !== row.hash) {
-        return broken(row.position, 'it is not the entry that was noted')
+      const reason = await faultOf(db, key, row, { position, previous })
+      if (reason !== null) return { position: position + 1, reason }
+      if (noted?.position === row.position && noted.hash !== row.hash) {
+        return { position: row.position, reason: 'it is not the entry that was noted' }
       }
       position = row.position
       previous = row.hash
     }
     if (rows.length < PAGE) break
   }
-
-  const head = await db.selectFrom('audit_head').selectAll().where('id', '=', 1).executeTakeFirst()
-  if (head?.position !== position || head.hash !== previous) return broken(position, 'the end was cut off')
-  if (expect && expect.position > position) return broken(position, 'entries after it were cut off')
-  return { intact: true, entries: position, head: previous }
+  if (head.position !== position || head.hash !== previous) return { position, reason: 'the end was cut off' }
+  if (noted && noted.position > position) return { position, reason: 'entries after it were cut off' }
+  return { entries: position - start }
 }
 
-export type AuditEntry = { position: number; at: Instant; action: string; subject: string | null; data: unknown }
+async function faultOf(
+  db: Db,
+  key: Buffer,
+  row: Selectable<Tables['audit_log']>,
+  { position, previous }: { position: number; previous: string },
+): Promise<string | null> {
+  if (row.position !== position + 1) return 'the entry is missing'
+  if (row.previous !== previous) return 'it does not follow the entry before it'
+  if (entryHash(key, row) !== row.hash) return 'its content was changed'
+  if (row.salt !== null && commitmentOf(row.salt, row.details) !== row.commitment) return 'its details were changed'
+  if (row.salt === null && row.details !== null) return 'it has details without a salt'
+  if (row.salt === null && !(await someoneIsGone(db, row))) return 'its details were erased'
+  return null
+}
+
+/**
+ * Takes the oldest entries of a chain away, up to SLICE_ROWS, and seals where it begins now: what stays is verified from there.
+ * @returns how many went.
+ */
+export async function cutChainSlice(db: Db, before: Instant): Promise<number> {
+  return transaction(db, async (tx) => {
+    const old = await tx
+      .selectFrom('audit_heads')
+      .innerJoin('audit_log', (join) =>
+        join
+          .onRef('audit_log.chain', '=', 'audit_heads.chain')
+          .on(({ eb, ref }) => eb(ref('audit_log.position'), '=', eb(ref('audit_heads.start'), '+', 1))),
+      )
+      .select('audit_heads.chain')
+      .where('audit_log.at', '<', before)
+      .limit(1)
+      .executeTakeFirst()
+    if (old === undefined) return 0
+    const { chain } = old
+    const head = await forUpdate(
+      tx,
+      tx.selectFrom('audit_heads').selectAll().where('chain', '=', chain),
+    ).executeTakeFirstOrThrow()
+    const rows = await tx
+      .selectFrom('audit_log')
+      .select(['position', 'at', 'hash'])
+      .where('chain', '=', chain)
+      .where('position', '>', head.start)
+      .orderBy('position')
+      .limit(SLICE_ROWS)
+      .execute()
+    const kept = rows.findIndex(({ at }) => at >= before)
+    const last = kept < 0 ? rows.at(-1) : rows[kept - 1]
+    if (last === undefined) return 0
+    const start = { start: last.position, start_hash: last.hash }
+    const start_seal = startSeal(keyOf(tx), chain, last.position, last.hash)
+    await tx.deleteFrom('audit_log').where('chain', '=', chain).where('position', '<=', last.position).execute()
+    await tx
+      .updateTable('audit_heads')
+      .set({ ...start, start_seal })
+      .where('chain', '=', chain)
+      .execute()
+    return last.position - head.start
+  })
+}
+
+export type AuditEntry = { at: Instant; action: string; subject: string | null; data: unknown }
 
 /** What a user did or had done to them, newest first; for the export. */
 export async function auditOf(db: Db, userId: string): Promise<AuditEntry[]> {
-  const person = await db
-    .selectFrom('audit_persons')
-    .select('pseudonym')
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  if (!person) return []
+  const person = await personOf(db, userId)
+  if (person === undefined) return []
   const rows = await db
     .selectFrom('audit_log')
-    .select(['position', 'at', 'action', 'subject', 'details'])
-    .where((e) => e.or([e('actor', '=', person.pseudonym), e('subject', '=', `user:${person.pseudonym}`)]))
+    .select(['at', 'action', 'subject', 'details'])
+    .where((e) => e.or([e('actor', '=', person), e('subject', '=', `user:${person}`)]))
+    .orderBy('at', 'desc')
     .orderBy('position', 'desc')
     .execute()
   return rows.map(({ details, ...row }) => ({ ...row, data: details === null ? null : JSON.parse(details) }))
 }
 
-/** Erases the details of a user's entries, and who the pseudonym was; the entries and the chain stay. */
-export async function forgetPerson(tx: Db, userId: string): Promise<void> {
+/** The name that a user's entries stand under; undefined where there are none. */
+export async function personOf(db: Db, userId: string): Promise<string | undefined> {
+  const row = await db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', userId).executeTakeFirst()
+  return row?.pseudonym
+}
+
+/** Forgets whose name it was; the entries and the chains stay, and `eraseDetailsSlice` takes what stands in them. @returns the name. */
+export async function forgetPerson(tx: Db, userId: string): Promise<string | null> {
   const person = await tx
     .deleteFrom('audit_persons')
     .where('user_id', '=', userId)
     .returning('pseudonym')
     .executeTakeFirst()
-  if (!person) return
-  await tx
+  return person?.pseudonym ?? null
+}
+
+/** Erases details of up to SLICE_ROWS entries of somebody who was forgotten. @returns of how many. */
+export async function eraseDetailsSlice(db: Db, pseudonym: string): Promise<number> {
+  const { numUpdatedRows } = await db
     .updateTable('audit_log')
     .set({ salt: null, details: null })
-    .where((e) => e.or([e('actor', '=', person.pseudonym), e('subject', '=', `user:${person.pseudonym}`)]))
-    .execute()
+    .where((e) =>
+      e(
+        e.refTuple('chain', 'position'),
+        'in',
+        e
+          .selectFrom('audit_log')
+          .select(['chain', 'position'])
+          .where((e) => e.or([e('actor', '=', pseudonym), e('subject', '=', `user:${pseudonym}`)]))
+          .where('salt', 'is not', null)
+          .limit(SLICE_ROWS)
+          .$asTuple('chain', 'position'),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
 }
 
 /** Details go with a person who is deleted: an entry whose persons are all there has no reason to lack them. */
@@ -178,6 +292,7 @@ async function pseudonymOf(tx: Db, userId: string): Promise<string> {
 }
 
 type Hashed = {
+  chain: number
   position: number
   at: string
   actor: string | null
@@ -187,8 +302,14 @@ type Hashed = {
   previous: string
 }
 
-function entryHash(key: Buffer, { position, at, actor, action, subject, commitment, previous }: Hashed): string {
-  const content = JSON.stringify([previous, position, at, actor, action, subject, commitment])
+function entryHash(key: Buffer, { chain, position, at, actor, action, subject, commitment, previous }: Hashed): string {
+  const content = JSON.stringify([chain, previous, position, at, actor, action, subject, commitment])
+  return createHmac('sha256', key).update(content).digest('base64url')
+}
+
+/** No entry's hash is one: who lacks the key cannot say that a chain begins later. */
+function startSeal(key: Buffer, chain: number, position: number, hash: string): string {
+  const content = JSON.stringify(['start', chain, position, hash])
   return createHmac('sha256', key).update(content).digest('base64url')
 }
 

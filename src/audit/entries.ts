@@ -1,17 +1,22 @@
 // Pages of the audit log: a superuser's over all accounts, and each user's own part. Newest first.
 import './tables.ts'
+import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import { CountedPaged, countRows, nextCursor, type PageOf, PageQuery, readCursor } from '#platform/http/keyset.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
+import { invalid } from '#platform/problems.ts'
+import { personOf } from './audit.ts'
 
 export const AuditPage = Type.Object({
   action: Type.Optional(Type.String({ maxLength: 100, description: 'As `sign-in.failed`' })),
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  ...PageQuery,
 })
 
 export const AuditEntryView = Type.Object(
   {
+    chain: Type.Integer({ description: 'With `position` it names the entry' }),
     position: Type.Integer(),
     at: Instant,
     action: Type.String(),
@@ -24,50 +29,78 @@ export const AuditEntryView = Type.Object(
   { title: 'AuditEntry' },
 )
 
-export const AuditEntries = Type.Object({
-  entries: Type.Array(AuditEntryView),
-  total: Type.Integer(),
-  page: Type.Integer(),
-  limit: Type.Integer(),
-  pages: Type.Integer(),
-})
+export const AuditEntries = Type.Object({ entries: Type.Array(AuditEntryView), ...CountedPaged })
 
-type Asked = { userId?: string | undefined; action?: string | undefined; page: number; limit: number }
+type Asked = PageOf & { userId?: string | undefined; action?: string | undefined }
 
 /** Entries that `userId` made or that are about them; left out: everybody's. */
 export async function pageOfAudit(
   db: Db,
-  { userId, action, page, limit }: Asked,
+  { userId, action, page, limit, cursor }: Asked,
 ): Promise<Static<typeof AuditEntries>> {
-  const person = userId === undefined ? null : await pseudonym(db, userId)
-  if (person === undefined) return { entries: [], total: 0, page, limit, pages: 0 }
-  const asked = db
-    .selectFrom('audit_log')
-    .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
-    .$if(person !== null, (query) =>
-      query.where((e) => e.or([e('actor', '=', person), e('subject', '=', `user:${person}`)])),
-    )
-  const { count } = await asked.select((e) => e.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await asked
-    .select(['position', 'at', 'action', 'actor', 'subject', 'details'])
-    .orderBy('position', 'desc')
-    .limit(limit)
-    .offset((page - 1) * limit)
-    .execute()
+  const person = userId === undefined ? null : await personOf(db, userId)
+  if (person === undefined) return { entries: [], total: 0, page, limit, pages: 0, next_cursor: null }
+  let asked = db.selectFrom('audit_log')
+  if (action !== undefined) asked = asked.where('action', '=', action)
+  // Each part is in the order of an index; what a person did to themselves stands in one of them.
+  const parts =
+    person === null
+      ? [asked]
+      : [
+          asked.where('actor', '=', person),
+          asked
+            .where('subject', '=', `user:${person}`)
+            .where((e) => e.or([e('actor', 'is', null), e('actor', '<>', person)])),
+        ]
+  let total = 0
+  for (const part of parts) total += await countRows(db, part)
+  const offset = cursor === undefined ? (page - 1) * limit : 0
+  const found: EntryRow[] = []
+  if (offset < total) for (const part of parts) found.push(...(await newest(part, cursor, offset + limit)))
+  const rows = found.sort(byTime).slice(offset, offset + limit)
   const ids = await idsOf(db, rows)
-  const total = Number(count)
   const entries = rows.map(({ actor, subject, details, ...row }) => ({
     ...row,
     actor_id: actor === null ? null : (ids.get(actor) ?? null),
     subject: subject?.startsWith('user:') ? `user:${ids.get(subject.slice(5)) ?? 'deleted'}` : subject,
     data: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
   }))
-  return { entries, total, page, limit, pages: Math.ceil(total / limit) }
+  const places = rows.map(({ at, chain, position }) => ({ at, id: `${chain}:${position}` }))
+  return { entries, total, page, limit, pages: Math.ceil(total / limit), next_cursor: nextCursor(places, limit) }
 }
 
-async function pseudonym(db: Db, userId: string): Promise<string | undefined> {
-  const row = await db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', userId).executeTakeFirst()
-  return row?.pseudonym
+type EntryRow = Pick<
+  Selectable<Tables['audit_log']>,
+  'chain' | 'position' | 'at' | 'action' | 'actor' | 'subject' | 'details'
+>
+
+function newest(
+  part: SelectQueryBuilder<Tables, 'audit_log', unknown>,
+  cursor: string | undefined,
+  limit: number,
+): Promise<EntryRow[]> {
+  let query = part
+  if (cursor !== undefined) {
+    const { at, chain, position } = placeOf(cursor)
+    query = query.where((e) => e(e.refTuple('at', 'chain', 'position'), '<', e.tuple(at, chain, position)))
+  }
+  return query
+    .select(['chain', 'position', 'at', 'action', 'actor', 'subject', 'details'])
+    .orderBy('at', 'desc')
+    .orderBy('chain', 'desc')
+    .orderBy('position', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+const byTime = (a: EntryRow, b: EntryRow) =>
+  a.at === b.at ? b.chain - a.chain || b.position - a.position : a.at < b.at ? 1 : -1
+
+function placeOf(cursor: string) {
+  const { at, id } = readCursor(cursor)
+  const match = /^(\d{1,3}):(\d{1,15})$/.exec(id)
+  if (match === null) throw invalid(['query', 'cursor'], 'Unknown cursor')
+  return { at, chain: Number(match[1]), position: Number(match[2]) }
 }
 
 /** User ids by pseudonym, of those who are still there. */

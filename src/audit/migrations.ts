@@ -1,11 +1,15 @@
 import type { Migration } from '#platform/db/migrate.ts'
 
+/** How many sign-ins can commit at once without waiting for each other, about. Fixed: the heads are made here. */
+export const CHAINS = 64
+
 export const auditMigrations: Migration[] = [
   {
     id: 'audit/001-log',
     sql: `
       create table audit_log (
-        position {bigint} primary key,
+        chain {bigint} not null,
+        position {bigint} not null,
         at {timestamp} not null,
         actor text,
         action text not null,
@@ -14,17 +18,23 @@ export const auditMigrations: Migration[] = [
         salt text,
         details text,
         previous text not null,
-        hash text not null
+        hash text not null,
+        primary key (chain, position)
       );
-      create index audit_log_actor on audit_log (actor);
-      create index audit_log_subject on audit_log (subject);
-      create index audit_log_action on audit_log (action, position);
-      create table audit_head (
-        id {bigint} primary key,
+      create index audit_log_by_time on audit_log (at, chain, position);
+      create index audit_log_actor on audit_log (actor, at);
+      create index audit_log_subject on audit_log (subject, at);
+      create index audit_log_action on audit_log (action, at);
+      create table audit_heads (
+        chain {bigint} primary key,
         position {bigint} not null,
-        hash text not null
+        hash text not null,
+        start {bigint} not null,
+        start_hash text not null,
+        start_seal text not null
       );
-      insert into audit_head (id, position, hash) values (1, 0, '');
+      insert into audit_heads (chain, position, hash, start, start_hash, start_seal)
+        values ${Array.from({ length: CHAINS }, (_, chain) => `(${chain}, 0, '', 0, '', '')`).join(', ')};
       create table audit_persons (
         user_id {id} primary key,
         pseudonym text not null unique

@@ -1,6 +1,7 @@
 import type { Instant } from '#platform/clock.ts'
 
 type AuditLogTable = {
+  chain: number
   position: number
   at: Instant
   actor: string | null
@@ -14,14 +15,22 @@ type AuditLogTable = {
   hash: string
 }
 
-type AuditHeadTable = { id: number; position: number; hash: string }
+/** Where a chain ends, and after which entry it begins, once its older ones were taken away. */
+type AuditHeadsTable = {
+  chain: number
+  position: number
+  hash: string
+  start: number
+  start_hash: string
+  start_seal: string
+}
 
 type AuditPersonsTable = { user_id: string; pseudonym: string }
 
 declare module '#platform/db/tables.ts' {
   interface Tables {
     audit_log: AuditLogTable
-    audit_head: AuditHeadTable
+    audit_heads: AuditHeadsTable
     audit_persons: AuditPersonsTable
   }
 }

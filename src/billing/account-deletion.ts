@@ -1,11 +1,12 @@
 /** When a user goes, the subscription goes too: no account, no charge. */
 import type { Db } from '#platform/db/db.ts'
-import { cancelSubscription } from './cancellations.ts'
+import { cancelSubscription, forgetCanceller } from './cancellations.ts'
 import { customersOf } from './customers.ts'
+import { forgetDeals } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { forgetPayer } from './money/payments.ts'
 import { isMissing, requireProcessor } from './processor.ts'
-import { factsOf } from './sync.ts'
+import { factsOf } from './subscription-facts.ts'
 
 export const END_CUSTOMER_JOB = 'billing.end-customer'
 
@@ -17,6 +18,9 @@ export async function eraseBilling({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, 
   }
   await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
   await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
+  await tx.deleteFrom('billing_letters').where('user_id', '=', userId).execute()
+  await forgetDeals(tx, userId)
+  await forgetCanceller(tx, userId)
   await forgetPayer(tx, userId)
 }
 

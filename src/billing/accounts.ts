@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import { findUser } from '#identity/users.ts'
 import { type Clock, type Instant, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import type { SubscriptionFacts } from './subscription-state.ts'
+import type { SubscriptionDetails, SubscriptionFacts } from './subscription-state.ts'
 import type { BillingAccountsTable } from './tables.ts'
 
 export type Account = Selectable<BillingAccountsTable>
@@ -41,6 +41,15 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
       granted_tier: null,
       past_due_at: null,
       is_grace_over: false,
+      trial_end_at: null,
+      price_cents: null,
+      currency: null,
+      interval: null,
+      next_price_id: null,
+      ended_at: null,
+      card_last4: null,
+      card_expires_at: null,
+      offers_at: null,
     })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .returning('user_id')
@@ -64,6 +73,21 @@ export function snapshotOf(subscription: SubscriptionFacts | null): Partial<Acco
     period_end_at: subscription?.periodEnd ? instantOf(subscription.periodEnd) : null,
     is_cancel_at_period_end: subscription?.cancelAtPeriodEnd ?? false,
     processor_status: subscription?.status ?? null,
+    ...(subscription?.details === undefined ? {} : detailsOf(subscription.details)),
+  }
+}
+
+function detailsOf(details: SubscriptionDetails): Partial<Account> {
+  const at = (seconds: number | null) => (seconds === null ? null : instantOf(seconds))
+  return {
+    trial_end_at: at(details.trialEnd),
+    price_cents: details.priceCents,
+    currency: details.currency,
+    interval: details.interval,
+    next_price_id: details.nextPriceId,
+    ended_at: at(details.endedAt),
+    card_last4: details.card?.last4 ?? null,
+    card_expires_at: at(details.card?.expiresAt ?? null),
   }
 }
 

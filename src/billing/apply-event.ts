@@ -10,6 +10,7 @@ import { instantOf, lockAccount, updateAccount } from './accounts.ts'
 import { applyState } from './apply-state.ts'
 import type { BillingEvent } from './billing-events.ts'
 import { noteCustomer, ownerOf } from './customers.ts'
+import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { keepInvoice, keepInvoiceAlone, readInvoice } from './money/invoices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
@@ -66,7 +67,7 @@ async function applyUnconfirmed(deps: BillingDeps, userId: string, event: Billin
   // An event about another customer than the one on record is an old one.
   const onRecord = (await findUser(deps.db, userId))?.processor_customer_id ?? null
   if (event.customerId !== null && event.customerId !== onRecord) return
-  const state = stateIn({ ...event, priceIds: await pricesOf(deps, event) }, deps.config.processor.prices)
+  const state = stateIn({ ...event, priceIds: await pricesOf(deps, event) }, await pricesFor(deps, deps.db, userId))
   if (!state) return
   const at = instantOf(event.created)
 

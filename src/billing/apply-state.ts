@@ -9,7 +9,10 @@ import { findUser } from '#identity/users.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, lockAccount, snapshotOf, updateAccount, usersPastGrace } from './accounts.ts'
+import { keepCancellation } from './cancellations.ts'
+import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { sendDueLetters } from './letters.ts'
 import { type SubscriptionState, type SubscriptionStatus, tierOf } from './subscription-state.ts'
 
 /** Carries nobody's id: whoever is due is found by the account. */
@@ -24,7 +27,7 @@ export type Applied = {
 
 /** Under the account's lock. */
 export async function applyState(
-  deps: Pick<BillingDeps, 'config' | 'clock' | 'jobs'>,
+  deps: Pick<BillingDeps, 'config' | 'clock' | 'jobs' | 'secrets'>,
   tx: Db,
   account: Account,
   state: SubscriptionState,
@@ -38,24 +41,27 @@ export async function applyState(
 
   // An old price of ours keeps the tier of who pays it, also after a pause or a failed payment.
   const before = user.processor_tier === FREE ? null : user.processor_tier
-  const bought: Tier | null =
-    tierOf(subscription.priceIds, deps.config.processor.prices) ?? (isSame ? account.granted_tier : null) ?? before
+  const prices = await pricesFor(deps, tx, userId)
+  const bought: Tier | null = tierOf(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
   const pastDueAt = pastDueSince(isSame ? account.past_due_at : null, subscription.status, at)
   const graceEnd = pastDueAt && plus(pastDueAt, deps.config.pastDueGraceDays * DAY_MS)
   const isGraceOver = graceEnd !== null && graceEnd <= deps.clock.now()
 
-  await updateAccount(tx, userId, {
+  const change = {
     ...(isInvoice ? { processor_status: subscription.status } : snapshotOf(subscription)),
     granted_tier: bought,
     past_due_at: pastDueAt,
     is_grace_over: isGraceOver,
-  })
+  }
+  await updateAccount(tx, userId, change)
+  await keepCancellation(tx, userId, subscription, bought)
   if (graceEnd && !isGraceOver && pastDueAt !== account.past_due_at) {
     await deps.jobs.enqueue(tx, GRACE_JOB, {}, { runAt: graceEnd, key: `${GRACE_JOB}:${graceEnd}` })
   }
 
   const isOpen = state.tier !== FREE && !isGraceOver
   await setStatus(deps, tx, userId, { status: state.status, tier: isOpen ? (bought ?? user.processor_tier) : FREE })
+  await sendDueLetters(deps, tx, { ...account, ...change }, account)
 }
 
 /** `unpaid` follows on `past_due` and may go back to it: the clock does not begin anew. */
@@ -90,7 +96,7 @@ export async function setStatus(
  * closed by our own clock. @throws when one of them could not be looked at.
  */
 export async function endGracePeriods(
-  deps: Pick<BillingDeps, 'config' | 'db' | 'clock' | 'processor'>,
+  deps: Pick<BillingDeps, 'config' | 'db' | 'clock' | 'processor' | 'jobs' | 'secrets'>,
   look: (userId: string) => Promise<unknown>,
 ): Promise<void> {
   const { db, clock, config } = deps
@@ -108,6 +114,7 @@ export async function endGracePeriods(
       if (account.past_due_at === null || account.past_due_at > before || account.is_grace_over) return
       await updateAccount(tx, userId, { is_grace_over: true })
       await setStatus(deps, tx, userId, { status: 'past_due', tier: FREE })
+      await sendDueLetters(deps, tx, { ...account, is_grace_over: true }, account)
     })
   }
   if (failures.length > 0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { differences } from '#testing/billing-chaos/truth.ts'
-import { AFTERWARDS_MS, playChaos } from '#testing/billing-chaos/world.ts'
+import { AFTERWARDS_MS, chaosCatalogue, playChaos } from '#testing/billing-chaos/world.ts'
 
 /** The embedded engine has one connection for all of it, so it plays fewer. */
 const HISTORIES = process.env.TEST_ENGINE === 'pglite' ? 10 : 50
@@ -10,7 +10,7 @@ const HISTORIES = process.env.TEST_ENGINE === 'pglite' ? 10 : 50
 test(`after ${HISTORIES} random histories of subscriptions and purchases nothing differs from what the processor has`, async (t) => {
   const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e6))
   t.diagnostic(`CHAOS_SEED=${seed}`)
-  const app = await testApp(t)
+  const app = await testApp(t, { env: chaosCatalogue(t) })
   await playChaos(app, { seed, histories: HISTORIES, steps: 5 })
   await app.settle()
   await app.restart()

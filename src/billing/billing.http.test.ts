@@ -173,7 +173,7 @@ test('a price that the processor does not have is our mistake, and costs no cust
     processor: shop.processor,
     syncs: createTurns<SyncWish>(),
   }
-  await assert.rejects(openCheckout(deps, ada.userId, 'price_lost'), { status: 502 })
+  await assert.rejects(openCheckout(deps, ada.userId, { priceId: 'price_lost' }), { status: 502 })
   assert.equal((await shop.subscription(ada)).processor_customer_id, id)
 })
 

@@ -2,6 +2,7 @@
  * Subscriptions: plans, the ways to the processor's pages, and a subscription state that follows the processor's. What a user has paid for
  * is written in one place, apply-state.ts, through identity's setSubscription.
  */
+import type { User } from '#identity/users.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
@@ -10,15 +11,18 @@ import { findAccount } from './accounts.ts'
 import { applyEvent } from './apply-event.ts'
 import { endGracePeriods, GRACE_JOB } from './apply-state.ts'
 import { BILLING_EVENTS, type BillingEvent, INBOX_SOURCE } from './billing-events.ts'
-import { CANCEL_JOB, cancelSubscription } from './cancellations.ts'
+import { CANCEL_JOB, cancellationsOf, cancelSubscription } from './cancellations.ts'
 import { customersOf } from './customers.ts'
+import { type Deal, dealsOf } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { type Look, lookForDisagreements } from './disagreements.ts'
+import { lettersOf } from './letters.ts'
 import type { EventListener } from './missed-events.ts'
 import { applyMoneyEvent, MONEY_EVENTS, MONEY_SOURCE, type MoneyEvent } from './money/money-events.ts'
 import { invoicesOf, type PaymentFollower, paymentsOf } from './money/payments.ts'
 import type { Seller } from './money/proof.ts'
 import './money/tables.ts'
+import { type DealWish, type Move, makeDeal, movePrice, subscribersOf } from './price-moves.ts'
 import { billingProblem } from './problems.ts'
 import { asking, type Processor, requireProcessor } from './processor.ts'
 import {
@@ -47,13 +51,18 @@ export type Billing = Room & {
   askForSync: (tx: Db) => Promise<void>
   /** What a sync would mend. @throws Problem 503 `Billing is not configured` */
   disagreements: () => Promise<Look>
+  /** @throws PriceProblem; Problem 503 `Billing is not configured`, as do the next two. */
+  makeDeal: (user: User, wish: DealWish) => Promise<Deal>
+  /** Whose subscription has the old price, by user id. */
+  subscribersOf: (from: string, to: string) => Promise<string[]>
+  movePrice: (from: string, to: string) => Promise<Move>
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
-  const { config, db, clock, jobs, inbox, limiter, log } = platform
+  const { config, db, clock, jobs, inbox, limiter, log, secrets } = platform
   // Without the secret no event could be trusted, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
-  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor, syncs: createTurns() }
+  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, secrets, processor, syncs: createTurns() }
   const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
   if (client) listeners.push(MONEY_EVENTS)
   // Its list can be trusted without a secret, and others may listen where billing is not configured.
@@ -69,6 +78,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
   jobs.handle<{ everyone?: boolean }>(RECONCILE_JOB, async (job) => void (await reconcile(reconciler, job)), {
+    lane: 'long',
     delaysMs: RECONCILE_DELAYS_MS,
   })
 
@@ -81,6 +91,9 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
       billing_customers: await customersOf(from, userId),
       payments: await paymentsOf(from, userId),
       invoices: await invoicesOf(from, userId),
+      billing_letters: await lettersOf(from, userId),
+      cancellations: await cancellationsOf(from, userId),
+      deals: await dealsOf(from, userId),
     }),
     listen: (listener) => void listeners.push(listener),
     follow: (follower) => void followers.push(follower),
@@ -94,6 +107,9 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
       requireProcessor(client)
       return asking(lookForDisagreements(reconciler))
     },
+    makeDeal: (user, wish) => makeDeal(deps, user, wish),
+    subscribersOf: (from, to) => subscribersOf(deps, from, to),
+    movePrice: (from, to) => movePrice(deps, from, to),
     /** Reconciles now and hourly. */
     start() {
       if (client && listeners.length > 0) stop = scheduleReconciliation(deps)

@@ -1,7 +1,11 @@
-/** Cancels a subscription at the processor: the older of two, or the last one of a user who goes. */
+/** Subscriptions that end: what who cancelled has said, and the ones that we end ourselves (the older of two, the last one of a user who goes). */
+import './tables.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
+import type { Db } from '#platform/db/db.ts'
+import { instantOf } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
-import { isLive } from './subscription-state.ts'
+import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 export const CANCEL_JOB = 'billing.cancel-subscription'
 
@@ -17,4 +21,57 @@ export async function cancelSubscription(
   } catch (error) {
     if (!isMissing(error)) throw error
   }
+}
+
+/** One that is taken back is a cancellation no more. */
+export async function keepCancellation(
+  tx: Db,
+  userId: string,
+  { id, details }: SubscriptionFacts,
+  tier: Tier | null,
+): Promise<void> {
+  if (!details) return
+  if (details.canceledAt === null) {
+    await tx.deleteFrom('cancellations').where('subscription_id', '=', id).execute()
+    return
+  }
+  const change = {
+    tier,
+    feedback: details.feedback,
+    comment: details.comment,
+    canceled_at: instantOf(details.canceledAt),
+    ended_at: details.endedAt === null ? null : instantOf(details.endedAt),
+  }
+  await tx
+    .insertInto('cancellations')
+    .values({ subscription_id: id, user_id: userId, ...change })
+    .onConflict((conflict) => conflict.column('subscription_id').doUpdateSet(change))
+    .execute()
+}
+
+export function cancellationsOf(db: Db, userId: string) {
+  return db.selectFrom('cancellations').selectAll().where('user_id', '=', userId).orderBy('canceled_at').execute()
+}
+
+/** What was said, counted by reason, of those who cancelled in this time. */
+export async function cancellationReasons(
+  db: Db,
+  from: string,
+  before: string,
+): Promise<{ feedback: string | null; count: number }[]> {
+  const rows = await db
+    .selectFrom('cancellations')
+    .select((e) => ['feedback', e.fn.countAll<number>().as('count')])
+    .where('canceled_at', '>=', from)
+    .where('canceled_at', '<', before)
+    .groupBy('feedback')
+    .execute()
+  return rows
+    .map(({ feedback, count }) => ({ feedback, count: Number(count) }))
+    .sort((a, b) => b.count - a.count || ((a.feedback ?? '') < (b.feedback ?? '') ? -1 : 1))
+}
+
+/** What was said stays countable; who said it, and in which words, goes. */
+export async function forgetCanceller(tx: Db, userId: string): Promise<void> {
+  await tx.updateTable('cancellations').set({ user_id: null, comment: null }).where('user_id', '=', userId).execute()
 }

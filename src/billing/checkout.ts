@@ -1,27 +1,49 @@
 /** The ways to the processor's hosted pages: checkout for a plan, and the portal. */
+import type { Stripe } from 'stripe'
 import { findUser, type User } from '#identity/users.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { noteCheckout } from './accounts.ts'
-import { customerFor, dropCustomer, readCustomerState } from './customers.ts'
+import { findAccount, noteCheckout } from './accounts.ts'
+import { customerFor, customersOf, dropCustomer, readCustomerState } from './customers.ts'
+import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { listInvoices } from './invoice-list.ts'
 import { billingProblem } from './problems.ts'
-import { asking, isMissingCustomer, requireProcessor } from './processor.ts'
+import { asking, isMissingCustomer, requireProcessor, unlessMissing } from './processor.ts'
+import { FIRST_TRIAL } from './subscription-facts.ts'
+import { isLive } from './subscription-state.ts'
+import { trialDaysFor } from './trials.ts'
 
 /** @throws Problem 400 `Unknown price`, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
-export async function openCheckout(deps: BillingDeps, userId: string, priceId: string): Promise<string> {
+export async function openCheckout(
+  deps: BillingDeps,
+  userId: string,
+  { priceId, promotionCode }: { priceId: string; promotionCode?: string | undefined },
+): Promise<string> {
   const processor = requireProcessor(deps.processor)
-  if (!deps.config.processor.prices.has(priceId)) throw billingProblem('unknown_price')
+  const sold = (await pricesFor(deps, deps.db, userId)).get(priceId)
+  const plan = deps.config.catalogue.plans.find(({ tier }) => tier === sold?.tier)
+  if (!sold || !plan) throw billingProblem('unknown_price')
+  const promotion = promotionCode === undefined ? null : await asking(findPromotion(deps, userId, promotionCode))
   await noteCheckout(deps, userId)
   return asking(
     withCustomer(deps, userId, async (user) => {
+      const account = await findAccount(deps.db, userId)
+      const trialDays = await trialDaysFor(deps, plan, { user, account })
       const session = await processor.checkout.sessions.create({
         mode: 'subscription',
         customer: await customerFor(deps, processor, user),
         client_reference_id: userId,
         line_items: [{ price: priceId, quantity: 1 }],
-        allow_promotion_codes: true,
+        ...(promotion ? { discounts: [{ promotion_code: promotion }] } : { allow_promotion_codes: true }),
         metadata: { user_id: userId, price_id: priceId },
-        subscription_data: { metadata: { user_id: userId } },
+        subscription_data: {
+          metadata: {
+            user_id: userId,
+            ...(promotion ? { [PROMOTION]: promotion } : {}),
+            ...(trialDays > 0 ? { [FIRST_TRIAL]: 'true' } : {}),
+          },
+          ...(trialDays > 0 ? trialOf(trialDays) : {}),
+        },
         success_url: `${deps.config.urls.frontend}/dashboard?success=true`,
         cancel_url: `${deps.config.urls.frontend}/pricing?canceled=true`,
       })
@@ -30,15 +52,69 @@ export async function openCheckout(deps: BillingDeps, userId: string, priceId: s
   )
 }
 
-/** @throws Problem 400 `No billing account found`, 503 `Billing is not configured`. */
-export async function openPortal(deps: BillingDeps, userId: string): Promise<string> {
+/** The card is asked for at once (the checkout's default), so that the trial can become a subscription, and be the person's one. */
+const trialOf = (days: number) => ({
+  trial_period_days: days,
+  trial_settings: { end_behavior: { missing_payment_method: 'cancel' as const } },
+})
+
+const PROMOTION = 'promotion_code'
+
+/** Its id. The processor bounds how often a code is taken in all; that a person has it once is ours to see. */
+async function findPromotion(deps: BillingDeps, userId: string, code: string): Promise<string> {
+  const { promotionCodes, subscriptions } = requireProcessor(deps.processor)
+  const [found] = (await promotionCodes.list({ code, active: true, limit: 1 })).data
+  if (!found) throw billingProblem('unknown_promotion_code')
+  for (const { customer_id: customer } of await customersOf(deps.db, userId)) {
+    const mine = (await unlessMissing(subscriptions.list({ customer, status: 'all', limit: 100 })))?.data ?? []
+    if (mine.some(({ metadata, status }) => metadata[PROMOTION] === found.id && status !== 'incomplete_expired')) {
+      throw billingProblem('promotion_code_used')
+    }
+  }
+  return found.id
+}
+
+/** Where a link leads at once, past the portal's first page. */
+export const PORTAL_FLOWS = ['card', 'cancel', 'change'] as const
+export type PortalFlow = (typeof PORTAL_FLOWS)[number]
+
+/** @throws Problem 400 `No billing account found`, 409 where there is no subscription to cancel or change, 503 `Billing is not configured`. */
+export async function openPortal(deps: BillingDeps, userId: string, flow: PortalFlow | null = null): Promise<string> {
   const processor = requireProcessor(deps.processor)
+  const page = flow === null ? 'dashboard' : 'billing'
   const opening = withCustomer(deps, userId, async (user) => {
     if (user.processor_customer_id === null) throw billingProblem('no_billing_account')
     const customer = await customerFor(deps, processor, user)
-    return processor.billingPortal.sessions.create({ customer, return_url: `${deps.config.urls.frontend}/dashboard` })
+    return processor.billingPortal.sessions.create({
+      customer,
+      return_url: `${deps.config.urls.frontend}/${page}`,
+      ...(flow === null ? {} : { flow_data: await flowData(deps, userId, flow) }),
+    })
   })
   return (await asking(opening)).url
+}
+
+async function flowData(
+  { db, config }: BillingDeps,
+  userId: string,
+  flow: PortalFlow,
+): Promise<Stripe.BillingPortal.SessionCreateParams.FlowData> {
+  const after_completion = { type: 'redirect', redirect: { return_url: `${config.urls.frontend}/billing` } }
+  if (flow === 'card') return { type: 'payment_method_update', after_completion }
+  const account = await findAccount(db, userId)
+  const subscription = account?.subscription_id
+  if (!account || !subscription || !isLive({ status: account.processor_status ?? '' }))
+    throw billingProblem('no_subscription')
+  if (flow === 'change') return { type: 'subscription_update', after_completion, subscription_update: { subscription } }
+  const coupon = config.processor.retentionCoupon
+  const retention = coupon === null ? {} : { retention: { type: 'coupon_offer' as const, coupon_offer: { coupon } } }
+  return { type: 'subscription_cancel', after_completion, subscription_cancel: { subscription, ...retention } }
+}
+
+/** Where a missing payment is made: the newest open invoice, or, without one, where the card is changed. */
+export async function openPayment(deps: BillingDeps, userId: string): Promise<string> {
+  const open = (await listInvoices(deps, userId)).find(({ status, pay_url: url }) => status === 'open' && url !== null)
+  return open?.pay_url ?? openPortal(deps, userId, 'card')
 }
 
 const CUSTOMERS_TRIED_MAX = 5

@@ -5,7 +5,10 @@ import type { SubscriptionFacts } from './subscription-state.ts'
 import type { Turns } from './turns.ts'
 
 /** What the room's rules may touch. `processor` is null when billing is not configured. */
-export type BillingDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'limiter' | 'log'> & {
+export type BillingDeps = Pick<
+  Platform,
+  'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'limiter' | 'log' | 'secrets'
+> & {
   processor: Processor | null
   /** Readings of users' subscriptions. */
   syncs: Turns<SyncWish>

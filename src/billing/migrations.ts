@@ -113,4 +113,51 @@ export const billingMigrations: Migration[] = [
       create index invoices_by_payment on invoices (payment_id);
     `,
   },
+  {
+    id: 'billing/005-subscription-life',
+    sql: `
+      alter table billing_accounts add column trial_end_at {timestamp};
+      alter table billing_accounts add column price_cents {bigint};
+      alter table billing_accounts add column currency text;
+      alter table billing_accounts add column interval text;
+      alter table billing_accounts add column next_price_id text;
+      alter table billing_accounts add column ended_at {timestamp};
+      alter table billing_accounts add column card_last4 text;
+      alter table billing_accounts add column card_expires_at {timestamp};
+      alter table billing_accounts add column offers_at {timestamp};
+      create table trial_marks (
+        mark text primary key,
+        subscription_id text not null,
+        begun_at {timestamp} not null
+      );
+      create index trial_marks_by_subscription on trial_marks (subscription_id);
+      create table billing_letters (
+        user_id {id} not null,
+        about text not null,
+        sent_at {timestamp} not null,
+        primary key (user_id, about)
+      );
+      create table deals (
+        price_id text primary key,
+        user_id {id} not null,
+        tier text not null,
+        interval text not null,
+        amount_cents {bigint} not null,
+        currency text not null,
+        created_at {timestamp} not null
+      );
+      create index deals_by_user on deals (user_id);
+      create table cancellations (
+        subscription_id text primary key,
+        user_id {id},
+        tier text,
+        feedback text,
+        comment text,
+        canceled_at {timestamp} not null,
+        ended_at {timestamp}
+      );
+      create index cancellations_by_user on cancellations (user_id);
+      create index cancellations_by_time on cancellations (canceled_at);
+    `,
+  },
 ]

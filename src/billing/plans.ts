@@ -27,6 +27,7 @@ export const PlanView = Type.Object(
       { documents_max: Count, characters_max: Count, chunks_max: Count, output_tokens_max: Count, choices_max: Count },
       { title: 'PlanLimits', description: 'What a user may keep, and one call ask for; null: no limit of this kind.' },
     ),
+    trial_days: Type.Integer({ description: 'Before the first payment, for who has never subscribed' }),
   },
   { title: 'Plan' },
 )
@@ -50,7 +51,7 @@ export function createPlans(deps: BillingDeps) {
     },
   }
 
-  function planOf({ name, tier, prices, features, grants, allowanceUsd, limits }: CataloguePlan): PlanView {
+  function planOf({ name, tier, prices, features, grants, allowanceUsd, trialDays, limits }: CataloguePlan): PlanView {
     const amount = amounts.get(prices.month ?? '')
     const yearly = amounts.get(prices.year ?? '')
     const currency = (amount ?? yearly)?.currency
@@ -79,6 +80,7 @@ export function createPlans(deps: BillingDeps) {
         output_tokens_max: limits.outputTokensMax,
         choices_max: limits.choicesMax,
       },
+      trial_days: trialDays,
     }
   }
 

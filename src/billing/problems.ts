@@ -3,6 +3,44 @@ import { Problem } from '#platform/problem.ts'
 
 export const billingProblem = Problem.define({
   unknown_price: [400, 'Unknown price', { advice: 'Take a price from `GET /api/billing/plans`.' }],
+  unknown_promotion_code: [400, 'Unknown promotion code', { advice: 'Leave it out: the checkout page takes others.' }],
+  promotion_code_used: [
+    409,
+    'This promotion code has been used',
+    { advice: 'A code counts once for each person. Leave it out.' },
+  ],
+  no_subscription: [409, 'There is no subscription to change', { advice: 'Subscribe first.' }],
+  same_plan: [409, 'This is your plan already', { advice: 'Take another price from `GET /api/billing/plans`.' }],
+  payment_due: [
+    409,
+    'A payment is missing, pay it first',
+    { advice: '`POST /api/billing/create-payment-session` opens the page where it is paid.' },
+  ],
+  subscription_ending: [
+    409,
+    'The subscription is about to end, resume it first',
+    { advice: '`POST /api/billing/resume`' },
+  ],
+  subscription_paused: [409, 'The subscription is paused, resume it first', { advice: '`POST /api/billing/resume`' }],
+  not_pausable: [409, 'Only a paid, running subscription can be paused'],
+  nothing_to_resume: [409, 'There is nothing to resume'],
+  shorter_interval: [
+    409,
+    'A yearly plan becomes a monthly one only when its year is over',
+    { advice: 'Cancel the plan, and subscribe anew when it has ended.' },
+  ],
+  change_pending: [
+    409,
+    'A smaller plan is to follow, take that back first',
+    { advice: 'Change to the plan that is paid now; then to the other.' },
+  ],
+  preview_outdated: [409, 'What is due has changed, look again', { advice: 'Ask for a new preview, and confirm it.' }],
+  payment_refused: [
+    402,
+    'The payment was refused, and nothing was changed',
+    { advice: 'Take another card: `POST /api/billing/create-portal-session?flow=card`.' },
+  ],
+  invalid_unsubscribe_link: [400, 'Invalid unsubscribe link'],
   no_billing_account: [
     400,
     'No billing account found',

@@ -102,6 +102,15 @@ export function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
   })
 }
 
+/** @throws Problem 402 where the card was refused, or its bank wants to ask first. */
+export function unlessRefused<T>(call: Promise<T>): Promise<T> {
+  return call.catch((error: unknown) => {
+    if (error instanceof stripeSdk().errors.StripeError && error.statusCode === 402)
+      throw billingProblem('payment_refused', { cause: error })
+    throw error
+  })
+}
+
 /** True when it is the customer that is gone, rather than, say, a price that nobody made. */
 export function isMissingCustomer(error: unknown): boolean {
   return isMissing(error) && /no such customer/i.test((error as Error).message)

@@ -8,10 +8,12 @@ import type { Db } from '#platform/db/db.ts'
 import { staleUsers } from './accounts.ts'
 import { endGracePeriods } from './apply-state.ts'
 import type { BillingDeps } from './deps.ts'
+import { sendLettersOfTime } from './letters.ts'
 import { type EventListener, isAwaited, readMissedEvents } from './missed-events.ts'
 import { proveMoney, type Seller } from './money/proof.ts'
 import type { MoneyDeps } from './money/refresh.ts'
 import { syncUser } from './sync.ts'
+import { forgetOldTrials } from './trials.ts'
 
 export const RECONCILE_JOB = 'billing.reconcile'
 
@@ -32,6 +34,8 @@ export async function reconcile(deps: ReconcilerDeps, { everyone = false } = {})
     deps.log.warn({ err: error }, 'failed payments could not be looked at'),
   )
   const { accounts, failed } = await syncStale(deps, everyone)
+  await sendLettersOfTime(deps)
+  await forgetOldTrials(deps)
   const proven = (await isAwaited(deps, deps.listeners)) ? await proveMoney(deps, { everything: everyone }) : null
   return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
 }

@@ -1,18 +1,15 @@
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { OneOf } from '#platform/http/schema.ts'
 import { billingEventOf, INBOX_SOURCE } from './billing-events.ts'
-import { openCheckout, openPortal } from './checkout.ts'
+import { openCheckout, openPortal, PORTAL_FLOWS } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
 import { eventRoute } from './event-route.ts'
+import { Address, lifeRoutes } from './life-routes.ts'
 import { receiveMoneyEvent } from './money/money-events.ts'
 import { createPlans, PlanView } from './plans.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
-
-const Address = Type.Object(
-  { url: Type.String({ description: 'The processor’s hosted page' }) },
-  { title: 'HostedPage' },
-)
 
 export function billingRoutes(app: App, deps: BillingDeps): void {
   const plans = createPlans(deps)
@@ -25,11 +22,19 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         operationId: 'createCheckoutSession',
         tags: ['billing'],
         summary: 'Open a hosted checkout for a plan',
-        querystring: Type.Object({ price_id: Type.String({ minLength: 1 }) }),
+        querystring: Type.Object({
+          price_id: Type.String({ minLength: 1 }),
+          promotion_code: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 100, description: 'As people type it; without one the page asks' }),
+          ),
+        }),
         response: { 200: Address },
       },
     },
-    async (request) => ({ url: await openCheckout(deps, callerOf(request).userId, request.query.price_id) }),
+    async (request) => {
+      const { price_id: priceId, promotion_code: promotionCode } = request.query
+      return { url: await openCheckout(deps, callerOf(request).userId, { priceId, promotionCode }) }
+    },
   )
 
   app.post(
@@ -40,10 +45,13 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         operationId: 'createPortalSession',
         tags: ['billing'],
         summary: 'Open the hosted customer portal',
+        querystring: Type.Object({
+          flow: Type.Optional(OneOf(...PORTAL_FLOWS)),
+        }),
         response: { 200: Address },
       },
     },
-    async (request) => ({ url: await openPortal(deps, callerOf(request).userId) }),
+    async (request) => ({ url: await openPortal(deps, callerOf(request).userId, request.query.flow ?? null) }),
   )
 
   app.get(
@@ -59,6 +67,8 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     },
     (request) => viewSubscription(deps, callerOf(request).userId),
   )
+
+  lifeRoutes(app, deps)
 
   app.get(
     '/api/billing/plans',

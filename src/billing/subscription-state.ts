@@ -17,6 +17,25 @@ export type SubscriptionFacts = {
   priceIds: readonly string[]
   periodEnd: number | null
   cancelAtPeriodEnd: boolean
+  /** Not told by an event. */
+  details?: SubscriptionDetails
+}
+
+/** What decides nothing, and is shown and written about. */
+export type SubscriptionDetails = {
+  trialEnd: number | null
+  /** A checkout of ours gave the trial, as the person's first. */
+  isFirstTrial: boolean
+  /** Of what is paid next, before discounts and taxes. */
+  priceCents: number | null
+  currency: string
+  interval: string | null
+  nextPriceId: string | null
+  canceledAt: number | null
+  endedAt: number | null
+  feedback: string | null
+  comment: string | null
+  card: { fingerprint: string | null; last4: string | null; expiresAt: number | null } | null
 }
 
 /** `tier` is what is open now; null: the price is none of ours (any more), so the tier stays what it was. */
@@ -69,7 +88,7 @@ export function duplicatesOf(
   return kept && older.length > 0 && statusOf(kept.status) === 'active' ? { kept, older } : null
 }
 
-/** The highest tier among the prices, which is the last in the catalogue's order; null when none is known. */
+/** The highest tier among the prices, which is the last in the catalogue's order; null when none is known. Deals stand in that order, too. */
 export function tierOf(priceIds: readonly string[], prices: Prices): Tier | null {
   return [...prices].findLast(([id]) => priceIds.includes(id))?.[1].tier ?? null
 }

@@ -2,12 +2,15 @@
 import { type Static, Type } from 'typebox'
 import { grantsOf } from '#catalogue/catalogue.ts'
 import { findUser, SubscriptionStatus } from '#identity/users.ts'
-import { plus, SECOND_MS } from '#platform/clock.ts'
+import { DAY_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
+import { inUnits } from '#platform/money.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { awaitsCheckout, findAccount } from './accounts.ts'
+import { type Account, awaitsCheckout, findAccount } from './accounts.ts'
+import { type Deal, dealsOf, pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { syncUser } from './sync.ts'
+import { mayTry } from './trials.ts'
 
 export const SubscriptionView = Type.Object(
   {
@@ -21,6 +24,32 @@ export const SubscriptionView = Type.Object(
       Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
     ),
     entitlements: Type.Array(Type.String(), { description: 'What the plan grants' }),
+    amount: Nullable(
+      Type.Number({ description: 'What the next period costs, in units of the currency, before discounts and taxes' }),
+    ),
+    currency: Nullable(Type.String()),
+    interval: Nullable(Type.String()),
+    trial_ends_at: Nullable(Instant),
+    trial_available: Type.Boolean({ description: 'A checkout begins with the trial of its plan, where it has one' }),
+    open_until: Nullable(Instant),
+    next_price_id: Nullable(Type.String({ description: 'What follows when this period is over' })),
+    next_tier: Nullable(Type.String()),
+    card: Nullable(
+      Type.Object({ last4: Nullable(Type.String()), expires_at: Nullable(Instant) }, { title: 'KeptCard' }),
+    ),
+    deal: Nullable(
+      Type.Object(
+        {
+          price_id: Type.String(),
+          tier: Type.String(),
+          amount: Type.Number(),
+          currency: Type.String(),
+          interval: Type.String(),
+        },
+        { title: 'Deal', description: 'A price for this customer alone' },
+      ),
+    ),
+    offers_by_mail: Type.Boolean(),
   },
   { title: 'Subscription' },
 )
@@ -35,16 +64,45 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
   if (!user) throw unauthenticated()
   const account = await findAccount(deps.db, userId)
   const live = user.subscription_status === 'active' || user.subscription_status === 'past_due'
+  const running = live ? account : null
+  const [deal] = await dealsOf(deps.db, userId)
+  const prices = await pricesFor(deps, deps.db, userId)
   return {
     status: user.subscription_status,
     tier: user.subscription_tier,
     processor_customer_id: user.processor_customer_id,
-    price_id: live ? (account?.price_id ?? null) : null,
-    current_period_end: live ? (account?.period_end_at ?? null) : null,
-    cancel_at_period_end: live && (account?.is_cancel_at_period_end ?? false),
-    processor_status: live ? (account?.processor_status ?? null) : null,
+    price_id: running?.price_id ?? null,
+    current_period_end: running?.period_end_at ?? null,
+    cancel_at_period_end: running?.is_cancel_at_period_end ?? false,
+    processor_status: running?.processor_status ?? null,
     entitlements: [...grantsOf(deps.config.catalogue, user.subscription_tier)],
+    ...costOf(running),
+    trial_ends_at: running?.trial_end_at ?? null,
+    trial_available: deps.config.catalogue.plans.some(({ trialDays }) => trialDays > 0)
+      ? await mayTry(deps, { user, account })
+      : false,
+    open_until: openUntil(deps, running),
+    next_price_id: running?.next_price_id ?? null,
+    next_tier: prices.get(running?.next_price_id ?? '')?.tier ?? null,
+    card: running?.card_last4 ? { last4: running.card_last4, expires_at: running.card_expires_at } : null,
+    deal: deal && deal.price_id !== running?.price_id ? shownDeal(deal) : null,
+    offers_by_mail: account?.offers_at != null,
   }
+}
+
+/** A payment is missing: when the plan closes without it. */
+function openUntil({ config }: Pick<BillingDeps, 'config'>, running: Account | null): string | null {
+  if (!running?.past_due_at || running.is_grace_over || running.processor_status !== 'past_due') return null
+  return plus(running.past_due_at, config.pastDueGraceDays * DAY_MS)
+}
+
+function costOf(running: Account | null): Pick<SubscriptionView, 'amount' | 'currency' | 'interval'> {
+  const { price_cents: cents = null, currency = null, interval = null } = running ?? {}
+  return { amount: cents === null || currency === null ? null : inUnits(cents, currency), currency, interval }
+}
+
+function shownDeal({ price_id, tier, interval, amount_cents, currency }: Deal) {
+  return { price_id, tier, interval, currency, amount: inUnits(amount_cents, currency) }
 }
 
 /** The way back from the checkout may be quicker than the processor's event. */

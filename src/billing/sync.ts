@@ -3,7 +3,6 @@
  * transaction, then written under the account's row lock, unless another reading was written since this one began: then it is read anew.
  * So the last that is written is also the last that was read, whatever order events come in.
  */
-import type { Stripe } from 'stripe'
 import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -11,11 +10,14 @@ import { type Account, findAccount, lockAccount, snapshotOf, updateAccount } fro
 import { applyState, setStatus } from './apply-state.ts'
 import { CANCEL_JOB } from './cancellations.ts'
 import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
+import { pricesFor } from './deals.ts'
 import type { BillingDeps, SyncWish } from './deps.ts'
 import type { Disagreement } from './money/proof.ts'
 import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
+import { factsOf, WITH_CARD } from './subscription-facts.ts'
 import { duplicatesOf, isLive, type Prices, type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
+import { claimTrials } from './trials.ts'
 
 const SUBSCRIPTIONS_MAX = 100
 /** Each time somebody else's reading was written meanwhile, so all of them together get on. */
@@ -50,7 +52,7 @@ async function readAndWrite(deps: BillingDeps, userId: string, wishes: readonly 
 
 /** What a reading now would change, without writing it; null when it would change nothing. */
 export async function compareUser(deps: BillingDeps, userId: string): Promise<Disagreement | null> {
-  const { prices } = deps.config.processor
+  const prices = await pricesFor(deps, deps.db, userId)
   const reads = await readCustomers(deps, await customersOf(deps.db, userId))
   const [account, user] = [await findAccount(deps.db, userId), await findUser(deps.db, userId)]
   if (!account || !user) return null
@@ -97,24 +99,10 @@ async function readSubscriptions(
   customer: string,
 ): Promise<SubscriptionFacts[] | null> {
   const { subscriptions } = requireProcessor(processor)
-  const found = await unlessMissing(subscriptions.list({ customer, status: 'all', limit: SUBSCRIPTIONS_MAX }))
+  const found = await unlessMissing(
+    subscriptions.list({ customer, status: 'all', limit: SUBSCRIPTIONS_MAX, expand: [`data.${WITH_CARD}`] }),
+  )
   return found?.data.map(factsOf) ?? null
-}
-
-/** Periods are on the items, not on the subscription, since API version 2025-03-31. */
-export function factsOf(subscription: Stripe.Subscription): SubscriptionFacts {
-  const items = subscription.items.data
-  const { customer } = subscription
-  return {
-    id: subscription.id,
-    customerId: typeof customer === 'string' ? customer : customer.id,
-    userId: subscription.metadata.user_id ?? null,
-    status: subscription.status,
-    created: subscription.created,
-    priceIds: items.map((item) => item.price.id),
-    periodEnd: items[0]?.current_period_end ?? null,
-    cancelAtPeriodEnd: subscription.cancel_at_period_end || subscription.cancel_at !== null,
-  }
 }
 
 async function writeReads(
@@ -129,7 +117,7 @@ async function writeReads(
   const user = await findUser(tx, userId)
   if (!user) return
 
-  const { prices } = deps.config.processor
+  const prices = await pricesFor(deps, tx, userId)
   const now = deps.clock.now()
   const subscriptions = subscriptionsIn(reads)
   const state = stateOfAll(
@@ -140,11 +128,13 @@ async function writeReads(
   const paying = state && isLive(state.subscription) ? state.subscription.customerId : null
   await putOnRecord(tx, account, { paying })
   if (state) {
+    const refused = await claimTrials(deps, tx, userId, subscriptions)
     await applyState(deps, tx, account, state, { at: now })
-    await cancelDuplicates(deps, tx, userId, subscriptions, checkedOut)
+    const kept = subscriptions.filter(({ id }) => !refused.has(id))
+    await cancelDuplicates(deps, tx, userId, { subscriptions: kept, checkedOut, prices })
     return
   }
-  await noteUnknownPrice(deps, tx, userId, subscriptions)
+  await noteUnknownPrice(deps, tx, userId, subscriptions, prices)
   if (deleted.length > 0 && !reads.some(isUnknown)) await cancelWithCustomer(deps, tx, userId)
 }
 
@@ -161,12 +151,14 @@ async function noteUnknownPrice(
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
+  prices: Prices,
 ) {
-  const { config, log } = deps
-  const foreign = stateOfAll(subscriptions, config.processor.prices)?.subscription
+  const foreign = stateOfAll(subscriptions, prices)?.subscription
   if (!foreign) return
-  const { id: subscription, priceIds: prices } = foreign
-  log.warn({ userId, subscription, prices }, 'a subscription has a price that no plan of ours has')
+  deps.log.warn(
+    { userId, subscription: foreign.id, prices: foreign.priceIds },
+    'a subscription has a price that no plan of ours has',
+  )
   await updateAccount(tx, userId, snapshotOf(foreign))
   if (isLive(foreign)) await tellOfUnknownPrice(deps, tx, userId, foreign)
 }
@@ -179,6 +171,8 @@ async function cancelWithCustomer(deps: Pick<BillingDeps, 'clock'>, tx: Db, user
   await setStatus(deps, tx, userId, { status: 'cancelled', tier: FREE })
 }
 
+type Found = { subscriptions: readonly SubscriptionFacts[]; checkedOut: readonly string[]; prices: Prices }
+
 /**
  * A checkout of a subscriber is a change of plan: the older subscription ends, and what is left of it is credited. One that nobody checked
  * out was made by hand, and whoever made it is told instead.
@@ -187,11 +181,10 @@ async function cancelDuplicates(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
   userId: string,
-  subscriptions: readonly SubscriptionFacts[],
-  checkedOut: readonly string[],
+  { subscriptions, checkedOut, prices }: Found,
 ): Promise<void> {
-  const { config, jobs, log } = deps
-  const duplicates = duplicatesOf(subscriptions, config.processor.prices)
+  const { jobs, log } = deps
+  const duplicates = duplicatesOf(subscriptions, prices)
   if (!duplicates) return
   const { kept, older } = duplicates
   if (kept.userId !== userId && !checkedOut.includes(kept.id)) {

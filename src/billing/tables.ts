@@ -1,4 +1,4 @@
-import type { Tier } from '#catalogue/catalogue.ts'
+import type { Interval, Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
 /** One row for each user who ever went to a checkout; what access control reads stands on the user, in identity. */
@@ -30,6 +30,50 @@ type BillingAccountsTable = {
   /** Since when its payment has failed; null while it is paid. */
   past_due_at: Instant | null
   is_grace_over: boolean
+  trial_end_at: Instant | null
+  /** A period's price, before discounts and taxes. */
+  price_cents: number | null
+  currency: string | null
+  interval: string | null
+  /** What the next period costs, where the plan of this one is paid and another follows. */
+  next_price_id: string | null
+  ended_at: Instant | null
+  card_last4: string | null
+  /** The first moment at which the card is refused. */
+  card_expires_at: Instant | null
+  /** Since when the user wants offers by mail; null: none are sent. */
+  offers_at: Instant | null
+}
+
+/**
+ * Who has had a trial: keyed hashes of the normalised address and of the card. They outlive the account, or a trial would begin anew with each.
+ */
+type TrialMarksTable = { mark: string; subscription_id: string; begun_at: Instant }
+
+/** What a user was written about, so that each matter is told once. */
+type BillingLettersTable = { user_id: string; about: string; sent_at: Instant }
+
+/** A price of the processor that is for one user alone. */
+type DealsTable = {
+  price_id: string
+  user_id: string
+  tier: Tier
+  interval: Interval
+  amount_cents: number
+  currency: string
+  created_at: Instant
+}
+
+/** What a subscriber said who cancelled. Of deleted users the row stays, without person and comment. */
+type CancellationsTable = {
+  subscription_id: string
+  user_id: string | null
+  tier: Tier | null
+  feedback: string | null
+  comment: string | null
+  canceled_at: Instant
+  /** Null while it runs on to the end of its period. */
+  ended_at: Instant | null
 }
 
 /** Every customer that the user ever had at the processor: what is paid over any of them counts. */
@@ -50,7 +94,11 @@ declare module '#platform/db/tables.ts' {
     billing_accounts: BillingAccountsTable
     billing_customers: BillingCustomersTable
     billing_cursors: BillingCursorsTable
+    billing_letters: BillingLettersTable
+    trial_marks: TrialMarksTable
+    deals: DealsTable
+    cancellations: CancellationsTable
   }
 }
 
-export type { BillingAccountsTable, BillingCustomersTable }
+export type { BillingAccountsTable, BillingCustomersTable, CancellationsTable, DealsTable }

@@ -1,6 +1,7 @@
 /** Prices that somebody subscribes to and no plan of ours has: an old one of ours, or somebody else's product. */
 import './tables.ts'
 import type { Db } from '#platform/db/db.ts'
+import { dealPrices } from './deals.ts'
 import type { Prices } from './subscription-state.ts'
 
 export async function pricesWithoutSetting(db: Db, prices: Prices): Promise<{ priceId: string; users: number }[]> {
@@ -11,7 +12,8 @@ export async function pricesWithoutSetting(db: Db, prices: Prices): Promise<{ pr
     .where('processor_status', 'in', ['active', 'trialing', 'past_due', 'unpaid', 'paused'])
     .groupBy('price_id')
     .execute()
+  const deals = await dealPrices(db)
   return rows.flatMap(({ price_id: priceId, users }) =>
-    priceId === null || prices.has(priceId) ? [] : [{ priceId, users: Number(users) }],
+    priceId === null || prices.has(priceId) || deals.has(priceId) ? [] : [{ priceId, users: Number(users) }],
   )
 }

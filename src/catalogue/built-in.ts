@@ -9,6 +9,7 @@ export const FREE_PLAN: FilePlan = {
   grants: [],
   allowanceUsd: null,
   limits: NO_PLAN_LIMITS,
+  trialDays: 0,
   features: [
     'An account with two-factor sign-in and passkeys',
     'Export and deletion of your data at any time',
@@ -32,6 +33,7 @@ const PLANS: readonly FilePlan[] = [
       chunksMax: 500_000,
       choicesMax: 8,
     },
+    trialDays: 0,
     features: [
       'Streaming answers',
       'Your own documents: search and grounded answers',
@@ -53,6 +55,7 @@ const PLANS: readonly FilePlan[] = [
       chunksMax: 2_000_000,
       choicesMax: 16,
     },
+    trialDays: 0,
     features: ['Everything in Pro', 'Priority support'],
   },
 ]

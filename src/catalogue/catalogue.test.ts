@@ -160,6 +160,9 @@ test('a wrong file stops the start with the field’s name', (t) => {
       /plans\[0\]\.prices is wrong: 'free' is the plan of who has no subscription/,
     ],
     [{ plans: [{ ...PLAN, features: 'many' }] }, /plans\[0\]\.features is wrong: got "many", expected a list/],
+    [{ plans: [{ ...PLAN, trial_days: '14' }] }, /plans\[0\]\.trial_days is wrong: got "14", expected whole days/],
+    [{ plans: [{ ...PLAN, trial_days: 731 }] }, /plans\[0\]\.trial_days is wrong: got 731/],
+    [{ plans: [{ ...PLAN, tier: 'free', trial_days: 7 }] }, /plans\[0\]\.trial_days is wrong: 'free' costs nothing/],
     [{ products: [{ ...PRODUCT, price: '149' }] }, /products\[0\]\.price is wrong: got "149", expected an amount/],
     [{ products: [{ ...PRODUCT, price: -1 }] }, /products\[0\]\.price is wrong: got -1/],
     [

@@ -26,6 +26,8 @@ export type CataloguePlan = {
   /** What a user's calls to models may cost in a month, in US dollars; null: no limit. */
   allowanceUsd: number | null
   limits: PlanLimits
+  /** Before the first payment of who has never subscribed; 0: none. */
+  trialDays: number
   features: readonly string[]
 }
 

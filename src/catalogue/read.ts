@@ -22,9 +22,7 @@ export type CatalogueFile = { plans: readonly FilePlan[]; products: readonly Cat
 /** What is wrong, beginning with the field: `plans[0].prices.month is …`. */
 export class CatalogueError extends Error {}
 
-/** Part of the form, without an effect yet; so they are not looked at either. */
-const WITHOUT_EFFECT = ['trial_days']
-const PLAN_FIELDS = ['tier', 'name', 'prices', 'grants', 'allowance_usd', 'limits', 'features', ...WITHOUT_EFFECT]
+const PLAN_FIELDS = ['tier', 'name', 'prices', 'grants', 'allowance_usd', 'trial_days', 'limits', 'features']
 const PRODUCT_FIELDS = 'tier name price currency description includes images features tax_code'.split(' ')
 
 /** @throws CatalogueError */
@@ -61,6 +59,7 @@ function planOf(value: unknown, at: string, words: readonly string[]): FilePlan 
     grants: listOf(fields.grants, `${at}.grants`, (grant, place) => grantOf(grant, place, words)),
     allowanceUsd: allowanceOf(fields.allowance_usd ?? null, `${at}.allowance_usd`),
     limits: limitsOf(fields.limits ?? {}, `${at}.limits`),
+    trialDays: trialOf(fields.trial_days ?? 0, tier, `${at}.trial_days`),
     features: listOf(fields.features ?? [], `${at}.features`, textOf),
   }
 }
@@ -69,6 +68,16 @@ function allowanceOf(value: unknown, at: string): number | null {
   const isAmount = typeof value === 'number' && value >= 0 && value <= ALLOWANCE_USD_MAX
   return value === null || isAmount ? value : wrong(value, at, `US dollars, from 0 to ${ALLOWANCE_USD_MAX}`)
 }
+
+function trialOf(value: unknown, tier: string, at: string): number {
+  const isDays = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TRIAL_DAYS_MAX
+  if (!isDays) return wrong(value, at, `whole days, from 0 to ${TRIAL_DAYS_MAX}`)
+  if (tier !== FREE || value === 0) return value
+  throw new CatalogueError(`${at} is wrong: '${FREE}' costs nothing, so there is nothing to try`)
+}
+
+/** The processor's own bound. */
+const TRIAL_DAYS_MAX = 730
 
 /** Budgets are counted in thousand-millionths of a dollar, exactly up to here and beyond. */
 const ALLOWANCE_USD_MAX = 1_000_000

@@ -1,21 +1,50 @@
-import { verifyAudit } from '#audit/audit.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type AuditHead, verifyAudit } from '#audit/audit.ts'
 import type { Context } from './context.ts'
 
-/** `audit verify [POSITION:HASH]` walks the chain; with a head noted earlier it also shows that nothing before it was cut off. */
-export async function run([verb, noted]: string[], { platform, print }: Context): Promise<number> {
-  const match = /^(\d+):([\w-]{43})$/.exec(noted ?? '')
-  if (verb !== 'verify' || (noted !== undefined && !match)) {
-    print('Usage: audit verify [POSITION:HASH]')
+/**
+ * `audit verify [NOTE]` walks the chains. With a file (kept elsewhere) it also shows that nothing was cut off since it was last run with
+ * it, and notes there how far they reach now.
+ */
+export async function run([verb, note, ...more]: string[], { platform, print }: Context): Promise<number> {
+  if (verb !== 'verify' || more.length > 0) {
+    print('Usage: audit verify [NOTE]')
+    return 2
+  }
+  const noted = note === undefined ? [] : readNote(note)
+  if (noted === null) {
+    print(`✖ ${note} is no note of heads`)
     return 2
   }
   const { db } = await platform()
-  const verdict = await verifyAudit(db, match ? { position: Number(match[1]), hash: match[2] ?? '' } : undefined)
+  const verdict = await verifyAudit(db, noted)
   if (!verdict.intact) {
-    print(`✖ the audit log is broken at entry ${verdict.position}: ${verdict.reason}`)
+    print(`✖ the audit log is broken at entry ${verdict.chain}:${verdict.position}: ${verdict.reason}`)
     return 1
   }
-  print(`✔ ${verdict.entries} entries, unbroken`)
-  if (verdict.entries > 0)
-    print(`  head ${verdict.entries}:${verdict.head}  (keep it elsewhere, and pass it the next time)`)
+  print(`✔ ${verdict.entries} entries in ${verdict.heads.length} chains, unbroken`)
+  if (note !== undefined) {
+    writeFileSync(note, verdict.heads.map(({ chain, position, hash }) => `${chain}:${position}:${hash}\n`).join(''))
+    print(`  noted in ${note}`)
+  }
   return 0
+}
+
+/** A line a chain; null where it is something else. Empty where there is no such file yet. */
+function readNote(path: string): AuditHead[] | null {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+  const heads = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => /^(\d{1,3}):(\d{1,15}):([\w-]{43})$/.exec(line))
+  if (heads.some((match) => match === null)) return null
+  return heads.flatMap((match) =>
+    match === null ? [] : [{ chain: Number(match[1]), position: Number(match[2]), hash: match[3] ?? '' }],
+  )
 }

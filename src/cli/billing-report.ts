@@ -2,6 +2,7 @@
  * What a month brought: revenue, refunds and what models cost, by what was sold and for the customers who cost most. Money counts on the day
  * it moved, calls on theirs, both in UTC; a margin is told in dollars only, in which models are priced.
  */
+import { cancellationReasons } from '#billing/cancellations.ts'
 import {
   type CustomerRevenue,
   type PlanRevenue,
@@ -60,6 +61,15 @@ export async function printReport(
     return inCurrencies(own, cost_nanos).map((cells) => [emails.get(key) ?? key, ...cells])
   })
   printTable(print, ['', ...MONEY_HEADS], rows)
+  const reasons = await cancellationReasons(db, span.from, span.before)
+  if (reasons.length === 0) return
+  print()
+  print('Why subscriptions were cancelled')
+  printTable(
+    print,
+    ['', 'subscriptions'],
+    reasons.map(({ feedback, count }) => [feedback?.replaceAll('_', ' ') ?? 'not told', String(count)]),
+  )
 }
 
 const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'model cost', 'margin']

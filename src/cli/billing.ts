@@ -1,20 +1,48 @@
+import { parseArgs } from 'node:util'
+import { PriceProblem } from '#billing/price-moves.ts'
+import type { Interval } from '#catalogue/catalogue.ts'
+import { findUserByEmail } from '#identity/users.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
 import { monthOf, printReport } from './billing-report.ts'
 import type { Context } from './context.ts'
 import { withBilling } from './money.ts'
 
-const USAGE = 'Usage: billing sync, or billing report --month 2026-09'
+const USAGE = `Usage: billing sync                         events that never came, every customer, all money of half a year
+       billing report --month 2026-09      what a month brought
+       billing deal EMAIL --plan TIER --amount 19.50 [--interval year]
+                                           a price for one customer, who finds it on the billing page
+       billing move-price OLD NEW [--yes]  who pays an old price pays the new one from the next period on;
+                                           without --yes it only says how many they are`
 
-/**
- * `billing sync`: events that never came, every customer, and all payments, refunds, disputes and invoices of the last half year.
- * `billing report`: what a month brought.
- */
 export async function run([verb, ...args]: string[], context: Context): Promise<number> {
-  const { platform, print } = context
-  if (verb === 'report') return report(args, context)
-  if (verb !== 'sync' || args.length > 0) {
-    print(USAGE)
-    return 2
+  const command = verb === undefined || !Object.hasOwn(VERBS, verb) ? null : VERBS[verb]
+  try {
+    if (command) return await command(args, context)
+  } catch (error) {
+    if (!(error instanceof PriceProblem) && (error as { code?: string }).code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+      throw error
+    context.print((error as Error).message)
+    return 1
   }
+  context.print(USAGE)
+  return 2
+}
+
+const VERBS: Record<string, (args: string[], context: Context) => Promise<number>> = {
+  sync,
+  report,
+  deal,
+  'move-price': movePrice,
+}
+
+function misused({ print }: Context): number {
+  print(USAGE)
+  return 2
+}
+
+async function sync(args: string[], context: Context): Promise<number> {
+  if (args.length > 0) return misused(context)
+  const { platform, print } = context
   const done = await withBilling(await platform(), (billing) => billing.sync())
   if (!done) {
     print('Billing is not configured: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET')
@@ -26,11 +54,46 @@ export async function run([verb, ...args]: string[], context: Context): Promise<
   return done.failed === 0 ? 0 : 1
 }
 
-async function report([option, month, ...more]: string[], { config, platform, print }: Context): Promise<number> {
-  if (option !== '--month' || !monthOf(month) || more.length > 0) {
-    print(USAGE)
-    return 2
-  }
+async function report([option, month, ...more]: string[], context: Context): Promise<number> {
+  if (option !== '--month' || !monthOf(month) || more.length > 0) return misused(context)
+  const { config, platform, print } = context
   await printReport({ db: (await platform()).db, config, print }, month ?? '')
   return 0
+}
+
+async function deal(args: string[], context: Context): Promise<number> {
+  const options = { plan: { type: 'string' }, amount: { type: 'string' }, interval: { type: 'string' } } as const
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
+  const { plan, amount = '', interval = 'month' } = values
+  const [email, ...more] = positionals
+  const isInterval = interval === 'month' || interval === 'year'
+  if (!email || !plan || !isInterval || !/^\d+(\.\d+)?$/.test(amount) || more.length > 0) return misused(context)
+  const opened = await context.platform()
+  const user = await findUserByEmail(opened.db, email)
+  if (!user) throw new PriceProblem(`nobody here has the address ${email}`)
+  const wish = { tier: plan, interval: interval as Interval, amount: Number(amount) }
+  const made = await withBilling(opened, (billing) => billing.makeDeal(user, wish))
+  const cost = formatMoney(inUnits(made.amount_cents, made.currency), made.currency)
+  context.print(
+    `${made.price_id}: ${plan} for ${cost} a ${interval}, for ${email} alone, who finds it on the billing page`,
+  )
+  return 0
+}
+
+async function movePrice(args: string[], context: Context): Promise<number> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { yes: { type: 'boolean' } } })
+  const [from, to, ...more] = positionals
+  if (!from || !to || more.length > 0) return misused(context)
+  const { print } = context
+  return withBilling(await context.platform(), async (billing) => {
+    if (!values.yes) {
+      const { length } = await billing.subscribersOf(from, to)
+      print(`${length} pay ${from}; with --yes they pay ${to} from their next period on, and are told by mail`)
+      return 0
+    }
+    const { moved, skipped, failed } = await billing.movePrice(from, to)
+    print(`${moved} moved, ${skipped.length} not, ${failed} failed`)
+    for (const why of skipped) print(`  ${why}`)
+    return failed === 0 ? 0 : 1
+  })
 }

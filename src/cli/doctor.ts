@@ -5,7 +5,10 @@ import { dirname } from 'node:path'
 import { hasSuperuser } from '#identity/admin/superuser.ts'
 import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
+import { LANES } from '#platform/jobs/lanes.ts'
+import { hearsNotifications } from '#platform/notify.ts'
 import { type Config, exposures } from '../config.ts'
+import { agedRows } from '../retention.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'
@@ -22,6 +25,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     await database(config, platform),
     dataFolder(config),
     await redis(config, platform),
+    await jobs(config, platform),
     await port(config, 'API', config.http.port),
     await port(config, 'Storefront', config.http.storefrontPort),
     ...(await checkBilling(config, platform)),
@@ -32,6 +36,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     secretKey(config),
     ...(await checkProducts(config, new Date().toISOString())),
     await superuser(config, platform),
+    ...retention(config),
     ...warnings(config),
   ]
 
@@ -76,8 +81,7 @@ function dataFolder({ dataDir }: Config): Line {
 }
 
 async function redis(config: Config, platform: Context['platform']): Promise<Line> {
-  if (config.redisUrl === null)
-    return { mark: 'off', name: 'Redis', says: 'limits and revocations stay in one process' }
+  if (config.redisUrl === null) return { mark: 'off', name: 'Redis', says: await withoutRedis(config, platform) }
   try {
     const { redis } = await platform()
     await redis?.ask((client) => client.ping())
@@ -85,6 +89,40 @@ async function redis(config: Config, platform: Context['platform']): Promise<Lin
   } catch (error) {
     if (isToCome(error)) return { mark: 'off', name: 'Redis', says: 'not asked: the database is not ready' }
     return { mark: 'wrong', name: 'Redis', says: (error as Error).message }
+  }
+}
+
+async function withoutRedis({ databaseUrl }: Config, platform: Context['platform']): Promise<string> {
+  if (databaseUrl === null) return 'limits and revocations stay in one process'
+  const limits = 'each process counts its own limits'
+  const opened = await platform().catch(() => null)
+  if (opened === null) return limits
+  const isHeard = await hearsNotifications({ ...opened, url: databaseUrl })
+  return isHeard
+    ? `${limits}; revocations reach other nodes over PostgreSQL`
+    : `${limits}; LISTEN brings nothing (PgBouncer in transaction mode?), so revocations take half a second`
+}
+
+/** Longer than this, and nobody works in that lane, or too few. */
+const LATE_SECONDS = { urgent: 60, events: 300, bulk: 3_600, long: 6 * 3_600 } as const
+
+async function jobs(config: Config, platform: Context['platform']): Promise<Line> {
+  const name = 'Jobs'
+  try {
+    const { jobs } = await platform()
+    const [lanes, { dead }] = await Promise.all([jobs.lanes(), jobs.counts()])
+    const says = LANES.map(
+      (lane) =>
+        `${lane} ${lanes[lane].waiting === 0 ? 'none' : `${lanes[lane].waiting}, the oldest for ${Math.round(lanes[lane].ageSeconds)} s`}${config.jobLanes[lane] === 0 ? ' (left to other processes)' : ''}`,
+    )
+    const isLate = LANES.some((lane) => lanes[lane].ageSeconds > LATE_SECONDS[lane])
+    return {
+      mark: isLate ? 'wrong' : 'ok',
+      name,
+      says: `due: ${says.join('; ')}. ${dead} gave up${dead > 0 ? ' (npm run cli -- jobs)' : ''}`,
+    }
+  } catch (error) {
+    return { mark: isToCome(error) ? 'off' : 'wrong', name, says: `not counted: ${(error as Error).message}` }
   }
 }
 
@@ -145,6 +183,19 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
   }
   if (secretKeyOld !== null) return { mark: 'ok', name, says: 'set; SECRET_KEY_OLD may go after the next start' }
   return { mark: 'ok', name, says: 'set' }
+}
+
+/** What goes, and when: a line for each setting, and one for what the rooms decide. */
+function retention(config: Config): Line[] {
+  const bySetting = Map.groupBy(agedRows(config), ({ setting }) => setting)
+  return [...bySetting].map(([setting, rules]) => {
+    const kept = [...new Set(rules.map(({ what, days }) => (setting === null ? `${what} ${days}` : what)))].join(', ')
+    return {
+      mark: 'ok',
+      name: 'Retention',
+      says: `${setting ?? 'days'}${setting === null ? '' : ` ${rules[0]?.days} days`}: ${kept}`,
+    }
+  })
 }
 
 /** Settings that each are right, and together are not. */

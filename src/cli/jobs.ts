@@ -8,6 +8,9 @@ export async function run([verb, id]: string[], { platform, print }: Context): P
   if (verb === undefined) {
     const { queued } = await jobs.counts()
     print(`${queued} queued, ${dead.length} dead`)
+    for (const [lane, { waiting, ageSeconds }] of Object.entries(await jobs.lanes())) {
+      if (waiting > 0) print(`${lane}: ${waiting} due, the oldest for ${Math.round(ageSeconds)} s`)
+    }
     for (const job of dead)
       print(`${job.id}  ${job.kind}  since ${job.created_at}, ${job.attempts} tries: ${job.last_error}`)
     return 0

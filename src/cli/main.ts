@@ -7,7 +7,7 @@ import type { Command, Context } from './context.ts'
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
   audit: {
-    usage: 'audit verify [HEAD]',
+    usage: 'audit verify [NOTE]',
     says: 'whether the log of security events is unbroken',
     load: () => import('./audit.ts'),
   },
@@ -17,8 +17,8 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     load: () => import('./backup.ts'),
   },
   billing: {
-    usage: 'billing sync|report --month',
-    says: 'holds all money against the processor and repairs what differs; or what a month brought',
+    usage: 'billing sync|report|deal|move-price',
+    says: 'holds all money against the processor; what a month brought; prices of one customer, and of all',
     load: () => import('./billing.ts'),
   },
   db: {

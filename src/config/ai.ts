@@ -221,3 +221,18 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
   }
   return `${vendor.name}:${route.model}`
 }
+
+/** A setting that names a model that answers, or an alias; empty: none. */
+export function readModel(read: Reader, setting: string, ai: AiConfig): Route | null {
+  const name = read.optional(setting)
+  if (name === null) return null
+  const route = routeOfAlias(ai, name) ?? routeNamed(ai, name)
+  if (route === null) throw new ConfigError(`${setting} is wrong: expected vendor/model or an alias, got '${name}'`)
+  const vendor = vendorNamed(ai, route.vendor)
+  if (vendor === undefined || vendor.apiKey === null)
+    throw new ConfigError(`${setting}=${name} needs ${vendor?.keySetting}`)
+  if (findModel(vendor, route.model)?.kind === 'embedding') {
+    throw new ConfigError(`${setting}=${name}: ${route.model} answers nothing, it embeds`)
+  }
+  return route
+}

@@ -23,6 +23,8 @@ export type ProcessorConfig = {
   /** Null: the processor's own address. */
   apiBase: string | null
   sandboxed: boolean
+  /** A coupon of the processor's, offered to who is about to cancel; null: none is. */
+  retentionCoupon: string | null
   /** Price id → tier and interval, of the catalogue's plans and in their order. */
   prices: ReadonlyMap<string, { tier: Tier; interval: Interval }>
 }
@@ -39,6 +41,7 @@ export function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: stri
     storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
+    retentionCoupon: read.optional('RETENTION_COUPON'),
   }
 }
 

@@ -35,6 +35,11 @@ export function createReader(env: Env) {
       : fail(name, 'a whole number above 0')
   }
 
+  const atLeast = (name: string, fallback: number, least: number): number => {
+    const value = positive(name, fallback)
+    return value >= least ? value : fail(name, `a whole number from ${least}`)
+  }
+
   const words = (name: string): string[] =>
     (optional(name) ?? '')
       .split(',')
@@ -44,6 +49,7 @@ export function createReader(env: Env) {
   return {
     optional,
     positive,
+    atLeast,
     words,
     text: (name: string, fallback: string) => optional(name) ?? fallback,
     count: (name: string): number | null => (optional(name) === null ? null : positive(name, 0)),

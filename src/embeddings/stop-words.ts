@@ -1,5 +1,5 @@
 /** Words that say nothing about a text's subject, in the languages most often met; without diacritics, as terms.ts folds them. */
-const byLanguage = {
+export const byLanguage = {
   en: `a about above after again all also am an and any are as at be because been before being below between both but by can could did do
     does doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just
     may me might more most my no nor not now of off on once only or other our out over own per same she should so some such than that the their

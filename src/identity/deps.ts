@@ -5,7 +5,7 @@ import type { Room } from '#platform/room.ts'
 /** What other rooms do when a user's life changes; all run inside identity's transaction. */
 export type IdentityNeeds = {
   /** For the deletion of a user and for the full export: asked when they are, since most rooms are made after this one. */
-  rooms: readonly Pick<Room, 'erase' | 'collect'>[]
+  rooms: readonly Pick<Room, 'erase' | 'eraseSlices' | 'collect'>[]
   /**
    * Revokes a user's live API keys: all, those made or rotated after a moment, or those made before one; returns which.
    */

@@ -6,13 +6,13 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
+import { handleErasure } from './account/deletion.ts'
 import { handleVerification } from './account/email-verification.ts'
 import { invite, listInvitations, type OpenInvitation, withdrawInvitation } from './account/invitations.ts'
 import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
 import { addSuperuser, ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
-import { startCleaning } from './cleaning.ts'
 import type { IdentityNeeds } from './deps.ts'
 import { notifyAllowance } from './notify-owner.ts'
 import { createProviders } from './oauth/providers.ts'
@@ -69,7 +69,7 @@ export function createIdentity(
   const authenticator = createAuthenticator(deps)
   handleVerification(deps)
   handleReset(deps)
-  const stopCleaning = startCleaning(deps)
+  handleErasure(deps)
   let superuserNotice: SuperuserNotice = null
 
   return {
@@ -107,7 +107,6 @@ export function createIdentity(
       superuserNotice = await ensureSuperuser(deps)
     },
     async close() {
-      stopCleaning()
       await authenticator.close()
       await deps.failedSignIns.flush()
       await hasher.close()

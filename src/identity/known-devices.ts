@@ -1,15 +1,14 @@
 // What an account remembers of its sign-ins, as keyed hashes: the browser (by its cookie), the network, and the program
 // in its wider network. The first two tell the owner from strangers; all tell what is new enough for an email.
-import { DAY_MS, HOUR_MS, type Instant, plus } from '#platform/clock.ts'
+import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
-import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
 import { networkKey } from '#platform/http/address.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Origin } from './origin.ts'
 
 /** A device that was away for longer is a stranger again. */
-const REMEMBERED_MS = 180 * DAY_MS
+export const REMEMBERED_DAYS = 180
 /** `last_seen_at` moves forward at most this often. */
 const TOUCH_MS = HOUR_MS
 
@@ -89,22 +88,6 @@ export async function forgetDevices(tx: Db, userId: string): Promise<void> {
     .where('user_id', '=', userId)
     .where('kind', 'in', ['browser', 'network'])
     .execute()
-}
-
-/** Removes what has not been seen for half a year. */
-export async function forgetOldDevices({ db, clock }: Pick<Platform, 'db' | 'clock'>, signal?: AbortSignal) {
-  const before = plus(clock.now(), -REMEMBERED_MS)
-  await inSlices(
-    () =>
-      db
-        .deleteFrom('user_devices')
-        .where('mark', 'in', (e) =>
-          e.selectFrom('user_devices').select('mark').where('last_seen_at', '<', before).limit(SLICE_ROWS),
-        )
-        .where('last_seen_at', '<', before)
-        .executeTakeFirst(),
-    signal,
-  )
 }
 
 async function hasDevices(tx: Db, userId: string): Promise<boolean> {

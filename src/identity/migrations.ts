@@ -27,9 +27,15 @@ export const identityMigrations: Migration[] = [
         last_login_at {timestamp}
       );
       create index users_newest on users (created_at, id);
-      create index users_status on users (subscription_status);
       create index users_superusers on users (id) where is_superuser;
-      create index users_unverified on users (id) where not is_verified;
+      create table user_counts (
+        day text not null,
+        slot {bigint} not null,
+        users {bigint} not null,
+        verified {bigint} not null,
+        active {bigint} not null,
+        primary key (day, slot)
+      );
     `,
   },
   {

@@ -42,5 +42,7 @@ export async function notifyAllowance(
   const user = await findUser(tx, userId)
   if (!user?.is_active) return
   if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, 'allowance'))) return
-  await sendMail(deps, tx, allowanceEmail(deps.config, { to: user.email, name: user.full_name, ...allowance }))
+  await sendMail(deps, tx, allowanceEmail(deps.config, { to: user.email, name: user.full_name, ...allowance }), {
+    isNotice: true,
+  })
 }

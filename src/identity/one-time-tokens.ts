@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Platform } from '#platform/platform.ts'
 import { lockUser } from './users.ts'
 
@@ -144,29 +143,14 @@ export async function voidTokens(
     .execute()
 }
 
-/**
- * What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not.
- */
-export async function forgetOldTokens({ clock }: Pick<Platform, 'clock'>, db: Db, signal?: AbortSignal): Promise<void> {
-  const now = clock.now()
-  await inSlices(
-    () =>
-      db
-        .deleteFrom('one_time_tokens')
-        .where('hash', 'in', (e) =>
-          e
-            .selectFrom('one_time_tokens')
-            .select('hash')
-            .where('expires_at', '<', now)
-            .where((e) => e.or([e('expires_at', '<', plus(now, -30 * DAY_MS)), e('purpose', 'in', [...NEVER_MAILED])]))
-            .limit(SLICE_ROWS),
-        )
-        .executeTakeFirst(),
-    signal,
-  )
-}
-
-const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login', 'storefront']
+/** They are of no use when they have run out; what was mailed is asked about for a while. */
+export const NEVER_MAILED: readonly Purpose[] = [
+  'challenge',
+  'oauth',
+  'passkey-register',
+  'passkey-login',
+  'storefront',
+]
 
 const tokenHash = (secrets: Platform['secrets'], purpose: Purpose, token: string) =>
   secrets.hash(`one-time-tokens/${purpose}`, token)

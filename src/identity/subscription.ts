@@ -4,6 +4,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { SubscriptionStatus } from './tables.ts'
 import { announceUserChange } from './user-changes.ts'
+import { countedUser, recount } from './user-counts.ts'
 import type { User } from './users.ts'
 
 export type { SubscriptionStatus }
@@ -18,6 +19,7 @@ export async function setSubscription(
   { status, tier }: { status?: SubscriptionStatus; tier?: Tier },
   now: string = new Date().toISOString(),
 ): Promise<User | null> {
+  const before = status === undefined ? null : await countedUser(tx, userId)
   const row = await tx
     .updateTable('users')
     .set((e) => ({
@@ -30,6 +32,7 @@ export async function setSubscription(
     .where('id', '=', userId)
     .returningAll()
     .executeTakeFirst()
+  if (before && row) await recount(tx, before, row)
   announceUserChange(tx, userId)
   return row ?? null
 }

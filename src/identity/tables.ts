@@ -118,9 +118,13 @@ type PasskeysTable = {
   last_used_at: Instant | null
 }
 
+/** By the day that the people came on. */
+type UserCountsTable = { day: string; slot: number; users: number; verified: number; active: number }
+
 declare module '#platform/db/tables.ts' {
   interface Tables {
     users: UsersTable
+    user_counts: UserCountsTable
     sessions: SessionsTable
     session_tokens: SessionTokensTable
     one_time_tokens: OneTimeTokensTable

@@ -6,6 +6,7 @@ import { type Db, forUpdate } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { UsersTable } from './tables.ts'
+import { countedUser, recount } from './user-counts.ts'
 
 export type User = Selectable<UsersTable>
 
@@ -71,9 +72,8 @@ function toUserView(
 /** What addresses compare by. Addresses are ASCII by their schema, so lower case is enough. */
 export const emailKey = (email: string) => email.toLowerCase()
 
-/** As the partial indexes have it: SQLite finds them by these very words, and not for a parameter. */
+/** As the partial index has it: SQLite finds it by these very words, and not for a parameter. */
 export const isSuperuser = sql<boolean>`is_superuser`
-export const isUnverified = sql<boolean>`not is_verified`
 
 /** What the view shows, without the password's hash. */
 const shownById = prepared(
@@ -120,7 +120,7 @@ export type NewUser = Pick<User, 'email' | 'full_name' | 'password_hash'> &
 
 /** @throws a unique violation when the address is taken. */
 export async function insertUser(tx: Db, user: NewUser, now: string): Promise<User> {
-  return tx
+  const row = await tx
     .insertInto('users')
     .values({
       id: crypto.randomUUID(),
@@ -146,6 +146,8 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+  await recount(tx, null, row)
+  return row
 }
 
 /** Null when the user has gone meanwhile. */
@@ -155,11 +157,14 @@ export async function updateUser(
   changes: Partial<Omit<User, 'id' | 'created_at'>>,
   now: string,
 ): Promise<User | null> {
+  const isCounted = changes.is_verified !== undefined || changes.subscription_status !== undefined
+  const before = isCounted ? await countedUser(tx, id) : null
   const row = await tx
     .updateTable('users')
     .set({ ...changes, updated_at: now })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirst()
+  if (before && row) await recount(tx, before, row)
   return row ?? null
 }

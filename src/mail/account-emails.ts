@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import { composeEmail, type Email } from './email.ts'
 
-type Urls = Pick<Config, 'urls' | 'brand'>
+export type Urls = Pick<Config, 'urls' | 'brand'>
 type Linked = { to: string; name: string | null; token: string }
 
 export function registrationEmail(config: Urls, { to, name, token }: Linked): Email {
@@ -296,13 +296,13 @@ export function accountDeletedEmail(config: Urls, { to }: { to: string }): Email
   })
 }
 
-const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + name.slice(1)
+export const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + name.slice(1)
 
 /**
  * Anyone may register an address with any name: one that holds a link, or is a sentence, is somebody's advertisement in
  * our email.
  */
-const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
+export const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
 
 /** What somebody has called a thing of the account: on an address that nobody has proven, a stranger may have. */
 const givenName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
@@ -331,7 +331,7 @@ const link = ({ urls }: Urls, path: string, token: string) =>
   `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`
 
 /** `2026-11-20 09:30 UTC` */
-const moment = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
+export const moment = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 
 /** Control characters could draw a line of their own into the text part. */
 const printable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')

@@ -2,7 +2,15 @@
 import { type Html, html } from '#platform/http/html.ts'
 
 /** As it goes out. */
-export type Email = { to: string; subject: string; text: string; html: string; replyTo?: string }
+export type Email = {
+  to: string
+  subject: string
+  text: string
+  html: string
+  replyTo?: string
+  /** Where mail programs end it at a press (RFC 8058); for what is not about the account itself. */
+  unsubscribeUrl?: string
+}
 
 export type EmailParts = {
   to: string
@@ -15,10 +23,12 @@ export type EmailParts = {
   /** Name and value, in a table. */
   facts?: [name: string, value: string][]
   replyTo?: string
+  unsubscribeUrl?: string
 }
 
 /** Lays an email out. Everything in `parts` is text and is escaped. */
-export function composeEmail({ to, subject, before, button, after = [], facts = [], replyTo }: EmailParts): Email {
+export function composeEmail(parts: EmailParts): Email {
+  const { to, subject, before, button, after = [], facts = [], replyTo, unsubscribeUrl } = parts
   const text = [
     ...before,
     ...(facts.length > 0 ? [facts.map(([name, value]) => `${name}: ${value}`).join('\n')] : []),
@@ -31,6 +41,7 @@ export function composeEmail({ to, subject, before, button, after = [], facts = 
     text: `${text}\n`,
     html: layout(subject, before, facts, button, after),
     ...(replyTo ? { replyTo } : {}),
+    ...(unsubscribeUrl ? { unsubscribeUrl } : {}),
   }
 }
 

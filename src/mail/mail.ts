@@ -20,13 +20,24 @@ export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
       transport.send({ from: config.mail.from, messageId: `<${messageId}@${domain}>`, ...email }),
     close: () => transport.close(),
   }
-  jobs.handle<Email>('mail.send', (email, { id }) => mail.deliver(email, id))
+  jobs.handle<Email>('mail.send', (email, { id }) => mail.deliver(email, id), { lane: 'urgent' })
+  jobs.handle<Email>(NOTICE_JOB, (email, { id }) => mail.deliver(email, id), { lane: 'bulk' })
   return mail
 }
 
-/** Sends the email once the transaction has committed. */
-export async function sendMail({ jobs }: { jobs: Jobs }, tx: Db, email: Email): Promise<void> {
-  await jobs.enqueue(tx, 'mail.send', { ...email, subject: oneLine(email.subject) })
+const NOTICE_JOB = 'mail.notice'
+
+/** Kinds of jobs that are an email and nothing else. */
+export const MAIL_JOBS: readonly string[] = ['mail.send', NOTICE_JOB]
+
+/** Sends the email once the transaction has committed. A notice is one that nobody waits for: it holds up no other email. */
+export async function sendMail(
+  { jobs }: { jobs: Jobs },
+  tx: Db,
+  email: Email,
+  { isNotice = false } = {},
+): Promise<void> {
+  await jobs.enqueue(tx, isNotice ? NOTICE_JOB : 'mail.send', { ...email, subject: oneLine(email.subject) })
 }
 
 /** A subject with a line break would be another header. */

@@ -8,6 +8,7 @@ export const mailMigrations: Migration[] = [
         subject text primary key,
         told_at {timestamp} not null
       );
+      create index operator_notices_by_time on operator_notices (told_at);
     `,
   },
 ]

@@ -25,5 +25,7 @@ export async function tellOperator(
     .executeTakeFirst()
   if (!isNew) return
   const to = config.mail.supportEmail
-  await sendMail({ jobs }, tx, composeEmail({ to, subject: `[${config.brand}] ${title}`, ...parts }))
+  await sendMail({ jobs }, tx, composeEmail({ to, subject: `[${config.brand}] ${title}`, ...parts }), {
+    isNotice: true,
+  })
 }

@@ -24,13 +24,14 @@ function smtpTransport(url: string): Transport {
     createTransport({
       url,
       pool: true,
-      maxConnections: 3,
+      // As many as the lanes of mail run at once.
+      maxConnections: 4,
       connectionTimeout: SEND_TIMEOUT_MS,
       socketTimeout: SEND_TIMEOUT_MS,
     } as never),
   )
   return {
-    async send({ from, to, subject, text, html, messageId, replyTo }) {
+    async send({ from, to, subject, text, html, messageId, replyTo, unsubscribeUrl }) {
       const transporter = await opened
       // A string address would be parsed as a list: one comma could add a recipient.
       await transporter.sendMail({
@@ -41,6 +42,14 @@ function smtpTransport(url: string): Transport {
         html,
         messageId,
         ...(replyTo ? { replyTo: { name: '', address: replyTo } } : {}),
+        ...(unsubscribeUrl
+          ? {
+              headers: {
+                'List-Unsubscribe': `<${unsubscribeUrl}>`,
+                'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+              },
+            }
+          : {}),
       })
     },
     close: () => void opened.then((transporter) => transporter.close()),

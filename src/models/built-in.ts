@@ -4,6 +4,7 @@ import {
   type Abilities,
   type AnthropicHabits,
   EMBEDDINGS,
+  type EmbeddingTraits,
   type Habits,
   type Model,
   type Price,
@@ -42,6 +43,9 @@ const CLAUDE: Omit<AnthropicHabits, 'rates'> & Abilities = {
 }
 
 const GEMINI: Habits = { ...SEES, audio: true, temperature: 'taken', signsThoughts: true, thinksAloud: true }
+
+/** As users of text-embedding-3 publish them: questions have 0.1 in common with any text, and some 0.4 with one that answers them. */
+const OPENAI_SIMILARITY = { unrelated: 0.1, answers: 0.3 }
 
 /**
  * Sources: developers.openai.com/api/docs/pricing, platform.claude.com/docs (models & pricing),
@@ -87,8 +91,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
           speaksResponses: true,
         },
       ),
-      embedding('text-embedding-3-small', 0.02, 8_191),
-      embedding('text-embedding-3-large', 0.13, 8_191),
+      embedding('text-embedding-3-small', 0.02, 8_191, { similarity: OPENAI_SIMILARITY }),
+      embedding('text-embedding-3-large', 0.13, 8_191, { similarity: OPENAI_SIMILARITY }),
     ],
   },
   {
@@ -150,7 +154,10 @@ export const BUILT_IN: readonly VendorEntry[] = [
         },
         { ...GEMINI, signsThoughts: false },
       ),
-      embedding('gemini-embedding-2', 0.2, 8_192),
+      // https://ai.google.dev/gemini-api/docs/embeddings: it takes no taskType, unlike gemini-embedding-001.
+      embedding('gemini-embedding-2', 0.2, 8_192, {
+        tasks: { query: 'task: search result | query: ', document: 'title: none | text: ' },
+      }),
     ],
   },
 ]
@@ -184,7 +191,7 @@ function claude(id: string, price: Price, habits: Habits): Model {
   return chat(id, 1_000_000, 128_000, price, habits)
 }
 
-function embedding(id: string, input: number, contextTokens: number): Model {
+function embedding(id: string, input: number, contextTokens: number, traits: EmbeddingTraits): Model {
   const price = { input, cached: input, output: 0 }
   return {
     id,
@@ -194,5 +201,6 @@ function embedding(id: string, input: number, contextTokens: number): Model {
     price,
     createdSeconds: PRICES_AS_OF_SECONDS,
     habits: {},
+    embedding: traits,
   }
 }

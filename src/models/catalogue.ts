@@ -87,6 +87,17 @@ export type Abilities = { vision: boolean; pdf: boolean; audio: boolean; tools: 
 /** What is known of a model's habits; for the rest its dialect's family rules go by its name. */
 export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits & Abilities>
 
+/** How a model that embeds is asked, and what its cosines mean. */
+export type EmbeddingTraits = {
+  /**
+   * The cosine of a question with a text that has nothing to do with it, and the one from which on a text answers it: they show as scores of 0 and
+   * 0.5, as they do where words are compared. Left out: the score is the cosine.
+   */
+  similarity?: { unrelated: number; answers: number }
+  /** What tells it a question from a text to be found: values of a member of the request, or, without one, what is put before the text. */
+  tasks?: { member?: string; query: string; document: string }
+}
+
 export type Model = {
   id: string
   kind: 'chat' | 'embedding'
@@ -98,6 +109,7 @@ export type Model = {
   /** Since when the catalogue has it, in seconds since 1970. */
   createdSeconds: number
   habits: Habits
+  embedding?: EmbeddingTraits
 }
 
 /** A vendor's part of the price list. */

@@ -298,6 +298,14 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   [{ vendors: [{ ...VENDOR, name: 'google' }] }, /^MODELS: vendors\[0\]\.name is wrong: .* not taken/],
   [{ vendors: [{ ...VENDOR, name: 'llm_vendor_1' }] }, /^MODELS: vendors\[0\]\.name is wrong/],
   [{ vendors: [VENDOR, VENDOR] }, /^MODELS: vendors\[1\]\.name is wrong: 'groq' stands there twice$/],
+  [
+    { vendors: [{ ...VENDOR, models: [{ id: 'e', similarity: { unrelated: 0.5, answers: 0.3 } }] }] },
+    /^MODELS: vendors\[0\]\.models\[0\]\.similarity is wrong: expected two cosines/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, models: [{ id: 'e', tasks: { member: 'in put', query: 'a', document: 'b' } }] }] },
+    /^MODELS: vendors\[0\]\.models\[0\]\.tasks\.member is wrong: expected the name of a member/,
+  ],
   [{ vendors: [{ ...VENDOR, dialect: 'cohere' }] }, /^MODELS: vendors\[0\]\.dialect is wrong: expected one of openai,/],
   [{ vendors: [{ name: 'openai', dialect: 'gemini' }] }, /^MODELS: vendors\[0\]\.dialect is wrong: expected 'openai'/],
   [

@@ -12,6 +12,7 @@ import {
   type Catalogue,
   type Dialect,
   EMBEDDINGS,
+  type EmbeddingTraits,
   type EndpointSetting,
   findModel,
   type Habits,
@@ -280,10 +281,12 @@ function embeddingsAt(value: unknown, at: string, usual: VendorEntry['embeddings
   }
 }
 
-const MODEL_FIELDS = ['id', 'kind', 'context_tokens', 'output_tokens_max', 'price', 'habits']
+const MODEL_FIELDS = ['id', 'kind', 'context_tokens', 'output_tokens_max', 'price', 'habits', 'similarity', 'tasks']
 
 function modelAt(value: unknown, at: string, dialect: Dialect, createdSeconds: number): Model {
   const given = object(value, at, MODEL_FIELDS)
+  const similarity = optional(given.similarity, (one) => similarityAt(one, `${at}.similarity`))
+  const tasks = optional(given.tasks, (one) => tasksAt(one, `${at}.tasks`))
   return {
     id: text(given.id, `${at}.id`, MODEL_ID, "a model's name"),
     kind: optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding'])) ?? 'chat',
@@ -292,7 +295,25 @@ function modelAt(value: unknown, at: string, dialect: Dialect, createdSeconds: n
     price: optional(given.price, (price) => priceAt(price, `${at}.price`)) ?? null,
     createdSeconds,
     habits: habitsAt(given.habits, `${at}.habits`, dialect),
+    embedding: { ...(similarity && { similarity }), ...(tasks && { tasks }) },
   }
+}
+
+function similarityAt(value: unknown, at: string): NonNullable<EmbeddingTraits['similarity']> {
+  const { unrelated, answers } = object(value, at, ['unrelated', 'answers'])
+  const areCosines = [unrelated, answers].every((one) => typeof one === 'number' && one > -1 && one < 1)
+  if (!areCosines || Number(unrelated) >= Number(answers)) {
+    throw wrong(at, 'two cosines, as {"unrelated": 0.1, "answers": 0.3}', value)
+  }
+  return { unrelated: Number(unrelated), answers: Number(answers) }
+}
+
+function tasksAt(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks']> {
+  const given = object(value, at, ['member', 'query', 'document'])
+  const member = optional(given.member, (one) => text(one, `${at}.member`, /^[A-Za-z_]{1,64}$/, 'the name of a member'))
+  const says = (one: unknown, name: string) => text(one, `${at}.${name}`, /^[^\p{Cc}]{0,200}$/u, 'a text')
+  const tasks = { query: says(given.query, 'query'), document: says(given.document, 'document') }
+  return member === undefined ? tasks : { member, ...tasks }
 }
 
 const RATE_FIELDS = ['input', 'output', 'cached', 'cache_write']

@@ -1,6 +1,7 @@
 /**
- * Publish and subscribe between nodes, over Redis (a session was revoked, a setting changed): best effort, never the only copy of a fact.
- * Without Redis there is one node, and a message stays in the process.
+ * Publish and subscribe between nodes (a session was revoked, a switch was set): best effort, never the only copy of a fact. Over
+ * Redis where there is one, else over PostgreSQL's LISTEN and NOTIFY; on SQLite a message stays in the process. Who remembers
+ * something listens to gaps, too: after one, messages may have been missed.
  */
 import type { Redis } from './redis.ts'
 import { type Log, seldom } from './telemetry/log.ts'
@@ -8,50 +9,102 @@ import { type Log, seldom } from './telemetry/log.ts'
 export type BusListener = (payload: unknown) => void
 
 export type Bus = {
+  /** Awaited before anybody is answered. */
+  readonly opened: Promise<unknown>
   /** Reaches every listener in this process at once, and those of other nodes within milliseconds. */
   publish(topic: string, payload: unknown): void
   on(topic: string, listener: BusListener): void
-  /** True when other nodes hear what is published. */
-  readonly shared: boolean
+  /** Called when messages of other nodes may have been missed: whatever is remembered is to be read again. */
+  onGap(listener: () => void): void
+  /** By what other nodes hear what is published; null where they do not, and read for themselves within half a second. */
+  carriedBy(): 'redis' | 'postgres' | null
   close(): Promise<void>
 }
 
-export async function createBus({ redis, log }: { redis: Redis | null; log: Log }): Promise<Bus> {
+/** Brings texts to other processes and back; its own may come back, too. */
+export type Carrier = {
+  /** Where it is worth waiting for at the start. */
+  readonly opened?: Promise<unknown>
+  readonly name: 'redis' | 'postgres'
+  isWell(): boolean
+  send(text: string): void
+  close(): Promise<void>
+}
+export type Hears = { heard(text: string): void; missed(): void }
+
+type News = { from: string; topic: string; payload: unknown }
+
+export function createBus(open: ((hears: Hears) => Carrier) | null): Bus {
   const listeners = new Map<string, BusListener[]>()
+  const gapListeners: (() => void)[] = []
+  const me = crypto.randomUUID()
   const tell = (topic: string, payload: unknown) => {
     for (const listener of listeners.get(topic) ?? []) listener(payload)
   }
-
-  const say = seldom((details, message) => log.warn(details, message))
-  const me = crypto.randomUUID()
-  // Channels are not prefixed by the client, keys are.
-  const channel = `${redis?.client.options.keyPrefix ?? ''}bus`
-  // It waits for Redis as long as it takes, and subscribes anew after each interruption.
-  const subscriber =
-    redis?.client.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null, commandTimeout: undefined }) ?? null
-  if (subscriber) {
-    subscriber.on('error', (error: Error) => say({ err: error }, 'no news from other nodes'))
-    subscriber.on('message', (_channel: string, text: string) => {
-      const news = JSON.parse(text) as { from: string; topic: string; payload: unknown }
-      if (news.from !== me) tell(news.topic, news.payload)
-    })
-    const subscribed = subscriber.subscribe(channel)
-    if (redis?.client.status === 'ready') await subscribed
-    else subscribed.catch((error) => say({ err: error }, 'no news from other nodes'))
+  const missed = () => {
+    for (const listener of gapListeners) listener()
   }
+  const carrier =
+    open?.({
+      missed,
+      heard(text) {
+        const news = readNews(text)
+        // What cannot be read was news all the same.
+        if (news === null) missed()
+        else if (news.from !== me) tell(news.topic, news.payload)
+      },
+    }) ?? null
 
   return {
-    shared: redis !== null,
+    opened: carrier?.opened ?? Promise.resolve(),
     publish(topic, payload) {
       tell(topic, payload)
-      // Best effort: other nodes read for themselves within half a second.
-      redis?.ask((client) => client.publish(channel, JSON.stringify({ from: me, topic, payload }))).catch(() => {})
+      carrier?.send(JSON.stringify({ from: me, topic, payload } satisfies News))
     },
     on(topic, listener) {
       listeners.set(topic, [...(listeners.get(topic) ?? []), listener])
     },
-    async close() {
-      subscriber?.disconnect()
-    },
+    onGap: (listener) => void gapListeners.push(listener),
+    carriedBy: () => (carrier?.isWell() ? carrier.name : null),
+    close: async () => carrier?.close(),
+  }
+}
+
+function readNews(text: string): News | null {
+  try {
+    const news = JSON.parse(text) as News | null
+    return typeof news?.topic === 'string' ? news : null
+  } catch {
+    return null
+  }
+}
+
+/** Over Redis: a connection of its own, which waits for it as long as it takes and subscribes anew after each interruption. */
+export function redisCarrier({ redis, log }: { redis: Redis; log: Log }): (hears: Hears) => Carrier {
+  return ({ heard, missed }) => {
+    const say = seldom((details, message) => log.warn(details, message))
+    // Channels are not prefixed by the client, keys are.
+    const channel = `${redis.client.options.keyPrefix ?? ''}bus`
+    const subscriber = redis.client.duplicate({
+      enableOfflineQueue: true,
+      maxRetriesPerRequest: null,
+      commandTimeout: undefined,
+    })
+    let wasReady = false
+    subscriber.on('error', (error: Error) => say({ err: error }, 'no news from other nodes'))
+    subscriber.on('message', (_channel: string, text: string) => heard(text))
+    subscriber.on('ready', () => {
+      if (wasReady) missed()
+      wasReady = true
+    })
+    const subscribed = subscriber.subscribe(channel).catch((error) => say({ err: error }, 'no news from other nodes'))
+    return {
+      opened: redis.client.status === 'ready' ? subscribed : Promise.resolve(),
+      name: 'redis',
+      isWell: () => redis.isWell(),
+      // Best effort: other nodes read for themselves within half a second.
+      send: (text) => void redis.ask((client) => client.publish(channel, text)).catch(() => {}),
+      close: async () => subscriber.disconnect(),
+    }
   }
 }

@@ -5,7 +5,7 @@ export interface Clock {
   now(): Instant
   /** Milliseconds since 1970. */
   ms(): number
-  /** How far a test has moved this clock: the database's is taken to have moved as far. */
+  /** How far this clock was moved, by a test or by hand: the database's is taken to have moved as far. */
   movedMs?(): number
 }
 
@@ -19,6 +19,24 @@ export const systemClock: Clock = {
     return written.instant
   },
   ms: () => Date.now(),
+}
+
+export type MovableClock = Clock & { movedMs(): number; advance(ms: number): void }
+
+export function movableClock(): MovableClock {
+  let offsetMs = 0
+  return {
+    ms: () => Date.now() + offsetMs,
+    now: () => new Date(Date.now() + offsetMs).toISOString(),
+    movedMs: () => offsetMs,
+    advance(ms) {
+      offsetMs += ms
+    },
+  }
+}
+
+export function isMovable(clock: Clock): clock is MovableClock {
+  return 'advance' in clock
 }
 
 export function plus(instant: Instant, ms: number): Instant {

@@ -17,7 +17,7 @@ export const platformMigrations: Migration[] = [
         last_error text,
         created_at {timestamp} not null
       );
-      create index jobs_due on jobs (status, run_at);
+      create index jobs_due on jobs (status, kind, run_at, created_at);
     `,
   },
   {

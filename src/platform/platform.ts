@@ -1,13 +1,13 @@
 /** What every room stands on: one object of services, opened once, closed once. */
 import type { Config } from '../config.ts'
-import { type Bus, createBus } from './bus.ts'
+import { type Bus, createBus, redisCarrier } from './bus.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Database, Db, Dialect } from './db/db.ts'
 import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
 import { createJobs, type Jobs } from './jobs/jobs.ts'
-import { startRetention } from './jobs/retention.ts'
+import { notifyCarrier } from './notify.ts'
 import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import { openRedis, type Redis } from './redis.ts'
@@ -30,7 +30,7 @@ export type Platform = {
   log: Log
   metrics: Metrics
   readiness: Readiness
-  /** Begins to run jobs, and to remove what is old. */
+  /** Begins to run jobs. */
   start(): void
   /** Takes no new job, and waits a while for the running ones. */
   stop(withinMs?: number): Promise<void>
@@ -76,14 +76,10 @@ export async function openPlatform(
   else await migrate(db, migrations, clock.now()).catch(explain)
 
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
-  const bus = await createBus({ redis, log })
-  const jobs = createJobs({ db, clock, log })
+  const bus = createBus(carrierOf({ db, dialect: database.dialect, redis, log }, config, { isGuest }))
+  await bus.opened
+  const jobs = createJobs({ db, clock, log, slots: config.jobLanes })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
-  let stopRetention = () => {}
-  const stop = (withinMs = 0) => {
-    stopRetention()
-    return jobs.stop(withinMs)
-  }
 
   return {
     config,
@@ -100,16 +96,26 @@ export async function openPlatform(
     log,
     metrics: createMetrics(),
     readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
-    start() {
-      jobs.start()
-      stopRetention = startRetention({ db, clock, log, config })
-    },
-    stop,
+    start: jobs.start,
+    stop: jobs.stop,
     async close() {
-      await stop()
+      await jobs.stop()
       await bus.close()
       redis?.close()
       await database.close()
     },
   }
 }
+
+/** What brings news between nodes. A pool of one connection has no server that could spare one for listening. */
+function carrierOf(
+  { db, dialect, redis, log }: Pick<Platform, 'db' | 'dialect' | 'redis' | 'log'>,
+  { databaseUrl }: Config,
+  as: { isGuest: boolean },
+) {
+  if (redis !== null) return redisCarrier({ redis, log })
+  if (dialect !== 'postgres' || databaseUrl === null || hasOneConnection(databaseUrl)) return null
+  return notifyCarrier({ db, url: databaseUrl, log }, as)
+}
+
+const hasOneConnection = (url: string) => new URL(url).searchParams.get('max') === '1'

@@ -16,8 +16,13 @@ export type Room = {
   routes?(app: App): unknown
   /** The buckets that its routes count in, beside `general`. */
   limits?: Limits
-  /** Removes what it holds about a user who is deleted, in the deletion's transaction. */
+  /** Removes what it holds about a user who is deleted and is bounded, in the deletion's transaction. */
   erase?(tx: Db, userId: string): Promise<void>
+  /**
+   * What may be more than one transaction should hold: each removes up to SLICE_ROWS rows and says how many, and is called after the
+   * deletion until it finds none.
+   */
+  eraseSlices?: readonly ((db: Db, userId: string) => Promise<number>)[]
   /** What it holds about a user, for the full export. */
   collect?(db: Db, userId: string): Promise<Collected>
   /** Awaited before the ports open, in a process that has the API. */

@@ -30,6 +30,8 @@ export async function openDeps(platform: Platform, needs: RagNeeds) {
     gateway: needs.gateway,
     /** Null: documents are compared by their words alone. */
     embedder: embedderOf(config.embedder, needs),
+    /** Makes follow-up questions stand alone; null: none does. */
+    followUpModel: config.followUpModel,
     vectors: await openVectors(db),
     parser: createParser(),
     pipeline: createIngestPipeline(),

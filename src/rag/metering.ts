@@ -14,6 +14,9 @@ export type RagCall = {
   origin?: CallOrigin | undefined
 }
 
+/** All that the ledger needs of one: what runs in the background has no more. */
+export type MeteredCall = Omit<RagCall, 'caller'> & { caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'budget'> }
+
 /** As the ledger names what is compared by its words. */
 const WORDS = { vendor: LOCAL_VENDOR, model: 'lexical-2' }
 
@@ -24,7 +27,7 @@ const WORDS = { vendor: LOCAL_VENDOR, model: 'lexical-2' }
  */
 export async function metered<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
   deps: D,
-  { caller, route, signal, origin }: RagCall,
+  { caller, route, signal, origin }: MeteredCall,
   sizeBytes: number,
   work: (deps: D) => Promise<T>,
 ): Promise<T> {

@@ -44,4 +44,35 @@ export const ragMigrations: Migration[] = [
       );
     `,
   },
+  {
+    id: 'rag/002-ingest-jobs',
+    sql: `
+      create table rag_jobs (
+        user_id text not null references users (id),
+        id text not null,
+        state text not null,
+        stage text,
+        attempts {bigint} not null,
+        request_json {json} not null,
+        input_bytes {bigint} not null,
+        fingerprint text,
+        done {bigint} not null,
+        total {bigint},
+        document_id text,
+        warnings_json {json} not null,
+        error_json {json},
+        created_at {timestamp} not null,
+        finished_at {timestamp},
+        primary key (user_id, id)
+      );
+      create index rag_jobs_by_state on rag_jobs (user_id, state, created_at);
+      create table rag_job_inputs (
+        user_id text not null,
+        job_id text not null,
+        part {bigint} not null,
+        bytes {bytes} not null,
+        primary key (user_id, job_id, part)
+      );
+    `,
+  },
 ]

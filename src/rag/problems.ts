@@ -19,6 +19,23 @@ export const ragProblem = Problem.define({
     'The file cannot be read',
     { advice: '`detail` has the reason: damaged, encrypted, empty, without text. Save it anew.' },
   ],
+  ingest_job_not_found: [404, 'There is no such job'],
+  ingest_cancelled: [409, 'The job was cancelled', { advice: 'Only jobs tell it, as their `error`.' }],
+  ingest_given_up: [
+    503,
+    'It was tried {tries} times and given up: {reason}',
+    { advice: 'Only jobs tell it, as their `error`. Send the document again later.' },
+  ],
+  ingest_queue_full: [
+    429,
+    'Too many documents wait to be stored: at most {jobs}, and {max} MB in all',
+    { advice: '`Retry-After` says when to try again; or send them without `Prefer: respond-async`.' },
+  ],
+  watchers_limit_reached: [
+    429,
+    'Too many jobs are being watched at once: at most {max}',
+    { advice: 'Ask without `Accept: text/event-stream`, or list all jobs in one request.' },
+  ],
   parser_busy: [503, 'Too many files are being read; try again in a moment'],
   reader_busy: [503, 'Too many long texts are being stored; try again in a moment'],
   origin_refused: [

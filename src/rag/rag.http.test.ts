@@ -37,6 +37,17 @@ function formOf(
   return form
 }
 
+const UNANSWERED = {
+  answer: NOTHING_FOUND,
+  sources: [],
+  nearest: [],
+  searched_as: null,
+  overview: false,
+  citations: [],
+  model: null,
+  usage: null,
+}
+
 test('a text is stored, found, asked about, listed and deleted', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -191,7 +202,7 @@ test('two users with the same text never meet', async (t) => {
   ]) {
     assert.deepEqual(await found(eve, question, { filter }), [])
     const asked = await eve.post('/api/rag/query', { question, filter })
-    assert.deepEqual(asked.body, { answer: NOTHING_FOUND, sources: [], usage: null })
+    assert.deepEqual(asked.body, UNANSWERED)
   }
 
   assert.equal((await eve.delete(`/api/rag/documents/${hers.body.document_ids[0]}`)).status, 200)
@@ -439,7 +450,7 @@ test('no chunk near enough: no vendor is asked, and the answer says so', async (
   await ada.post('/api/rag/ingest/text', { content: text })
 
   const reply = await ada.post('/api/rag/query', { question: 'Which gas giant has the Great Red Spot?' })
-  assert.deepEqual(reply.body, { answer: NOTHING_FOUND, sources: [], usage: null })
+  assert.deepEqual(reply.body, UNANSWERED)
 
   const everything = await ada.post('/api/rag/query', {
     question: 'Which gas giant has the Great Red Spot?',
@@ -450,7 +461,7 @@ test('no chunk near enough: no vendor is asked, and the answer says so', async (
   const stream = await ada.post('/api/rag/query', { question: 'Which gas giant?', stream: true, include_sources: true })
   assert.equal(
     stream.text,
-    `event: sources\ndata: {"sources":[]}\n\ndata: ${JSON.stringify({ token: NOTHING_FOUND })}\n\nevent: usage\ndata: null\n\ndata: [DONE]\n\n`,
+    `event: sources\ndata: {"sources":[],"nearest":[],"searched_as":null,"overview":false}\n\ndata: ${JSON.stringify({ token: NOTHING_FOUND })}\n\nevent: usage\ndata: null\n\ndata: [DONE]\n\n`,
   )
 })
 
@@ -763,6 +774,7 @@ test('the account goes, and with it every row of its store', async (t) => {
   const gone = await ada.delete('/api/users/me', { password: 'correct horse battery' })
 
   assert.equal(gone.status, 200, gone.text)
+  await app.settle()
   for (const table of ['rag_chunks', 'rag_documents', 'rag_external_ids', 'rag_stores'] as const)
     assert.equal(await rowsOf(app, table), 1, table)
   assert.equal((await found(eve, question)).length, 1)

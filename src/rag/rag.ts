@@ -8,11 +8,15 @@ import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { answerRoutes } from './answer/routes.ts'
 import { openDeps, type RagNeeds } from './deps.ts'
+import { eraseChunksSlice } from './documents/chunk-store.ts'
 import { eraseDocuments } from './documents/document-store.ts'
-import { sweepChunks } from './documents/documents.ts'
 import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { storageRoute } from './documents/storage.ts'
+import { ingestJobRoutes } from './ingest/ingest-job-routes.ts'
+import { eraseIngestJobs, INGEST_DELAYS_MS, INGEST_JOB, runIngestJob, sweepIngest } from './ingest/ingest-jobs.ts'
+import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
+import { createParser } from './ingest/parsers/parser.ts'
 import { reembed } from './ingest/reembed.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
@@ -25,11 +29,22 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
 
-  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepChunks(deps, payload))
-  jobs.handle('rag.renew', async (_, { signal }) => {
-    const renewed = await reembed(deps, signal)
-    if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder?.id }, 'documents were embedded again')
+  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser() }
+  jobs.handle(INGEST_JOB, (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context), {
+    lane: 'long',
+    delaysMs: INGEST_DELAYS_MS,
   })
+  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepIngest(deps, payload), {
+    lane: 'bulk',
+  })
+  jobs.handle(
+    'rag.renew',
+    async (_, { signal }) => {
+      const renewed = await reembed(deps, signal)
+      if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder?.id }, 'documents were embedded again')
+    },
+    { lane: 'long' },
+  )
 
   return {
     tags: [
@@ -44,6 +59,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     deps,
     async routes(app: App) {
       await ingestRoutes(app, deps)
+      ingestJobRoutes(app, deps)
       searchRoutes(app, deps)
       answerRoutes(app, deps)
       documentRoutes(app, deps)
@@ -53,13 +69,15 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     /** Looks for documents that another embedder or vector store has left behind. */
     start: () => jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' }),
     async erase(tx: Db, userId: string) {
-      await deps.vectors.erase(tx, userId)
+      await eraseIngestJobs(deps, tx, userId)
       await eraseDocuments(tx, userId)
       deps.shelves.forget(userId)
+      deps.vectors.forget(userId)
     },
+    eraseSlices: [eraseChunksSlice, (db: Db, userId: string) => deps.vectors.eraseSlice(db, userId)],
     collect: collectDocuments,
     async close() {
-      await Promise.all([deps.parser.close(), deps.pipeline.close()])
+      await Promise.all([deps, ingestJobDeps].flatMap(({ parser, pipeline }) => [parser.close(), pipeline.close()]))
     },
   }
 }

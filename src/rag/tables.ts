@@ -1,4 +1,6 @@
 import type { Json } from '#platform/db/tables.ts'
+import type { Caller } from '#platform/http/access-control.ts'
+import type { Warning } from './ingest/parsers/unreadable.ts'
 
 /** One row a user: the lock that his changes queue for, and a number that grows with each, so that caches know when they are old. */
 type RagStoresTable = { user_id: string; revision: number }
@@ -40,13 +42,57 @@ type RagChunksTable = {
   vector: Uint8Array
 }
 
+export type IngestJobState = 'queued' | 'running' | 'done' | 'failed'
+export type IngestStage = 'reading' | 'storing'
+
+/** What was asked for, as the request said it, and who asked. */
+export type IngestRequest = {
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier'> & { budget: Caller['budget'] | null }
+  requestId: string
+  /** Of a file, that says how it is read; null for a text. */
+  file: string | null
+  source: string | null
+  metadata: Metadata
+  externalId: string | null
+  replacesSource: boolean
+  chunkSize: number
+  chunkOverlap: number
+}
+
+/** Documents on their way in. A job's id is the version under which its chunks are written, until its document names it. */
+type RagJobsTable = {
+  user_id: string
+  id: string
+  state: IngestJobState
+  stage: IngestStage | null
+  /** Since a part of it was last written. */
+  attempts: number
+  request_json: Json<IngestRequest>
+  input_bytes: number
+  /** Of what its chunks were made; what is there of another does not fit. */
+  fingerprint: string | null
+  /** In chunks, all of which below `done` are kept. */
+  done: number
+  total: number | null
+  document_id: string | null
+  warnings_json: Json<Warning[]>
+  error_json: Json<{ code: string; detail: string }> | null
+  created_at: string
+  finished_at: string | null
+}
+
+/** What a job reads, in parts, until it has ended. */
+type RagJobInputsTable = { user_id: string; job_id: string; part: number; bytes: Uint8Array }
+
 declare module '#platform/db/tables.ts' {
   interface Tables {
     rag_stores: RagStoresTable
     rag_documents: RagDocumentsTable
     rag_chunks: RagChunksTable
     rag_external_ids: RagExternalIdsTable
+    rag_jobs: RagJobsTable
+    rag_job_inputs: RagJobInputsTable
   }
 }
 
-export type { RagDocumentsTable }
+export type { RagDocumentsTable, RagJobsTable }

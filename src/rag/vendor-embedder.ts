@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
 import type { Gateway } from '#ai/gateway.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
@@ -7,22 +8,32 @@ import { findModel, ofVendor } from '#models/catalogue.ts'
 const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
 
 /** An embedder that asks a vendor can put whom it asked and what was used into a tally of one call. */
-export type MeteredEmbedder = Embedder & { countedIn(tally: EmbeddingTally): MeteredEmbedder }
+export type MeteredEmbedder = Embedder & {
+  countedIn(tally: EmbeddingTally): MeteredEmbedder
+  /** What a cosine of its vectors means: 0.5 from where on a text answers a question. */
+  scoreOf(cosine: number): number
+}
 
-/** Named `openai/text-embedding-3-small`, `gemini/gemini-embedding-2`. A text longer than the model takes is the mean of its parts. */
+/** Named `openai/text-embedding-3-small`; behind it what else makes its vectors other ones. A text longer than the model takes is the mean of its parts. */
 export function vendorEmbedder(gateway: Gateway, vendor: string, model: string): MeteredEmbedder {
   const entry = ofVendor(gateway.config.vendors, vendor)
-  const tokensMax = findModel(entry, model)?.contextTokens ?? TEXT_MAX.tokens
+  const known = findModel(entry, model)
+  const tokensMax = known?.contextTokens ?? TEXT_MAX.tokens
+  const { tasks, similarity } = known?.embedding ?? {}
+  const id = `${vendor}/${model}${tasks === undefined ? '' : `#${digestOf(JSON.stringify(tasks))}`}`
   const counting = (tally: EmbeddingTally): MeteredEmbedder => ({
-    id: `${vendor}/${model}`,
+    id,
     vendor,
     model,
     dims: 0,
-    async embed(texts, _purpose, signal) {
-      const parts = texts.map((text) => partsOf(text, tokensMax))
+    async embed(texts, purpose, signal) {
+      const task = tasks?.[purpose]
+      const prefix = tasks?.member === undefined ? (task ?? '') : ''
+      const members = tasks?.member === undefined ? undefined : { [tasks.member]: tasks[purpose] }
+      const parts = texts.map((text) => partsOf(text, tokensMax).map((part) => `${prefix}${part}`))
       const vectors: Float32Array[] = []
       for (const inputs of requests(parts.flat(), entry.embeddings.charactersMax)) {
-        const call = { first: { vendor, model }, inputs, dimensions: null, signal }
+        const call = { first: { vendor, model }, inputs, dimensions: null, members, signal }
         const answer = await askVendor(gateway, call, tally)
         for (const vector of answer.vectors) vectors.push(unit(Float32Array.from(vector)))
       }
@@ -30,8 +41,19 @@ export function vendorEmbedder(gateway: Gateway, vendor: string, model: string):
       return { vectors: parts.map(({ length }) => mean(rest.take(length).toArray())) }
     },
     countedIn: counting,
+    scoreOf: (cosine) => (similarity === undefined ? cosine : calibrated(cosine, similarity)),
   })
   return counting(newTally())
+}
+
+/** Straight from 0 for what is unrelated to 0.5 for what answers, and on to 1 for the same. */
+function calibrated(cosine: number, { unrelated, answers }: { unrelated: number; answers: number }): number {
+  const share = cosine < answers ? (cosine - unrelated) / (answers - unrelated) : 1 + (cosine - answers) / (1 - answers)
+  return Math.max(0, share / 2)
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }
 
 function partsOf(text: string, tokensMax: number): string[] {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { cuts, event, type MockCall, mockVendor, refuses, type Step, says, streams } from '#testing/mock-vendor.ts'
@@ -77,7 +80,7 @@ test('a streamed answer that was cut at its length says so', async (t) => {
 
   const { text } = await ada.post('/api/rag/query', { question, stream: true, include_sources: true })
   const told = JSON.parse(/event: usage\ndata: (.*)\n\ndata: \[DONE\]\n\n$/.exec(text)?.[1] ?? '{}')
-  assert.deepEqual(Object.keys(told), ['prompt_tokens', 'completion_tokens', 'total_tokens', 'finish_reason'])
+  assert.deepEqual(Object.keys(told), ['prompt_tokens', 'completion_tokens', 'total_tokens', 'finish_reason', 'model'])
   assert.equal(told.finish_reason, 'length')
 })
 
@@ -207,3 +210,70 @@ test('documents that were stored without an embedder are found by their words, a
   assert.deepEqual((await ada.post('/api/rag/search', { query: question, filter })).body.results, [])
   assert.equal(embeddings(), asked, 'nor where no document is in question')
 })
+
+/** Of a model as MODELS has it: the scores of what lies at a cosine of 0.6 and of 0.2, and what its vendor was told. */
+const taught: [name: string, model: object, near: number, far: number, told: unknown[][]][] = [
+  [
+    'by a member of the request',
+    {
+      similarity: { unrelated: 0.1, answers: 0.3 },
+      tasks: { member: 'input_type', query: 'search_query', document: 'search_document' },
+    },
+    0.714,
+    0.25,
+    [
+      ['search_document', 'near'],
+      ['search_document', 'far'],
+      ['search_query', 'a question'],
+    ],
+  ],
+  [
+    'by what stands before the text',
+    { tasks: { query: 'query: ', document: 'passage: ' } },
+    0.6,
+    0.2,
+    [
+      [undefined, 'passage: near'],
+      [undefined, 'passage: far'],
+      [undefined, 'query: a question'],
+    ],
+  ],
+]
+for (const [name, model, near, far, told] of taught) {
+  test(`a vendor of the catalogue is told a question from a text ${name}, and its cosines show as the scores that they mean`, async (t) => {
+    const vendor = await mockVendor(t)
+    const vectors: Record<string, number[]> = {
+      near: [0.6, 0.8, 0],
+      far: [0.2, 0, Math.sqrt(0.96)],
+      question: [1, 0, 0],
+    }
+    vendor.play((call, reply) => {
+      const inputs: string[] = call.body.input
+      const data = inputs.map((input, index) => ({ index, embedding: vectors[input.split(' ').at(-1) as string] }))
+      reply.setHeader('content-type', 'application/json')
+      reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }))
+    })
+    const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'models.json')
+    const models = [{ id: 'one', kind: 'embedding', ...model }]
+    const voyage = { name: 'voyage', dialect: 'openai', base_url: `${vendor.url}/v1`, api_key_env: 'VOYAGE_API_KEY' }
+    writeFileSync(path, JSON.stringify({ vendors: [{ ...voyage, models }] }))
+    const app = await testApp(t, { env: { MODELS: path, VOYAGE_API_KEY: 'k', EMBEDDER: 'voyage:one' } })
+    const ada = await app.as('ada', { tier: 'pro' })
+    for (const content of ['near', 'far']) await ada.post('/api/rag/ingest/text', { content })
+
+    const { body } = await ada.post('/api/rag/search', { query: 'a question', mode: 'dense' })
+    assert.deepEqual(
+      body.results.map(({ content, score }: { content: string; score: number }) => [content, Number(score.toFixed(3))]),
+      [
+        ['near', near],
+        ['far', far],
+      ],
+    )
+    assert.deepEqual(
+      vendor.calls.map(({ body }) => [body.input_type, body.input[0]]),
+      told,
+    )
+  })
+}

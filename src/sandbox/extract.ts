@@ -16,11 +16,24 @@ export function answer(messages: readonly Message[]): string {
   if (quoted.length > 0)
     return `${quoted.map(({ text, mark }) => (mark ? `${text} ${mark}` : text)).join(' ')}\n\n${SIGNATURE}`
   // Numbered sources were chosen for the question by somebody who understands more: the first is the nearest.
-  const nearest = sources.find(({ mark }) => mark !== '')
-  if (nearest) {
-    return `No sentence of the sources shares a word with the question. The nearest source says: ${nearest.text} ${nearest.mark}\n\n${SIGNATURE}`
+  const first = beginnings(sources)
+  if (first.length > 0) {
+    const [says, quotes] = [
+      first.length === 1 ? 'The source says' : 'The sources begin',
+      first.map(({ text, mark }) => `${text} ${mark}`),
+    ]
+    return `No sentence of the sources shares a word with the question. ${says}: ${quotes.join(' ')}\n\n${SIGNATURE}`
   }
   return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
+}
+
+/** Each numbered source's first sentence, of the first few. */
+function beginnings(sources: readonly Sentence[]): Sentence[] {
+  const byMark = new Map<string, Sentence>()
+  for (const sentence of sources) {
+    if (sentence.mark !== '' && !byMark.has(sentence.mark)) byMark.set(sentence.mark, sentence)
+  }
+  return [...byMark.values()].slice(0, QUOTED_MAX)
 }
 
 /** The context: marked passages ([1] …) wherever they stand, else whatever the system message and earlier turns hold. */
@@ -44,8 +57,13 @@ function passages(content: string, hasQuestion: boolean): { mark: string; text: 
   return marks.map((match, index) => {
     const from = match.index + match[0].length
     const until = marks[index + 1]?.index ?? (hasQuestion ? endOfPassages(content, from) : content.length)
-    return { mark: `[${match[1]}]`, text: content.slice(from, until) }
+    return { mark: `[${match[1]}]`, text: unquoted(content.slice(from, until)) }
   })
+}
+
+/** Lines that are quoted as in a mail lose the mark that says so. */
+function unquoted(text: string): string {
+  return text.replace(/^> ?/gm, '')
 }
 
 function endOfPassages(content: string, from: number): number {

@@ -17,10 +17,13 @@ import { showStyle } from './page.ts'
 import { OPEN } from './route.ts'
 import type { Endpoint } from './stripe/deps.ts'
 import { createProcessor } from './stripe/processor.ts'
+import type { Hands } from './stripe/time-travel.ts'
 
 export type SandboxNeeds = {
   dataDir: string
   clock: Clock
+  /** For moving the clock. */
+  hands: Hands
   log: Log
   /** SANDBOX=on: answers other hosts than loopback, too. */
   open: boolean
@@ -54,7 +57,8 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
     const base = new URL(needs.baseUrl())
     return needs.open || isLoopbackHost(base.host) ? base.origin : `http://${request.host}`
   }
-  const processor = createProcessor({ db, clock, catalogue, endpoints, originOf })
+  const origin = () => new URL(needs.baseUrl()).origin
+  const processor = createProcessor({ db, clock, hands: needs.hands, catalogue, endpoints, originOf, origin })
 
   return {
     watch: needs.open ? null : guard.watch,

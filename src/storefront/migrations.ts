@@ -15,6 +15,7 @@ export const storefrontMigrations: Migration[] = [
         expires_at {timestamp} not null,
         primary key (user_id, token_hash)
       );
+      create index store_sessions_expired on store_sessions (expires_at);
     `,
   },
   {
@@ -66,6 +67,7 @@ export const storefrontMigrations: Migration[] = [
         primary key (user_id, id)
       );
       create index downloads_by_user on downloads (user_id, downloaded_at);
+      create index downloads_by_time on downloads (downloaded_at);
       create table archive_checksums (
         etag text primary key,
         sha256 text not null,
@@ -86,7 +88,7 @@ export const storefrontMigrations: Migration[] = [
         created_at {timestamp} not null,
         notified_at {timestamp}
       );
-      create index contact_messages_by_time on contact_messages (created_at);
+      create index contact_messages_by_time on contact_messages (created_at, id);
       create index contact_messages_by_email on contact_messages (email_key);
     `,
   },

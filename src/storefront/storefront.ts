@@ -86,20 +86,32 @@ export function createStorefront(
   }
 
   inbox.handle<PaymentEvent>(INBOX_SOURCE, (event, { settle }) => applyPaymentEvent(deps, event, settle))
-  jobs.handle<{ purchaseId: string }>(CONFIRMATION_JOB, ({ purchaseId }, { id }) =>
-    confirmPurchase(deps, purchaseId, id),
+  jobs.handle<{ purchaseId: string }>(
+    CONFIRMATION_JOB,
+    ({ purchaseId }, { id }) => confirmPurchase(deps, purchaseId, id),
+    { lane: 'urgent' },
   )
-  jobs.handle<{ userId: string; tier: Tier }>(PAID_TWICE_JOB, (job, { id }) => reportPaidTwice(deps, job, id))
+  jobs.handle<{ userId: string; tier: Tier }>(PAID_TWICE_JOB, (job, { id }) => reportPaidTwice(deps, job, id), {
+    lane: 'bulk',
+  })
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) => followUpCheckout(deps, sessionId))
-  jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job))
+  jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job), {
+    lane: 'long',
+  })
   // Only a warm-up: the first download says what is wrong with a product.
-  jobs.handle<{ tier: Tier }>(PREPARE_JOB, ({ tier }) =>
-    prepareRelease(deps, tier).catch((error) =>
-      platform.log.error({ err: error, tier }, 'a release could not be prepared'),
-    ),
+  jobs.handle<{ tier: Tier }>(
+    PREPARE_JOB,
+    ({ tier }) =>
+      prepareRelease(deps, tier).catch((error) =>
+        platform.log.error({ err: error, tier }, 'a release could not be prepared'),
+      ),
+    { lane: 'long' },
   )
-  jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notifySupport(deps, id), { delaysMs: NOTIFY_DELAYS_MS })
-  jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
+  jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notifySupport(deps, id), {
+    lane: 'bulk',
+    delaysMs: NOTIFY_DELAYS_MS,
+  })
+  jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id), { lane: 'urgent' })
 
   if (processor) billing.listen(PAYMENT_EVENTS)
   billing.sells({
@@ -118,6 +130,7 @@ export function createStorefront(
       problem: () => storefrontProblem('not_signed_in'),
     },
     erase: eraseStorefront,
+    eraseSlices: [downloadStore.eraseSlice],
     collect: collectStorefront,
   }
 }
@@ -141,7 +154,6 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   }
   await removeSessions(tx, userId)
   await forgetCheckouts(tx, userId)
-  await downloadStore.forgetUser(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
 }
 

@@ -35,6 +35,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
   const say = seldom((details, message) => log.warn(details, message))
   const safely = () => reload().catch((err) => say({ err }, 'the switches were not read; those that were known hold'))
   bus.on(SWITCHES_CHANGED, () => void safely())
+  bus.onGap(() => void safely())
   let isReading = false
   /** A database that does not answer gets no further question each second. */
   const again = () => {

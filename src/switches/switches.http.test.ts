@@ -283,6 +283,7 @@ suite('kill switches', () => {
       .selectFrom('audit_log')
       .select(['action', 'details'])
       .where('action', 'like', 'switch.%')
+      .orderBy('at', 'desc')
       .orderBy('position', 'desc')
       .limit(3)
       .execute()

@@ -5,11 +5,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { sql } from 'kysely'
 import { pino } from 'pino'
 import { createHasher } from '#identity/passwords/hasher.ts'
-import { type Clock, systemClock } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import { findUserByEmail, updateUser } from '#identity/users.ts'
+import { movableClock } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type Config, readConfig } from '#src/config.ts'
 import { migrations } from '#src/migrations.ts'
@@ -190,10 +190,13 @@ async function signIn(
   })
   if (registered.status !== 201 && registered.body?.code !== 'email_taken')
     throw new Error(`registering ${name}: ${registered.status} ${registered.text}`)
-  if (tier)
-    await sql`update users set subscription_tier = ${tier}, subscription_status = ${tier === 'free' ? 'free' : 'active'} where email = ${email}`.execute(
-      db,
-    )
+  if (tier) {
+    await transaction(db, async (tx) => {
+      const { id } = (await findUserByEmail(tx, email)) ?? { id: '' }
+      const status = tier === 'free' ? 'free' : 'active'
+      await updateUser(tx, id, { subscription_tier: tier, subscription_status: status }, new Date().toISOString())
+    })
+  }
   const token = await call(url, 'POST', '/api/auth/login', { body: { email, password: PASSWORD } })
   if (token.status !== 200) throw new Error(`signing ${name} in: ${token.status} ${token.text}`)
   return clientOf(url, token.body.access_token, {
@@ -262,20 +265,6 @@ export async function call(
     headers: response.headers,
     text,
     body: isJson && text !== '' ? JSON.parse(text) : null,
-  }
-}
-
-export type MovableClock = Clock & { advance(ms: number): void }
-
-function movableClock(): MovableClock {
-  let offsetMs = 0
-  return {
-    ms: () => systemClock.ms() + offsetMs,
-    now: () => new Date(systemClock.ms() + offsetMs).toISOString(),
-    movedMs: () => offsetMs,
-    advance(ms) {
-      offsetMs += ms
-    },
   }
 }
 

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
+import { unsubscribeLinks } from '#billing/offers.ts'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { EXAMPLES_FILE, type Examples } from '#src/examples.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
@@ -28,7 +29,7 @@ export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<
   await subscribe(walk, ada)
   const key = await makeKeys(walk, ada)
   await askModels(key)
-  await askDocuments(key)
+  await askDocuments(walk, key)
   await ada.get('/api/usage?group_by=model')
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
@@ -97,6 +98,19 @@ async function subscribe(walk: Walk, ada: Calls): Promise<void> {
   await shopOf(app).pay(body.url)
   await ada.get('/api/billing/subscription')
   await ada.post('/api/billing/create-portal-session')
+  await ada.get('/api/billing/invoices')
+  await ada.post('/api/billing/create-payment-session')
+  const choice = { price_id: PRICES.enterprise }
+  const preview = await ada.post('/api/billing/change/preview', choice)
+  await ada.post('/api/billing/change', { ...choice, proration_at: preview.body.proration_at })
+  await ada.post('/api/billing/pause')
+  await ada.post('/api/billing/resume')
+  await ada.patch('/api/billing/offers', { by_mail: true })
+  const { unsubscribePage } = unsubscribeLinks(app.platform, (await ada.get('/api/users/me')).body.id)
+  await callsOf(walk, 'api').post(
+    `/api/billing/offers/unsubscribe${new URL(unsubscribePage).search}`,
+    new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+  )
   const invoice = { id: 'in_3QK7Vq2eZvKYlo2C', object: 'invoice' }
   await sendEvent(walk, 'api', '/api/billing/webhook', 'invoice.finalized', invoice)
 }
@@ -154,7 +168,7 @@ async function askModels(key: Calls): Promise<void> {
   await key.post('/v1/embeddings', { model: 'local', input: 'Say hello.' })
 }
 
-async function askDocuments(key: Calls): Promise<void> {
+async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   const form = new FormData()
   form.set('file', new Blob([STORY]), 'lighthouse.txt')
   await key.post('/api/rag/ingest/file', form)
@@ -163,6 +177,12 @@ async function askDocuments(key: Calls): Promise<void> {
     metadata: { place: 'coast' },
     external_id: 'harbour-1',
   })
+  const later = { content: 'The lamp of Tatihou was lit with rape oil until 1854.', external_id: 'lamp-1' }
+  const queued = await key.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })
+  await app.settle()
+  await key.get('/api/rag/jobs?limit=1')
+  await key.get(`/api/rag/jobs/${queued.body.job_id}`)
+  await key.delete(`/api/rag/jobs/${queued.body.job_id}`)
   await key.get('/api/rag/documents')
   await key.get('/api/rag/storage')
   await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })

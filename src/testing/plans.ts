@@ -1,6 +1,7 @@
 // How the database means to run the statements of some work: a test asks which of them read a table from end to end.
 import { join } from 'node:path'
 import { type CompiledQuery, Kysely, sql } from 'kysely'
+import { keyAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { openPostgres, postgresDialect } from '#platform/db/postgres.ts'
 import { sqliteDialect } from '#platform/db/sqlite.ts'
@@ -18,6 +19,7 @@ export async function scansOf(app: TestApp, work: (db: Db) => Promise<unknown>):
         : postgresDialect(openPostgres(databaseUrl, { connectionsMax: 1 })),
     log: ({ query }) => void statements.push(query),
   })
+  keyAudit(db, app.platform.secrets.key('audit'))
   try {
     await work(db)
     const scans: string[] = []

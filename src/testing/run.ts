@@ -132,7 +132,7 @@ function passesOf(): Pass[] {
     name: 'embedded PostgreSQL',
     files: onBoth,
     args: [],
-    parts: 2,
+    parts: 3,
     env: { TEST_ENGINE: 'pglite' },
   }
   // On a server its tests wait for another process: more of them go side by side.

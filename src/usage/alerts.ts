@@ -1,10 +1,12 @@
 // Alerts of a plan's dollars: at 80 and at 100 per cent of a month's, once each. What counts a call's use writes the alert in the
-// same transaction (budgets.ts), so that none comes twice; a timer makes letters of them a moment later. With several processes one
+// same transaction (settlements.ts), so that none comes twice; a timer makes letters of them a moment later. With several processes one
 // may come with the next call, since each looks at what the others have counted only every ten seconds.
 // The trap: a budget is never overspent, so the last cents mostly stay; the first call that does not fit is the hundred per cent.
 import './tables.ts'
-import { type Clock, DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import type { Clock, Instant } from '#platform/clock.ts'
+import type { Run } from '#platform/db/async-commit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
 import type { Platform } from '#platform/platform.ts'
 import { periodsAt, spanAt } from './periods.ts'
 
@@ -15,12 +17,7 @@ export type TellOwner = (tx: Db, userId: string, alert: AllowanceAlert) => Promi
 
 const LEVELS = [100, 80] as const
 /** A refused call means an allowance that is used up only where most of it is: else that call alone was too long. */
-export const NEARLY = 0.8
-
-/** Up to where was told of these dollars: of a larger plan's lay higher, and says nothing of a smaller's. */
-export function toldNanos(limitNanos: number, alerted: { nanos: number; limitNanos: number }): number {
-  return limitNanos < alerted.limitNanos ? 0 : alerted.nanos
-}
+const NEARLY = 0.8
 
 /** The highest that was reached and not told, `atNanos` being where it lies; null: none. A larger plan's lie higher. */
 export function alertDue(limitNanos: number, usedNanos: number, alertedNanos: number) {
@@ -60,7 +57,7 @@ export function needsLook(userId: string, limitNanos: number, usedNanos: number)
   return known.leftNanos <= 0
 }
 
-export function looked(userId: string, limitNanos: number, usedNanos: number, alertedNanos: number): void {
+function looked(userId: string, limitNanos: number, usedNanos: number, alertedNanos: number): void {
   if (far.size >= FAR_MAX) far.clear()
   const next = LEVELS.map((percent) => atOf(limitNanos, percent)).findLast(
     (atNanos) => atNanos > alertedNanos && atNanos > usedNanos,
@@ -69,10 +66,76 @@ export function looked(userId: string, limitNanos: number, usedNanos: number, al
   far.set(userId, { limitNanos, leftNanos, untilMs: performance.now() + FAR_MS })
 }
 
+/** A transaction: `db` builds its queries. */
+type AlertTx = { db: Db; run: Run }
+/** What an alert goes by. */
+export type Watched = Pick<Tables['usage_budgets'], 'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'>
+
+/** The plan's dollars do not hold this call, and most of them are used: they are used up. */
+export async function alertOfRefusal(
+  tx: AlertTx,
+  { userId, at }: { userId: string; at: Instant },
+  refusal: Watched & { nanosMax: number | null },
+): Promise<void> {
+  const { nanosMax, used_nanos: usedNanos } = refusal
+  if (nanosMax === null || usedNanos < nanosMax * NEARLY || toldOf(nanosMax, refusal) >= nanosMax) return
+  await writeAlert(tx, { userId, at, percent: 100, atNanos: nanosMax, limitNanos: nanosMax, usedNanos })
+}
+
+/** Up to where was told of these dollars: of a larger plan's lay higher, and says nothing of a smaller's. */
+function toldOf(limitNanos: number, { alerted_nanos, alerted_limit_nanos }: Watched): number {
+  return limitNanos < alerted_limit_nanos ? 0 : alerted_nanos
+}
+
+type NewAlert = {
+  userId: string
+  at: Instant
+  percent: number
+  atNanos: number
+  limitNanos: number
+  usedNanos: number
+}
+
+/** Once: whoever comes second finds it told. */
+async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> {
+  const { userId, at, percent, atNanos, limitNanos, usedNanos } = alert
+  const period = periodsAt(at).month
+  const marked = await run(
+    db
+      .updateTable('usage_budgets')
+      .set({ alerted_nanos: atNanos, alerted_limit_nanos: limitNanos })
+      .where('user_id', '=', userId)
+      .where('scope', '=', '')
+      .where('period', '=', period)
+      .where((e) => e.or([e('alerted_nanos', '<', atNanos), e('alerted_limit_nanos', '>', limitNanos)]))
+      .compile(),
+  )
+  if (marked.numAffectedRows === 0n) return
+  const amounts = { limit_nanos: limitNanos, used_nanos: usedNanos }
+  await run(
+    db
+      .insertInto('usage_alerts')
+      .values({ user_id: userId, period, percent, ...amounts, created_at: at, sent_at: null })
+      .onConflict((conflict) => conflict.doNothing())
+      .compile(),
+  )
+}
+
+/** What was counted may have passed one. */
+export async function alertOfUse(
+  tx: AlertTx,
+  { userId, at, allowanceNanos }: { userId: string; at: Instant; allowanceNanos: number },
+  budget: Watched,
+): Promise<void> {
+  const { used_nanos: usedNanos } = budget
+  const alertedNanos = toldOf(allowanceNanos, budget)
+  const due = alertDue(allowanceNanos, usedNanos, alertedNanos)
+  looked(userId, allowanceNanos, usedNanos, alertedNanos)
+  if (due !== null) await writeAlert(tx, { userId, at, ...due, limitNanos: allowanceNanos, usedNanos })
+}
+
 const SEND_MS = 30_000
 const BATCH = 100
-/** What no letter could be made of for so long is news no more; it goes with the months before. */
-const KEPT_MS = 62 * DAY_MS
 
 /** @returns how many were told. Each by one process alone, in one transaction with its letter. */
 export async function sendAlerts({ db, clock }: { db: Db; clock: Clock }, tell: TellOwner): Promise<number> {
@@ -107,9 +170,6 @@ export async function sendAlerts({ db, clock }: { db: Db; clock: Clock }, tell: 
       })
       told++
     })
-  }
-  if (due.length === 0) {
-    await db.deleteFrom('usage_alerts').where('period', '<', plus(clock.now(), -KEPT_MS).slice(0, 10)).execute()
   }
   return told
 }

@@ -8,7 +8,7 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { alertsOf } from './alerts.ts'
-import type { PlanBudget } from './ledger.ts'
+import type { Ledger, PlanBudget } from './ledger.ts'
 import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
 import { scopeOf } from './span.ts'
 import { budgetsIn, usedIn } from './store.ts'
@@ -17,7 +17,11 @@ import { budgetsIn, usedIn } from './store.ts'
 export type KeyAllowance = { id: string; period: Period; limitNanos: number }
 
 type Deps = Pick<Platform, 'db' | 'clock'>
-type Needs = { planBudget(tier: string): PlanBudget; keyBudgets(userId: string): Promise<KeyAllowance[]> }
+type Needs = {
+  planBudget(tier: string): PlanBudget
+  keyBudgets(userId: string): Promise<KeyAllowance[]>
+  heldNanos: Ledger['heldNanos']
+}
 
 const Allowance = Type.Object(
   {
@@ -47,7 +51,7 @@ const Allowance = Type.Object(
   { title: 'Allowance' },
 )
 
-export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyBudgets }: Needs) {
+export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyBudgets, heldNanos }: Needs) {
   app.get(
     '/api/usage/allowance',
     {
@@ -77,7 +81,7 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
         period_end: month.end,
         limit_usd: limit === null ? null : limit / 1e9,
         used_usd: (own?.used_nanos ?? (await usedIn(readIn(db), userId, keyId, month)).nanos) / 1e9,
-        reserved_usd: (own?.reserved_nanos ?? 0) / 1e9,
+        reserved_usd: ((own?.reserved_nanos ?? 0) + heldNanos(userId, keyId ?? '', periodsAt(at).month)) / 1e9,
         keys: await Promise.all(
           keys.map(async ({ id, period, limitNanos }) => {
             const span = spanAt(period, at)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
+import { ON_POSTGRES } from '#testing/database.ts'
 import { type MockVendor, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 import type { Ledger, ReserveCall } from './ledger.ts'
 import { periodsAt, spanAt } from './periods.ts'
@@ -249,8 +250,10 @@ const recordOf = (userId: string, keyId: string | null, startedAt: string, nanos
 
 /** The embedded PostgreSQL has one connection, and a thousand claims would wait for it until they give up. */
 const CLAIMS = process.env.TEST_ENGINE === 'pglite' ? 24 : 1_000
+/** An embedded database has one. */
+const SERVICES = ON_POSTGRES ? 2 : 1
 
-test('a thousand calls at once over many keys and two services overspend neither the plan’s dollars nor a key’s', async (t) => {
+test('a thousand calls at once over many keys and services overspend neither the plan’s dollars nor a key’s', async (t) => {
   const { app } = await setting(t)
   // Each call holds a thousandth of a dollar and uses 170,000 nanos.
   const used = 170_000
@@ -258,7 +261,7 @@ test('a thousand calls at once over many keys and two services overspend neither
   const { catalogue } = app.platform.config
   const plans = catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: (paid * used + 100_000 - 1) / 1e9 }))
   const config = { ...app.platform.config, catalogue: { ...catalogue, plans } }
-  const services = [0, 1].map(() =>
+  const services = Array.from({ length: SERVICES }, () =>
     createUsage({ ...app.platform, config }, { keyBudgets: async () => [], tellOwner: async () => {} }),
   )
   t.after(() => Promise.all(services.map((service) => service.close())))
@@ -274,7 +277,7 @@ test('a thousand calls at once over many keys and two services overspend neither
   }
   const crowd = (from: number, to: number, keyAt: (index: number) => string) =>
     Promise.allSettled(
-      Array.from({ length: to - from }, (_, index) => run(services[index % 2]!.ledger, keyAt(from + index))),
+      Array.from({ length: to - from }, (_, index) => run(services[index % SERVICES]!.ledger, keyAt(from + index))),
     )
   // The first key's own come first: behind the others it might find the plan's dollars gone.
   const own = await crowd(0, 4, () => 'a')

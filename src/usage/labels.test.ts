@@ -24,6 +24,13 @@ test('labels are read as they were given, and a line stands among them where its
   )
 })
 
+test('names that a parser of objects might take for one another stay themselves', () => {
+  for (const name of ['\\', '\n', '\0', '\\', '\n']) {
+    const given = { 'the first': '', [`z${name}`]: 'x' }
+    assert.deepEqual({ ...readLabels(writtenLabels(given)) }, given)
+  }
+})
+
 test('what is no short text is no label, and a name of the language’s own is one like any other', () => {
   assert.equal(writtenLabels({ n: 1, o: {}, long: 'x'.repeat(513), ['y'.repeat(65)]: 'z' }), '')
   const proto = JSON.parse('{"__proto__": "x", "constructor": "y"}')

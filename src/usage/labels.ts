@@ -1,5 +1,6 @@
 // What callers hang on their calls to find them by: pairs of a name and a value, kept as one text, a pair to a line.
-// The trap: a pair is looked for as a whole line, so its writing must be one and the same; JSON's has no line break inside.
+// The trap: a pair is looked for as a whole line, so its writing must be one and the same; JSON's has no line break inside. It is a
+// list and no object: V8 14 takes one name for another where both begin alike and the first ended in a backslash.
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -22,7 +23,7 @@ export function writtenLabels(given: Record<string, unknown>): string {
 }
 
 export function readLabels(written: string): Labels {
-  return written === '' ? {} : JSON.parse(`{${written.trim().replaceAll('\n', ',')}}`)
+  return Object.fromEntries(JSON.parse(`[${written.trim().replaceAll('\n', ',')}]`))
 }
 
 /** Stands in what `writtenLabels` has made where the label is among them, and nowhere else. */
@@ -31,5 +32,5 @@ export function lineOfLabel(name: string, value: string): string {
 }
 
 function writtenLabel(name: string, value: string): string {
-  return `${JSON.stringify(name)}:${JSON.stringify(value)}`
+  return JSON.stringify([name, value])
 }

@@ -3,8 +3,10 @@ import './tables.ts'
 import type { CompiledQuery } from 'kysely'
 import { commitAsync, type Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
-import { type BudgetAnswer, type BudgetClaim, reserveAll, type Settlement, settleBudgets } from './budgets.ts'
+import type { BudgetAnswer, BudgetClaim } from './budgets.ts'
 import { removalOf } from './open-calls.ts'
+import { type Settlement, settleBudgets } from './settlements.ts'
+import { reserveAll } from './shared-holds.ts'
 import { isRecorded, recordQueries } from './store.ts'
 
 export type Entry =

@@ -2,8 +2,8 @@
 // A budget is reserved before a call and settled after it, and the caller's reply (a stream's last event) waits until the
 // record is committed: a crash of ours loses none that was acknowledged.
 import type { Instant } from '#platform/clock.ts'
-import { isUniqueViolation } from '#platform/db/db.ts'
-import { databaseFailure } from '#platform/db/failures.ts'
+import { dialectOf, isUniqueViolation } from '#platform/db/db.ts'
+import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
 import type { KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
@@ -12,6 +12,7 @@ import type { BudgetAnswer, BudgetClaim, BudgetLimit, Granted } from './budgets.
 import { timeOrderedIds } from './ids.ts'
 import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } from './ledger-entries.ts'
 import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
+import { createOwnHolds } from './own-holds.ts'
 import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
@@ -50,6 +51,8 @@ export type Ledger = {
   settle(reservation: Reservation | null, record: UsageRecord): Promise<void>
   /** Gives the reservation back without a record: no call was made. */
   release(reservation: Reservation): Promise<void>
+  /** What running calls of this process hold of a budget and no row tells, in thousand-millionths of a dollar. */
+  heldNanos(userId: string, scope: string, period: string): number
   /** Writes what an earlier process could not. */
   start(): Promise<void>
   close(): Promise<void>
@@ -75,7 +78,18 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
   const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries))
-  const spool = createSpool<Spooled>({ dataDir: config.dataDir, log }, (entries) => writeSpooled(db, entries))
+  // An embedded database has one process.
+  const ownHolds = dialectOf(db) === 'sqlite' ? createOwnHolds(db) : null
+  /** What calls hold whose ends wait in the spool, by the ends' ids. */
+  const spooledHolds = new Map<string, Granted>()
+  const spool = createSpool<Spooled>({ dataDir: config.dataDir, log }, async (entries) => {
+    await writeSpooled(db, entries)
+    for (const { id } of entries) {
+      const granted = spooledHolds.get(id)
+      if (granted !== undefined) ownHolds?.release(granted)
+      spooledHolds.delete(id)
+    }
+  })
 
   const opened = ({ userId, keyId, promptTokens, call }: ReserveCall, startedAt: Instant): OpenHandle | null =>
     call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call, startedAt })
@@ -88,34 +102,48 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     // Known before the first try: whether one that broke off was committed cannot be told, and it is booked once.
     const id = note?.id ?? nextId(record?.startedAt ?? clock.now())
     const allowanceNanos = record === null ? null : needs.planBudget(record.tier).nanos
-    const settled = { granted, record, allowanceNanos, note: note && { userId: note.userId, id }, id }
-    const entry = { kind: 'settle' as const, ...settled }
-    const keep = () => spool.add({ ...settled, nodeId })
+    const settled = {
+      ...{ id, record, allowanceNanos, note: note && { userId: note.userId, id } },
+      // What is held in memory stands in no row.
+      granted: ownHolds === null ? granted : null,
+    }
+    const keep = async () => {
+      if (ownHolds !== null && granted !== null) spooledHolds.set(id, granted)
+      await spool.add({ ...settled, nodeId })
+    }
     if (spool.isFailing()) return keep()
+    if (!(await written({ kind: 'settle', ...settled }))) await keep()
+    else if (granted !== null) ownHolds?.release(granted)
+    for (const { scope } of granted?.budgets ?? []) waits.wake(waitName(granted?.userId ?? '', scope))
+  }
+
+  /** @returns false where the database does not take it. */
+  const written = async (entry: Entry): Promise<boolean> => {
     let isFirst = true
     for (const delay of [...RETRY_DELAYS_MS, null]) {
       try {
         // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
         if (isFirst) await writes.add(entry)
         else await writeEntries(db, nodeId, [entry])
-        break
+        return true
       } catch (error) {
         // The try before was committed, or another node has taken this one for dead and recorded its call.
-        if (!isFirst && isUniqueViolation(error)) break
+        if (!isFirst && isUniqueViolation(error)) return true
         const failure = databaseFailure(error)
-        if (delay === null || (failure !== null && failure !== 'busy')) {
-          await keep()
-          break
-        }
+        if (delay === null || (failure !== null && failure !== 'busy')) return false
         isFirst = false
         await new Promise((resolve) => setTimeout(resolve, delay))
       }
     }
-    for (const { scope } of granted?.budgets ?? []) waits.wake(waitName(granted?.userId ?? '', scope))
+    return false
   }
 
   /** What failed among others is tried again alone: one claim that cannot be written refuses no other. */
   const claimed = async (claim: BudgetClaim): Promise<Result> => {
+    if (ownHolds !== null) {
+      if (spool.isFailing()) throw new DatabaseUnreachable('the database takes no records of calls')
+      return ownHolds.reserve(claim)
+    }
     const entry = { kind: 'reserve' as const, claim }
     try {
       return await writes.add(entry)
@@ -167,6 +195,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     async release({ granted, open }) {
       if (granted || open) await settleEntry(granted, null, open)
     },
+    heldNanos: (userId, scope, period) => ownHolds?.heldOf(userId, scope, period).nanos ?? 0,
     start: spool.start,
     async close() {
       await writes.idle()

@@ -77,6 +77,7 @@ export const usageMigrations: Migration[] = [
         alerted_limit_nanos {bigint} not null,
         primary key (user_id, scope, period)
       );
+      create index usage_budgets_by_period on usage_budgets (period);
       create table usage_alerts (
         user_id {id} not null,
         period text not null,
@@ -87,6 +88,7 @@ export const usageMigrations: Migration[] = [
         sent_at {timestamp},
         primary key (user_id, period, percent, limit_nanos)
       );
+      create index usage_alerts_by_period on usage_alerts (period);
       create index usage_alerts_unsent on usage_alerts (created_at) where sent_at is null;
       create table usage_reservations (
         node_id {id} not null,

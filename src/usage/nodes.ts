@@ -5,7 +5,7 @@ import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
 import { databaseNow } from '#platform/db/time.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
-import { giveBackOf } from './budgets.ts'
+import { giveBackOf } from './shared-holds.ts'
 
 const BEAT_MS = 10_000
 /** A node that has not been seen for so long is dead. */

@@ -7,8 +7,8 @@ import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
-import { settleBudgets } from './budgets.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
+import { settleBudgets } from './settlements.ts'
 import { isRecorded, recordQueries } from './store.ts'
 
 /**

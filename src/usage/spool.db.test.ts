@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type KyselyPlugin, sql } from 'kysely'
 import { pino } from 'pino'
-import { DatabaseUnreachable } from '#platform/db/failures.ts'
+import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
@@ -89,6 +89,7 @@ test('calls that the database does not take are recorded when it does, once, wit
     2,
     'they outlive the process before the caller hears the end',
   )
+  await assert.rejects(ledger.reserve(call), (error) => databaseFailure(error) !== null, 'nothing is begun meanwhile')
   const copy = `${spool}.copy`
   copyFileSync(spool, copy)
   await accept()
@@ -98,6 +99,12 @@ test('calls that the database does not take are recorded when it does, once, wit
     app.platform.db.selectFrom('usage_budgets').select(['used_tokens', 'reserved_tokens']).executeTakeFirstOrThrow()
   assert.deepEqual({ ...(await budget()) }, { used_tokens: 80, reserved_tokens: 0 })
   while (existsSync(spool)) await new Promise((resolve) => setTimeout(resolve, 50))
+  // All of what is left, and not a token more: what the two held is free, once.
+  const whole = { ...call, completionTokens: 910 }
+  let rest = await ledger.reserve(whole).catch(() => null)
+  for (; rest === null; rest = await ledger.reserve(whole).catch(() => null)) await wait(50)
+  await assert.rejects(ledger.reserve({ ...call, isTrial: true }), { code: 'token_budget_exhausted' })
+  await ledger.release(rest)
 
   // As a process leaves it that dies between the commit and the file's end.
   copyFileSync(copy, spool)

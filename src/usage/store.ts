@@ -3,6 +3,8 @@ import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
 import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
+import { SLICE_ROWS } from '#platform/db/slices.ts'
+import { archiveDays } from './archive.ts'
 import { compiledQueries } from './compiled.ts'
 import type { PeriodSpan } from './periods.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
@@ -265,43 +267,21 @@ export async function listRecords(db: Db, userId: string) {
 /** More would make an export that nobody can open. */
 const RECORDS_MAX = 50_000
 
-/** Removes what is known of a user's calls and keeps the months' sums without the person. */
-export async function eraseUsage(tx: Db, userId: string): Promise<void> {
-  const days = await tx
-    .selectFrom('usage_days')
-    .select(({ fn }) => [
-      sql<string>`substr(day, 1, 7)`.as('month'),
-      'model',
-      fn.sum<number>('requests').as('requests'),
-      fn.sum<number>('prompt_tokens').as('prompt_tokens'),
-      fn.sum<number>('completion_tokens').as('completion_tokens'),
-      fn.sum<number>('cost_nanos').as('cost_nanos'),
-    ])
-    .where('user_id', '=', userId)
-    .groupBy([sql`substr(day, 1, 7)`, 'model'])
-    .execute()
-  for (const sums of days) {
-    await tx
-      .insertInto('usage_archive')
-      .values(sums)
-      .onConflict((conflict) =>
-        conflict.columns(['month', 'model']).doUpdateSet({
-          requests: sql`usage_archive.requests + excluded.requests`,
-          prompt_tokens: sql`usage_archive.prompt_tokens + excluded.prompt_tokens`,
-          completion_tokens: sql`usage_archive.completion_tokens + excluded.completion_tokens`,
-          cost_nanos: sql`usage_archive.cost_nanos + excluded.cost_nanos`,
-        }),
-      )
-      .execute()
-  }
-  for (const table of [
-    'usage_records',
-    'usage_days',
-    'usage_budgets',
-    'usage_alerts',
-    'usage_reservations',
-    'usage_open_calls',
-  ] as const) {
+/** What decides on a user's next call; their calls themselves go in slices. */
+export async function eraseBudgets(tx: Db, userId: string): Promise<void> {
+  for (const table of ['usage_budgets', 'usage_alerts', 'usage_reservations', 'usage_open_calls'] as const) {
     await tx.deleteFrom(table).where('user_id', '=', userId).execute()
   }
+}
+
+/** Removes some of what is known of a user's calls, and keeps the months' sums without the person. @returns how many rows. */
+export async function eraseCallsSlice(db: Db, userId: string): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('usage_records')
+    .where('user_id', '=', userId)
+    .where('id', 'in', (e) =>
+      e.selectFrom('usage_records').select('id').where('user_id', '=', userId).limit(SLICE_ROWS),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows) || archiveDays(db, sql`user_id = ${userId}`)
 }

@@ -14,7 +14,7 @@ import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
 import { nanosOf } from './record.ts'
 import { usageRoutes } from './routes.ts'
-import { eraseUsage, listRecords } from './store.ts'
+import { eraseBudgets, eraseCallsSlice, listRecords } from './store.ts'
 
 export type Usage = ReturnType<typeof createUsage>
 
@@ -44,13 +44,14 @@ export function createUsage(platform: Platform, { keyBudgets, tellOwner }: Usage
     routes(app: App) {
       usageRoutes(app, platform)
       callRoutes(app, platform)
-      allowanceRoute(app, platform, { planBudget, keyBudgets })
+      allowanceRoute(app, platform, { planBudget, keyBudgets, heldNanos: ledger.heldNanos })
     },
     /** What a key has used of its own budgets. */
     keyUse: (userId: string, keyId: string, period: Period) => keyUse(platform, userId, keyId, period),
     /** For the user's full export. */
     collect: async (db: Db, userId: string) => ({ usage: await listRecords(db, userId) }),
-    erase: (tx: Db, userId: string) => eraseUsage(tx, userId),
+    erase: eraseBudgets,
+    eraseSlices: [eraseCallsSlice],
     async open() {
       // Before the notes of the process that left it there become records of a crash.
       await ledger.start()

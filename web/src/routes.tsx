@@ -33,8 +33,11 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/pricing',
-    validateSearch: (search): { canceled?: true | undefined; period?: 'yearly' | undefined } => ({
+    validateSearch: (
+      search,
+    ): { canceled?: true | undefined; period?: 'yearly' | undefined; code?: string | undefined } => ({
       canceled: isTrue(search.canceled),
+      code: text(search.code),
       period: search.period === 'yearly' ? 'yearly' : undefined,
     }),
     component: page(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
@@ -85,6 +88,12 @@ const publicPages = [
   }),
   createRoute({
     getParentRoute: () => publicLayout,
+    path: '/unsubscribe',
+    validateSearch: withToken,
+    component: page(() => import('./billing/unsubscribe-page.tsx'), 'UnsubscribePage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
     path: '/undo-email-change',
     validateSearch: withToken,
     component: page(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
@@ -126,10 +135,16 @@ const appPages = [
     path: '/ask',
     validateSearch: (
       search,
-    ): { q?: string | undefined; top_k?: number | undefined; min_score?: number | undefined } => ({
+    ): {
+      q?: string | undefined
+      top_k?: number | undefined
+      min_score?: number | undefined
+      model?: string | undefined
+    } => ({
       q: text(search.q),
       top_k: within(search.top_k, 1, 50),
       min_score: within(search.min_score, 0, 1),
+      model: text(search.model),
     }),
     component: page(() => import('./ask/ask-page.tsx'), 'AskPage'),
   }),

@@ -60,7 +60,7 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
     readAnswer,
     createReader,
     embed: {
-      shape: (name, inputs, dimensions) => {
+      shape: (name, inputs, dimensions, members) => {
         const model = bareName(name)
         return {
           path: `/v1beta/models/${encodeURIComponent(model)}:batchEmbedContents`,
@@ -70,6 +70,7 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
               model: `models/${model}`,
               content: { parts: [{ text: textAlone(text) }] },
               ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
+              ...members,
             })),
           }),
         }

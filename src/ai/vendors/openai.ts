@@ -49,7 +49,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       },
     ),
     embed: {
-      shape: (model, inputs, dimensions) => ({
+      shape: (model, inputs, dimensions, members) => ({
         path: '/embeddings',
         headers,
         body: JSON.stringify({
@@ -57,6 +57,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
           input: inputs,
           encoding_format: 'float',
           ...(dimensions === null ? {} : { dimensions }),
+          ...members,
         }),
       }),
       readAnswer: readEmbedding,

@@ -154,7 +154,12 @@ export interface Vendor {
   /** What it takes and gives in its own words. */
   native?: Native
   embed?: {
-    shape(model: string, inputs: EmbeddingInput[], dimensions: number | null): VendorRequest
+    shape(
+      model: string,
+      inputs: EmbeddingInput[],
+      dimensions: number | null,
+      members?: Readonly<Record<string, string>>,
+    ): VendorRequest
     /** @throws VendorError unless there is one vector for each of the inputs. */
     readAnswer(body: unknown, inputCount: number): Embedding
   }

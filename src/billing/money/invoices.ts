@@ -8,6 +8,7 @@ import { lockUser } from '#identity/users.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { instantOf } from '../accounts.ts'
 import { ownerOf } from '../customers.ts'
+import { pricesFor } from '../deals.ts'
 import { requireProcessor, unlessMissing } from '../processor.ts'
 import { tierOf } from '../subscription-state.ts'
 import { lockPayment, updatePayment } from './payments.ts'
@@ -47,7 +48,8 @@ export async function keepInvoice(
   const customerId = idOf(invoice.customer)
   const userId = known?.user_id ?? (customerId === null ? null : await ownerOf(tx, customerId))
   if (!known && userId === null) return
-  const row = rowOf(invoice, userId, userId === null ? null : customerId, config.processor.prices)
+  const prices = userId === null ? config.processor.prices : await pricesFor({ config }, tx, userId)
+  const row = rowOf(invoice, userId, userId === null ? null : customerId, prices)
   if (known && rankOf(known.status) > rankOf(row.status)) return
   const { id, ...change } = row
   await tx

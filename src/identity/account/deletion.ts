@@ -1,6 +1,8 @@
-// Deletion of an account: everything the user owns goes in one transaction, in every room. The audit log keeps its
-// entries under a pseudonym that no longer leads to anyone.
-import { forgetPerson, recordAudit } from '#audit/audit.ts'
+// Deletion of an account: in one transaction goes all that the account can be used or recognised by, in every room; what may be much (calls,
+// chunks, downloads) nobody reaches then, and a job removes it in slices. The audit log keeps its entries under a pseudonym that no
+// longer leads to anyone.
+import { setTimeout as wait } from 'node:timers/promises'
+import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -10,6 +12,7 @@ import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { type ConfirmDeps, confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
 import { announceUserChange } from '../user-changes.ts'
+import { recount } from '../user-counts.ts'
 import type { User } from '../users.ts'
 
 export type DeletionDeps = ConfirmDeps & RevocationDeps & Pick<IdentityNeeds, 'rooms'> & Pick<Platform, 'jobs'>
@@ -37,10 +40,30 @@ export async function deleteAccount(
     await revokeSessions(deps, tx, user.id)
     for (const room of deps.rooms) await room.erase?.(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
-    await forgetPerson(tx, user.id)
+    const person = await forgetPerson(tx, user.id)
     // Sessions, tokens, devices, links, codes and passkeys go with the row they refer to.
-    await tx.deleteFrom('users').where('id', '=', user.id).execute()
+    const gone = await tx.deleteFrom('users').where('id', '=', user.id).returningAll().executeTakeFirst()
+    await recount(tx, gone ?? null, null)
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user.email }))
     announceUserChange(tx, user.id)
+    await deps.jobs.enqueue(tx, ERASE_JOB, { userId: user.id, person })
   })
 }
+
+const ERASE_JOB = 'account.erase'
+
+type Erasure = { userId: string; person: string | null }
+
+export function handleErasure({ jobs, db, rooms }: DeletionDeps): void {
+  jobs.handle(ERASE_JOB, async ({ userId, person }: Erasure, { signal }) => {
+    const ofRooms = rooms.flatMap(({ eraseSlices = [] }) => eraseSlices.map((erase) => () => erase(db, userId)))
+    for (const erase of person === null ? ofRooms : [...ofRooms, () => eraseDetailsSlice(db, person)]) {
+      while ((await erase()) > 0) {
+        // Others write in between.
+        await wait(REST_MS, null, { signal })
+      }
+    }
+  })
+}
+
+const REST_MS = 10

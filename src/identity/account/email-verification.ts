@@ -60,14 +60,18 @@ export async function requestVerification(
 }
 
 export function handleVerification(deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>): void {
-  deps.jobs.handle<{ email: string; allowed: boolean }>('identity.verification', async ({ email, allowed }) => {
-    const user = await findUserByEmail(deps.db, email)
-    if (!user || user.is_verified || !user.is_active || !allowed) return
-    await transaction(deps.db, async (tx) => {
-      const token = await issueToken(deps, tx, 'verify', user.id, { email: user.email })
-      await sendMail(deps, tx, verificationEmail(deps.config, { to: user.email, name: user.full_name, token }))
-    })
-  })
+  deps.jobs.handle<{ email: string; allowed: boolean }>(
+    'identity.verification',
+    async ({ email, allowed }) => {
+      const user = await findUserByEmail(deps.db, email)
+      if (!user || user.is_verified || !user.is_active || !allowed) return
+      await transaction(deps.db, async (tx) => {
+        const token = await issueToken(deps, tx, 'verify', user.id, { email: user.email })
+        await sendMail(deps, tx, verificationEmail(deps.config, { to: user.email, name: user.full_name, token }))
+      })
+    },
+    { lane: 'urgent' },
+  )
 }
 
 const verificationTokenInvalid = () => identityProblem('verification_token_invalid')

@@ -63,3 +63,15 @@ test('closing refuses what still waits', async () => {
     ['rejected', 'rejected'],
   )
 })
+
+test('a password that comes when an idle thread goes is hashed by another', async (t) => {
+  const idleMs = 5
+  const hasher = createHasher({ workersMax: 1, idleMs })
+  t.after(() => hasher.close())
+  for (let round = 0; round < 10; round++) {
+    const stored = await hasher.hash('first')
+    // In the very turn in which the thread is told to end.
+    await new Promise((resolve) => setTimeout(resolve, idleMs))
+    assert.equal((await hasher.verify('first', stored)).right, true)
+  }
+})

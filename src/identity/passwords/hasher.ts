@@ -133,10 +133,13 @@ function createPool({ workersMax, queueMax, idleMs }: Required<Omit<HasherOption
     return thread
   }
 
-  /** An idle thread keeps no process alive. */
+  /** An idle thread keeps no process alive. Its end takes a moment, in which it is given no work any more. */
   function rest(thread: Thread) {
     thread.worker.unref()
-    thread.idleTimer = setTimeout(() => void thread.worker.terminate(), idleMs)
+    thread.idleTimer = setTimeout(() => {
+      threads.delete(thread)
+      void thread.worker.terminate()
+    }, idleMs)
     thread.idleTimer.unref()
   }
 }

@@ -30,11 +30,15 @@ export async function requestReset(
 }
 
 export function handleReset(deps: ResetEmailDeps & Pick<Platform, 'db'>): void {
-  deps.jobs.handle<{ email: string; allowed: boolean }>('identity.reset', async ({ email, allowed }) => {
-    const user = await findUserByEmail(deps.db, email)
-    if (!user?.is_active || !allowed) return
-    await transaction(deps.db, (tx) => mailReset(deps, tx, user))
-  })
+  deps.jobs.handle<{ email: string; allowed: boolean }>(
+    'identity.reset',
+    async ({ email, allowed }) => {
+      const user = await findUserByEmail(deps.db, email)
+      if (!user?.is_active || !allowed) return
+      await transaction(deps.db, (tx) => mailReset(deps, tx, user))
+    },
+    { lane: 'urgent' },
+  )
 }
 
 export async function mailReset(deps: ResetEmailDeps, tx: Db, user: User): Promise<void> {

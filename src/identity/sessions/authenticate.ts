@@ -39,6 +39,10 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   }
   const stopListening = onUserChange((userId) => bus.publish(USER_CHANGED, { userId }))
   bus.on(USER_CHANGED, (payload) => forget((payload as { userId: string }).userId))
+  bus.onGap(() => {
+    states.clear()
+    reading.clear()
+  })
 
   return {
     authenticate(token, { fresh = false } = {}) {

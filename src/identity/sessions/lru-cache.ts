@@ -32,6 +32,11 @@ export class LruCache<K, V> {
     this.#old.delete(key)
   }
 
+  clear(): void {
+    this.#young.clear()
+    this.#old.clear()
+  }
+
   *entries(): Iterable<[K, V]> {
     yield* this.#old
     yield* this.#young

@@ -3,7 +3,6 @@
 import '../tables.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Platform } from '#platform/platform.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import type { IdentityNeeds, LiveSession } from '../deps.ts'
@@ -152,34 +151,4 @@ export async function endSessions(
     .$if(keepId !== null, (query) => query.where('id', '!=', keepId ?? ''))
     .execute()
   announceUserChange(tx, userId)
-}
-
-/** A week after their end sessions are of no use to anyone. */
-export async function forgetOldSessions(
-  { db, clock }: Pick<Platform, 'db' | 'clock'>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const before = plus(clock.now(), -7 * DAY_MS)
-  // One after the other: each has an index, both at once have none.
-  for (const ended of ['expires_at', 'revoked_at'] as const) {
-    await inSlices(
-      () =>
-        db
-          .deleteFrom('sessions')
-          .where((e) =>
-            e(
-              e.refTuple('user_id', 'id'),
-              'in',
-              e
-                .selectFrom('sessions')
-                .select(['user_id', 'id'])
-                .where(ended, '<', before)
-                .limit(SLICE_ROWS)
-                .$asTuple('user_id', 'id'),
-            ),
-          )
-          .executeTakeFirst(),
-      signal,
-    )
-  }
 }

@@ -9,13 +9,10 @@ const REST_MS = 25
  * Repeats `removeSlice`, which removes up to SLICE_ROWS rows and says how many, until it finds fewer.
  * @returns how many in all.
  */
-export async function inSlices(
-  removeSlice: () => Promise<{ numDeletedRows: bigint }>,
-  signal?: AbortSignal,
-): Promise<number> {
+export async function inSlices(removeSlice: () => Promise<number>, signal?: AbortSignal): Promise<number> {
   let removed = 0
   while (!signal?.aborted) {
-    const rows = Number((await removeSlice()).numDeletedRows)
+    const rows = await removeSlice()
     removed += rows
     if (rows < SLICE_ROWS) break
     await sleep(REST_MS)

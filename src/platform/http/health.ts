@@ -1,5 +1,6 @@
 /** Health: alive (/healthz), ready (/readyz), and in numbers (/metrics). */
 import { timingSafeEqual } from 'node:crypto'
+import { LANES } from '../jobs/lanes.ts'
 import type { Platform } from '../platform.ts'
 import { unauthenticated } from '../problems.ts'
 import { within } from '../readiness.ts'
@@ -40,17 +41,29 @@ export function healthRoutes(app: App, { platform, authenticators, state, config
       if (!caller?.isActive || !caller.isSuperuser || caller.lacksTwoFactor) throw unauthenticated()
     }
     metrics.collectDefaults()
-    const [jobs, freeBytes] = await Promise.all([
+    const inTime = <T>(read: Promise<T>) =>
       within(
         COUNT_MS,
-        platform.jobs.counts().catch(() => null),
+        read.catch(() => null),
         null,
-      ),
+      )
+    const [jobs, lanes, freeBytes] = await Promise.all([
+      inTime(platform.jobs.counts()),
+      inTime(platform.jobs.lanes()),
       platform.readiness.freeBytes(),
     ])
     // What cannot be read is left out: an old figure would look like a new one.
     if (jobs === null) metrics.jobs.reset()
     else for (const status of ['queued', 'dead'] as const) metrics.jobs.set({ status }, jobs[status])
+    if (lanes === null) {
+      metrics.jobsDue.reset()
+      metrics.jobAge.reset()
+    } else {
+      for (const lane of LANES) {
+        metrics.jobsDue.set({ lane }, lanes[lane].waiting)
+        metrics.jobAge.set({ lane }, lanes[lane].ageSeconds)
+      }
+    }
     if (Number.isFinite(freeBytes)) metrics.diskFree.set(freeBytes)
     else metrics.diskFree.remove()
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())

@@ -29,7 +29,13 @@ export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; lo
   const handlers = new Map<string, InboxHandler<never>>()
   const underWay = new Map<string, Promise<void>>()
 
-  jobs.handle<{ source: string; eventId: string }>('inbox.handle', ({ source, eventId }) => handleOnce(source, eventId))
+  jobs.handle<{ source: string; eventId: string }>(
+    'inbox.handle',
+    ({ source, eventId }) => handleOnce(source, eventId),
+    {
+      lane: 'events',
+    },
+  )
 
   return {
     /** Names what handles a source's events. It must be idempotent: it may run twice for one event. */

@@ -8,14 +8,22 @@ import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db } from '../db/db.ts'
 import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
-import { createRunner, type DeadJobHandler, type JobContext, type JobHandler } from './runner.ts'
+import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
+import { createRunner, type DeadJobHandler, type JobContext, type JobHandler, type KindOfJob } from './runner.ts'
 
 export type JobOptions = {
+  /** Whom it may hold up: jobs of other lanes have places of their own. */
+  lane?: Lane
+  /** At most so many at once in a process; all but one of its lane's places where none is given. */
+  atOnce?: number
   /** Waits between the tries; when they are used up the job is dead, kept and shown. */
   delaysMs?: readonly number[]
 }
 
 export type Jobs = ReturnType<typeof createJobs>
+
+/** `ageSeconds`: of what has been due longest and does not run; 0 where nothing waits. */
+export type LaneState = { waiting: number; ageSeconds: number }
 
 export type DeadJob = { id: string; kind: string; attempts: number; last_error: string | null; created_at: Instant }
 
@@ -24,20 +32,22 @@ const DELAYS_MS: readonly number[] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 1
   (s) => s * SECOND_MS,
 )
 
-export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
-  const handlers = new Map<string, { handler: JobHandler; delaysMs: readonly number[] }>()
+type Deps = { db: Db; clock: Clock; log: Log; slots?: LaneSlots }
+
+export function createJobs({ db, clock, log, slots = LANE_SLOTS }: Deps) {
+  const handlers = new Map<string, KindOfJob>()
   const deadHandlers: DeadJobHandler[] = []
-  const runner = createRunner({ db, clock, log, handlers, deadHandlers })
+  const runner = createRunner({ db, clock, log, slots, handlers, deadHandlers })
 
   return {
     /** Names what runs a kind of job. Each kind once, before `start`. */
     handle<P extends object>(
       kind: string,
       handler: (payload: P, context: JobContext) => Promise<void>,
-      options: JobOptions = {},
+      { delaysMs = DELAYS_MS, lane = 'events', atOnce }: JobOptions = {},
     ) {
       if (handlers.has(kind)) throw new Error(`two handlers for jobs of kind ${kind}`)
-      handlers.set(kind, { handler: handler as unknown as JobHandler, delaysMs: options.delaysMs ?? DELAYS_MS })
+      handlers.set(kind, { handler: handler as unknown as JobHandler, delaysMs, lane, atOnce: atOnce ?? null })
     },
 
     /**
@@ -128,6 +138,26 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
         .execute()
       const of = (status: string) => Number(rows.find((row) => row.status === status)?.count ?? 0)
       return { queued: of('queued'), dead: of('dead') }
+    },
+
+    /** What is due and does not run, by lane and by the database's clock. A kind that nobody here handles is of `events`. */
+    async lanes(): Promise<Record<Lane, LaneState>> {
+      const now = databaseNow(db, clock)
+      const rows = await db
+        .selectFrom('jobs')
+        .select((e) => ['kind', e.fn.countAll<number>().as('waiting'), e.fn.min('run_at').as('oldest'), now.as('now')])
+        .where('status', '=', 'queued')
+        .where('run_at', '<=', now)
+        .where((e) => e.or([e('leased_until', 'is', null), e('leased_until', '<', now)]))
+        .groupBy('kind')
+        .execute()
+      const states = Object.fromEntries(LANES.map((lane) => [lane, { waiting: 0, ageSeconds: 0 }]))
+      for (const { kind, waiting, oldest, now } of rows) {
+        const state = states[handlers.get(kind)?.lane ?? 'events'] as LaneState
+        state.waiting += Number(waiting)
+        state.ageSeconds = Math.max(state.ageSeconds, (Date.parse(now) - Date.parse(oldest)) / 1_000)
+      }
+      return states as Record<Lane, LaneState>
     },
   }
 }

@@ -12,7 +12,17 @@ import { databaseNow } from '../db/time.ts'
 
 type Deps = { db: Db; clock: Clock }
 
-export type LeasedJob = { id: string; kind: string; payload_json: object; attempts: number; lease_token: string | null }
+export type LeasedJob = {
+  id: string
+  kind: string
+  payload_json: object
+  attempts: number
+  lease_token: string | null
+  /** Another process held it and ended without a word. */
+  wasLost: boolean
+}
+
+export type DueJob = { id: string; kind: string }
 
 /**
  * Renewed while the handler runs; a job whose lease has run out lost its process. So long does a mail wait whose sender
@@ -20,40 +30,83 @@ export type LeasedJob = { id: string; kind: string; payload_json: object; attemp
  */
 export const LEASE_MS = 15 * SECOND_MS
 
-/** Up to `max` jobs of these kinds that are due, those first that fell due first. */
-export async function leaseDue({ db, clock }: Deps, kinds: string[], max: number): Promise<LeasedJob[]> {
-  if (kinds.length === 0) return []
-  const now = databaseNow(db, clock)
-  const due = (source: Db) =>
-    source
-      .selectFrom('jobs')
-      .select('id')
-      .where('status', '=', 'queued')
-      .where('run_at', '<=', now)
-      .where((e) => e.or([e('leased_until', 'is', null), e('leased_until', '<', now)]))
-      .where('kind', 'in', kinds)
-      .orderBy('run_at')
-      // What one transaction wrote fell due at one moment.
-      .orderBy('created_at')
-      .limit(max)
+/** Others may take what was chosen here; then what is due by now is looked at again. */
+const CHOICES_MAX = 4
 
-  // An idle sweep takes no write lock.
-  if ((await due(db).execute()).length === 0) return []
-
-  return transaction(db, async (tx) => {
-    const ids = (await forUpdateSkipLocked(tx, due(tx)).execute()).map((row) => row.id)
+/**
+ * Leases those that `choose` takes of what is due, those first that fell due first. Of each kind it sees so many as it may have
+ * (`most`), each read by an index of its own, so that a million jobs of one kind do not stand before the others.
+ */
+export async function leaseDue(
+  { db, clock }: Deps,
+  most: ReadonlyMap<string, number>,
+  choose: (due: DueJob[]) => string[],
+): Promise<LeasedJob[]> {
+  if (most.size === 0) return []
+  for (let choices = 0; choices < CHOICES_MAX; choices++) {
+    // An idle sweep takes no write lock.
+    const ids = choose(await readDue({ db, clock }, most))
     if (ids.length === 0) return []
-    return tx
+    const leased = await lease({ db, clock }, ids)
+    if (leased.length > 0) return leased
+  }
+  return []
+}
+
+async function readDue({ db, clock }: Deps, most: ReadonlyMap<string, number>): Promise<DueJob[]> {
+  const ofKind = ([kind, max]: [string, number]) =>
+    db
+      .selectFrom(
+        due(db, clock, db)
+          .select(['id', 'kind', 'run_at', 'created_at'])
+          .where('kind', '=', kind)
+          .orderBy('run_at')
+          // What one transaction wrote fell due at one moment.
+          .orderBy('created_at')
+          .limit(max)
+          .as('due'),
+      )
+      .selectAll()
+  const [first, ...rest] = [...most].map(ofKind)
+  if (first === undefined) return []
+  const rows = await rest.reduce((all, next) => all.unionAll(next) as typeof all, first).execute()
+  return rows.sort((a, b) => (a.run_at + a.created_at < b.run_at + b.created_at ? -1 : 1))
+}
+
+async function lease({ db, clock }: Deps, chosen: string[]): Promise<LeasedJob[]> {
+  return transaction(db, async (tx) => {
+    const free = due(tx, clock, db).select(['id', 'leased_until']).where('id', 'in', chosen)
+    const rows = await forUpdateSkipLocked(tx, free).execute()
+    if (rows.length === 0) return []
+    const leased = await tx
       .updateTable('jobs')
       .set((e) => ({
         leased_until: databaseNow(db, clock, LEASE_MS),
         lease_token: randomUUID(),
         attempts: e('attempts', '+', 1),
       }))
-      .where('id', 'in', ids)
+      .where(
+        'id',
+        'in',
+        rows.map(({ id }) => id),
+      )
       .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token'])
       .execute()
+    const lost = new Set(rows.filter(({ leased_until }) => leased_until !== null).map(({ id }) => id))
+    // The database returns them in an order of its own.
+    return leased
+      .map((job) => ({ ...job, wasLost: lost.has(job.id) }))
+      .sort((a, b) => chosen.indexOf(a.id) - chosen.indexOf(b.id))
   })
+}
+
+function due(source: Db, clock: Clock, db: Db) {
+  const now = databaseNow(db, clock)
+  return source
+    .selectFrom('jobs')
+    .where('status', '=', 'queued')
+    .where('run_at', '<=', now)
+    .where((e) => e.or([e('leased_until', 'is', null), e('leased_until', '<', now)]))
 }
 
 export async function renewLease({ db, clock }: Deps, job: LeasedJob): Promise<void> {
@@ -63,6 +116,11 @@ export async function renewLease({ db, clock }: Deps, job: LeasedJob): Promise<v
 /** Takes back the try as well: what was cut off by the process's end did not fail. */
 export async function giveBack({ db }: Pick<Deps, 'db'>, job: LeasedJob): Promise<void> {
   await change(db, job, { leased_until: null, lease_token: null, attempts: job.attempts - 1 })
+}
+
+/** As if this were the first try. */
+export async function forgetTries({ db }: Pick<Deps, 'db'>, job: LeasedJob): Promise<void> {
+  await change(db, job, { attempts: 1 })
 }
 
 /** `delayMs`: until the next try; without one the job is dead. */
@@ -77,6 +135,7 @@ export async function putBack(
     run_at: databaseNow(db, clock, Math.round((delayMs ?? 0) * (1 + Math.random() / 10))),
     leased_until: null,
     lease_token: null,
+    attempts: job.attempts,
     last_error: error.slice(0, 1_000),
   })
 }

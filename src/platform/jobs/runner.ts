@@ -1,9 +1,23 @@
-/** Runs the jobs that are due, in this process: some at once, each under a lease. */
+/**
+ * Runs the jobs that are due, in this process, each under a lease: of each lane so many at once, and of one kind never all of its
+ * lane's. A job that ends its process is tried again with growing waits, and given up like one that fails.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from '../clock.ts'
+import { type Clock, SECOND_MS } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { type Log, seldom } from '../telemetry/log.ts'
-import { giveBack, LEASE_MS, type LeasedJob, leaseDue, putBack, removeDone, renewLease } from './leases.ts'
+import { LANES, type Lane, type LaneSlots } from './lanes.ts'
+import {
+  type DueJob,
+  forgetTries,
+  giveBack,
+  LEASE_MS,
+  type LeasedJob,
+  leaseDue,
+  putBack,
+  removeDone,
+  renewLease,
+} from './leases.ts'
 
 export type JobContext = {
   id: string
@@ -11,21 +25,34 @@ export type JobContext = {
   attempt: number
   /** Aborts when the process is to end: work that takes long stops there, and is begun again by the next one. */
   signal: AbortSignal
+  /** Part of the work is done and kept, by this transaction: failures and lost processes are counted anew from here. */
+  advanced(tx: Db): Promise<void>
 }
-/** By kind; `delaysMs` are the waits between the tries. */
-export type Handlers = ReadonlyMap<string, { handler: JobHandler; delaysMs: readonly number[] }>
+/** `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process. */
+export type KindOfJob = { handler: JobHandler; delaysMs: readonly number[]; lane: Lane; atOnce: number | null }
+/** By kind. */
+export type Handlers = ReadonlyMap<string, KindOfJob>
 export type JobHandler = (payload: never, context: JobContext) => Promise<void>
 
 export type DeadJobHandler = (tx: Db, job: LeasedJob, error: string) => Promise<void>
 
-type Deps = { db: Db; clock: Clock; log: Log; handlers: Handlers; deadHandlers: readonly DeadJobHandler[] }
+type Deps = {
+  db: Db
+  clock: Clock
+  log: Log
+  slots: LaneSlots
+  handlers: Handlers
+  deadHandlers: readonly DeadJobHandler[]
+}
 
 const POLL_MS = 1_000
-const CONCURRENT_MAX = 8
+/** A process may end for many reasons: before a job is given up for it, so many have ended under it. */
+const LOSSES_MIN = 5
+const AFTER_LOSS_MS = 30 * SECOND_MS
 
 export function createRunner(deps: Deps) {
   const { handlers, log } = deps
-  const running = new Set<Promise<void>>()
+  const running = new Map<Promise<void>, string>()
   const stopping = new AbortController()
   const saySeldom = seldom((details, message) => log.error(details, message))
   let timer: NodeJS.Timeout | null = null
@@ -45,19 +72,19 @@ export function createRunner(deps: Deps) {
       stopping.abort()
       if (timer) clearInterval(timer)
       timer = null
-      const ended = Promise.resolve(sweep).then(() => Promise.allSettled(running))
+      const ended = Promise.resolve(sweep).then(() => Promise.allSettled(running.keys()))
       await Promise.race([ended, sleep(withinMs, null, { ref: false })])
     },
 
     async drain() {
       while (!stopping.signal.aborted) {
-        const [job] = await claim(1)
+        const [job] = await claimNext()
         if (job) await execute(job)
         else if (sweep === null && running.size === 0) return
         else {
           // What a sweep has claimed and not yet begun is in neither place.
           await sweep
-          await Promise.allSettled(running)
+          await Promise.allSettled(running.keys())
         }
       }
     },
@@ -81,12 +108,12 @@ export function createRunner(deps: Deps) {
   }
 
   async function runDue() {
-    while (!stopping.signal.aborted && running.size < CONCURRENT_MAX) {
-      const claimed = await claim(CONCURRENT_MAX - running.size)
+    while (!stopping.signal.aborted) {
+      const claimed = await claimFree()
       if (claimed.length === 0) return
       for (const job of claimed) {
         const run = execute(job)
-        running.add(run)
+        running.set(run, job.kind)
         void run.finally(() => {
           running.delete(run)
           poke()
@@ -95,8 +122,17 @@ export function createRunner(deps: Deps) {
     }
   }
 
-  function claim(max: number): Promise<LeasedJob[]> {
-    return leaseDue(deps, [...handlers.keys()], max)
+  /** Whatever fell due first, of all kinds. */
+  function claimNext(): Promise<LeasedJob[]> {
+    const most = new Map([...handlers.keys()].map((kind) => [kind, 1]))
+    return leaseDue(deps, most, (due) => due.slice(0, 1).map(({ id }) => id))
+  }
+
+  /** As many as have a place, in their lane and among their kind. */
+  async function claimFree(): Promise<LeasedJob[]> {
+    const { ofKinds, ofLanes } = freeSlots(deps, running.values())
+    if (LANES.every((lane) => ofLanes[lane] === 0)) return []
+    return leaseDue(deps, ofKinds, (due) => placed(handlers, due, { ...ofLanes }))
   }
 
   function execute(job: LeasedJob): Promise<void> {
@@ -104,17 +140,50 @@ export function createRunner(deps: Deps) {
   }
 }
 
+function freeSlots({ handlers, slots }: Deps, running: Iterable<string>) {
+  const ofLanes: Record<Lane, number> = { ...slots }
+  const runs = new Map<string, number>()
+  for (const kind of running) {
+    runs.set(kind, (runs.get(kind) ?? 0) + 1)
+    const lane = handlers.get(kind)?.lane
+    if (lane !== undefined) ofLanes[lane]--
+  }
+  const ofKinds = new Map<string, number>()
+  for (const [kind, { lane, atOnce }] of handlers) {
+    // One place is left to the lane's other kinds.
+    const most = atOnce ?? Math.max(1, slots[lane] - 1)
+    ofKinds.set(kind, Math.max(0, Math.min(ofLanes[lane], most - (runs.get(kind) ?? 0))))
+  }
+  return { ofKinds, ofLanes }
+}
+
+function placed(handlers: Handlers, due: DueJob[], left: Record<Lane, number>): string[] {
+  return due.flatMap(({ id, kind }) => {
+    const lane = handlers.get(kind)?.lane
+    if (lane === undefined || left[lane] <= 0) return []
+    left[lane]--
+    return [id]
+  })
+}
+
 async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Promise<void> {
   const { handlers, log } = deps
   const entry = handlers.get(job.kind)
   if (!entry) return
+  // Lost once, it may have been beside another that ended the process: it is run at once.
+  if (job.wasLost && job.attempts > 2) return giveUpLost(deps, job, entry)
   const renewal = setInterval(() => {
     renewLease(deps, job).catch((error) =>
       log.warn({ err: error, job: job.id }, 'the lease of a job could not be renewed'),
     )
   }, LEASE_MS / 3).unref()
   try {
-    await entry.handler(job.payload_json as never, { id: job.id, attempt: job.attempts, signal })
+    const advanced = async (tx: Db) => {
+      if (job.attempts === 1) return
+      job.attempts = 1
+      await forgetTries({ db: tx }, job)
+    }
+    await entry.handler(job.payload_json as never, { id: job.id, attempt: job.attempts, signal, advanced })
     await removeDone(deps, job)
   } catch (error) {
     const changed = signal.aborted ? giveBack(deps, job) : fail(deps, job, entry.delaysMs, error)
@@ -122,6 +191,16 @@ async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Prom
   } finally {
     clearInterval(renewal)
   }
+}
+
+/** Waits as after a failure; what may end every process that runs it does not get to do so without end. */
+async function giveUpLost(deps: Deps, job: LeasedJob, { delaysMs }: KindOfJob): Promise<void> {
+  const losses = job.attempts - 1
+  const least = Array<number>(Math.max(0, LOSSES_MIN - delaysMs.length)).fill(AFTER_LOSS_MS)
+  const error = new Error(`the process that ran it ended, at the try ${losses}`)
+  await fail(deps, { ...job, attempts: losses }, [...delaysMs, ...least], error).catch((cause) =>
+    deps.log.error({ err: cause, job: job.id }, 'a lost job could not be put back'),
+  )
 }
 
 async function fail(deps: Deps, job: LeasedJob, delaysMs: readonly number[], error: unknown): Promise<void> {

@@ -23,6 +23,18 @@ export function createMetrics() {
       labelNames: ['status'],
       registers,
     }),
+    jobsDue: new Gauge({
+      name: 'latchkey_jobs_due',
+      help: 'Jobs that are due and do not run yet, by lane',
+      labelNames: ['lane'],
+      registers,
+    }),
+    jobAge: new Gauge({
+      name: 'latchkey_job_age_seconds',
+      help: 'How long the oldest job that is due has waited for its turn, by lane',
+      labelNames: ['lane'],
+      registers,
+    }),
     diskFree: new Gauge({
       name: 'latchkey_disk_free_bytes',
       help: 'Room left on the disk of the data folder',

@@ -1,11 +1,26 @@
-/** Answers a question from the user's own chunks. No chunk that is near enough: no vendor is asked, and the answer says so. */
+/** Answers a question from the user's own documents, and checks what the answer cites. Nothing near enough: no model is asked to answer, and it says so. */
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
 import { routeFor, routeForModel } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
+import { knownModel, type Route, routesBehind } from '#models/catalogue.ts'
+import type { RagDeps } from '../deps.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
-import { type FoundChunk, findChunks, type SearchDeps, search, sizeOf } from '../search/search.ts'
-import { NOTHING_FOUND, promptOf, type Turn } from './prompt.ts'
+import {
+  documentsMeeting,
+  type FoundChunk,
+  findChunks,
+  type Search,
+  type SearchDeps,
+  type SearchQuery,
+  search,
+  sizeOf,
+} from '../search/search.ts'
+import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
+import { chunksFor, introductionOf, type Overview, overviewAskedFor } from './overview.ts'
+import { type Passage, passagesOf } from './passages.ts'
+import { type Asked, historyWithin, NOTHING_FOUND, nameOf, promptOf, roomFor, type Turn } from './prompt.ts'
+import { queriesBehind, standalone } from './standalone.ts'
 
 export type Question = {
   question: string
@@ -17,22 +32,39 @@ export type Question = {
   model: string | null
 }
 
-export type AnswerDeps = SearchDeps
+export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel'>
 
-export type Answered = {
+/** What a question is answered from. */
+export type Evidence = {
+  /** As a model put the question to search it; null where none did. */
+  searchedAs: string | null
+  /** Not searched, but chosen to tell of the documents as a whole. */
+  isOverview: boolean
+  sources: Passage[]
+  /** Without sources: what came nearest. */
+  nearest: FoundChunk[]
+}
+
+export type Answered = Evidence & {
   answer: string
-  sources: FoundChunk[]
+  citations: Citation[]
   /** That answered; null, as `usage`, where none was asked. */
   model: string | null
   usage: Usage | null
   headers: Record<string, string>
 }
 
+export type AnswerStream = CompletionStream & { check: CitationCheck }
+
 export async function answer(deps: AnswerDeps, call: RagCall, question: Question): Promise<Answered> {
-  const sources = await sourcesFor(deps, call, question)
-  if (sources.length === 0) return { answer: NOTHING_FOUND, sources, model: null, usage: null, headers: {} }
-  const { answer, model, usage, headers } = await complete(deps.gateway, callFor(deps, call, question, sources))
-  return { answer: answer.text, sources, model, usage, headers }
+  const { evidence, gatewayCall } = await prepared(deps, call, question)
+  if (gatewayCall === null) {
+    return { ...evidence, answer: NOTHING_FOUND, citations: [], model: null, usage: null, headers: {} }
+  }
+  const { answer, model, usage, headers } = await complete(deps.gateway, gatewayCall)
+  const check = checkFor(question, evidence.sources)
+  const text = check.push(answer.text) + check.end()
+  return { ...evidence, answer: text, citations: check.citations(), model, usage, headers }
 }
 
 /** `stream` is null when nothing is near enough. @throws as `answer` does, until the vendor's first piece */
@@ -40,57 +72,89 @@ export async function answerStream(
   deps: AnswerDeps,
   call: RagCall,
   question: Question,
-): Promise<{ sources: FoundChunk[]; stream: CompletionStream | null }> {
-  const sources = await sourcesFor(deps, call, question)
-  if (sources.length === 0) return { sources, stream: null }
-  return { sources, stream: await stream(deps.gateway, callFor(deps, call, question, sources)) }
+): Promise<{ evidence: Evidence; stream: AnswerStream | null }> {
+  const { evidence, gatewayCall } = await prepared(deps, call, question)
+  if (gatewayCall === null) return { evidence, stream: null }
+  const answering = await stream(deps.gateway, gatewayCall)
+  return { evidence, stream: { ...answering, check: checkFor(question, evidence.sources) } }
 }
 
-/** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question has one of its own. */
-async function sourcesFor(
+function checkFor({ question }: Question, sources: Passage[]): CitationCheck {
+  const names = sources.flatMap(({ metadata }) => [nameOf(metadata) ?? '', String(metadata.heading ?? '')])
+  return checkCitations(
+    sources.map(({ content }) => content),
+    [question, ...names].join('\n'),
+  )
+}
+
+/** `gatewayCall` is null when nothing is near enough. */
+async function prepared(
   deps: AnswerDeps,
   call: RagCall,
-  { question, topK, minScore, history, conditions }: Question,
-): Promise<FoundChunk[]> {
-  const query = { queries: queriesFor(question, history), topK, minScore, conditions }
-  if (deps.embedder !== null) return search(deps, call, query)
+  question: Question,
+): Promise<{ evidence: Evidence; gatewayCall: GatewayCall | null }> {
+  const { config } = deps.gateway
+  const { caller } = call
+  const first =
+    question.model === null ? routeFor(config, caller, null, null) : routeForModel(config, caller, question.model)
+  const { found, nearest, overview, searchedAs } = await foundFor(deps, call, question)
 
-  const sources = await findChunks(deps, call.caller.userId, query, call.signal)
-  if (sources.length === 0) await metered(deps, call, sizeOf(query), async () => {})
-  return sources
-}
+  const contextTokens = contextOf(deps, first)
+  const asked: Asked = {
+    question: question.question,
+    history: historyWithin(question.history, contextTokens),
+    overview: overview && introductionOf(overview),
+  }
+  const tokens = Math.max(PASSAGE_TOKENS_MIN, roomFor(asked, contextTokens, ANSWER_TOKENS))
+  const neighbourTokens = overview === null ? NEIGHBOUR_TOKENS_MAX : 0
+  const sources = await passagesOf(deps, caller.userId, found, { tokens, neighbourTokens })
 
-/** A question may lean on one that leaned on another: "How long is parental leave?" "Is it paid?" "By whom?" */
-const TURNS = 2
-/** A pasted page is no question any more. */
-const TURN_CHARACTERS = 1_000
-
-/** The question itself, and behind the user's last turns, so that "Is it paid?" is searched with what it is about. Asks no vendor. */
-function queriesFor(question: string, history: Turn[]): string[] {
-  const turns = history
-    .filter(({ role, content }) => role === 'user' && content.trim() !== '')
-    .slice(-TURNS)
-    .map(({ content }) => content.slice(0, TURN_CHARACTERS))
-  const behind = turns.map((_, i) => [...turns.slice(-1 - i), question].join('\n'))
-  return [question, ...behind]
+  const evidence = { searchedAs, isOverview: overview !== null, sources, nearest }
+  if (sources.length === 0) return { evidence, gatewayCall: null }
+  const { route, signal, origin } = call
+  const request = { messages: promptOf(asked, sources), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE }
+  return { evidence, gatewayCall: { caller, route, first, request, signal, origin } }
 }
 
 const ANSWER_TOKENS = 1_000
 /** Facts are wanted, not variety. */
 const TEMPERATURE = 0.2
+/** However little room a model has: its vendor says what is too long. */
+const PASSAGE_TOKENS_MIN = 500
+/** They cost on every question, and few answers need more. */
+const NEIGHBOUR_TOKENS_MAX = 3_000
+/** Of a model that is not known, as behind an address of the operator's own. */
+const CONTEXT_TOKENS_UNKNOWN = 8_192
 
-function callFor(
-  { gateway }: AnswerDeps,
-  { caller, route, signal, origin }: RagCall,
-  { question, history, model }: Question,
-  sources: FoundChunk[],
-): GatewayCall {
-  return {
-    caller,
-    route,
-    first: model === null ? routeFor(gateway.config, caller, null, null) : routeForModel(gateway.config, caller, model),
-    request: { messages: promptOf(question, sources, history), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE },
-    signal,
-    origin,
+/** The shortest of those that may answer. */
+function contextOf({ gateway }: AnswerDeps, first: Route): number {
+  const { config } = gateway
+  return Math.min(
+    ...routesBehind(config, first).map(
+      ({ vendor, model }) => knownModel(config, vendor, model)?.contextTokens ?? CONTEXT_TOKENS_UNKNOWN,
+    ),
+  )
+}
+
+/** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question, or makes it stand alone, has its own. */
+async function foundFor(
+  deps: AnswerDeps,
+  call: RagCall,
+  { question, topK, minScore, history, conditions }: Question,
+): Promise<Search & { overview: Overview | null; searchedAs: string | null }> {
+  const { userId } = call.caller
+  const overview = overviewAskedFor(question, await documentsMeeting(deps, userId, conditions), history.length > 0)
+  if (overview !== null) {
+    return { found: await chunksFor(deps, userId, overview), nearest: [], overview, searchedAs: null }
   }
+  const searchedAs = await standalone(deps, call, question, history)
+  const queries = searchedAs === null ? queriesBehind(question, history) : [searchedAs]
+  return { ...(await searchFor(deps, call, { queries, topK, minScore, conditions })), overview: null, searchedAs }
+}
+
+async function searchFor(deps: AnswerDeps, call: RagCall, query: SearchQuery): Promise<Search> {
+  if (deps.embedder !== null) return search(deps, call, query)
+  const found = await findChunks(deps, call.caller.userId, query, call.signal)
+  if (found.found.length === 0) await metered(deps, call, sizeOf(query), async () => {})
+  return found
 }

@@ -1,17 +1,18 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { CALL_TAGS, originOf } from '#ai/call-origin.ts'
-import { ErrorEvent, errorEvent, sendEventStream, TokenEvent, tokenLines } from '#ai/stream-encoder.ts'
+import { MODEL_NAME } from '#ai/routing.ts'
+import { ErrorEvent, errorEvent, sendEventStream, TokenEvent } from '#ai/stream-encoder.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
-import { streamProblem } from '#platform/http/sse.ts'
+import { type EventStream, streamProblem } from '#platform/http/sse.ts'
 import type { RagCall } from '../metering.ts'
 import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, TopK } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
-import { type AnswerDeps, answer, answerStream, type Question } from './answer.ts'
+import { type AnswerDeps, type AnswerStream, answer, answerStream, type Evidence, type Question } from './answer.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 
 const ChatTurn = Type.Object({ role: OneOf('user', 'assistant'), content: Type.String() }, { title: 'ChatTurn' })
@@ -27,8 +28,52 @@ const QueryBody = Type.Object({
   }),
   chat_history: Type.Optional(Nullable(Type.Array(ChatTurn, { maxItems: 200 }))),
   filter: Type.Optional(Nullable(JsonObject)),
+  model: Type.Optional(
+    Nullable(
+      Type.String({
+        ...MODEL_NAME,
+        description:
+          'Which model answers, as under `/v1`: a name, `vendor/model` or an alias. Left out: the usual one.',
+      }),
+    ),
+  ),
   ...CALL_TAGS,
 })
+
+const Source = Type.Object(
+  {
+    ...Chunk.properties,
+    chunk_ids: Type.Array(Type.String(), {
+      description: 'All chunks that the content is told from: the one that was found, and its neighbours.',
+    }),
+  },
+  { title: 'Source', description: 'What `[n]` in the answer cites: the n-th of them.' },
+)
+
+const Cited = Type.Object(
+  {
+    source: Type.Integer({ description: 'The number of the source.' }),
+    start: Type.Integer({ description: 'Where the statement begins in the answer, in UTF-16 units.' }),
+    end: Type.Integer(),
+    supported: Type.Boolean({
+      description:
+        'Whether the source has the words, numbers and names of the statement. Where not, the answer goes without the mark.',
+    }),
+  },
+  { title: 'Citation' },
+)
+
+const EVIDENCE = {
+  sources: Type.Array(Source),
+  nearest: Type.Array(Chunk, { description: 'Where no chunk reached `min_score`: those that came nearest.' }),
+  searched_as: Type.Unsafe<string | null>({
+    ...Nullable(Type.String()),
+    description: 'The question as a model made it stand alone; null where it was searched as it is.',
+  }),
+  overview: Type.Boolean({
+    description: 'The question is about the documents as a whole, and the sources were chosen to tell of them.',
+  }),
+}
 
 const UsageView = Type.Object(
   {
@@ -40,11 +85,18 @@ const UsageView = Type.Object(
 )
 
 const EVENTS = {
-  sources: Type.Object({ sources: Type.Array(Chunk) }, { description: 'First; with `include_sources`.' }),
+  sources: Type.Object(EVIDENCE, { description: 'First; with `include_sources`.' }),
   message: TokenEvent,
+  citations: Type.Object(
+    { citations: Type.Array(Cited) },
+    { description: 'Behind the answer; with `include_sources`, where there was one.' },
+  ),
   usage: Type.Union(
     [
-      Type.Object({ ...UsageView.properties, finish_reason: Nullable(Type.String()) }, { title: 'FinalUsage' }),
+      Type.Object(
+        { ...UsageView.properties, finish_reason: Nullable(Type.String()), model: Type.String() },
+        { title: 'FinalUsage' },
+      ),
       Type.Null(),
     ],
     {
@@ -66,7 +118,12 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
         response: {
           200: Type.Object({
             answer: Type.String(),
-            sources: Type.Array(Chunk),
+            ...EVIDENCE,
+            citations: Type.Array(Cited),
+            model: Type.Unsafe<string | null>({
+              ...Nullable(Type.String()),
+              description: 'That answered; null, as `usage`, where nothing was found and none was asked.',
+            }),
             usage: Type.Union([UsageView, Type.Null()]),
           }),
         },
@@ -80,9 +137,10 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
       const question = questionOf(body)
       if (body.stream) return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 
-      const { answer: text, sources, usage, headers } = await answer(deps, call, question)
-      reply.headers(headers)
-      return { answer: text, sources, usage: usageView(usage) }
+      const answered = await answer(deps, call, question)
+      reply.headers(answered.headers)
+      const { answer: text, citations, model, usage } = answered
+      return { answer: text, ...evidenceView(answered), citations, model, usage: usageView(usage) }
     },
   )
 }
@@ -94,7 +152,7 @@ function questionOf(body: Static<typeof QueryBody>): Question {
     minScore: body.min_score,
     history: body.chat_history ?? [],
     conditions: parseFilter(body.filter ?? undefined),
-    model: null,
+    model: body.model ?? null,
   }
 }
 
@@ -109,16 +167,33 @@ function streamAnswer(
     deps.gateway.silenceMs,
     answerStream(deps, call, question),
     ({ stream }) => stream?.headers ?? {},
-    async (events, { sources, stream }) => {
-      if (withSources) await events.event('sources', { sources })
+    async (events, { evidence, stream }) => {
+      if (withSources) await events.event('sources', evidenceView(evidence))
       if (stream === null) await events.data({ token: NOTHING_FOUND })
-      else await stream.each((pieces) => events.write(tokenLines(pieces)))
+      else await writeChecked(events, stream)
+      if (withSources && stream !== null) await events.event('citations', { citations: stream.check.citations() })
       // Why it ended, too: an answer that was cut at its length must not look whole.
-      const told = stream && { ...usageView(stream.usage()), finish_reason: stream.finish() }
+      const told = stream && { ...usageView(stream.usage()), finish_reason: stream.finish(), model: stream.model }
       if (withSources) await events.event('usage', told)
     },
     (error) => errorEvent(streamProblem(error, reply.request.id)),
   )
+}
+
+/** What is held back for a sentence's end comes with the next piece, or at the end. A cut answer shows what had come, unchecked marks left out. */
+async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
+  const tokenLine = (text: string) => (text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`)
+  await each((pieces) => {
+    let lines = ''
+    for (const { text } of pieces) lines += tokenLine(check.push(text))
+    return lines === '' ? undefined : events.write(lines)
+  })
+  const last = tokenLine(check.end())
+  if (last !== '') await events.write(last)
+}
+
+function evidenceView({ sources, nearest, searchedAs, isOverview }: Evidence) {
+  return { sources, nearest, searched_as: searchedAs, overview: isOverview }
 }
 
 function usageView(usage: Usage | null): Static<typeof UsageView> | null {

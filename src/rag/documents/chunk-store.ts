@@ -1,6 +1,7 @@
 /** SQL of chunks. They are found only through the version that a document names as its own. */
 import '../tables.ts'
 import type { Db } from '#platform/db/db.ts'
+import { SLICE_ROWS } from '#platform/db/slices.ts'
 
 export type Chunk = {
   index: number
@@ -152,4 +153,25 @@ export async function someIndexes(tx: Db, userId: string, version: string, limit
     .limit(limit)
     .execute()
   return rows.map(({ chunk_index }) => chunk_index)
+}
+
+/** Of a user who is deleted. @returns how many rows went. */
+export async function eraseChunksSlice(db: Db, userId: string): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('rag_chunks')
+    .where('user_id', '=', userId)
+    .where((e) =>
+      e(
+        e.refTuple('version', 'chunk_index'),
+        'in',
+        e
+          .selectFrom('rag_chunks')
+          .select(['version', 'chunk_index'])
+          .where('user_id', '=', userId)
+          .limit(SLICE_ROWS)
+          .$asTuple('version', 'chunk_index'),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }

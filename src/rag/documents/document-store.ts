@@ -199,7 +199,7 @@ export function listStale(db: Db, embedder: string, keptIn: string, limit: numbe
 }
 
 export async function eraseDocuments(tx: Db, userId: string): Promise<void> {
-  for (const table of ['rag_chunks', 'rag_external_ids', 'rag_documents', 'rag_stores'] as const) {
+  for (const table of ['rag_job_inputs', 'rag_jobs', 'rag_external_ids', 'rag_documents', 'rag_stores'] as const) {
     await tx.deleteFrom(table).where('user_id', '=', userId).execute()
   }
 }

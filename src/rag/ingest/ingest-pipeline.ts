@@ -23,6 +23,8 @@ export type TextHandle = {
   head(): Promise<TextHead>
   chunk(settings: ChunkSettings): Promise<ChunkedTextInfo>
   read(from: number, to: number): Promise<Cut>
+  /** Some bytes of the text. */
+  utf8(from: number, to: number): Promise<Uint8Array>
   close(): void
 }
 
@@ -77,6 +79,7 @@ export function createIngestPipeline() {
       head: () => ask({ ask: 'head' }),
       chunk: (settings) => ask({ ask: 'chunk', settings }),
       read: (from, to) => ask({ ask: 'read', from, to }),
+      utf8: (from, to) => ask({ ask: 'utf8', from, to }),
       close() {
         port.close()
         stop.abort()

@@ -18,7 +18,7 @@ import {
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { isBounded, requireRoom, storedOf } from '../documents/storage.ts'
-import { metered, type RagCall } from '../metering.ts'
+import { type MeteredCall, metered } from '../metering.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
@@ -35,26 +35,56 @@ export type NewDocument = {
   chunkOverlap: number
 }
 
+/** Keeps what is written of a long ingest, so that it goes on where it was cut off. */
+export type Checkpoint = {
+  /** The version under which chunks are written. */
+  version: string
+  /** How much of the text had no chunks yet when this run began: 1 at the first. */
+  leftShare: number
+  /** How many chunks are there already, of those that this fingerprint would make. */
+  begin(fingerprint: string, total: number): Promise<number>
+  /** With a batch, in its transaction. @throws when the work is not wanted any more */
+  written(tx: Db, done: number): Promise<void>
+  /** With the document's row, in its transaction. */
+  published(tx: Db, documentId: string): Promise<void>
+}
+
 export type Ingested = {
   document_ids: string[]
   chunks_created: number
 }
 
-type StoreDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'embedder' | 'vectors' | 'pipeline'>
+type StoreDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'embedder' | 'vectors' | 'pipeline' | 'version'>
 export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes' | 'planLimits'>
 
 /** @throws Problem 413 for a text that is larger than is kept, however it was wrapped, or where the plan has no more room; 422; what the embedder throws */
-export async function ingest(deps: IngestDeps, call: RagCall, document: NewDocument): Promise<Ingested> {
-  const { text } = document
+export async function ingest(
+  deps: IngestDeps,
+  call: MeteredCall,
+  document: NewDocument,
+  checkpoint?: Checkpoint,
+): Promise<Ingested> {
+  await requireStorable(deps, document)
+  const bytes = Math.ceil(embeddedBytes(document) * (checkpoint?.leftShare ?? 1))
+  return metered(deps, call, bytes, (deps) =>
+    storeDocument(deps, call.caller.userId, document, call.signal, {
+      limits: deps.planLimits(call.caller.tier),
+      checkpoint,
+    }),
+  )
+}
+
+/** @throws Problem 413, 422 */
+export async function requireStorable(
+  deps: Pick<RagDeps, 'maxTextBytes'>,
+  { text }: Pick<NewDocument, 'text'>,
+): Promise<void> {
   const { hasNul, textBytes } =
     typeof text === 'string' ? { hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) } : await text.head()
   if (textBytes > deps.maxTextBytes) {
     throw ragProblem('text_too_large', { max: Math.round(deps.maxTextBytes / 1024 / 1024) })
   }
   if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
-  return metered(deps, call, embeddedBytes(document), (deps) =>
-    storeDocument(deps, call.caller.userId, document, call.signal, deps.planLimits(call.caller.tier)),
-  )
 }
 
 /** Where chunks overlap, a text is embedded more than once. */
@@ -73,7 +103,7 @@ export async function storeDocument(
   userId: string,
   document: NewDocument,
   signal: AbortSignal,
-  limits: PlanLimits = NO_PLAN_LIMITS,
+  { limits = NO_PLAN_LIMITS, checkpoint }: { limits?: PlanLimits; checkpoint?: Checkpoint | undefined } = {},
 ): Promise<Ingested> {
   const { db, clock, jobs, embedder, pipeline } = deps
   const settings = { size: document.chunkSize, overlap: document.chunkOverlap }
@@ -89,19 +119,19 @@ export async function storeDocument(
 
   if (isBounded(limits)) await requireRoomFor(db, userId, document, chunked, limits)
 
-  const version = randomUUID()
+  const version = checkpoint?.version ?? randomUUID()
   // Written first: if this process dies half-way, the job takes the unclaimed chunks away.
-  if (total > CHUNKS_PER_BATCH) {
+  if (checkpoint === undefined && total > CHUNKS_PER_BATCH) {
     await transaction(db, (tx) =>
       jobs.enqueue(tx, 'rag.sweep', { userId, version }, { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) }),
     )
   }
 
   try {
-    await writeChunks(deps, userId, document, { ...chunked, version }, { signal, limits })
+    await writeChunks(deps, userId, document, { ...chunked, version }, { signal, limits, checkpoint })
   } catch (error) {
     // What nobody will name must not lie there until the sweep: whoever breaks off upload after upload would fill the disk.
-    if (total > CHUNKS_PER_BATCH)
+    if (checkpoint === undefined && total > CHUNKS_PER_BATCH)
       await transaction(db, (tx) => jobs.enqueue(tx, 'rag.sweep', { userId, version })).catch(() => {})
     throw error
   }
@@ -131,11 +161,21 @@ async function writeChunks(
   userId: string,
   document: NewDocument,
   chunked: Chunked & { version: string },
-  { signal, limits }: { signal: AbortSignal; limits: PlanLimits },
+  { signal, limits, checkpoint }: { signal: AbortSignal; limits: PlanLimits; checkpoint: Checkpoint | undefined },
 ): Promise<void> {
-  const { db, vectors } = deps
-  const { total, version } = chunked
-  for (let from = 0; from < total; from += CHUNKS_PER_BATCH) {
+  const { db, vectors, embedder } = deps
+  const { id, total, version } = chunked
+  const fingerprint = [
+    id,
+    total,
+    document.chunkSize,
+    document.chunkOverlap,
+    embedder?.id ?? '',
+    vectors.name,
+    deps.version,
+  ]
+  const kept = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
+  for (let from = kept; from < total; from += CHUNKS_PER_BATCH) {
     signal.throwIfAborted()
     const {
       texts,
@@ -147,9 +187,12 @@ async function writeChunks(
     await transaction(db, async (tx) => {
       await insertBatch(tx, vectors, { userId, version }, chunks, embedded)
       const isLast = from + CHUNKS_PER_BATCH >= total
-      if (!isLast) return
-      await publish(deps, tx, userId, document, chunked)
-      if (isBounded(limits)) requireRoom(limits, await storedOf(tx, userId))
+      if (isLast) {
+        await publish(deps, tx, userId, document, chunked)
+        if (isBounded(limits)) requireRoom(limits, await storedOf(tx, userId))
+      }
+      await checkpoint?.written(tx, from + chunks.length)
+      if (isLast) await checkpoint?.published(tx, id)
     })
   }
 }

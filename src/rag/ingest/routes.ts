@@ -1,20 +1,24 @@
 import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { originOf } from '#ai/call-origin.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { JsonObject, Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, Named, OneOf } from '#platform/http/schema.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { RAG_POLICY } from '../schemas.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
-import { type IngestDeps, ingest } from './ingest.ts'
+import { type IngestDeps, ingest, requireStorable } from './ingest.ts'
+import { type Input, queueIngest } from './ingest-jobs.ts'
+import type { TextHandle } from './ingest-pipeline.ts'
 import { openTextFor, parseLongBodies } from './long-bodies.ts'
 import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.ts'
+import { IngestWarnings } from './schemas.ts'
 import { readUpload } from './upload.ts'
 
 const externalIdSays = 'An id of your own: the same id again replaces its document whole, whatever the text.'
@@ -51,15 +55,24 @@ const Ingested = Type.Object(
   {
     document_ids: Type.Array(Type.String()),
     chunks_created: Type.Integer(),
-    warnings: Type.Array(
-      Type.Object({ page: Nullable(Type.Integer()), reason: Type.String() }, { title: 'IngestWarning' }),
-      {
-        description:
-          'What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages.',
-      },
-    ),
+    warnings: IngestWarnings,
   },
   { title: 'Ingested' },
+)
+
+/** RFC 7240. */
+const Preference = Type.Object({
+  prefer: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description: '`respond-async`: it is stored in the background, and the reply is 202 with the job’s id.',
+    }),
+  ),
+})
+
+const Queued = Type.Object(
+  { job_id: Type.String({ description: 'For `GET /api/rag/jobs/{id}`, which `Location` names, too.' }) },
+  { title: 'IngestQueued' },
 )
 
 /** Each in a scope of its own, since each reads its bodies in its own way. */
@@ -79,9 +92,10 @@ export async function ingestRoutes(
           operationId: 'ingestText',
           tags: ['rag'],
           summary: 'Store a text',
+          headers: Preference,
           querystring: ReplaceQuery,
           body: TextBody,
-          response: { 200: Ingested },
+          response: { 200: Ingested, 202: Queued },
         },
         config: RAG_POLICY,
         // The limit is on the text, and `ingest` knows it; its JSON is larger.
@@ -95,16 +109,22 @@ export async function ingestRoutes(
         const replacesSource = (replace ?? request.query.replace) === 'source'
         if (replacesSource && source === null)
           throw invalid(['body', 'metadata', 'source'], 'Field required', 'missing')
-        const call = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply), origin: originOf(reply) }
-        const stored = await ingest(deps, call, {
-          text: request.longText ?? content,
+        const text = request.longText ?? content
+        const document = {
           metadata: checked,
           source,
           externalId: checkedExternalId(external_id),
           replacesSource,
           chunkSize: chunk_size,
           chunkOverlap: overlapFor(chunk_size, chunk_overlap),
-        })
+        }
+        if (prefersAsync(request)) {
+          await requireStorable(deps, { text })
+          const input = await inputOf(text)
+          return queued(reply, await queueIngest(deps, { ...document, ...askedBy(request), file: null }, input))
+        }
+        const call = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply), origin: originOf(reply) }
+        const stored = await ingest(deps, call, { ...document, text })
         return { ...stored, warnings: [] }
       },
     )
@@ -122,9 +142,10 @@ export async function ingestRoutes(
           summary: 'Store a file: .txt, .md, .pdf or .docx',
           description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
           consumes: ['multipart/form-data'],
+          headers: Preference,
           querystring: ReplaceQuery,
           body: FileForm,
-          response: { 200: Ingested },
+          response: { 200: Ingested, 202: Queued },
         },
         config: RAG_POLICY,
         bodyLimit: maxFileBytes + MEGABYTE,
@@ -136,20 +157,50 @@ export async function ingestRoutes(
         const caller = callerOf(request)
         const signal = clientGone(reply)
         const upload = await readUpload(request, maxFileBytes)
-        const { name, bytes, chunkSize, chunkOverlap, externalId, replacesSource } = upload
-        const { text, warnings } = await deps.parser.read(name, bytes, signal)
-        const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
-        const stored = await ingest(deps, call, {
-          text: typeof text === 'string' ? text : openTextFor(reply, deps, text),
+        const { name, bytes, chunkSize, chunkOverlap, externalId } = upload
+        const document = {
           metadata: { source: name },
           source: name,
           externalId,
-          replacesSource: replacesSource || request.query.replace === 'source',
+          replacesSource: upload.replacesSource || request.query.replace === 'source',
           chunkSize,
           chunkOverlap,
+        }
+        if (prefersAsync(request)) {
+          const input = { sizeBytes: bytes.byteLength, read: (from: number, to: number) => bytes.subarray(from, to) }
+          return queued(reply, await queueIngest(deps, { ...document, ...askedBy(request), file: name }, input))
+        }
+        const { text, warnings } = await deps.parser.read(name, bytes, signal)
+        const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
+        const stored = await ingest(deps, call, {
+          ...document,
+          text: typeof text === 'string' ? text : openTextFor(reply, deps, text),
         })
         return { ...stored, warnings }
       },
     )
   })
+}
+
+function prefersAsync({ headers: { prefer } }: FastifyRequest): boolean {
+  return String(prefer ?? '')
+    .split(',')
+    .some((one) => one.split(';')[0]?.trim().toLowerCase() === 'respond-async')
+}
+
+/** What the job needs to know of who asked. */
+function askedBy(request: FastifyRequest) {
+  const { userId, keyId, tier, budget = null } = callerOf(request)
+  return { caller: { userId, keyId, tier, budget }, requestId: request.id }
+}
+
+async function inputOf(text: string | TextHandle): Promise<Input> {
+  if (typeof text !== 'string') return { sizeBytes: (await text.head()).textBytes, read: text.utf8 }
+  const bytes = Buffer.from(text)
+  return { sizeBytes: bytes.byteLength, read: (from, to) => bytes.subarray(from, to) }
+}
+
+function queued(reply: FastifyReply, jobId: string) {
+  reply.status(202).headers({ location: `/api/rag/jobs/${jobId}`, 'preference-applied': 'respond-async' })
+  return { job_id: jobId }
 }

@@ -18,6 +18,7 @@ export type TextRequest =
   | { ask: 'head' }
   | { ask: 'chunk'; settings: ChunkSettings }
   | { ask: 'read'; from: number; to: number }
+  | { ask: 'utf8'; from: number; to: number }
 
 export type TextHead = {
   /** The body without its text; undefined when it is no JSON. */
@@ -39,12 +40,17 @@ const PLACEHOLDER = '…'
 export async function serveText({ port, bytes, form }: TextTask): Promise<void> {
   const { text, body, fault } = form === 'text' ? { text: decode(bytes), body: {}, fault: undefined } : parseBody(bytes)
   let chunked: ReturnType<typeof chunkedText> | undefined
+  let utf8: Buffer | undefined
 
   const answers = {
     head: (): TextHead => ({ body, fault, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
     chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
       chunked = chunkedText(text, settings)
       return chunked.info
+    },
+    utf8({ from, to }: { from: number; to: number }): Uint8Array {
+      utf8 ??= Buffer.from(text)
+      return new Uint8Array(utf8.subarray(from, to))
     },
     read: ({ from, to }: { from: number; to: number }): Cut => chunked?.slice(from, to) ?? { texts: [], places: [] },
   }

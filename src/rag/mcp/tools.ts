@@ -83,7 +83,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     destroys: false,
     async call(deps, call, { query, top_k = TOP_K, filter }) {
       const conditions = parseFilter(filter)
-      const found = await search(deps, call, { queries: [query], topK: top_k, conditions })
+      const { found } = await search(deps, call, { queries: [query], topK: top_k, conditions })
       return { results: found.map((chunk) => passageOf(deps, chunk)) }
     },
   }),

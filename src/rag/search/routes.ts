@@ -42,9 +42,9 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       const origin = originOf(reply, request.body)
       const call = { caller: callerOf(request), route: '/api/rag/search', signal: clientGone(reply), origin }
       const conditions = parseFilter(filter ?? undefined)
-      return {
-        results: await search(deps, call, { queries: [query], topK: top_k, minScore: min_score, conditions, mode }),
-      }
+      const asked = { queries: [query], topK: top_k, minScore: min_score, conditions, mode }
+      const { found } = await search(deps, call, asked)
+      return { results: found }
     },
   )
 }

@@ -54,8 +54,17 @@ const FUSED_MIN = 50
 type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'embedder' | 'vectors'>
 export type SearchDeps = FindDeps & Pick<RagDeps, 'gateway'>
 
+export type Search = {
+  found: FoundChunk[]
+  /** What came nearest where nothing was near enough. */
+  nearest: FoundChunk[]
+}
+
+/** Of what is nearest where nothing is near enough; what is further than that has nothing to do with the question. */
+const NEAREST = { count: 3, scoreMin: 0.1 }
+
 /** @throws what the embedder throws */
-export function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<FoundChunk[]> {
+export function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   const able = query.mode === 'lexical' ? { ...deps, embedder: null } : deps
   return metered(able, call, sizeOf(query), (deps) => findChunks(deps, call.caller.userId, query, call.signal))
 }
@@ -71,7 +80,7 @@ export async function findChunks(
   userId: string,
   { queries, topK, minScore = 0, conditions, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
-): Promise<FoundChunk[]> {
+): Promise<Search> {
   const rowsIn = (shelf: UserShelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row)
   const scopeOf = (rows: DocumentRow[], { id }: { id: string }) => vectorScope(rows, id, vectors, conditions)
   // Where nothing is there to compare with, no vendor is asked.
@@ -95,14 +104,36 @@ export async function findChunks(
     const scope = scopeOf([...documents.values()], embedder)
     for (const vector of embedded.vectors) {
       const nearest = scope.documents.length === 0 ? [] : await vectors.nearest(userId, vector, scope, count)
-      byVectors.push(nearest.map(({ version, index, cosine }) => ({ version, index, score: cosine })))
+      byVectors.push(nearest.map(({ version, index, cosine }) => ({ version, index, score: embedder.scoreOf(cosine) })))
     }
   }
 
-  const best = fused([...byVectors, ...byWords], rest)
-    .filter(({ score }) => Math.max(0, score) >= minScore)
-    .slice(0, topK)
-  return toFoundChunks(best, await readContents(db, userId, best), documents, userId)
+  const ranked = fused([...byVectors, ...byWords], rest)
+  const best = ranked.filter(({ score }) => Math.max(0, score) >= minScore).slice(0, topK)
+  const isEmpty = best.length === 0
+  const near = isEmpty ? ranked.filter(({ score }) => score >= NEAREST.scoreMin).slice(0, NEAREST.count) : best
+  const chunks = toFoundChunks(near, await readContents(db, userId, near), documents, userId)
+  return isEmpty ? { found: [], nearest: chunks } : { found: chunks, nearest: [] }
+}
+
+/** The user's documents that meet the conditions. */
+export function documentsMeeting(
+  { shelves }: Pick<RagDeps, 'shelves'>,
+  userId: string,
+  conditions: Condition[],
+): Promise<DocumentRow[]> {
+  return shelves.use(userId, (shelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row))
+}
+
+/** Chunks that were not searched but chosen, with the score that is given them. */
+export async function readPlaces(
+  { db }: Pick<RagDeps, 'db'>,
+  userId: string,
+  places: Found[],
+  documents: DocumentRow[],
+): Promise<FoundChunk[]> {
+  const byVersion = new Map(documents.map((row) => [row.version, row]))
+  return toFoundChunks(places, await readContents(db, userId, places), byVersion, userId)
 }
 
 /** By their words: the question's ranking first, then those of the question behind what was said before. */

@@ -6,10 +6,12 @@ import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { type Form, parseForm } from '../form.ts'
 import { OPEN } from '../route.ts'
+import { createPrice, createProduct, updatePrice } from './catalogue.ts'
 import { createSession, expireSession, lineItemsOf } from './checkout-sessions.ts'
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts'
 import { wasDelivered } from './deliveries.ts'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'
+import { createCoupon, createPromotionCode, deleteCoupon, updateCoupon, updatePromotionCode } from './discounts.ts'
 import { closeDispute } from './disputes.ts'
 import type { StoredEvent } from './events.ts'
 import { expanded, withPending } from './expand.ts'
@@ -18,10 +20,12 @@ import { once } from './idempotency.ts'
 import { paymentsOf, subscriptionOf } from './invoices.ts'
 import { type List, PAGING, paged } from './lists.ts'
 import { all, must, mustParam, put, type StripeObject } from './objects.ts'
-import { allow, flag, mergeMetadata, optionalText, texts } from './parameters.ts'
+import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
+import { pauseSubscription, resumeSubscription } from './pauses.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
-import { cancelNow, resumePaused, updateSubscription } from './subscriptions.ts'
+import { previewInvoice } from './previews.ts'
+import { cancelSubscription, updateSubscription } from './subscription-changes.ts'
 import { webhookEndpoints } from './webhook-endpoints.ts'
 
 type Call = { form: Form; id: string; origin: string }
@@ -61,21 +65,29 @@ export function processorApi(
     paged(all(db, 'payment_method', must(db, 'customer', id).id), form, `/v1/customers/${id}/payment_methods`),
   )
 
+  route('POST', '/v1/products', ({ form }) => createProduct(deps, form))
   retrieve('/v1/products', 'product')
   route('GET', '/v1/products', ({ form }) => {
     allow(form, [...PAGING, 'active', 'ids'])
     return paged(all<Stripe.Product>(db, 'product').filter(activeAs(form)), form, '/v1/products')
   })
+  route('POST', '/v1/prices', ({ form }) => createPrice(deps, form))
   retrieve('/v1/prices', 'price')
+  route('POST', '/v1/prices/:id', ({ form, id }) => updatePrice(deps, id, form))
   route('GET', '/v1/prices', ({ form }) => {
     allow(form, [...PAGING, 'active', 'product', 'type', 'currency', 'lookup_keys'])
     const fits = (price: Stripe.Price) =>
       matches(form, { product: price.product, type: price.type, currency: price.currency })
     return paged(all<Stripe.Price>(db, 'price').filter(activeAs(form)).filter(fits), form, '/v1/prices')
   })
+  route('POST', '/v1/coupons', ({ form }) => createCoupon(deps, form))
   retrieve('/v1/coupons', 'coupon')
+  route('POST', '/v1/coupons/:id', ({ form, id }) => updateCoupon(deps, id, form))
+  route('DELETE', '/v1/coupons/:id', ({ id }) => deleteCoupon(deps, id))
   route('GET', '/v1/coupons', ({ form }) => paged(all(db, 'coupon'), form, '/v1/coupons'))
+  route('POST', '/v1/promotion_codes', ({ form }) => createPromotionCode(deps, form))
   retrieve('/v1/promotion_codes', 'promotion_code')
+  route('POST', '/v1/promotion_codes/:id', ({ form, id }) => updatePromotionCode(deps, id, form))
   route('GET', '/v1/promotion_codes', ({ form }) => {
     allow(form, [...PAGING, 'active', 'code', 'coupon', 'customer'])
     const fits = (one: Stripe.PromotionCode) => matches(form, { code: one.code, coupon: one.promotion.coupon })
@@ -125,14 +137,9 @@ export function processorApi(
     return paged(all<Stripe.Subscription>(db, 'subscription', customerIn(form)).filter(fits), form, '/v1/subscriptions')
   })
   route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(deps, id, form))
-  route('POST', '/v1/subscriptions/:id/resume', ({ form, id }) => {
-    allow(form, [])
-    return resumePaused(deps, id)
-  })
-  route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => {
-    allow(form, ['invoice_now', 'prorate', 'cancellation_details'])
-    return cancelNow(deps, id, { prorate: flag(form, 'prorate') })
-  })
+  route('POST', '/v1/subscriptions/:id/pause', ({ form, id }) => pauseSubscription(deps, id, form))
+  route('POST', '/v1/subscriptions/:id/resume', ({ form, id }) => resumeSubscription(deps, id, form))
+  route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => cancelSubscription(deps, id, form))
   route('GET', '/v1/subscription_items', ({ form }) => {
     allow(form, [...PAGING, 'subscription'])
     return paged(
@@ -142,6 +149,7 @@ export function processorApi(
     )
   })
 
+  route('POST', '/v1/invoices/create_preview', ({ form }) => previewInvoice(deps, form))
   retrieve('/v1/invoices', 'invoice')
   route('GET', '/v1/invoices', ({ form }) => {
     allow(form, [...PAGING, 'customer', 'subscription', 'status', 'collection_method', 'due_date'])

@@ -18,6 +18,8 @@ export type TestCard = {
   /** Charges without the person present: renewals, retries. */
   renewal: Outcome
   disputes?: true
+  /** In four years otherwise. */
+  expires?: 'next month'
 }
 
 const PAID: Outcome = { at: 'once' }
@@ -36,6 +38,15 @@ const NO_FUNDS: Outcome = {
 
 export const TEST_CARDS: readonly TestCard[] = [
   { number: '4242424242424242', kind: 'card', name: 'Visa', tells: 'succeeds', first: PAID, renewal: PAID },
+  {
+    number: '5555555555554444',
+    kind: 'card',
+    name: 'Mastercard',
+    tells: 'succeeds, and expires next month',
+    first: PAID,
+    renewal: PAID,
+    expires: 'next month',
+  },
   { number: '4000000000000002', kind: 'card', name: 'Visa', tells: 'is declined', first: DECLINED, renewal: DECLINED },
   { number: '4000000000009995', kind: 'card', name: 'Visa', tells: 'has no funds', first: NO_FUNDS, renewal: NO_FUNDS },
   {
@@ -93,7 +104,10 @@ export function keepMethod(
   holder: { name: string | null; email: string | null },
 ) {
   const last4 = card.number.slice(-4)
-  const year = new Date(deps.clock.ms()).getUTCFullYear() + 4
+  const now = new Date(deps.clock.ms())
+  const expiry = new Date(
+    Date.UTC(now.getUTCFullYear() + (card.expires ? 0 : 4), card.expires ? now.getUTCMonth() + 1 : 11),
+  )
   const method = {
     id: newId('pm'),
     object: 'payment_method',
@@ -102,12 +116,19 @@ export function keepMethod(
     ...(card.kind === 'card'
       ? {
           card: {
-            brand: 'visa',
+            brand: card.name.toLowerCase(),
+            checks: { address_line1_check: null, address_postal_code_check: null, cvc_check: 'pass' },
             country: 'US',
-            exp_month: 12,
-            exp_year: year,
+            display_brand: card.name.toLowerCase(),
+            exp_month: expiry.getUTCMonth() + 1,
+            exp_year: expiry.getUTCFullYear(),
             funding: 'credit',
+            generated_from: null,
             last4,
+            networks: { available: [card.name.toLowerCase()], preferred: null },
+            regulated_status: 'unregulated',
+            three_d_secure_usage: { supported: true },
+            wallet: null,
             fingerprint: `sandbox${last4}`,
           },
         }
@@ -116,6 +137,7 @@ export function keepMethod(
             bank_name: 'SANDBOX BANK',
             last4,
             account_type: 'checking',
+            fingerprint: `sandbox${last4}`,
             account_holder_type: 'individual',
           },
         }),
@@ -132,7 +154,9 @@ export function keepMethod(
 /** `Visa •••• 4242` */
 export function describeMethod(method: Stripe.PaymentMethod | undefined): string {
   if (!method) return 'none'
-  return method.card ? `Visa •••• ${method.card.last4}` : `Bank account •••• ${method.us_bank_account?.last4}`
+  return method.card
+    ? `${cardOf(method).name} •••• ${method.card.last4}`
+    : `Bank account •••• ${method.us_bank_account?.last4}`
 }
 
 export const groupDigits = (number: string) => number.replace(/(\d{4})(?=\d)/g, '$1 ')

@@ -1,13 +1,15 @@
-/** What is for sale: the subscription prices the product is configured with, one-time prices of the storefront, and two promotion codes. */
+/** What is for sale: the subscription prices the product is configured with, one-time prices of the storefront, and some promotion codes. */
 import type { Stripe } from 'stripe'
 import { type Catalogue, FREE, INTERVALS } from '#catalogue/catalogue.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
+import { stockPromotion } from './discounts.ts'
+import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
-import { findOne, get, mustParam, newId, put } from './objects.ts'
-import { group, integer, mergeMetadata, optionalText, text } from './parameters.ts'
+import { get, must, mustParam, newId, put } from './objects.ts'
+import { flag, group, integer, mergeMetadata, optionalText, played, text } from './parameters.ts'
 
 /** US cents a month: what a plan costs is the processor's to say, so the sandbox makes it up, each plan dearer than the one before. */
 const playCents = (place: number) => 2_900 + 7_000 * place
@@ -39,9 +41,11 @@ export function stockCatalogue(deps: ProcessorDeps, { plans, products }: Pick<Ca
         metadata: { tier },
       })
     }
-    stockPromotion(deps, 'WELCOME10', '10 % off', { percent_off: 10 })
-    stockPromotion(deps, 'FREE100', '100 % off', { percent_off: 100 })
-    stockPromotion(deps, 'MINUS20', '$20 off', { amount_off: 2_000 })
+    stockPromotion(deps, 'WELCOME10', { name: '10 % off', percent_off: 10 })
+    stockPromotion(deps, 'FREE100', { name: '100 % off', percent_off: 100 })
+    stockPromotion(deps, 'MINUS20', { name: '$20 off', amount_off: 2_000, currency: 'usd' })
+    const threeMonths = { duration: 'repeating', duration_in_months: 3 } as const
+    stockPromotion(deps, 'HALF3', { name: '50 % off for three months', percent_off: 50, ...threeMonths })
   })
 }
 
@@ -88,6 +92,7 @@ type NewPrice = {
   interval: 'day' | 'week' | 'month' | 'year' | null
   intervalCount?: number
   active?: boolean
+  taxBehavior?: Stripe.Price['tax_behavior']
   metadata?: Record<string, string>
 }
 
@@ -113,7 +118,7 @@ function keepPrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
       trial_period_days: null,
       usage_type: 'licensed',
     },
-    tax_behavior: 'unspecified',
+    tax_behavior: price.taxBehavior ?? 'unspecified',
     tiers_mode: null,
     transform_quantity: null,
     type: interval ? 'recurring' : 'one_time',
@@ -126,6 +131,66 @@ function keepPrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
 /** On the wire decimals are strings; the SDK makes its own type of them. */
 export const decimal = (cents: number): Stripe.Decimal => String(cents) as unknown as Stripe.Decimal
 
+/** `product` or `product_data`, `currency`, `unit_amount`, `recurring`, `tax_behavior`, `nickname`, `lookup_key`, `metadata`. */
+export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
+  played(form, [
+    'active',
+    'currency',
+    'lookup_key',
+    'metadata',
+    'nickname',
+    'product',
+    'product_data',
+    'recurring',
+    'tax_behavior',
+    'unit_amount',
+  ])
+  const price = priceOfData(deps, form, (name) => name, flag(form, 'active', true))
+  const named = {
+    ...price,
+    lookup_key: optionalText(form, 'lookup_key'),
+    metadata: mergeMetadata({}, form.metadata),
+    nickname: optionalText(form, 'nickname'),
+  }
+  put(deps.db, named)
+  emit(deps, 'price.created', named)
+  return named
+}
+
+export function updatePrice(deps: ProcessorDeps, id: string, form: Form): Stripe.Price {
+  played(form, ['active', 'metadata', 'nickname', 'tax_behavior'])
+  const before = must<Stripe.Price>(deps.db, 'price', id)
+  const behavior = taxBehavior(form, 'tax_behavior', before.tax_behavior)
+  if (before.tax_behavior !== 'unspecified' && behavior !== before.tax_behavior)
+    throw badParameter('tax_behavior', 'You cannot change tax_behavior once it is set.')
+  const after: Stripe.Price = {
+    ...before,
+    active: flag(form, 'active', before.active),
+    metadata: mergeMetadata(before.metadata, form.metadata),
+    nickname: optionalText(form, 'nickname', before.nickname),
+    tax_behavior: behavior,
+  }
+  put(deps.db, after)
+  emit(deps, 'price.updated', after, { active: before.active })
+  return after
+}
+
+export function createProduct(deps: ProcessorDeps, form: Form): Stripe.Product {
+  played(form, ['id', 'name', 'description', 'images', 'metadata', 'tax_code'])
+  const id = optionalText(form, 'id') ?? newId('prod')
+  if (get(deps.db, id)) throw badParameter('id', `Product already exists: ${id}`, 'resource_already_exists')
+  keepProduct(deps, id, text(form, 'name'), mergeMetadata({}, form.metadata), detailsIn(form))
+  const product = must<Stripe.Product>(deps.db, 'product', id)
+  emit(deps, 'product.created', product)
+  return product
+}
+
+const detailsIn = (form: Form) => ({
+  description: optionalText(form, 'description'),
+  images: [form.images ?? []].flat().filter((address) => typeof address === 'string'),
+  tax_code: optionalText(form, 'tax_code'),
+})
+
 /** `price`, or `price_data` with a product or `product_data`: a price made on the spot, which cannot be sold again. */
 export function priceOfLine(deps: ProcessorDeps, line: Form, at: string): Stripe.Price {
   const id = optionalText(line, 'price')
@@ -135,24 +200,29 @@ export function priceOfLine(deps: ProcessorDeps, line: Form, at: string): Stripe
       throw badParameter(`${at}[price]`, `The price specified is inactive. This field only accepts active prices.`)
     return price
   }
-  const data = group(line, 'price_data')
+  return priceOfData(deps, group(line, 'price_data'), (name) => `${at}[price_data]${name}`, false)
+}
+
+function priceOfData(deps: ProcessorDeps, data: Form, at: (name: string) => string, active: boolean): Stripe.Price {
   const cents = integer(data, 'unit_amount')
-  if (cents === undefined || cents < 0)
-    throw badParameter(`${at}[price_data][unit_amount]`, 'Invalid non-negative integer')
+  if (cents === undefined || cents < 0) throw badParameter(at('[unit_amount]'), 'Invalid non-negative integer')
   const recurring = group(data, 'recurring')
+  played(recurring, ['interval', 'interval_count'], at('[recurring]'))
   const interval = optionalText(recurring, 'interval')
   if (interval && !['day', 'week', 'month', 'year'].includes(interval))
-    throw badParameter(`${at}[price_data][recurring][interval]`, `Invalid interval: ${interval}`)
+    throw badParameter(at('[recurring][interval]'), `Invalid interval: ${interval}`)
 
   const named = optionalText(data, 'product')
   const productData = group(data, 'product_data')
   const product = named
-    ? mustParam<Stripe.Product>(deps.db, 'product', named, `${at}[price_data][product]`).id
-    : keepProduct(deps, newId('prod'), text(productData, 'name'), mergeMetadata({}, productData.metadata), {
-        description: optionalText(productData, 'description'),
-        images: [productData.images ?? []].flat().filter((address) => typeof address === 'string'),
-        tax_code: optionalText(productData, 'tax_code'),
-      })
+    ? mustParam<Stripe.Product>(deps.db, 'product', named, at('[product]')).id
+    : keepProduct(
+        deps,
+        newId('prod'),
+        text(productData, 'name'),
+        mergeMetadata({}, productData.metadata),
+        detailsIn(productData),
+      )
   return keepPrice(deps, {
     id: newId('price'),
     product,
@@ -160,69 +230,22 @@ export function priceOfLine(deps: ProcessorDeps, line: Form, at: string): Stripe
     currency: text(data, 'currency').toLowerCase(),
     interval: interval as NewPrice['interval'],
     intervalCount: integer(recurring, 'interval_count') ?? 1,
-    active: false,
+    taxBehavior: taxBehavior(data, at('[tax_behavior]')),
+    active,
   })
+}
+
+function taxBehavior(
+  data: Form,
+  param: string,
+  before: Stripe.Price['tax_behavior'] = 'unspecified',
+): Stripe.Price['tax_behavior'] {
+  const word = optionalText(data, 'tax_behavior') ?? before
+  if (word === null || !['exclusive', 'inclusive', 'unspecified'].includes(word))
+    throw badParameter(param, 'Invalid tax_behavior: must be one of exclusive, inclusive, or unspecified')
+  return word
 }
 
 export function productName(deps: Pick<ProcessorDeps, 'db'>, price: Stripe.Price): string {
   return get<Stripe.Product>(deps.db, String(price.product))?.name ?? price.id
-}
-
-function stockPromotion(
-  deps: ProcessorDeps,
-  code: string,
-  name: string,
-  off: { percent_off?: number; amount_off?: number },
-): void {
-  if (get(deps.db, `promo_sandbox_${code}`)) return
-  const coupon: Stripe.Coupon = {
-    id: `coupon_sandbox_${code}`,
-    object: 'coupon',
-    amount_off: off.amount_off ?? null,
-    created: seconds(deps),
-    currency: off.amount_off ? 'usd' : null,
-    duration: 'once',
-    duration_in_months: null,
-    livemode: false,
-    max_redemptions: null,
-    metadata: {},
-    name,
-    percent_off: off.percent_off ?? null,
-    redeem_by: null,
-    times_redeemed: 0,
-    valid: true,
-  }
-  put(deps.db, coupon)
-  const promotion: Stripe.PromotionCode = {
-    id: `promo_sandbox_${code}`,
-    object: 'promotion_code',
-    active: true,
-    code,
-    created: seconds(deps),
-    customer: null,
-    customer_account: null,
-    expires_at: null,
-    livemode: false,
-    max_redemptions: null,
-    metadata: {},
-    promotion: { coupon: coupon.id, type: 'coupon' },
-    restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
-    times_redeemed: 0,
-  }
-  put(deps.db, promotion)
-}
-
-export function promotionByCode(deps: Pick<ProcessorDeps, 'db'>, code: string): Stripe.PromotionCode | undefined {
-  return findOne<Stripe.PromotionCode>(
-    deps.db,
-    'promotion_code',
-    (one) => one.active && one.code.toLowerCase() === code.trim().toLowerCase(),
-  )
-}
-
-/** Cents taken off a sum, never more than the sum. */
-export function discountOn(cents: number, coupon: Stripe.Coupon | undefined): number {
-  if (!coupon) return 0
-  const off = coupon.percent_off !== null ? Math.round((cents * coupon.percent_off) / 100) : (coupon.amount_off ?? 0)
-  return Math.min(cents, off)
 }

@@ -6,11 +6,11 @@ import { atomically } from '../database.ts'
 import { money, show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber } from './cards.ts'
-import { paySession } from './checkout-payment.ts'
-import { applyPromotion, lineItemsOf, removePromotion, type Side } from './checkout-sessions.ts'
+import { needsNoCard, paySession } from './checkout-payment.ts'
+import { applyPromotion, isTrial, lineItemsOf, removePromotion, type Side } from './checkout-sessions.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { cardChoice, faultsAsPages, field } from './hosted-page.ts'
+import { cardChoice, faultsAsPages, field, isoOf, NO_CARD } from './hosted-page.ts'
 import { get, must, sideOf } from './objects.ts'
 
 type Params = { Params: { id: string } }
@@ -43,8 +43,8 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
       email: field(request.body, 'email').trim(),
       name: field(request.body, 'name').trim(),
     }
-    const card = cardByNumber(said.card ?? '')
-    if (!card)
+    const card = said.card === NO_CARD ? null : cardByNumber(said.card ?? '')
+    if (card === undefined)
       return showCheckout(deps, reply, id, {
         ...said,
         refused: 'Your card number is invalid: choose one of the test cards.',
@@ -73,7 +73,8 @@ function showCheckout(deps: ProcessorDeps, reply: FastifyReply, id: string, said
   const total = session.amount_total ?? 0
   const off = session.total_details?.amount_discount ?? 0
   const lines = lineItemsOf(deps, session)
-  const { trialDays = 0 } = sideOf<Partial<Side>>(deps.db, id)
+  const side = sideOf<Partial<Side>>(deps.db, id)
+  const trial = side.trialEnd ? `free until ${isoOf(side.trialEnd).slice(0, 10)}` : `${side.trialDays} days free`
   const recurring = lines[0]?.price?.recurring
   const promotion = session.discounts?.[0]?.promotion_code
   const code = typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps.db, promotion)?.code : undefined
@@ -83,7 +84,7 @@ function showCheckout(deps: ProcessorDeps, reply: FastifyReply, id: string, said
 <section aria-labelledby="order">
 ${session.cancel_url ? html`<p><a href="${session.cancel_url}">← Back</a></p>` : ''}
 <h1 id="order" class="quiet">${session.mode === 'subscription' ? 'Subscribe' : 'Pay'}</h1>
-<p class="total amount">${money(total, currency)}${recurring ? html` <span class="small quiet">${trialDays > 0 ? `today: ${trialDays} days free` : off > 0 ? 'today' : `per ${recurring.interval}`}</span>` : ''}</p>
+<p class="total amount">${money(total, currency)}${recurring ? html` <span class="small quiet">${isTrial(side) ? `today: ${trial}` : off > 0 ? 'today' : `per ${recurring.interval}`}</span>` : ''}</p>
 <div class="card">
 ${lines.map((line) => html`<div class="between"><span>${line.description}${(line.quantity ?? 1) > 1 ? ` × ${line.quantity}` : ''}</span><span class="amount">${money(line.amount_subtotal, currency)}</span></div>`)}
 ${off > 0 ? html`<div class="between"><span>Code <code>${code}</code></span><span class="amount">−${money(off, currency)}</span></div>` : ''}
@@ -98,7 +99,7 @@ ${said.refused ? html`<p class="notice bad" role="alert">${said.refused}</p>` : 
 <form method="post" action="/sandbox/pay/${id}">
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required value="${email}"></div>
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${said.name || session.customer_details?.name || ''}"></div>
-${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242') : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
+${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242', needsNoCard(session)) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
 <button class="full" type="submit">${session.mode === 'subscription' ? 'Subscribe' : total > 0 ? `Pay ${money(total, currency)}` : 'Complete the order'}</button>
 </form>
 <p class="small quiet">These are test cards. No bank hears of this.</p>

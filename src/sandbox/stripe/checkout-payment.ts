@@ -2,9 +2,10 @@
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { keepMethod, type TestCard } from './cards.ts'
-import { payerDetails, type Side } from './checkout-sessions.ts'
+import { offersOf, payerDetails, type Side } from './checkout-sessions.ts'
 import { createCustomer } from './customers.ts'
-import type { ProcessorDeps } from './deps.ts'
+import { type ProcessorDeps, seconds } from './deps.ts'
+import { giveDiscount } from './discounts.ts'
 import { emit } from './events.ts'
 import { Fault } from './fault.ts'
 import { invoiceOfIntent, markPaid, subscriptionOf, voidInvoice } from './invoices.ts'
@@ -13,7 +14,11 @@ import { setDefaultMethod } from './payment-methods.ts'
 import { attemptPayment, newIntent, settleIntent } from './payments.ts'
 import { setStatus, startSubscription } from './subscriptions.ts'
 
-export type Payer = { email: string; name: string; card: TestCard }
+const DAY_S = 24 * 3_600
+const NO_CARD = 'A card is needed to pay.'
+
+/** `card`: null where none is asked for. */
+export type Payer = { email: string; name: string; card: TestCard | null }
 
 /** @returns the completed session, or the processor's words where the card was refused (the session stays open). */
 export function paySession(
@@ -29,9 +34,8 @@ export function paySession(
     })
   }
   const side = sideOf<Side>(deps.db, id)
-  const coupon = side.coupon ? get<Stripe.Coupon>(deps.db, side.coupon) : undefined
   const withPayer = { ...session, customer_details: payerDetails(payer.email, payer.name) }
-  if (session.mode === 'subscription') return subscribe(deps, withPayer, side, payer, coupon)
+  if (session.mode === 'subscription') return subscribe(deps, withPayer, side, payer)
   return payOnce(deps, withPayer, side, payer)
 }
 
@@ -56,6 +60,7 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
           metadata: side.intentMetadata,
           receiptEmail: null,
         })
+  if (!payer.card) return { refused: NO_CARD }
   const method = keepMethod(deps, payer.card, customer, payer)
   const attempt = attemptPayment(deps, intent.id, method, true)
   if (attempt.status === 'failed') {
@@ -66,28 +71,28 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
   return { session: complete(deps, { ...session, customer, payment_intent: intent.id, payment_status: status }) }
 }
 
-function subscribe(
-  deps: ProcessorDeps,
-  session: Stripe.Checkout.Session,
-  side: Side,
-  payer: Payer,
-  coupon: Stripe.Coupon | undefined,
-) {
+function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer) {
   // A hosted checkout makes the subscription only with a payment: a refused card leaves the session open and nothing else.
-  if (payer.card.first.at === 'never') return { refused: payer.card.first.message }
+  if (payer.card?.first.at === 'never') return { refused: payer.card.first.message }
+  if (!payer.card && !needsNoCard(session)) return { refused: NO_CARD }
   const customer = session.customer
     ? String(session.customer)
     : createCustomer(deps, { email: payer.email, name: payer.name }).id
-  const method = keepMethod(deps, payer.card, customer, payer)
-  const { subscription, invoice, attempt } = startSubscription(deps, {
+  const method = payer.card && keepMethod(deps, payer.card, customer, payer)
+  const wanted = {
     customer,
     lines: side.lines,
     metadata: side.subscriptionMetadata,
     method,
-    coupon,
-    trialDays: side.trialDays ?? 0,
-  })
-  setDefaultMethod(deps, customer, method)
+    offers: offersOf(deps, session),
+    trialEnd: side.trialDays > 0 ? seconds(deps) + side.trialDays * DAY_S : side.trialEnd,
+    missingMethod: side.missingMethod,
+    session: session.id,
+    hasTax: session.automatic_tax.enabled,
+    isManaged: session.managed_payments?.enabled ?? false,
+  }
+  const { subscription, invoice, attempt } = startSubscription(deps, wanted, true)
+  if (method) setDefaultMethod(deps, customer, method)
   const status = session.amount_total === 0 ? 'no_payment_required' : attempt.status === 'succeeded' ? 'paid' : 'unpaid'
   return {
     session: complete(deps, {
@@ -100,12 +105,18 @@ function subscribe(
   }
 }
 
+/** Nothing is due today, and the service asks for a card only where something is. */
+export const needsNoCard = (session: Stripe.Checkout.Session): boolean =>
+  session.amount_total === 0 && session.payment_method_collection === 'if_required'
+
 function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
   const completed: Stripe.Checkout.Session = { ...session, status: 'complete', url: null }
   put(deps.db, completed, { owner: session.customer ? String(session.customer) : '' })
-  const promotionId = session.discounts?.[0]?.promotion_code
-  const promotion = typeof promotionId === 'string' ? get<Stripe.PromotionCode>(deps.db, promotionId) : undefined
-  if (promotion) put(deps.db, { ...promotion, times_redeemed: promotion.times_redeemed + 1 })
+  // A subscription's are given with it.
+  if (session.mode === 'payment') {
+    const to = { customer: session.customer as string | null, subscription: null, session: session.id }
+    for (const offer of offersOf(deps, session)) giveDiscount(deps, offer, to)
+  }
   emit(deps, 'checkout.session.completed', completed)
   return completed
 }
@@ -129,6 +140,12 @@ export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean)
   const after: Stripe.Checkout.Session = { ...session, payment_status: succeeds ? 'paid' : 'unpaid' }
   put(deps.db, after)
   emit(deps, succeeds ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed', after)
+}
+
+/** Every bank speaks at once. */
+export function settleAll(deps: ProcessorDeps): void {
+  for (const row of deps.db.prepare('select payment_intent, outcome from stripe_settlements').all())
+    settle(deps, String(row.payment_intent), row.outcome === 'succeeded')
 }
 
 export function settleDue(deps: ProcessorDeps): void {

@@ -2,13 +2,15 @@
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
-import { discountOn, priceOfLine, productName, promotionByCode } from './catalogue.ts'
+import { priceOfLine, productName } from './catalogue.ts'
 import { EMPTY_SESSION } from './checkout-session-object.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
+import { discountOn, type Offer, offersIn, promotionByCode, whyUnusable } from './discounts.ts'
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
 import { get, must, mustParam, newId, put, sideOf } from './objects.ts'
 import { flag, group, groups, integer, mergeMetadata, optionalText, played } from './parameters.ts'
+import { missingMethod } from './subscription-object.ts'
 
 /** What the session keeps to itself until it is paid. */
 export type Side = {
@@ -17,8 +19,10 @@ export type Side = {
   intentDescription: string | null
   subscriptionMetadata: Record<string, string>
   coupon: string | null
-  /** 0: it is billed at once. */
+  /** 0: it is billed at once, or `trialEnd` says until when it is free. */
   trialDays: number
+  trialEnd: number | null
+  missingMethod: 'cancel' | 'create_invoice' | 'pause'
 }
 
 const LIFETIME_S = 24 * 3_600
@@ -32,6 +36,7 @@ const PLAYED = [
   'client_reference_id',
   'metadata',
   'payment_intent_data',
+  'payment_method_collection',
   'subscription_data',
   'allow_promotion_codes',
   'discounts',
@@ -42,11 +47,13 @@ const PLAYED = [
 ] as const
 
 const TRIAL_DAYS_MAX = 730
+const TRIAL_LEAST_S = 2 * 24 * 3_600
 
 export function createSession(deps: ProcessorDeps, form: Form, origin: string): Stripe.Checkout.Session {
   played(form, PLAYED)
   played(group(form, 'payment_intent_data'), ['metadata', 'description'], 'payment_intent_data')
-  played(group(form, 'subscription_data'), ['metadata', 'trial_period_days'], 'subscription_data')
+  const data = group(form, 'subscription_data')
+  played(data, ['metadata', 'trial_period_days', 'trial_end', 'trial_settings'], 'subscription_data')
   const mode = optionalText(form, 'mode')
   if (mode !== 'payment' && mode !== 'subscription')
     throw badParameter('mode', 'Invalid mode: the sandbox plays `payment` and `subscription`')
@@ -58,15 +65,10 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     throw badParameter('customer', `No such customer: '${customerId}'`, 'resource_missing')
 
   const lines = linesOf(deps, form, mode)
-  const promoted = groups(form, 'discounts')[0]
-  const promotionId = promoted ? optionalText(promoted, 'promotion_code') : null
-  const couponId = promoted ? optionalText(promoted, 'coupon') : null
-  const promotion = promotionId
-    ? mustParam<Stripe.PromotionCode>(deps.db, 'promotion_code', promotionId, 'discounts[0][promotion_code]')
-    : undefined
-  const coupon = couponId
-    ? mustParam<Stripe.Coupon>(deps.db, 'coupon', couponId, 'discounts[0][coupon]').id
-    : (promotion?.promotion.coupon as string | undefined)
+  const currency = lines[0]?.price.currency ?? 'usd'
+  const offers = offersIn(deps, form, { currency, customer: customer?.id ?? null })
+  if (offers.length > 1) throw badParameter('discounts', 'You can only pass one discount.')
+  const coupon = offers[0]?.coupon
   if (coupon && form.allow_promotion_codes !== undefined) {
     throw badParameter('discounts', 'You may only specify one of these parameters: allow_promotion_codes, discounts.')
   }
@@ -78,10 +80,16 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     intentMetadata: mergeMetadata({}, group(form, 'payment_intent_data').metadata),
     intentDescription: optionalText(group(form, 'payment_intent_data'), 'description'),
     subscriptionMetadata: mergeMetadata({}, group(form, 'subscription_data').metadata),
-    coupon: coupon ?? null,
+    coupon: coupon?.id ?? null,
     trialDays: trialOf(form, mode),
+    trialEnd: trialEndOf(deps, form),
+    missingMethod: missingMethod(
+      optionalText(
+        group(group(group(form, 'subscription_data'), 'trial_settings'), 'end_behavior'),
+        'missing_payment_method',
+      ) ?? 'create_invoice',
+    ),
   }
-  const currency = lines[0]?.price.currency ?? 'usd'
   const session = {
     ...EMPTY_SESSION,
     id,
@@ -97,7 +105,10 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
       mode === 'payment' && !customer ? (optionalText(form, 'customer_creation') ?? 'if_required') : null,
     customer_details: customer ? payerDetails(customer.email, customer.name ?? null) : null,
     customer_email: optionalText(form, 'customer_email'),
-    discounts: coupon ? [{ coupon: couponId ? coupon : null, promotion_code: promotion?.id ?? null }] : [],
+    discounts: offers.map(({ coupon, promotion }) => ({
+      coupon: promotion ? null : coupon.id,
+      promotion_code: promotion?.id ?? null,
+    })),
     expires_at: integer(form, 'expires_at') ?? at + LIFETIME_S,
     invoice_creation:
       mode === 'payment'
@@ -117,7 +128,7 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     locale: optionalText(form, 'locale'),
     metadata: mergeMetadata({}, form.metadata),
     mode,
-    payment_method_collection: mode === 'subscription' ? 'always' : 'if_required',
+    payment_method_collection: collectionOf(form, mode),
     success_url: successUrl,
     url: `${origin}/sandbox/pay/${id}`,
   } as unknown as Stripe.Checkout.Session
@@ -158,9 +169,9 @@ export function applyPromotion(
 ): { session: Stripe.Checkout.Session; known: boolean } {
   const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
   const promotion = session.allow_promotion_codes && session.status === 'open' ? promotionByCode(deps, code) : undefined
-  const off = promotion && get<Stripe.Coupon>(deps.db, String(promotion.promotion.coupon))
-  // So much off in dollars is nothing off in yen.
-  if (!promotion || (off?.currency && off.currency !== session.currency)) return { session, known: false }
+  const coupon = promotion && get<Stripe.Coupon>(deps.db, String(promotion.promotion.coupon))
+  const sold = { currency: session.currency, customer: session.customer as string | null }
+  if (!coupon || whyUnusable(deps, { coupon, promotion }, sold)) return { session, known: false }
   const side = { ...sideOf<Side>(deps.db, id), coupon: String(promotion.promotion.coupon) }
   const changed = { ...session, ...totals(deps, side), discounts: [{ coupon: null, promotion_code: promotion.id }] }
   return { session: put(deps.db, changed as Stripe.Checkout.Session, { side }), known: true }
@@ -171,6 +182,18 @@ export function removePromotion(deps: ProcessorDeps, id: string): void {
   if (session.status !== 'open' || !session.allow_promotion_codes) return
   const side = { ...sideOf<Side>(deps.db, id), coupon: null }
   put(deps.db, { ...session, ...totals(deps, side), discounts: [] } as Stripe.Checkout.Session, { side })
+}
+
+export const isTrial = ({ trialDays = 0, trialEnd = null }: Partial<Side>): boolean =>
+  trialDays > 0 || trialEnd !== null
+
+/** The discount that is on a checkout. */
+export function offersOf(deps: ProcessorDeps, { discounts }: Stripe.Checkout.Session): Offer[] {
+  return (discounts ?? []).map((one) => {
+    const promotion = one.promotion_code ? get<Stripe.PromotionCode>(deps.db, String(one.promotion_code)) : undefined
+    const coupon = must<Stripe.Coupon>(deps.db, 'coupon', String(promotion?.promotion.coupon ?? one.coupon))
+    return { coupon, promotion: promotion ?? null }
+  })
 }
 
 export function lineItemsOf(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.LineItem[] {
@@ -239,8 +262,20 @@ function totals(deps: ProcessorDeps, side: Side) {
 }
 
 /** A trial puts off what recurs. */
-const dueToday = ({ trialDays }: Side, price: Stripe.Price): number =>
-  trialDays > 0 && price.recurring ? 0 : (price.unit_amount ?? 0)
+const dueToday = (side: Side, price: Stripe.Price): number =>
+  isTrial(side) && price.recurring ? 0 : (price.unit_amount ?? 0)
+
+function collectionOf(form: Form, mode: 'payment' | 'subscription'): 'always' | 'if_required' {
+  const wanted = optionalText(form, 'payment_method_collection')
+  if (wanted !== null && mode === 'payment')
+    throw badParameter(
+      'payment_method_collection',
+      'You can only set `payment_method_collection` if there are recurring prices.',
+    )
+  if (wanted !== null && wanted !== 'always' && wanted !== 'if_required')
+    throw badParameter('payment_method_collection', 'Must be one of always or if_required')
+  return wanted ?? (mode === 'subscription' ? 'always' : 'if_required')
+}
 
 function trialOf(form: Form, mode: 'payment' | 'subscription'): number {
   const name = 'trial_period_days'
@@ -250,6 +285,18 @@ function trialOf(form: Form, mode: 'payment' | 'subscription'): number {
   if (mode === 'payment') throw badParameter(param, 'You can not pass `subscription_data` in `payment` mode.')
   if (days < 1 || days > TRIAL_DAYS_MAX) throw badParameter(param, `A trial takes 1 to ${TRIAL_DAYS_MAX} days.`)
   return days
+}
+
+/** `trial_end`: two days ahead at least, as the hosted checkout asks for it. */
+function trialEndOf(deps: ProcessorDeps, form: Form): number | null {
+  const data = group(form, 'subscription_data')
+  const end = integer(data, 'trial_end')
+  if (end === undefined) return null
+  const param = 'subscription_data[trial_end]'
+  if (data.trial_period_days !== undefined)
+    throw badParameter(param, 'You may only specify one of these parameters: trial_end, trial_period_days.')
+  if (end < seconds(deps) + TRIAL_LEAST_S) throw badParameter(param, 'The trial_end has to be at least 48 hours ahead.')
+  return end
 }
 
 function address(form: Form, name: string): string | null {

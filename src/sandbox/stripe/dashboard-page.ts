@@ -5,9 +5,10 @@ import type { Stripe } from 'stripe'
 import { html } from '#platform/http/html.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
-import { notFound, show, time } from '../page.ts'
+import { notFound, show, time as timeOf } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { settle } from './checkout-payment.ts'
+import { clockCard, clockRoutes } from './clock-page.ts'
 import { type Courier, deliveriesOf, resend } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { closeDispute, disputeOf, openDispute } from './disputes.ts'
@@ -19,6 +20,7 @@ import { paymentTable } from './payment-table.ts'
 import { chargesOf, createRefund, failRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
 import { isOver } from './subscriptions.ts'
+import type { TimeTravel } from './time-travel.ts'
 
 const SHOWN_MAX = 50
 const WEBHOOK_PATIENCE_MS = 3_000
@@ -40,10 +42,11 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form:
   bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
 }
 
-export function dashboardPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
+export function dashboardPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier, time: TimeTravel): void {
   faultsAsPages(app)
+  clockRoutes(app, deps, time)
 
-  app.get('/processor', OPEN, (_request, reply) => showDesk(deps, reply))
+  app.get('/processor', OPEN, (_request, reply) => showDesk(deps, reply, time))
 
   app.post<{ Params: { id: string; action: string } }>(
     '/processor/charges/:id/:action',
@@ -77,13 +80,14 @@ export function dashboardPages(app: FastifyInstance, deps: ProcessorDeps, courie
   })
 }
 
-function showDesk(deps: ProcessorDeps, reply: FastifyReply): FastifyReply {
+function showDesk(deps: ProcessorDeps, reply: FastifyReply, time: TimeTravel): FastifyReply {
   const customers = all<Stripe.Customer>(deps.db, 'customer')
     .filter((one) => !one.deleted)
     .slice(0, SHOWN_MAX)
   const events = all<StoredEvent>(deps.db, 'event').slice(0, SHOWN_MAX)
   const main = html`<h1>Processor</h1>
 <p class="quiet">Speaks the part of Stripe’s API that the service uses. Its events arrive signed at ${deps.endpoints().map((one, index) => html`${index > 0 ? ' and ' : ''}<code>${one.url}</code>`)}.</p>
+${clockCard(deps, time)}
 <section class="card" aria-labelledby="customers"><h2 id="customers">Customers</h2>
 ${
   customers.length === 0
@@ -91,7 +95,7 @@ ${
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Customer</th><th scope="col">Email</th><th scope="col">Subscription</th><th scope="col">Since</th><th scope="col">Portal</th></tr></thead><tbody>
 ${customers.map((customer) => {
   const live = all<Stripe.Subscription>(deps.db, 'subscription', customer.id).find((one) => !isOver(one))
-  return html`<tr><td>${customer.name ?? html`<span class="mono small">${customer.id}</span>`}</td><td>${customer.email}</td><td>${live ? badge(live.status) : html`<span class="quiet">none</span>`}</td><td class="small">${time(isoOf(customer.created))}</td>
+  return html`<tr><td>${customer.name ?? html`<span class="mono small">${customer.id}</span>`}</td><td>${customer.email}</td><td>${live ? badge(live.status) : html`<span class="quiet">none</span>`}</td><td class="small">${timeOf(isoOf(customer.created))}</td>
 <td><form method="post" action="/sandbox/processor/customers/${customer.id}/portal"><button class="plain">Open</button></form></td></tr>`
 })}</tbody></table></div>`
 }</section>
@@ -104,7 +108,7 @@ ${
 ${events.map(
   (
     event,
-  ) => html`<tr><td><a class="mono" href="/sandbox/processor/events/${event.id}">${event.type}</a></td><td class="small">${time(isoOf(event.created))}</td>
+  ) => html`<tr><td><a class="mono" href="/sandbox/processor/events/${event.id}">${event.type}</a></td><td class="small">${timeOf(isoOf(event.created))}</td>
 <td>${deliveriesOf(deps, event.id).map((one) => html`<span class="small">${one.endpoint} ${badge(one.state)} </span>`)}</td></tr>`,
 )}</tbody></table></div>`
 }</section>`
@@ -114,7 +118,7 @@ ${events.map(
 function showEvent(deps: ProcessorDeps, reply: FastifyReply, event: StoredEvent): FastifyReply {
   const main = html`<p><a href="/sandbox/processor">← Processor</a></p>
 <h1 class="mono">${event.type}</h1>
-<dl><dt>Id</dt><dd class="mono">${event.id}</dd><dt>At</dt><dd>${time(isoOf(event.created))}</dd>
+<dl><dt>Id</dt><dd class="mono">${event.id}</dd><dt>At</dt><dd>${timeOf(isoOf(event.created))}</dd>
 ${deliveriesOf(deps, event.id).map((one) => html`<dt>To ${one.endpoint}</dt><dd>${badge(one.state)} ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}${one.note && one.note !== 'ok' ? html`, ${one.note}` : ''}</dd>`)}</dl>
 <form method="post" action="/sandbox/processor/events/${event.id}/resend"><button class="plain">Send again</button></form>
 <h2>What was sent</h2>

@@ -10,6 +10,8 @@ export type ProcessorDeps = {
   clock: Clock
   /** Asked anew for each delivery: the ports are known only once the product listens. */
   endpoints: () => readonly Endpoint[]
+  /** Where a person's browser finds the hosted pages. */
+  origin: () => string
   /** Called after something was emitted; deliveries then start on their own. */
   wake: () => void
 }

@@ -20,14 +20,17 @@ function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
   return show(reply, { title: 'That did not work', place: 'processor', main, hosted: true }, fault.status)
 }
 
-export function cardChoice(chosen: string): Html {
+/** Chosen where a trial begins without one. */
+export const NO_CARD = 'none'
+
+export function cardChoice(chosen: string, isOptional = false): Html {
   return html`<fieldset><legend>Pay with</legend>
 ${TEST_CARDS.map(
   (
     card,
   ) => html`<label class="choice"><input type="radio" name="card" value="${card.number}"${card.number === chosen ? html` checked` : ''}>
 <span class="grow"><span class="mono">${groupDigits(card.number)}</span><br><span class="small quiet">${card.name} – ${card.tells}</span></span></label>`,
-)}</fieldset>`
+)}${isOptional ? html`<label class="choice"><input type="radio" name="card" value="${NO_CARD}"${chosen === NO_CARD ? html` checked` : ''}><span class="grow">No card for now</span></label>` : ''}</fieldset>`
 }
 
 export function badge(status: string): Html {

@@ -1,82 +1,139 @@
-/** What a subscription asks for, period by period. */
+/** Invoices: of a subscription's periods and changes, and of one-time sales. */
 import type { Stripe } from 'stripe'
-import { decimal, discountOn, productName } from './catalogue.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
+import { withoutUsedUp } from './discounts.ts'
 import { emit } from './events.ts'
+import { type Line, lineItem, priced } from './invoice-lines.ts'
 import { INVOICE_CONSTANTS } from './invoice-object.ts'
 import { all, get, must, newId, put } from './objects.ts'
 import { type Attempt, attemptPayment, newIntent } from './payments.ts'
+import { shownTax, type TaxTerms } from './tax.ts'
 
-export type Line = {
-  description: string
-  amount: number
-  price: Stripe.Price
-  item: string
-  from: number
-  to: number
-  proration: boolean
-  quantity: number
+export type Bill = {
+  customer: string
+  currency: string
+  reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update' | 'manual'
+  lines: readonly Line[]
+  discounts: readonly Stripe.Discount[]
+  subscription: Stripe.Subscription | null
+  tax: TaxTerms | null
+  metadata?: Record<string, string>
 }
 
-/** A finalised, open invoice with its payment intent (none where nothing is to pay). */
-export function newInvoice(
-  deps: ProcessorDeps,
-  subscription: Stripe.Subscription,
-  reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update',
-  lines: Line[],
-  coupon?: Stripe.Coupon,
-): Stripe.Invoice {
-  const { db } = deps
-  const customer = must<Stripe.Customer>(db, 'customer', String(subscription.customer))
-  const id = newId('in')
+/** The invoice of a bill, as it would be now: nothing is kept of it. A balance in the customer's favour pays of it what it can. */
+export function drawUp(deps: Pick<ProcessorDeps, 'db' | 'clock'>, bill: Bill, id: string): Stripe.Invoice {
+  const { subscription, currency, tax: terms } = bill
+  const customer = must<Stripe.Customer>(deps.db, 'customer', bill.customer)
   const at = seconds(deps)
-  const subtotal = lines.reduce((sum, line) => sum + line.amount, 0)
-  const off = discountOn(Math.max(subtotal, 0), coupon)
-  const total = subtotal - off
-  const number = `${customer.invoice_prefix ?? 'SANDBOX'}-${String(customer.next_invoice_sequence ?? 1).padStart(4, '0')}`
-  put(db, { ...customer, next_invoice_sequence: (customer.next_invoice_sequence ?? 1) + 1 })
+  const rows = priced(deps, bill.lines, bill.discounts, terms)
+  const subtotal = bill.lines.reduce((sum, line) => sum + line.amount, 0)
+  const offs = bill.discounts.map(({ id: discount }) => ({
+    discount,
+    amount: rows.flatMap(({ off }) => off).reduce((sum, one) => sum + (one.discount === discount ? one.amount : 0), 0),
+  }))
+  const off = offs.reduce((sum, { amount }) => sum + amount, 0)
+  const taxOf = (behavior: string) =>
+    rows.reduce(
+      (sum, { tax }) =>
+        tax.behavior === behavior ? { amount: sum.amount + tax.amount, taxable: sum.taxable + tax.taxable } : sum,
+      { amount: 0, taxable: 0 },
+    )
+  const [exclusive, inclusive] = [taxOf('exclusive'), taxOf('inclusive')]
+  const total = subtotal - off + exclusive.amount
+  const credit = total > 0 ? Math.min(total, Math.max(0, -customer.balance)) : total
+  const taxes = [
+    ...(exclusive.taxable !== 0 ? shownTax({ ...exclusive, behavior: 'exclusive' }, terms) : []),
+    ...(inclusive.taxable !== 0 ? shownTax({ ...inclusive, behavior: 'inclusive' }, terms) : []),
+  ]
 
-  const invoice = {
+  return {
     ...INVOICE_CONSTANTS,
     id,
-    amount_due: Math.max(total, 0),
-    amount_remaining: Math.max(total, 0),
-    billing_reason: reason,
+    amount_due: Math.max(0, total - credit),
+    amount_remaining: Math.max(0, total - credit),
+    automatic_tax: terms
+      ? { disabled_reason: null, enabled: true, liability: { type: 'self' }, provider: 'stripe', status: 'complete' }
+      : INVOICE_CONSTANTS.automatic_tax,
+    billing_reason: bill.reason,
     created: at,
-    currency: subscription.currency,
+    currency,
     customer: customer.id,
+    customer_address: customer.address ?? null,
     customer_email: customer.email,
     customer_name: customer.name ?? null,
     customer_phone: customer.phone ?? null,
-    effective_at: at,
+    customer_tax_ids: all<Stripe.TaxId>(deps.db, 'tax_id', customer.id).map(({ type, value }) => ({ type, value })),
+    discounts: bill.discounts.map((one) => one.id),
+    ending_balance: customer.balance + credit,
     lines: {
       object: 'list',
-      data: lines.map((line) => lineItem(deps, id, subscription, line)),
+      data: rows.map((row) => lineItem(id, subscription, row, terms)),
       has_more: false,
       url: `/v1/invoices/${id}/lines`,
     },
-    number,
-    parent: {
+    metadata: bill.metadata ?? {},
+    number: null,
+    parent: subscription && {
       quote_details: null,
       subscription_details: { metadata: subscription.metadata, subscription: subscription.id },
       type: 'subscription_details',
     },
     period_end: at,
     period_start: at,
-    status: 'open',
-    status_transitions: { finalized_at: at, marked_uncollectible_at: null, paid_at: null, voided_at: null },
+    starting_balance: customer.balance,
+    status: 'draft',
+    status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
     subtotal,
-    subtotal_excluding_tax: subtotal,
+    subtotal_excluding_tax: subtotal - inclusive.amount,
     total,
-    total_discount_amounts: off > 0 ? [{ amount: off, discount: newId('di') }] : [],
-    total_excluding_tax: total,
+    total_discount_amounts: offs.filter(({ amount }) => amount > 0),
+    total_excluding_tax: total - exclusive.amount - inclusive.amount,
+    total_taxes: taxes,
   } as unknown as Stripe.Invoice
-  put(db, invoice, { owner: customer.id })
+}
 
-  if (invoice.amount_due > 0) askForPayment(deps, invoice)
-  emit(deps, 'invoice.created', { ...invoice, status: 'draft' })
-  emit(deps, 'invoice.finalized', invoice)
-  return invoice
+/** A finalised, open invoice with its payment intent (none where nothing is to pay). */
+export function newInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
+  const id = newId('in')
+  const draft = drawUp(deps, bill, id)
+  put(deps.db, draft, { owner: bill.customer })
+  emit(deps, 'invoice.created', draft)
+  return finalize(deps, draft)
+}
+
+/** Left as a draft: nothing is asked of anyone until it is finalised. */
+export function newDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
+  const draft = put(deps.db, { ...drawUp(deps, bill, newId('in')), auto_advance: false }, { owner: bill.customer })
+  emit(deps, 'invoice.created', draft)
+  return draft
+}
+
+function finalize(deps: ProcessorDeps, draft: Stripe.Invoice): Stripe.Invoice {
+  const { db } = deps
+  const customer = must<Stripe.Customer>(db, 'customer', String(draft.customer))
+  const sequence = customer.next_invoice_sequence ?? 1
+  const at = seconds(deps)
+  put(db, { ...customer, next_invoice_sequence: sequence + 1, balance: draft.ending_balance ?? customer.balance })
+  const open: Stripe.Invoice = {
+    ...draft,
+    effective_at: at,
+    hosted_invoice_url: `${deps.origin()}/sandbox/invoices/${draft.id}`,
+    invoice_pdf: `${deps.origin()}/sandbox/invoices/${draft.id}/pdf`,
+    number: `${customer.invoice_prefix ?? 'SANDBOX'}-${String(sequence).padStart(4, '0')}`,
+    status: 'open',
+    status_transitions: { ...draft.status_transitions, finalized_at: at },
+  }
+  put(db, open)
+  spendDiscounts(deps, open)
+  if (open.amount_due > 0) askForPayment(deps, open)
+  emit(deps, 'invoice.finalized', open)
+  return open
+}
+
+function spendDiscounts(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+  const subscription = get<Stripe.Subscription>(deps.db, subscriptionOf(invoice))
+  const used = (invoice.total_discount_amounts ?? []).map(({ discount }) => String(discount))
+  if (subscription && used.length > 0) put(deps.db, withoutUsedUp(deps, subscription, used))
 }
 
 /** The payment intent of an open invoice, and the row that ties the two. */
@@ -158,24 +215,45 @@ export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice
   return paid
 }
 
+/** Days between the tries of a payment; after the last one the account's setting says what becomes of the subscription. */
+const RETRY_DAYS = [3, 5, 7]
+const DAY_S = 24 * 3_600
+
 export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
   const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const days = invoice.billing_reason === 'subscription_create' ? undefined : RETRY_DAYS[invoice.attempt_count]
   const unpaid: Stripe.Invoice = {
     ...invoice,
     attempted: true,
     attempt_count: invoice.attempt_count + 1,
-    next_payment_attempt: invoice.billing_reason === 'subscription_create' ? null : seconds(deps) + 3 * 24 * 3_600,
+    next_payment_attempt: days === undefined ? null : seconds(deps) + days * DAY_S,
   }
   put(deps.db, unpaid)
   emit(deps, 'invoice.payment_failed', unpaid)
   return unpaid
 }
 
+export function markUncollectible(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const given: Stripe.Invoice = {
+    ...invoice,
+    status: 'uncollectible',
+    auto_advance: false,
+    next_payment_attempt: null,
+    status_transitions: { ...invoice.status_transitions, marked_uncollectible_at: seconds(deps) },
+  }
+  put(deps.db, given)
+  emit(deps, 'invoice.marked_uncollectible', given)
+  return given
+}
+
 export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
   const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
-  const voided = {
+  const voided: Stripe.Invoice = {
     ...invoice,
     status: 'void',
+    auto_advance: false,
+    next_payment_attempt: null,
     status_transitions: { ...invoice.status_transitions, voided_at: seconds(deps) },
   }
   put(deps.db, voided)
@@ -199,42 +277,3 @@ export function invoiceOfIntent(deps: Pick<ProcessorDeps, 'db'>, intentId: strin
 
 export const subscriptionOf = (invoice: Stripe.Invoice): string =>
   String(invoice.parent?.subscription_details?.subscription ?? '')
-
-function lineItem(deps: ProcessorDeps, invoice: string, subscription: Stripe.Subscription, line: Line): object {
-  return {
-    id: newId('il'),
-    object: 'line_item',
-    amount: line.amount,
-    currency: line.price.currency,
-    description: line.proration ? line.description : `${line.quantity} × ${productName(deps, line.price)}`,
-    discount_amounts: [],
-    discountable: !line.proration,
-    discounts: [],
-    invoice,
-    livemode: false,
-    metadata: subscription.metadata,
-    parent: {
-      invoice_item_details: null,
-      subscription_item_details: {
-        invoice_item: null,
-        proration: line.proration,
-        proration_details: { credited_items: null },
-        subscription: subscription.id,
-        subscription_item: line.item,
-      },
-      type: 'subscription_item_details',
-    },
-    period: { start: line.from, end: line.to },
-    pretax_credit_amounts: [],
-    pricing: {
-      price_details: { price: line.price.id, product: String(line.price.product) },
-      type: 'price_details',
-      unit_amount_decimal: decimal(line.price.unit_amount ?? 0),
-    },
-    quantity: line.quantity,
-    quantity_decimal: String(line.quantity),
-    subscription: subscription.id,
-    subtotal: line.amount,
-    taxes: [],
-  }
-}

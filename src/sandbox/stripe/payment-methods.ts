@@ -1,5 +1,6 @@
 /** How a customer pays when nobody is there to choose. */
 import type { Stripe } from 'stripe'
+import { cardByNumber, keepMethod } from './cards.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { emit } from './events.ts'
 import { all, get, must, put } from './objects.ts'
@@ -15,8 +16,28 @@ export function setDefaultMethod(deps: ProcessorDeps, customerId: string, method
   emit(deps, 'customer.updated', must<Stripe.Customer>(deps.db, 'customer', customerId), { invoice_settings: before })
 }
 
+/** Another card is on file from now on. @returns why it was refused */
+export function changeCard(deps: ProcessorDeps, customerId: string, number: string): string | null {
+  const card = cardByNumber(number)
+  if (card?.kind !== 'card' || card.first.at === 'never') return 'That card was refused; the old one stays.'
+  const { name = null, email } = must<Stripe.Customer>(deps.db, 'customer', customerId)
+  setDefaultMethod(deps, customerId, keepMethod(deps, card, customerId, { name, email }))
+  return null
+}
+
 export function defaultMethod(deps: Pick<ProcessorDeps, 'db'>, customerId: string): Stripe.PaymentMethod | undefined {
   const customer = get<Stripe.Customer>(deps.db, customerId)
   const id = customer?.invoice_settings?.default_payment_method
   return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps.db, id) : undefined
+}
+
+export function methodOf(
+  deps: Pick<ProcessorDeps, 'db'>,
+  subscription: Stripe.Subscription,
+): Stripe.PaymentMethod | undefined {
+  const id = subscription.default_payment_method
+  return (
+    (typeof id === 'string' && get<Stripe.PaymentMethod>(deps.db, id)) ||
+    defaultMethod(deps, String(subscription.customer))
+  )
 }

@@ -5,26 +5,18 @@ import { type Html, html } from '#platform/http/html.ts'
 import { atomically } from '../database.ts'
 import { money, show, time } from '../page.ts'
 import { OPEN } from '../route.ts'
-import { cardByNumber, describeMethod, keepMethod } from './cards.ts'
+import { describeMethod } from './cards.ts'
 import { productName } from './catalogue.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { Fault } from './fault.ts'
 import { badge, cardChoice, faultsAsPages, field, isoOf } from './hosted-page.ts'
 import { all, must } from './objects.ts'
-import { defaultMethod, setDefaultMethod } from './payment-methods.ts'
+import { changeCard, defaultMethod } from './payment-methods.ts'
 import { paymentTable } from './payment-table.ts'
 import { chargesOf } from './payments.ts'
-import {
-  cancelNow,
-  giveUp,
-  isOver,
-  pause,
-  renew,
-  resumePaused,
-  retryPayment,
-  updateSubscription,
-} from './subscriptions.ts'
+import { updateSubscription } from './subscription-changes.ts'
+import { cancelNow, giveUp, isOver, pause, renew, resumePaused, retryPayment } from './subscriptions.ts'
 
 type Params = { Params: { id: string; action: string } }
 
@@ -46,7 +38,10 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, subscription: string, form: 
   },
   'change-plan': (deps, id, form) => {
     const item = must<Stripe.Subscription>(deps.db, 'subscription', id).items.data[0]
-    updateSubscription(deps, id, { items: [{ id: item?.id ?? '', price: field(form, 'price') }] })
+    updateSubscription(deps, id, {
+      items: [{ id: item?.id ?? '', price: field(form, 'price') }],
+      proration_behavior: 'always_invoice',
+    })
     return 'The plan is changed.'
   },
   'renew-well': (deps, id) => {
@@ -90,15 +85,9 @@ export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: 
 
   app.post<Params>('/portal/:id/card', OPEN, async (request, reply) => {
     const { customer } = must<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', request.params.id)
-    const card = cardByNumber(field(request.body, 'card'))
-    if (card?.kind !== 'card' || card.first.at === 'never')
-      return back(reply, request.params.id, 'That card was refused; the old one stays.')
-    atomically(deps.db, () => {
-      const { name = null, email } = must<Stripe.Customer>(deps.db, 'customer', customer)
-      setDefaultMethod(deps, customer, keepMethod(deps, card, customer, { name, email }))
-    })
+    const refused = atomically(deps.db, () => changeCard(deps, customer, field(request.body, 'card')))
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    return back(reply, request.params.id, 'The card is changed.')
+    return back(reply, request.params.id, refused ?? 'The card is changed.')
   })
 
   app.post<Params>('/portal/:id/:action', OPEN, async (request, reply) => {
@@ -141,7 +130,7 @@ ${
   invoices.length === 0
     ? html`<p class="quiet">None yet.</p>`
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Number</th><th scope="col">Date</th><th scope="col">For</th><th scope="col">Status</th><th scope="col" class="right">Total</th></tr></thead><tbody>
-${invoices.map((invoice) => html`<tr><td class="mono">${invoice.number}</td><td>${time(isoOf(invoice.created))}</td><td>${invoice.lines.data.at(-1)?.description}</td><td>${badge(String(invoice.status))}</td><td class="right amount">${money(invoice.total, invoice.currency)}</td></tr>`)}
+${invoices.map((invoice) => html`<tr><td class="mono">${invoice.number ? html`<a href="/sandbox/invoices/${invoice.id}">${invoice.number}</a>` : 'draft'}</td><td>${time(isoOf(invoice.created))}</td><td>${invoice.lines.data.at(-1)?.description}</td><td>${badge(String(invoice.status))}</td><td class="right amount">${money(invoice.total, invoice.currency)}</td></tr>`)}
 </tbody></table></div>`
 }</section>
 <section class="card" aria-labelledby="payments"><h2 id="payments">Payments <span class="small quiet">– what only a sandbox lets you press</span></h2>

@@ -12,22 +12,29 @@ import { expireOldSessions } from './checkout-sessions.ts'
 import { dashboardPages } from './dashboard-page.ts'
 import { startCourier } from './deliveries.ts'
 import type { Endpoint, ProcessorDeps } from './deps.ts'
+import { invoicePages } from './invoice-page.ts'
+import { portalFlowPages } from './portal-flow-page.ts'
 import { portalPages } from './portal-page.ts'
+import { createTimeTravel, type Hands } from './time-travel.ts'
 
 export type ProcessorNeeds = {
   db: SandboxDatabase
   clock: Clock
+  hands: Hands
   /** What the processor is to sell. */
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
   originOf: (request: FastifyRequest) => string
+  /** The same where nobody asks: in events. */
+  origin: () => string
 }
 
 const TICK_MS = 1_000
 
-export function createProcessor({ db, clock, catalogue, endpoints, originOf }: ProcessorNeeds) {
-  const courier = startCourier({ db, clock, endpoints })
-  const deps: ProcessorDeps = { db, clock, endpoints, wake: courier.wake }
+export function createProcessor({ db, clock, hands, catalogue, endpoints, originOf, origin }: ProcessorNeeds) {
+  const courier = startCourier({ db, clock, endpoints, origin })
+  const deps: ProcessorDeps = { db, clock, endpoints, origin, wake: courier.wake }
+  const time = createTimeTravel(deps, courier, hands)
   stockCatalogue(deps, catalogue)
   let ticker: NodeJS.Timeout | undefined
 
@@ -41,13 +48,20 @@ export function createProcessor({ db, clock, catalogue, endpoints, originOf }: P
         portalPages(pages, deps, courier)
       })
       await app.register(async (pages) => {
-        dashboardPages(pages, deps, courier)
+        portalFlowPages(pages, deps, courier)
+      })
+      await app.register(async (pages) => {
+        invoicePages(pages, deps, courier)
+      })
+      await app.register(async (pages) => {
+        dashboardPages(pages, deps, courier, time)
       })
     },
     /** When the product listens: takes up what an earlier process left undelivered. */
     start(): void {
       ticker = setInterval(() => {
         settleDue(deps)
+        time.tick()
         expireOldSessions(deps)
       }, TICK_MS).unref()
       courier.wake()

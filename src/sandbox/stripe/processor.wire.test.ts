@@ -8,7 +8,8 @@ import Fastify from 'fastify'
 import { pino } from 'pino'
 import { Stripe } from 'stripe'
 import { openProcessor } from '#billing/processor.ts'
-import { systemClock } from '#platform/clock.ts'
+import { movableClock } from '#platform/clock.ts'
+import { createParser } from '#rag/ingest/parsers/parser.ts'
 import { readConfig } from '#src/config.ts'
 import { call } from '#testing/app.ts'
 import { createSandbox } from '../sandbox.ts'
@@ -24,9 +25,18 @@ async function deps(t: Pick<TestContext, 'after'>) {
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'))
   const events: Stripe.Event[] = []
   const answers = { status: 200 }
+  const clock = movableClock()
+  const catching = { busy: Promise.resolve() }
   const product = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString()
-    const event = Stripe.webhooks.constructEvent(body, String(request.headers['stripe-signature']), SECRET)
+    const event = Stripe.webhooks.constructEvent(
+      body,
+      String(request.headers['stripe-signature']),
+      SECRET,
+      300,
+      undefined,
+      clock.ms(),
+    )
     events.push(event)
     response.writeHead(answers.status).end('{}')
   })
@@ -38,7 +48,8 @@ async function deps(t: Pick<TestContext, 'after'>) {
   const open = async () => {
     const sandbox = createSandbox({
       dataDir,
-      clock: systemClock,
+      clock,
+      hands: { advance: (ms) => clock.advance(ms), catchUp: () => catching.busy },
       log: pino({ level: 'silent' }),
       open: false,
       baseUrl: () => 'http://localhost:1',
@@ -68,6 +79,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
       apiBase: `${running.url}/sandbox/stripe`,
       sandboxed: true,
       prices: new Map(),
+      retentionCoupon: null,
     })
     assert.ok(made)
     return made
@@ -85,6 +97,14 @@ async function deps(t: Pick<TestContext, 'after'>) {
     },
     events,
     answers,
+    catching,
+    clock,
+    /** Moves the sandbox's clock, and tells what happened. */
+    async move(by: object): Promise<string[]> {
+      const reply = await call(running.url, 'POST', '/sandbox/processor/clock', { body: by })
+      assert.equal(reply.status, 200, reply.text)
+      return reply.body.happened
+    },
     types: () => events.map((event) => event.type),
     /** Waits until an event of the type has come (deliveries are parallel), up to 5 s. */
     async heard(type: string, count = 1) {
@@ -97,6 +117,9 @@ async function deps(t: Pick<TestContext, 'after'>) {
     async restart() {
       await running.close()
       running = await open()
+    },
+    get url() {
+      return running.url
     },
     get: (path: string) => call(running.url, 'GET', path),
     press: (path: string, form: Record<string, string> = {}) =>
@@ -241,7 +264,7 @@ test('what the sandbox does not play is refused, and never taken for played', as
     tax_id_collection: { tax_id_collection: { enabled: true } },
     consent_collection: { consent_collection: { terms_of_service: 'required' } },
     custom_text: { custom_text: { submit: { message: 'Pay' } } },
-    'subscription_data[trial_end]': { subscription_data: { trial_end: 2_000_000_000 } },
+    'subscription_data[transfer_data]': { subscription_data: { transfer_data: { destination: 'acct_1' } } },
     'payment_intent_data[capture_method]': { payment_intent_data: { capture_method: 'manual' } },
     'line_items[0][tax_rates]': { line_items: [{ price: PRO, quantity: 1, tax_rates: ['txr_1'] }] },
   })) {
@@ -295,6 +318,370 @@ test('a cancellation with proration credits what is left of the period', async (
   const after = await it.stripe.customers.retrieve(customer.id)
   assert.ok(!after.deleted && after.balance < -2_800 && after.balance >= -2_900)
 })
+
+test('coupons hold once, for some months or for ever, and never beyond their limits', async (t) => {
+  const it = await deps(t)
+  const coupon = await it.stripe.coupons.create({ percent_off: 50, duration: 'repeating', duration_in_months: 2 })
+  const promotion = await it.stripe.promotionCodes.create({
+    promotion: { type: 'coupon', coupon: coupon.id },
+    code: 'HALF',
+    max_redemptions: 1,
+    restrictions: { first_time_transaction: true },
+  })
+  const customer = await it.stripe.customers.create({ email: 'ada@example.com' })
+  const open = (discounts: Stripe.Checkout.SessionCreateParams.Discount[]) =>
+    it.stripe.checkout.sessions.create({
+      mode: 'subscription',
+      customer: customer.id,
+      line_items: [{ price: PRO, quantity: 1 }],
+      success_url: BACK,
+      discounts,
+    })
+  const session = await open([{ promotion_code: promotion.id }])
+  assert.equal(session.amount_total, 1_450)
+  assert.equal((await it.pay(session, '4242424242424242')).status, 303)
+  const { subscription: id } = await it.stripe.checkout.sessions.retrieve(session.id)
+  const paid = async () => {
+    const one = await it.stripe.subscriptions.retrieve(String(id), { expand: ['latest_invoice', 'discounts'] })
+    const { total, total_discount_amounts: off } = one.latest_invoice as Stripe.Invoice
+    return { total, off: off?.map(({ amount }) => amount), discount: one.discounts[0] as Stripe.Discount }
+  }
+  const first = await paid()
+  assert.deepEqual([first.total, first.off], [1_450, [1_450]])
+  assert.equal(first.discount.promotion_code, promotion.id)
+  assert.ok((first.discount.end ?? 0) - first.discount.start >= 58 * 86_400)
+  await assert.rejects(open([{ promotion_code: promotion.id }]), /not active/)
+  await assert.rejects(open([{ coupon: 'nope' }]), /No such coupon: 'nope'/)
+
+  // One that holds once takes the place of the other, and is gone after the next invoice.
+  await it.stripe.subscriptions.update(String(id), { discounts: [{ coupon: 'coupon_sandbox_MINUS20' }] })
+  const portal = await it.portal(customer.id)
+  for (const total of [900, 2_900]) {
+    await it.press(`${portal}/renew-well`, { subscription: String(id) })
+    assert.equal((await paid()).total, total)
+  }
+})
+
+test('a change of plan costs what is left of the period, at once or on the next invoice', async (t) => {
+  const it = await deps(t)
+  const dearer = await it.stripe.prices.create({
+    product: 'prod_sandbox_pro',
+    currency: 'usd',
+    unit_amount: 5_900,
+    recurring: { interval: 'month' },
+  })
+  const { subscription, customer } = await it.subscribed()
+  const item = subscription.items.data[0]?.id ?? ''
+  const invoices = async () => (await it.stripe.invoices.list({ customer: customer.id })).data.map(({ total }) => total)
+
+  const later = await it.stripe.subscriptions.update(subscription.id, { items: [{ id: item, price: dearer.id }] })
+  assert.equal(later.items.data[0]?.price.id, dearer.id)
+  assert.deepEqual(await invoices(), [2_900], 'nothing is asked for yet')
+  await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
+  const [renewal] = await invoices()
+  assert.ok((renewal ?? 0) > 8_880 && (renewal ?? 0) <= 8_900, `${renewal}`)
+
+  const now = { items: [{ id: item, price: PRO }], proration_behavior: 'always_invoice' as const }
+  await it.stripe.subscriptions.update(subscription.id, now)
+  const after = await it.stripe.customers.retrieve(customer.id)
+  assert.ok(!after.deleted && after.balance <= -2_900, 'what is given back is kept for the next invoice')
+  await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
+  const [next] = (await it.stripe.invoices.list({ customer: customer.id })).data
+  assert.deepEqual([next?.total, next?.amount_due, next?.starting_balance], [2_900, 0, after.balance])
+
+  await it.press(`${await it.portal(customer.id)}/card`, { card: '4000000000000341' })
+  const before = await it.stripe.subscriptions.retrieve(subscription.id)
+  const refused = { items: [{ id: item, price: ENTERPRISE }], payment_behavior: 'error_if_incomplete' as const }
+  await assert.rejects(it.stripe.subscriptions.update(subscription.id, refused), {
+    statusCode: 402,
+    code: 'card_declined',
+  })
+  assert.deepEqual(await it.stripe.subscriptions.retrieve(subscription.id), before, 'nothing has changed')
+})
+
+test('a change is previewed for exactly what it costs, and keeps nothing', async (t) => {
+  const it = await deps(t)
+  const { subscription, customer } = await it.subscribed()
+  const before = (await it.stripe.invoices.list()).data.length
+  const at = subscription.items.data[0]?.current_period_start
+  const items = [{ id: subscription.items.data[0]?.id, price: 'price_dear' }]
+  await assert.rejects(
+    it.stripe.invoices.createPreview({ subscription: subscription.id, subscription_details: { items } }),
+    /No such price: 'price_dear'/,
+  )
+  const dear = await it.stripe.prices.create({
+    product: 'prod_sandbox_pro',
+    currency: 'usd',
+    unit_amount: 5_900,
+    recurring: { interval: 'month' },
+  })
+  const details = { items: [{ ...items[0], price: dear.id }], proration_date: at }
+  const preview = (more: object) =>
+    it.stripe.invoices.createPreview({ subscription: subscription.id, subscription_details: { ...details, ...more } })
+  const now = await preview({ proration_behavior: 'always_invoice' })
+  assert.deepEqual(
+    now.lines.data.map(({ amount, period }) => [amount, period.start]),
+    [
+      [-2_900, at],
+      [5_900, at],
+    ],
+  )
+  assert.equal(now.amount_due, 3_000)
+  assert.equal((await preview({ proration_behavior: 'none' })).amount_due, 5_900)
+  assert.equal((await preview({})).amount_due, 8_900)
+  const cheaper = await it.stripe.invoices.createPreview({
+    subscription: subscription.id,
+    discounts: [{ coupon: 'coupon_sandbox_WELCOME10' }],
+  })
+  assert.equal(cheaper.total, 2_610)
+  assert.equal((await it.stripe.invoices.list()).data.length, before)
+  assert.equal((await it.stripe.coupons.retrieve('coupon_sandbox_WELCOME10')).times_redeemed, 0)
+
+  const unborn = await it.stripe.invoices.createPreview({
+    customer: customer.id,
+    subscription_details: { items: [{ price: ENTERPRISE }] },
+  })
+  assert.ok(unborn.total > 2_900)
+  await it.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true })
+  await assert.rejects(it.stripe.invoices.createPreview({ subscription: subscription.id }), {
+    statusCode: 404,
+    code: 'invoice_upcoming_none',
+  })
+})
+
+test('a subscription is laid aside and taken up again, or goes on without being collected', async (t) => {
+  const it = await deps(t)
+  const { subscription, customer } = await it.subscribed()
+  const paused = await it.stripe.subscriptions.pause(subscription.id, {
+    type: 'subscription',
+    bill_for: { unused_time_from: { type: 'none' } },
+  })
+  assert.deepEqual([paused.status, paused.status_details?.paused.subscription.type], ['paused', 'pause_requested'])
+  await it.heard('customer.subscription.paused')
+  const resumed = await it.stripe.subscriptions.resume(subscription.id, {
+    billing_cycle_anchor: { type: 'now' },
+    proration_behavior: 'none',
+  })
+  assert.deepEqual([resumed.status, resumed.status_details], ['active', undefined])
+  const totals = async () => (await it.stripe.invoices.list({ customer: customer.id })).data.map((one) => one.status)
+  assert.deepEqual(await totals(), ['paid', 'paid'], 'a period of its own was billed')
+
+  const update = (behavior: 'void' | 'keep_as_draft' | 'mark_uncollectible') =>
+    it.stripe.subscriptions.update(subscription.id, { pause_collection: { behavior } })
+  const portal = await it.portal(customer.id)
+  const expected = [
+    ['void', 'void'],
+    ['keep_as_draft', 'draft'],
+    ['mark_uncollectible', 'uncollectible'],
+  ] as const
+  for (const [behavior, status] of expected) {
+    assert.equal((await update(behavior)).status, 'active')
+    await it.press(`${portal}/renew-well`, { subscription: subscription.id })
+    assert.equal((await totals())[0], status)
+  }
+  const goes = await it.stripe.subscriptions.update(subscription.id, { pause_collection: '' })
+  assert.deepEqual([goes.pause_collection, goes.status], [null, 'active'])
+})
+
+test('an ending says why, also after the fact', async (t) => {
+  const it = await deps(t)
+  const { subscription } = await it.subscribed()
+  const details = { feedback: 'too_expensive', comment: 'Rent is due' } as const
+  const ending = await it.stripe.subscriptions.update(subscription.id, {
+    cancel_at_period_end: true,
+    cancellation_details: details,
+  })
+  assert.deepEqual(ending.cancellation_details, {
+    ...ending.cancellation_details,
+    ...details,
+    reason: 'cancellation_requested',
+  })
+  assert.equal(ending.cancel_at, ending.items.data[0]?.current_period_end)
+  const gone = await it.stripe.subscriptions.cancel(subscription.id)
+  assert.equal(gone.cancellation_details?.feedback, 'too_expensive')
+  await assert.rejects(it.stripe.subscriptions.update(subscription.id, { description: 'x' }), /canceled subscription/)
+  const late = { cancellation_details: { feedback: 'unused' as const } }
+  assert.equal((await it.stripe.subscriptions.update(subscription.id, late)).cancellation_details?.feedback, 'unused')
+  await assert.rejects(
+    it.stripe.subscriptions.update(subscription.id, { cancellation_details: { feedback: 'nope' } }),
+    /Invalid feedback/,
+  )
+})
+
+test('an invoice has a page that pays it and a PDF that can be read', async (t) => {
+  const it = await deps(t)
+  const { subscription, customer } = await it.subscribed('4000000000000341')
+  await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
+  const [open, paid] = (await it.stripe.invoices.list({ customer: customer.id })).data
+  assert.deepEqual([open?.status, paid?.status], ['open', 'paid'])
+  assert.deepEqual((await it.stripe.invoices.list({ customer: customer.id, status: 'open' })).data.length, 1)
+
+  const pdf = await fetch(`${it.url}${new URL(paid?.invoice_pdf ?? '').pathname}`)
+  assert.equal(pdf.headers.get('content-type'), 'application/pdf')
+  const parser = createParser()
+  t.after(() => parser.close())
+  const { text } = await parser.read('invoice.pdf', new Uint8Array(await pdf.arrayBuffer()), t.signal)
+  const said = String(text)
+  for (const words of [`Invoice ${paid?.number}`, 'Ada', 'Latchkey Pro', '$29.00'])
+    assert.ok(said.includes(words), said)
+
+  const page = new URL(open?.hosted_invoice_url ?? '').pathname
+  assert.match((await it.get(page)).text, /Pay with Visa •••• 0341/)
+  assert.equal((await it.press(page, { card: '4000000000000002' })).status, 402)
+  assert.equal((await it.press(page, { card: '4242424242424242' })).status, 303)
+  assert.equal((await it.stripe.subscriptions.retrieve(subscription.id)).status, 'active')
+  assert.equal((await it.press(page, { card: '4242424242424242' })).status, 400, 'once is enough')
+})
+
+test('deep links of the portal do one thing and lead back', async (t) => {
+  const it = await deps(t)
+  const { subscription, customer } = await it.subscribed()
+  const eve = await it.stripe.customers.create({ email: 'eve@example.com' })
+  const link = async (flow: Stripe.BillingPortal.SessionCreateParams.FlowData, of = customer.id) => {
+    const after = { type: 'redirect' as const, redirect: { return_url: 'http://localhost:1/kept' } }
+    const made = { customer: of, flow_data: { ...flow, after_completion: after } }
+    return new URL((await it.stripe.billingPortal.sessions.create(made)).url).pathname
+  }
+  const cancel = { subscription: subscription.id }
+  await assert.rejects(
+    link({ type: 'subscription_cancel', subscription_cancel: cancel }, eve.id),
+    /No such subscription/,
+  )
+  await assert.rejects(link({ type: 'customer_update' }), { param: 'flow_data[type]' })
+
+  const card = await it.press(await link({ type: 'payment_method_update' }), { card: '5555555555554444' })
+  assert.deepEqual([card.status, card.headers.get('location')], [303, 'http://localhost:1/kept'])
+  const dear = await it.stripe.prices.create({
+    product: 'prod_sandbox_pro',
+    currency: 'usd',
+    unit_amount: 5_900,
+    recurring: { interval: 'month' },
+  })
+  const items = [{ id: subscription.items.data[0]?.id ?? '', price: dear.id }]
+  const confirm = { subscription: subscription.id, items }
+  const change = await link({ type: 'subscription_update_confirm', subscription_update_confirm: confirm })
+  assert.match((await it.get(change)).text, /Due today.*\$30\.00/s)
+  await it.press(change)
+  const now = () => it.stripe.subscriptions.retrieve(subscription.id)
+  assert.equal((await now()).items.data[0]?.price.id, dear.id)
+
+  const offer = { type: 'coupon_offer' as const, coupon_offer: { coupon: 'coupon_sandbox_HALF3' } }
+  const leave = await link({ type: 'subscription_cancel', subscription_cancel: { ...cancel, retention: offer } })
+  assert.match((await it.get(leave)).text, /50 % off for three months/)
+  await it.press(leave, { choice: 'stay' })
+  assert.deepEqual([(await now()).cancel_at_period_end, (await now()).discounts.length], [false, 1])
+  await it.press(leave, { choice: 'cancel', feedback: 'unused', comment: 'bye' })
+  const ending = await now()
+  assert.deepEqual([ending.cancel_at_period_end, ending.cancellation_details?.feedback], [true, 'unused'])
+})
+
+test('a trial without a card asks for none, and ends as it was told to', async (t) => {
+  const it = await deps(t)
+  const open = (more: object) =>
+    it.stripe.checkout.sessions.create({
+      mode: 'subscription',
+      line_items: [{ price: PRO, quantity: 1 }],
+      subscription_data: {
+        trial_period_days: 7,
+        trial_settings: { end_behavior: { missing_payment_method: 'cancel' } },
+      },
+      success_url: BACK,
+      ...more,
+    })
+  assert.equal((await it.pay(await open({}), 'none')).status, 402)
+  const session = await open({ payment_method_collection: 'if_required' })
+  assert.equal((await it.pay(session, 'none')).status, 303)
+  const done = await it.stripe.checkout.sessions.retrieve(session.id)
+  const id = String(done.subscription)
+  assert.equal((await it.stripe.subscriptions.retrieve(id)).default_payment_method, null)
+  await it.press(`${await it.portal(String(done.customer))}/renew-well`, { subscription: id })
+  assert.equal((await it.stripe.subscriptions.retrieve(id)).status, 'canceled')
+})
+
+test('a year goes by: a trial ends, renewals are told of and paid, and each at its own time', async (t) => {
+  const it = await deps(t)
+  const session = await it.stripe.checkout.sessions.create({
+    mode: 'subscription',
+    line_items: [{ price: PRO, quantity: 1 }],
+    subscription_data: { trial_period_days: 14 },
+    success_url: BACK,
+  })
+  await it.pay(session, '4242424242424242')
+  const { subscription: id, created } = await it.stripe.checkout.sessions.retrieve(session.id)
+  const at = (event: Stripe.Event) => Math.round((event.created - created) / 86_400)
+
+  assert.deepEqual(await it.move({ advance_days: 12 }), ['the trial is about to end'])
+  const told = await it.heard('customer.subscription.trial_will_end')
+  assert.equal(at(told), 11)
+  assert.deepEqual(await it.move({ to: 'next' }), ['the trial ends'])
+  assert.equal((await it.stripe.subscriptions.retrieve(String(id))).status, 'active')
+
+  const happened = await it.move({ advance_months: 12 })
+  assert.equal(happened.filter((what) => what === 'the period ends').length, 12)
+  const upcoming = (await it.heard('invoice.upcoming', 12)).data.object as unknown as Stripe.Invoice
+  assert.deepEqual([upcoming.billing_reason, upcoming.amount_due], ['upcoming', 2_900])
+  const invoices = await it.stripe.invoices.list({ subscription: String(id), limit: 100 })
+  assert.deepEqual([invoices.data.length, new Set(invoices.data.map(({ status }) => status)).size], [14, 1])
+  const gaps = invoices.data.slice(0, 12).map((one, index) => one.created - (invoices.data[index + 1]?.created ?? 0))
+  assert.ok(
+    gaps.every((gap) => gap >= 27 * 86_400 && gap <= 32 * 86_400),
+    'a month lies between them',
+  )
+  await it.restart()
+  assert.ok(it.events.every((event) => event.created <= it.clock.ms() / 1_000))
+})
+
+test('a refused renewal is tried again on the third, eighth and fifteenth day, and then ends as it is set', async (t) => {
+  const it = await deps(t)
+  const [quits, owes] = [await it.subscribed('4000000000000341'), await it.subscribed('4000000000000341')]
+  const status = async (one: { subscription: Stripe.Subscription }) =>
+    (await it.stripe.subscriptions.retrieve(one.subscription.id)).status
+  await it.move({ to: 'next' })
+  await it.move({ to: 'next' })
+  await it.move({ advance_days: 8 })
+  assert.deepEqual([await status(quits), await status(owes)], ['past_due', 'past_due'])
+  await it.press(`${await it.portal(owes.customer.id)}/card`, { card: '4242424242424242' })
+  assert.equal(
+    (await it.move({ advance_days: 16 })).filter((what) => what === 'an open payment is tried again').length,
+    4,
+  )
+  assert.deepEqual([await status(quits), await status(owes)], ['canceled', 'active'])
+  const gone = await it.stripe.subscriptions.retrieve(quits.subscription.id)
+  assert.equal(gone.cancellation_details?.reason, 'payment_failed')
+  assert.equal(it.types().filter((type) => type === 'invoice.payment_failed').length, 5)
+
+  const set = await call(it.url, 'POST', '/sandbox/processor/settings', { body: { after_retries: 'unpaid' } })
+  assert.equal(set.body.afterRetries, 'unpaid')
+  const unpaid = await it.subscribed('4000000000000341')
+  await it.move({ advance_days: 50 })
+  assert.equal(await status(unpaid), 'unpaid')
+})
+
+test('the clock is never moved back, beyond reason, twice at once, or by what is no time', async (t) => {
+  const it = await deps(t)
+  const move = (body: object) => call(it.url, 'POST', '/sandbox/processor/clock', { body })
+  const wrong = [
+    { to: '2020-01-01' },
+    { advance_days: -1 },
+    { advance_days: 401 },
+    {},
+    { to: 'soon' },
+    { advance_days: 'x' },
+  ]
+  for (const body of wrong) assert.equal((await move(body)).status, 400, JSON.stringify(body))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  it.catching.busy = promise
+  const first = move({ advance_days: 3 })
+  await until(async () => (await move({ advance_days: 3 })).status === 409)
+  resolve()
+  assert.equal((await first).status, 200)
+  assert.equal(Math.round(it.clock.movedMs() / 86_400_000), 3)
+  assert.match((await it.get('/sandbox/processor')).text, /3 days ahead of the world/)
+})
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
 
 test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
   const it = await deps(t)

@@ -2,6 +2,7 @@
 import type { Stripe } from 'stripe'
 import { decimal } from './catalogue.ts'
 import type { ProcessorDeps } from './deps.ts'
+import type { Offer } from './discounts.ts'
 import { badParameter } from './fault.ts'
 import { newId, put } from './objects.ts'
 import { addInterval } from './periods.ts'
@@ -10,10 +11,17 @@ export type NewSubscription = {
   customer: string
   lines: readonly { price: Stripe.Price; quantity: number }[]
   metadata: Record<string, string>
-  method: Stripe.PaymentMethod
-  coupon: Stripe.Coupon | undefined
-  /** 0: billed at once. */
-  trialDays: number
+  /** Null: none is asked for while it is free. */
+  method: Stripe.PaymentMethod | null
+  offers: readonly Offer[]
+  /** Null: billed at once. */
+  trialEnd: number | null
+  /** What becomes of a trial that ends without a card. */
+  missingMethod: 'cancel' | 'create_invoice' | 'pause'
+  /** The checkout it was made by. */
+  session: string | null
+  hasTax: boolean
+  isManaged: boolean
 }
 
 export function newItem(
@@ -77,14 +85,18 @@ export function newSubscription(
   at: number,
   wanted: NewSubscription,
   items: Stripe.SubscriptionItem[],
-  trialEnd: number | null,
 ): Stripe.Subscription {
+  const { trialEnd } = wanted
   return {
     id,
     object: 'subscription',
     application: null,
     application_fee_percent: null,
-    automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+    automatic_tax: {
+      disabled_reason: null,
+      enabled: wanted.hasTax,
+      liability: wanted.hasTax ? { type: 'self' } : null,
+    },
     billing_cycle_anchor: at,
     billing_cycle_anchor_config: null,
     billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible' },
@@ -100,7 +112,7 @@ export function newSubscription(
     customer: wanted.customer,
     customer_account: null,
     days_until_due: null,
-    default_payment_method: wanted.method.id,
+    default_payment_method: wanted.method?.id ?? null,
     default_source: null,
     default_tax_rates: [],
     description: null,
@@ -116,7 +128,7 @@ export function newSubscription(
     items: { object: 'list', data: items, has_more: false, url: `/v1/subscription_items?subscription=${id}` },
     latest_invoice: null,
     livemode: false,
-    managed_payments: null,
+    managed_payments: wanted.isManaged ? { enabled: true } : null,
     metadata: wanted.metadata,
     next_pending_invoice_item_invoice: null,
     on_behalf_of: null,
@@ -131,7 +143,13 @@ export function newSubscription(
     test_clock: null,
     transfer_data: null,
     trial_end: trialEnd,
-    trial_settings: { end_behavior: { billing_cycle_anchor: null, missing_payment_method: 'create_invoice' } },
+    trial_settings: { end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod } },
     trial_start: trialEnd === null ? null : at,
   }
+}
+
+export function missingMethod(word: string): 'cancel' | 'create_invoice' | 'pause' {
+  if (word !== 'cancel' && word !== 'create_invoice' && word !== 'pause')
+    throw badParameter('trial_settings[end_behavior][missing_payment_method]', `Invalid value: ${word}`)
+  return word
 }

@@ -11,6 +11,7 @@ import { HOUR_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { addressKey } from '#platform/http/address.ts'
+import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
@@ -111,7 +112,8 @@ export async function notifySupport({ config, db, clock, jobs, mail }: ContactDe
   if (!row || row.notified_at !== null) return
   await mail.deliver(notification(config, row), `contact-${id}`)
   await transaction(db, async (tx) => {
-    if (await markNotified(tx, id, clock.now())) await sendMail({ jobs }, tx, confirmation(config, row))
+    if (await markNotified(tx, id, clock.now()))
+      await sendMail({ jobs }, tx, confirmation(config, row), { isNotice: true })
   })
 }
 
@@ -159,22 +161,26 @@ function confirmation(config: Config, row: ContactRow) {
 }
 
 /** For superusers: newest first, with what is still not handed over. */
-export async function listContactMessages(db: Db, { page, limit }: { page: number; limit: number }) {
-  const [messages, { total }] = await Promise.all([
-    db
-      .selectFrom('contact_messages')
-      .select(['id', 'name', 'email', 'subject', 'message', 'created_at', 'notified_at'])
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .offset((page - 1) * limit)
-      .limit(limit)
-      .execute(),
-    db
-      .selectFrom('contact_messages')
-      .select((e) => e.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow(),
-  ])
-  return { messages, total: Number(total), page, limit, pages: Math.ceil(Number(total) / limit) }
+export async function listContactMessages(db: Db, { page, limit, cursor }: PageOf) {
+  const total = await countRows(db, db.selectFrom('contact_messages'))
+  const offset = cursor === undefined ? (page - 1) * limit : 0
+  const before = cursor === undefined ? null : readCursor(cursor)
+  const messages =
+    offset >= total
+      ? []
+      : await db
+          .selectFrom('contact_messages')
+          .select(['id', 'name', 'email', 'subject', 'message', 'created_at', 'notified_at'])
+          .$if(before !== null, (query) =>
+            query.where((e) => e(e.refTuple('created_at', 'id'), '<', e.tuple(before?.at ?? '', before?.id ?? ''))),
+          )
+          .orderBy('created_at', 'desc')
+          .orderBy('id', 'desc')
+          .offset(offset)
+          .limit(limit)
+          .execute()
+  const places = messages.map(({ created_at, id }) => ({ at: created_at, id }))
+  return { messages, total, page, limit, pages: Math.ceil(total / limit), next_cursor: nextCursor(places, limit) }
 }
 
 export function messagesOfAddresses(db: Db, emailKeys: string[]) {

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import '../tables.ts'
 
@@ -82,6 +83,12 @@ export async function insertChecksum(db: Db, row: Selectable<Tables['archive_che
     .execute()
 }
 
-export async function forgetUser(tx: Db, userId: string): Promise<void> {
-  await tx.deleteFrom('downloads').where('user_id', '=', userId).execute()
+/** @returns how many rows went. */
+export async function eraseSlice(db: Db, userId: string): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('downloads')
+    .where('user_id', '=', userId)
+    .where('id', 'in', (e) => e.selectFrom('downloads').select('id').where('user_id', '=', userId).limit(SLICE_ROWS))
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }

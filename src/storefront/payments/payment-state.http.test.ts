@@ -47,6 +47,7 @@ test('the audit log names what took a purchase and what gave it back', async (t)
     .selectFrom('audit_log')
     .select(['action', 'details'])
     .where('action', 'like', 'purchase.%')
+    .orderBy('at')
     .orderBy('position')
     .execute()
   assert.deepEqual(

@@ -20,6 +20,12 @@ export async function differences(app: TestApp, name: string): Promise<string[]>
     refunds: all('refund'),
     disputes: all('dispute'),
     invoices: all('invoice'),
+    fingerprints: new Map(
+      all<Stripe.PaymentMethod>('payment_method').map((one) => [
+        one.id,
+        (one.card ?? one.us_bank_account)?.fingerprint ?? undefined,
+      ]),
+    ),
   }
   sandbox.close()
   const { db } = app.platform
@@ -43,37 +49,48 @@ type World = {
   refunds: Stripe.Refund[]
   disputes: Stripe.Dispute[]
   invoices: Stripe.Invoice[]
+  fingerprints: Map<string, string | undefined>
 }
 
 /** The clock never moves as far as a grace period lasts, so whose payment failed has the plan. */
 const MEANT: Record<string, { status: string; isOpen: boolean }> = {
   active: { status: 'active', isOpen: true },
+  trialing: { status: 'active', isOpen: true },
   past_due: { status: 'past_due', isOpen: true },
   unpaid: { status: 'past_due', isOpen: false },
   paused: { status: 'past_due', isOpen: false },
   canceled: { status: 'cancelled', isOpen: false },
   incomplete_expired: { status: 'cancelled', isOpen: false },
 }
-const BEST_FIRST = [['active'], ['past_due'], ['unpaid', 'paused'], ['canceled', 'incomplete_expired']]
+const BEST_FIRST = [['active', 'trialing'], ['past_due'], ['unpaid', 'paused'], ['canceled', 'incomplete_expired']]
+
+/** Whose invoices are void is paused, whatever the processor calls it. */
+const wordOf = ({ status, pause_collection: pause }: Stripe.Subscription): string =>
+  pause?.behavior === 'void' && ['active', 'trialing', 'past_due'].includes(status) ? 'paused' : status
 
 function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
   const mine = world.subscriptions.filter(({ metadata }) => metadata.user_id === user.id)
-  const active = mine.filter(({ status }) => status === 'active')
-  const best = BEST_FIRST.map((words) => mine.filter(({ status }) => words.includes(status)))
+  const active = mine.filter(({ status }) => status === 'active' || status === 'trialing')
+  const best = BEST_FIRST.map((words) => mine.filter((one) => words.includes(wordOf(one))))
     .find((some) => some.length > 0)
     // Within one second any of them is the newest.
     ?.filter(({ created }, _index, some) => created === Math.max(...some.map((one) => one.created)))
   const wanted = (best ?? [null]).map((one) => {
-    const meant = one ? MEANT[one.status] : { status: 'free', isOpen: false }
+    const meant = one ? MEANT[wordOf(one)] : { status: 'free', isOpen: false }
     const price = one?.items.data[0]?.price.id ?? ''
     const tier = meant?.isOpen ? app.config.processor.prices.get(price)?.tier : 'free'
     return `${meant?.status} ${tier}`
   })
   const has = `${user.status} ${user.tier}`
+  // One trial for each person, and each card.
+  const trials = world.subscriptions.filter(({ status, metadata }) => status === 'trialing' && metadata.first_trial)
+  const cards = trials.map(({ default_payment_method: method }) => world.fingerprints.get(String(method)))
+  const shared = trials.filter((_one, index) => cards[index] !== undefined && cards.indexOf(cards[index]) !== index)
   return [
-    ...(wanted.includes(has)
-      ? []
-      : [`is ${has} instead of ${wanted.join(' or ')} (${mine.map(({ status }) => status)})`]),
+    ...shared
+      .filter(({ metadata }) => metadata.user_id === user.id)
+      .map(({ id }) => `has trial ${id} on a card that had one`),
+    ...(wanted.includes(has) ? [] : [`is ${has} instead of ${wanted.join(' or ')} (${mine.map(wordOf)})`]),
     ...(active.length > 1 ? [`pays ${active.length} subscriptions`] : []),
   ]
 }

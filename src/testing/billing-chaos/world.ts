@@ -1,5 +1,7 @@
 // A business in which everything goes wrong: users subscribe, buy, pause, cancel, dispute and are refunded in random order, while the
 // processor's events are lost, doubled, delayed and reordered, and the processor itself fails now and then.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Stripe } from 'stripe'
@@ -20,6 +22,19 @@ export type ChaosOptions = {
   atOnce?: number
   /** Users of this run; another run on the same data goes on with them under the same name. */
   name?: string
+}
+
+/** Settings under which one of the plans has a trial. */
+export function chaosCatalogue(t: { after: (end: () => void) => void }): { CATALOGUE: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'chaos-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const CATALOGUE = join(folder, 'catalogue.json')
+  const plans = [
+    { tier: 'pro', name: 'Pro', trial_days: 14, grants: ['ai'] },
+    { tier: 'enterprise', name: 'Enterprise', grants: ['ai'] },
+  ]
+  writeFileSync(CATALOGUE, JSON.stringify({ plans }))
+  return { CATALOGUE }
 }
 
 const LOST = 0.2
@@ -103,7 +118,8 @@ async function stepOf(app: TestApp, sandbox: DatabaseSync, person: Person, rando
   const kind = random.next()
   if (kind < 0.2) await subscribe(app, person, random)
   else if (kind < 0.4) await buy(app, person, random)
-  else if (kind < 0.65) await pressOnSubscription(app, sandbox, person, random)
+  else if (kind < 0.6) await pressOnSubscription(app, sandbox, person, random)
+  else if (kind < 0.68) await changeLife(app, sandbox, person, random)
   else if (kind < 0.87) await pressOnCharge(app, sandbox, person, random)
   else if (kind < 0.91) await deleteCustomer(app, sandbox, person, random)
   else if (kind < 0.96) app.clock.advance(random.next() * HOUR_MS)
@@ -138,6 +154,28 @@ async function pressOnSubscription(app: TestApp, sandbox: DatabaseSync, { client
   await press(`${portal}/${random.pick(ON_SUBSCRIPTIONS)}`, {
     subscription: id,
     price: random.pick(Object.values(PRICES)),
+  })
+}
+
+/** What the customer does in the app, and the operator at the processor. */
+async function changeLife(app: TestApp, sandbox: DatabaseSync, { client }: Person, random: Random) {
+  const kind = random.next()
+  if (kind < 0.3) return client.post('/api/billing/pause')
+  if (kind < 0.6) return client.post('/api/billing/resume')
+  if (kind < 0.75) {
+    const price_id = random.pick(Object.values(PRICES))
+    const { status, body } = await client.post('/api/billing/change/preview', { price_id })
+    // Only at once: what follows later is told by no status of the processor's.
+    if (status !== 200 || body.due_now === 0) return
+    return client.post('/api/billing/change', { price_id, proration_at: body.proration_at })
+  }
+  const mine = subscriptionsOf(sandbox, client.userId)
+  if (mine.length === 0) return
+  const behavior = random.pick(['void', 'keep_as_draft', ''])
+  const field = behavior === '' ? 'pause_collection' : 'pause_collection[behavior]'
+  return app.request('POST', `/sandbox/stripe/v1/subscriptions/${random.pick(mine).id}`, {
+    body: new URLSearchParams({ [field]: behavior }),
+    headers: { authorization: `Bearer ${app.config.processor.secretKey}` },
   })
 }
 

@@ -36,6 +36,11 @@ export const subscriptionQuery = queryOptions({
   queryFn: ({ signal }) => api.get('/api/billing/subscription', { signal }),
 })
 
+export const invoicesQuery = queryOptions({
+  queryKey: ['invoices'],
+  queryFn: ({ signal }) => api.get('/api/billing/invoices', { signal }),
+})
+
 export const plansQuery = queryOptions({
   queryKey: ['plans'],
   queryFn: ({ signal }) => api.get('/api/billing/plans', { signal, anonymous: true }),

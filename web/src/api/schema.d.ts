@@ -18,7 +18,7 @@ export type AccountExport = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -38,7 +38,7 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
 export type AllUsageGroup = {
@@ -245,13 +245,13 @@ export type AuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AuthError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BillingSync = {
@@ -315,6 +315,26 @@ export type ChangePasswordRequest = {
   current_password: string
   new_password: string
   code?: string | null
+}
+
+export type ChangePreview = {
+  price_id: string
+  tier: string
+  takes_effect: string
+  /** In units of the currency, with taxes, after what is credited */
+  due_now: number
+  currency: string
+  /** What is due now, line by line */
+  lines: Array<{
+    description: string | null
+    amount: number
+  }>
+  /** What each period costs from then on, before discounts and taxes */
+  due_later: number | null
+  due_later_at: string | null
+  interval: string
+  /** Unix seconds; to be sent with the change, so that it costs what was shown */
+  proration_at: number
 }
 
 export type ChangedUser = {
@@ -469,6 +489,16 @@ export type Chunk = {
   content: string
   score: number
   metadata: JsonObject
+}
+
+export type Citation = {
+  /** The number of the source. */
+  source: number
+  /** Where the statement begins in the answer, in UTF-16 units. */
+  start: number
+  end: number
+  /** Whether the source has the words, numbers and names of the statement. Where not, the answer goes without the mark. */
+  supported: boolean
 }
 
 export type CompleteChallengeRequest = {
@@ -643,6 +673,15 @@ export type DeadJob = {
   created_at: string
 }
 
+/** A price for this customer alone */
+export type Deal = {
+  price_id: string
+  tier: string
+  amount: number
+  currency: string
+  interval: string
+}
+
 export type DeleteAccountRequest = {
   password?: string | null
   code?: string | null
@@ -730,6 +769,7 @@ export type FinalUsage = {
   completion_tokens: number
   total_tokens: number
   finish_reason: string | null
+  model: string
 }
 
 export type FinishPasskeyLoginRequest = {
@@ -813,14 +853,29 @@ export type InputTokensDetails = {
   [other: string]: unknown
 }
 
-export type Invitation = {
-  email: string
-  invited_at: string
-  expires_at: string
-}
-
 export type InviteUserRequest = {
   email: string
+}
+
+export type Invoice = {
+  id: string
+  number: string | null
+  /** `open`, `paid`, `void` or `uncollectible` */
+  status: string
+  created_at: string
+  description: string | null
+  /** In units of the currency */
+  total: number
+  /** What of it is not paid */
+  due: number
+  currency: string
+  /** The processor’s page of it, where an open one is paid */
+  pay_url: string | null
+  pdf_url: string | null
+}
+
+export type Invoices = {
+  invoices: Array<Invoice>
 }
 
 export type Issue = {
@@ -853,6 +908,11 @@ export type JsonRpcRequest = {
   /** `server/discover`, `initialize`, `ping`, `tools/list`, `tools/call`, `resources/list`, `resources/templates/list`, `resources/read`, or a notification. */
   method: string
   params?: JsonObject
+}
+
+export type KeptCard = {
+  last4: string | null
+  expires_at: string | null
 }
 
 export type KeyAllowance = {
@@ -902,10 +962,6 @@ export type ListContactMessagesResponse = {
   pages: number
 }
 
-export type ListInvitationsResponse = {
-  invitations: Array<Invitation>
-}
-
 export type ListJobsResponse = {
   queued: number
   dead: Array<DeadJob>
@@ -946,7 +1002,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -1004,6 +1060,10 @@ export type OAuthProvider = 'google' | 'github'
 export type OAuthStart = {
   authorization_url: string
   state: string
+}
+
+export type OffersWish = {
+  by_mail: boolean
 }
 
 export type OneTimeToken = {
@@ -1094,16 +1154,18 @@ export type Plan = {
   currency?: string
   features: Array<string>
   grants: Array<string>
-  limits: PlanLimits
+  /** Before the first payment, for who has never subscribed */
+  trial_days: number
 }
 
-/** What a user may keep, and one call ask for; null: no limit of this kind. */
-export type PlanLimits = {
-  documents_max: number | null
-  characters_max: number | null
-  chunks_max: number | null
-  output_tokens_max: number | null
-  choices_max: number | null
+export type PlanChange = {
+  price_id: string
+  /** From the preview; it holds for 15 minutes */
+  proration_at: number
+}
+
+export type PlanChoice = {
+  price_id: string
 }
 
 export type ProcessorEvent = {
@@ -1141,6 +1203,11 @@ export type Provider = {
 
 export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3'
 
+/** Behind the answer; with `include_sources`, where there was one. */
+export type QueryDocumentsCitationsEvent = {
+  citations: Array<Citation>
+}
+
 export type QueryDocumentsRequest = {
   question: string
   /** Default: 5. */
@@ -1153,6 +1220,8 @@ export type QueryDocumentsRequest = {
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
+  /** Which model answers, as under `/v1`: a name, `vendor/model` or an alias. Left out: the usual one. */
+  model?: string | null
   /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
   user?: string | null
   /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
@@ -1161,19 +1230,34 @@ export type QueryDocumentsRequest = {
 
 export type QueryDocumentsResponse = {
   answer: string
-  sources: Array<Chunk>
+  sources: Array<Source>
+  /** Where no chunk reached `min_score`: those that came nearest. */
+  nearest: Array<Chunk>
+  /** The question as a model made it stand alone; null where it was searched as it is. */
+  searched_as: string | null
+  /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
+  overview: boolean
+  citations: Array<Citation>
+  /** That answered; null, as `usage`, where nothing was found and none was asked. */
+  model: string | null
   usage: TokenUsage | null
 }
 
 /** First; with `include_sources`. */
 export type QueryDocumentsSourcesEvent = {
-  sources: Array<Chunk>
+  sources: Array<Source>
+  /** Where no chunk reached `min_score`: those that came nearest. */
+  nearest: Array<Chunk>
+  /** The question as a model made it stand alone; null where it was searched as it is. */
+  searched_as: string | null
+  /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
+  overview: boolean
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type RefreshTokensRequest = {
@@ -1350,23 +1434,21 @@ export type SigningKey = {
   alg: string
 }
 
+/** What `[n]` in the answer cites: the n-th of them. */
+export type Source = {
+  id: string
+  content: string
+  score: number
+  metadata: JsonObject
+  /** All chunks that the content is told from: the one that was found, and its neighbours. */
+  chunk_ids: Array<string>
+}
+
 export type StartTotpResponse = {
   secret: string
   otpauth_url: string
   /** A picture of `otpauth_url`, as a data: address */
   qr_code: string
-}
-
-export type Storage = {
-  documents: StorageRoom
-  characters: StorageRoom
-  chunks: StorageRoom
-}
-
-export type StorageRoom = {
-  used: number
-  /** What the plan has room for; null: no limit. */
-  max: number | null
 }
 
 export type StreamOptions = {
@@ -1385,6 +1467,20 @@ export type Subscription = {
   processor_status: string | null
   /** What the plan grants */
   entitlements: Array<string>
+  /** What the next period costs, in units of the currency, before discounts and taxes */
+  amount: number | null
+  currency: string | null
+  interval: string | null
+  trial_ends_at: string | null
+  /** A checkout begins with the trial of its plan, where it has one */
+  trial_available: boolean
+  open_until: string | null
+  /** What follows when this period is over */
+  next_price_id: string | null
+  next_tier: string | null
+  card: KeptCard | null
+  deal: Deal | null
+  offers_by_mail: boolean
 }
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
@@ -1561,7 +1657,7 @@ export type User = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsersError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 export type VerifyResetTokenResponse = {
@@ -1631,10 +1727,31 @@ export type Paths = {
     '/api/billing/create-checkout-session': {
       query: {
         price_id: string
+        promotion_code?: string
       }
       reply: HostedPage
     }
     '/api/billing/create-portal-session': {
+      query?: {
+        flow?: 'card' | 'cancel' | 'change'
+      }
+      reply: HostedPage
+    }
+    '/api/billing/change/preview': {
+      body: PlanChoice
+      reply: ChangePreview
+    }
+    '/api/billing/change': {
+      body: PlanChange
+      reply: Subscription
+    }
+    '/api/billing/pause': {
+      reply: Subscription
+    }
+    '/api/billing/resume': {
+      reply: Subscription
+    }
+    '/api/billing/create-payment-session': {
       reply: HostedPage
     }
     '/api/api-keys': {
@@ -1704,6 +1821,12 @@ export type Paths = {
         provider: string
       }
       reply: OAuthStart
+    }
+    '/api/billing/offers/unsubscribe': {
+      query: {
+        token: string
+      }
+      reply: Message
     }
     '/api/billing/webhook': {
       body: ProcessorEvent
@@ -1785,6 +1908,9 @@ export type Paths = {
     }
     '/api/billing/subscription': {
       reply: Subscription
+    }
+    '/api/billing/invoices': {
+      reply: Invoices
     }
     '/api/billing/plans': {
       reply: ListPlansResponse
@@ -1868,9 +1994,6 @@ export type Paths = {
       }
       reply: Array<Document>
     }
-    '/api/rag/storage': {
-      reply: Storage
-    }
     '/.well-known/oauth-protected-resource/mcp': {
       reply: ProtectedResource
     }
@@ -1900,9 +2023,6 @@ export type Paths = {
       }
       reply: ListAuditResponse
     }
-    '/api/admin/invitations': {
-      reply: ListInvitationsResponse
-    }
     '/api/admin/jobs': {
       reply: ListJobsResponse
     }
@@ -1925,6 +2045,10 @@ export type Paths = {
     '/api/users/me': {
       body: UpdateProfileRequest
       reply: User
+    }
+    '/api/billing/offers': {
+      body: OffersWish
+      reply: Subscription
     }
     '/api/api-keys/{key_id}': {
       path: {
@@ -1985,12 +2109,6 @@ export type Paths = {
         document_id: string
       }
       reply: DeleteDocumentResponse
-    }
-    '/api/admin/invitations': {
-      query: {
-        email: string
-      }
-      reply: Message
     }
     '/api/admin/switches': {
       query: {

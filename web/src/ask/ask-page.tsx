@@ -26,13 +26,14 @@ export function AskPage() {
 }
 
 function AskThread() {
-  const { q, top_k = 5, min_score = 0.5 } = route.useSearch()
+  const { q, top_k = 5, min_score = 0.5, model } = route.useSearch()
   const navigate = useNavigate()
   const questions = useQuestions()
   const stick = useStickToBottom()
+  const retrieval = { top_k, ...(model === undefined ? {} : { model }) }
 
   const ask = (text: string) => {
-    questions.ask(text, { top_k, min_score })
+    questions.ask(text, { ...retrieval, min_score })
     // The last question stays in the address: after a reload, or sent to a colleague, it is there to be asked again.
     void navigate({ to: '/ask', search: (search) => ({ ...search, q: text }), replace: true, resetScroll: false })
     stick.jump()
@@ -45,7 +46,7 @@ function AskThread() {
         <Text c="dimmed" size="sm">
           Answers from your documents only
         </Text>
-        <AskSettings topK={top_k} minScore={min_score} />
+        <AskSettings topK={top_k} minScore={min_score} model={model} />
       </Group>
       <ScrollLog label="Questions and answers" busy={questions.writing} stick={stick}>
         {questions.list.length === 0 && <Welcome />}
@@ -55,7 +56,7 @@ function AskThread() {
             question={question}
             onRetry={
               index === questions.list.length - 1 && !questions.writing
-                ? (least) => questions.retry(question.id, { top_k, min_score: least ?? min_score })
+                ? (least) => questions.retry(question.id, { ...retrieval, min_score: least ?? min_score })
                 : undefined
             }
           />

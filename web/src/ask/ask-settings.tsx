@@ -1,13 +1,18 @@
-import { NumberInput } from '@mantine/core'
+import { Autocomplete, NumberInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { modelsQuery } from '../chat/models-query.ts'
 import { NamedSlider, SettingsPopover } from '../components/settings-popover.tsx'
+import { useUser } from '../session/user.ts'
 
-/** How many passages, and how near they must come. In the address, like everything a page shows. */
-export function AskSettings({ topK, minScore }: { topK: number; minScore: number }) {
+type AskSettingsProps = { topK: number; minScore: number; model: string | undefined }
+
+/** How many passages, how near they must come, and who answers from them. In the address, like everything a page shows. */
+export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
   const [score, setScore] = useState(minScore)
   const navigate = useNavigate()
-  const set = (next: { top_k?: number; min_score?: number }) =>
+  const set = (next: { top_k?: number; min_score?: number; model?: string | undefined }) =>
     void navigate({
       to: '/ask',
       search: (search) => ({ ...search, ...next }),
@@ -35,6 +40,39 @@ export function AskSettings({ topK, minScore }: { topK: number; minScore: number
         onChange={setScore}
         onChangeEnd={(value) => set({ min_score: value })}
       />
+      <AnsweringModel model={model} onChange={(next) => set({ model: next })} />
     </SettingsPopover>
+  )
+}
+
+type AnsweringModelProps = { model: string | undefined; onChange: (model: string | undefined) => void }
+
+/** Any name will do: vendors have more models than the service lists. Left empty, the usual one answers. */
+function AnsweringModel({ model, onChange }: AnsweringModelProps) {
+  const user = useUser()
+  const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })
+  const [typed, setTyped] = useState(model ?? '')
+  const configured = new Set(models.data?.providers.filter((one) => one.configured).map((one) => one.provider))
+  const offered = (models.data?.models ?? []).filter(
+    ({ kind, provider }) => kind === 'chat' && configured.has(provider),
+  )
+  const choose = (next: string) => {
+    const name = next.trim() || undefined
+    if (name !== model) onChange(name)
+  }
+  return (
+    <Autocomplete
+      label="Model"
+      description="Who answers from the passages"
+      placeholder="The usual one"
+      data={[...new Set(offered.map(({ provider, id }) => `${provider}/${id}`))]}
+      value={typed}
+      onChange={setTyped}
+      onOptionSubmit={choose}
+      onBlur={() => choose(typed)}
+      onKeyDown={(event) => event.key === 'Enter' && choose(typed)}
+      comboboxProps={{ shadow: 'md', withinPortal: false }}
+      limit={50}
+    />
   )
 }

@@ -11,6 +11,7 @@ import { Passage } from '../documents/passage.tsx'
 import { citationLinks } from './citations.ts'
 import { NearestPassages } from './nearest-passages.tsx'
 import classes from './question-view.module.css'
+import { UnsupportedNote } from './unsupported-note.tsx'
 import type { Question } from './use-questions.ts'
 
 /** `onRetry` asks again, with another least similarity when one is given; missing while that is not possible. */
@@ -24,7 +25,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
   const base = useId()
   const [highlighted, setHighlighted] = useState<number | null>(null)
   const [open, setOpen] = useState(false)
-  const { text, retrieval, answer, sources, ending } = question
+  const { text, retrieval, answer, sources, nearest, citations, ending } = question
   const streaming = ending === undefined
 
   const components = useMemo<Components>(
@@ -73,6 +74,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
         {answer !== '' && (
           <Markdown text={citationLinks(answer, sources?.length ?? 0)} streaming={streaming} components={components} />
         )}
+        {ending && <UnsupportedNote answer={answer} citations={citations} />}
         {ending && <EndingNote ending={ending} begun={answer.trim() !== ''} />}
         {!streaming && (
           <Group gap={0} ml={-10}>
@@ -109,7 +111,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
               Look further, down to {(retrieval.min_score * WIDER_BY).toFixed(2)}
             </Button>
           )}
-          {sources.length === 0 && !streaming && <NearestPassages question={text} />}
+          {sources.length === 0 && !streaming && <NearestPassages chunks={nearest} />}
           {sources.length > 0 && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
             <div className={classes.passages} tabIndex={0}>

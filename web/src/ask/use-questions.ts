@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Chunk, QueryDocumentsRequest } from '../api/types.ts'
+import type { Chunk, Citation, QueryDocumentsRequest } from '../api/types.ts'
 import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { type Ending, LEFT } from '../stream/stream.ts'
 
-/** How many passages, and how near they must come (0 to 1). */
-export type RetrievalOptions = Required<Pick<QueryDocumentsRequest, 'top_k' | 'min_score'>>
+/** How many passages, how near they must come (0 to 1), and which model answers; none: the usual one. */
+export type RetrievalOptions = Required<Pick<QueryDocumentsRequest, 'top_k' | 'min_score'>> & { model?: string }
 
 /** A question, the answer so far and the passages it stands on. `sources` is null until they have arrived. */
 export type Question = {
@@ -15,6 +15,9 @@ export type Question = {
   retrieval: RetrievalOptions
   answer: string
   sources: Chunk[] | null
+  /** What came nearest where nothing was near enough. */
+  nearest: Chunk[]
+  citations: Citation[]
   ending?: Ending
 }
 
@@ -32,7 +35,7 @@ export function useQuestions() {
     controller.current = own
     setWriting(true)
 
-    let question: Question = { id: newId(), text, retrieval, answer: '', sources: null }
+    let question: Question = { id: newId(), text, retrieval, answer: '', sources: null, nearest: [], citations: [] }
     const show = (more: Partial<Question>) => {
       question = { ...question, ...more }
       // Another answer has taken this one's place.
@@ -48,7 +51,8 @@ export function useQuestions() {
         signal: own.signal,
         onEvent: (event) => {
           if (event.kind === 'token') paced.push(event.token)
-          if (event.kind === 'sources') show({ sources: event.sources })
+          if (event.kind === 'sources') show({ sources: event.sources, nearest: event.nearest })
+          if (event.kind === 'citations') show({ citations: event.citations })
         },
       },
     )

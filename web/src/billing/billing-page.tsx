@@ -1,43 +1,44 @@
-import { Alert, Button, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { IconExternalLink } from '@tabler/icons-react'
+import { Alert, Badge, Box, Button, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { messageOf } from '../api/problem.ts'
 import { subscriptionQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
-import { dollars } from '../components/format.ts'
-import { LinkButton } from '../components/links.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
+import { dollars, money } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
-import { StatusBadge } from '../components/plan-badge.tsx'
 import { Stat } from '../components/stat.tsx'
 import { monthForecast } from '../usage/days.ts'
 import { usageQuery } from '../usage/usage-query.ts'
-import { hasPaidPlan, planName } from './plans.ts'
-import { openPortal } from './processor.ts'
-import { termOf } from './term.ts'
+import { ChangePlan } from './change-plan.tsx'
+import { Invoices } from './invoices.tsx'
+import { Offers } from './offers.tsx'
+import { PlanActions } from './plan-actions.tsx'
+import { planName } from './plans.ts'
+import { openCheckout } from './processor.ts'
+import { stateOf } from './state.ts'
 import { usePlans } from './use-plans.ts'
 
 export function BillingPage() {
   const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
   return (
-    <Page title="Billing" lead="Your plan and what this month comes to.">
+    <Page title="Billing" lead="Your plan, what this month comes to, and your invoices.">
       <Stack>
         <Loaded query={subscription} skeleton={<Skeleton h={180} />}>
           {(data) => <SubscriptionCard subscription={data} />}
         </Loaded>
         <ThisMonth />
+        {subscription.data?.processor_customer_id != null && <Invoices />}
+        {subscription.data && <Offers subscription={subscription.data} />}
       </Stack>
     </Page>
   )
 }
 
 function SubscriptionCard({ subscription }: { subscription: Subscription }) {
-  const portal = useMutation({ mutationFn: openPortal })
   const plans = usePlans()
-  const { status, tier, processor_customer_id: customer } = subscription
-  const isOpen = hasPaidPlan(plans, tier, subscription.entitlements)
-  const term = termOf(subscription)
-  const isPaused = subscription.processor_status === 'paused'
+  const { tier, processor_customer_id: customer, card, deal } = subscription
+  const { word, color, term, alert, actions } = stateOf(subscription, (one) => planName(plans, one))
   return (
     <Card component="section" aria-labelledby="plan">
       <Group justify="space-between" gap="md">
@@ -46,52 +47,55 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
             <Title order={2} fz="h3" id="plan">
               {planName(plans, tier)} plan
             </Title>
-            <StatusBadge status={status} />
+            <Badge color={color}>{word}</Badge>
           </Group>
           {term && <Text mt={4}>{term}</Text>}
           <Text c="dimmed" mt={4}>
-            {customer
-              ? 'Invoices, your card, and changing or ending the plan are in the portal of our payment processor.'
-              : 'There is no billing account yet: one is made with your first payment.'}
+            {customer === null
+              ? 'There is no billing account yet: one is made with your first payment.'
+              : card === null
+                ? 'Cards and addresses are kept by our payment processor.'
+                : `Paid with the card ending in ${card.last4 ?? '····'}. Cards are kept by our payment processor.`}
           </Text>
         </div>
-        <Group gap="xs">
-          {!isOpen && <LinkButton to="/pricing">See the plans</LinkButton>}
-          {customer && (
-            <Button
-              variant={status === 'past_due' ? 'filled' : 'default'}
-              rightSection={<IconExternalLink size={18} aria-hidden />}
-              loading={portal.isPending || portal.isSuccess}
-              onClick={() => portal.mutate()}
-            >
-              {isPaused ? 'Resume in the portal' : status === 'past_due' ? 'Update your card' : 'Open the portal'}
-            </Button>
-          )}
-        </Group>
       </Group>
-      {status === 'past_due' && (
-        <Alert
-          color="red"
-          mt="md"
-          title={isPaused ? 'Your subscription is paused' : 'The last payment did not go through'}
-        >
-          {isPaused
-            ? 'Nothing is billed, and your plan is closed until you resume it. What you have stored is kept.'
-            : isOpen
-              ? 'Your plan stays open for now. Update your card so that it stays so.'
-              : 'Your plan is closed until the payment goes through. What you have stored is kept.'}
+      {alert && (
+        <Alert color={alert.isUrgent ? 'red' : 'brass'} mt="md" title={alert.title}>
+          {alert.text}
         </Alert>
       )}
-      {portal.isError && (
-        <Alert color="red" mt="md" role="alert">
-          {messageOf(portal.error)}
-        </Alert>
-      )}
+      {deal && <DealOffer deal={deal} name={planName(plans, deal.tier)} running={actions.includes('change')} />}
+      <Box mt="md">
+        <PlanActions actions={actions} />
+      </Box>
     </Card>
   )
 }
 
-/** Model cost is what the vendors charge for this user's calls; the plan's price is in the portal's invoices. */
+type DealOfferProps = { deal: NonNullable<Subscription['deal']>; name: string; running: boolean }
+
+/** A price for this customer alone: taken by a checkout, or by a change of what runs. */
+function DealOffer({ deal, name, running }: DealOfferProps) {
+  const [opened, { open, close }] = useDisclosure()
+  const checkout = useMutation({ mutationFn: () => openCheckout(deal.price_id) })
+  return (
+    <Alert color="pine" mt="md" title={`${name} for ${money(deal.amount, deal.currency)} a ${deal.interval}`}>
+      This price is for you alone.
+      <Box mt="sm">
+        <Button
+          loading={checkout.isPending || checkout.isSuccess}
+          onClick={() => (running ? open() : checkout.mutate())}
+        >
+          Take it
+        </Button>
+      </Box>
+      {checkout.isError && <FormProblem problem={checkout.error} />}
+      <ChangePlan priceId={deal.price_id} name={name} opened={opened} onClose={close} />
+    </Alert>
+  )
+}
+
+/** Model cost is what the vendors charge for this user's calls; the plan's price is in the invoices. */
 function ThisMonth() {
   const now = new Date()
   const usage = useQuery(usageQuery(now.getUTCDate(), 'day'))

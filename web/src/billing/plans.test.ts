@@ -12,9 +12,18 @@ const limits = {
 }
 
 const plans: Plan[] = [
-  { name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [] },
-  { name: 'Documents', tier: 'docs', price_monthly: 'price_d', features: [], limits, grants: ['rag'] },
-  { name: 'Gift', tier: 'gift', price: 0, price_monthly: 'price_g', features: [], limits, grants: ['ai', 'rag'] },
+  { name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [], trial_days: 0 },
+  { name: 'Documents', tier: 'docs', price_monthly: 'price_d', features: [], limits, grants: ['rag'], trial_days: 0 },
+  {
+    name: 'Gift',
+    tier: 'gift',
+    price: 0,
+    price_monthly: 'price_g',
+    features: [],
+    limits,
+    grants: ['ai', 'rag'],
+    trial_days: 0,
+  },
 ]
 
 test('a plan is found by what it has, and the lowest comes first', () => {

@@ -1,15 +1,21 @@
 import { api } from '../api/client.ts'
 
-// Both lead away from this app; the processor brings the person back to the dashboard or to the prices.
+// These lead away from this app; the processor brings the person back.
 
-export async function openCheckout(priceId: string): Promise<void> {
+export async function openCheckout(priceId: string, promotionCode?: string): Promise<void> {
   const { url } = await api.post('/api/billing/create-checkout-session', undefined, {
-    query: { price_id: priceId },
+    query: { price_id: priceId, ...(promotionCode === undefined ? {} : { promotion_code: promotionCode }) },
   })
   location.assign(url)
 }
 
-export async function openPortal(): Promise<void> {
-  const { url } = await api.post('/api/billing/create-portal-session')
+export async function openPortal(flow?: 'card' | 'cancel' | 'change'): Promise<void> {
+  const { url } = await api.post('/api/billing/create-portal-session', undefined, { query: flow ? { flow } : {} })
+  location.assign(url)
+}
+
+/** Where a missing payment is made. */
+export async function openPayment(): Promise<void> {
+  const { url } = await api.post('/api/billing/create-payment-session')
   location.assign(url)
 }

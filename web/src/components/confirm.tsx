@@ -9,11 +9,13 @@ type ConfirmProps = {
   title: string
   children: ReactNode
   action: string
+  /** Of the button that changes nothing. */
+  leave?: string
   onConfirm: () => Promise<unknown>
 }
 
 /** Asks before something that cannot be taken back, and stays open with the reason when it failed. */
-export function Confirm({ opened, onClose, title, children, action, onConfirm }: ConfirmProps) {
+export function Confirm({ opened, onClose, title, children, action, leave = 'Keep it', onConfirm }: ConfirmProps) {
   const close = () => {
     onClose()
     run.reset()
@@ -33,7 +35,7 @@ export function Confirm({ opened, onClose, title, children, action, onConfirm }:
       )}
       <Group justify="flex-end" mt="lg">
         <Button variant="default" onClick={close} data-autofocus>
-          Keep it
+          {leave}
         </Button>
         <Button color="red" loading={run.isPending} onClick={() => run.mutate()}>
           {action}

@@ -1,40 +1,33 @@
-import { Group, Paper, Text } from '@mantine/core'
-import type { SubscriptionStatus } from '../api/types.ts'
+import { Badge, Group, Paper, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { subscriptionQuery } from '../api/queries.ts'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
+import { stateOf } from '../billing/state.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
 import { StatusBadge, TierBadge } from '../components/plan-badge.tsx'
 import { useUser } from '../session/user.ts'
 
-const MESSAGES = {
-  free: 'You can look around. Chat, documents, questions and API keys open with a paid plan.',
-  active: 'Everything your plan has is open.',
-  past_due: 'The last payment did not go through. Update your card to keep your plan.',
-  closed: 'Your plan is closed until its payment goes through, or you resume it.',
-  cancelled: 'Your subscription has ended. You can take it up again at any time.',
-} as const
-
-function messageKeyOf(status: SubscriptionStatus, isPaid: boolean, isOpen: boolean): keyof typeof MESSAGES {
-  if (status === 'free' && isOpen) return 'active'
-  return status === 'past_due' && !isPaid ? 'closed' : status
-}
-
 export function PlanPanel() {
   const { subscription_status: status, subscription_tier: tier, entitlements } = useUser()
   const plans = usePlans()
+  const subscription = useQuery(subscriptionQuery).data
+  const state = subscription && stateOf(subscription, (one) => planName(plans, one))
   const isPaid = hasPaidPlan(plans, tier, entitlements)
+  const isOpen = entitlements.length > 0 ? 'Everything your plan has is open.' : null
+  const closed = 'You can look around. Chat, documents, questions and API keys open with a paid plan.'
   return (
     <Paper withBorder p="lg">
       <Group justify="space-between" gap="md">
         <div>
           <Group gap="xs" mb={4}>
             <Text fw={600}>{planName(plans, tier)} plan</Text>
-            <StatusBadge status={status} />
+            {state ? <Badge color={state.color}>{state.word}</Badge> : <StatusBadge status={status} />}
             {status === 'free' && isPaid && <TierBadge tier={tier} />}
           </Group>
-          <Text c="dimmed">{MESSAGES[messageKeyOf(status, isPaid, entitlements.length > 0)]}</Text>
+          <Text c="dimmed">{state?.alert?.text ?? state?.term ?? isOpen ?? closed}</Text>
         </div>
-        {isPaid ? (
+        {isPaid || status === 'past_due' ? (
           <LinkButton to="/billing" variant="default">
             Billing
           </LinkButton>

@@ -1,26 +1,32 @@
 import { Button, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { messageOf } from '../api/problem.ts'
 import type { Plan, Subscription } from '../api/types.ts'
+import { ChangePlan } from '../billing/change-plan.tsx'
 import { isFree } from '../billing/plans.ts'
-import { openCheckout, openPortal } from '../billing/processor.ts'
+import { openCheckout } from '../billing/processor.ts'
 import { LinkButton } from '../components/links.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import { type Period, priceOf } from './price.ts'
 
-type PlanActionProps = { plan: Plan; featured: boolean; period: Period; subscription: Subscription | undefined }
+type PlanActionProps = {
+  plan: Plan
+  featured: boolean
+  period: Period
+  subscription: Subscription | undefined
+  /** A promotion code, from the page's address. */
+  code: string | undefined
+}
 
-/**
- * What to do about a plan. Who has a running subscription changes it in the processor's portal: a second checkout would
- * charge them twice.
- */
-export function PlanAction({ plan, featured, period, subscription }: PlanActionProps) {
+/** What to do about a plan. Who has a running subscription changes it: a second checkout would charge them twice. */
+export function PlanAction({ plan, featured, period, subscription, code }: PlanActionProps) {
   const signedIn = useSignedIn()
   const { priceId } = priceOf(plan, period)
   const running = subscription?.status === 'active' || subscription?.status === 'past_due'
-  const leave = useMutation({
-    mutationFn: () => (running || priceId === null ? openPortal() : openCheckout(priceId)),
-  })
+  const isOwn = running && subscription.price_id === priceId && subscription.next_price_id === null
+  const [changing, { open, close }] = useDisclosure()
+  const checkout = useMutation({ mutationFn: (price: string) => openCheckout(price, code) })
 
   if (isFree(plan)) {
     if (signedIn) return null
@@ -37,19 +43,32 @@ export function PlanAction({ plan, featured, period, subscription }: PlanActionP
       </LinkButton>
     )
   }
-  if (priceId === null && !running) return <Text c="dimmed">Not for sale yet.</Text>
+  if (priceId === null) return <Text c="dimmed">Not for sale yet.</Text>
+  if (isOwn || subscription?.status === 'past_due') {
+    return (
+      <LinkButton to="/billing" variant="default">
+        {isOwn ? 'Manage' : 'See billing'}
+      </LinkButton>
+    )
+  }
+  const trialDays = subscription?.trial_available ? plan.trial_days : 0
   return (
     <>
       <Button
         variant={featured && !running ? 'filled' : 'default'}
-        loading={leave.isPending || leave.isSuccess}
-        onClick={() => leave.mutate()}
+        loading={checkout.isPending || checkout.isSuccess}
+        onClick={() => (running ? open() : checkout.mutate(priceId))}
       >
-        {!running ? `Get ${plan.name}` : subscription.tier === plan.tier ? 'Manage' : `Change to ${plan.name}`}
+        {running
+          ? `Change to ${plan.name}`
+          : trialDays > 0
+            ? `Try ${plan.name} for ${trialDays} days`
+            : `Get ${plan.name}`}
       </Button>
-      {leave.isError && (
+      {running && <ChangePlan priceId={priceId} name={plan.name} opened={changing} onClose={close} />}
+      {checkout.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
-          {messageOf(leave.error)}
+          {messageOf(checkout.error)}
         </Text>
       )}
     </>

@@ -32,6 +32,7 @@ export function PlanCard({ plan, period, order = 2, featured = false, current = 
         <Text component="span" c="dimmed">
           {amount === null ? 'the checkout names the price' : per}
         </Text>
+        {plan.trial_days > 0 && <Badge color="brass">{plan.trial_days} days free</Badge>}
         {saving !== null && <Badge color="pine">{Math.round(100 * saving)} % less</Badge>}
       </Group>
       <List

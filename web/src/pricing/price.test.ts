@@ -22,6 +22,7 @@ const pro: Plan = {
   features: [],
   limits,
   grants: [],
+  trial_days: 0,
 }
 
 test('a month and a year have their own price and price id', () => {
@@ -56,5 +57,9 @@ test('prices that are not known are not made up', () => {
   const { price: _, amount_yearly: __, ...unknown } = pro
   assert.equal(priceOf(unknown, 'monthly').amount, null)
   assert.equal(priceOf(unknown, 'yearly').amount, null)
-  assert.equal(priceOf({ name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [] }, 'monthly').amount, 0)
+  assert.equal(
+    priceOf({ name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [], trial_days: 0 }, 'monthly')
+      .amount,
+    0,
+  )
 })

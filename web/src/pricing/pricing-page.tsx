@@ -16,7 +16,7 @@ const route = getRouteApi('/public/pricing')
 
 export function PricingPage() {
   useTitle('Pricing')
-  const { canceled, period = 'monthly' } = route.useSearch()
+  const { canceled, code, period = 'monthly' } = route.useSearch()
   const navigate = useNavigate()
   const signedIn = useSignedIn()
   const plans = useQuery(plansQuery)
@@ -46,7 +46,7 @@ export function PricingPage() {
           onChange={(value) =>
             void navigate({
               to: '/pricing',
-              search: { period: value === 'yearly' ? 'yearly' : undefined },
+              search: { code, period: value === 'yearly' ? 'yearly' : undefined },
               replace: true,
               resetScroll: false,
             })
@@ -73,6 +73,7 @@ export function PricingPage() {
                     featured={plan === featuredPlan(plans)}
                     period={period}
                     subscription={signedIn ? subscription.data : undefined}
+                    code={code}
                   />
                 }
               />

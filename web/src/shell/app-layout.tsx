@@ -32,6 +32,7 @@ import { useMainFocus } from './main-focus.ts'
 import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
 import { NavigationLink } from './navigation-link.tsx'
 import { openPalette } from './palette-events.ts'
+import { PaymentBar } from './payment-bar.tsx'
 import { VerifyBar } from './verify-bar.tsx'
 
 /** The frame of everything behind the sign-in. No page in it is drawn before it is known whose it is. */
@@ -83,6 +84,7 @@ export function AppLayout() {
           {(data) => (
             <UserContext value={data}>
               {!data.is_verified && <VerifyBar email={data.email} />}
+              {data.subscription_status === 'past_due' && <PaymentBar />}
               {data.entitlements.includes('ai') && <AllowanceBar />}
               <Outlet />
               <FreshSignInDialog user={data} />

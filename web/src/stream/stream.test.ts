@@ -41,10 +41,10 @@ test('sources and usage are told apart from tokens; comments and unknown events 
   const chunk = { id: 'abc_0', content: 'text', score: 0.9, metadata: {} }
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
   const { pieces } = await read(
-    `event: sources\ndata: ${JSON.stringify([chunk])}\n\n: ping\n\nevent: mood\ndata: {"token":"no"}\n\ndata: {"token":"a"}\n\nevent: usage\ndata: ${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`,
+    `event: sources\ndata: ${JSON.stringify({ sources: [chunk] })}\n\n: ping\n\nevent: mood\ndata: {"token":"no"}\n\ndata: {"token":"a"}\n\nevent: usage\ndata: ${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`,
   )
   assert.deepEqual(pieces, [
-    { kind: 'sources', sources: [chunk] },
+    { kind: 'sources', sources: [chunk], nearest: [] },
     { kind: 'token', token: 'a' },
     { kind: 'usage', usage },
   ])

@@ -6,11 +6,13 @@
 import { createParser } from 'eventsource-parser'
 import type { ProblemCode } from '#src/problems.ts'
 import { codeOf } from '../api/problem.ts'
-import type { Chunk, TokenUsage } from '../api/types.ts'
+import type { Chunk, Citation, TokenUsage } from '../api/types.ts'
 
 export type StreamEvent =
   | { kind: 'token'; token: string }
-  | { kind: 'sources'; sources: Chunk[] }
+  /** `nearest`: what came nearest where there are no sources. */
+  | { kind: 'sources'; sources: Chunk[]; nearest: Chunk[] }
+  | { kind: 'citations'; citations: Citation[] }
   | { kind: 'usage'; usage: TokenUsage }
 
 /**
@@ -87,12 +89,11 @@ function eventOf(event: string | undefined, data: string): StreamEvent | null {
   if (typeof value !== 'object' || value === null) return null
 
   if (event === 'sources') {
-    const sources = Array.isArray(value)
-      ? value
-      : 'sources' in value && Array.isArray(value.sources)
-        ? value.sources
-        : []
-    return { kind: 'sources', sources: sources as Chunk[] }
+    const of = value as { sources?: unknown; nearest?: unknown }
+    return { kind: 'sources', sources: listOf<Chunk>(of.sources), nearest: listOf<Chunk>(of.nearest) }
+  }
+  if (event === 'citations') {
+    return { kind: 'citations', citations: listOf<Citation>((value as { citations?: unknown }).citations) }
   }
   if (event === 'usage') {
     return { kind: 'usage', usage: ('usage' in value ? value.usage : value) as TokenUsage }
@@ -100,6 +101,10 @@ function eventOf(event: string | undefined, data: string): StreamEvent | null {
   // Events of other names are for other readers.
   if (event !== undefined && event !== 'message') return null
   return 'token' in value && typeof value.token === 'string' ? { kind: 'token', token: value.token } : null
+}
+
+function listOf<T>(value: unknown): T[] {
+  return Array.isArray(value) ? value : []
 }
 
 function failureOf(data: string): Ending {

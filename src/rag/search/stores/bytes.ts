@@ -23,8 +23,9 @@ export function openByteVectors(
     bytesOf: ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
     async insert() {},
     async remove() {},
-    async erase(_tx, userId) {
+    async eraseSlice(_db, userId) {
       cache.forget(userId)
+      return 0
     },
     forget: (userId) => cache.forget(userId),
 

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import { type Db, dialectOf } from '#platform/db/db.ts'
+import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Condition } from '#rag/search/filter.ts'
 import type { Neighbour, VectorStore } from './vector-store.ts'
 
@@ -31,8 +32,13 @@ export async function openPgvector({ db }: { db: Db }): Promise<VectorStore | un
       await sql`delete from rag_vectors where user_id = ${userId} and version = ${version} ${some}`.execute(tx)
     },
 
-    async erase(tx, userId) {
-      await sql`delete from rag_vectors where user_id = ${userId}`.execute(tx)
+    async eraseSlice(db, userId) {
+      const { numAffectedRows } = await sql`
+        delete from rag_vectors where user_id = ${userId} and (version, chunk_index) in (
+          select version, chunk_index from rag_vectors where user_id = ${userId} limit ${sql.lit(SLICE_ROWS)})`.execute(
+        db,
+      )
+      return Number(numAffectedRows ?? 0n)
     },
 
     async nearest(userId, query, { documents, conditions }, count) {

@@ -10,8 +10,8 @@ export interface VectorStore {
   /** Whatever is kept outside of rag_chunks; within the transaction that inserts the chunks. */
   insert(tx: Db, userId: string, version: string, rows: VectorRow[]): Promise<void>
   remove(tx: Db, userId: string, version: string, indexes: number[] | null): Promise<void>
-  /** All of the user's, when the account goes. */
-  erase(tx: Db, userId: string): Promise<void>
+  /** When the account goes: called until it finds no more. @returns how many rows went. */
+  eraseSlice(db: Db, userId: string): Promise<number>
   /** The nearest chunks within the scope by cosine, nearest first; exact. */
   nearest(userId: string, query: Float32Array, scope: Scope, count: number): Promise<Neighbour[]>
   forget(userId: string): void

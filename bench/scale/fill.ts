@@ -1,0 +1,264 @@
+// A database as years leave it: so many users with sessions, calls, purchases, downloads, messages and chunks, written by the engine itself.
+import { type RawBuilder, sql } from 'kysely'
+import { type Db, dialectOf } from '#platform/db/db.ts'
+
+/** Who is filled in: their ids are random to the eye, as real ones are, and known by their number. */
+export function userId(number: number): string {
+  return `${hexOf(number)}-0000-4000-8000-${String(number).padStart(12, '0')}`
+}
+
+const SCATTER = 2_654_435_761
+
+function hexOf(number: number): string {
+  return ((number * SCATTER) % 4_294_967_296).toString(16).padStart(8, '0')
+}
+
+export async function fill(db: Db, users: number): Promise<void> {
+  const write = writer(db)
+  await fillPeople(db, write, users)
+  await fillCalls(write, users)
+  await fillShop(write, users)
+  await fillRest(write, users)
+  await write.raw('analyze').execute(db)
+}
+
+/** Somebody, the same for the same number. */
+const someone = (users: number) => `(n % ${users}) + 1`
+
+async function fillPeople(db: Db, { isSqlite, raw, id, at, flag, put }: Writer, users: number) {
+  // Two years, the newest last.
+  const since = `((${users} - n) * 63072000.0 / ${users})`
+  const whole = isSqlite ? `cast(${since} as integer)` : `floor(${since})::bigint`
+
+  await put(
+    'users',
+    {
+      ...{
+        id: id('n'),
+        email: `'u' || n || '@example.com'`,
+        email_key: `'u' || n || '@example.com'`,
+        full_name: `'User ' || n`,
+      },
+      ...{
+        is_active: flag('1 = 1'),
+        is_verified: flag('n % 3 <> 0'),
+        is_superuser: flag('1 = 0'),
+        is_totp_on: flag('1 = 0'),
+      },
+      ...{ subscription_status: `case when n % 5 = 0 then 'active' else 'free' end` },
+      ...{ subscription_tier: `case when n % 5 = 0 then 'pro' else 'free' end`, processor_tier: `'free'` },
+      ...{ created_at: at(whole), updated_at: at(whole) },
+    },
+    users,
+  )
+  await raw(
+    `insert into user_counts (day, slot, users, verified, active)
+     select day, 0, count(*), sum(verified), sum(active) from (
+       select ${isSqlite ? 'substr(created_at, 1, 10)' : `to_char(created_at at time zone 'utc', 'YYYY-MM-DD')`} as day,
+         case when is_verified then 1 else 0 end as verified, case when subscription_status = 'active' then 1 else 0 end as active
+       from users where email like 'u%@example.com') as counted
+     group by day
+     on conflict (day, slot) do update set users = user_counts.users + excluded.users,
+       verified = user_counts.verified + excluded.verified, active = user_counts.active + excluded.active`,
+  ).execute(db)
+}
+
+async function fillCalls({ isSqlite, id, at, day, flag, put }: Writer, users: number) {
+  const u = someone(users)
+  await put(
+    'sessions',
+    {
+      ...{ user_id: id(u), id: `'s' || n`, user_agent: `'Browser/1.0'`, ip_address: `'203.0.113.7'` },
+      ...{ created_at: at('n % 2592000'), authenticated_at: at('n % 2592000'), last_used_at: at('n % 86400') },
+      expires_at: at(`-2592000 + n % 2592000`),
+    },
+    2 * users,
+  )
+  await put(
+    'usage_records',
+    {
+      ...{
+        user_id: id(u),
+        id: `'0' || n`,
+        day: day('n % 60'),
+        key_id: `'session'`,
+        tier: `'pro'`,
+        route: `'/api/ai/chat'`,
+      },
+      ...{
+        vendor: `'openai'`,
+        model: `'gpt-' || (n % 7)`,
+        prompt_tokens: '100',
+        completion_tokens: '50',
+        cached_tokens: '0',
+      },
+      ...{
+        reasoning_tokens: '0',
+        cost_nanos: '35000',
+        latency_ms: '500 + n % 900',
+        attempts: '1',
+        tried: `'openai:ok'`,
+      },
+      ...{ outcome: `'ok'`, status: '200', end_user: `''`, labels: `''`, is_estimated: flag('1 = 0') },
+      created_at: at('(n % 60) * 86400'),
+    },
+    3 * users,
+  )
+  await put(
+    'usage_days',
+    {
+      ...{
+        user_id: id(u),
+        day: day(`n / ${users} * 7 + n % 7`),
+        key_id: `'session'`,
+        model: `'gpt-' || (n % 7)`,
+        vendor: `'openai'`,
+      },
+      ...{
+        tier: `'pro'`,
+        outcome: `'ok'`,
+        end_user: `''`,
+        requests: '3',
+        prompt_tokens: '300',
+        completion_tokens: '150',
+      },
+      ...{ cached_tokens: '0', cost_nanos: '105000' },
+    },
+    2 * users,
+    isSqlite ? 'where true on conflict do nothing' : 'on conflict do nothing',
+  )
+}
+
+async function fillShop({ id, at, put }: Writer, users: number) {
+  const u = someone(users)
+  await put(
+    'purchases',
+    {
+      ...{ id: id('n'), user_id: id(u), tier: `'pro'`, status: `'completed'`, payment_ref: `'pi_' || n` },
+      ...{ checkout_session_id: `'cs_' || n`, amount_cents: '29900', currency: `'usd'`, license_hash: `'h' || n` },
+      ...{ license_sealed: `'x'`, download_count: '1', max_downloads: '5', entitled_until: at('-31536000') },
+      created_at: at('n % 31536000'),
+    },
+    Math.floor(users / 4),
+  )
+  await put(
+    'downloads',
+    {
+      ...{
+        user_id: id(u),
+        id: id('n'),
+        purchase_id: id('n'),
+        version: `'1.0.0'`,
+        etag: `'e'`,
+        resume_count: '0',
+        sent_bytes: '1',
+      },
+      ...{ ip_address: `'203.0.113.7'`, user_agent: `'Browser/1.0'`, downloaded_at: at('n % 31536000') },
+    },
+    Math.floor(users / 4),
+  )
+  await put(
+    'contact_messages',
+    {
+      ...{
+        id: id('n'),
+        name: `'Ada'`,
+        email: `'m' || n`,
+        email_key: `'m' || n`,
+        subject: `'sales'`,
+        message: `'Hello'`,
+      },
+      created_at: at('n % 31536000'),
+    },
+    Math.floor(users / 10),
+  )
+}
+
+async function fillRest({ id, at, json, bytes, put }: Writer, users: number) {
+  const u = someone(users)
+  await put(
+    'audit_log',
+    {
+      ...{
+        chain: 'n % 64',
+        position: '1000 + n',
+        at: at('n % 31536000'),
+        actor: `'p_' || (n % ${users})`,
+        action: `'sign-in'`,
+      },
+      ...{ commitment: `'c'`, salt: `'s'`, details: json('{"method":"password"}'), previous: `'p'`, hash: `'h'` },
+    },
+    2 * users,
+  )
+  await put(
+    'inbox',
+    {
+      source: `'billing'`,
+      event_id: `'evt_' || n`,
+      payload_json: json('{}'),
+      received_at: at('n % 6000000'),
+      handled_at: at('0'),
+    },
+    users,
+  )
+  const documents = Math.floor(users / 10)
+  await put(
+    'rag_documents',
+    {
+      ...{
+        user_id: id(u),
+        id: `'d' || n`,
+        version: `'v' || n`,
+        edition: '1',
+        metadata_json: json('{}'),
+        chunks: '3',
+        total_chunks: '3',
+      },
+      ...{ characters: '1500', embedder: `'local'`, kept_in: `'bytes'`, created_at: at('n % 31536000') },
+    },
+    documents,
+  )
+  await put(
+    'rag_chunks',
+    {
+      ...{ user_id: id(`((n / 3) % ${users}) + 1`), version: `'v' || (n / 3)`, chunk_index: 'n % 3' },
+      ...{ content: `'A chunk of text about lighthouses, number ' || n`, start_offset: '0', gap: `''`, vector: bytes },
+    },
+    3 * documents,
+  )
+}
+
+/** What both engines say in words of their own, and what fills a table. */
+function writer(db: Db) {
+  const isSqlite = dialectOf(db) === 'sqlite'
+  const raw = (text: string) => sql.raw(text)
+  const id = (n: string) =>
+    isSqlite
+      ? `printf('%08x-0000-4000-8000-%012d', ((${n}) * ${SCATTER}) % 4294967296, ${n})`
+      : `lpad(to_hex(((${n}) * ${SCATTER}) % 4294967296), 8, '0') || '-0000-4000-8000-' || lpad((${n})::text, 12, '0')`
+  const stamp = Math.floor(Date.now() / 1_000)
+  const at = (secondsAgo: string) =>
+    isSqlite
+      ? `strftime('%Y-%m-%dT%H:%M:%S.000Z', ${stamp} - (${secondsAgo}), 'unixepoch')`
+      : `to_timestamp(${stamp} - (${secondsAgo}))`
+  const day = (daysAgo: string) =>
+    isSqlite
+      ? `strftime('%Y-%m-%d', ${stamp} - (${daysAgo}) * 86400, 'unixepoch')`
+      : `to_char(to_timestamp(${stamp} - (${daysAgo}) * 86400) at time zone 'utc', 'YYYY-MM-DD')`
+  const flag = (condition: string) => (isSqlite ? `(${condition})` : `((${condition}))`)
+  const json = (text: string) => (isSqlite ? `'${text}'` : `'${text}'::jsonb`)
+  const bytes = isSqlite ? "x''" : "''::bytea"
+  const numbers = (count: number) =>
+    isSqlite
+      ? `with recursive g(n) as (select 1 union all select n + 1 from g where n < ${count}) select`
+      : `with g as (select n::bigint from generate_series(1, ${count}) as n) select`
+  const put = async (table: string, columns: Record<string, string>, count: number, more = ''): Promise<void> => {
+    if (count < 1) return
+    const statement: RawBuilder<unknown> = raw(
+      `insert into ${table} (${Object.keys(columns).join(', ')}) ${numbers(count)} ${Object.values(columns).join(', ')} from g ${more}`,
+    )
+    await statement.execute(db)
+  }
+  return { isSqlite, raw, id, at, day, flag, json, bytes, put }
+}
+type Writer = ReturnType<typeof writer>

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Selectable } from 'kysely'
+import { run as audit } from '#cli/audit.ts'
+import { plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import { removeAged } from '#platform/retention.ts'
+import { type TestApp, testApp } from '#testing/app.ts'
+import { recordAudit, verifyAudit } from './audit.ts'
+import { pageOfAudit } from './entries.ts'
+import { agedAudit } from './retention.ts'
+
+type Entry = Selectable<Tables['audit_log']>
+type Head = Selectable<Tables['audit_heads']>
+
+const DAY_MS = 86_400_000
+
+test('whatever is done to the log shows: changes, reordering, holes, moves to another chain, a chain made anew', async (t) => {
+  const app = await testApp(t)
+  const { db, clock } = app.platform
+  const [chain, other] = await twoChains(app)
+  assert.equal((await verifyAudit(db)).intact, true)
+  const entries = await entriesOf(db, chain)
+  const [first, second, third] = entries as [Entry, Entry, Entry]
+  const head = await headOf(db, chain)
+
+  const write = (row: Entry) => db.insertInto('audit_log').values(row).execute()
+  const drop = (row: Entry) =>
+    db.deleteFrom('audit_log').where('chain', '=', row.chain).where('position', '=', row.position).execute()
+  const change = (row: Entry, changes: Partial<Entry>) =>
+    db
+      .updateTable('audit_log')
+      .set(changes)
+      .where('chain', '=', row.chain)
+      .where('position', '=', row.position)
+      .execute()
+  const setHead = (changes: Partial<Head>) =>
+    db.updateTable('audit_heads').set(changes).where('chain', '=', chain).execute()
+
+  const attacks: Record<string, () => Promise<unknown>> = {
+    'another action': () => change(second, { action: 'nothing' }),
+    'another actor': () => change(second, { actor: 'p_other' }),
+    'another time': () => change(second, { at: '2020-01-01T00:00:00.000Z' }),
+    'other details': () => change(second, { details: '{"method":"passkey"}' }),
+    'no details': () => change(second, { details: null, salt: null }),
+    'another hash': () => change(second, { hash: 'x' }),
+    'a hole': () => drop(second),
+    'a first entry less': () => drop(first),
+    'an end less': () => drop(entries.at(-1) as Entry),
+    'two in the other order': async () => {
+      await drop(second)
+      await change(third, { position: second.position })
+      await write({ ...second, position: third.position })
+    },
+    'an entry of another chain in its place': async () => {
+      const [foreign] = (await entriesOf(db, other)) as [Entry]
+      await change(first, { ...foreign, chain, position: 1 })
+    },
+    'a beginning that nobody sealed': async () => {
+      await drop(first)
+      await setHead({ start: 1, start_hash: first.hash, start_seal: first.hash })
+    },
+    'no head': () => db.deleteFrom('audit_heads').where('chain', '=', chain).execute(),
+    'a chain that is none': () => write({ ...first, chain: 999 }),
+    'a chain made anew without its key': async () => {
+      let previous = ''
+      for (const { chain, position, at, actor, subject, commitment, action: was } of entries) {
+        const action = position === 1 ? 'nothing' : was
+        const content = JSON.stringify([chain, previous, position, at, actor, action, subject, commitment])
+        const hash = createHash('sha256').update(content).digest('base64url')
+        await change({ chain, position } as Entry, { action, previous, hash })
+        previous = hash
+      }
+      await setHead({ hash: previous })
+    },
+  }
+  for (const [what, attack] of Object.entries(attacks)) {
+    await attack()
+    assert.equal((await verifyAudit(db)).intact, false, what)
+    await db
+      .deleteFrom('audit_log')
+      .where((e) => e.or([e('chain', '=', chain), e('chain', '=', 999)]))
+      .execute()
+    await db.insertInto('audit_log').values(entries).execute()
+    await db.deleteFrom('audit_heads').where('chain', '=', chain).execute()
+    await db.insertInto('audit_heads').values(head).execute()
+    assert.equal((await verifyAudit(db)).intact, true, `${what}, undone`)
+  }
+
+  // Cut off with care, an end is missed only by who has noted how far the chains reached.
+  const note = join(app.dataDir, 'heads')
+  assert.equal((await verify(app, note)).code, 0)
+  const last = entries.at(-1) as Entry
+  await drop(last)
+  await setHead({ position: last.position - 1, hash: last.previous })
+  assert.equal((await verify(app)).code, 0)
+  const missed = await verify(app, note)
+  assert.deepEqual([missed.code, /broken at entry \d+:\d+: entries after it were cut off/.test(missed.text)], [1, true])
+  await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'more', subject: 'thing:1', at: clock.now() }))
+  assert.ok(readFileSync(note, 'utf8').includes(last.hash), 'a note is not renewed by a broken log')
+  writeFileSync(note, 'something else')
+  assert.equal((await verify(app, note)).code, 2)
+})
+
+describe('old entries', () => {
+  test('go from the beginning of their chain, and what stays is whole', async (t) => {
+    const app = await testApp(t, { env: { RETENTION_AUDIT_DAYS: '30' } })
+    const { db, clock } = app.platform
+    const [chain] = await twoChains(app)
+    const before = await verifyAudit(db)
+    const note = join(app.dataDir, 'heads')
+    await verify(app, note)
+    app.clock.advance(40 * DAY_MS)
+    await app.post('/api/auth/login', { email: 'ada@example.com', password: 'wrong' })
+    const at = plus(clock.now(), 0)
+    for (let count = 0; count < 3; count++) {
+      await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'late', subject: 'thing:1', at }))
+    }
+
+    await removeAged({ db, clock }, agedAudit(app.config))
+
+    const after = await verifyAudit(db)
+    assert.ok(before.intact && after.intact)
+    const left = await db.selectFrom('audit_log').select('action').where('action', '=', 'late').execute()
+    assert.equal(left.length, 3)
+    assert.equal((await entriesOf(db, chain)).filter((entry) => entry.at < plus(at, -30 * DAY_MS)).length, 0)
+    assert.ok(after.entries < before.entries)
+    assert.equal((await verify(app, note)).code, 0, 'a note of before still holds')
+
+    // Without the key nobody can cut more.
+    const [head] = await db.selectFrom('audit_heads').selectAll().where('start', '>', 0).execute()
+    await db
+      .updateTable('audit_heads')
+      .set({ start: 0, start_hash: '', start_seal: '' })
+      .where('chain', '=', head!.chain)
+      .execute()
+    assert.equal((await verifyAudit(db)).intact, false)
+  })
+
+  test('pages by cursor are those by number, of everybody and of a person', async (t) => {
+    const app = await testApp(t)
+    const ada = await app.as('ada')
+    const eve = await app.as('eve')
+    const { db, clock } = app.platform
+    for (let count = 0; count < 5; count++) {
+      const about = { actorId: ada.userId, action: 'test', subject: `user:${eve.userId}`, at: clock.now() }
+      await transaction(db, (tx) => recordAudit(tx, about))
+      app.clock.advance(count % 2)
+    }
+    for (const userId of [undefined, ada.userId, eve.userId]) {
+      const whole = await pageOfAudit(db, { userId, page: 1, limit: 100 })
+      assert.ok(whole.entries.length >= 7)
+      assert.equal(whole.total, whole.entries.length)
+      const names = whole.entries.map(({ chain, position }) => `${chain}:${position}`)
+      assert.equal(new Set(names).size, names.length)
+      const byNumber: string[] = []
+      const byCursor: string[] = []
+      let cursor: string | null | undefined
+      for (let page = 1; page <= Math.ceil(names.length / 2); page++) {
+        const numbered = await pageOfAudit(db, { userId, page, limit: 2 })
+        byNumber.push(...numbered.entries.map((entry) => `${entry.chain}:${entry.position}`))
+        const next = await pageOfAudit(db, { userId, page: 1, limit: 2, ...(cursor ? { cursor } : {}) })
+        byCursor.push(...next.entries.map((entry) => `${entry.chain}:${entry.position}`))
+        cursor = next.next_cursor
+      }
+      assert.deepEqual(byNumber, names)
+      assert.deepEqual(byCursor, names)
+    }
+    for (const cursor of ['', 'x', Buffer.from(`${clock.now()} nothing`).toString('base64url')]) {
+      await assert.rejects(pageOfAudit(db, { page: 1, limit: 2, cursor }), { status: 422 }, cursor)
+    }
+  })
+})
+
+/** Of two chains with at least four entries each. */
+async function twoChains(app: TestApp): Promise<[number, number]> {
+  const { db, clock } = app.platform
+  const found = new Set<number>()
+  for (let index = 0; found.size < 2; index++) {
+    for (let count = 0; count < 4; count++) {
+      await transaction(db, (tx) =>
+        recordAudit(tx, { actorId: null, action: 'made', subject: `thing:${index}`, data: { count }, at: clock.now() }),
+      )
+    }
+    const rows = await db.selectFrom('audit_heads').select('chain').where('position', '>=', 4).execute()
+    for (const { chain } of rows) found.add(chain)
+  }
+  return [...found] as [number, number]
+}
+
+const entriesOf = (db: Db, chain: number): Promise<Entry[]> =>
+  db.selectFrom('audit_log').selectAll().where('chain', '=', chain).orderBy('position').execute()
+const headOf = (db: Db, chain: number): Promise<Head> =>
+  db.selectFrom('audit_heads').selectAll().where('chain', '=', chain).executeTakeFirstOrThrow()
+
+async function verify(app: TestApp, ...args: string[]) {
+  const lines: string[] = []
+  const code = await audit(['verify', ...args], {
+    config: app.config,
+    platform: async () => app.platform,
+    print: (line = '') => void lines.push(line),
+  })
+  return { code, text: lines.join('\n') }
+}

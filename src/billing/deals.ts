@@ -1,0 +1,53 @@
+/** Prices for one customer: made at the processor by the operator, kept here with whom they are for. Nobody else can check one out. */
+import './tables.ts'
+import type { Selectable } from 'kysely'
+import type { Interval, Tier } from '#catalogue/catalogue.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { BillingDeps } from './deps.ts'
+import type { Prices } from './subscription-state.ts'
+import type { DealsTable } from './tables.ts'
+
+export type Deal = Selectable<DealsTable>
+
+/** The newest first. */
+export function dealsOf(db: Db, userId: string): Promise<Deal[]> {
+  return db
+    .selectFrom('deals')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('price_id')
+    .execute()
+}
+
+export async function keepDeal(tx: Db, deal: Deal): Promise<void> {
+  await tx
+    .insertInto('deals')
+    .values(deal)
+    .onConflict((conflict) => conflict.column('price_id').doNothing())
+    .execute()
+}
+
+export async function forgetDeals(tx: Db, userId: string): Promise<void> {
+  await tx.deleteFrom('deals').where('user_id', '=', userId).execute()
+}
+
+/** The catalogue's prices and the user's own, of lower plans first. */
+export async function pricesFor({ config }: Pick<BillingDeps, 'config'>, db: Db, userId: string): Promise<Prices> {
+  const deals = await dealsOf(db, userId)
+  return deals.length === 0 ? config.processor.prices : withDeals(config, deals)
+}
+
+function withDeals({ catalogue, processor }: BillingDeps['config'], deals: readonly Deal[]): Prices {
+  const rank = (tier: Tier) => catalogue.plans.findIndex((plan) => plan.tier === tier)
+  const all: [string, { tier: Tier; interval: Interval }][] = [
+    ...processor.prices,
+    ...deals.map(({ price_id, tier, interval }) => [price_id, { tier, interval }] as [string, Deal]),
+  ]
+  return new Map(all.sort(([, a], [, b]) => rank(a.tier) - rank(b.tier)))
+}
+
+/** Every deal, for what is about all customers. */
+export async function dealPrices(db: Db): Promise<Set<string>> {
+  return new Set((await db.selectFrom('deals').select('price_id').execute()).map(({ price_id }) => price_id))
+}

@@ -1,0 +1,209 @@
+/**
+ * What subscribers are written about. What is due follows from the account's row and the clock alone, and is told once for each matter: so
+ * events that come twice, late or never make no letter more or less.
+ */
+import './tables.ts'
+import { FREE } from '#catalogue/catalogue.ts'
+import { findUser } from '#identity/users.ts'
+import {
+  cancellingEmail,
+  cardExpiresEmail,
+  endedEmail,
+  paymentCuredEmail,
+  paymentFailedEmail,
+  planClosedEmail,
+  renewalEmail,
+  trialEndsEmail,
+  winBackEmail,
+} from '#mail/billing-emails.ts'
+import type { Email } from '#mail/email.ts'
+import { sendMail } from '#mail/mail.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type Account, lockAccount } from './accounts.ts'
+import { unsubscribeLinks } from './offers.ts'
+
+type Deps = Pick<Platform, 'config' | 'jobs' | 'clock' | 'secrets'>
+
+export const LETTERS = [
+  'trial_ends',
+  'renewal',
+  'card_expires',
+  'payment_failed',
+  'plan_closed',
+  'payment_cured',
+  'cancelling',
+  'ended',
+  'win_back',
+] as const
+export type LetterKind = (typeof LETTERS)[number]
+/** `about` names the matter: the same one is never told twice. */
+export type Letter = { kind: LetterKind; about: string }
+
+const TRIAL_AHEAD_MS = 3 * DAY_MS
+/** Some laws ask for a notice of 15 to 45 days. */
+const RENEWAL_AHEAD_MS = 30 * DAY_MS
+const CARD_AHEAD_MS = 30 * DAY_MS
+/** An end that is found out about later is no news. */
+const NEWS_MS = 7 * DAY_MS
+const WIN_BACK_AFTER_MS = 14 * DAY_MS
+const WIN_BACK_UNTIL_MS = 30 * DAY_MS
+
+/** The letters due now, told or not. `before` is the row as it was, for what only a change says. Pure. */
+export function dueLetters(account: Account, before: Account, now: Instant): Letter[] {
+  const { subscription_id: id, processor_status: status, period_end_at: end, past_due_at: failedAt } = account
+  if (id === null) return []
+  const within = (at: Instant | null, ms: number) => at !== null && plus(at, -ms) <= now && now < at
+  const since = (at: Instant | null, ms: number) => at !== null && plus(at, ms) <= now
+  const isPaid = status === 'active' || status === 'trialing'
+  const goesOn = isPaid && !account.is_cancel_at_period_end
+  const wasFailing = before.subscription_id === id ? before.past_due_at : null
+  const expires = account.card_expires_at
+  const isOver = status === 'canceled'
+  const due: Record<LetterKind, string | false> = {
+    trial_ends: goesOn && within(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
+    renewal: goesOn && account.interval === 'year' && within(end, RENEWAL_AHEAD_MS) && `${end}`,
+    card_expires:
+      goesOn && expires !== null && end !== null && expires <= end && since(expires, -CARD_AHEAD_MS) && expires,
+    payment_failed: status === 'past_due' && failedAt !== null && !account.is_grace_over && failedAt,
+    plan_closed: (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
+    payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
+    cancelling: isPaid && account.is_cancel_at_period_end && `${end}`,
+    ended: isOver && !since(account.ended_at, NEWS_MS) && '',
+    win_back:
+      isOver &&
+      account.offers_at !== null &&
+      since(account.ended_at, WIN_BACK_AFTER_MS) &&
+      !since(account.ended_at, WIN_BACK_UNTIL_MS) &&
+      '',
+  }
+  return LETTERS.flatMap((kind) => {
+    const matter = due[kind]
+    return matter === false ? [] : { kind, about: [kind, id, matter].filter(Boolean).join(':') }
+  })
+}
+
+/** With the transaction that wrote the account. */
+export async function sendDueLetters(deps: Deps, tx: Db, account: Account, before: Account = account): Promise<void> {
+  const due = dueLetters(account, before, deps.clock.now())
+  if (due.length === 0) return
+  const user = await findUser(tx, account.user_id)
+  if (!user?.is_active) return
+  for (const { kind, about } of due) {
+    await sendLetter(deps, tx, user.id, about, composed(deps, kind, { user, account }))
+  }
+}
+
+/** Sends it unless the matter was told before. */
+export async function sendLetter(
+  deps: Pick<Deps, 'jobs' | 'clock'>,
+  tx: Db,
+  userId: string,
+  about: string,
+  email: Email,
+) {
+  if (await markSent(deps, tx, userId, about)) await sendMail(deps, tx, email)
+}
+
+/** False where it was sent. */
+export async function markSent({ clock }: Pick<Deps, 'clock'>, tx: Db, userId: string, about: string) {
+  const fresh = await tx
+    .insertInto('billing_letters')
+    .values({ user_id: userId, about, sent_at: clock.now() })
+    .onConflict((conflict) => conflict.columns(['user_id', 'about']).doNothing())
+    .returning('about')
+    .executeTakeFirst()
+  return fresh !== undefined
+}
+
+/** For the export of all that is held of a user. */
+export function lettersOf(db: Db, userId: string) {
+  return db.selectFrom('billing_letters').selectAll().where('user_id', '=', userId).orderBy('sent_at').execute()
+}
+
+const BATCH = 500
+
+/** What falls due by the clock, with no event to tell. */
+export async function sendLettersOfTime(deps: Deps & Pick<Platform, 'db'>): Promise<void> {
+  for (let after = ''; ; ) {
+    const users = await usersOfTime(deps, after)
+    for (const userId of users) {
+      await transaction(deps.db, async (tx) => sendDueLetters(deps, tx, await lockAccount(tx, userId)))
+    }
+    if (users.length < BATCH) return
+    after = users.at(-1) ?? ''
+  }
+}
+
+/** Whose letter may be due: the windows are those of `dueLetters`, or wider. */
+async function usersOfTime({ db, clock }: Pick<Platform, 'db' | 'clock'>, after: string): Promise<string[]> {
+  const now = clock.now()
+  const between = (from: number, to: number) => [plus(now, from), plus(now, to)] as const
+  const rows = await db
+    .selectFrom('billing_accounts')
+    .select('user_id')
+    .where((e) => {
+      const inside = (
+        column: 'trial_end_at' | 'period_end_at' | 'card_expires_at' | 'ended_at',
+        [a, b]: readonly [string, string],
+      ) => e.and([e(column, '>=', a), e(column, '<=', b)])
+      return e.or([
+        inside('trial_end_at', between(0, TRIAL_AHEAD_MS)),
+        e.and([e('interval', '=', 'year'), inside('period_end_at', between(0, RENEWAL_AHEAD_MS))]),
+        inside('card_expires_at', between(-2 * CARD_AHEAD_MS, CARD_AHEAD_MS)),
+        e.and([e('offers_at', 'is not', null), inside('ended_at', between(-WIN_BACK_UNTIL_MS, -WIN_BACK_AFTER_MS))]),
+      ])
+    })
+    .where('user_id', '>', after)
+    .orderBy('user_id')
+    .limit(BATCH)
+    .execute()
+  return rows.map(({ user_id }) => user_id)
+}
+
+function composed(
+  deps: Pick<Deps, 'config' | 'secrets'>,
+  kind: LetterKind,
+  { user, account }: { user: { id: string; email: string; full_name: string | null }; account: Account },
+): Email {
+  const { config } = deps
+  const { granted_tier: tier, trial_end_at: trialEnd, period_end_at: end, past_due_at: failedAt } = account
+  const plan = config.catalogue.plans.find((one) => one.tier === (tier ?? FREE))?.name ?? tier ?? ''
+  const amount = amountOf(account)
+  switch (kind) {
+    case 'trial_ends':
+      return trialEndsEmail(config, { user, plan, amount, on: dayOf(trialEnd) })
+    case 'renewal':
+      return renewalEmail(config, { user, plan, amount, on: dayOf(end) })
+    case 'card_expires':
+      return cardExpiresEmail(config, { user, plan, last4: account.card_last4, renewsOn: dayOf(end) })
+    case 'payment_failed': {
+      const closesOn = dayOf(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
+      return paymentFailedEmail(config, { user, plan, closesOn })
+    }
+    case 'plan_closed':
+      return planClosedEmail(config, { user, plan })
+    case 'payment_cured':
+      return paymentCuredEmail(config, { user, plan })
+    case 'cancelling':
+      return cancellingEmail(config, { user, plan, on: dayOf(end) })
+    case 'ended':
+      return endedEmail(config, { user, plan })
+    case 'win_back':
+      return winBackEmail(config, { user, plan, ...unsubscribeLinks(deps, user.id) })
+  }
+}
+
+export const dayOf = (at: Instant | null): string => at?.slice(0, 10) ?? ''
+
+/** `$29.00 a month`; null where the price has no plain amount. */
+export function amountOf({
+  price_cents: cents,
+  currency,
+  interval,
+}: Pick<Account, 'price_cents' | 'currency' | 'interval'>) {
+  if (cents === null || currency === null || interval === null) return null
+  return `${formatMoney(inUnits(cents, currency), currency)} a ${interval}`
+}

@@ -1,0 +1,144 @@
+/**
+ * What an operator does about prices: a deal for one customer, and moving the subscribers of an old price to a new one. Who subscribed keeps
+ * the price until then; from then on it counts with the next period, and whoever pays is told before.
+ */
+import type { Stripe } from 'stripe'
+import { recordAudit } from '#audit/audit.ts'
+import { FREE, type Interval, type Tier } from '#catalogue/catalogue.ts'
+import { findUser, type User } from '#identity/users.ts'
+import { priceMovesEmail } from '#mail/billing-emails.ts'
+import { transaction } from '#platform/db/db.ts'
+import { inMinorUnits } from '#platform/money.ts'
+import { findAccount, instantOf } from './accounts.ts'
+import { type Deal, keepDeal } from './deals.ts'
+import type { BillingDeps } from './deps.ts'
+import { amountOf, dayOf, sendLetter } from './letters.ts'
+import { requireProcessor, unlessMissing } from './processor.ts'
+import { inBatches } from './reconciliation.ts'
+import { factsOf } from './subscription-facts.ts'
+import { isLive } from './subscription-state.ts'
+import { syncUser } from './sync.ts'
+
+/** What a command is told, rather than a stack. */
+export class PriceProblem extends Error {}
+
+export type DealWish = { tier: Tier; interval: Interval; amount: number }
+
+/**
+ * Makes the price at the processor and keeps whom it is for. The customer takes it on the billing page, by a checkout or a change of plan.
+ * @throws PriceProblem
+ */
+export async function makeDeal(deps: BillingDeps, user: User, { tier, interval, amount }: DealWish): Promise<Deal> {
+  const { config, db, clock } = deps
+  const plan = config.catalogue.plans.find((one) => one.tier === tier)
+  const listed = plan && (plan.prices[interval] ?? Object.values(plan.prices)[0])
+  if (!plan || tier === FREE || !listed) throw new PriceProblem(`there is no plan '${tier}' that is sold`)
+  if (!Number.isFinite(amount) || amount <= 0) throw new PriceProblem('a deal costs something: give an amount')
+  const { prices } = requireProcessor(deps.processor)
+  const { product, currency } = await prices.retrieve(listed)
+  const made = await prices.create({
+    product: typeof product === 'string' ? product : product.id,
+    currency,
+    unit_amount: inMinorUnits(amount, currency),
+    recurring: { interval },
+    nickname: `${plan.name}, a deal`,
+    metadata: { user_id: user.id, tier },
+  })
+  const deal: Deal = {
+    price_id: made.id,
+    user_id: user.id,
+    tier,
+    interval,
+    amount_cents: inMinorUnits(amount, currency),
+    currency,
+    created_at: clock.now(),
+  }
+  await transaction(db, async (tx) => {
+    if (!(await findUser(tx, user.id))) throw new PriceProblem('the account is gone')
+    await keepDeal(tx, deal)
+    const data = { tier, interval, amount_cents: deal.amount_cents, currency, price: made.id }
+    await recordAudit(tx, {
+      actorId: null,
+      action: 'billing.deal_made',
+      subject: `user:${user.id}`,
+      data,
+      at: clock.now(),
+    })
+  })
+  return deal
+}
+
+export type Move = { moved: number; skipped: string[]; failed: number }
+
+/** Who would be moved. @throws PriceProblem when the two prices do not belong together. */
+export async function subscribersOf(deps: BillingDeps, from: string, to: string): Promise<string[]> {
+  const { prices } = requireProcessor(deps.processor)
+  const sold = deps.config.processor.prices.get(to)
+  if (!sold) throw new PriceProblem(`'${to}' is no price of the catalogue: name it there first`)
+  if (from === to) throw new PriceProblem('the two prices are the same')
+  const [before, after] = await Promise.all([from, to].map((id) => unlessMissing(prices.retrieve(id))))
+  if (!before || !after) throw new PriceProblem(`the processor does not know '${before ? to : from}'`)
+  if (before.currency !== after.currency) throw new PriceProblem('the two prices are in different currencies')
+  if (before.recurring?.interval !== after.recurring?.interval)
+    throw new PriceProblem('the two prices are for different intervals')
+  const rows = await deps.db
+    .selectFrom('billing_accounts')
+    .select('user_id')
+    .where('price_id', '=', from)
+    .where('processor_status', 'in', ['active', 'trialing', 'past_due', 'unpaid', 'paused'])
+    .orderBy('user_id')
+    .execute()
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** From the next period on. Repeating it moves who was not moved yet. */
+export async function movePrice(deps: BillingDeps, from: string, to: string): Promise<Move> {
+  const users = await subscribersOf(deps, from, to)
+  const move: Move = { moved: 0, skipped: [], failed: 0 }
+  const outcomes = await inBatches(users, (userId) => moveOne(deps, userId, { from, to }))
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') move.failed++
+    else if (outcome.value === null) move.moved++
+    else move.skipped.push(outcome.value)
+  }
+  const wrong = outcomes.find((outcome) => outcome.status === 'rejected')
+  if (wrong) deps.log.warn({ err: wrong.reason, failed: move.failed }, 'subscribers could not be moved')
+  return move
+}
+
+/** Null when moved; else why not. */
+async function moveOne(deps: BillingDeps, userId: string, { from, to }: { from: string; to: string }) {
+  const { subscriptions } = requireProcessor(deps.processor)
+  await syncUser(deps, userId)
+  const account = await findAccount(deps.db, userId)
+  const user = await findUser(deps.db, userId)
+  const id = account?.subscription_id
+  if (!user || !id) return 'gone'
+  const subscription = await subscriptions.retrieve(id)
+  const item = subscription.items.data.find(({ price }) => price.id === from)
+  if (!item || !isLive(factsOf(subscription))) return `${user.email}: does not pay this price any more`
+  if (account.granted_tier !== deps.config.processor.prices.get(to)?.tier) return `${user.email}: has another plan`
+
+  const moved = await subscriptions.update(id, {
+    items: [{ id: item.id, price: to }],
+    proration_behavior: 'none',
+  })
+  await tellOfMove(deps, { user, plan: planName(deps, account.granted_tier), before: amountOf(account), moved, to })
+  await syncUser(deps, userId)
+  return null
+}
+
+type Moved = { user: User; plan: string; before: string | null; moved: Stripe.Subscription; to: string }
+
+async function tellOfMove(deps: BillingDeps, { user, plan, before, moved, to }: Moved): Promise<void> {
+  const { details, periodEnd } = factsOf(moved)
+  const amount = details
+    ? amountOf({ price_cents: details.priceCents, currency: details.currency, interval: details.interval })
+    : null
+  const on = periodEnd === null ? 'your next payment' : dayOf(instantOf(periodEnd))
+  const email = priceMovesEmail(deps.config, { user, plan, before, amount, on })
+  await transaction(deps.db, (tx) => sendLetter(deps, tx, user.id, `price_moves:${moved.id}:${to}:${on}`, email))
+}
+
+const planName = ({ config }: Pick<BillingDeps, 'config'>, tier: Tier | null): string =>
+  config.catalogue.plans.find((plan) => plan.tier === tier)?.name ?? tier ?? ''

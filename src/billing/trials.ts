@@ -1,0 +1,108 @@
+/**
+ * One trial for each person: known by account, by normalised address, and by card or bank account. The first two are asked before a checkout
+ * opens; the card is seen when the trial has begun, and then one that had its trial ends at once, uncharged. Only keyed hashes are kept.
+ */
+import type { CataloguePlan } from '#catalogue/catalogue.ts'
+import { findUser, type User } from '#identity/users.ts'
+import { trialRefusedEmail } from '#mail/billing-emails.ts'
+import { DAY_MS, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type Account, instantOf } from './accounts.ts'
+import { CANCEL_JOB } from './cancellations.ts'
+import { markSent, sendLetter } from './letters.ts'
+import type { SubscriptionFacts } from './subscription-state.ts'
+
+type Marker = Pick<Platform, 'secrets'>
+
+/** Days of trial that a checkout of the plan gives this user; 0: none. */
+export async function trialDaysFor(
+  { db, secrets }: Pick<Platform, 'db'> & Marker,
+  plan: Pick<CataloguePlan, 'trialDays'>,
+  { user, account }: { user: User; account: Account | null },
+): Promise<number> {
+  if (plan.trialDays === 0) return 0
+  return (await mayTry({ db, secrets }, { user, account })) ? plan.trialDays : 0
+}
+
+/** True for who has never subscribed, and whose address had no trial under another account. */
+export async function mayTry(
+  { db, secrets }: Pick<Platform, 'db'> & Marker,
+  { user, account }: { user: User; account: Account | null },
+): Promise<boolean> {
+  if (account?.subscription_id) return false
+  const claimed = await claimsOf(db, [addressMark({ secrets }, user.email)])
+  return claimed.length === 0
+}
+
+/**
+ * Claims address and card for each trial that began, oldest first, and ends those whose person had one. Returns the ended.
+ * Under the account's lock; of two accounts with one card the first to be written has it.
+ */
+export async function claimTrials(
+  deps: Pick<Platform, 'config' | 'jobs' | 'clock' | 'secrets'>,
+  tx: Db,
+  userId: string,
+  subscriptions: readonly SubscriptionFacts[],
+): Promise<Set<string>> {
+  const ended = new Set<string>()
+  const trials = subscriptions.filter(({ status, details }) => status === 'trialing' && details?.isFirstTrial)
+  if (trials.length === 0) return ended
+  const user = await findUser(tx, userId)
+  for (const one of [...trials].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
+    if (!user || (await claim(deps, tx, user, one))) continue
+    ended.add(one.id)
+    await deps.jobs.enqueue(tx, CANCEL_JOB, { subscriptionId: one.id }, { key: `${CANCEL_JOB}:${one.id}` })
+    await sendLetter(deps, tx, userId, `trial_refused:${one.id}`, trialRefusedEmail(deps.config, { user }))
+    // It says all that the letter about an end would.
+    await markSent(deps, tx, userId, `ended:${one.id}`)
+  }
+  return ended
+}
+
+async function claim({ secrets }: Marker, tx: Db, user: User, one: SubscriptionFacts): Promise<boolean> {
+  const { id, details, created } = one
+  const fingerprint = details?.card?.fingerprint
+  const marks = [addressMark({ secrets }, user.email), ...(fingerprint ? [cardMark({ secrets }, fingerprint)] : [])]
+  const claimed = await claimsOf(tx, marks)
+  if (claimed.some((other) => other !== id)) return false
+  // A card that comes later, in the same trial, is not looked at: it takes nothing that was not given.
+  if (claimed.includes(id)) return true
+  const written = await tx
+    .insertInto('trial_marks')
+    .values(marks.map((mark) => ({ mark, subscription_id: id, begun_at: instantOf(created) })))
+    .onConflict((conflict) => conflict.column('mark').doNothing())
+    .returning('mark')
+    .execute()
+  if (written.length === marks.length) return true
+  await tx.deleteFrom('trial_marks').where('subscription_id', '=', id).execute()
+  return false
+}
+
+async function claimsOf(db: Db, marks: readonly string[]): Promise<string[]> {
+  const rows = await db.selectFrom('trial_marks').select('subscription_id').where('mark', 'in', marks).execute()
+  return rows.map(({ subscription_id }) => subscription_id)
+}
+
+/** Who deleted the account may try once more after it. Who has kept it is known by the account. */
+const KEPT_MS = 400 * DAY_MS
+
+export async function forgetOldTrials({ db, clock }: Pick<Platform, 'db' | 'clock'>): Promise<void> {
+  const before = plus(clock.now(), -KEPT_MS)
+  await db.deleteFrom('trial_marks').where('begun_at', '<', before).execute()
+}
+
+const addressMark = ({ secrets }: Marker, email: string) => secrets.hash('trial-address', normalAddress(email))
+const cardMark = ({ secrets }: Marker, fingerprint: string) => secrets.hash('trial-card', fingerprint)
+
+const WITHOUT_DOTS = ['gmail.com', 'googlemail.com']
+
+/** Of the addresses that reach one mailbox, one: `A.da+shop@googlemail.com` is `ada@gmail.com`. */
+export function normalAddress(email: string): string {
+  const lowered = email.trim().toLowerCase()
+  const cut = lowered.lastIndexOf('@')
+  const domain = lowered.slice(cut + 1)
+  const [name = ''] = lowered.slice(0, cut).split('+')
+  if (!WITHOUT_DOTS.includes(domain)) return `${name}@${domain}`
+  return `${name.replaceAll('.', '')}@${WITHOUT_DOTS[0]}`
+}

@@ -1,0 +1,80 @@
+// How many people there are, kept as they come, change and go: by the day that they came on, each in one of a few rows, so that nobody
+// waits for another's registration. What changes a counted column of `users` says so here, in its own transaction.
+import { type Selectable, sql } from 'kysely'
+import './tables.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+
+const SLOTS = 8
+
+export type Counted = Pick<Selectable<Tables['users']>, 'id' | 'created_at' | 'is_verified' | 'subscription_status'>
+
+/** A user as they were and as they are; null: not there. */
+export async function recount(tx: Db, before: Counted | null, after: Counted | null): Promise<void> {
+  const someone = after ?? before
+  if (someone === null) return
+  const change = {
+    users: Number(after !== null) - Number(before !== null),
+    verified: Number(after?.is_verified ?? false) - Number(before?.is_verified ?? false),
+    active: Number(isActive(after)) - Number(isActive(before)),
+  }
+  if (change.users === 0 && change.verified === 0 && change.active === 0) return
+  await tx
+    .insertInto('user_counts')
+    .values({ day: someone.created_at.slice(0, 10), slot: slotOf(someone.id), ...change })
+    .onConflict((conflict) =>
+      conflict.columns(['day', 'slot']).doUpdateSet({
+        users: sql`user_counts.users + excluded.users`,
+        verified: sql`user_counts.verified + excluded.verified`,
+        active: sql`user_counts.active + excluded.active`,
+      }),
+    )
+    .execute()
+}
+
+const isActive = (user: Counted | null) => user?.subscription_status === 'active'
+
+/** Ids are random: their first digit spreads them. */
+const slotOf = (id: string) => Number.parseInt(id.slice(0, 1), 16) % SLOTS || 0
+
+/** As the user is counted now, until the transaction ends. */
+export async function countedUser(tx: Db, id: string): Promise<Counted | null> {
+  const row = await forUpdate(
+    tx,
+    tx.selectFrom('users').select(['id', 'created_at', 'is_verified', 'subscription_status']).where('id', '=', id),
+  ).executeTakeFirst()
+  return row ?? null
+}
+
+export type UserCounts = { users: number; verified: number; active: number }
+
+export async function countUsers(db: Db): Promise<UserCounts> {
+  const sums = await db
+    .selectFrom('user_counts')
+    .select(({ fn }) => [
+      fn.sum<number | null>('users').as('users'),
+      fn.sum<number | null>('verified').as('verified'),
+      fn.sum<number | null>('active').as('active'),
+    ])
+    .executeTakeFirstOrThrow()
+  // PostgreSQL gives sums of bigint as text.
+  return { users: Number(sums.users ?? 0), verified: Number(sums.verified ?? 0), active: Number(sums.active ?? 0) }
+}
+
+/** Those who came since a moment: whole days by their count, the day of the moment by its index. */
+export async function countUsersSince(db: Db, since: Instant): Promise<number> {
+  const day = since.slice(0, 10)
+  const { users } = await db
+    .selectFrom('user_counts')
+    .select(({ fn }) => fn.sum<number | null>('users').as('users'))
+    .where('day', '>', day)
+    .executeTakeFirstOrThrow()
+  const { rest } = await db
+    .selectFrom('users')
+    .select(({ fn }) => fn.countAll<number>().as('rest'))
+    .where('created_at', '>=', since)
+    .where('created_at', '<', plus(`${day}T00:00:00.000Z`, DAY_MS))
+    .executeTakeFirstOrThrow()
+  return Number(users ?? 0) + Number(rest)
+}

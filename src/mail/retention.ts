@@ -1,0 +1,11 @@
+import { type Aged, byAge } from '#platform/retention.ts'
+import type { Config } from '#src/config.ts'
+import './tables.ts'
+
+/** A matter that comes up again so much later is told again. */
+export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
+  const kept = { days: retention.eventsDays, setting: 'RETENTION_EVENTS_DAYS' }
+  return [
+    byAge({ ...kept, what: 'notices to the operator', table: 'operator_notices', key: ['subject'], at: 'told_at' }),
+  ]
+}

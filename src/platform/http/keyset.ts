@@ -1,0 +1,66 @@
+/**
+ * Pages of lists that grow: by number while they are few, and by a cursor (where the last row stood) however far. A page by number
+ * walks over what lies before it, so that lists without a counter are counted, and paged by number, up to COUNTED_MAX rows.
+ */
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { Type } from 'typebox'
+import type { Instant } from '../clock.ts'
+import type { Db } from '../db/db.ts'
+import type { Tables } from '../db/tables.ts'
+import { invalid } from '../problems.ts'
+import { Nullable } from './schema.ts'
+
+export const COUNTED_MAX = 10_000
+
+export const PageQuery = {
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 200, description: '`next_cursor` of the page before; `page` is not read then' }),
+  ),
+}
+export type PageOf = { page: number; limit: number; cursor?: string | undefined }
+
+export const Paged = {
+  total: Type.Integer(),
+  page: Type.Integer(),
+  limit: Type.Integer(),
+  pages: Type.Integer(),
+  next_cursor: Nullable(Type.String()),
+}
+/** Of a list without a counter. */
+export const CountedPaged = {
+  ...Paged,
+  total: Type.Integer({ description: `Counted up to ${COUNTED_MAX.toLocaleString('en')}; more are reached by cursor` }),
+}
+
+/** Where a row stands in a list by time. */
+export type Place = { at: Instant; id: string }
+
+export function cursorOf({ at, id }: Place): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url')
+}
+
+/** @throws Problem 422 where it is none. */
+export function readCursor(cursor: string): Place {
+  const [at = '', id = '', ...more] = Buffer.from(cursor, 'base64url').toString().split(' ')
+  if (!AT.test(at) || Number.isNaN(Date.parse(at)) || id === '' || id.includes('\0') || more.length > 0) {
+    throw invalid(['query', 'cursor'], 'Unknown cursor')
+  }
+  return { at, id }
+}
+
+const AT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** The next page's cursor, where this one is full. */
+export function nextCursor(rows: readonly Place[], limit: number): string | null {
+  const last = rows.at(-1)
+  return last === undefined || rows.length < limit ? null : cursorOf(last)
+}
+
+/** How many rows there are, as far as they are counted. */
+export async function countRows(db: Db, query: SelectQueryBuilder<Tables, keyof Tables, unknown>): Promise<number> {
+  const some = query.select(sql`1`.as('one')).limit(COUNTED_MAX)
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (${some}) as counted`.execute(db)
+  return Number(rows[0]?.count ?? 0)
+}

@@ -1,0 +1,94 @@
+/**
+ * Retention: what ages is removed in slices, rule by rule, every hour, by each process that runs jobs. A room says what of its
+ * tables ages (`retention.ts` there); `src/retention.ts` has them all, and `doctor` shows them.
+ * The trap: a rule's column needs an index, or each slice reads its table from end to end; a test asks for it.
+ */
+import { type RawBuilder, sql } from 'kysely'
+import { type Clock, DAY_MS, HOUR_MS, type Instant, plus } from './clock.ts'
+import type { Db } from './db/db.ts'
+import { inSlices, SLICE_ROWS } from './db/slices.ts'
+import type { Tables } from './db/tables.ts'
+import type { Log } from './telemetry/log.ts'
+
+export type Aged = {
+  /** As the operator reads it: `sessions`. */
+  what: string
+  table: keyof Tables & string
+  /** How long it is kept after the moment that it ages from. */
+  days: number
+  /** What sets the days; null: a rule of the room. */
+  setting: string | null
+  /** Removes up to SLICE_ROWS rows from before that moment, in one transaction. @returns how many. */
+  removeSlice(db: Db, before: Instant, now: Instant): Promise<number>
+}
+
+type Rule<T extends keyof Tables> = Pick<Aged, 'what' | 'days' | 'setting'> & {
+  table: T & string
+  key: readonly (keyof Tables[T] & string)[]
+  /** The moment that it ages from; indexed. */
+  at: keyof Tables[T] & string
+  /** The column has days as text, as `2026-11-22`. */
+  isText?: boolean
+  only?: (now: Instant) => RawBuilder<unknown>
+}
+
+/** What goes by the age of its rows, whatever stands in them. */
+export function byAge<T extends keyof Tables>({ what, days, setting, table, key, at, isText, only }: Rule<T>): Aged {
+  const columns = sql.join(key.map((column) => sql.ref(column)))
+  return {
+    ...{ what, days, setting, table },
+    async removeSlice(db, before, now) {
+      const { numAffectedRows } = await sql`
+        delete from ${sql.table(table)} where (${columns}) in (
+          select ${columns} from ${sql.table(table)}
+          where ${sql.ref(at)} < ${isText ? before.slice(0, 10) : before} ${only === undefined ? sql`` : sql`and ${only(now)}`}
+          limit ${sql.lit(SLICE_ROWS)})`.execute(db)
+      return Number(numAffectedRows ?? 0n)
+    },
+  }
+}
+
+type Deps = { db: Db; clock: Clock; log: Log }
+
+/** @returns how many rows went, by what they were. */
+export async function removeAged(
+  { db, clock }: Omit<Deps, 'log'>,
+  rules: readonly Aged[],
+  signal?: AbortSignal,
+): Promise<Map<string, number>> {
+  const removed = new Map<string, number>()
+  for (const { what, days, removeSlice } of rules) {
+    const now = clock.now()
+    const before = plus(now, -days * DAY_MS)
+    const rows = await inSlices(() => removeSlice(db, before, now), signal)
+    if (rows > 0) removed.set(what, (removed.get(what) ?? 0) + rows)
+  }
+  return removed
+}
+
+const EVERY_MS = HOUR_MS
+
+/** Now and every hour; returns a function that stops it. */
+export function startRetention(deps: Deps, rules: readonly Aged[]): () => void {
+  const stopping = new AbortController()
+  let running = false
+  const run = async () => {
+    // What takes longer than an hour is not begun twice.
+    if (running) return
+    running = true
+    try {
+      const removed = await removeAged(deps, rules, stopping.signal)
+      if (removed.size > 0) deps.log.info({ removed: Object.fromEntries(removed) }, 'what was too old was removed')
+    } catch (err) {
+      if (!stopping.signal.aborted) deps.log.warn({ err }, 'what is too old was not all removed')
+    } finally {
+      running = false
+    }
+  }
+  const timer = setInterval(() => void run(), EVERY_MS).unref()
+  void run()
+  return () => {
+    stopping.abort()
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * Checks an answer's citations while it is written: each statement with a mark like `[2]` against passage 2. A mark that its passage does not bear
+ * out is left out of the answer, and told beside it. Words go on at once; only from a mark to the end of its sentence is the text held back.
+ */
+import { sentenceEnd } from '#embeddings/sentences.ts'
+import { type ReadText, readText, supporting } from './support.ts'
+
+export type Citation = {
+  /** Its number in the answer: the place among the sources, from 1. */
+  source: number
+  /** Where the statement stands in the answer, in UTF-16 units. */
+  start: number
+  end: number
+  /** False: its mark was left out. */
+  supported: boolean
+}
+
+export type CitationCheck = {
+  /** @returns what of the answer can be shown by now */
+  push(text: string): string
+  /** @returns the rest */
+  end(): string
+  /** Of what was shown. */
+  citations(): Citation[]
+}
+
+/** `[2]`, `[2, 3]`, and as some models write it, `【2】`. */
+const MARK = /[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*(?:†[^\]】\n]{0,40})?[\]】]/y
+const MARKS = new RegExp(MARK.source, 'g')
+/** What may still become one. */
+const BEGUN = /^[[【][\s\d,;]{0,40}(?:†[^\]】\n]{0,40})?$/
+/** A link, or its definition. */
+const LINKS_ON = /^[(:]/
+/** No sentence is that long. */
+const HELD_MAX = 4_000
+/** Fewer words before a mark than these are no statement: the whole sentence is. */
+const WORDS_MIN = 3
+
+/** `known`: what was asked, in whose words a statement may speak. */
+export function checkCitations(passages: readonly string[], known: string): CitationCheck {
+  const read: ReadText[] = passages.map(readText)
+  const knownText = readText(known)
+  const citations: Citation[] = []
+  /** The line that is being written, how much of it has been shown, and how much of that was checked. */
+  let line = ''
+  let shown = 0
+  let checked = 0
+  /** Length of what has been shown, all lines. */
+  let written = 0
+  let isInBlock = false
+  /** The last sentence with a mark. */
+  let last: Statement | null = null
+
+  return {
+    push(more) {
+      const lines = more.split('\n')
+      const rest = lines.pop() ?? ''
+      let text = ''
+      for (const end of lines) {
+        line += `${end}\n`
+        text += endLine()
+      }
+      line += rest
+      // Whether a line opens a block of code is seen at its end.
+      return isInBlock || MAYBE_FENCE.test(line) ? text : text + advance(false)
+    },
+    end: () => endLine(),
+    citations: () => citations,
+  }
+
+  function endLine(): string {
+    const isFence = FENCE.test(line)
+    const text = isInBlock || isFence ? show(line.slice(shown)) : advance(true)
+    if (isFence) isInBlock = !isInBlock
+    line = ''
+    shown = 0
+    checked = 0
+    return text
+  }
+
+  /** `isLast`: nothing more of this line will come. */
+  function advance(isLast: boolean): string {
+    let text = ''
+    while (shown < line.length) {
+      const mark = nextMark(line, shown, isLast)
+      let until = mark?.at ?? line.length
+      // A mark that goes takes the spaces before it along.
+      if (mark !== null || !isLast) while (until > shown && isBlank(line[until - 1])) until--
+      text += show(line.slice(shown, until))
+      shown = until
+      if (mark === null || !mark.isWhole) return text
+      const end = sentenceEndOf(line, mark.at)
+      if (end === null && !isLast && line.length - mark.at < HELD_MAX) return text
+      text += check(sentenceStart(line, checked, mark.at), end ?? line.length)
+    }
+    return text
+  }
+
+  /** The sentence from `from` to `to`, of which what stands before its first mark has been shown: the rest, with the marks that hold. */
+  function check(from: number, to: number): string {
+    const sentence = line.slice(from, to)
+    /** Where a place in the sentence, less what has been left out, stands in the answer. */
+    const offset = written - (shown - from)
+    const whole: Statement = { text: withoutMarks(sentence), start: offset + indentOf(sentence), end: offset }
+    let at = shown - from
+    let behind = 0
+    let leftOut = 0
+    let rest = ''
+    const marks = groupsIn(sentence, at).map(({ start, end, numbers }) => {
+      const text = sentence.slice(behind, start)
+      const said = { text, start: offset + behind + indentOf(text) - leftOut }
+      const holding = holdingOf(numbers, said, whole)
+      const before = sentence.slice(at, start)
+      const kept = holding.map((number) => `[${number}]`).join('')
+      const shownAs = `${kept === '' ? before.trimEnd() : before}${kept}`
+      rest += shownAs
+      leftOut += end - at - shownAs.length
+      at = end
+      behind = end
+      return { numbers, holding, said: isStatement(said.text) ? said : null, end: offset + end - leftOut }
+    })
+    rest += sentence.slice(at)
+    whole.end = offset + sentence.trimEnd().length - leftOut
+    const of = wordsIn(whole.text) === 0 && last !== null ? last : whole
+    for (const { numbers, holding, said, end } of marks) {
+      const { start } = said ?? of
+      for (const source of numbers) {
+        citations.push({ source, start, end: said === null ? of.end : end, supported: holding.includes(source) })
+      }
+    }
+    last = of
+    shown = to
+    checked = to
+    return show(rest)
+  }
+
+  function holdingOf(numbers: number[], { text }: Pick<Statement, 'text'>, whole: Statement): number[] {
+    const before = wordsIn(whole.text) === 0 && last !== null ? last.text : whole.text
+    const existing = numbers.filter((number) => number >= 1 && number <= read.length)
+    const cited = existing.map((number) => read[number - 1] as ReadText)
+    const verdicts = supporting(isStatement(text) ? text : before, cited, knownText)
+    return existing.filter((_, i) => verdicts[i])
+  }
+
+  function show(text: string): string {
+    written += text.length
+    return text
+  }
+}
+
+function indentOf(text: string): number {
+  return text.length - text.trimStart().length
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\u00a0' || character === '\u202f' || character === '\t'
+}
+
+type Statement = { text: string; start: number; end: number }
+
+const FENCE = /^\s*(```|~~~)/
+const MAYBE_FENCE = /^\s*(`{0,2}|~{0,2})$/
+
+function isStatement(text: string): boolean {
+  return wordsIn(text) >= WORDS_MIN
+}
+
+/** The next mark that is none of a link or of code; not whole where more of the text must tell. */
+function nextMark(line: string, from: number, isLast: boolean): { at: number; isWhole: boolean } | null {
+  for (let at = from; at < line.length; at++) {
+    const character = line[at]
+    if (character === '`') {
+      const end = line.indexOf('`', at + 1)
+      if (end === -1) return isLast ? null : { at, isWhole: false }
+      at = end
+    }
+    if (character !== '[' && character !== '【') continue
+    MARK.lastIndex = at
+    const mark = MARK.exec(line)
+    if (mark === null) {
+      if (!isLast && BEGUN.test(line.slice(at))) return { at, isWhole: false }
+      continue
+    }
+    const behind = at + mark[0].length
+    if (behind === line.length && !isLast) return { at, isWhole: false }
+    if (!LINKS_ON.test(line.slice(behind))) return { at, isWhole: true }
+    at = behind - 1
+  }
+  return null
+}
+
+function sentenceStart(line: string, from: number, before: number): number {
+  let start = from
+  for (let at = from; at < before; at++) {
+    const end = sentenceEnd(line, at)
+    if (end > at && end <= before && wordsIn(line.slice(end, before)) > 0) start = end
+  }
+  return start
+}
+
+/** Where the sentence of the mark ends, with the marks behind its stop; null where that is not to be seen yet. */
+function sentenceEndOf(line: string, mark: number): number | null {
+  const isBehindStop = /[.!?…。！？｡؟۔।][)\]"'”’»]*\s*$/u.test(line.slice(Math.max(0, mark - 8), mark))
+  for (let at = mark; at < line.length; at++) {
+    const end = isBehindStop ? mark : sentenceEnd(line, at)
+    if (end < at) continue
+    const next = FOLLOWING_MARKS.exec(line.slice(end))?.[0].length ?? 0
+    const to = end + next
+    return to >= line.length || line[to] === '[' || line[to] === '【' ? null : to
+  }
+  return null
+}
+
+/** With the spaces between them and the next sentence. */
+const FOLLOWING_MARKS = /^\s*(?:[[【][^\]】]{0,60}[\]】]\s*[.,;]?\s*)*/
+
+/** Marks that follow one another stand for one statement. */
+function groupsIn(sentence: string, from: number): { start: number; end: number; numbers: number[] }[] {
+  const groups: { start: number; end: number; numbers: number[] }[] = []
+  let at = from
+  for (;;) {
+    const start = nextMark(sentence, at, true)?.at
+    if (start === undefined) return groups
+    MARK.lastIndex = start
+    const [mark = ''] = MARK.exec(sentence) ?? []
+    const numbers = (mark.split('†')[0]?.match(/\d+/g) ?? []).map(Number)
+    at = start + mark.length
+    const before = groups.at(-1)
+    if (before !== undefined && /^[\s,;]*$/.test(sentence.slice(before.end, start))) {
+      before.end = at
+      before.numbers = [...new Set([...before.numbers, ...numbers])]
+    } else groups.push({ start, end: at, numbers })
+  }
+}
+
+function withoutMarks(text: string): string {
+  return text.replace(MARKS, ' ')
+}
+
+function wordsIn(text: string): number {
+  return withoutMarks(text).match(/[\p{L}\p{N}]+/gu)?.length ?? 0
+}

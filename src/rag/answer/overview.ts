@@ -1,0 +1,135 @@
+/**
+ * Questions about the documents as a whole, which no passage answers: "What do I have?", "Summarise this", "Summarise the lease". They are told by
+ * their words alone: every one of them is about documents, having or summing up, or is a document's name. Then passages are not searched but
+ * chosen: each document's beginning, or parts spread over them.
+ */
+import { stopPhrases } from '#embeddings/stop-words.ts'
+import type { RagDeps } from '../deps.ts'
+import type { DocumentRow } from '../documents/document-store.ts'
+import { type FoundChunk, readPlaces } from '../search/search.ts'
+import { eachTerm, folded, isStopWord, isWord, rootOf } from '../search/words/terms.ts'
+import { collectionWords, havingWords, phrases, politeWords, summaryWords, thingWords } from './overview-words.ts'
+import { nameOf } from './prompt.ts'
+
+export type Overview = {
+  kind: 'list' | 'summary'
+  /** Newest first. */
+  documents: DocumentRow[]
+}
+
+const DOCUMENTS_MAX = 24
+/** Of all documents together. */
+const CHUNKS_MAX = 24
+const NAMES_MAX = 100
+
+/**
+ * Null: it asks for something that stands in the documents. `documents`: those that it may be about. `isFollowUp`: "summarise this" is then what
+ * was said before.
+ */
+export function overviewAskedFor(question: string, documents: DocumentRow[], isFollowUp: boolean): Overview | null {
+  if (documents.length === 0) return null
+  const newest = documents.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
+  const kind = kindOf(question, new Set())
+  if (kind !== null) return kind === 'summary' && isFollowUp ? null : { kind, documents: newest }
+  const asked = rootsOf(question)
+  const named = newest.filter((document) => {
+    const name = nameRoots(document)
+    return name.size > 0 && name.isSubsetOf(asked)
+  })
+  const longest = named.toSorted((a, b) => nameRoots(b).size - nameRoots(a).size)[0]
+  if (longest === undefined || kindOf(question, rootsOf(nameOf(metadataOf(longest)) ?? '')) !== 'summary') return null
+  return { kind: 'summary', documents: [longest] }
+}
+
+/** What the model is told of the sources. */
+export function introductionOf({ kind, documents }: Overview): string {
+  const count = documents.length === 1 ? 'one document' : `${documents.length} documents`
+  const are = kind === 'list' ? 'their beginnings' : 'parts spread over them'
+  const names = documents
+    .slice(0, NAMES_MAX)
+    .flatMap((document) => `> ${nameOf(metadataOf(document)) ?? 'a text without a name'}`)
+  return `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out. The documents' names:\n${names.join('\n')}`
+}
+
+/** A list takes each document's first chunk; a summary as many of each as fall to it, evenly. */
+export function chunksFor(
+  deps: Pick<RagDeps, 'db'>,
+  userId: string,
+  { kind, documents }: Overview,
+): Promise<FoundChunk[]> {
+  const told = documents.slice(0, DOCUMENTS_MAX)
+  const each = kind === 'list' ? 1 : Math.max(1, Math.floor(CHUNKS_MAX / told.length))
+  const places = told.flatMap(({ version, total_chunks }) =>
+    spread(total_chunks, each).map((index) => ({ version, index, score: 1 })),
+  )
+  return readPlaces(deps, userId, places, told)
+}
+
+function spread(total: number, count: number): number[] {
+  if (total <= count) return Array.from({ length: total }, (_, index) => index)
+  if (count === 1) return [0]
+  return Array.from({ length: count }, (_, i) => Math.round((i * (total - 1)) / (count - 1)))
+}
+
+const lists = {
+  collection: rootsOf(collectionWords),
+  having: rootsOf(havingWords),
+  summary: rootsOf(summaryWords),
+  polite: rootsOf(politeWords),
+  thing: rootsOf(thingWords),
+}
+type Kind = 'collection' | 'having' | 'summary' | 'polite' | 'thing'
+const phraseList = Object.entries(phrases)
+  .flatMap(([kind, all]) => all.map((phrase) => ({ kind: kind as Kind, phrase })))
+  .sort((a, b) => b.phrase.length - a.phrase.length)
+/** A longer text with such words is no question about all of them. */
+const WORDS_MAX = 20
+
+function kindOf(question: string, name: ReadonlySet<string>): Overview['kind'] | null {
+  const found = new Set<Kind>()
+  let words = 0
+  let isOther = false
+  let rest = ''
+  eachTerm(question, (term) => {
+    words++
+    if (!isWord(term)) return
+    const root = keyOf(term)
+    if (name.has(root)) return
+    const kinds = (Object.keys(lists) as Kind[]).filter((kind) => lists[kind].has(root))
+    for (const kind of kinds) found.add(kind)
+    if (kinds.length === 0 && !isStopWord(term)) isOther = true
+  })
+  if (isOther || words === 0 || words > WORDS_MAX) return null
+  rest = question
+    .normalize('NFKC')
+    .replace(/[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}ー]/gu, '')
+  for (const { kind, phrase } of phraseList) {
+    if (!rest.includes(phrase)) continue
+    found.add(kind)
+    rest = rest.replaceAll(phrase, ' ')
+  }
+  if (rest.replace(stopPhrases, '').trim() !== '') return null
+  if (found.has('summary')) return 'summary'
+  const asked = Number(found.has('collection')) + Number(found.has('having')) + Number(found.has('thing'))
+  return asked >= 2 ? 'list' : null
+}
+
+function rootsOf(text: string): Set<string> {
+  const roots = new Set<string>()
+  eachTerm(text, (term) => roots.add(keyOf(term)))
+  return roots
+}
+
+function keyOf(term: string): string {
+  return isWord(term) ? rootOf(folded(term)) : term
+}
+
+/** Of its file's name without the ending, or of its title. */
+function nameRoots(document: DocumentRow): Set<string> {
+  const name = nameOf(metadataOf(document))
+  return rootsOf((name ?? '').replace(/\.\p{L}[\p{L}\p{N}]{0,4}$/u, ''))
+}
+
+function metadataOf({ source, metadata_json }: DocumentRow) {
+  return { ...metadata_json, ...(source === null ? {} : { source }) }
+}

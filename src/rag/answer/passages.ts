@@ -1,0 +1,136 @@
+/**
+ * What a model reads of the documents: the chunks that were found, each with its neighbours, adjacent ones as one passage, as far as its context has
+ * room. Passages are the answer's sources: a citation `[2]` is the second of them. The trap: what does not fit is left out, not cut.
+ */
+import { guessTextTokens } from '#ai/estimate.ts'
+import type { RagDeps } from '../deps.ts'
+import { type Chunk, readChunks } from '../documents/chunk-store.ts'
+import { readDocuments } from '../documents/document-store.ts'
+import { joinChunks } from '../documents/document-text.ts'
+import { parseDocumentId } from '../documents/ids.ts'
+import type { FoundChunk } from '../search/search.ts'
+
+/** A found chunk, the nearest where there are several; its content is that of all its chunks, each stretch once. */
+export type Passage = FoundChunk & { chunk_ids: string[] }
+
+export type Room = {
+  /** For all passages. */
+  tokens: number
+  /** Of these, for chunks that nobody asked for. */
+  neighbourTokens: number
+}
+
+/** Beside its content: number, name, quotation marks. */
+const TOKENS_A_PASSAGE = 40
+const TOKENS_A_LINE = 1
+
+/** Of a document: the chunks that are to be read, in order. */
+type Reading = { id: string; chunks: Map<number, Chunk> }
+
+/** In the order of `found`, nearest first. */
+export async function passagesOf(
+  { db }: Pick<RagDeps, 'db'>,
+  userId: string,
+  found: FoundChunk[],
+  room: Room,
+): Promise<Passage[]> {
+  const fitting = withinRoom(found, room.tokens)
+  const left = room.tokens - fitting.reduce((sum, { content }) => sum + tokensOf(content), 0)
+  const readings = await neighbourhoods(db, userId, fitting)
+  const taken = new Set(fitting.map(({ id }) => id))
+  addNeighbours(fitting, readings, taken, Math.min(left, room.neighbourTokens))
+  return merged(fitting, readings, taken)
+}
+
+/** The nearest first; a long one that does not fit makes room for shorter ones behind it. Of one alone as much as fits. */
+function withinRoom(found: FoundChunk[], tokens: number): FoundChunk[] {
+  let left = tokens
+  const fitting = found.filter(({ content }) => {
+    const needed = tokensOf(content)
+    if (needed > left) return false
+    left -= needed
+    return true
+  })
+  const [first] = found
+  if (fitting.length > 0 || first === undefined) return fitting
+  const share = Math.max(0, tokens) / tokensOf(first.content)
+  return [{ ...first, content: first.content.slice(0, Math.floor(first.content.length * share)).toWellFormed() }]
+}
+
+function tokensOf(content: string): number {
+  return guessTextTokens(content) + TOKENS_A_PASSAGE + TOKENS_A_LINE * content.split('\n').length
+}
+
+/** The chunks around those found. A document that was replaced meanwhile has none. */
+async function neighbourhoods(db: RagDeps['db'], userId: string, found: FoundChunk[]): Promise<Map<string, Reading>> {
+  const places = Map.groupBy(found.map(placeOf), ({ id }) => id)
+  const rows = found.length === 0 ? [] : await readDocuments(db, userId, [...places.keys()])
+  const readings = await Promise.all(
+    rows.map(async ({ id, version }) => {
+      const chunks = new Map<number, Chunk>()
+      for (const [from, to] of spansOf((places.get(id) ?? []).map(({ index }) => index))) {
+        for (const chunk of await readChunks(db, userId, version, from, to)) chunks.set(chunk.index, chunk)
+      }
+      return { id, chunks }
+    }),
+  )
+  return new Map(readings.map((reading) => [reading.id, reading]))
+}
+
+/** From one before to one behind each, as few spans as there are stretches. */
+function spansOf(indexes: number[]): [from: number, to: number][] {
+  const spans: [number, number][] = []
+  for (const index of indexes.toSorted((a, b) => a - b)) {
+    const last = spans.at(-1)
+    if (last !== undefined && index - 1 <= last[1]) last[1] = index + 2
+    else spans.push([Math.max(0, index - 1), index + 2])
+  }
+  return spans
+}
+
+/** Of the nearest first: the chunk behind it, which goes on with what it says, and then the one before. */
+function addNeighbours(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<string>, tokens: number): void {
+  let left = tokens
+  for (const chunk of found) {
+    const { id, index } = placeOf(chunk)
+    for (const at of [index + 1, index - 1]) {
+      const neighbour = readings.get(id)?.chunks.get(at)
+      if (neighbour === undefined || taken.has(`${id}_${at}`)) continue
+      const needed = tokensOf(neighbour.content)
+      if (needed > left) continue
+      left -= needed
+      taken.add(`${id}_${at}`)
+    }
+  }
+}
+
+function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<string>): Passage[] {
+  const told = new Set<string>()
+  const passages: Passage[] = []
+  for (const chunk of found) {
+    const { id, index } = placeOf(chunk)
+    if (told.has(chunk.id)) continue
+    const all = readings.get(id)?.chunks
+    const isSame = all?.get(index)?.content === chunk.content
+    if (all === undefined || !isSame) {
+      passages.push({ ...chunk, chunk_ids: [chunk.id] })
+      told.add(chunk.id)
+      continue
+    }
+    const isTaken = (at: number) => taken.has(`${id}_${at}`) && all.has(at) && !told.has(`${id}_${at}`)
+    let [from, to] = [index, index + 1]
+    while (isTaken(from - 1)) from--
+    while (isTaken(to)) to++
+    const chunks = Array.from({ length: to - from }, (_, i) => all.get(from + i) as Chunk)
+    const chunk_ids = chunks.map(({ index: at }) => `${id}_${at}`)
+    for (const one of chunk_ids) told.add(one)
+    passages.push({ ...chunk, content: joinChunks(chunks, from, to), chunk_ids })
+  }
+  return passages
+}
+
+function placeOf(chunk: FoundChunk): { id: string; index: number } {
+  const place = parseDocumentId(chunk.id)
+  if (place === null || place.index === null) throw new Error(`'${chunk.id}' is no chunk's id`)
+  return { id: place.id, index: place.index }
+}

@@ -1,0 +1,224 @@
+/**
+ * Whether a passage says what a statement that cites it says, as far as words can tell: enough of its words stand there, all its numbers do, and
+ * its names. It finds what was taken from elsewhere, not what was turned round: "not" weighs nothing. Across languages only numbers are compared.
+ */
+import { byLanguage } from '#embeddings/stop-words.ts'
+import { eachTerm, folded, isStopWord, isWord, rootOf } from '../search/words/terms.ts'
+
+export type ReadText = {
+  /** Terms, roots, and how the words begin. */
+  terms: Set<string>
+  numbers: Set<string>
+  /** Null: too few words to tell. */
+  language: string | null
+}
+
+/** Share of a statement's words that must stand in what it cites: `npm run bench -- citations`. */
+const SHARE_MIN = 0.5
+/** Groups of characters run across the borders of words. */
+const GROUPS_SHARE_MIN = 0.4
+/** A passage that is cited beside others may say a part of the statement alone. */
+const PART_MIN = 0.2
+/** How much of a word must be another's beginning. */
+const BEGINNING = { share: 0.65, lettersMin: 4 }
+/** Writes all nouns large: there a large letter is no sign of a name. */
+const LARGE_NOUNS = 'de'
+/** Words written large in running text that are no names. */
+const NO_NAMES = new Set(
+  [
+    ...Array.from({ length: 12 }, (_, month) => nameIn({ month: 'long' }, new Date(2024, month, 1))),
+    ...Array.from({ length: 7 }, (_, day) => nameIn({ weekday: 'long' }, new Date(2024, 0, day + 1))),
+  ].map((name) => name.toLowerCase()),
+)
+
+export function readText(text: string): ReadText {
+  const terms = new Set<string>()
+  eachTerm(text, (term) => {
+    terms.add(term)
+    if (!isWord(term)) return
+    const word = folded(term)
+    terms.add(`=${rootOf(word)}`)
+    for (let end = BEGINNING.lettersMin; end <= word.length; end++) terms.add(`${word.slice(0, end)}*`)
+  })
+  return { terms, numbers: numbersIn(text, true), language: languageOf(text) }
+}
+
+/**
+ * Which of the cited passages bear the statement out, alone or together. `known`: words that the asker or the document's name brought, which a
+ * passage need not repeat as a name.
+ */
+export function supporting(statement: string, cited: readonly ReadText[], known: ReadText): boolean[] {
+  const claim = readClaim(statement)
+  const alone = cited.map((passage) => verdictOn(claim, [passage], known))
+  const together = cited.length > 1 && verdictOn(claim, cited, known).holds
+  const partMin = alone.some(({ holds }) => holds) ? SHARE_MIN : PART_MIN
+  return alone.map(({ holds, share }) => holds || (together && share >= partMin))
+}
+
+type Claim = { words: { term: string; isName: boolean }[]; numbers: Set<string>; text: string }
+
+function readClaim(statement: string): Claim {
+  // The number of a list's item is the answer's own.
+  const text = statement.replace(/^\s*(?:[-*+•>]\s*|\d{1,3}[.)]\s+)+/u, '')
+  const names = namesIn(text)
+  const words = new Map<string, boolean>()
+  eachTerm(text, (term) => {
+    if (isWord(term) && (isStopWord(term) || /\p{N}/u.test(term))) return
+    words.set(term, names.has(term))
+  })
+  const list = [...words].map(([term, isName]) => ({ term, isName }))
+  return { words: list, numbers: numbersIn(text, false), text }
+}
+
+function verdictOn(
+  { words, numbers, text }: Claim,
+  passages: readonly ReadText[],
+  known: ReadText,
+): { holds: boolean; share: number } {
+  const areNumbersThere = [...numbers].every((number) => passages.some((passage) => passage.numbers.has(number)))
+  const language = languageOf(text)
+  const isOther = passages.every((passage) => isOtherLanguage(language, words, passage))
+  if (isOther) return { holds: areNumbersThere, share: areNumbersThere ? 1 : 0 }
+
+  const writesNounsLarge = passages.some((passage) => passage.language === LARGE_NOUNS)
+  let said = 0
+  let isNameMissing = false
+  for (const { term, isName } of words) {
+    const isThere = passages.some((passage) => says(passage, term))
+    if (isThere) said++
+    else if (isName && !says(known, term) && !writesNounsLarge) isNameMissing = true
+  }
+  const share = words.length === 0 ? 1 : said / words.length
+  const shareMin = words.every(({ term }) => isWord(term)) ? SHARE_MIN : GROUPS_SHARE_MIN
+  return { holds: areNumbersThere && !isNameMissing && share >= shareMin, share }
+}
+
+function says({ terms }: ReadText, term: string): boolean {
+  if (terms.has(term)) return true
+  if (!isWord(term)) return false
+  const word = folded(term)
+  if (terms.has(`=${rootOf(word)}`)) return true
+  const { share, lettersMin } = BEGINNING
+  return (
+    word.length > lettersMin && terms.has(`${word.slice(0, Math.max(lettersMin, Math.ceil(word.length * share)))}*`)
+  )
+}
+
+/** Words written large within a sentence, in their terms. */
+function namesIn(text: string): Set<string> {
+  const names = new Set<string>()
+  for (const match of text.matchAll(/(?<=[\p{L}\p{N},;]["“”'’)»]?[ \u00a0-]["“'(«]?)\p{Lu}[\p{L}\p{M}]+/gu)) {
+    eachTerm(match[0], (term) => {
+      if (!NO_NAMES.has(term) && !isStopWord(term)) names.add(term)
+    })
+  }
+  return names
+}
+
+const LANGUAGES = Object.entries(byLanguage)
+  .filter(([language]) => language !== 'accented')
+  .map(([language, words]) => ({ language, words: new Set(words.split(/\s+/)) }))
+const LANGUAGE_WORDS_MIN = 3
+
+/** By the small words, which every sentence has. */
+function languageOf(text: string): string | null {
+  const counts = new Map<string, number>()
+  eachTerm(text.slice(0, 4_000), (term) => {
+    const plain = folded(term)
+    for (const { language, words } of LANGUAGES) {
+      if (words.has(term) || words.has(plain)) counts.set(language, (counts.get(language) ?? 0) + 1)
+    }
+  })
+  const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
+  if (first === undefined || first[1] < LANGUAGE_WORDS_MIN || first[1] <= (second?.[1] ?? 0)) return null
+  return first[0]
+}
+
+/** Told by the small words, or by the script alone. */
+function isOtherLanguage(language: string | null, words: Claim['words'], passage: ReadText): boolean {
+  if (language !== null && passage.language !== null) return language !== passage.language
+  if (words.length === 0) return false
+  const inScripts = scriptsOf(words.map(({ term }) => term))
+  const ofPassage = scriptsOf([...passage.terms].slice(0, 400))
+  return inScripts.isDisjointFrom(ofPassage)
+}
+
+const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Arabic', 'Hebrew', 'Devanagari', 'Thai', 'Hangul', 'Han'].map(
+  (name) => ({
+    name,
+    letter: new RegExp(`\\p{Script=${name}}`, 'u'),
+  }),
+)
+
+function scriptsOf(terms: string[]): Set<string> {
+  const text = terms.join(' ')
+  return new Set(SCRIPTS.filter(({ letter }) => letter.test(text)).map(({ name }) => name))
+}
+
+/** Numbers as they would be typed: 1,250 = 1.250 = 1250, 2,5 = 2.5, 03 = 3. `isLenient`: also the parts of dates and the like, and numbers in words. */
+function numbersIn(text: string, isLenient: boolean): Set<string> {
+  const numbers = new Set<string>()
+  for (const [written] of text.normalize('NFKC').matchAll(/\p{Nd}+(?:[.,'’ \u00a0\u202f:/-]\p{Nd}+)*/gu)) {
+    const digits = digitsOf(written)
+    const groups = digits.split(/\D/)
+    const marks = [...digits.replace(/\d/g, '')]
+    const lastMark = marks.at(-1)
+    const isDecimal =
+      (lastMark === '.' || lastMark === ',') &&
+      marks.indexOf(lastMark) === marks.length - 1 &&
+      groups.at(-1)?.length !== 3
+    const whole = isDecimal ? groups.slice(0, -1) : groups
+    const isGrouped =
+      whole.slice(1).every(({ length }) => length === 3) &&
+      !marks.some((mark) => mark === ':' || mark === '/' || mark === '-')
+    if (isGrouped) numbers.add(`${plain(whole.join(''))}${isDecimal ? decimalsOf(groups.at(-1)) : ''}`)
+    else for (const group of groups) numbers.add(plain(group))
+    if (isLenient) for (const group of groups) numbers.add(plain(group))
+  }
+  if (isLenient) {
+    eachTerm(text, (term) => {
+      const number = NUMBER_WORDS.get(folded(term))
+      if (number !== undefined) numbers.add(String(number))
+    })
+  }
+  return numbers
+}
+
+function plain(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, '')
+}
+
+function decimalsOf(digits = ''): string {
+  const short = digits.replace(/0+$/, '')
+  return short === '' ? '' : `.${short}`
+}
+
+/** Arabic, Thai and other digits as ours. */
+function digitsOf(written: string): string {
+  return written.replace(/\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0) as number
+    if (code <= 57) return digit
+    // Each script's ten digits stand in order, from a place that its zero begins.
+    let zero = code
+    while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--
+    return String(code - zero)
+  })
+}
+
+/** From zero on; what a text says in words an answer may say in digits. */
+const NUMBER_WORDS = new Map(
+  [
+    'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty',
+    'null ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn zwanzig',
+    'cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis diecisiete dieciocho diecinueve veinte',
+    'zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize',
+    'zero uno due tre quattro cinque sei sette otto nove dieci undici dodici',
+    'zero um dois tres quatro cinco seis sete oito nove dez onze doze',
+    'ноль один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать',
+    'không một hai ba bốn năm sáu bảy tám chín mười',
+  ].flatMap((words) => words.split(' ').map((word, number): [string, number] => [folded(word), number])),
+)
+
+function nameIn(style: Intl.DateTimeFormatOptions, date: Date): string {
+  return new Intl.DateTimeFormat('en', style).format(date)
+}

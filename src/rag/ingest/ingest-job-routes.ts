@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
+import type { RagDeps } from '../deps.ts'
+import { ragProblem } from '../problems.ts'
+import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
+import { cancelIngestJob, type IngestJob, listIngestJobs, readIngestJob } from './ingest-jobs.ts'
+import { IngestWarnings } from './schemas.ts'
+
+const JobError = Type.Object(
+  { code: Type.String(), detail: Type.String() },
+  {
+    title: 'IngestError',
+    description: 'Why it failed, as a request would have been told; of one that still runs: why its last try did.',
+  },
+)
+
+const fields = {
+  id: Type.String(),
+  state: OneOf('queued', 'running', 'done', 'failed'),
+  stage: Nullable(OneOf('reading', 'storing')),
+  done: Type.Integer({ description: 'Chunks that are kept.' }),
+  total: Nullable(Type.Integer({ description: 'Known once the document is read.' })),
+  chunks_created: Type.Integer(),
+  warnings: IngestWarnings,
+  error: Nullable(JobError),
+  source: Nullable(Type.String()),
+  external_id: Nullable(Type.String()),
+  created_at: Instant,
+  finished_at: Nullable(Instant),
+}
+const Job = Type.Object({ ...fields, document_ids: Type.Array(Type.String()) }, { title: 'IngestJob' })
+const ListedJob = Type.Object({ ...fields, document_id: Nullable(Type.String()) }, { title: 'ListedIngestJob' })
+
+/** Pages ask often, and what they ask costs little: it leaves the calls of search and ingest alone. */
+const limit = 'general'
+
+const WATCH_MS = 500
+/** Of one user, in this process. */
+const WATCHERS_MAX = 8
+
+export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | 'jobs'>): void {
+  const watchers = new Map<string, number>()
+
+  app.get(
+    '/api/rag/jobs',
+    {
+      schema: {
+        operationId: 'listIngestJobs',
+        tags: ['rag'],
+        summary: 'What is stored in the background, newest first',
+        description: 'What has ended is told for a week.',
+        querystring: Type.Object({ limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }) }),
+        response: { 200: Type.Array(ListedJob) },
+      },
+      config: { ...RAG_READ_POLICY, limit },
+    },
+    (request) => listIngestJobs(deps, callerOf(request).userId, request.query.limit),
+  )
+
+  app.get(
+    '/api/rag/jobs/:id',
+    {
+      schema: {
+        operationId: 'readIngestJob',
+        tags: ['rag'],
+        summary: 'How far it is',
+        description:
+          'With `Accept: text/event-stream` each change is an event, until the job has ended; `data: [DONE]` is the last.',
+        params: Type.Object({ id: Type.String() }),
+        response: { 200: Job },
+      },
+      config: { ...RAG_READ_POLICY, limit, events: { message: { ...Job, description: 'The job, as it is now' } } },
+    },
+    async (request, reply) => {
+      const { userId } = callerOf(request)
+      const read = async () => withIds(await readIngestJob(deps, userId, request.params.id))
+      const first = await read()
+      if (!/\btext\/event-stream\b/.test(request.headers.accept ?? '')) return first
+      const open = watchers.get(userId) ?? 0
+      if (open >= WATCHERS_MAX) throw ragProblem('watchers_limit_reached', { max: WATCHERS_MAX })
+      watchers.set(userId, open + 1)
+      const stream = openStream(reply)
+      await watch(stream, first, read, request.id).finally(() => {
+        const left = (watchers.get(userId) ?? 1) - 1
+        if (left === 0) watchers.delete(userId)
+        else watchers.set(userId, left)
+      })
+    },
+  )
+
+  app.delete(
+    '/api/rag/jobs/:id',
+    {
+      schema: {
+        operationId: 'cancelIngestJob',
+        tags: ['rag'],
+        summary: 'Cancel it',
+        description:
+          'It ends as `failed` with the error `ingest_cancelled`, and leaves nothing. One that has ended stays as it is.',
+        params: Type.Object({ id: Type.String() }),
+        response: { 200: Job },
+      },
+      config: { ...RAG_POLICY, limit },
+    },
+    async (request) => withIds(await cancelIngestJob(deps, callerOf(request).userId, request.params.id)),
+  )
+}
+
+function withIds({ document_id, ...job }: IngestJob) {
+  const count = document_id === null ? 0 : job.chunks_created
+  return { ...job, document_ids: Array.from({ length: count }, (_, index) => `${document_id}_${index}`) }
+}
+
+type View = ReturnType<typeof withIds>
+
+async function watch(stream: EventStream, first: View, read: () => Promise<View>, requestId: string): Promise<void> {
+  let last = ''
+  try {
+    for (let job = first; ; job = await read()) {
+      const text = JSON.stringify(job)
+      if (text !== last) await stream.data(job)
+      last = text
+      if (job.state === 'done' || job.state === 'failed') return stream.done()
+      await sleep(WATCH_MS, undefined, { signal: stream.signal })
+    }
+  } catch (error) {
+    if (stream.signal.aborted) return
+    const { detail, code } = streamProblem(error, requestId)
+    await stream.event('error', { detail, code })
+    stream.end()
+  }
+}

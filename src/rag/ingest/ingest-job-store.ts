@@ -1,0 +1,104 @@
+/** SQL of ingest jobs and of what they read. */
+import '../tables.ts'
+import type { Selectable } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import type { RagJobsTable } from '../tables.ts'
+
+export type IngestJobRow = Selectable<RagJobsTable>
+
+const ACTIVE = ['queued', 'running'] as const
+
+export async function insertJob(tx: Db, row: IngestJobRow): Promise<void> {
+  await tx.insertInto('rag_jobs').values(row).execute()
+}
+
+export function findJob(db: Db, userId: string, id: string): Promise<IngestJobRow | undefined> {
+  return db.selectFrom('rag_jobs').selectAll().where('user_id', '=', userId).where('id', '=', id).executeTakeFirst()
+}
+
+/** Newest first. */
+export function listJobs(db: Db, userId: string, limit: number): Promise<IngestJobRow[]> {
+  return db
+    .selectFrom('rag_jobs')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** What the user has waiting, with its bytes. */
+export async function countActive(db: Db, userId: string): Promise<{ jobs: number; bytes: number }> {
+  const row = await db
+    .selectFrom('rag_jobs')
+    .select((e) => [e.fn.countAll<number>().as('jobs'), e.fn.sum<number>('input_bytes').as('bytes')])
+    .where('user_id', '=', userId)
+    .where('state', 'in', ACTIVE)
+    .executeTakeFirstOrThrow()
+  return { jobs: Number(row.jobs), bytes: Number(row.bytes ?? 0) }
+}
+
+/** The one that was begun, else the oldest that waits. */
+export async function nextJob(db: Db, userId: string): Promise<IngestJobRow | undefined> {
+  for (const state of ['running', 'queued'] as const) {
+    const row = await db
+      .selectFrom('rag_jobs')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('state', '=', state)
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst()
+    if (row) return row
+  }
+  return undefined
+}
+
+/** Of one that has not ended. @returns false when it has, or is not there any more */
+export async function updateActive(tx: Db, userId: string, id: string, set: Partial<IngestJobRow>): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('rag_jobs')
+    .set(set)
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .where('state', 'in', ACTIVE)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function isActive(tx: Db, userId: string, id: string): Promise<boolean> {
+  const job = await findJob(tx, userId, id)
+  return job !== undefined && ACTIVE.some((state) => state === job.state)
+}
+
+export async function forgetJobsBefore(tx: Db, userId: string, before: string): Promise<void> {
+  await tx.deleteFrom('rag_jobs').where('user_id', '=', userId).where('finished_at', '<', before).execute()
+}
+
+export async function insertInput(tx: Db, userId: string, jobId: string, part: number, bytes: Uint8Array) {
+  await tx.insertInto('rag_job_inputs').values({ user_id: userId, job_id: jobId, part, bytes }).execute()
+}
+
+export async function readInput(db: Db, userId: string, jobId: string, sizeBytes: number): Promise<Uint8Array> {
+  const whole = new Uint8Array(sizeBytes)
+  let at = 0
+  for (let part = 0; at < sizeBytes; part++) {
+    const row = await db
+      .selectFrom('rag_job_inputs')
+      .select('bytes')
+      .where('user_id', '=', userId)
+      .where('job_id', '=', jobId)
+      .where('part', '=', part)
+      .executeTakeFirst()
+    if (row === undefined) throw new Error(`part ${part} of what job ${jobId} reads is not there`)
+    whole.set(row.bytes, at)
+    at += row.bytes.byteLength
+  }
+  return whole
+}
+
+export async function deleteInput(tx: Db, userId: string, jobId: string): Promise<void> {
+  await tx.deleteFrom('rag_job_inputs').where('user_id', '=', userId).where('job_id', '=', jobId).execute()
+}

@@ -1,0 +1,311 @@
+/**
+ * Ingest in the background: what was sent is kept, and a job of the long lane reads, embeds and writes it batch by batch, each
+ * with its progress in one transaction; so it goes on where a killed process left it. A user's documents come one after another
+ * and users take turns: the jobs know one job a user, which goes to the end of the line after each document.
+ */
+import { randomUUID } from 'node:crypto'
+import { DAY_MS, HOUR_MS, plus, SECOND_MS } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { JobContext } from '#platform/jobs/runner.ts'
+import { Problem } from '#platform/problem.ts'
+import type { RagDeps } from '../deps.ts'
+import { lockDocuments } from '../documents/document-store.ts'
+import { sweepChunks } from '../documents/documents.ts'
+import { ragProblem } from '../problems.ts'
+import type { IngestJobState, IngestRequest, IngestStage } from '../tables.ts'
+import { type Checkpoint, ingest } from './ingest.ts'
+import {
+  countActive,
+  deleteInput,
+  findJob,
+  forgetJobsBefore,
+  type IngestJobRow,
+  insertInput,
+  insertJob,
+  isActive,
+  listJobs,
+  nextJob,
+  readInput,
+  updateActive,
+} from './ingest-job-store.ts'
+import { LONG_BYTES } from './ingest-pipeline.ts'
+import type { Warning } from './parsers/unreadable.ts'
+
+export const INGEST_JOB = 'rag.ingest'
+
+/** Tries of one document since a part of it was last written; the waits between them are these, then a tenth of a day. */
+const TRIES_MAX = 8
+export const INGEST_DELAYS_MS: readonly number[] = [2, 10, 30, 120, 300, 900, 1_800, 3_600, 7_200, 7_200, 7_200].map(
+  (seconds) => seconds * SECOND_MS,
+)
+
+const WAITING_MAX = 1_000
+const WAITING_MB = 1_024
+const PART_BYTES = 1024 * 1024
+const UNCLAIMED_FOR_MS = 6 * HOUR_MS
+const KEPT_FOR_MS = 7 * DAY_MS
+
+/** As clients see one, without the ids of its chunks. */
+export type IngestJob = {
+  id: string
+  state: IngestJobState
+  stage: IngestStage | null
+  done: number
+  total: number | null
+  document_id: string | null
+  chunks_created: number
+  warnings: Warning[]
+  error: { code: string; detail: string } | null
+  source: string | null
+  external_id: string | null
+  created_at: string
+  finished_at: string | null
+}
+
+type QueueDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs'>
+/** `pipeline` and `parser` are of the jobs' own: what is sent in the foreground waits for none of theirs. */
+export type IngestJobDeps = QueueDeps &
+  Pick<
+    RagDeps,
+    'embedder' | 'vectors' | 'gateway' | 'maxTextBytes' | 'planLimits' | 'version' | 'pipeline' | 'parser' | 'log'
+  >
+
+/** Bytes that are read from where they lie, a part at a time. */
+export type Input = { sizeBytes: number; read(from: number, to: number): Uint8Array | Promise<Uint8Array> }
+
+/** @throws Problem 429 when too much waits already */
+export async function queueIngest(deps: QueueDeps, request: IngestRequest, input: Input): Promise<string> {
+  const { db, clock, jobs } = deps
+  const { userId } = request.caller
+  const id = randomUUID()
+  await requireRoom(db, userId, input.sizeBytes)
+  const isShort = input.sizeBytes <= PART_BYTES
+  const whole = isShort ? await input.read(0, input.sizeBytes) : null
+  if (whole === null) await keepInput(deps, userId, id, input)
+  await transaction(db, async (tx) => {
+    // Whoever ends this user's job looks under the same lock whether there is more.
+    await lockDocuments(tx, userId)
+    await requireRoom(tx, userId, input.sizeBytes)
+    if (whole !== null) await insertInput(tx, userId, id, 0, whole)
+    await forgetJobsBefore(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
+    await insertJob(tx, {
+      ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0, request_json: request },
+      ...{ input_bytes: input.sizeBytes, fingerprint: null, done: 0, total: null, document_id: null },
+      ...{ warnings_json: [], error_json: null, created_at: clock.now(), finished_at: null },
+    })
+    await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: keyOf(userId) })
+  }).catch(async (error) => {
+    await deleteInput(db, userId, id)
+    throw error
+  })
+  return id
+}
+
+/** Part by part, so that nobody waits for the write lock for long. */
+async function keepInput({ db, clock, jobs }: QueueDeps, userId: string, id: string, input: Input): Promise<void> {
+  // Written first: if this process dies half-way, the job takes the parts away.
+  await jobs.enqueue(db, 'rag.sweep', { userId, version: id }, { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) })
+  for (let from = 0; from < input.sizeBytes; from += PART_BYTES) {
+    const bytes = await input.read(from, Math.min(input.sizeBytes, from + PART_BYTES))
+    await insertInput(db, userId, id, from / PART_BYTES, bytes)
+  }
+}
+
+async function requireRoom(db: Db, userId: string, bytes: number): Promise<void> {
+  const waiting = await countActive(db, userId)
+  if (waiting.jobs < WAITING_MAX && waiting.bytes + bytes <= WAITING_MB * 1024 * 1024) return
+  throw ragProblem('ingest_queue_full', { jobs: WAITING_MAX, max: WAITING_MB }, { headers: { 'Retry-After': '30' } })
+}
+
+const keyOf = (userId: string) => `${INGEST_JOB}:${userId}`
+
+/** @throws Problem 404 */
+export async function readIngestJob({ db }: Pick<RagDeps, 'db'>, userId: string, id: string): Promise<IngestJob> {
+  const row = await findJob(db, userId, id)
+  if (row === undefined) throw ragProblem('ingest_job_not_found')
+  return viewOf(row)
+}
+
+/** Newest first. */
+export async function listIngestJobs({ db }: Pick<RagDeps, 'db'>, userId: string, limit: number): Promise<IngestJob[]> {
+  return (await listJobs(db, userId, limit)).map(viewOf)
+}
+
+function viewOf(row: IngestJobRow): IngestJob {
+  const { id, state, stage, done, total, document_id, warnings_json, error_json, created_at, finished_at } = row
+  return {
+    ...{ id, state, stage, done, total, document_id },
+    chunks_created: state === 'done' ? done : 0,
+    warnings: warnings_json,
+    error: error_json,
+    source: row.request_json.source,
+    external_id: row.request_json.externalId,
+    ...{ created_at, finished_at },
+  }
+}
+
+/** One that has ended stays as it is. @throws Problem 404 */
+export async function cancelIngestJob(deps: QueueDeps, userId: string, id: string): Promise<IngestJob> {
+  await finish(deps, userId, id, ragProblem('ingest_cancelled'))
+  return readIngestJob(deps, userId, id)
+}
+
+/** The handler: the next document of this user. */
+export async function runIngestJob(
+  deps: IngestJobDeps,
+  { userId }: { userId: string },
+  context: JobContext,
+): Promise<void> {
+  const row = await takeNext(deps, userId)
+  if (row === null) return
+  const { id } = row
+  try {
+    if (row.attempts > TRIES_MAX) throw givenUp(row)
+    await run(deps, row, context)
+  } catch (error) {
+    if (context.signal.aborted) {
+      await updateActive(deps.db, userId, id, { attempts: row.attempts - 1 })
+      throw error
+    }
+    if (mayPass(error)) {
+      await updateActive(deps.db, userId, id, { error_json: told(error) })
+      throw error
+    }
+    // A cancelled one has ended already, and this changes nothing.
+    await finish(deps, userId, id, error as Problem)
+  }
+  await queueNext(deps, userId)
+}
+
+/** Marks it as begun; null when there is none, and then nobody looks again until one comes. */
+async function takeNext({ db, jobs }: QueueDeps, userId: string): Promise<IngestJobRow | null> {
+  return transaction(db, async (tx) => {
+    await lockDocuments(tx, userId)
+    const row = await nextJob(tx, userId)
+    if (row === undefined) {
+      await jobs.withdraw(tx, keyOf(userId))
+      return null
+    }
+    const begun = { state: 'running', stage: 'reading', attempts: row.attempts + 1 } as const
+    await updateActive(tx, userId, row.id, begun)
+    return { ...row, ...begun }
+  })
+}
+
+/** With the user. */
+export async function eraseIngestJobs({ jobs }: Pick<RagDeps, 'jobs'>, tx: Db, userId: string): Promise<void> {
+  await jobs.withdraw(tx, keyOf(userId))
+}
+
+/** To the end of the line: others wait, too. */
+async function queueNext({ db, jobs }: QueueDeps, userId: string): Promise<void> {
+  await transaction(db, async (tx) => {
+    await lockDocuments(tx, userId)
+    await jobs.withdraw(tx, keyOf(userId))
+    if ((await nextJob(tx, userId)) !== undefined)
+      await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: keyOf(userId) })
+  })
+}
+
+async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext): Promise<void> {
+  const { user_id: userId, id, request_json: request } = row
+  const { signal } = context
+  const bytes = await readInput(deps.db, userId, id, row.input_bytes)
+  const read =
+    request.file === null ? { text: bytes, warnings: [] } : await deps.parser.read(request.file, bytes, signal)
+  await updateActive(deps.db, userId, id, { stage: 'storing', warnings_json: read.warnings, error_json: null })
+
+  const handle =
+    typeof read.text !== 'string' && read.text.byteLength > LONG_BYTES ? deps.pipeline.open(read.text, 'text') : null
+  const text =
+    handle ??
+    (typeof read.text === 'string' ? read.text : new TextDecoder('utf-8', { ignoreBOM: true }).decode(read.text))
+  try {
+    const { budget, ...caller } = request.caller
+    const call = {
+      caller: { ...caller, budget: budget ?? null },
+      route: request.file === null ? '/api/rag/ingest/text' : '/api/rag/ingest/file',
+      signal,
+      origin: originOf(request),
+    }
+    await ingest(deps, call, { ...request, text }, checkpointOf(deps, row, context))
+  } finally {
+    handle?.close()
+  }
+}
+
+/** Nobody waits for an answer that could tell what it costs. */
+const originOf = ({ requestId }: IngestRequest) => ({
+  requestId,
+  endUser: '',
+  labels: '',
+  isAnswered: () => true,
+  charge: () => {},
+})
+
+function checkpointOf(deps: IngestJobDeps, row: IngestJobRow, { advanced }: JobContext): Checkpoint {
+  const { user_id: userId, id } = row
+  const { db, clock } = deps
+  return {
+    version: id,
+    leftShare: row.total === null || row.total === 0 ? 1 : 1 - row.done / row.total,
+    async begin(fingerprint, total) {
+      if (row.fingerprint === fingerprint) return row.done
+      // Another release or another embedder cuts and embeds otherwise: what is there does not fit.
+      await sweepChunks(deps, { userId, version: id })
+      if (!(await updateActive(db, userId, id, { fingerprint, total, done: 0 }))) throw ragProblem('ingest_cancelled')
+      return 0
+    },
+    async written(tx, done) {
+      if (!(await updateActive(tx, userId, id, { done, attempts: 0 }))) throw ragProblem('ingest_cancelled')
+      // In this transaction: on SQLite a write beside it would wait for it.
+      await advanced(tx)
+    },
+    async published(tx, documentId) {
+      const ended = { state: 'done', stage: null, document_id: documentId, finished_at: clock.now() } as const
+      await updateActive(tx, userId, id, ended)
+      await deleteInput(tx, userId, id)
+    },
+  }
+}
+
+/** Its chunks, which nobody will name, and what it read go by a job. */
+async function finish({ db, clock, jobs }: QueueDeps, userId: string, id: string, problem: Problem): Promise<void> {
+  await transaction(db, async (tx) => {
+    await lockDocuments(tx, userId)
+    const ended = { state: 'failed', stage: null, error_json: told(problem), finished_at: clock.now() } as const
+    if (await updateActive(tx, userId, id, ended)) await jobs.enqueue(tx, 'rag.sweep', { userId, version: id })
+  })
+}
+
+/** The job behind what nobody names any more: chunks of a version, and what an ingest job of that name has read. */
+export async function sweepIngest(
+  deps: Pick<RagDeps, 'db' | 'vectors'>,
+  { userId, version }: { userId: string; version: string },
+): Promise<void> {
+  // It sweeps for itself when it ends.
+  if (await isActive(deps.db, userId, version)) return
+  await sweepChunks(deps, { userId, version })
+  await deleteInput(deps.db, userId, version)
+}
+
+/** A refusal stays one; what is busy, away or a fault of ours may be otherwise at the next try. */
+function mayPass(error: unknown): boolean {
+  if (ragProblem.is(error, 'ingest_given_up')) return false
+  return !(error instanceof Problem) || error.status === 429 || error.status >= 500
+}
+
+function told(error: unknown): { code: string; detail: string } {
+  // What a stranger may read of a bug is that there is one.
+  if (!(error instanceof Problem)) return { code: 'internal_error', detail: 'Internal error' }
+  const { code, detail } = error
+  return {
+    code,
+    detail: (typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join(' ')).slice(0, 1_000),
+  }
+}
+
+function givenUp({ error_json }: IngestJobRow): Problem {
+  const reason = error_json?.detail ?? 'the process that read it ended'
+  return ragProblem('ingest_given_up', { tries: TRIES_MAX, reason })
+}

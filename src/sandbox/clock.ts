@@ -1,0 +1,55 @@
+/**
+ * The service's clock while the payment processor is the sandbox's: real time and what a person has added to it. How far it is moved
+ * stands in a file of the data folder, so that every process and every start has the same time. It moves forward alone.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type MovableClock, movableClock } from '#platform/clock.ts'
+import { makeFolder } from '#platform/folder.ts'
+
+const REREAD_MS = 1_000
+
+export function sandboxClock(dataDir: string): MovableClock {
+  const path = join(dataDir, 'sandbox-clock')
+  const clock = movableClock()
+  let readAt = Number.NEGATIVE_INFINITY
+
+  const follow = () => {
+    const now = Date.now()
+    if (now - readAt < REREAD_MS) return
+    readAt = now
+    const moved = movedIn(path)
+    if (moved > clock.movedMs()) clock.advance(moved - clock.movedMs())
+  }
+
+  return {
+    now() {
+      follow()
+      return clock.now()
+    },
+    ms() {
+      follow()
+      return clock.ms()
+    },
+    movedMs() {
+      follow()
+      return clock.movedMs()
+    },
+    advance(ms) {
+      follow()
+      clock.advance(ms)
+      makeFolder(dataDir)
+      writeFileSync(path, String(clock.movedMs()))
+    },
+  }
+}
+
+function movedIn(path: string): number {
+  try {
+    const moved = Number(readFileSync(path, 'utf8'))
+    return Number.isSafeInteger(moved) ? moved : 0
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    throw error
+  }
+}

@@ -1,0 +1,99 @@
+/** The clock on the processor's page, and its API: `{to}`, `{advance_days}` or `{advance_months}`; `to` may be `next`. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Stripe } from 'stripe'
+import { DAY_MS } from '#platform/clock.ts'
+import { type Html, html } from '#platform/http/html.ts'
+import { time as timeOf } from '../page.ts'
+import { OPEN } from '../route.ts'
+import type { ProcessorDeps } from './deps.ts'
+import { Fault } from './fault.ts'
+import { isoOf } from './hosted-page.ts'
+import { get } from './objects.ts'
+import { addInterval } from './periods.ts'
+import { schedule } from './schedule.ts'
+import { changeSettings, settingsOf } from './settings.ts'
+import type { TimeTravel } from './time-travel.ts'
+
+const SHOWN_MAX = 8
+const ENDINGS = { cancel: 'it is cancelled', unpaid: 'it is unpaid', past_due: 'it stays past due' } as const
+
+export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: TimeTravel): void {
+  app.get('/processor/clock', OPEN, () => clockNow(deps))
+
+  /** JSON is answered with JSON; a form, which a person has sent, with the page. */
+  app.post('/processor/clock', OPEN, async (request, reply) => {
+    const isForm = isOfPage(request)
+    try {
+      const happened = await time.moveTo(destination(deps, request.body))
+      return isForm ? reply.redirect('/sandbox/processor', 303) : { ...clockNow(deps), happened }
+    } catch (error) {
+      if (isForm || !(error instanceof Fault)) throw error
+      return reply.code(error.status).send({ error: error.body })
+    }
+  })
+
+  app.post('/processor/settings', OPEN, (request, reply) => {
+    const { after_retries: afterRetries, tax_percent: tax } = (request.body ?? {}) as Record<string, unknown>
+    if (typeof afterRetries === 'string' && Object.hasOwn(ENDINGS, afterRetries))
+      changeSettings(deps, { afterRetries: afterRetries as keyof typeof ENDINGS })
+    const taxPercent = Number(tax)
+    if (typeof tax === 'string' && tax !== '' && taxPercent >= 0 && taxPercent <= 100)
+      changeSettings(deps, { taxPercent })
+    return isOfPage(request) ? reply.redirect('/sandbox/processor', 303) : settingsOf(deps)
+  })
+}
+
+const isOfPage = ({ headers }: FastifyRequest) => headers['content-type']?.includes('form-urlencoded') ?? false
+
+function clockNow(deps: ProcessorDeps) {
+  const next = schedule(deps)
+    .slice(0, SHOWN_MAX)
+    .map(({ at, what, customer }) => ({ at: isoOf(at), what, customer }))
+  return { now: deps.clock.now(), moved_ms: deps.clock.movedMs?.() ?? 0, next }
+}
+
+function destination(deps: ProcessorDeps, body: unknown): number {
+  const { to, advance_days: days, advance_months: months } = (body ?? {}) as Record<string, unknown>
+  const now = deps.clock.ms()
+  if (to === 'next') return Math.max(now, (schedule(deps)[0]?.at ?? now / 1_000) * 1_000)
+  const given = [to, days, months].filter((one) => one !== undefined && one !== '')
+  const at =
+    to !== undefined
+      ? Date.parse(String(to))
+      : days !== undefined
+        ? now + Number(days) * DAY_MS
+        : 1_000 * addInterval(Math.floor(now / 1_000), { interval: 'month', interval_count: Number(months) }) +
+          (now % 1_000)
+  if (given.length !== 1 || !Number.isFinite(at))
+    throw new Fault(400, {
+      type: 'invalid_request_error',
+      message: 'Say one of: to (a time, or `next`), advance_days, advance_months.',
+    })
+  return at
+}
+
+export function clockCard(deps: ProcessorDeps, time: TimeTravel): Html {
+  const moved = Math.round((deps.clock.movedMs?.() ?? 0) / DAY_MS)
+  const next = schedule(deps).slice(0, SHOWN_MAX)
+  const { afterRetries, taxPercent } = settingsOf(deps)
+  const press = (name: string, value: string, words: string, kind = 'plain') =>
+    html`<form method="post" action="/sandbox/processor/clock"><input type="hidden" name="${name}" value="${value}"><button class="${kind}">${words}</button></form>`
+  return html`<section class="card" aria-labelledby="clock"><h2 id="clock">Clock</h2>
+<p>It is ${timeOf(deps.clock.now())}${moved > 0 ? html`, ${moved} ${moved === 1 ? 'day' : 'days'} ahead of the world` : ''}.</p>
+${
+  time.canMove
+    ? html`<div class="row">${next.length > 0 ? press('to', 'next', 'To the next thing', '') : ''}${press('advance_days', '1', 'A day on')}${press('advance_days', '7', 'A week on')}${press('advance_months', '1', 'A month on')}${press('advance_months', '12', 'A year on')}</div>
+<p class="small quiet">The whole service moves along, and never back: who is signed in may have to sign in again.</p>`
+    : html`<p class="small quiet">It can be moved while the processor is the sandbox’s own.</p>`
+}
+${
+  next.length === 0
+    ? html`<p class="quiet">Nothing is ahead: no subscription runs.</p>`
+    : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Ahead</th><th scope="col">Customer</th><th scope="col">What happens</th></tr></thead><tbody>
+${next.map((due) => html`<tr><td class="small">${timeOf(isoOf(due.at))}</td><td>${get<Stripe.Customer>(deps.db, due.customer)?.email ?? due.customer}</td><td>${due.what}</td></tr>`)}</tbody></table></div>`
+}
+<details><summary>How the account is set</summary><form method="post" action="/sandbox/processor/settings">
+<div class="field"><label for="after-retries">When the last retry of a payment has failed</label><select id="after-retries" name="after_retries">${Object.entries(ENDINGS).map(([value, words]) => html`<option value="${value}"${value === afterRetries ? html` selected` : ''}>${words}</option>`)}</select></div>
+<div class="field"><label for="tax-percent">Tax, in percent, on what asks for it</label><input id="tax-percent" name="tax_percent" type="number" min="0" max="100" step="0.1" value="${taxPercent}"></div>
+<button class="plain">Keep</button></form></details></section>`
+}

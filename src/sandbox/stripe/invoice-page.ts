@@ -1,0 +1,83 @@
+/** The hosted invoice: what was asked for, its PDF, and a way to pay what is open. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Stripe } from 'stripe'
+import { type Html, html } from '#platform/http/html.ts'
+import { atomically } from '../database.ts'
+import { money, show, time } from '../page.ts'
+import { OPEN } from '../route.ts'
+import { cardByNumber, describeMethod, keepMethod } from './cards.ts'
+import type { Courier } from './deliveries.ts'
+import type { ProcessorDeps } from './deps.ts'
+import { Fault } from './fault.ts'
+import { badge, cardChoice, faultsAsPages, field, isoOf } from './hosted-page.ts'
+import { invoicePdf } from './invoice-pdf.ts'
+import { must } from './objects.ts'
+import { defaultMethod, setDefaultMethod } from './payment-methods.ts'
+import { collectAgain } from './subscriptions.ts'
+
+type Params = { Params: { id: string } }
+
+const WEBHOOK_PATIENCE_MS = 3_000
+
+export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
+  faultsAsPages(app)
+
+  app.get<Params>('/invoices/:id', OPEN, (request, reply) => showInvoice(deps, reply, request.params.id, null))
+
+  app.get<Params>('/invoices/:id/pdf', OPEN, (request, reply) => {
+    const invoice = must<Stripe.Invoice>(deps.db, 'invoice', request.params.id)
+    return reply
+      .type('application/pdf')
+      .header('content-disposition', `inline; filename="Invoice-${invoice.number ?? 'draft'}.pdf"`)
+      .header('cache-control', 'no-store')
+      .send(invoicePdf(invoice))
+  })
+
+  app.post<Params>('/invoices/:id', OPEN, async (request, reply) => {
+    const { id } = request.params
+    const said = atomically(deps.db, () => payInvoice(deps, id, field(request.body, 'card')))
+    await courier.settled(WEBHOOK_PATIENCE_MS)
+    return said === null ? reply.redirect(`/sandbox/invoices/${id}`, 303) : showInvoice(deps, reply, id, said)
+  })
+}
+
+/** With another card than the one on file, that one is on file from then on. @returns why it was refused */
+function payInvoice(deps: ProcessorDeps, id: string, number: string): string | null {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', id)
+  if (invoice.status !== 'open')
+    throw new Fault(400, { type: 'invalid_request_error', message: `This invoice is ${invoice.status}.` })
+  const customer = must<Stripe.Customer>(deps.db, 'customer', String(invoice.customer))
+  const card = cardByNumber(number)
+  const { email, name = null } = customer
+  const method = card ? keepMethod(deps, card, customer.id, { name, email }) : defaultMethod(deps, customer.id)
+  const attempt = collectAgain(deps, invoice, method, true)
+  if (attempt.status === 'failed') return attempt.error.message
+  if (card && method) setDefaultMethod(deps, customer.id, method)
+  return null
+}
+
+function showInvoice(deps: ProcessorDeps, reply: FastifyReply, id: string, refused: string | null): FastifyReply {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', id)
+  const { currency } = invoice
+  const off = (invoice.total_discount_amounts ?? []).reduce((sum, { amount }) => sum + amount, 0)
+  const onFile = defaultMethod(deps, String(invoice.customer))
+  const row = (left: string | Html | null, minor: number) =>
+    html`<div class="between"><span>${left}</span><span class="amount">${money(minor, currency)}</span></div>`
+  const main = html`<div class="card narrow"><div class="between"><h1>Invoice ${invoice.number ?? '(draft)'}</h1>${badge(String(invoice.status))}</div>
+<p class="quiet">${invoice.customer_name ?? ''} ${invoice.customer_email ?? ''} · ${time(isoOf(invoice.created))}</p>
+${invoice.lines.data.map((line) => row(line.description, line.amount))}
+<hr class="quiet">
+${off > 0 ? row('Discount', -off) : ''}
+${(invoice.total_taxes ?? []).map((tax) => row(tax.taxability_reason === 'reverse_charge' ? 'Tax (reverse charge)' : tax.tax_behavior === 'inclusive' ? 'Tax (included)' : 'Tax', tax.amount))}
+${row(html`<strong>Total</strong>`, invoice.total)}
+${row('Amount due', invoice.amount_remaining)}
+${invoice.status === 'draft' ? '' : html`<p><a href="/sandbox/invoices/${id}/pdf">Download the PDF</a></p>`}
+${refused === null ? '' : html`<p class="notice bad" role="alert">${refused}</p>`}
+${
+  invoice.status === 'open'
+    ? html`<form method="post" action="/sandbox/invoices/${id}"><button>Pay with ${describeMethod(onFile)}</button></form>
+<details><summary>Use another card</summary><form method="post" action="/sandbox/invoices/${id}">${cardChoice('4242424242424242')}<button>Pay ${money(invoice.amount_remaining, currency)}</button></form></details>`
+    : ''
+}</div>`
+  return show(reply, { title: 'Invoice', place: 'processor', main, hosted: true }, refused === null ? 200 : 402)
+}

@@ -1,0 +1,62 @@
+/** A subscription laid aside on request: no period runs and nothing is billed until it is resumed. */
+import type { Stripe } from 'stripe'
+import type { Form } from '../form.ts'
+import { type ProcessorDeps, seconds } from './deps.ts'
+import { emit } from './events.ts'
+import { badParameter } from './fault.ts'
+import { collect } from './invoices.ts'
+import { must, put, sideOf } from './objects.ts'
+import { group, integer, optionalText, played } from './parameters.ts'
+import { methodOf } from './payment-methods.ts'
+import { prorationIn, unusedOf } from './proration.ts'
+import { bill, pause, renew, resumePaused, type SubscriptionSide, setStatus } from './subscriptions.ts'
+
+export function pauseSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {
+  played(form, ['type', 'bill_for', 'invoicing_behavior'])
+  if ((optionalText(form, 'type') ?? 'subscription') !== 'subscription')
+    throw badParameter('type', 'Invalid type: must be subscription')
+  const given = group(form, 'bill_for')
+  // Nothing that is sold here is metered: there is no usage outstanding, whichever way it is asked for.
+  played(given, ['unused_time_from', 'outstanding_usage_through'], 'bill_for')
+  const unusedFrom = optionalText(group(given, 'unused_time_from'), 'type') ?? 'now'
+  const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
+  const { current_period_start: start = 0 } = before.items.data[0] ?? {}
+  const moments: Record<string, number | null> = { now: seconds(deps), item_current_period_start: start, none: null }
+  const from = moments[unusedFrom]
+  if (from === undefined) throw badParameter('bill_for[unused_time_from][type]', `Invalid type: ${unusedFrom}`)
+  const behavior = optionalText(form, 'invoicing_behavior') ?? 'pending_invoice_item'
+
+  const paused = pause(deps, id)
+  if (from === null || before.status !== 'active') return paused
+  const lines = before.items.data.map((item) => unusedOf(deps, item, from))
+  const side = sideOf<SubscriptionSide>(deps.db, id)
+  const isNow = behavior === 'invoice'
+  const pending = isNow ? side.pending : [...(side.pending ?? []), ...lines]
+  put(deps.db, paused, { side: { ...side, ...(pending ? { pending } : {}), isCredited: true } })
+  if (isNow) collect(deps, bill(deps, paused, 'subscription_update', lines).id, methodOf(deps, paused), false)
+  return must(deps.db, 'subscription', id)
+}
+
+/** As asked, a period of its own begins and is billed at once; else the old one goes on. */
+export function resumeSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {
+  played(form, ['billing_cycle_anchor', 'proration_behavior', 'proration_date', 'payment_behavior'])
+  const anchor = form.billing_cycle_anchor
+  const type = typeof anchor === 'string' ? anchor : optionalText(group(form, 'billing_cycle_anchor'), 'type')
+  if (type !== null && type !== 'now' && type !== 'unchanged')
+    throw badParameter('billing_cycle_anchor[type]', `Invalid type: ${type}`)
+  if (type === 'unchanged') return resumePaused(deps, id)
+
+  const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
+  if (before.status !== 'paused') return resumePaused(deps, id)
+  const at = integer(form, 'proration_date') ?? seconds(deps)
+  const { isCredited = false, pending = [], ...side } = sideOf<SubscriptionSide>(deps.db, id)
+  const isOwed = !isCredited && prorationIn(form) !== 'none' && before.trial_end === null
+  const unused = isOwed ? before.items.data.map((item) => unusedOf(deps, item, at)).filter((one) => one.amount < 0) : []
+  const items = before.items.data.map((item) => ({ ...item, current_period_end: at }))
+  const anchored = { ...before, items: { ...before.items, data: items }, billing_cycle_anchor: at }
+  put(deps.db, anchored, { side: { ...side, pending: [...pending, ...unused] } })
+  setStatus(deps, id, 'active')
+  const resumed = renew(deps, id, true)
+  emit(deps, 'customer.subscription.resumed', resumed)
+  return resumed
+}

@@ -1,0 +1,85 @@
+/** What a change of plan in the middle of a period costs, and gives back. */
+import type { Stripe } from 'stripe'
+import type { Form } from '../form.ts'
+import { productName } from './catalogue.ts'
+import type { ProcessorDeps } from './deps.ts'
+import { badParameter } from './fault.ts'
+import type { Line } from './invoice-lines.ts'
+import { mustParam } from './objects.ts'
+import { integer, optionalText, played } from './parameters.ts'
+import { addInterval, remainingShare } from './periods.ts'
+import { planOf } from './subscription-object.ts'
+
+const PRORATIONS = ['create_prorations', 'always_invoice', 'none']
+
+export function prorationIn(form: Form): string {
+  const behavior = optionalText(form, 'proration_behavior') ?? 'create_prorations'
+  if (!PRORATIONS.includes(behavior)) throw badParameter('proration_behavior', `Must be one of ${PRORATIONS}`)
+  return behavior
+}
+
+export type Change = { items: Stripe.SubscriptionItem[]; lines: Line[]; isNewPeriod: boolean }
+
+/** The items after the change, and the lines for it. Another interval begins a period at once; a trial costs nothing. */
+export function changedItems(
+  deps: ProcessorDeps,
+  subscription: Stripe.Subscription,
+  changes: readonly Form[],
+  at: number,
+  param = 'items',
+): Change {
+  const lines: Line[] = []
+  let isNewPeriod = false
+  const isFree = subscription.status === 'trialing'
+  for (const [index, change] of changes.entries()) {
+    played(change, ['id', 'price', 'quantity'], `${param}[${index}]`)
+    const id = optionalText(change, 'id')
+    if (id ? !subscription.items.data.some((item) => item.id === id) : changes.length > 1)
+      throw badParameter(`${param}[${index}][id]`, `No such subscription_item: '${id}'`, 'resource_missing')
+  }
+
+  const items = subscription.items.data.map((item) => {
+    const index = changes.findIndex((one) => (optionalText(one, 'id') ?? item.id) === item.id)
+    const change = changes[index]
+    if (!change) return item
+    const priceId = optionalText(change, 'price') ?? item.price.id
+    const price = mustParam<Stripe.Price>(deps.db, 'price', priceId, `${param}[${index}][price]`)
+    if (!price.recurring)
+      throw badParameter(`${param}[${index}][price]`, 'The price specified is set to `type=one_time`.')
+    if (price.currency !== subscription.currency)
+      throw badParameter(`${param}[${index}][price]`, 'The price is in another currency than the subscription.')
+    const quantity = integer(change, 'quantity') ?? item.quantity ?? 1
+    const sameInterval =
+      price.recurring.interval === item.price.recurring?.interval &&
+      price.recurring.interval_count === item.price.recurring.interval_count
+    if (isFree) return { ...item, price, plan: planOf(price), quantity }
+    if (!sameInterval) isNewPeriod = true
+    const from = sameInterval ? item.current_period_start : at
+    const to = sameInterval ? item.current_period_end : addInterval(at, price.recurring)
+
+    const ahead = remainingShare(item.current_period_start, item.current_period_end, at)
+    const due = Math.round((price.unit_amount ?? 0) * quantity * (sameInterval ? ahead : 1))
+    const line = { item: item.id, from: at, proration: true }
+    lines.push(unusedOf(deps, item, at), {
+      ...line,
+      to,
+      price,
+      quantity,
+      proration: sameInterval,
+      amount: due,
+      description: sameInterval ? `Remaining time on ${productName(deps, price)}` : productName(deps, price),
+    })
+    return { ...item, price, plan: planOf(price), quantity, current_period_start: from, current_period_end: to }
+  })
+  return { items, lines, isNewPeriod }
+}
+
+/** What is given back of a paid period. */
+export function unusedOf(deps: ProcessorDeps, item: Stripe.SubscriptionItem, at: number): Line {
+  const { price, current_period_start: start, current_period_end: to } = item
+  const quantity = item.quantity ?? 1
+  const amount = -Math.round((price.unit_amount ?? 0) * quantity * remainingShare(start, to, at))
+  const description = `Unused time on ${productName(deps, price)}`
+  // Never -0, which JSON does not know.
+  return { description, amount: amount || 0, price, item: item.id, from: at, to, proration: true, quantity }
+}

@@ -1,0 +1,46 @@
+/** A plain rate on every sale that asks for tax, wherever its buyer is; who gives a tax id owes it instead (reverse charge). */
+import type { Stripe } from 'stripe'
+import type { ProcessorDeps } from './deps.ts'
+import { all } from './objects.ts'
+import { settingsOf } from './settings.ts'
+
+export type TaxTerms = { percent: number; isReverse: boolean }
+
+/** Null: no tax is asked for. */
+export function taxTerms(
+  deps: Pick<ProcessorDeps, 'db'>,
+  isAsked: boolean,
+  customer: string | null,
+  taxIds: readonly unknown[] = [],
+): TaxTerms | null {
+  if (!isAsked) return null
+  const isReverse = taxIds.length > 0 || (customer !== null && all(deps.db, 'tax_id', customer).length > 0)
+  return { percent: settingsOf(deps).taxPercent, isReverse }
+}
+
+export type Tax = { amount: number; behavior: 'exclusive' | 'inclusive'; taxable: number }
+
+/** A price that does not say so is without tax, as the processor's tax settings are at first. */
+export function taxOn(amount: number, price: Pick<Stripe.Price, 'tax_behavior'>, terms: TaxTerms | null): Tax {
+  const behavior = price.tax_behavior === 'inclusive' ? 'inclusive' : 'exclusive'
+  if (!terms || terms.isReverse) return { amount: 0, behavior, taxable: amount }
+  const share = terms.percent / 100
+  if (behavior === 'exclusive') return { amount: Math.round(amount * share), behavior, taxable: amount }
+  const tax = amount - Math.round(amount / (1 + share))
+  return { amount: tax, behavior, taxable: amount - tax }
+}
+
+/** As an invoice and its lines show it. */
+export function shownTax({ amount, behavior, taxable }: Tax, terms: TaxTerms | null): object[] {
+  if (!terms) return []
+  return [
+    {
+      amount,
+      tax_behavior: behavior,
+      tax_rate_details: { tax_rate: 'txr_sandbox' },
+      taxability_reason: terms.isReverse ? 'reverse_charge' : 'standard_rated',
+      taxable_amount: terms.isReverse ? 0 : taxable,
+      type: 'tax_rate_details',
+    },
+  ]
+}

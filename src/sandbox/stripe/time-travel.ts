@@ -1,0 +1,76 @@
+/**
+ * Moves the clock, day by day and from one thing that falls due to the next, so that each happens at its own time and the product has heard
+ * of it, and done what it does, before the next.
+ */
+import { DAY_MS } from '#platform/clock.ts'
+import { atomically } from '../database.ts'
+import { settleAll } from './checkout-payment.ts'
+import { expireOldSessions } from './checkout-sessions.ts'
+import type { Courier } from './deliveries.ts'
+import type { ProcessorDeps } from './deps.ts'
+import { Fault } from './fault.ts'
+import { playDue, schedule } from './schedule.ts'
+
+export type Hands = {
+  /** Null: the clock is not this sandbox's to move. */
+  advance: ((ms: number) => void) | null
+  /** Lets the product do what has become due by its own clock. */
+  catchUp: () => Promise<void>
+}
+
+export type TimeTravel = ReturnType<typeof createTimeTravel>
+
+const MOVE_DAYS_MAX = 400
+const WEBHOOK_PATIENCE_MS = 5_000
+
+export function createTimeTravel(deps: ProcessorDeps, courier: Courier, { advance, catchUp }: Hands) {
+  let isMoving = false
+  let movedHereMs = deps.clock.movedMs?.() ?? 0
+
+  return {
+    canMove: advance !== null,
+
+    /** What real time has made due. A clock that others move (a test) is theirs: then nothing is played unasked. */
+    tick(): void {
+      if (isMoving || (deps.clock.movedMs?.() ?? 0) !== movedHereMs) return
+      playDue(deps)
+    },
+
+    /** @returns what happened on the way. @throws Fault where the clock cannot be moved so. */
+    async moveTo(toMs: number): Promise<string[]> {
+      const { clock } = deps
+      const wantedMs = toMs - clock.ms()
+      if (!advance) throw refused(409, 'The clock can be moved only while the processor is the sandbox’s own.')
+      if (isMoving) throw refused(409, 'The clock is being moved already.')
+      if (!Number.isFinite(wantedMs) || wantedMs < 0) throw refused(400, 'The clock moves forward alone.')
+      if (wantedMs > MOVE_DAYS_MAX * DAY_MS)
+        throw refused(400, `The clock moves ${MOVE_DAYS_MAX} days at once, at most.`)
+      isMoving = true
+      try {
+        return await travel(toMs)
+      } finally {
+        isMoving = false
+      }
+    },
+  }
+
+  async function travel(toMs: number): Promise<string[]> {
+    const { clock, db } = deps
+    const happened: string[] = []
+    atomically(db, () => settleAll(deps))
+    for (;;) {
+      happened.push(...playDue(deps))
+      expireOldSessions(deps)
+      await courier.settled(WEBHOOK_PATIENCE_MS)
+      await catchUp()
+      const now = clock.ms()
+      if (now >= toMs) return happened
+      const [next] = schedule(deps)
+      const step = Math.min(toMs, now + DAY_MS, next ? Math.max(next.at * 1_000, now) : Number.POSITIVE_INFINITY) - now
+      advance?.(step)
+      movedHereMs += step
+    }
+  }
+}
+
+const refused = (status: number, message: string) => new Fault(status, { type: 'invalid_request_error', message })

@@ -1,0 +1,20 @@
+/** Purchases stay for the books; who downloaded what from where, and what was written to support, does not. */
+
+import { type Aged, byAge } from '#platform/retention.ts'
+import type { Config } from '#src/config.ts'
+import './tables.ts'
+
+export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[] {
+  const kept = { days: retention.contactDays, setting: 'RETENTION_CONTACT_DAYS' }
+  return [
+    byAge({
+      ...{ what: 'ended sessions of the storefront', days: 0, setting: null },
+      ...{ table: 'store_sessions', key: ['user_id', 'token_hash'], at: 'expires_at' },
+    }),
+    byAge({
+      ...{ what: 'downloads', days: retention.downloadsDays, setting: 'RETENTION_DOWNLOADS_DAYS' },
+      ...{ table: 'downloads', key: ['user_id', 'id'], at: 'downloaded_at' },
+    }),
+    byAge({ ...kept, what: 'messages to support', table: 'contact_messages', key: ['id'], at: 'created_at' }),
+  ]
+}

@@ -1,0 +1,56 @@
+// What is kept of days of usage that go, by age or with their user: the months' sums, without the person.
+import './tables.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { SLICE_ROWS } from '#platform/db/slices.ts'
+
+const DAY = sql.join(
+  ['user_id', 'day', 'key_id', 'model', 'vendor', 'tier', 'outcome', 'end_user'].map((column) => sql.ref(column)),
+)
+
+type Removed = {
+  day: string
+  model: string
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
+  cost_nanos: number
+}
+
+/** Moves up to SLICE_ROWS of such days into their months; what another process moves at once is counted once. @returns how many. */
+export async function archiveDays(db: Db, which: RawBuilder<unknown>): Promise<number> {
+  return transaction(db, async (tx) => {
+    const { rows } = await sql<Removed>`
+      delete from usage_days where (${DAY}) in (
+        select ${DAY} from usage_days where ${which} limit ${sql.lit(SLICE_ROWS)})
+      returning day, model, requests, prompt_tokens, completion_tokens, cost_nanos`.execute(tx)
+    const months = new Map<string, Removed>()
+    for (const row of rows) {
+      const name = `${row.day.slice(0, 7)}\n${row.model}`
+      const sum = months.get(name)
+      if (sum === undefined) months.set(name, { ...row })
+      else {
+        sum.requests += row.requests
+        sum.prompt_tokens += row.prompt_tokens
+        sum.completion_tokens += row.completion_tokens
+        sum.cost_nanos += row.cost_nanos
+      }
+    }
+    // In one order, as two processes lock them.
+    for (const [, { day, ...sums }] of [...months].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      await tx
+        .insertInto('usage_archive')
+        .values({ month: day.slice(0, 7), ...sums })
+        .onConflict((conflict) =>
+          conflict.columns(['month', 'model']).doUpdateSet({
+            requests: sql`usage_archive.requests + excluded.requests`,
+            prompt_tokens: sql`usage_archive.prompt_tokens + excluded.prompt_tokens`,
+            completion_tokens: sql`usage_archive.completion_tokens + excluded.completion_tokens`,
+            cost_nanos: sql`usage_archive.cost_nanos + excluded.cost_nanos`,
+          }),
+        )
+        .execute()
+    }
+    return rows.length
+  })
+}

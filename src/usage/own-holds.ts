@@ -1,0 +1,94 @@
+// What running calls hold of budgets where one process has the database to itself: in memory, so that a claim costs a read and no
+// transaction, and what a process held is nobody's once it is gone.
+// The trap: between reading what is used and holding the rest nothing may be awaited.
+import './tables.ts'
+import { commitAsync } from '#platform/db/async-commit.ts'
+import type { Db } from '#platform/db/db.ts'
+import { prepared } from '#platform/db/prepared.ts'
+import { alertOfRefusal } from './alerts.ts'
+import {
+  type Amounts,
+  type Budget,
+  type BudgetAnswer,
+  type BudgetClaim,
+  type BudgetLimit,
+  claimOne,
+  type Granted,
+  NO_LIMIT,
+  openPeriod,
+  type Refusal,
+  refusalOf,
+} from './budgets.ts'
+import { periodsAt } from './periods.ts'
+
+export type OwnHolds = {
+  reserve(claim: BudgetClaim): Promise<BudgetAnswer>
+  /** After what the call used is counted: meanwhile it may count twice, and never not at all. */
+  release(granted: Granted): void
+  /** `period` by its name. */
+  heldOf(userId: string, scope: string, period: string): Amounts
+}
+
+const NOTHING: Amounts = { tokens: 0, nanos: 0 }
+
+/** @param db an embedded one, which answers a read at once. */
+export function createOwnHolds(db: Db): OwnHolds {
+  const held = new Map<string, Amounts>()
+  const heldOf = (userId: string, scope: string, period: string) => held.get(`${userId}|${scope}|${period}`) ?? NOTHING
+  const change = (userId: string, scope: string, period: string, { tokens, nanos }: Amounts, sign: 1 | -1) => {
+    const name = `${userId}|${scope}|${period}`
+    const before = held.get(name) ?? NOTHING
+    const after = { tokens: before.tokens + sign * tokens, nanos: before.nanos + sign * nanos }
+    if (after.tokens === 0 && after.nanos === 0) held.delete(name)
+    else held.set(name, after)
+  }
+
+  /** @returns the limit whose period nobody has claimed from, which is to be opened first. */
+  const takeNow = (claim: BudgetClaim, amounts: Amounts): { refusal: Refusal | null } | { unopened: BudgetLimit } => {
+    const { userId, limits } = claim
+    const periods = periodsAt(claim.at)
+    for (const limit of limits) {
+      const row = readUsed(db, userId, limit.scope, periods[limit.period]) as Used | undefined
+      if (row === undefined) return { unopened: limit }
+      const { tokens, nanos } = heldOf(userId, limit.scope, periods[limit.period])
+      const fits =
+        row.used_tokens + tokens + amounts.tokens <= (limit.tokens ?? NO_LIMIT) &&
+        row.used_nanos + nanos + amounts.nanos <= (limit.nanos ?? NO_LIMIT)
+      if (!fits) return { refusal: refusalOf(claim, limit, { ...row, reserved_tokens: tokens, reserved_nanos: nanos }) }
+    }
+    for (const { scope, period } of limits) change(userId, scope, periods[period], amounts, 1)
+    return { refusal: null }
+  }
+
+  const take = async (claim: BudgetClaim, amounts: Amounts): Promise<Refusal | null> => {
+    for (let left = claim.limits.length; ; left--) {
+      const taken = takeNow(claim, amounts)
+      if ('refusal' in taken) return taken.refusal
+      if (left === 0) throw new Error('a budget has gone while it was claimed')
+      await commitAsync(db, (run) => openPeriod({ db, run }, claim, taken.unopened))
+    }
+  }
+
+  return {
+    reserve: (claim) =>
+      claimOne(claim, take, (refusal) => commitAsync(db, (run) => alertOfRefusal({ db, run }, claim, refusal))),
+    release({ userId, at, budgets, tokens, nanos }) {
+      const periods = periodsAt(at)
+      for (const { scope, period } of budgets) change(userId, scope, periods[period], { tokens, nanos }, -1)
+    },
+    heldOf,
+  }
+}
+
+type Used = Omit<Budget, 'reserved_tokens' | 'reserved_nanos'>
+
+const readUsed = prepared<Used>(
+  (db) =>
+    db
+      .selectFrom('usage_budgets')
+      .select(['used_tokens', 'used_nanos', 'alerted_nanos', 'alerted_limit_nanos'])
+      .where('user_id', '=', '')
+      .where('scope', '=', '')
+      .where('period', '=', ''),
+  3,
+)

@@ -1,0 +1,72 @@
+import { Anchor, Badge, Card, Skeleton, Table, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { invoicesQuery } from '../api/queries.ts'
+import type { Invoice } from '../api/types.ts'
+import { day, money } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+
+const COLORS: Record<string, string> = { paid: 'pine', open: 'red' }
+
+/** Every invoice, with its PDF, and where an open one is paid. */
+export function Invoices() {
+  const invoices = useQuery(invoicesQuery)
+  return (
+    <Card component="section" aria-labelledby="invoices">
+      <Title order={2} fz="h3" id="invoices" mb="sm">
+        Invoices
+      </Title>
+      <Loaded query={invoices} skeleton={<Skeleton h={80} />}>
+        {({ invoices }) =>
+          invoices.length === 0 ? (
+            <Text c="dimmed">There is none yet.</Text>
+          ) : (
+            <Table.ScrollContainer minWidth={560}>
+              <Table>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Date</Table.Th>
+                    <Table.Th>For</Table.Th>
+                    <Table.Th>Status</Table.Th>
+                    <Table.Th ta="right">Total</Table.Th>
+                    <Table.Th ta="right">Invoice</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {invoices.map((invoice) => (
+                    <InvoiceRow key={invoice.id} invoice={invoice} />
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </Table.ScrollContainer>
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
+function InvoiceRow({ invoice }: { invoice: Invoice }) {
+  const { status, pay_url: payUrl, pdf_url: pdfUrl, number } = invoice
+  return (
+    <Table.Tr>
+      <Table.Td>{day(invoice.created_at)}</Table.Td>
+      <Table.Td>{invoice.description ?? number}</Table.Td>
+      <Table.Td>
+        <Badge color={COLORS[status] ?? 'gray'}>{status}</Badge>
+      </Table.Td>
+      <Table.Td ta="right">{money(invoice.total, invoice.currency)}</Table.Td>
+      <Table.Td ta="right">
+        {status === 'open' && payUrl !== null && (
+          <Anchor href={payUrl} mr="sm">
+            Pay<span hidden> invoice {number}</span>
+          </Anchor>
+        )}
+        {pdfUrl !== null && (
+          <Anchor href={pdfUrl} aria-label={`PDF of invoice ${number ?? ''}`}>
+            PDF
+          </Anchor>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}

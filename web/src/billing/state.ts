@@ -1,0 +1,105 @@
+/** What a page says of a subscription, and what can be done about it: one table for the billing page, the bar above all pages, and the tests. */
+import type { Subscription } from '../api/types.ts'
+import { day, money } from '../components/format.ts'
+
+export type BillingAction = 'pay' | 'card' | 'resume' | 'keep' | 'pause' | 'cancel' | 'change' | 'subscribe'
+
+export type BillingState = {
+  /** In the badge. */
+  word: string
+  color: string
+  /** What happens when; null where nothing runs. */
+  term: string | null
+  /** Something to be done about it; null: all is well. */
+  alert: { title: string; text: string; isUrgent: boolean } | null
+  /** The first is the one to press. */
+  actions: readonly BillingAction[]
+}
+
+export type Shown = Pick<
+  Subscription,
+  | 'status'
+  | 'processor_status'
+  | 'current_period_end'
+  | 'cancel_at_period_end'
+  | 'trial_ends_at'
+  | 'open_until'
+  | 'next_tier'
+  | 'amount'
+  | 'currency'
+  | 'interval'
+>
+
+export function stateOf(subscription: Shown, nameOf: (tier: string) => string = (tier) => tier): BillingState {
+  const { status, processor_status: word, current_period_end: end, open_until: openUntil } = subscription
+  if (status === 'free' || status === 'cancelled') return notRunning(status)
+  if (word === 'paused') return PAUSED
+  if (status === 'past_due') return due(word === 'unpaid' ? null : openUntil)
+  if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
+  const cost = costOf(subscription)
+  if (subscription.trial_ends_at !== null) {
+    const term = `Your trial ends on ${day(subscription.trial_ends_at)}. Then ${cost ?? 'the plan'} is charged to your card.`
+    return { word: 'Trial', color: 'brass', term, alert: null, actions: ['change', 'card', 'cancel'] }
+  }
+  const next = subscription.next_tier
+  const then = next === null ? `Renews on ${day(end ?? '')}` : `Becomes ${nameOf(next)} on ${day(end ?? '')}`
+  return {
+    word: 'Active',
+    color: 'pine',
+    term: end === null ? null : `${then}${cost === null ? '' : `, for ${cost}`}.`,
+    alert: null,
+    actions: ['change', 'card', 'pause', 'cancel'],
+  }
+}
+
+function notRunning(status: 'free' | 'cancelled'): BillingState {
+  const isOver = status === 'cancelled'
+  return {
+    word: isOver ? 'Cancelled' : 'No subscription',
+    color: 'gray',
+    term: isOver ? 'Your subscription has ended. What you have stored is kept.' : null,
+    alert: null,
+    actions: ['subscribe'],
+  }
+}
+
+const PAUSED: BillingState = {
+  word: 'Paused',
+  color: 'gray',
+  term: null,
+  alert: {
+    title: 'Your subscription is paused',
+    text: 'Nothing is billed, and your plan is closed until you resume it. What you have stored is kept. Resuming begins a new period, and bills it.',
+    isUrgent: false,
+  },
+  actions: ['resume', 'card', 'cancel'],
+}
+
+function due(openUntil: string | null): BillingState {
+  const text =
+    openUntil === null
+      ? 'Your plan is closed until the payment goes through. What you have stored is kept.'
+      : `Your plan stays open until ${day(openUntil)}. Pay, or change your card, so that it stays so.`
+  return {
+    word: 'Payment due',
+    color: 'red',
+    term: null,
+    alert: { title: 'The last payment did not go through', text, isUrgent: true },
+    actions: ['pay', 'card', 'cancel'],
+  }
+}
+
+function ending(end: string | null, trialEnd: string | null): BillingState {
+  const on = day(trialEnd ?? end ?? '')
+  return {
+    word: 'Ends soon',
+    color: 'brass',
+    term: `Ends on ${on}. Until then everything stays open${trialEnd === null ? '' : ', and nothing is charged'}.`,
+    alert: null,
+    actions: ['keep', 'card'],
+  }
+}
+
+function costOf({ amount, currency, interval }: Shown): string | null {
+  return amount === null || currency === null || interval === null ? null : `${money(amount, currency)} a ${interval}`
+}
