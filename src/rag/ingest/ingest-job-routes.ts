@@ -73,7 +73,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         params: Type.Object({ id: Type.String() }),
         response: { 200: Job },
       },
-      config: { ...RAG_READ_POLICY, limit, events: { message: { ...Job, description: 'The job, as it is now' } } },
+      config: { ...RAG_READ_POLICY, limit, events: { message: Job } },
     },
     async (request, reply) => {
       const { userId } = callerOf(request)
