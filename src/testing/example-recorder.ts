@@ -192,7 +192,8 @@ function stabilizer({ config: { http }, clock }: TestApp) {
   }
 
   function text(found: string, name: string): string {
-    if (SECRETS.has(name)) return standIn(found, WHOLE)
+    // Of a job it is a word; of a sign-in a secret.
+    if (SECRETS.has(name) && !(name === 'state' && /^[a-z]{1,12}$/.test(found))) return standIn(found, WHOLE)
     if (DATES.has(name) && /^\d{4}-\d\d-\d\d$/.test(found)) return moment(found)
     let result = found
       .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.port}\\b`, 'g'), 'localhost$18000')
