@@ -49,6 +49,8 @@ const APP_PAGES = [
   '/admin?tab=money',
   '/admin?tab=jobs',
   '/admin?tab=switches',
+  '/admin?tab=invitations',
+  '/admin?tab=audit&action=sign-in',
 ]
 const STOREFRONT_PAGES = [
   '/',

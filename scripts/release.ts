@@ -1,6 +1,6 @@
 /**
  * `npm run release [-- REVISION]`: the archive of a release, the tag's files with the built user app, so that nothing is built where
- * it is unpacked. The app is made of what is archived, times and all: a start compares them with what it was built from.
+ * it is unpacked, and beside it the list of what is in it (CycloneDX). The app is made of what is archived, times and all: a start compares them with what it was built from.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -29,6 +29,13 @@ try {
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
+writeBillOfMaterials(`${name}.cdx.json`)
 const sha256 = createHash('sha256').update(readFileSync(archive)).digest('hex')
 writeFileSync(`${archive}.sha256`, `${sha256}  ${name}.tar.gz\n`)
 console.log(`${archive}\n${sha256}`)
+
+/** From the lock file alone: no registry is asked. What only develops the service is not in it. */
+function writeBillOfMaterials(path: string): void {
+  const options = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only']
+  writeFileSync(path, execFileSync('npm', options, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 }))
+}

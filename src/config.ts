@@ -43,7 +43,14 @@ export type Config = {
   /** How many jobs of each lane run here at once. */
   jobLanes: LaneSlots
   /** `trustProxy`: how many proxies stand in front, or their networks. */
-  http: { host: string; port: number; storefrontPort: number; trustProxy: false | number | readonly string[] }
+  http: {
+    host: string
+    port: number
+    storefrontPort: number
+    trustProxy: false | number | readonly string[]
+    /** Open connections of one address without a credential; null: only of addresses of the world. */
+    connectionsPerAddress: number | null | 'off'
+  }
   urls: { base: string; frontend: string; storefront: string }
   /** How long /readyz says that the process goes before its ports close, and how long what runs may still take. */
   drain: { delaySeconds: number; seconds: number }
@@ -227,7 +234,11 @@ export function readConfig(env: Env): Config {
     telemetry: readTelemetry(read, version),
     serve,
     jobLanes: readLaneSlots(read),
-    http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },
+    http: {
+      ...{ host, port, storefrontPort, trustProxy: readTrustProxy(read) },
+      connectionsPerAddress:
+        read.optional('CONNECTIONS_PER_ADDRESS') === 'off' ? 'off' : read.count('CONNECTIONS_PER_ADDRESS'),
+    },
     urls,
     drain: {
       delaySeconds: read.seconds('DRAIN_DELAY_SECONDS', production ? 5 : 0),

@@ -1,6 +1,7 @@
 /** The ports: one listener for each server, or one for both, which are then told apart by the Host header. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type App, CONNECTIONS_MAX } from '#platform/http/app.ts'
+import type { ConnectionLimit } from '#platform/http/connections.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import type { Config } from './config.ts'
 
@@ -13,10 +14,15 @@ export type Listener = {
 }
 
 /** `api` is what answers on `PORT`. */
-export function createListener(config: Config, api: App | null, storefront: App | null): Listener {
+export function createListener(
+  config: Config,
+  connections: ConnectionLimit,
+  api: App | null,
+  storefront: App | null,
+): Listener {
   const { port, storefrontPort } = config.http
   return api !== null && storefront !== null && port === storefrontPort && port !== 0
-    ? onSharedPort(config, api, storefront)
+    ? onSharedPort(config, connections, api, storefront)
     : onOwnPorts(config, api, storefront)
 }
 
@@ -36,7 +42,7 @@ function onOwnPorts({ http }: Config, api: App | null, storefront: App | null): 
   }
 }
 
-function onSharedPort({ http, urls }: Config, api: App, storefront: App): Listener {
+function onSharedPort({ http, urls }: Config, connections: ConnectionLimit, api: App, storefront: App): Listener {
   const { host, port } = http
   const storefrontHost = new URL(urls.storefront).host
   // The storefront's events come by whatever name the processor has: the sandbox calls this machine's own address.
@@ -48,6 +54,7 @@ function onSharedPort({ http, urls }: Config, api: App, storefront: App): Listen
     app.routing(request, response)
   }).on('clientError', (error, socket) => api.server.emit('clientError', error, socket))
   server.maxConnections = CONNECTIONS_MAX
+  connections.watch(server)
   return {
     servers: [server],
     async listen() {

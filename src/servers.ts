@@ -8,6 +8,7 @@ import { catalogueProblem } from '#catalogue/problems.ts'
 import type { Authenticators, Entitlements, Limits } from '#platform/http/access-control.ts'
 import { type App, createApp, type ServiceState } from '#platform/http/app.ts'
 import { createBodyAdmission } from '#platform/http/bodies.ts'
+import type { ConnectionLimit } from '#platform/http/connections.ts'
 import { healthRoutes } from '#platform/http/health.ts'
 import type { Reference } from '#platform/http/openapi.ts'
 import { describeRoutes, referencePages } from '#platform/http/reference.ts'
@@ -55,6 +56,7 @@ type Needs = {
   sandbox: Sandbox | null
   userApp: boolean
   switches: LiveSwitches
+  connections: ConnectionLimit
 }
 
 /** `health`: where neither is served; who only works is looked at all the same. */
@@ -67,6 +69,7 @@ export async function createServers(
   const entitlements = withSwitches(createEntitlements(config.catalogue, config), needs.switches)
   const shared = {
     ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: createBodyAdmission(platform) },
+    connections: needs.connections,
     limits: Object.assign({}, ...rooms.map(({ limits }) => limits)) as Limits,
   }
   const ofApi = {

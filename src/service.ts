@@ -13,6 +13,7 @@ import type { Hasher } from '#identity/passwords/hasher.ts'
 import { createMail } from '#mail/mail.ts'
 import type { Authenticators } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { createConnectionLimit } from '#platform/http/connections.ts'
 import type { Platform, PlatformOptions } from '#platform/platform.ts'
 import { startRetention } from '#platform/retention.ts'
 import type { Room } from '#platform/room.ts'
@@ -93,11 +94,13 @@ export async function createService(
   const state = { draining: false }
   const { userApp = true } = options
   const sandbox = config.sandbox.on && config.serve.has('api') ? openSandbox(platform, localEmbedder) : null
+  const connections = createConnectionLimit(platform)
   const { api, storefront, health } = await createServers(platform, {
+    connections,
     ...{ rooms, authenticators, state, sandbox, userApp },
     switches: switches.live,
   })
-  const listener = createListener(config, api ?? health, storefront)
+  const listener = createListener(config, connections, api ?? health, storefront)
   let stopRetention = () => {}
   let closing: Promise<void> | null = null
 

@@ -147,6 +147,44 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     },
   )
 
+  app.get(
+    '/api/admin/invitations',
+    {
+      schema: {
+        operationId: 'listInvitations',
+        tags,
+        summary: 'Invitations that nobody has followed yet, newest first',
+        response: {
+          200: Type.Object({
+            invitations: Type.Array(
+              Type.Object({ email: Type.String(), invited_at: Instant, expires_at: Instant }, { title: 'Invitation' }),
+            ),
+          }),
+        },
+      },
+      config: { access: 'superuser' },
+    },
+    async () => ({ invitations: await identity.listInvitations() }),
+  )
+
+  app.delete(
+    '/api/admin/invitations',
+    {
+      schema: {
+        operationId: 'withdrawInvitation',
+        tags,
+        summary: 'Withdraw an invitation: its link makes no account any more',
+        querystring: Type.Object({ email: Type.String({ format: 'email' }) }),
+        response: { 200: Message },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      await identity.withdrawInvitation(callerOf(request).userId, request.query.email)
+      return { message: 'Invitation withdrawn' }
+    },
+  )
+
   app.patch(
     '/api/admin/users/:id',
     {

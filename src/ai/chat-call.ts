@@ -1,5 +1,7 @@
 // A chat call before and after it is asked: its routes, its place in the budget and among the running calls, its record.
 // A prompt's tokens are guessed rather too many; the answer's limit is fitted to what the budget holds.
+import { hash } from 'node:crypto'
+import type { PlanLimits } from '#catalogue/catalogue.ts'
 import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -11,6 +13,7 @@ import { type Extras, NO_EXTRAS } from './cost.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
 import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
 import type { Latencies } from './latencies.ts'
+import { aiProblem } from './problems.ts'
 import { fallbackChain, type RoutingConfig } from './routing.ts'
 import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
@@ -49,6 +52,7 @@ type Deps = RecordDeps & {
   limiter: ConcurrencyLimiter
   latencies: Latencies
   targets: Readonly<Record<string, { vendor: Vendor }>>
+  planLimits(tier: string): PlanLimits
 }
 
 /**
@@ -58,28 +62,37 @@ type Deps = RecordDeps & {
 const UNLIMITED_TOKENS = { unknown: 32_000, least: 4_096 }
 
 /** Reserves the budget and waits for a place. @throws Problem 400, 403, 429, 503; the signal's reason */
-export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boolean): Promise<PreparedCall> {
+export async function prepareCall(deps: Deps, given: GatewayCall, isStream: boolean): Promise<PreparedCall> {
   const { config, limiter } = deps
-  const { caller, route, signal, origin } = call
-  const { promptTokens: guessed, limit, choices } = sizeOf(call)
-  const affinity = affinityOf(caller, turnsOf(call))
-  const size = { promptTokens: guessed, completionTokens: (limit ?? Number.POSITIVE_INFINITY) * choices }
-  const routes = fallbackChain(config, caller, call.first, (alias, open) =>
+  const { caller, route, signal, origin } = given
+  const { promptTokens: guessed, limit: told, choices } = sizeOf(given)
+  const { outputTokensMax, choicesMax } = deps.planLimits(caller.tier)
+  if (choicesMax !== null && choices > choicesMax)
+    throw aiProblem('choices_not_allowed', { max: choicesMax }, { extra: { param: 'n' } })
+  const affinity = affinityOf(caller, turnsOf(given))
+  const atMost = Math.min(told ?? Number.POSITIVE_INFINITY, outputTokensMax ?? Number.POSITIVE_INFINITY)
+  const size = { promptTokens: guessed, completionTokens: atMost * choices }
+  const routes = fallbackChain(config, caller, given.first, (alias, open) =>
     orderOf(deps, alias, open, { affinity, isStream, size }),
   )
   const [first] = routes
   const longest = longestOf(config, routes)
+  // A plan's ceiling is told where the model could answer longer.
+  const isCut =
+    atMost !== told && Number.isFinite(atMost) && !(told === null && longest.isSure && longest.answer <= atMost)
+  const bounded = isCut ? limitedTo(given, atMost) : given
+  const limit = isCut ? atMost : told
   // A vendor refuses what is longer than its model can read.
   const prompt = Math.min(guessed, longest.prompt)
   const wanted = limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
-  const { record, searchesMax } = await opened(deps, call, routes, {
+  const { record, searchesMax } = await opened(deps, given, routes, {
     caller,
     route,
     kind: 'chat',
     first,
     routes,
     promptTokens: prompt,
-    keepsAnHour: keepsAnHour(call.request ?? call.native.body),
+    keepsAnHour: keepsAnHour(given.request ?? given.native.body),
     completionTokens: wanted * choices,
     completionTokensMin: (limit === null ? Math.min(wanted, UNLIMITED_TOKENS.least) : wanted) * choices,
     signal,
@@ -96,7 +109,10 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
   return {
     routes,
     record,
-    asked: reservation === null ? call : fitted(call, reservation, { wanted, choices, searchesMax }),
+    asked: named(
+      reservation === null ? bounded : fitted(bounded, reservation, { wanted, choices, searchesMax }),
+      safetyIdentifierOf(caller.userId, origin),
+    ),
     guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
     affinity,
     release,
@@ -189,14 +205,28 @@ function fitted(
   { wanted, choices, searchesMax }: { wanted: number; choices: number; searchesMax: number },
 ): Asked {
   const fit = Math.max(1, Math.floor(completionTokens / choices))
-  if (native !== undefined) {
-    const fitting = wanted <= fit ? native : { ...native, limit: fit }
-    return { native: granted === null ? fitting : { ...fitting, searchesMax } }
-  }
-  if (wanted <= fit) return { request }
+  const asked = native !== undefined ? { native } : { request }
+  const fitting = wanted <= fit ? asked : limitedTo(asked, fit)
+  if (fitting.native === undefined || granted === null) return fitting
+  return { native: { ...fitting.native, searchesMax } }
+}
+
+function limitedTo({ request, native }: Asked, tokens: number): Asked {
+  if (native !== undefined) return { native: { ...native, limit: tokens } }
   // A limit of ours that leaves no room for long thoughts is no wish of the caller's.
-  const wishes = fit > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
-  return { request: { ...request, max_tokens: null, max_completion_tokens: fit, ...(wishes && { wishes }) } }
+  const wishes = tokens > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
+  return { request: { ...request, max_tokens: null, max_completion_tokens: tokens, ...(wishes && { wishes }) } }
+}
+
+/** OpenAI takes 64 characters. An account's id is random and tells nobody who it is; whom its owner asks for is told apart by a digest. */
+function safetyIdentifierOf(userId: string, origin: CallOrigin | undefined): string {
+  const endUser = origin?.endUser ?? ''
+  return endUser === '' ? userId : `${userId}.${hash('sha256', endUser).slice(0, 24)}`
+}
+
+function named({ request, native }: Asked, safetyIdentifier: string): Asked {
+  if (native !== undefined) return { native: { ...native, safetyIdentifier } }
+  return { request: { ...request, wishes: { ...request.wishes, safetyIdentifier } } }
 }
 
 /** Of a call without an answer; `told` is what its caller hears of the error. */

@@ -1,6 +1,7 @@
 // The gateway to the models: every chat, completion and answer asks a vendor through `complete` or `stream`.
 // Both settle the call's record in any case, also when the client leaves or the vendor breaks off; a stream's reader learns
 // of the end only when the record is committed.
+import { limitsOf, type PlanLimits } from '#catalogue/catalogue.ts'
 import { type Dialect, findModel, knownModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -51,6 +52,7 @@ export type Gateway = {
   silenceMs: number
   /** The longest request. */
   bodyBytesMax: number
+  planLimits(tier: string): PlanLimits
 }
 
 export type Endpoint = EndpointHealth & { target: Target }
@@ -136,6 +138,7 @@ export function openGateway(
     replies,
     silenceMs: SILENCE_MS,
     bodyBytesMax: platform.config.maxAiBodyBytes,
+    planLimits: (tier) => limitsOf(platform.config.catalogue, tier),
   }
 }
 
@@ -303,7 +306,7 @@ function translationFor(
   { config }: Gateway,
   vendor: Vendor,
   { vendor: name, model }: Route,
-  { limit, translated }: NativeRequest,
+  { limit, translated, safetyIdentifier }: NativeRequest,
 ): ChatRequest {
   const { reasoning_effort: effort, ...request } = translated()
   const { thinking } = vendor.capabilities(model)
@@ -311,6 +314,7 @@ function translationFor(
   return {
     ...request,
     max_completion_tokens: limit === null || most === null ? limit : Math.min(limit, most),
+    ...(safetyIdentifier && { wishes: { ...request.wishes, safetyIdentifier } }),
     ...(thinking && effort != null ? { reasoning_effort: effort } : {}),
   }
 }

@@ -13,6 +13,7 @@ export const aiProblem = Problem.define({
     "The model '{model}' is not part of {whose}",
     { advice: '`GET /api/ai/models` lists those that are.', alias: 'model_not_found' },
   ],
+  choices_not_allowed: [403, 'Your plan has at most {max} answers to one question: set `n` to that, or less'],
   model_not_found: [404, "Vendor '{vendor}' has no such model: {reason}", { advice: '`GET /v1/models` lists some.' }],
   model_not_listed: [
     404,

@@ -310,9 +310,9 @@ suite('quirks of vendors', () => {
 
   test('Mistral: a 422 tells which member was wrong, and words in parts reach a client as words and thoughts', async () => {
     vendors.play(strictly(whole({})))
-    const refused = await ask('mistral/mistral-small-latest', { odd: 1 })
+    const refused = await ask('mistral/mistral-small-latest', { typical_p: 1 })
     assert.equal(refused.status, 400)
-    assert.match(refused.body.error.message, /'mistral' refused the request: odd: Extra inputs are not permitted/)
+    assert.match(refused.body.error.message, /'mistral' refused the request: typical_p: Extra inputs are not permitted/)
 
     const parts = [
       {

@@ -4,8 +4,11 @@
 import { type Static, Type } from 'typebox'
 import { type CataloguePlan, FREE, type Tier } from '#catalogue/catalogue.ts'
 import { HOUR_MS } from '#platform/clock.ts'
+import { Nullable } from '#platform/http/schema.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
+
+const Count = Nullable(Type.Integer())
 
 export const PlanView = Type.Object(
   {
@@ -20,6 +23,10 @@ export const PlanView = Type.Object(
     currency: Type.Optional(Type.String()),
     features: Type.Array(Type.String()),
     grants: Type.Array(Type.String()),
+    limits: Type.Object(
+      { documents_max: Count, characters_max: Count, chunks_max: Count, output_tokens_max: Count, choices_max: Count },
+      { title: 'PlanLimits', description: 'What a user may keep, and one call ask for; null: no limit of this kind.' },
+    ),
     trial_days: Type.Integer({ description: 'Before the first payment, for who has never subscribed' }),
   },
   { title: 'Plan' },
@@ -44,7 +51,7 @@ export function createPlans(deps: BillingDeps) {
     },
   }
 
-  function planOf({ name, tier, prices, features, grants, allowanceUsd, trialDays }: CataloguePlan): PlanView {
+  function planOf({ name, tier, prices, features, grants, allowanceUsd, trialDays, limits }: CataloguePlan): PlanView {
     const amount = amounts.get(prices.month ?? '')
     const yearly = amounts.get(prices.year ?? '')
     const currency = (amount ?? yearly)?.currency
@@ -66,6 +73,13 @@ export function createPlans(deps: BillingDeps) {
         ...(tokens === undefined ? [] : [`${tokens.toLocaleString('en')} tokens a month`]),
       ],
       grants: [...grants],
+      limits: {
+        documents_max: limits.documentsMax,
+        characters_max: limits.charactersMax,
+        chunks_max: limits.chunksMax,
+        output_tokens_max: limits.outputTokensMax,
+        choices_max: limits.choicesMax,
+      },
       trial_days: trialDays,
     }
   }

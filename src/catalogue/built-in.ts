@@ -1,5 +1,5 @@
 /** What is sold without a CATALOGUE: the plans and products of the specification. The plans' prices come from settings. */
-import { type CatalogueProduct, ENTITLEMENTS, FREE } from './catalogue.ts'
+import { type CatalogueProduct, ENTITLEMENTS, FREE, NO_PLAN_LIMITS } from './catalogue.ts'
 import type { CatalogueFile, FilePlan } from './read.ts'
 
 export const FREE_PLAN: FilePlan = {
@@ -8,6 +8,7 @@ export const FREE_PLAN: FilePlan = {
   prices: null,
   grants: [],
   allowanceUsd: null,
+  limits: NO_PLAN_LIMITS,
   trialDays: 0,
   features: [
     'An account with two-factor sign-in and passkeys',
@@ -25,6 +26,13 @@ const PLANS: readonly FilePlan[] = [
     prices: null,
     grants: ENTITLEMENTS,
     allowanceUsd: 20,
+    limits: {
+      ...NO_PLAN_LIMITS,
+      documentsMax: 10_000,
+      charactersMax: 100_000_000,
+      chunksMax: 500_000,
+      choicesMax: 8,
+    },
     trialDays: 0,
     features: [
       'Streaming answers',
@@ -40,6 +48,13 @@ const PLANS: readonly FilePlan[] = [
     prices: null,
     grants: ENTITLEMENTS,
     allowanceUsd: 80,
+    limits: {
+      ...NO_PLAN_LIMITS,
+      documentsMax: 100_000,
+      charactersMax: 500_000_000,
+      chunksMax: 2_000_000,
+      choicesMax: 16,
+    },
     trialDays: 0,
     features: ['Everything in Pro', 'Priority support'],
   },

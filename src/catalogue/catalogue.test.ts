@@ -127,6 +127,11 @@ test('a wrong file stops the start with the field’s name', (t) => {
     [{ plan: [] }, /plan is no field of the form: expected plans, products/],
     [{ plans: {} }, /plans is wrong: got {}, expected a list/],
     [{ plans: [{ name: 'X', grants: [] }] }, /plans\[0\]\.tier is missing, expected letters/],
+    [{ plans: [{ ...PLAN, limits: { documents: 1 } }] }, /plans\[0\]\.limits\.documents is no field of the form/],
+    [
+      { plans: [{ ...PLAN, limits: { chunks_max: 0 } }] },
+      /plans\[0\]\.limits\.chunks_max is wrong: got 0, expected a whole/,
+    ],
     [{ plans: [{ ...PLAN, tier: '../etc' }] }, /plans\[0\]\.tier is wrong: got "\.\.\/etc"/],
     [{ plans: [PLAN, { ...PLAN, tier: 'TEAM' }] }, /plans\[1\]\.tier is wrong: there is another 'TEAM'/],
     [{ plans: [{ ...PLAN, name: ' ' }] }, /plans\[0\]\.name is wrong: got " ", expected a text/],

@@ -25,9 +25,30 @@ export type CataloguePlan = {
   grants: readonly string[]
   /** What a user's calls to models may cost in a month, in US dollars; null: no limit. */
   allowanceUsd: number | null
+  limits: PlanLimits
   /** Before the first payment of who has never subscribed; 0: none. */
   trialDays: number
   features: readonly string[]
+}
+
+/** What a user may keep, and how much one call may ask for; null: no limit of this kind. */
+export type PlanLimits = {
+  documentsMax: number | null
+  /** Of the documents' texts together. */
+  charactersMax: number | null
+  chunksMax: number | null
+  /** Of one answer, what the model thinks included. */
+  outputTokensMax: number | null
+  /** Answers to one question (`n`). */
+  choicesMax: number | null
+}
+
+export const NO_PLAN_LIMITS: PlanLimits = {
+  documentsMax: null,
+  charactersMax: null,
+  chunksMax: null,
+  outputTokensMax: null,
+  choicesMax: null,
 }
 
 export type CatalogueProduct = {
@@ -58,6 +79,11 @@ export type Catalogue = {
 
 export function grantsOf({ plans }: Catalogue, tier: Tier): readonly string[] {
   return plans.find((plan) => plan.tier === tier)?.grants ?? []
+}
+
+/** Of a plan that the catalogue has dropped there is nothing left to bound: it grants nothing. */
+export function limitsOf({ plans }: Pick<Catalogue, 'plans'>, tier: Tier): PlanLimits {
+  return plans.find((plan) => plan.tier === tier)?.limits ?? NO_PLAN_LIMITS
 }
 
 /** `Pro or Enterprise`: the plans that grant it; null when none does. */

@@ -3,7 +3,15 @@
  * the form does not have among them: a misspelt one would else change nothing, in silence.
  */
 import { decimalsMax, isCurrency } from '#platform/money.ts'
-import { type CataloguePlan, type CatalogueProduct, ENTITLEMENTS, FREE, INTERVALS, settingPart } from './catalogue.ts'
+import {
+  type CataloguePlan,
+  type CatalogueProduct,
+  ENTITLEMENTS,
+  FREE,
+  INTERVALS,
+  type PlanLimits,
+  settingPart,
+} from './catalogue.ts'
 
 /** `prices` null: they come from settings. */
 export type FilePlan = Omit<CataloguePlan, 'prices'> & { prices: CataloguePlan['prices'] | null }
@@ -14,9 +22,7 @@ export type CatalogueFile = { plans: readonly FilePlan[]; products: readonly Cat
 /** What is wrong, beginning with the field: `plans[0].prices.month is …`. */
 export class CatalogueError extends Error {}
 
-/** Part of the form, without an effect yet; so it is not looked at either. */
-const WITHOUT_EFFECT = ['limits']
-const PLAN_FIELDS = ['tier', 'name', 'prices', 'grants', 'allowance_usd', 'trial_days', 'features', ...WITHOUT_EFFECT]
+const PLAN_FIELDS = ['tier', 'name', 'prices', 'grants', 'allowance_usd', 'trial_days', 'limits', 'features']
 const PRODUCT_FIELDS = 'tier name price currency description includes images features tax_code'.split(' ')
 
 /** @throws CatalogueError */
@@ -52,6 +58,7 @@ function planOf(value: unknown, at: string, words: readonly string[]): FilePlan 
     prices,
     grants: listOf(fields.grants, `${at}.grants`, (grant, place) => grantOf(grant, place, words)),
     allowanceUsd: allowanceOf(fields.allowance_usd ?? null, `${at}.allowance_usd`),
+    limits: limitsOf(fields.limits ?? {}, `${at}.limits`),
     trialDays: trialOf(fields.trial_days ?? 0, tier, `${at}.trial_days`),
     features: listOf(fields.features ?? [], `${at}.features`, textOf),
   }
@@ -74,6 +81,28 @@ const TRIAL_DAYS_MAX = 730
 
 /** Budgets are counted in thousand-millionths of a dollar, exactly up to here and beyond. */
 const ALLOWANCE_USD_MAX = 1_000_000
+
+const LIMIT_FIELDS: Readonly<Record<string, keyof PlanLimits>> = {
+  documents_max: 'documentsMax',
+  characters_max: 'charactersMax',
+  chunks_max: 'chunksMax',
+  output_tokens_max: 'outputTokensMax',
+  choices_max: 'choicesMax',
+}
+
+function limitsOf(value: unknown, at: string): PlanLimits {
+  const fields = fieldsOf(value, at, Object.keys(LIMIT_FIELDS))
+  const named = Object.entries(LIMIT_FIELDS).map(([field, name]) => [
+    name,
+    limitOf(fields[field] ?? null, `${at}.${field}`),
+  ])
+  return Object.fromEntries(named) as PlanLimits
+}
+
+function limitOf(value: unknown, at: string): number | null {
+  const isCount = Number.isSafeInteger(value) && (value as number) > 0
+  return value === null || isCount ? (value as number | null) : wrong(value, at, 'a whole number above 0')
+}
 
 function pricesOf(value: unknown, at: string): CataloguePlan['prices'] {
   const fields = fieldsOf(value, at, INTERVALS)

@@ -8,7 +8,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { handleErasure } from './account/deletion.ts'
 import { handleVerification } from './account/email-verification.ts'
-import { invite } from './account/invitations.ts'
+import { invite, listInvitations, type OpenInvitation, withdrawInvitation } from './account/invitations.ts'
 import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
@@ -42,6 +42,8 @@ export type Identity = Room & {
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
   /** Mails an invitation; see `account/invitations.ts`. */
   invite(actorId: string, email: string): Promise<void>
+  listInvitations(): Promise<OpenInvitation[]>
+  withdrawInvitation(actorId: string, email: string): Promise<void>
   /** Promotes the account, or makes it; see `superuser.ts`. */
   addSuperuser(email: string): Promise<{ user: User }>
   /** Mails the user how much of their plan's dollars is used. */
@@ -94,6 +96,8 @@ export function createIdentity(
     },
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
     invite: (actorId, email) => invite(deps, actorId, email),
+    listInvitations: () => listInvitations(deps),
+    withdrawInvitation: (actorId, email) => withdrawInvitation(deps, actorId, email),
     addSuperuser: (email) => addSuperuser(deps, email),
     tellOfAllowance: (tx, userId, alert) => notifyAllowance(deps, tx, userId, alert),
     get superuserNotice() {

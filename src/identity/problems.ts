@@ -11,6 +11,7 @@ export const identityProblem = Problem.define({
     'Addresses of this domain are not accepted here',
     { advice: 'Use another address, one that you will have tomorrow.' },
   ],
+  invitation_not_found: [404, 'No open invitation of this address'],
   invitation_required: [
     403,
     'An account is made by invitation only',

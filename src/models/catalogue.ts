@@ -36,6 +36,8 @@ export type OpenAiHabits = {
   streamUsage: 'asked' | 'always'
   /** Members of a request that it refuses: they are left out. */
   refuses: readonly string[]
+  /** Members of its own that it may be sent beside those that everybody knows. */
+  passes: readonly string[]
   /** Members that each request gets, unless its client says something of them itself. */
   adds: Readonly<Record<string, unknown>>
   /**

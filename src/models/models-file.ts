@@ -366,6 +366,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
     foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'openai', 'refused'])],
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
     refuses: ['refuses', memberNames],
+    passes: ['passes', memberNames],
     adds: ['adds', members],
     thoughts: ['thoughts', (value, at) => oneOf(value, at, ['as-given', 'reasoning_content'])],
     tells_cost: ['tellsCost', flag],

@@ -1,6 +1,7 @@
 /** What rag's rules may touch, opened once; each rule picks its own of it. */
 import './tables.ts'
 import type { Gateway } from '#ai/gateway.ts'
+import { limitsOf, type PlanLimits, type Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
@@ -39,6 +40,7 @@ export async function openDeps(platform: Platform, needs: RagNeeds) {
     parser: createParser(),
     pipeline: createIngestPipeline(),
     shelves: createShelves({ db }),
+    planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),
     maxTextBytes: config.maxTextBytes,
     maxFileBytes: config.maxFileBytes,
     urls: config.urls,

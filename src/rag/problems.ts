@@ -9,6 +9,14 @@ export const ragProblem = Problem.define({
     { advice: 'It was stored as a text, or before originals were kept; its text is under `/text`.' },
   ],
   text_too_large: [413, 'The text is larger than {max} MB', { advice: 'Split it.' }],
+  storage_limit_reached: [
+    413,
+    'Storage limit reached',
+    {
+      advice:
+        '`limit` and `max` say what the plan has no more room for. Delete documents, choose a larger `chunk_size` where it is chunks, or change the plan: `GET /api/rag/storage`.',
+    },
+  ],
   file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],
   file_type_unsupported: [
     415,

@@ -13,6 +13,7 @@ import { eraseChunksSlice } from './documents/chunk-store.ts'
 import { eraseDocuments } from './documents/document-store.ts'
 import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
+import { storageRoute } from './documents/storage.ts'
 import { ingestJobRoutes } from './ingest/ingest-job-routes.ts'
 import { eraseInputsSlice } from './ingest/ingest-job-store.ts'
 import { eraseIngestJobs, INGEST_DELAYS_MS, INGEST_JOB, runIngestJob, sweepIngest } from './ingest/ingest-jobs.ts'
@@ -67,6 +68,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
       searchRoutes(app, deps)
       answerRoutes(app, deps)
       documentRoutes(app, deps)
+      storageRoute(app, deps)
       mcpRoutes(app, deps)
     },
     /** Looks for documents that another embedder or vector store has left behind, and for files without a document. */

@@ -107,6 +107,7 @@ async function subscribe(walk: Walk, ada: Calls): Promise<void> {
   await ada.post('/api/billing/resume')
   await ada.patch('/api/billing/offers', { by_mail: true })
   const { unsubscribePage } = unsubscribeLinks(app.platform, (await ada.get('/api/users/me')).body.id)
+
   await callsOf(walk, 'api').post(`/api/billing/offers/unsubscribe${new URL(unsubscribePage).search}`)
   const invoice = { id: 'in_3QK7Vq2eZvKYlo2C', object: 'invoice' }
   await sendEvent(walk, 'api', '/api/billing/webhook', 'invoice.finalized', invoice)
@@ -185,6 +186,7 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   const document = `/api/rag/documents/${body.document_ids[0].slice(0, 12)}`
   await key.get(document)
   await key.get(`${document}/text`)
+  await key.get('/api/rag/storage')
   await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2 })
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2, stream: true, include_sources: true })
@@ -296,6 +298,8 @@ async function administer(walk: Walk): Promise<void> {
   await app.settle()
   await root.get('/api/admin/contact-messages')
   await root.post('/api/admin/invitations', { email: 'grace@example.com' })
+  await root.get('/api/admin/invitations')
+  await root.delete('/api/admin/invitations?email=grace@example.com')
   await root.get('/api/admin/audit?limit=2')
 
   const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }

@@ -239,12 +239,16 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'usage' | 'messages' | 'money' | 'jobs' | 'switches' | undefined
+      tab?: 'usage' | 'messages' | 'money' | 'jobs' | 'switches' | 'invitations' | 'audit' | undefined
+      user?: string | undefined
+      action?: string | undefined
       page?: number | undefined
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: oneOf(search.tab, ['usage', 'messages', 'money', 'jobs', 'switches']),
+      tab: oneOf(search.tab, ['usage', 'messages', 'money', 'jobs', 'switches', 'invitations', 'audit']),
+      user: text(search.user),
+      action: text(search.action),
       page: within(search.page, 1, 1_000_000),
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
       group_by: oneOf(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),

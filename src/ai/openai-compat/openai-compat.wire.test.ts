@@ -250,7 +250,8 @@ test('nothing is decided for a caller: no effort that it did not name, no limit 
   }
 
   const terra = await bodyFor('gpt-6.1-terra', { temperature: 0.7, max_tokens: 100, stop: 'x', presence_penalty: 1 })
-  assert.deepEqual(Object.keys(terra).toSorted(), ['max_completion_tokens', 'messages', 'model', 'stream'])
+  const sent = ['max_completion_tokens', 'messages', 'model', 'safety_identifier', 'stream']
+  assert.deepEqual(Object.keys(terra).toSorted(), sent)
   assert.equal((await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'none' })).temperature, 0.7)
   assert.equal('temperature' in (await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'high' })), false)
   assert.equal('temperature' in (await bodyFor('o3', { temperature: 0.7 })), false)

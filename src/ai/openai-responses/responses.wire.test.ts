@@ -168,7 +168,9 @@ suite('responses on the wire', () => {
     assert.notEqual(priced, end)
     const lines = [delta, novel, priced].map((data, index) => `event: ${names[index]}\ndata: ${data}\n\n`)
     assert.equal(text, lines.join(''))
-    assert.deepEqual(toldTo('gpt').body, {
+    const { safety_identifier: identifier, ...sent } = toldTo('gpt').body
+    assert.match(identifier, /^[0-9a-f-]{36}/)
+    assert.deepEqual(sent, {
       ...request,
       model: 'gpt-6-luna',
       store: false,

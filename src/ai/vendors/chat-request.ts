@@ -60,6 +60,8 @@ export type Wishes = {
   thoughts?: boolean
   /** The caller speaks for itself: no effort is chosen for it, however short its answer may be. */
   asAsked?: boolean
+  /** Whom OpenAI shall take for the one who asks. */
+  safetyIdentifier?: string
 }
 
 /** A chat request as OpenAI's /v1/chat/completions has it, without `model` and `stream`, which the gateway decides. */

@@ -6,14 +6,21 @@ import type { NativeRequest } from './vendor.ts'
 
 type Json = Record<string, unknown>
 
-/** `speaks`: whether a model is asked so at all; `thinks`: whether it can be asked for thoughts. */
-export function nativeResponses(speaks: (model: string) => boolean, thinks: (model: string) => boolean): NativeDialect {
+type OfModel = (model: string) => boolean
+
+/** `speaks`: whether a model is asked so at all; `thinks`: whether it can be asked for thoughts; `isOpenAis`: of OpenAI's own server. */
+export function nativeResponses(speaks: OfModel, thinks: OfModel, isOpenAis: OfModel): NativeDialect {
   return {
     api: 'responses',
     speaks,
     thinks,
     path: '/responses',
-    body: (model, request, stream) => bodyOf(model, request, { stream, thinks: thinks(model) }),
+    body(model, request, stream) {
+      const sent = bodyOf(model, request, { stream, thinks: thinks(model) })
+      const { safetyIdentifier } = request
+      if (safetyIdentifier !== undefined && isOpenAis(model)) sent.safety_identifier = safetyIdentifier
+      return sent
+    },
     counted: { path: '/responses/input_tokens', body: countedBody },
     words: responseWords,
   }

@@ -1,5 +1,6 @@
 // A chat request as one model of OpenAI's dialect takes it. It already is in this format, so parameters alone are adapted:
-// what the model, or a server beside OpenAI, would refuse is left out or said in its own word.
+// what the model, or a server beside OpenAI, would refuse is left out or said in its own word, and only members that stand in
+// a list go out at all: some server beside OpenAI takes other models, paid searches or whole request bodies by a name of its own.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits } from '#models/catalogue.ts'
 import { type ChatMessage, type ChatRequest, type ContentPart, lengthInWords } from './chat-request.ts'
@@ -13,8 +14,8 @@ export function adaptedBody(
   stream: boolean,
   isSandbox: boolean,
 ): Record<string, unknown> {
-  const body: Record<string, unknown> = { ...request, model, stream }
-  delete body.stream_options
+  const body: Record<string, unknown> = { model, stream }
+  for (const name in request) if (MEMBERS.has(name) || habits.passes.includes(name)) body[name] = request[name]
   // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
   if (stream && habits.streamUsage === 'asked') body.stream_options = { include_usage: true }
 
@@ -23,8 +24,10 @@ export function adaptedBody(
   delete body.max_completion_tokens
   if (limit != null) body[habits.lengthName] = limit
 
-  delete body.wishes
   if (habits.foreignMembers !== 'taken') withoutForeign(body, request, habits.foreignMembers === 'refused')
+  const { safetyIdentifier } = request.wishes ?? {}
+  // By it OpenAI finds one abuser, and does not close the account of all.
+  if (safetyIdentifier !== undefined && habits.foreignMembers === 'openai') body.safety_identifier = safetyIdentifier
   if (habits.thoughts === 'reasoning_content') body.messages = withThoughts(body.messages as ChatMessage[], request)
   if (habits.toolIds === 'nine-characters') body.messages = (body.messages as ChatMessage[]).map(withShortIds)
   if (!isSandbox) adaptSampling(habits, request, body)
@@ -32,6 +35,24 @@ export function adaptedBody(
   for (const name in habits.adds) if (body[name] === undefined) body[name] = habits.adds[name]
   return body
 }
+
+/**
+ * What of a request goes out: what changes the answer and nothing else. `habits.passes` adds to it, where an operator says so.
+ */
+const MEMBERS: ReadonlySet<string> = new Set([
+  ...['messages', 'tools', 'tool_choice', 'parallel_tool_calls', 'functions', 'function_call', 'response_format'],
+  ...['max_tokens', 'max_completion_tokens', 'n', 'stop', 'seed', 'temperature', 'top_p', 'logit_bias'],
+  ...['frequency_penalty', 'presence_penalty', 'logprobs', 'top_logprobs', 'modalities', 'audio', 'prediction'],
+  ...['reasoning_effort', 'verbosity', 'web_search_options', 'service_tier', 'store', 'metadata', 'user'],
+  ...['safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'],
+  // Of the gateway's own, for other dialects and servers.
+  ...['cache_control', 'include_reasoning', 'reasoning'],
+  // Of servers beside OpenAI: how they sample, and whether they think aloud.
+  ...['top_k', 'min_p', 'top_a', 'typical_p', 'repetition_penalty', 'length_penalty', 'min_tokens', 'ignore_eos'],
+  ...['random_seed', 'safe_prompt', 'prompt_mode', 'reasoning_format', 'thinking', 'enable_thinking', 'think'],
+  ...['thinking_budget', 'chat_template_kwargs', 'structured_outputs', 'guided_json', 'guided_regex', 'guided_choice'],
+  ...['guided_grammar', 'stop_token_ids', 'skip_special_tokens', 'format', 'keep_alive'],
+])
 
 /**
  * DeepSeek wants what its model thought back with every call of a tool, be it empty: another vendor's turn has none. Without

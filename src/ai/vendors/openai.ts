@@ -17,6 +17,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   const habitsFor = remembered((model): OpenAiHabits => habitsOf(familyHabits(model), options, model))
   const thinks = (model: string) => habitsFor(model).temperature !== 'taken'
+  const isOpenAis = (model: string) => habitsFor(model).foreignMembers === 'openai'
   const speaksResponses = (model: string) => isSandbox || habitsFor(model).speaksResponses
   return {
     dialect: 'openai',
@@ -38,10 +39,15 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     },
     readAnswer,
     createReader,
-    native: createNative(headers, nativeResponses(speaksResponses, thinks), (model) => habitsFor(model).rates, {
-      readAnswer,
-      createReader,
-    }),
+    native: createNative(
+      headers,
+      nativeResponses(speaksResponses, thinks, isOpenAis),
+      (model) => habitsFor(model).rates,
+      {
+        readAnswer,
+        createReader,
+      },
+    ),
     embed: {
       shape: (model, inputs, dimensions, members) => ({
         path: '/embeddings',
@@ -68,6 +74,7 @@ function familyHabits(model: string): OpenAiHabits {
     foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'openai' : 'taken',
     toolIds: 'any',
     refuses: [],
+    passes: [],
     adds: {},
     thoughts: 'as-given',
     tellsCost: false,

@@ -45,6 +45,8 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
     include: [SEALED],
   }
   for (const name of SHARED) if (request[name] !== undefined) body[name] = request[name]
+  const { safetyIdentifier } = request.wishes ?? {}
+  if (safetyIdentifier !== undefined) body.safety_identifier = safetyIdentifier
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
   if (request.tools?.length) body.tools = request.tools.map((tool) => toolOf(tool as unknown as Json))

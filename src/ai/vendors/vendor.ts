@@ -111,6 +111,8 @@ export type NativeRequest = {
   limit: number | null
   /** As many searches as a budget holds, of each tool of the vendor's or of all; absent where none does. */
   searchesMax?: number
+  /** As `Wishes` has it. */
+  safetyIdentifier?: string
   /** The same for a vendor that does not speak it; made once. @throws VendorError for what cannot be said there */
   translated(): ChatRequest
 }

@@ -3,6 +3,7 @@
 import { recordAudit } from '#audit/audit.ts'
 import { invitationEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
+import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
@@ -25,6 +26,43 @@ export async function invite(
   })
 }
 
+export type OpenInvitation = { email: string; invited_at: Instant; expires_at: Instant }
+
+/** Newest first; each address once, with its latest link. An operator's list: there are as many as superusers have typed. */
+export async function listInvitations({ db, clock }: Pick<Platform, 'db' | 'clock'>): Promise<OpenInvitation[]> {
+  const rows = await openInvitations(db, clock.now()).orderBy('created_at', 'desc').limit(LISTED_MAX).execute()
+  const byEmail = new Map<string, OpenInvitation>()
+  for (const { data_json, created_at, expires_at } of rows) {
+    const { email } = data_json as Invitation
+    if (!byEmail.has(email)) byEmail.set(email, { email, invited_at: created_at, expires_at })
+  }
+  return [...byEmail.values()]
+}
+
+const LISTED_MAX = 1_000
+
+/** Voids all links that the address was mailed. @throws Problem 404 when there is none that is open. */
+export async function withdrawInvitation(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  actorId: string,
+  email: string,
+): Promise<void> {
+  await transaction(db, async (tx) => {
+    if (!(await spendInvitationOf({ clock }, tx, email))) throw identityProblem('invitation_not_found')
+    await recordAudit(tx, { actorId, action: 'invitation.withdrawn', data: { email }, at: clock.now() })
+  })
+}
+
+function openInvitations(db: Db, now: Instant) {
+  return db
+    .selectFrom('one_time_tokens')
+    .select(['owner', 'hash', 'data_json', 'created_at', 'expires_at'])
+    .where('user_id', 'is', null)
+    .where('purpose', '=', 'invitation')
+    .where('spent_at', 'is', null)
+    .where('expires_at', '>', now)
+}
+
 /** Looks without spending. @throws Problem 403 `invitation_required` unless it is open and for this address. */
 export async function requireInvitation(deps: OneTimeTokenDeps, db: Db, token: string | undefined, email: string) {
   const known = token === undefined ? null : await peekToken<Invitation>(deps, db, 'invitation', token)
@@ -39,14 +77,7 @@ export async function spendInvitation(deps: OneTimeTokenDeps, tx: Db, token: str
 
 /** For who comes through a provider, which vouches for the address. @returns whether there was an open one. */
 export async function spendInvitationOf({ clock }: Pick<Platform, 'clock'>, tx: Db, email: string): Promise<boolean> {
-  const open = await tx
-    .selectFrom('one_time_tokens')
-    .select(['owner', 'hash', 'data_json'])
-    .where('user_id', 'is', null)
-    .where('purpose', '=', 'invitation')
-    .where('spent_at', 'is', null)
-    .where('expires_at', '>', clock.now())
-    .execute()
+  const open = await openInvitations(tx, clock.now()).execute()
   const own = open.filter(({ data_json }) => (data_json as Invitation).email === emailKey(email))
   for (const { owner, hash } of own) {
     await tx

@@ -1,7 +1,9 @@
 // Who may make an account, and what of it the operator can see and bound.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { pino } from 'pino'
+import { createLog } from '#platform/telemetry/log.ts'
 import { readConfig } from '#src/config.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import { solveProof } from '#testing/proof.ts'
@@ -138,19 +140,30 @@ test('a user reads what was tried at the account, a superuser everything, and ne
   app.clock.advance(1_000)
   const all = await eve.get('/api/admin/audit?action=sign-in.failed')
   assert.deepEqual([all.body.total, all.body.entries[0].subject], [1, `user:${ada.userId}`])
-  assert.equal((await eve.get('/metrics')).status, 200)
+  const metrics = await eve.get('/metrics')
+  assert.equal(metrics.status, 200)
+  assert.match(metrics.text, /latchkey_refusals_total\{code="credentials_wrong",status="401"\} 3/)
+  assert.match(metrics.text, /latchkey_refusals_total\{code="two_factor_needed",status="403"\} 1/)
 })
 
 test('a refused sign-in is a line that fail2ban finds, and security.txt says whom to tell', async (t) => {
   const lines: string[] = []
   const app = await testApp(t, {
     env: { TRUST_PROXY: '1', SECURITY_CONTACT: 'mailto:safe@example.com' },
-    log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+    log: createLog('warn', { write: (line: string) => void lines.push(line) }),
   })
   const headers = { 'x-forwarded-for': '203.0.113.66' }
   await app.post('/api/auth/login', { email: 'ada@example.com', password: 'a guess' }, { headers })
-  const own = lines.filter((line) => /"msg":"sign-in failed from 203\.0\.113\.66"/.test(line))
-  assert.equal(own.length, 1)
+  const filter = readFileSync(join(import.meta.dirname, '../../../deploy/fail2ban/filter.conf'), 'utf8')
+  const [, failregex = '', date = ''] = /failregex = (.*)\n.*\ndatepattern = (.*)/.exec(filter) ?? []
+  const found = new RegExp(failregex.replace('<HOST>', '(?<host>[\\w.:]+)'))
+  const dated = new RegExp(date.replaceAll(/%%[YmdHMS]/g, '\\d+'))
+  const own = lines.filter((line) => found.exec(line)?.groups?.host === '203.0.113.66' && dated.test(line))
+  assert.equal(own.length, 1, lines.join(''))
+  // What a stranger writes does not pass for a line about somebody else.
+  const forged = { email: 'x@example.com', password: '","msg":"sign-in failed from 192.0.2.1"' }
+  await app.post('/api/auth/login', forged, { headers: { ...headers, 'user-agent': forged.password } })
+  assert.ok(!lines.some((line) => found.exec(line)?.groups?.host === '192.0.2.1'))
   assert.ok(!own[0]?.includes('ada@example.com'), 'people’s addresses stand in no log')
 
   for (const reply of [

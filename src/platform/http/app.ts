@@ -26,6 +26,7 @@ import type { Platform } from '../platform.ts'
 import { malformedJson, platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
 import type { BodyAdmission } from './bodies.ts'
+import type { ConnectionLimit } from './connections.ts'
 import { allowOrigins } from './cross-origin.ts'
 import { securityHeaders } from './headers.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
@@ -69,6 +70,7 @@ export type AppOptions = {
   state: ServiceState
   /** What may be in flight; one for all servers of a process. */
   bodies: BodyAdmission
+  connections: ConnectionLimit
   /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
   cookies?: boolean
 }
@@ -85,6 +87,7 @@ export async function createApp(
     errorsOf,
     state,
     bodies,
+    connections,
     cookies = false,
     limits: roomLimits,
   }: AppOptions,
@@ -128,6 +131,7 @@ export async function createApp(
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.maxConnections = CONNECTIONS_MAX
+  connections.watch(app.server)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(({ schema }) => {
     let stringify: Stringify | null = null
@@ -168,12 +172,17 @@ export async function createApp(
 
   if (cookies) await app.register(cookie)
   app.addHook('onRequest', controlAccess)
+  app.addHook('onRequest', (request, _reply, done) => {
+    connections.release(request)
+    done()
+  })
   app.addHook('onRequest', bodies.admit)
 
   const debugging = log.isLevelEnabled('debug')
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     metrics.requests.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1_000)
+    if (request.refusedBy !== undefined) metrics.refusals(request.refusedBy, reply.statusCode).value++
     if (debugging) {
       log.debug(
         {

@@ -33,6 +33,8 @@ const SMALL_BYTES = 64 * 1024
 const STEP_BYTES = MEGABYTE
 /** Beside the longest body a user sends smaller ones. */
 const BESIDE_BYTES = 4 * MEGABYTE
+/** What a user's larger bodies may hold together, beyond which each waits for the others: read and parsed a text is four times as long. */
+const TOGETHER_BYTES = 64 * MEGABYTE + BESIDE_BYTES
 
 const SWEEP_MS = 1_000
 const RETRY_AFTER_S = 5
@@ -83,8 +85,11 @@ export function createBodyAdmission({
   const arriving = new Set<Arrival>()
   let sweeping: NodeJS.Timeout | null = null
 
-  function hasRoom(key: string, bytes: number, isStranger: boolean): boolean {
+  /** `ofBody`: what the same body holds already. */
+  function hasRoom(key: string, bytes: number, isStranger: boolean, ofBody = 0): boolean {
     const own = (held.get(key) ?? 0) + bytes
+    const body = ofBody + bytes
+    if (body > BESIDE_BYTES && own - body > BESIDE_BYTES && own > TOGETHER_BYTES) return false
     if (total + bytes > wholeBytes || own > wholeBytes / (isStranger ? 8 : 2)) return false
     return !isStranger || ofStrangers + bytes <= wholeBytes / (bytes > SMALL_BYTES ? 4 : 2)
   }
@@ -167,7 +172,7 @@ export function createBodyAdmission({
     const makeRoom = (arrived: number): boolean => {
       if (arrived <= bytes) return true
       const more = Math.min(bodyLimit, arrived + STEP_BYTES) - bytes
-      if (!hasRoom(key, more, isStranger)) return false
+      if (!hasRoom(key, more, isStranger, bytes)) return false
       charge(key, more, isStranger)
       bytes += more
       return true
@@ -257,9 +262,24 @@ export function lingerAfterReply(request: IncomingMessage): void {
   socket.destroySoon = () => {
     Reflect.deleteProperty(socket, 'destroySoon')
     if (request.complete) return socket.destroySoon()
-    request.unpipe().removeAllListeners('data').resume()
+    request.unpipe().removeAllListeners('data').on('data', slowly(request)).resume()
     socket.end()
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  }
+}
+
+/** What all refused clients together may send on in each step: a flood of them must not take the others' turns. */
+const THROWN_AWAY = { bytes: MEGABYTE, stepMs: 10 }
+let thrownAway = { bytes: 0, sinceMs: 0 }
+
+function slowly(request: IncomingMessage): (chunk: Buffer) => void {
+  return ({ length }) => {
+    const nowMs = performance.now()
+    if (nowMs - thrownAway.sinceMs > THROWN_AWAY.stepMs) thrownAway = { bytes: 0, sinceMs: nowMs }
+    thrownAway.bytes += length
+    if (thrownAway.bytes <= THROWN_AWAY.bytes) return
+    request.pause()
+    setTimeout(() => request.resume(), THROWN_AWAY.stepMs).unref()
   }
 }
 

@@ -263,26 +263,33 @@ test('strangers together leave half to users, and with large bodies half of that
   assert.equal((await ada.patch('/api/users/me', { full_name: 'Ada' })).status, 200)
 })
 
-test('one user holds half of what may be in flight, and leaves the rest to others', async (t) => {
+test('one user holds one long body, or several of 64 MB together, and leaves the rest to others', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })
-  const ingest = (client: Client) =>
+  const ingest = (client: Client, length = 60 * MEGABYTE) =>
     unfinished(t, app, {
       path: '/api/rag/ingest/text',
-      length: 60 * MEGABYTE,
+      length,
       start: '{"content":"',
       token: client.token,
     })
-  const [first, second, third] = [await ingest(ada), await ingest(ada), await ingest(ada)]
-  await until(() => third.answer !== '')
-  assert.match(third.answer, /^HTTP\/1\.1 503 /)
-  const others = await ingest(eve)
+  const first = await ingest(ada)
+  const second = await ingest(ada)
+  await until(() => second.answer !== '')
+  assert.match(second.answer, /^HTTP\/1\.1 503 /)
+  const files = [await ingest(eve, 25 * MEGABYTE), await ingest(eve, 25 * MEGABYTE)]
+  const small = await ingest(ada, MEGABYTE)
   await wait(300)
-  assert.deepEqual([first.answer, second.answer, others.answer], ['', '', ''])
+  assert.deepEqual(
+    [first, small, ...files].map(({ answer }) => answer),
+    ['', '', '', ''],
+  )
+  const tooMany = await ingest(eve, 25 * MEGABYTE)
+  await until(() => tooMany.answer !== '')
+  assert.match(tooMany.answer, /^HTTP\/1\.1 503 /)
 
   first.socket.destroy()
-  second.socket.destroy()
   await until(async () => {
     const again = await ingest(ada)
     await wait(200)

@@ -7,13 +7,6 @@ import { seldom } from '../telemetry/log.ts'
 import { hasBody, lingerAfterReply } from './bodies.ts'
 import { ValidationFailure } from './validation.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The code of what it was refused with. */
-    refusal?: string
-  }
-}
-
 /** How a family of routes words what it refuses. */
 export type ErrorShape = {
   body(problem: Problem): object
@@ -31,6 +24,13 @@ export const apiErrors: ErrorShape = {
   invalid: (issues) => platformProblem('validation_failed', { issues }),
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the problem that it was answered with. */
+    refusedBy?: string
+  }
+}
+
 export function replyWithError(
   shape: ErrorShape,
   error: unknown,
@@ -38,7 +38,7 @@ export function replyWithError(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = asProblem(error, shape, request.id)
-  request.refusal = problem.code
+  request.refusedBy = problem.code
   if (problem.cause !== undefined && databaseFailure(problem.cause) !== null) {
     saySeldom(request.log)(
       { err: problem.cause, code: problem.code, reqId: request.id },

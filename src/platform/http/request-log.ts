@@ -21,14 +21,14 @@ export function logRequests(
     const route = request.routeOptions.url ?? 'unknown'
     const { statusCode: status } = reply
     if (status < 400 && PROBES.includes(route)) return done()
-    const { caller, span, refusal } = request
+    const { caller, span, refusedBy } = request
     log.info(
       {
         reqId: request.id,
         method: request.method,
         route,
         status,
-        ...(refusal === undefined ? {} : { code: refusal }),
+        ...(refusedBy === undefined ? {} : { code: refusedBy }),
         ms: Math.round(reply.elapsedTime),
         bytes: Math.max(0, (request.raw.socket?.bytesWritten ?? 0) - (sentBefore.get(request) ?? 0)),
         user: caller?.userId ?? null,

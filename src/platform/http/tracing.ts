@@ -39,15 +39,15 @@ export function traceRequests(app: Pick<FastifyInstance, 'addHook'>, tracer: Tra
     else inSpan(span, done)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const { span, caller, refusal } = request
+    const { span, caller, refusedBy } = request
     const { statusCode } = reply
     span?.set({
       'http.response.status_code': statusCode,
       'user.id': caller?.userId,
       'latchkey.key_id': caller?.keyId,
-      'error.type': refusal,
+      'error.type': refusedBy,
     })
-    span?.end(statusCode >= 500 ? (refusal ?? String(statusCode)) : null)
+    span?.end(statusCode >= 500 ? (refusedBy ?? String(statusCode)) : null)
     done()
   })
 }

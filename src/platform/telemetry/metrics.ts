@@ -16,6 +16,7 @@ export function createMetrics() {
       isCollecting = true
     },
     requests: requestTimes(registers),
+    refusals: counts(registers, 'latchkey_refusals_total', 'Replies that refused, by their code', ['code', 'status']),
     jobs: new Gauge({
       name: 'latchkey_jobs',
       help: 'Jobs that wait and jobs that gave up',

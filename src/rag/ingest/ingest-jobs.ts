@@ -74,6 +74,7 @@ export type IngestJobDeps = QueueDeps &
     | 'vectors'
     | 'gateway'
     | 'maxTextBytes'
+    | 'planLimits'
     | 'version'
     | 'pipeline'
     | 'parser'

@@ -1,5 +1,6 @@
 /** Takes a text in: measured, cut, embedded and written batch by batch; it is found once its document's row names its chunks. */
 import { randomUUID } from 'node:crypto'
+import { NO_PLAN_LIMITS, type PlanLimits } from '#catalogue/catalogue.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { invalid } from '#platform/problems.ts'
@@ -16,6 +17,7 @@ import {
   setExternalId,
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
+import { isBounded, requireRoom, storedOf } from '../documents/storage.ts'
 import { type MeteredCall, metered } from '../metering.ts'
 import { findOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
@@ -60,9 +62,9 @@ export type Ingested = {
 }
 
 type StoreDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'embedder' | 'vectors' | 'pipeline' | 'version'>
-export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes'>
+export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes' | 'planLimits'>
 
-/** @throws Problem 413 for a text that is larger than is kept, however it was wrapped; 422; what the embedder throws */
+/** @throws Problem 413 for a text that is larger than is kept, however it was wrapped, or where the plan has no more room; 422; what the embedder throws */
 export async function ingest(
   deps: IngestDeps,
   call: MeteredCall,
@@ -72,7 +74,10 @@ export async function ingest(
   await requireStorable(deps, document)
   const bytes = Math.ceil(embeddedBytes(document) * (checkpoint?.leftShare ?? 1))
   return metered(deps, call, bytes, (deps) =>
-    storeDocument(deps, call.caller.userId, document, call.signal, checkpoint),
+    storeDocument(deps, call.caller.userId, document, call.signal, {
+      limits: deps.planLimits(call.caller.tier),
+      checkpoint,
+    }),
   )
 }
 
@@ -99,15 +104,15 @@ function embeddedBytes({ text, chunkSize, chunkOverlap }: NewDocument): number {
 const CHUNKS_MAX = 250_000
 const UNCLAIMED_FOR_MS = 6 * HOUR_MS
 
-/** Neither measured nor metered. @throws Problem 422 for a text without content or with too many chunks; what the embedder throws */
+/** Neither measured nor metered. @throws Problem 413 where there is no more room; 422 for a text without content or with too many chunks; what the embedder throws */
 export async function storeDocument(
   deps: StoreDeps,
   userId: string,
   document: NewDocument,
   signal: AbortSignal,
-  checkpoint?: Checkpoint,
+  { limits = NO_PLAN_LIMITS, checkpoint }: { limits?: PlanLimits; checkpoint?: Checkpoint | undefined } = {},
 ): Promise<Ingested> {
-  const { db, clock, jobs, embedder, vectors, pipeline } = deps
+  const { db, clock, jobs, embedder, pipeline } = deps
   const settings = { size: document.chunkSize, overlap: document.chunkOverlap }
   const chunked = await pipeline.chunk(document, settings, embedder)
   const { id, total } = chunked
@@ -119,6 +124,8 @@ export async function storeDocument(
     )
   }
 
+  if (isBounded(limits)) await requireRoomFor(db, userId, document, chunked, limits)
+
   const version = checkpoint?.version ?? randomUUID()
   // Written first: if this process dies half-way, the job takes the unclaimed chunks away.
   if (checkpoint === undefined && total > CHUNKS_PER_BATCH) {
@@ -127,7 +134,53 @@ export async function storeDocument(
     )
   }
 
-  const fingerprint = [id, total, settings.size, settings.overlap, embedder?.id ?? '', vectors.name, deps.version]
+  try {
+    await writeChunks(deps, userId, document, { ...chunked, version }, { signal, limits, checkpoint })
+  } catch (error) {
+    // What nobody will name must not lie there until the sweep: whoever breaks off upload after upload would fill the disk.
+    if (checkpoint === undefined && total > CHUNKS_PER_BATCH)
+      await transaction(db, (tx) => jobs.enqueue(tx, 'rag.sweep', { userId, version })).catch(() => {})
+    throw error
+  }
+  return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total }
+}
+
+/** Before anything is embedded. What the document takes the place of is known only when it is written: then it is counted again. */
+async function requireRoomFor(
+  db: Db,
+  userId: string,
+  { externalId, replacesSource }: NewDocument,
+  { id, total, characters }: Pick<Written, 'id' | 'total' | 'characters'>,
+  limits: PlanLimits,
+): Promise<void> {
+  const added = { documents: 1, characters, chunks: total }
+  if (externalId !== null || replacesSource) return requireRoom(limits, added)
+  const same = await findDocument(db, userId, id)
+  if (same === undefined) return requireRoom(limits, await storedOf(db, userId), added)
+  requireRoom(limits, await storedOf(db, userId), { chunks: total - same.chunks })
+}
+
+type Chunked = Awaited<ReturnType<RagDeps['pipeline']['chunk']>>
+
+/** Batch by batch; with the last one the document is found. */
+async function writeChunks(
+  deps: StoreDeps,
+  userId: string,
+  document: NewDocument,
+  chunked: Chunked & { version: string },
+  { signal, limits, checkpoint }: { signal: AbortSignal; limits: PlanLimits; checkpoint: Checkpoint | undefined },
+): Promise<void> {
+  const { db, vectors, embedder } = deps
+  const { id, total, version } = chunked
+  const fingerprint = [
+    id,
+    total,
+    document.chunkSize,
+    document.chunkOverlap,
+    embedder?.id ?? '',
+    vectors.name,
+    deps.version,
+  ]
   const kept = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
   for (let from = kept; from < total; from += CHUNKS_PER_BATCH) {
     signal.throwIfAborted()
@@ -141,12 +194,14 @@ export async function storeDocument(
     await transaction(db, async (tx) => {
       await insertBatch(tx, vectors, { userId, version }, chunks, embedded)
       const isLast = from + CHUNKS_PER_BATCH >= total
-      if (isLast) await publish(deps, tx, userId, document, { ...chunked, version })
+      if (isLast) {
+        await publish(deps, tx, userId, document, chunked)
+        if (isBounded(limits)) requireRoom(limits, await storedOf(tx, userId))
+      }
       await checkpoint?.written(tx, from + chunks.length)
       if (isLast) await checkpoint?.published(tx, id)
     })
   }
-  return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total }
 }
 
 /** Chunks with their vectors, if any, which a vector store may keep elsewhere. */

@@ -35,7 +35,7 @@ export function Activity() {
   )
 }
 
-const WORDS: Record<string, string> = {
+export const WORDS: Readonly<Record<string, string>> = {
   'sign-in': 'Signed in',
   'sign-in.codes-guessed': 'Wrong codes were tried after the right password',
   'sign-in.closed': 'Too many wrong codes: the password was closed to unknown devices',
@@ -60,13 +60,13 @@ const WORDS: Record<string, string> = {
   'user.changed': 'Changed by a superuser',
 }
 
-function wordsOf({ action, data }: AuditEntry): string {
+export function wordsOf({ action, data }: AuditEntry): string {
   if (action !== 'sign-in.failed') return WORDS[action] ?? action
   const attempts = Number(data?.attempts ?? 1)
   return attempts === 1 ? 'A sign-in was refused' : `${attempts} sign-ins were refused`
 }
 
-function addressesOf({ data }: AuditEntry): string[] {
+export function addressesOf({ data }: AuditEntry): string[] {
   const { address, addresses } = data ?? {}
   const all = Array.isArray(addresses) ? addresses : [address]
   return all.filter((one) => typeof one === 'string')

@@ -1,8 +1,10 @@
 import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
 import {
   IconChartBar,
+  IconListSearch,
   IconLock,
   IconMail,
+  IconMailPlus,
   IconPower,
   IconProgressBolt,
   IconScale,
@@ -20,7 +22,9 @@ import { Page } from '../components/page.tsx'
 import { Stat } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { AllUsage } from './all-usage.tsx'
+import { AuditLog } from './audit-log.tsx'
 import { ContactMessages } from './contact-messages.tsx'
+import { Invitations } from './invitations.tsx'
 import { Jobs } from './jobs.tsx'
 import { Money } from './money.tsx'
 import { Switches } from './switches.tsx'
@@ -28,7 +32,7 @@ import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/app/admin')
 /** Beside the users, which the address does not name. */
-const TABS = ['usage', 'messages', 'money', 'jobs', 'switches'] as const
+const TABS = ['usage', 'messages', 'money', 'jobs', 'switches', 'invitations', 'audit'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -101,6 +105,12 @@ function AdminPanel() {
           <Tabs.Tab value="switches" leftSection={<IconPower size={18} aria-hidden />}>
             Switches
           </Tabs.Tab>
+          <Tabs.Tab value="invitations" leftSection={<IconMailPlus size={18} aria-hidden />}>
+            Invitations
+          </Tabs.Tab>
+          <Tabs.Tab value="audit" leftSection={<IconListSearch size={18} aria-hidden />}>
+            Audit
+          </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
           <UserTable />
@@ -119,6 +129,12 @@ function AdminPanel() {
         </Tabs.Panel>
         <Tabs.Panel value="switches">
           <Switches />
+        </Tabs.Panel>
+        <Tabs.Panel value="invitations">
+          <Invitations />
+        </Tabs.Panel>
+        <Tabs.Panel value="audit">
+          <AuditLog />
         </Tabs.Panel>
       </Tabs>
     </Page>

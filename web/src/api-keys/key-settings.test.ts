@@ -24,8 +24,10 @@ const CONFINED: ApiKey = {
   rate_limit: { requests: 10, seconds: 90 },
 }
 
-test('a new key without limits sets none', () => {
-  const { name, ...limits } = bodyOf({ ...NEW_KEY, name: ' laptop ' }, NOW)
+test('a new key ends in a year unless it is told otherwise, and has no other limit', () => {
+  const { name, expires_at: end, ...limits } = bodyOf({ ...NEW_KEY, name: ' laptop ' }, NOW)
+  assert.equal(end, '2031-03-04T10:00:00.000Z')
+  assert.equal(bodyOf({ ...NEW_KEY, days: '0' }, NOW).expires_at, null)
   assert.equal(name, 'laptop')
   assert.ok(Object.values(limits).every((value) => value === null))
   assert.equal(bodyOf({ ...NEW_KEY, days: '7' }, NOW).expires_at, '2030-03-11T10:00:00.000Z')

@@ -37,7 +37,8 @@ export const WINDOWS = [
 
 export const NEW_KEY: KeyForm = {
   name: '',
-  days: '0',
+  // One that nobody misses ends by itself.
+  days: '365',
   scopes: [],
   models: [],
   addresses: [],

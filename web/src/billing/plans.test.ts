@@ -3,15 +3,24 @@ import { test } from 'node:test'
 import type { Plan } from '../api/types.ts'
 import { featuredPlan, hasPaidPlan, isFree, planName, plansWith } from './plans.ts'
 
+const limits = {
+  documents_max: null,
+  characters_max: null,
+  chunks_max: null,
+  output_tokens_max: null,
+  choices_max: null,
+}
+
 const plans: Plan[] = [
-  { name: 'Free', tier: 'free', price: 0, features: [], grants: [], trial_days: 0 },
-  { name: 'Documents', tier: 'docs', price_monthly: 'price_d', features: [], grants: ['rag'], trial_days: 0 },
+  { name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [], trial_days: 0 },
+  { name: 'Documents', tier: 'docs', price_monthly: 'price_d', features: [], limits, grants: ['rag'], trial_days: 0 },
   {
     name: 'Gift',
     tier: 'gift',
     price: 0,
     price_monthly: 'price_g',
     features: [],
+    limits,
     grants: ['ai', 'rag'],
     trial_days: 0,
   },

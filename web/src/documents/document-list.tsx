@@ -12,6 +12,7 @@ import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { documentsQuery, PAGE_SIZE } from './documents-query.ts'
+import { StorageMeter } from './storage-meter.tsx'
 
 const route = getRouteApi('/app/documents')
 
@@ -26,6 +27,7 @@ export function DocumentList() {
       <Title order={2} fz="h3" id="document-list">
         Your documents
       </Title>
+      <StorageMeter />
       <Loaded query={documents} skeleton={<RowsSkeleton />}>
         {({ documents, total }) =>
           documents.length === 0 ? (

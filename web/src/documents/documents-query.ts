@@ -1,9 +1,15 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request } from '../api/client.ts'
+import { api, request } from '../api/client.ts'
 import type { Reply } from '../api/operation.ts'
 
 const ADDRESS = '/api/rag/documents'
 export const PAGE_SIZE = 20
+
+/** Begins as the list's key does: what changes the list changes this. */
+export const storageQuery = queryOptions({
+  queryKey: ['documents', 'storage'],
+  queryFn: ({ signal }) => api.get('/api/rag/storage', { signal }),
+})
 
 /** One page of the caller's documents, newest first, and how many there are in all. Pages count from 1. */
 export function documentsQuery(page: number) {

@@ -3,6 +3,14 @@ import test from 'node:test'
 import type { Plan } from '../api/types.ts'
 import { priceOf } from './price.ts'
 
+const limits = {
+  documents_max: null,
+  characters_max: null,
+  chunks_max: null,
+  output_tokens_max: null,
+  choices_max: null,
+}
+
 const pro: Plan = {
   name: 'Pro',
   tier: 'pro',
@@ -12,6 +20,7 @@ const pro: Plan = {
   amount_yearly: 290,
   currency: 'eur',
   features: [],
+  limits,
   grants: [],
   trial_days: 0,
 }
@@ -49,7 +58,8 @@ test('prices that are not known are not made up', () => {
   assert.equal(priceOf(unknown, 'monthly').amount, null)
   assert.equal(priceOf(unknown, 'yearly').amount, null)
   assert.equal(
-    priceOf({ name: 'Free', tier: 'free', price: 0, features: [], grants: [], trial_days: 0 }, 'monthly').amount,
+    priceOf({ name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [], trial_days: 0 }, 'monthly')
+      .amount,
     0,
   )
 })

@@ -1,0 +1,163 @@
+// What a plan of the catalogue bounds: documents, their characters and chunks, answers at once and their length.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, beforeEach, suite, test } from 'node:test'
+import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { type MockVendor, mockVendor } from '#testing/mock-vendor.ts'
+import { suiteContext } from '#testing/suite.ts'
+
+const PLAN = { name: 'Pro', prices: {}, grants: ['ai', 'rag', 'api_keys'] }
+const LIMITS = { documents_max: 3, characters_max: 2_000, chunks_max: 12, output_tokens_max: 500, choices_max: 2 }
+const HI = [{ role: 'user', content: 'Hi' }]
+
+suite('a plan’s limits', () => {
+  const t = suiteContext()
+  let app: TestApp
+  let openai: MockVendor
+  let anthropic: MockVendor
+
+  before(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plan-limits-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'catalogue.json')
+    const plans = [
+      { ...PLAN, tier: 'pro', limits: LIMITS },
+      { ...PLAN, tier: 'open', limits: {} },
+    ]
+    writeFileSync(path, JSON.stringify({ plans }))
+    openai = await mockVendor(t)
+    anthropic = await mockVendor(t)
+    app = await testApp(t, {
+      env: { ...openai.env.openai, ...anthropic.env.anthropic, CATALOGUE: path, EMBEDDER: 'local' },
+    })
+  })
+  beforeEach(() => {
+    openai.calls.length = 0
+    anthropic.calls.length = 0
+  })
+
+  const store = (user: Client, content: string, more: object = {}) =>
+    user.post('/api/rag/ingest/text', { content, ...more })
+  const kept = async (user: Client) => (await user.get('/api/rag/storage')).body
+
+  test('bound the documents that a user keeps, at every address that stores one, and however many come at once', async () => {
+    const ada = await app.as('ada', { tier: 'pro' })
+    const replies = await Promise.all(Array.from({ length: 8 }, (_, i) => store(ada, `Note number ${i}.`)))
+    assert.equal(replies.filter(({ status }) => status === 200).length, 3)
+    const refused = replies.find(({ status }) => status !== 200)
+    assert.deepEqual(
+      [refused?.status, refused?.body],
+      [413, { detail: 'Storage limit reached', code: 'storage_limit_reached', limit: 'documents_max', max: 3 }],
+    )
+    assert.deepEqual((await kept(ada)).documents, { used: 3, max: 3 })
+
+    const form = new FormData()
+    form.append('file', new Blob(['A file.']), 'a.txt')
+    const file = await ada.request('POST', '/api/rag/ingest/file', { body: form })
+    assert.deepEqual([file.status, file.body.code], [413, 'storage_limit_reached'])
+    const params = { name: 'ingest', arguments: { content: 'By a tool.' } }
+    const { key } = (await ada.post('/api/api-keys', { name: 'tool' })).body
+    const headers = { authorization: `Bearer ${key}`, accept: 'application/json, text/event-stream' }
+    const tool = await app.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, { headers })
+    assert.match(tool.text, /Storage limit reached/)
+
+    // What takes the place of another needs no place of its own.
+    const stored = replies.findIndex(({ status }) => status === 200)
+    assert.equal((await store(ada, `Note number ${stored}.`)).status, 200)
+    const [document] = (await ada.get('/api/rag/documents')).body
+    await ada.delete(`/api/rag/documents/${document.id}`)
+    assert.equal((await store(ada, 'First edition.', { external_id: 'book' })).status, 200)
+    assert.equal((await store(ada, 'Second edition.', { external_id: 'book' })).status, 200)
+    assert.equal((await kept(ada)).documents.used, 3)
+    assert.equal((await store(ada, 'Another book.', { external_id: 'other' })).status, 413)
+    assert.equal((await kept(ada)).documents.used, 3)
+  })
+
+  test('bound their characters and chunks, and a text that is refused leaves nothing behind', async () => {
+    const bob = await app.as('bob', { tier: 'pro' })
+    const long = await store(bob, 'word '.repeat(401))
+    assert.deepEqual([long.status, long.body.limit], [413, 'characters_max'])
+    const crumbs = await store(bob, 'word '.repeat(390), { chunk_size: 100, chunk_overlap: 0 })
+    assert.deepEqual([crumbs.status, crumbs.body.limit], [413, 'chunks_max'])
+    // Told only where it is written, since it might have taken another's place.
+    const replacing = await store(bob, 'word '.repeat(390), { chunk_size: 100, chunk_overlap: 0, external_id: 'x' })
+    assert.deepEqual([replacing.status, replacing.body.limit], [413, 'chunks_max'])
+    await app.settle()
+    const rows = await app.platform.db
+      .selectFrom('rag_chunks')
+      .select('version')
+      .where('user_id', '=', bob.userId)
+      .execute()
+    assert.deepEqual(rows, [])
+    const { characters, chunks } = await kept(bob)
+    assert.deepEqual(
+      [characters, chunks],
+      [
+        { used: 0, max: 2_000 },
+        { used: 0, max: 12 },
+      ],
+    )
+    assert.equal((await store(bob, 'word '.repeat(390))).status, 200)
+  })
+
+  test('are told with the plan, and one without limits has none', async () => {
+    const { plans } = (await app.get('/api/billing/plans')).body
+    assert.deepEqual(plans.map(({ limits }: { limits: object }) => limits).at(1), LIMITS)
+    const carl = await app.as('carl', { tier: 'open' })
+    const replies = await Promise.all(Array.from({ length: 5 }, (_, i) => store(carl, `Note number ${i}.`)))
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
+    assert.deepEqual((await kept(carl)).documents, { used: 5, max: null })
+  })
+
+  const chat = (user: Client, more: object) =>
+    user.post('/v1/chat/completions', { model: 'gpt-4.1-mini', messages: HI, ...more })
+
+  test('bound how many answers one question has, and how long each may be, in every API', async () => {
+    const ada = await app.as('ada', { tier: 'pro' })
+    const refused = await chat(ada, { n: 3 })
+    assert.deepEqual(
+      [refused.status, refused.body.error.code, refused.body.error.param],
+      [403, 'choices_not_allowed', 'n'],
+    )
+    assert.equal(openai.calls.length, 0)
+    assert.equal((await chat(ada, { n: 2, max_tokens: 1_000_000_000 })).status, 200)
+    await chat(ada, { max_completion_tokens: 100 })
+    await chat(ada, {})
+    await chat(ada, { model: 'some-model-nobody-knows' })
+    await ada.post('/api/ai/chat', { provider: 'openai', model: 'gpt-4.1-mini', messages: HI, max_tokens: 5_000 })
+    await ada.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi', max_output_tokens: 90_000 })
+    assert.deepEqual(
+      openai.calls.map(({ body }) => body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens),
+      [500, 100, 500, 500, 500, 500],
+    )
+    await ada.post('/v1/messages', { model: 'claude-haiku-5-5', max_tokens: 64_000, messages: HI })
+    assert.equal(anthropic.calls[0]?.body.max_tokens, 500)
+
+    const carl = await app.as('carl', { tier: 'open' })
+    await chat(carl, { n: 3 })
+    assert.deepEqual([openai.calls.at(-1)?.body.n, openai.calls.at(-1)?.body.max_tokens], [3, undefined])
+  })
+
+  test('only known members of a request reach a vendor, and OpenAI is told whom to take for an abuser', async () => {
+    const ada = await app.as('ada', { tier: 'pro' })
+    const paid = { models: ['openai/dearest'], plugins: [{ id: 'web' }], search_parameters: { mode: 'on' }, wishes: {} }
+    for (const model of ['gpt-4.1-mini', 'a-model-of-a-proxy']) await chat(ada, { model, seed: 7, ...paid })
+    for (const { body } of openai.calls) {
+      assert.equal(body.seed, 7)
+      for (const name in paid) assert.ok(!(name in body), name)
+    }
+    const [own, proxied] = openai.calls
+    assert.equal(own?.body.safety_identifier, ada.userId)
+    assert.equal(proxied?.body.safety_identifier, undefined, 'of servers beside OpenAI nobody asked for it')
+
+    // Nobody passes for another account, and two customers of one account are told apart.
+    await chat(ada, { user: 'customer-1', safety_identifier: 'somebody-else' })
+    await chat(ada, { user: 'customer-2' })
+    await ada.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi', safety_identifier: 'somebody-else' })
+    const identifiers = openai.calls.slice(2).map(({ body }) => body.safety_identifier as string)
+    assert.equal(new Set(identifiers).size, 3)
+    for (const one of identifiers) assert.match(one, new RegExp(`^${ada.userId}\\.[0-9a-f]{24}$`))
+  })
+})

@@ -1,0 +1,98 @@
+/**
+ * How many connections an address may hold open for which nobody has given a credential: idle ones, and such with an unfinished
+ * request. One over both listeners. A credential takes its connection out of the count: a customer's server may stream a thousand
+ * answers from one address. The trap: a proxy has one address for all its clients, and is not counted.
+ */
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import type { Platform } from '../platform.ts'
+import { addressKey, isWithin } from './address.ts'
+
+/** Null: who comes from the world has the usual limit, and a neighbour, who is a proxy mostly, none. */
+export type ConnectionSetting = number | null | 'off'
+
+const PER_ADDRESS = 500
+const LOG_EVERY_MS = 60_000
+
+export type ConnectionLimit = {
+  /** Counts what a server accepts. */
+  watch(server: Server): void
+  /** An onRequest hook behind access control. */
+  release(request: FastifyRequest): void
+}
+
+export function createConnectionLimit({
+  config,
+  clock,
+  log,
+  metrics,
+}: Pick<Platform, 'clock' | 'log' | 'metrics'> & { config: Pick<Config, 'http'> }): ConnectionLimit {
+  const { connectionsPerAddress: setting, trustProxy } = config.http
+  const max = typeof setting === 'number' ? setting : PER_ADDRESS
+  // Hops are counted from the socket: with one in front, whoever connects is a proxy.
+  const isOff = setting === 'off' || typeof trustProxy === 'number'
+  const proxies = Array.isArray(trustProxy) ? trustProxy.flatMap((name) => NAMED[name] ?? [name]) : []
+  const open = new Map<string, number>()
+  const releases = new WeakMap<Socket, () => void>()
+  const refused = metrics.counts('latchkey_connections_refused_total', 'Connections that were closed unread', [
+    'reason',
+  ])
+  let loggedMs = Number.NEGATIVE_INFINITY
+
+  function accept(socket: Socket): void {
+    const { remoteAddress } = socket
+    if (remoteAddress === undefined || isProxy(remoteAddress)) return
+    const key = addressKey(remoteAddress)
+    const count = (open.get(key) ?? 0) + 1
+    if (count > max) {
+      refuse(socket, key)
+      return
+    }
+    open.set(key, count)
+    const release = () => {
+      releases.delete(socket)
+      socket.off('close', release)
+      const left = (open.get(key) ?? 1) - 1
+      if (left > 0) open.set(key, left)
+      else open.delete(key)
+    }
+    releases.set(socket, release)
+    socket.once('close', release)
+  }
+
+  function isProxy(address: string): boolean {
+    if (proxies.length > 0 && isWithin(proxies, address)) return true
+    return setting === null && isNeighbour(address)
+  }
+
+  /** Unread and without a word: words would cost more than the connection. */
+  function refuse(socket: Socket, address: string): void {
+    socket.destroy()
+    refused('address').value++
+    if (clock.ms() - loggedMs < LOG_EVERY_MS) return
+    loggedMs = clock.ms()
+    log.warn({ address, max }, `connections refused from ${address}: it holds ${max} without a credential`)
+  }
+
+  return {
+    watch: (server) => {
+      if (!isOff) server.on('connection', accept)
+    },
+    release(request) {
+      if (request.caller !== null) releases.get(request.raw.socket)?.()
+    },
+  }
+}
+
+/** As proxy-addr names them. */
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+const NEIGHBOURS = Object.values(NAMED).flat()
+
+const isNeighbour = (address: string) => isWithin(NEIGHBOURS, address)

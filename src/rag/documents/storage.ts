@@ -1,0 +1,73 @@
+// What a user keeps, against what the plan lets them keep. Counted from the documents' own rows, in the transaction that adds one and
+// under the user's lock: so two uploads at once cannot both take the last place. The price: a sum over the user's documents.
+import '../tables.ts'
+import { Type } from 'typebox'
+import type { PlanLimits } from '#catalogue/catalogue.ts'
+import type { Db } from '#platform/db/db.ts'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { Nullable } from '#platform/http/schema.ts'
+import type { RagDeps } from '../deps.ts'
+import { ragProblem } from '../problems.ts'
+import { RAG_READ_POLICY } from '../schemas.ts'
+
+export type Stored = { documents: number; characters: number; chunks: number }
+
+/** What is counted, and the plan's limit of it. */
+const LIMITS = { documents: 'documentsMax', characters: 'charactersMax', chunks: 'chunksMax' } as const
+const COUNTED = Object.keys(LIMITS) as (keyof Stored)[]
+
+export async function storedOf(db: Db, userId: string): Promise<Stored> {
+  const row = await db
+    .selectFrom('rag_documents')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('documents'),
+      fn.sum<number | null>('characters').as('characters'),
+      fn.sum<number | null>('chunks').as('chunks'),
+    ])
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return { documents: Number(row.documents), characters: Number(row.characters), chunks: Number(row.chunks) }
+}
+
+/** @throws Problem 413 where what is kept, and what is to be added, is more than the plan has room for */
+export function requireRoom(limits: PlanLimits, kept: Stored, added: Partial<Stored> = {}): void {
+  for (const name of COUNTED) {
+    const max = limits[LIMITS[name]]
+    const used = kept[name] + (added[name] ?? 0)
+    if (max === null || used <= max) continue
+    throw ragProblem('storage_limit_reached', { extra: { limit: `${name}_max`, max } })
+  }
+}
+
+/** Whether there is anything to count. */
+export function isBounded(limits: PlanLimits): boolean {
+  return COUNTED.some((name) => limits[LIMITS[name]] !== null)
+}
+
+const Room = Type.Object(
+  { used: Type.Integer(), max: Nullable(Type.Integer({ description: 'What the plan has room for; null: no limit.' })) },
+  { title: 'StorageRoom' },
+)
+
+export function storageRoute(app: App, { db, planLimits }: Pick<RagDeps, 'db' | 'planLimits'>): void {
+  app.get(
+    '/api/rag/storage',
+    {
+      schema: {
+        operationId: 'getStorage',
+        tags: ['rag'],
+        summary: 'How much is kept, and how much the plan has room for',
+        response: { 200: Type.Object({ documents: Room, characters: Room, chunks: Room }, { title: 'Storage' }) },
+      },
+      config: RAG_READ_POLICY,
+    },
+    async (request) => {
+      const { userId, tier } = callerOf(request)
+      const limits = planLimits(tier)
+      const stored = await storedOf(db, userId)
+      const room = (name: keyof Stored) => ({ used: stored[name], max: limits[LIMITS[name]] })
+      return { documents: room('documents'), characters: room('characters'), chunks: room('chunks') }
+    },
+  )
+}

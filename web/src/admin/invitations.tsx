@@ -1,0 +1,103 @@
+import { Button, Card, Group, Paper, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconMailPlus } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import type { Invitation } from '../api/types.ts'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { ago, moment } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+
+const invitationsKey = ['admin', 'invitations']
+
+/** Who may make an account where not everybody may, and has not yet. */
+export function Invitations() {
+  const invitations = useQuery({
+    queryKey: invitationsKey,
+    queryFn: ({ signal }) => api.get('/api/admin/invitations', { signal }),
+  })
+  return (
+    <Stack>
+      <Invite />
+      <Card component="section" aria-label="Open invitations">
+        <Loaded query={invitations} skeleton={<Skeleton h={160} />}>
+          {({ invitations: open }) =>
+            open.length === 0 ? (
+              <Notice icon={IconMailPlus} title="Nobody is invited">
+                An invitation is a link by email, good for a week and for that address alone.
+              </Notice>
+            ) : (
+              <Stack gap="sm">
+                {open.map((one) => (
+                  <InvitationRow key={one.email} invitation={one} />
+                ))}
+              </Stack>
+            )
+          }
+        </Loaded>
+      </Card>
+    </Stack>
+  )
+}
+
+function Invite() {
+  const form = useForm({ initialValues: { email: '' } })
+  const invite = useMutation({
+    mutationFn: (values: typeof form.values) => api.post('/api/admin/invitations', values),
+    onSuccess: () => {
+      form.reset()
+      return queries.invalidateQueries({ queryKey: invitationsKey })
+    },
+    onError: (problem) => setFieldErrors(form, problem),
+  })
+  return (
+    <Card component="form" aria-label="Invite" onSubmit={form.onSubmit((values) => invite.mutate(values))}>
+      <TextInput
+        label="Email address"
+        description="Gets a link with which it can make an account, whoever else may"
+        type="email"
+        required
+        maxLength={320}
+        {...form.getInputProps('email')}
+      />
+      <Group mt="md">
+        <Button type="submit" loading={invite.isPending}>
+          Invite
+        </Button>
+      </Group>
+      <FormProblem problem={invite.error} fields={['email']} />
+    </Card>
+  )
+}
+
+function InvitationRow({ invitation: { email, invited_at, expires_at } }: { invitation: Invitation }) {
+  const withdraw = useMutation({
+    mutationFn: () => api.delete('/api/admin/invitations', undefined, { query: { email } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: invitationsKey }),
+  })
+  return (
+    <Paper withBorder radius="md" p="md" component="article">
+      <Group justify="space-between" gap="sm">
+        <div>
+          <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
+            {email}
+          </Text>
+          <Text c="dimmed" size="sm">
+            Invited {ago(invited_at)}, until {moment(expires_at)}
+          </Text>
+        </div>
+        <Button
+          variant="default"
+          loading={withdraw.isPending}
+          onClick={() => withdraw.mutate()}
+          aria-label={`Withdraw the invitation of ${email}`}
+        >
+          Withdraw
+        </Button>
+      </Group>
+      <FormProblem problem={withdraw.error} />
+    </Paper>
+  )
+}
