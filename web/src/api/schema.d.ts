@@ -493,6 +493,18 @@ export type Chunk = {
   metadata: JsonObject
 }
 
+export type ChunkSpan = {
+  id: string
+  /** In the document’s text, in UTF-16 units. */
+  start: number
+  end: number
+  /** From 1; null where the file has no pages. */
+  page: number | null
+  page_end: number | null
+  /** `Terms › Notice` */
+  heading: string | null
+}
+
 export type Citation = {
   /** The number of the source. */
   source: number
@@ -724,7 +736,25 @@ export type Document = {
   chunks: number
   characters: number
   metadata: JsonObject
+  file: OriginalFile | null
   created_at: string
+}
+
+export type DocumentWithSpans = {
+  id: string
+  external_id: string | null
+  /** Newest first. More than one where files of the same text were given ids of their own. */
+  external_ids: Array<string>
+  source: string | null
+  chunks: number
+  characters: number
+  metadata: JsonObject
+  file: OriginalFile | null
+  created_at: string
+  /** Of the chunk, where a chunk’s id was given. */
+  content: string | null
+  /** Of its chunks, in order. */
+  spans: Array<ChunkSpan>
 }
 
 export type DollarsLeft = {
@@ -832,7 +862,28 @@ export type IngestFileRequest = {
   replace?: Replace
 }
 
+/** A document on its way in, as far as it is. */
 export type IngestJob = {
+  id: string
+  state: 'queued' | 'running' | 'done' | 'failed'
+  stage: 'reading' | 'storing' | null
+  /** Chunks that are kept. */
+  done: number
+  /** Known once the document is read. */
+  total: number | null
+  chunks_created: number
+  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  warnings: Array<IngestWarning>
+  error: IngestError | null
+  source: string | null
+  external_id: string | null
+  created_at: string
+  finished_at: string | null
+  document_ids: Array<string>
+}
+
+/** The job, as it is now */
+export type IngestJobNow = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'
   stage: 'reading' | 'storing' | null
@@ -1070,7 +1121,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -1174,6 +1225,12 @@ export type OpenAiModelPrice = {
   input: number
   output: number
   cached: number
+}
+
+/** The file that it was read from, where it is kept. */
+export type OriginalFile = {
+  name: string
+  bytes: number
 }
 
 export type OutputTokensDetails = {
@@ -1335,7 +1392,15 @@ export type QueryDocumentsSourcesEvent = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+}
+
+export type ReadDocumentTextResponse = {
+  id: string
+  source: string | null
+  text: string
+  /** The id to read on with; null at the end. */
+  next: string | null
 }
 
 export type RefreshTokensRequest = {
@@ -2090,12 +2155,33 @@ export type Paths = {
       }
       reply: IngestJob
     }
+    '/api/rag/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      query?: {
+        limit?: number
+      }
+      reply: DocumentWithSpans
+    }
     '/api/rag/documents': {
       query?: {
         limit?: number
         offset?: number
       }
       reply: Array<Document>
+    }
+    '/api/rag/documents/{document_id}/text': {
+      path: {
+        document_id: string
+      }
+      reply: ReadDocumentTextResponse
+    }
+    '/api/rag/documents/{document_id}/file': {
+      path: {
+        document_id: string
+      }
+      reply: null
     }
     '/api/rag/storage': {
       reply: Storage
