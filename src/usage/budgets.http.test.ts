@@ -182,7 +182,7 @@ test('the dearest that may answer is reserved for: fallbacks, unknown models, lo
   assert.equal(await fit(0.5, { ...alone, messages: [hour] }), Math.floor((0.5e9 - 9 * 20_000) / 50_000))
   // 900 kB may be 300,000 tokens, for which $0.50 are too few at the fallback's price.
   assert.equal(await fit(0.5, { messages: [{ role: 'user', content: 'x'.repeat(900_000) }] }), null)
-  assert.equal(await fit(0.5, { n: 128 }), Math.floor(ofFallback / 128))
+  assert.equal(await fit(0.5, { n: 8 }), Math.floor(ofFallback / 8))
 })
 
 test('a model without a known price counts at its vendor’s dearest, a long prompt at the long one’s', async (t) => {
