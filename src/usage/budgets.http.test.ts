@@ -377,3 +377,18 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
     end: '2031-01-01T00:00:00.000Z',
   })
 })
+
+test('where the parts of a service are processes of their own, what each holds counts for all', async (t) => {
+  const { app } = await setting(t)
+  const config = { ...app.platform.config, serve: new Set(['api'] as const) }
+  const [one, other] = [0, 1].map(() =>
+    createUsage({ ...app.platform, config }, { keyBudgets: async () => [], tellOwner: async () => {} }),
+  )
+  t.after(() => Promise.all([one?.close(), other?.close()]))
+  const dollars = { limitNanos: 1_000_000, period: 'day' } as const
+  const call = { ...callOf('ada', 'a'), budget: { monthlyTokens: null, dollars }, isTrial: true }
+  const held = await one!.ledger.reserve(call)
+  await assert.rejects(other!.ledger.reserve(call), { code: 'key_budget_exhausted' })
+  await one!.ledger.release(held)
+  await other!.ledger.release(await other!.ledger.reserve(call))
+})
