@@ -33,9 +33,10 @@ const BOUNDED: Record<string, string> = {
   ...of('one row a person, or a few; they go with the account', [
     ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons'],
     ...['billing_accounts', 'billing_customers', 'store_checkouts', 'switches'],
+    ...['billing_letters', 'deals'],
   ]),
   ...of('what a person keeps; plans bound it, and it goes with the account', [
-    ...['rag_stores', 'rag_documents', 'rag_external_ids', 'rag_chunks'],
+    ...['rag_stores', 'rag_documents', 'rag_external_ids', 'rag_chunks', 'rag_originals'],
   ]),
   ...of('the books: kept as long as the law asks', ['purchases', 'payments', 'refunds', 'disputes', 'invoices']),
   ...of('goes with its session', ['session_tokens']),

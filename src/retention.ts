@@ -2,6 +2,7 @@
 
 import { agedKeys } from '#api-keys/retention.ts'
 import { agedAudit } from '#audit/retention.ts'
+import { agedBilling } from '#billing/retention.ts'
 import { agedIdentity } from '#identity/retention.ts'
 import { agedMail } from '#mail/retention.ts'
 import { agedEvents } from '#platform/jobs/retention.ts'
@@ -20,4 +21,5 @@ export const agedRows = (config: Config): Aged[] => [
   ...agedUsage(config),
   ...agedKeys(config),
   ...agedRag(),
+  ...agedBilling(),
 ]

@@ -135,14 +135,14 @@ const SCENARIOS: Scenario[] = [
   },
   {
     name: 'an answer that drips, longer in all than any timeout',
-    steps: () => [drips('from the first', 80)],
+    steps: () => [drips('from the first', 120)],
     ends: 'first',
     attempts: 1,
     tried: 'first:ok',
   },
 ]
 
-const QUICK = { AI_CONNECT_TIMEOUT_MS: '400', AI_FIRST_BYTE_TIMEOUT_MS: '800', AI_IDLE_TIMEOUT_MS: '600' }
+const QUICK = { AI_CONNECT_TIMEOUT_MS: '500', AI_FIRST_BYTE_TIMEOUT_MS: '1500', AI_IDLE_TIMEOUT_MS: '1200' }
 
 async function setting(t: TestContext, name: Name, baseUrl?: string) {
   const first = await mockVendor(t)

@@ -25,9 +25,12 @@ export const ChangePreview = Type.Object(
     takes_effect: Instant,
     due_now: Type.Number({ description: 'In units of the currency, with taxes, after what is credited' }),
     currency: Type.String(),
-    lines: Type.Array(Type.Object({ description: Nullable(Type.String()), amount: Type.Number() }), {
-      description: 'What is due now, line by line',
-    }),
+    lines: Type.Array(
+      Type.Object({ description: Nullable(Type.String()), amount: Type.Number() }, { title: 'ChangeLine' }),
+      {
+        description: 'What is due now, line by line',
+      },
+    ),
     due_later: Nullable(
       Type.Number({ description: 'What each period costs from then on, before discounts and taxes' }),
     ),

@@ -132,6 +132,7 @@ export const billingMigrations: Migration[] = [
         begun_at {timestamp} not null
       );
       create index trial_marks_by_subscription on trial_marks (subscription_id);
+      create index trial_marks_by_time on trial_marks (begun_at);
       create table billing_letters (
         user_id {id} not null,
         about text not null,

@@ -13,7 +13,6 @@ import { type EventListener, isAwaited, readMissedEvents } from './missed-events
 import { proveMoney, type Seller } from './money/proof.ts'
 import type { MoneyDeps } from './money/refresh.ts'
 import { syncUser } from './sync.ts'
-import { forgetOldTrials } from './trials.ts'
 
 export const RECONCILE_JOB = 'billing.reconcile'
 
@@ -35,7 +34,6 @@ export async function reconcile(deps: ReconcilerDeps, { everyone = false } = {})
   )
   const { accounts, failed } = await syncStale(deps, everyone)
   await sendLettersOfTime(deps)
-  await forgetOldTrials(deps)
   const proven = (await isAwaited(deps, deps.listeners)) ? await proveMoney(deps, { everything: everyone }) : null
   return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
 }

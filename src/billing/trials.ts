@@ -5,7 +5,6 @@
 import type { CataloguePlan } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { trialRefusedEmail } from '#mail/billing-emails.ts'
-import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Account, instantOf } from './accounts.ts'
@@ -82,14 +81,6 @@ async function claim({ secrets }: Marker, tx: Db, user: User, one: SubscriptionF
 async function claimsOf(db: Db, marks: readonly string[]): Promise<string[]> {
   const rows = await db.selectFrom('trial_marks').select('subscription_id').where('mark', 'in', marks).execute()
   return rows.map(({ subscription_id }) => subscription_id)
-}
-
-/** Who deleted the account may try once more after it. Who has kept it is known by the account. */
-const KEPT_MS = 400 * DAY_MS
-
-export async function forgetOldTrials({ db, clock }: Pick<Platform, 'db' | 'clock'>): Promise<void> {
-  const before = plus(clock.now(), -KEPT_MS)
-  await db.deleteFrom('trial_marks').where('begun_at', '<', before).execute()
 }
 
 const addressMark = ({ secrets }: Marker, email: string) => secrets.hash('trial-address', normalAddress(email))

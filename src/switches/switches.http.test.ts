@@ -316,7 +316,7 @@ test('a database that does not answer is asked once, however long it takes', (t)
       return { select: () => ({ execute: () => new Promise(() => {}) }) }
     },
   }
-  const quiet = { on: () => {} }
+  const quiet = { on: () => {}, onGap: () => {} }
   const live = createLiveSwitches({ db: silent, bus: quiet, log: quiet } as unknown as Parameters<
     typeof createLiveSwitches
   >[0])

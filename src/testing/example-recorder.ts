@@ -135,8 +135,8 @@ const BY_NAME: Record<string, unknown> = {
   renews_at: '2026-12-01T00:00:00.000Z',
   next_cursor: '0mwt1cz8o000fJ55x1Zm2.X2mYnr02Y_bMPxuM',
 }
-/** What stands for how long something took. */
-const DURATIONS: Record<string, number> = { latency_ms: 840, first_token_ms: 310, p50: 620, p95: 2_400 }
+/** What stands for how long something took, and for the chain that an entry fell into. */
+const DURATIONS: Record<string, number> = { latency_ms: 840, first_token_ms: 310, p50: 620, p95: 2_400, chain: 28 }
 
 /** What differs in a text, and the letters that its stand-in is made of; `known` by so many of its first letters, as long as `like`. */
 const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string }[] = [
@@ -156,7 +156,8 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
     known: 4,
   },
   { pattern: /(?<=\blatchkey-[a-z]+-)[0-9A-Z]{8}(?=\.zip)/g, letters: '0123456789ABCDEFGHJK' },
-  { pattern: /(?<=\b(?:cs|cus|sub|pi|evt|bps)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g, letters: BASE64URL },
+  { pattern: /(?<=\b(?:cs|cus|sub|pi|in|evt|bps)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g, letters: BASE64URL },
+  { pattern: /(?<![\w-])[A-Z0-9]{8}(?=-\d{4}(?!\d))/g, letters: '0123456789ABCDEFGHJK' },
   { pattern: /(?<=[?&](?:state|nonce|code_challenge|challenge|code)=)[\w-]+/g, letters: BASE64URL },
   // A call's id, whose beginning is its time, alone or in a cursor.
   { pattern: /^0[m-z][0-9a-z]{11}[\w-]{8}(?:\.[\w-]{16})?$/g, letters: BASE64URL },

@@ -182,7 +182,7 @@ test('the dearest that may answer is reserved for: fallbacks, unknown models, lo
   assert.equal(await fit(0.5, { ...alone, messages: [hour] }), Math.floor((0.5e9 - 9 * 20_000) / 50_000))
   // 900 kB may be 300,000 tokens, for which $0.50 are too few at the fallback's price.
   assert.equal(await fit(0.5, { messages: [{ role: 'user', content: 'x'.repeat(900_000) }] }), null)
-  assert.equal(await fit(0.5, { n: 128 }), Math.floor(ofFallback / 128))
+  assert.equal(await fit(0.5, { n: 8 }), Math.floor(ofFallback / 8))
 })
 
 test('a model without a known price counts at its vendor’s dearest, a long prompt at the long one’s', async (t) => {
@@ -376,4 +376,19 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
     start: '2030-12-01T00:00:00.000Z',
     end: '2031-01-01T00:00:00.000Z',
   })
+})
+
+test('where the parts of a service are processes of their own, what each holds counts for all', async (t) => {
+  const { app } = await setting(t)
+  const config = { ...app.platform.config, serve: new Set(['api'] as const) }
+  const [one, other] = [0, 1].map(() =>
+    createUsage({ ...app.platform, config }, { keyBudgets: async () => [], tellOwner: async () => {} }),
+  )
+  t.after(() => Promise.all([one?.close(), other?.close()]))
+  const dollars = { limitNanos: 1_000_000, period: 'day' } as const
+  const call = { ...callOf('ada', 'a'), budget: { monthlyTokens: null, dollars }, isTrial: true }
+  const held = await one!.ledger.reserve(call)
+  await assert.rejects(other!.ledger.reserve(call), { code: 'key_budget_exhausted' })
+  await one!.ledger.release(held)
+  await other!.ledger.release(await other!.ledger.reserve(call))
 })

@@ -2,7 +2,7 @@
 // A budget is reserved before a call and settled after it, and the caller's reply (a stream's last event) waits until the
 // record is committed: a crash of ours loses none that was acknowledged.
 import type { Instant } from '#platform/clock.ts'
-import { dialectOf, isUniqueViolation } from '#platform/db/db.ts'
+import { isUniqueViolation } from '#platform/db/db.ts'
 import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
 import type { KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -11,6 +11,7 @@ import { createBudgetWaits } from './budget-waits.ts'
 import type { BudgetAnswer, BudgetClaim, BudgetLimit, Granted } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } from './ledger-entries.ts'
+import { isAlone } from './nodes.ts'
 import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
 import { createOwnHolds } from './own-holds.ts'
 import type { Period } from './periods.ts'
@@ -78,8 +79,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
   const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries))
-  // An embedded database has one process.
-  const ownHolds = dialectOf(db) === 'sqlite' ? createOwnHolds(db) : null
+  const ownHolds = isAlone({ db, config }) ? createOwnHolds(db) : null
   /** What calls hold whose ends wait in the spool, by the ends' ids. */
   const spooledHolds = new Map<string, Granted>()
   const spool = createSpool<Spooled>({ dataDir: config.dataDir, log }, async (entries) => {

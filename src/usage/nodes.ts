@@ -11,12 +11,19 @@ const BEAT_MS = 10_000
 /** A node that has not been seen for so long is dead. */
 const DEAD_MS = 60_000
 
+/** An embedded database all of whose parts this process serves: where `SERVE` splits them, several have it. */
+export function isAlone({ db, config }: Pick<Platform, 'db' | 'config'>): boolean {
+  return (
+    dialectOf(db) === 'sqlite' && (['api', 'storefront', 'worker'] as const).every((part) => config.serve.has(part))
+  )
+}
+
 /**
  * Keeps this node's sign of life, and gives back what dead nodes had reserved; `recordCalls` makes records of the calls
  * that one had running when it was last seen.
  */
 export function watchNodes(
-  { db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>,
+  { db, clock, log, config }: Pick<Platform, 'db' | 'clock' | 'log' | 'config'>,
   nodeId: string,
   recordCalls: (tx: Db, deadNodeId: string, seenAt: string) => Promise<void>,
 ) {
@@ -52,8 +59,8 @@ export function watchNodes(
   return {
     async start() {
       await beat()
-      // An embedded database has one node, and it starts now: whoever else is in the list has died.
-      if (dialectOf(db) === 'sqlite') await sweep(0)
+      // Whoever else is in the list has died.
+      if (isAlone({ db, config })) await sweep(0)
       timer = setInterval(safely, BEAT_MS).unref()
     },
     async stop() {

@@ -39,7 +39,7 @@ test('the description names every operation and body, and tells errors, streams 
 
   const query = paths['/api/rag/query'].post
   const stream = query.responses['200'].content['text/event-stream']
-  assert.deepEqual(Object.keys(stream['x-events']), ['sources', 'message', 'usage', 'error'])
+  assert.deepEqual(Object.keys(stream['x-events']), ['sources', 'message', 'citations', 'usage', 'error'])
   assert.deepEqual(components.schemas.QueryDocumentsRequest.required, ['question'])
   assert.deepEqual(query.security, [{ bearer: [] }, { key: [] }, { key_header: [] }])
   const refused = components.responses.Rag403

@@ -93,6 +93,7 @@ test('a deleted account leaves the purchase for the books, and nothing of the pe
 
   const deleted = await shop.as('ada').delete('/api/users/me', { password: PASSWORD })
   assert.equal(deleted.status, 200, deleted.text)
+  await shop.settle()
 
   assert.equal((await ada.get('/api/purchases')).status, 401)
   const { db } = shop.platform

@@ -313,6 +313,11 @@ export type ChangeEmailRequest = {
   code?: string | null
 }
 
+export type ChangeLine = {
+  description: string | null
+  amount: number
+}
+
 export type ChangePasswordRequest = {
   current_password: string
   new_password: string
@@ -327,10 +332,7 @@ export type ChangePreview = {
   due_now: number
   currency: string
   /** What is due now, line by line */
-  lines: Array<{
-    description: string | null
-    amount: number
-  }>
+  lines: Array<ChangeLine>
   /** What each period costs from then on, before discounts and taxes */
   due_later: number | null
   due_later_at: string | null

@@ -128,6 +128,7 @@ test('without an embedder no vectors are kept on any engine, and what lies in pg
   assert.equal((await ada.delete(`/api/rag/documents/${stored.body.document_ids[0].slice(0, 12)}`)).status, 200)
   assert.equal(await rows(), 1)
   assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+  await app.settle()
   assert.equal(await rows(), 0)
 })
 
