@@ -58,14 +58,13 @@ suite('a request that is answered early', () => {
     })
   }
 
-  test('a thousand refusals in a row on one kept connection hold nothing up, and nothing is held of them', async (t) => {
+  test('a thousand refusals in a row on one kept connection hold nothing up', async (t) => {
     const dispatcher = new Agent({ connections: 1, headersTimeout: 20_000 })
     t.after(() => dispatcher.destroy())
     const outcomes = Object.keys(OUTCOMES) as Outcome[]
     const sizes = [0, 100, 100, 100, 70_000]
     for (let index = 0; index < 1_000; index++) {
       const outcome = outcomes[index % outcomes.length] ?? 'ok'
-      // Together more than an address may have in flight.
       const size = index % 40 === 1 ? MEGABYTE - 100 : (sizes[index % sizes.length] ?? 0)
       const { statusCode, body } = await request(`http://127.0.0.1:${port}${pathOf(outcome)}`, {
         method: 'POST',
