@@ -20,7 +20,7 @@ import {
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { isBounded, requireRoom, storedOf } from '../documents/storage.ts'
 import { type MeteredCall, metered } from '../metering.ts'
-import { findOriginal } from '../originals/original-store.ts'
+import { findOriginal, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'
@@ -194,7 +194,7 @@ async function writeChunks(
   chunked: Chunked & { version: string },
   { signal, limits, checkpoint, meter }: Storing & { signal: AbortSignal; limits: PlanLimits },
 ): Promise<void> {
-  const { db, vectors, embedder } = deps
+  const { db, clock, vectors, embedder } = deps
   const { id, total, version } = chunked
   const fingerprint = [
     id,
@@ -227,6 +227,7 @@ async function writeChunks(
     await transaction(db, async (tx) => {
       await insertBatch(tx, vectors, { userId, version }, chunks, embedded)
       const isLast = from + CHUNKS_PER_BATCH >= total
+      if (!isLast && document.originalId) await touchOriginal(tx, userId, document.originalId, clock.now())
       if (isLast) {
         await lockDocuments(tx, userId)
         const before = isBounded(limits) ? await storedOf(tx, userId) : null
