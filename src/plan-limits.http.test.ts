@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, beforeEach, suite, test } from 'node:test'
+import { storeDocument } from '#rag/ingest/ingest.ts'
+import type { MeteredEmbedder } from '#rag/vendor-embedder.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { type MockVendor, mockVendor } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
@@ -81,7 +83,6 @@ suite('a plan’s limits', () => {
     assert.deepEqual([long.status, long.body.limit], [413, 'characters_max'])
     const crumbs = await store(bob, 'word '.repeat(390), { chunk_size: 100, chunk_overlap: 0 })
     assert.deepEqual([crumbs.status, crumbs.body.limit], [413, 'chunks_max'])
-    // Told only where it is written, since it might have taken another's place.
     const replacing = await store(bob, 'word '.repeat(390), { chunk_size: 100, chunk_overlap: 0, external_id: 'x' })
     assert.deepEqual([replacing.status, replacing.body.limit], [413, 'chunks_max'])
     await app.settle()
@@ -100,6 +101,42 @@ suite('a plan’s limits', () => {
       ],
     )
     assert.equal((await store(bob, 'word '.repeat(390))).status, 200)
+  })
+
+  test('let what is over them be replaced where it does not grow, and pay for nothing that is refused', async () => {
+    let dora = await app.as('dora', { tier: 'open' })
+    for (const name of 'abcde')
+      assert.equal((await store(dora, `Note ${name}, long.`, { external_id: name })).status, 200)
+    await store(dora, 'Another note.', { metadata: { source: 'notes' } })
+    const { userId } = dora
+    dora = await app.as('dora', { tier: 'pro' })
+    assert.deepEqual((await kept(dora)).documents, { used: 6, max: 3 })
+    assert.equal((await store(dora, 'Note a.', { external_id: 'a' })).status, 200, 'a shorter one')
+    assert.equal((await store(dora, 'Note b, long.', { metadata: { year: 1990 } })).status, 200, 'the same text')
+    const source = await store(dora, 'Another.', { metadata: { source: 'notes' }, replace: 'source' })
+    assert.equal(source.status, 200, source.text)
+    assert.equal((await kept(dora)).documents.used, 6)
+    // A second name for the same text: the text that it stood for stays with its other name.
+    assert.equal((await store(dora, 'Note c, long.', { external_id: 'd' })).status, 200)
+    assert.deepEqual((await kept(dora)).documents.used, 5)
+    const grown = await store(dora, 'Note c, new.', { external_id: 'd' })
+    assert.deepEqual([grown.status, grown.body.limit], [413, 'documents_max'])
+
+    const { deps } = app.service.rag
+    let embedded = 0
+    const embedder: MeteredEmbedder = {
+      ...{ id: 'paid/model', vendor: 'paid', model: 'model', dims: 1, scoreOf: (cosine) => cosine },
+      embed: async (texts) => ({ vectors: texts.map(() => new Float32Array([++embedded])) }),
+      countedIn: () => embedder,
+    }
+    const document = {
+      ...{ text: 'word '.repeat(1_000), metadata: {}, source: 'notes', externalId: 'b', replacesSource: true },
+      ...{ chunkSize: 1_000, chunkOverlap: 0 },
+    }
+    const limits = deps.planLimits('pro')
+    const storing = storeDocument({ ...deps, embedder }, userId, document, AbortSignal.timeout(60_000), { limits })
+    await assert.rejects(storing, /Storage limit reached/)
+    assert.equal(embedded, 0)
   })
 
   test('are told with the plan, and one without limits has none', async () => {

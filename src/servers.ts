@@ -66,7 +66,7 @@ export async function createServers(
 ): Promise<{ api: App | null; storefront: App | null; health: App | null }> {
   const { config } = platform
   const { authenticators, state, sandbox, rooms } = needs
-  const entitlements = withSwitches(createEntitlements(config.catalogue, config), needs.switches)
+  const entitlements = entitlementsOf(config, needs.switches)
   const shared = {
     ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: createBodyAdmission(platform) },
     connections: needs.connections,
@@ -115,7 +115,11 @@ export async function createServers(
 }
 
 /** What the operator has switched off is granted by no plan. */
-function withSwitches({ require, describe }: Entitlements, switches: LiveSwitches): Entitlements {
+export function entitlementsOf(
+  config: Pick<Config, 'catalogue' | 'requireVerifiedEmail'>,
+  switches: LiveSwitches,
+): Entitlements {
+  const { require, describe } = createEntitlements(config.catalogue, config)
   return {
     describe,
     require(caller, policy) {

@@ -26,7 +26,7 @@ import { createListener } from './listener.ts'
 import { openWithRooms } from './open.ts'
 import { agedRows } from './retention.ts'
 import { openSandbox } from './sandbox-wiring.ts'
-import { createServers } from './servers.ts'
+import { createServers, entitlementsOf } from './servers.ts'
 import { version } from './version.ts'
 
 export type Service = {
@@ -80,7 +80,10 @@ export async function createService(
   const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets, tellOwner: identity.tellOfAllowance }))
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }))
-  const rag = add(await createRag(platform, { gateway: ai.gateway, version }))
+  const { require: requireGrant } = entitlementsOf(config, switches.live)
+  const rag = add(
+    await createRag(platform, { ...{ gateway: ai.gateway, version, requireGrant }, callerNow: apiKeys.callerNow }),
+  )
   add(createAdmin(platform, { identity, billing, switches: switches.live }))
 
   const authenticators: Authenticators = {

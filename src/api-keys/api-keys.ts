@@ -2,8 +2,10 @@
 // key can neither make nor see keys.
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import { callerNow } from './caller-now.ts'
 import { eraseKeys, keyBudgets, listKeys, revokeKeys } from './keys.ts'
 import { apiKeyProblem } from './problems.ts'
 import { apiKeyRoutes, type KeyUse, keyView } from './routes.ts'
@@ -21,6 +23,8 @@ export function createApiKeys(platform: Platform, { keyUse }: { keyUse: KeyUse }
     claims: hasKeyPrefix,
     /** Null when the key is not valid now. */
     authenticate: verifier.verify,
+    /** Who asked for what runs in the background; null where they, or their key, are there no more. */
+    callerNow: (asker: Pick<Caller, 'userId' | 'keyId'>) => callerNow(platform, asker),
     /** The user's live keys that have a budget in dollars. */
     budgets: (userId: string) => keyBudgets(platform, userId),
     /** For the user's full export; secrets are not kept and cannot be in it. */

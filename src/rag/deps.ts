@@ -3,6 +3,7 @@ import './tables.ts'
 import type { Gateway } from '#ai/gateway.ts'
 import { limitsOf, type PlanLimits, type Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
@@ -17,6 +18,10 @@ export type RagNeeds = {
   gateway: Gateway
   /** Of this service. */
   version: string
+  /** Who queued what runs in the background, as they are now; null where they, or their key, are there no more. */
+  callerNow(asker: Pick<Caller, 'userId' | 'keyId'>): Promise<Caller | null>
+  /** @throws Problem 403 where the caller's plan does not grant what a policy needs */
+  requireGrant: Entitlements['require']
 }
 
 export type RagDeps = Awaited<ReturnType<typeof openDeps>>
@@ -32,6 +37,8 @@ export async function openDeps(platform: Platform, needs: RagNeeds) {
     /** Where originals are kept; null: nowhere. */
     files: config.originals === null ? null : openFilePlace(config.originals, config.products.s3),
     gateway: needs.gateway,
+    callerNow: needs.callerNow,
+    requireGrant: needs.requireGrant,
     /** Null: documents are compared by their words alone. */
     embedder: embedderOf(config.embedder, needs),
     /** Makes follow-up questions stand alone; null: none does. */

@@ -34,6 +34,11 @@ export const ragProblem = Problem.define({
   ],
   ingest_job_not_found: [404, 'There is no such job'],
   ingest_cancelled: [409, 'The job was cancelled', { advice: 'Only jobs tell it, as their `error`.' }],
+  ingest_not_allowed: [
+    403,
+    'The API key that sent it was revoked or has expired',
+    { advice: 'Only jobs tell it, as their `error`. Send the document again with another key.' },
+  ],
   ingest_given_up: [
     503,
     'It was tried {tries} times and given up: {reason}',

@@ -59,7 +59,8 @@ export type IngestStage = 'reading' | 'storing'
 
 /** What was asked for, as the request said it, and who asked. */
 export type IngestRequest = {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier'> & { budget: Caller['budget'] | null }
+  /** Who they are is asked when it runs: the plan, the key and the account may be others by then. */
+  caller: Pick<Caller, 'userId' | 'keyId'>
   requestId: string
   /** Of a file, that says how it is read; null for a text. */
   file: string | null

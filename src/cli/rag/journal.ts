@@ -8,8 +8,12 @@ export type Sent = {
   service: string
   external_id: string
   hash: string
-  /** Null: the service has refused it, and would again. */
+  /** What the service has under this name; null: nothing. */
   document_id: string | null
+  /** The service has refused these bytes, and would again. */
+  refused?: { reason: string; isSkipped: boolean }
+  /** Stores it in the background, or has by now. */
+  job?: string
 }
 
 export function openJournal(file: string, service: string) {

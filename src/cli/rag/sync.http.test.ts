@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -19,7 +19,7 @@ function folderOf(t: TestContext, files: Record<string, string>) {
 }
 
 test('a folder is kept in step: only what changed is sent, limits are waited for, and deletions are asked for', async (t) => {
-  const app = await testApp(t, { env: { RATE_LIMIT_RAG: '6/60' }, worker: true })
+  const app = await testApp(t, { env: { RATE_LIMIT_RAG: '6/60' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const key = (await ada.post('/api/api-keys', { name: 'sync' })).body.key
   const program = clientOf(app.url, key, ada)
@@ -59,6 +59,7 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
       async wait(ms) {
         waitedMs += ms
         app.clock.advance(ms)
+        await app.settle()
       },
       ...changes,
     })
@@ -80,7 +81,8 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   )
 
   const again = await sync()
-  assert.match(again.last ?? '', /^0 sent, 6 unchanged|^0 sent, 5 unchanged/, again.lines.join('\n'))
+  assert.equal(again.last, '0 sent, 5 unchanged, 0 deleted, 1 skipped, 1 failed', again.lines.join('\n'))
+  assert.equal(again.code, 1, 'what cannot be read fails at each run')
 
   put('a.md', 'The first paper, corrected.')
   remove('deep/c.md')
@@ -105,6 +107,43 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   const gone = await program.get('/api/rag/documents')
   await program.delete(`/api/rag/documents/${gone.body[0].id}`)
   assert.match((await sync()).last ?? '', /^1 sent, /, 'what the service has lost is sent again')
+
+  // As it was, under another name; and one whose new bytes cannot be read.
+  renameSync(join(folder, 'a.md'), join(folder, 'renamed.md'))
+  put('same.md', '')
+  const renamed = await sync({ deletes: true })
+  assert.equal(renamed.last, '1 sent, 1 unchanged, 0 deleted, 1 skipped, 2 failed', renamed.lines.join('\n'))
+  assert.ok((await names()).includes('papers/renamed.md'))
+  const still = /^FAILED same\.md: The file is empty.*\(the service still has what it was\)$/
+  for (const { code, lines } of [renamed, await sync()]) {
+    assert.equal(code, 1)
+    assert.ok(
+      lines.some((line) => still.test(line)),
+      lines.join('\n'),
+    )
+  }
+
+  // Ended while its job runs: the next run waits for that job and sends nothing.
+  put('long.txt', `${long}\nOne more.`)
+  const killed = Object.assign(new Error('killed'), { isKill: true })
+  const jobsNow = async () => (await app.platform.db.selectFrom('rag_jobs').select('id').execute()).length
+  const before = await jobsNow()
+  aMinuteLater()
+  await assert.rejects(sync({ wait: () => Promise.reject(killed) }), killed)
+  assert.equal(await jobsNow(), before + 1)
+  const resumed = await sync()
+  assert.ok(resumed.lines.includes('replaced long.txt'), resumed.lines.join('\n'))
+  assert.equal(await jobsNow(), before + 1)
+
+  // One that the user cancelled fails alone, and is sent again.
+  put('long.txt', `${long}\nTwo more.`)
+  const cancelled = await sync({
+    async wait() {
+      for (const { id } of (await ada.get('/api/rag/jobs')).body) await ada.delete(`/api/rag/jobs/${id}`)
+    },
+  })
+  assert.match(cancelled.last ?? '', /^0 sent, .* 3 failed$/, cancelled.lines.join('\n'))
+  assert.ok((await sync()).lines.includes('replaced long.txt'))
 
   const { folder: unmounted } = folderOf(t, {})
   const count = (await names()).length

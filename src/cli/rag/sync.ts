@@ -4,8 +4,9 @@
  */
 import { openAsBlob, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hashOf, type LocalFile, listFiles } from './folder.ts'
-import { openJournal } from './journal.ts'
+import { openJournal, type Sent } from './journal.ts'
 import { createClient, detailOf, type ServiceClient } from './service-client.ts'
 
 export type SyncOptions = {
@@ -33,6 +34,7 @@ const FILE_BYTES_MAX = 512 * 1024 * 1024
 /** Longer files are stored in the background: no proxy waits so long for an answer. */
 const LONG_BYTES = 1024 * 1024
 const PAGE = 1_000
+const POLL_MS = 2_000
 const STATE_FILE = '.latchkey-sync.jsonl'
 
 type Counts = Record<'sent' | 'unchanged' | 'deleted' | 'skipped' | 'failed', number>
@@ -45,7 +47,8 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${folder} is no folder`)
   const url = options.url.replace(/\/+$/, '')
   const prefix = `${options.name ?? basename(folder)}/`
-  const ask = createClient({ url, key: options.key }, { tell: print, ...(options.wait ? { wait: options.wait } : {}) })
+  const { wait = sleep } = options
+  const ask = createClient({ url, key: options.key }, { tell: print, wait })
   const journal = openJournal(options.stateFile ?? join(folder, STATE_FILE), url)
 
   const files = await listFiles(folder, options.ignore)
@@ -56,9 +59,12 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   await each(files, AT_ONCE, async (file) => {
     const externalId = prefix + file.path
     const hash = await hashOf(join(folder, file.path))
-    const before = journal.find(externalId)
-    if (before?.hash === hash && before.document_id === (documentOf.get(externalId) ?? null)) {
-      counts[before.document_id === null ? 'skipped' : 'unchanged']++
+    const last = journal.find(externalId)
+    const known = last?.hash === hash ? last : undefined
+    const documentId = documentOf.get(externalId) ?? null
+    if (known?.refused !== undefined) return tellRefused(file, known.refused, documentId)
+    if (known && known.job === undefined && known.document_id === documentId) {
+      counts.unchanged++
       return
     }
     if (isTrial) {
@@ -66,25 +72,37 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
       counts.sent++
       return
     }
-    const outcome = await send(ask, folder, file, externalId)
+    const note = (sent: Partial<Sent>) =>
+      journal.note({ external_id: externalId, hash, document_id: documentId, ...sent })
+    const resumed = known?.job === undefined ? null : await awaitJob({ ask, wait }, known.job)
+    const outcome = resumed ?? (await send({ ask, wait }, folder, file, externalId, (job) => note({ job })))
     if ('documentId' in outcome) {
-      journal.note({ external_id: externalId, hash, document_id: outcome.documentId })
-      print(`${documentOf.has(externalId) ? 'replaced' : 'stored'} ${file.path}`)
+      note({ document_id: outcome.documentId })
+      print(`${documentId === null ? 'stored' : 'replaced'} ${file.path}`)
       counts.sent++
-    } else {
-      // What it was is not what it is now, and is not to be found any more under its name.
-      if (outcome.isFinal)
-        journal.note({ external_id: externalId, hash, document_id: documentOf.get(externalId) ?? null })
-      print(`${outcome.isSkipped ? 'skipped' : 'FAILED'} ${file.path}: ${outcome.reason}`)
-      counts[outcome.isSkipped ? 'skipped' : 'failed']++
+      return
     }
+    const { reason, isSkipped, isFinal } = outcome
+    if (isFinal) note({ refused: { reason, isSkipped } })
+    // No file has this hash: it is sent again.
+    else if (journal.find(externalId)?.job !== undefined && !outcome.isRunning) note({ hash: '' })
+    tellRefused(file, { reason, isSkipped }, documentId)
   })
 
+  /** At each run: what was stored of it before goes on answering. */
+  function tellRefused({ path }: LocalFile, { reason, isSkipped }: Refusal, documentId: string | null) {
+    const stays = documentId === null ? '' : ' (the service still has what it was)'
+    print(`${isSkipped ? 'skipped' : 'FAILED'} ${path}: ${reason}${stays}`)
+    counts[isSkipped ? 'skipped' : 'failed']++
+  }
+
   const kept = new Set(files.map(({ path }) => prefix + path))
-  const gone = remote.filter(({ external_ids }) =>
-    external_ids.some((name) => name.startsWith(prefix) && !kept.has(name)),
-  )
-  if (deletes) await deleteGone(ask, options, { gone, kept, prefix, counts, isEmpty: files.length === 0 })
+  const isGone = ({ external_ids }: Remote) =>
+    external_ids.length > 0 && external_ids.every((name) => name.startsWith(prefix) && !kept.has(name))
+  // As the service has it now: what was renamed stands under its new name, too, and another folder may name it by now.
+  const isStale = !isTrial && remote.some(isGone)
+  const gone = (isStale ? await listRemote(ask) : remote).filter(isGone)
+  if (deletes) await deleteGone(ask, options, { gone, counts, isEmpty: files.length === 0 })
   else if (gone.length > 0)
     print(`${gone.length} of the service’s documents are not in the folder; --delete removes them`)
 
@@ -107,10 +125,22 @@ async function listRemote(ask: ServiceClient): Promise<Remote[]> {
   }
 }
 
-type Outcome = { documentId: string } | { reason: string; isSkipped: boolean; isFinal: boolean }
+type Refusal = { reason: string; isSkipped: boolean }
+/** `isFinal`: the same bytes would be refused again. `isRunning`: its job may still store it. */
+type Outcome = { documentId: string } | (Refusal & { isFinal: boolean; isRunning: boolean })
+type Service = { ask: ServiceClient; wait(ms: number): Promise<unknown> }
 
-async function send(ask: ServiceClient, folder: string, file: LocalFile, externalId: string): Promise<Outcome> {
-  const refused = (reason: string, { isSkipped = false, isFinal = true } = {}) => ({ reason, isSkipped, isFinal })
+const refused = (reason: string, { isSkipped = false, isFinal = true, isRunning = false } = {}) => ({
+  ...{ reason, isSkipped, isFinal, isRunning },
+})
+
+async function send(
+  { ask, wait }: Service,
+  folder: string,
+  file: LocalFile,
+  externalId: string,
+  queued: (job: string) => void,
+): Promise<Outcome> {
   if (externalId.length > EXTERNAL_ID_MAX) return refused(`its path is longer than ${EXTERNAL_ID_MAX} characters`)
   if (file.sizeBytes > FILE_BYTES_MAX) return refused('it is larger than 512 MB')
   const isLong = file.sizeBytes > LONG_BYTES
@@ -124,38 +154,45 @@ async function send(ask: ServiceClient, folder: string, file: LocalFile, externa
       return form
     },
   })
-  if (answer.status === 202) return awaitJob(ask, String(answer.body.job_id))
+  if (answer.status === 202) {
+    const job = String(answer.body.job_id)
+    queued(job)
+    return (await awaitJob({ ask, wait }, job)) ?? refused('its job was cancelled', { isFinal: false })
+  }
   if (answer.status === 200) return { documentId: documentIdOf(answer.body.document_ids) }
-  // No file of that kind is ever taken; of an empty or damaged one the owner should hear once.
-  const isUnsupported = answer.status === 415
-  return refused(detailOf(answer), { isSkipped: isUnsupported, isFinal: isUnsupported || answer.status === 422 })
+  // No file of that kind is ever taken; an empty or damaged one may be mended.
+  const isSkipped = answer.status === 415
+  return refused(detailOf(answer), { isSkipped, isFinal: isSkipped || answer.status === 422 })
 }
 
-/** It goes on in the service, whatever becomes of this process. */
-async function awaitJob(ask: ServiceClient, id: string): Promise<Outcome> {
+/** It goes on in the service, whatever becomes of this process. Asked again and again: a stream would be cut by proxies. Null: it is not there. */
+async function awaitJob({ ask, wait }: Service, id: string): Promise<Outcome | null> {
   for (;;) {
-    const { status, text, body } = await ask(`/api/rag/jobs/${id}`, { headers: { accept: 'text/event-stream' } })
-    if (status !== 200)
-      throw new Error(`job ${id} cannot be read: ${detailOf({ status, text, body, headers: new Headers() })}`)
-    const events = text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []))
-    const job = events.at(-1)
-    if (job?.state === 'done') return { documentId: documentIdOf(job.document_ids) }
-    if (job?.state === 'failed') {
-      const isSkipped = job.error?.code === 'file_type_unsupported'
-      const isFinal = isSkipped || job.error?.code === 'file_unreadable'
-      return { reason: job.error?.detail ?? 'it failed', isSkipped, isFinal }
+    const answer = await ask(`/api/rag/jobs/${id}`)
+    if (answer.status === 404) return null
+    if (answer.status !== 200)
+      return refused(`its job cannot be read: ${detailOf(answer)}`, { isFinal: false, isRunning: true })
+    const { state, document_ids, error } = answer.body as JobAnswer
+    if (state === 'done') return { documentId: documentIdOf(document_ids) }
+    if (state === 'failed') {
+      const isSkipped = error?.code === 'file_type_unsupported'
+      const isFinal = isSkipped || error?.code === 'file_unreadable'
+      return refused(error?.detail ?? 'it failed', { isSkipped, isFinal })
     }
+    await wait(POLL_MS)
   }
 }
+
+type JobAnswer = { state?: string; document_ids?: unknown; error?: { code: string; detail: string } | null }
 
 /** Chunk ids begin with it. */
 function documentIdOf(chunkIds: unknown): string {
   return String((chunkIds as string[])[0] ?? '').split('_')[0] ?? ''
 }
 
-type Gone = { gone: Remote[]; kept: ReadonlySet<string>; prefix: string; counts: Counts; isEmpty: boolean }
+type Gone = { gone: Remote[]; counts: Counts; isEmpty: boolean }
 
-async function deleteGone(ask: ServiceClient, options: SyncOptions, { gone, kept, prefix, counts, isEmpty }: Gone) {
+async function deleteGone(ask: ServiceClient, options: SyncOptions, { gone, counts, isEmpty }: Gone) {
   const { print, isTrial, allowsEmpty } = options
   if (gone.length > 0 && isEmpty && !allowsEmpty) {
     throw new Error(
@@ -164,8 +201,6 @@ async function deleteGone(ask: ServiceClient, options: SyncOptions, { gone, kept
   }
   for (const { id, external_ids } of gone) {
     const names = external_ids.join(', ')
-    // Another file has the same text, or another folder names it.
-    if (external_ids.some((name) => kept.has(name) || !name.startsWith(prefix))) continue
     if (!isTrial) {
       const answer = await ask(`/api/rag/documents/${id}`, { method: 'DELETE' })
       if (answer.status !== 200 && answer.status !== 404)

@@ -18,8 +18,8 @@ import {
 } from '../search/search.ts'
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
 import { chunksFor, introductionOf, type Overview, overviewAskedFor } from './overview.ts'
-import { type Passage, passagesOf } from './passages.ts'
-import { type Asked, historyWithin, NOTHING_FOUND, nameOf, promptOf, roomFor, type Turn, textOf } from './prompt.ts'
+import { type Passage, passagesOf, textOf } from './passages.ts'
+import { type Asked, historyWithin, NOTHING_FOUND, nameOf, promptOf, roomFor, type Turn } from './prompt.ts'
 import { queriesBehind, standalone } from './standalone.ts'
 
 export type Question = {

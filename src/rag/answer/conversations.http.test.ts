@@ -163,7 +163,7 @@ const conversations: Turn[][] = [
   ],
 ]
 
-type Source = { content: string; metadata: { source: string; page?: number } }
+type Source = { content: string; metadata: { source: string; page?: number; page_end?: number } }
 type Cited = { source: number; start: number; end: number; supported: boolean }
 
 test('twenty conversations of three turns: each answer’s sentences stand in the page that they cite', async (t) => {
@@ -210,9 +210,8 @@ function faultOf({ answer, sources, citations }: Told, sentence: string, file: s
   if (source.metadata.source !== file) return `cites ${source.metadata.source}`
   const unsure = citations.find(({ supported }) => !supported)
   if (unsure !== undefined) return `doubts '${answer.slice(unsure.start, unsure.end)}'`
-  // A passage may begin on the page before.
-  const told = source.metadata.page
-  return told === undefined || told === page || told === page - 1 ? null : `page ${told}`
+  const { page: from = page, page_end: to = from } = source.metadata
+  return from <= page && page <= to ? null : `pages ${from}–${to}`
 }
 
 function flat(text: string): string {

@@ -11,7 +11,11 @@ import { parseDocumentId } from '../documents/ids.ts'
 import type { FoundChunk } from '../search/search.ts'
 
 /** A found chunk, the nearest where there are several; its content is that of all its chunks, each stretch once. */
-export type Passage = FoundChunk & { chunk_ids: string[] }
+export type Passage = FoundChunk & {
+  chunk_ids: string[]
+  /** The head of the table that it goes on with: of the file alone, whatever its metadata says. */
+  head: string | null
+}
 
 export type Room = {
   /** For all passages. */
@@ -34,31 +38,45 @@ export async function passagesOf(
   found: FoundChunk[],
   room: Room,
 ): Promise<Passage[]> {
-  const fitting = withinRoom(found, room.tokens)
-  const left = room.tokens - fitting.reduce((sum, { content }) => sum + tokensOf(content), 0)
-  const readings = await neighbourhoods(db, userId, fitting)
+  const readings = await neighbourhoods(db, userId, found)
+  const needed = (chunk: FoundChunk) => tokensOf({ content: chunk.content, head: headOf(readings, chunk) })
+  const fitting = withinRoom(found, room.tokens, needed)
+  const left = room.tokens - fitting.reduce((sum, chunk) => sum + needed(chunk), 0)
   const taken = new Set(fitting.map(({ id }) => id))
   addNeighbours(fitting, readings, taken, Math.min(left, room.neighbourTokens))
   return merged(fitting, readings, taken)
 }
 
 /** The nearest first; a long one that does not fit makes room for shorter ones behind it. Of one alone as much as fits. */
-function withinRoom(found: FoundChunk[], tokens: number): FoundChunk[] {
+function withinRoom(found: FoundChunk[], tokens: number, tokensNeeded: (chunk: FoundChunk) => number): FoundChunk[] {
   let left = tokens
-  const fitting = found.filter(({ content }) => {
-    const needed = tokensOf(content)
+  const fitting = found.filter((chunk) => {
+    const needed = tokensNeeded(chunk)
     if (needed > left) return false
     left -= needed
     return true
   })
   const [first] = found
   if (fitting.length > 0 || first === undefined) return fitting
-  const share = Math.max(0, tokens) / tokensOf(first.content)
+  const share = Math.max(0, tokens) / tokensNeeded(first)
   return [{ ...first, content: first.content.slice(0, Math.floor(first.content.length * share)).toWellFormed() }]
 }
 
-function tokensOf(content: string): number {
-  return guessTextTokens(content) + TOKENS_A_PASSAGE + TOKENS_A_LINE * content.split('\n').length
+/** What is read of it: a piece of a table with the table's head. */
+export function textOf({ content, head }: Pick<Passage, 'content' | 'head'>): string {
+  return head !== null && !content.includes(head) ? `${head}\n${content}` : content
+}
+
+function tokensOf(passage: Pick<Passage, 'content' | 'head'>): number {
+  const text = textOf(passage)
+  return guessTextTokens(text) + TOKENS_A_PASSAGE + TOKENS_A_LINE * text.split('\n').length
+}
+
+/** Null also where the document was replaced meanwhile. */
+function headOf(readings: Map<string, Reading>, chunk: FoundChunk): string | null {
+  const { id, index } = placeOf(chunk)
+  const read = readings.get(id)?.chunks.get(index)
+  return read?.content === chunk.content ? read.tableHeader : null
 }
 
 /** The chunks around those found. A document that was replaced meanwhile has none. */
@@ -96,7 +114,7 @@ function addNeighbours(found: FoundChunk[], readings: Map<string, Reading>, take
     for (const at of [index + 1, index - 1]) {
       const neighbour = readings.get(id)?.chunks.get(at)
       if (neighbour === undefined || taken.has(`${id}_${at}`)) continue
-      const needed = tokensOf(neighbour.content)
+      const needed = tokensOf({ content: neighbour.content, head: neighbour.tableHeader })
       if (needed > left) continue
       left -= needed
       taken.add(`${id}_${at}`)
@@ -113,7 +131,7 @@ function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<
     const all = readings.get(id)?.chunks
     const isSame = all?.get(index)?.content === chunk.content
     if (all === undefined || !isSame) {
-      passages.push({ ...chunk, chunk_ids: [chunk.id] })
+      passages.push({ ...chunk, chunk_ids: [chunk.id], head: null })
       told.add(chunk.id)
       continue
     }
@@ -124,9 +142,21 @@ function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<
     const chunks = Array.from({ length: to - from }, (_, i) => all.get(from + i) as Chunk)
     const chunk_ids = chunks.map(({ index: at }) => `${id}_${at}`)
     for (const one of chunk_ids) told.add(one)
-    passages.push({ ...chunk, content: joinChunks(chunks, from, to), chunk_ids })
+    const { tableHeader: head = null } = chunks[0] ?? {}
+    const metadata = { ...chunk.metadata, ...pagesOf(chunks) }
+    if (metadata.page_end === metadata.page) delete metadata.page_end
+    const { heading: found } = all.get(index) as Chunk
+    if (metadata.heading === found && chunks.some(({ heading }) => heading !== found)) delete metadata.heading
+    passages.push({ ...chunk, metadata, content: joinChunks(chunks, from, to), chunk_ids, head })
   }
   return passages
+}
+
+/** From the first one's to the last one's; none of a text without pages. */
+function pagesOf(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
+  const [first, last] = [chunks[0], chunks.at(-1)]
+  const to = last?.pageEnd ?? last?.page ?? null
+  return first === undefined || first.page === null || to === null ? {} : { page: first.page, page_end: to }
 }
 
 function placeOf(chunk: FoundChunk): { id: string; index: number } {

@@ -1,5 +1,5 @@
 import { guessTextTokens } from '#ai/estimate.ts'
-import type { Passage } from './passages.ts'
+import { type Passage, textOf } from './passages.ts'
 
 export type Turn = {
   role: 'user' | 'assistant'
@@ -59,21 +59,16 @@ export function roomFor({ question, history, overview }: Asked, contextTokens: n
   return contextTokens - answerTokens - FRAME_TOKENS - taken
 }
 
-/** What is read of it: a piece of a table with the table's head. */
-export function textOf({ content, metadata }: Passage): string {
-  const { table_header: head } = metadata
-  return typeof head === 'string' && !content.includes(head) ? `${head}\n${content}` : content
-}
-
 /** A document's name, for one line. */
 export function nameOf({ source, title }: Passage['metadata']): string | null {
   return lineOf([source, title].find((one) => typeof one === 'string' && one.trim() !== ''))
 }
 
-/** `(lease.pdf, page 3, Terms › Notice)`, as far as it is known. */
+/** `(lease.pdf, pages 3–4, Terms › Notice)`, as far as it is known. */
 function originOf({ metadata }: Passage): string {
-  const { page, heading } = metadata
-  const parts = [nameOf(metadata), Number.isInteger(page) ? `page ${page}` : null, lineOf(heading)]
+  const { page, page_end, heading } = metadata
+  const pages = Number.isInteger(page_end) ? `pages ${page}–${page_end}` : `page ${page}`
+  const parts = [nameOf(metadata), Number.isInteger(page) ? pages : null, lineOf(heading)]
   const told = parts.filter((part) => part !== null)
   return told.length === 0 ? '' : ` (${told.join(', ')})`
 }
@@ -86,17 +81,21 @@ function lineOf(text: unknown): string | null {
     .toWellFormed()
 }
 
-/** A source cannot pass itself off as another, nor cite one: the numbers of sources lose their brackets, of whatever width. */
+/** A source cannot pass itself off as another, nor cite one: marks with a source's number lose their brackets, of whatever width. */
 function quotation(content: string, sources: number): string {
-  const plain = content.replace(/[[［【〔]\s*(\p{Nd}{1,4})\s*[\]］】〕]/gu, (quoted, digits: string) => {
-    const number = Number(digits.normalize('NFKC'))
-    return number >= 1 && number <= sources ? `(${number})` : quoted
+  const plain = content.replace(ANY_MARK, (quoted, digits: string) => {
+    const numbers = digits.split(/[^\p{Nd}]+/u).map((one) => Number(one.normalize('NFKC')))
+    return numbers.some((number) => number >= 1 && number <= sources) ? `(${numbers.join(', ')})` : quoted
   })
   return plain
     .split(LINE_ENDS)
     .map((line) => `> ${line}`)
     .join('\n')
 }
+
+/** Whatever a model may take for a mark: `[2]`, `[1, 2]`, `【2†source】`, in any script's digits. */
+const ANY_MARK =
+  /[[［【〔]\s*(\p{Nd}{1,4}(?:\s*[,;，；、]\s*\p{Nd}{1,4}){0,40})\s*(?:†[^\]］】〕\n]{0,40})?[\]］】〕]/gu
 
 /** All that a model may take for a new line. */
 const LINE_ENDS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/

@@ -193,7 +193,8 @@ async function writeChecked(events: EventStream, { each, check }: AnswerStream):
 }
 
 function evidenceView({ sources, nearest, searchedAs, isOverview }: Evidence) {
-  return { sources, nearest, searched_as: searchedAs, overview: isOverview }
+  const shown = sources.map(({ head: _, ...source }) => source)
+  return { sources: shown, nearest, searched_as: searchedAs, overview: isOverview }
 }
 
 function usageView(usage: Usage | null): Static<typeof UsageView> | null {

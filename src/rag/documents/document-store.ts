@@ -100,6 +100,28 @@ export async function hasExternalId(tx: Db, userId: string, id: string): Promise
   return row !== undefined
 }
 
+/** The document that goes when this id is given to another: the one it stands for, where no other id does. */
+export async function findNamedAlone(tx: Db, userId: string, externalId: string): Promise<string | undefined> {
+  const named = await tx
+    .selectFrom('rag_external_ids as one')
+    .select('document_id')
+    .where('user_id', '=', userId)
+    .where('external_id', '=', externalId)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('rag_external_ids as other')
+            .select('other.external_id')
+            .where('other.user_id', '=', userId)
+            .whereRef('other.document_id', '=', 'one.document_id')
+            .where('other.external_id', '<>', externalId),
+        ),
+      ),
+    )
+    .executeTakeFirst()
+  return named?.document_id
+}
+
 export async function moveExternalIds(tx: Db, userId: string, from: string, to: string): Promise<void> {
   await tx
     .updateTable('rag_external_ids')

@@ -30,12 +30,11 @@ export async function storedOf(db: Db, userId: string): Promise<Stored> {
   return { documents: Number(row.documents), characters: Number(row.characters), chunks: Number(row.chunks) }
 }
 
-/** @throws Problem 413 where what is kept, and what is to be added, is more than the plan has room for */
-export function requireRoom(limits: PlanLimits, kept: Stored, added: Partial<Stored> = {}): void {
+/** What is over already, as after a change to a smaller plan, may be replaced by what is no larger. @throws Problem 413 where there is no room */
+export function requireRoom(limits: PlanLimits, before: Stored, after: Stored): void {
   for (const name of COUNTED) {
     const max = limits[LIMITS[name]]
-    const used = kept[name] + (added[name] ?? 0)
-    if (max === null || used <= max) continue
+    if (max === null || after[name] <= max || after[name] <= before[name]) continue
     throw ragProblem('storage_limit_reached', { extra: { limit: `${name}_max`, max } })
   }
 }

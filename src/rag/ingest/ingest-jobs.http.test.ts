@@ -160,6 +160,60 @@ describe('ingest in the background', () => {
     assert.deepEqual((await ada.delete(`/api/rag/jobs/${id}`)).body, ended, 'one that has ended stays as it is')
   })
 
+  test('a job does what its sender may do when it runs: the account, the plan and the key of now', async () => {
+    const changed = async (change: object) => {
+      const sam = await app.as(`sam-${Object.keys(change)}`, { tier: 'pro' })
+      const id = await send(sam, { content: 'Kept by nobody.' })
+      await app.platform.db.updateTable('users').set(change).where('id', '=', sam.userId).execute()
+      await app.settle()
+      await app.platform.db.updateTable('users').set({ is_active: true }).where('id', '=', sam.userId).execute()
+      return jobOf(sam, id)
+    }
+    vendorAsked.length = 0
+    const blocked = await changed({ is_active: false })
+    assert.deepEqual([blocked.state, blocked.error.code], ['failed', 'inactive_account'])
+    const kim = await app.as('kim', { tier: 'pro' })
+    const lapsed = await send(kim, { content: 'Kept by nobody.' })
+    const free = { subscription_tier: 'free' }
+    await app.platform.db.updateTable('users').set(free).where('id', '=', kim.userId).execute()
+    await app.settle()
+    const [job] = await app.platform.db.selectFrom('rag_jobs').selectAll().where('id', '=', lapsed).execute()
+    assert.deepEqual([job?.state, job?.error_json?.code], ['failed', 'paid_tier_needed'])
+
+    const made = (await ada.post('/api/api-keys', { name: 'revoked' })).body
+    const body = { content: 'Sent with a key.' }
+    const headers = { ...ASYNC.headers, authorization: `Bearer ${made.key}` }
+    const { job_id } = (await app.post('/api/rag/ingest/text', body, { headers })).body
+    await ada.delete(`/api/api-keys/${made.id}`)
+    await app.settle()
+    const revoked = await jobOf(ada, job_id)
+    assert.deepEqual([revoked.state, revoked.error.code], ['failed', 'ingest_not_allowed'])
+    assert.deepEqual(vendorAsked, [], 'nothing was paid for')
+  })
+
+  test('a long text is metered a slice at a time, so that a crash books no more than one twice, and asks again who pays', async () => {
+    const meg = await app.as('meg', { tier: 'pro' })
+    const recorded = async () => {
+      await app.settle()
+      const { groups } = (await meg.get('/api/usage?group_by=model')).body
+      return groups.reduce((sum: number, { requests }: { requests: number }) => sum + requests, 0)
+    }
+    const before = await recorded()
+    await send(meg, { content: textOf('sliced', CHUNKS_PER_BATCH * 16 + 5), ...SMALL })
+    assert.equal((await recorded()) - before, 2)
+
+    const id = await send(meg, { content: textOf('blocked', CHUNKS_PER_BATCH * 16 + 5), ...SMALL })
+    const block = (is_active: boolean) =>
+      app.platform.db.updateTable('users').set({ is_active }).where('id', '=', meg.userId).execute()
+    vendorAsked.length = 0
+    onEmbed = () => void block(false)
+    await app.settle()
+    onEmbed = () => {}
+    await block(true)
+    const { state, error } = await jobOf(meg, id)
+    assert.deepEqual([state, error.code, vendorAsked.length], ['failed', 'inactive_account', CHUNKS_PER_BATCH * 16])
+  })
+
   test('users take turns, however much one of them sends', async () => {
     for (let n = 0; n < 4; n++) await send(ada, { content: `ada's ${n}` })
     await send(eve, { content: 'eve’s only one' })

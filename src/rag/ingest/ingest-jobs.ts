@@ -6,13 +6,16 @@
 import { randomUUID } from 'node:crypto'
 import { DAY_MS, HOUR_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
+import { requireScope } from '#platform/http/access-control.ts'
 import type { JobContext } from '#platform/jobs/runner.ts'
 import { Problem } from '#platform/problem.ts'
+import { platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { lockDocuments } from '../documents/document-store.ts'
 import { sweepChunks } from '../documents/documents.ts'
 import { withOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
+import { RAG_POLICY } from '../schemas.ts'
 import type { IngestJobState, IngestRequest, IngestStage } from '../tables.ts'
 import { type Checkpoint, ingest } from './ingest.ts'
 import {
@@ -70,6 +73,8 @@ export type IngestJobDeps = QueueDeps &
     RagDeps,
     | 'secrets'
     | 'files'
+    | 'callerNow'
+    | 'requireGrant'
     | 'embedder'
     | 'vectors'
     | 'gateway'
@@ -221,12 +226,14 @@ async function queueNext({ db, jobs }: QueueDeps, userId: string): Promise<void>
 async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext): Promise<void> {
   const { user_id: userId, id, request_json: request } = row
   const { signal } = context
+  const caller = await askerOf(deps, request)
   const bytes = await readInput(deps.db, userId, id, row.input_bytes)
   const read =
     request.file === null
       ? { text: bytes, outline: {}, warnings: [] }
       : await deps.parser.read(request.file, bytes, signal)
-  await updateActive(deps.db, userId, id, { stage: 'storing', warnings_json: read.warnings, error_json: null })
+  const storing = { stage: 'storing', warnings_json: read.warnings, error_json: null } as const
+  if (!(await updateActive(deps.db, userId, id, storing))) throw ragProblem('ingest_cancelled')
 
   const handle =
     typeof read.text !== 'string' && read.text.byteLength > LONG_BYTES
@@ -236,9 +243,8 @@ async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext):
     handle ??
     (typeof read.text === 'string' ? read.text : new TextDecoder('utf-8', { ignoreBOM: true }).decode(read.text))
   try {
-    const { budget, ...caller } = request.caller
     const call = {
-      caller: { ...caller, budget: budget ?? null },
+      caller,
       route: request.file === null ? '/api/rag/ingest/text' : '/api/rag/ingest/file',
       signal,
       origin: originOf(request),
@@ -250,6 +256,16 @@ async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext):
   } finally {
     handle?.close()
   }
+}
+
+/** As they are now. @throws Problem 403 for a document that they could not send now */
+async function askerOf(deps: Pick<RagDeps, 'callerNow' | 'requireGrant'>, { caller: asker }: IngestRequest) {
+  const caller = await deps.callerNow(asker)
+  if (caller === null) throw ragProblem('ingest_not_allowed')
+  if (!caller.isActive) throw platformProblem('inactive_account')
+  deps.requireGrant(caller, RAG_POLICY)
+  requireScope(caller, RAG_POLICY.scope)
+  return caller
 }
 
 /** Nobody waits for an answer that could tell what it costs. */
@@ -266,7 +282,7 @@ function checkpointOf(deps: IngestJobDeps, row: IngestJobRow, { advanced }: JobC
   const { db, clock } = deps
   return {
     version: id,
-    leftShare: row.total === null || row.total === 0 ? 1 : 1 - row.done / row.total,
+    caller: () => askerOf(deps, row.request_json),
     async begin(fingerprint, total) {
       if (row.fingerprint === fingerprint) return row.done
       // Another release or another embedder cuts and embeds otherwise: what is there does not fit.

@@ -15,7 +15,12 @@ import type { TextHead, TextRequest, TextTask } from './text-worker.ts'
 /** A text cut into chunks, wherever it lies. */
 export type ChunkedText = ChunkedTextInfo & {
   /** The chunks from `from` up to `to`, and their vectors; null without an embedder. */
-  read(from: number, to: number, signal: AbortSignal): Promise<Cut & { vectors: Float32Array[] | null }>
+  read(
+    from: number,
+    to: number,
+    embedder: Embedder | null,
+    signal: AbortSignal,
+  ): Promise<Cut & { vectors: Float32Array[] | null }>
 }
 
 /** A text that lies on a worker thread. Close it whatever happens. */
@@ -93,26 +98,25 @@ export function createIngestPipeline() {
 async function chunk(
   { text, outline }: { text: string | TextHandle; outline?: Outline },
   settings: ChunkSettings,
-  embedder: Embedder | null,
 ): Promise<ChunkedText> {
-  const vectorsOf = async (texts: string[], signal: AbortSignal) =>
+  const vectorsOf = async (texts: string[], embedder: Embedder | null, signal: AbortSignal) =>
     embedder === null ? null : (await embedder.embed(texts, 'document', signal)).vectors
 
   if (typeof text === 'string') {
     const { info, slice } = chunkedText(text, settings, outline)
     return {
       ...info,
-      async read(from, to, signal) {
+      async read(from, to, embedder, signal) {
         const cut = slice(from, to)
-        return { ...cut, vectors: await vectorsOf(cut.texts, signal) }
+        return { ...cut, vectors: await vectorsOf(cut.texts, embedder, signal) }
       },
     }
   }
   return {
     ...(await text.chunk(settings)),
-    async read(from, to, signal) {
+    async read(from, to, embedder, signal) {
       const cut = await text.read(from, to)
-      return { ...cut, vectors: await vectorsOf(cut.texts, signal) }
+      return { ...cut, vectors: await vectorsOf(cut.texts, embedder, signal) }
     },
   }
 }

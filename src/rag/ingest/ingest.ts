@@ -9,6 +9,7 @@ import { type Chunk, insertChunks } from '../documents/chunk-store.ts'
 import {
   bumpRevision,
   findDocument,
+  findNamedAlone,
   hasExternalId,
   listIdsOfSource,
   lockDocuments,
@@ -19,11 +20,11 @@ import {
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { isBounded, requireRoom, storedOf } from '../documents/storage.ts'
 import { type MeteredCall, metered } from '../metering.ts'
-import { findOriginal } from '../originals/original-store.ts'
+import { findOriginal, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'
-import type { TextHandle } from './ingest-pipeline.ts'
+import type { ChunkedText, TextHandle } from './ingest-pipeline.ts'
 import type { Outline } from './outline.ts'
 
 export type NewDocument = {
@@ -46,8 +47,8 @@ export type NewDocument = {
 export type Checkpoint = {
   /** The version under which chunks are written. */
   version: string
-  /** How much of the text had no chunks yet when this run began: 1 at the first. */
-  leftShare: number
+  /** Who pays for the next slice. @throws Problem 403 where they may not store it any more */
+  caller(): Promise<MeteredCall['caller']>
   /** How many chunks are there already, of those that this fingerprint would make. */
   begin(fingerprint: string, total: number): Promise<number>
   /** With a batch, in its transaction. @throws when the work is not wanted any more */
@@ -55,6 +56,10 @@ export type Checkpoint = {
   /** With the document's row, in its transaction. */
   published(tx: Db, documentId: string): Promise<void>
 }
+
+/** Records what the work embeds of this share of the text. */
+type Meter = (share: number, work: (embedder: RagDeps['embedder']) => Promise<void>) => Promise<void>
+type Storing = { limits?: PlanLimits; checkpoint?: Checkpoint | undefined; meter?: Meter | undefined }
 
 export type Ingested = {
   document_ids: string[]
@@ -72,13 +77,16 @@ export async function ingest(
   checkpoint?: Checkpoint,
 ): Promise<Ingested> {
   await requireStorable(deps, document)
-  const bytes = Math.ceil(embeddedBytes(document) * (checkpoint?.leftShare ?? 1))
-  return metered(deps, call, bytes, (deps) =>
-    storeDocument(deps, call.caller.userId, document, call.signal, {
-      limits: deps.planLimits(call.caller.tier),
-      checkpoint,
-    }),
-  )
+  const { userId, tier } = call.caller
+  const limits = deps.planLimits(tier)
+  const bytes = embeddedBytes(document)
+  if (checkpoint === undefined)
+    return metered(deps, call, bytes, (deps) => storeDocument(deps, userId, document, call.signal, { limits }))
+  const meter: Meter = async (share, work) => {
+    const paying = { ...call, caller: await checkpoint.caller() }
+    return metered(deps, paying, Math.ceil(bytes * share), ({ embedder }) => work(embedder))
+  }
+  return storeDocument(deps, userId, document, call.signal, { limits, checkpoint, meter })
 }
 
 /** @throws Problem 413, 422 */
@@ -110,11 +118,11 @@ export async function storeDocument(
   userId: string,
   document: NewDocument,
   signal: AbortSignal,
-  { limits = NO_PLAN_LIMITS, checkpoint }: { limits?: PlanLimits; checkpoint?: Checkpoint | undefined } = {},
+  { limits = NO_PLAN_LIMITS, checkpoint, meter }: Storing = {},
 ): Promise<Ingested> {
-  const { db, clock, jobs, embedder, pipeline } = deps
+  const { db, clock, jobs, pipeline } = deps
   const settings = { size: document.chunkSize, overlap: document.chunkOverlap }
-  const chunked = await pipeline.chunk(document, settings, embedder)
+  const chunked = await pipeline.chunk(document, settings)
   const { id, total } = chunked
   if (total === 0) throw invalid(['body', 'content'], 'Should have some text')
   if (total > CHUNKS_MAX) {
@@ -135,7 +143,7 @@ export async function storeDocument(
   }
 
   try {
-    await writeChunks(deps, userId, document, { ...chunked, version }, { signal, limits, checkpoint })
+    await writeChunks(deps, userId, document, { ...chunked, version }, { signal, limits, checkpoint, meter })
   } catch (error) {
     // What nobody will name must not lie there until the sweep: whoever breaks off upload after upload would fill the disk.
     if (checkpoint === undefined && total > CHUNKS_PER_BATCH)
@@ -145,21 +153,37 @@ export async function storeDocument(
   return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total }
 }
 
-/** Before anything is embedded. What the document takes the place of is known only when it is written: then it is counted again. */
+/** Before anything is embedded and paid for; it is counted again when the document is written. */
 async function requireRoomFor(
   db: Db,
   userId: string,
-  { externalId, replacesSource }: NewDocument,
+  document: NewDocument,
   { id, total, characters }: Pick<Written, 'id' | 'total' | 'characters'>,
   limits: PlanLimits,
 ): Promise<void> {
-  const added = { documents: 1, characters, chunks: total }
-  if (externalId !== null || replacesSource) return requireRoom(limits, added)
-  const same = await findDocument(db, userId, id)
-  if (same === undefined) return requireRoom(limits, await storedOf(db, userId), added)
-  requireRoom(limits, await storedOf(db, userId), { chunks: total - same.chunks })
+  const { externalId, replacesSource, source } = document
+  const named = externalId === null ? undefined : await findNamedAlone(db, userId, externalId)
+  const ofSource = replacesSource && source !== null ? await listIdsOfSource(db, userId, source) : []
+  const before = await storedOf(db, userId)
+  const after = {
+    documents: before.documents + 1,
+    characters: before.characters + characters,
+    chunks: before.chunks + total,
+  }
+  for (const old of new Set([id, ...(named === undefined ? [] : [named]), ...ofSource])) {
+    const row = await findDocument(db, userId, old)
+    if (row === undefined) continue
+    after.documents -= 1
+    after.characters -= row.characters
+    after.chunks -= row.chunks
+  }
+  requireRoom(limits, before, after)
 }
 
+/** Of which each is a record of its own. */
+const CHUNKS_A_SLICE = 16 * CHUNKS_PER_BATCH
+
+type Batch = Awaited<ReturnType<ChunkedText['read']>>
 type Chunked = Awaited<ReturnType<RagDeps['pipeline']['chunk']>>
 
 /** Batch by batch; with the last one the document is found. */
@@ -168,9 +192,9 @@ async function writeChunks(
   userId: string,
   document: NewDocument,
   chunked: Chunked & { version: string },
-  { signal, limits, checkpoint }: { signal: AbortSignal; limits: PlanLimits; checkpoint: Checkpoint | undefined },
+  { signal, limits, checkpoint, meter }: Storing & { signal: AbortSignal; limits: PlanLimits },
 ): Promise<void> {
-  const { db, vectors, embedder } = deps
+  const { db, clock, vectors, embedder } = deps
   const { id, total, version } = chunked
   const fingerprint = [
     id,
@@ -182,21 +206,33 @@ async function writeChunks(
     deps.version,
   ]
   const kept = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
-  for (let from = kept; from < total; from += CHUNKS_PER_BATCH) {
-    signal.throwIfAborted()
-    const {
-      texts,
-      places,
-      vectors: embedded,
-    } = await chunked.read(from, Math.min(total, from + CHUNKS_PER_BATCH), signal)
+  // What is metered is metered a slice at a time: when a process dies, at most that much is paid for twice.
+  const sliceSize = meter === undefined ? total : CHUNKS_A_SLICE
+  for (let from = kept; from < total; from += sliceSize) {
+    const to = Math.min(total, from + sliceSize)
+    if (meter === undefined) await writeSlice(from, to, embedder)
+    else await meter((to - from) / total, (counted) => writeSlice(from, to, counted))
+  }
+
+  async function writeSlice(from: number, to: number, embedder: RagDeps['embedder']): Promise<void> {
+    for (let at = from; at < to; at += CHUNKS_PER_BATCH) {
+      signal.throwIfAborted()
+      await writeBatch(at, await chunked.read(at, Math.min(to, at + CHUNKS_PER_BATCH), embedder, signal))
+    }
+  }
+
+  async function writeBatch(from: number, { texts, places, vectors: embedded }: Batch): Promise<void> {
     const chunks = places.map((place, i) => ({ ...place, index: from + i, content: texts[i] as string }))
 
     await transaction(db, async (tx) => {
       await insertBatch(tx, vectors, { userId, version }, chunks, embedded)
       const isLast = from + CHUNKS_PER_BATCH >= total
+      if (!isLast && document.originalId) await touchOriginal(tx, userId, document.originalId, clock.now())
       if (isLast) {
+        await lockDocuments(tx, userId)
+        const before = isBounded(limits) ? await storedOf(tx, userId) : null
         await publish(deps, tx, userId, document, chunked)
-        if (isBounded(limits)) requireRoom(limits, await storedOf(tx, userId))
+        if (before !== null) requireRoom(limits, before, await storedOf(tx, userId))
       }
       await checkpoint?.written(tx, from + chunks.length)
       if (isLast) await checkpoint?.published(tx, id)
@@ -234,7 +270,7 @@ const NO_VECTOR = new Uint8Array(0)
 
 type Written = { id: string; version: string; total: number; characters: number }
 
-/** From here on the document is found, and what it takes the place of is not. */
+/** Under the user's lock. From here on the document is found, and what it takes the place of is not. */
 async function publish(
   deps: StoreDeps,
   tx: Db,
@@ -243,7 +279,6 @@ async function publish(
   { id, version, total, characters }: Written,
 ): Promise<void> {
   const { clock, embedder, vectors } = deps
-  await lockDocuments(tx, userId)
   const original = document.originalId && (await findOriginal(tx, userId, document.originalId))
   const replaced = await putDocument(tx, {
     user_id: userId,

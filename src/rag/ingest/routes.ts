@@ -191,8 +191,8 @@ function prefersAsync({ headers: { prefer } }: FastifyRequest): boolean {
 
 /** What the job needs to know of who asked. */
 function askedBy(request: FastifyRequest) {
-  const { userId, keyId, tier, budget = null } = callerOf(request)
-  return { caller: { userId, keyId, tier, budget }, requestId: request.id }
+  const { userId, keyId } = callerOf(request)
+  return { caller: { userId, keyId }, requestId: request.id }
 }
 
 async function inputOf(text: string | TextHandle): Promise<Input> {

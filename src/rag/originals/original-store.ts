@@ -44,6 +44,16 @@ export async function deleteOriginal(tx: Db, userId: string, id: string): Promis
   return numDeletedRows > 0
 }
 
+/** Its document is still being written: the sweep counts from now. */
+export async function touchOriginal(tx: Db, userId: string, id: string, at: string): Promise<void> {
+  await tx
+    .updateTable('rag_originals')
+    .set({ created_at: at })
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .execute()
+}
+
 /** Those of a user, of documents or not. */
 export async function listOriginalIds(db: Db, userId: string): Promise<string[]> {
   const rows = await db.selectFrom('rag_originals').select('id').where('user_id', '=', userId).execute()

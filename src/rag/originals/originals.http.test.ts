@@ -6,9 +6,10 @@ import { describe, test } from 'node:test'
 import { HOUR_MS } from '#platform/clock.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
-import { describeDocument } from '../documents/documents.ts'
+import { CHUNKS_PER_BATCH, describeDocument } from '../documents/documents.ts'
+import { storeDocument } from '../ingest/ingest.ts'
 import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
-import { keepOriginal, sweepOriginals } from './originals.ts'
+import { keepOriginal, sweepOriginals, withOriginal } from './originals.ts'
 
 const upload = (client: Client, name: string, bytes: Uint8Array | string, more: Record<string, string> = {}) => {
   const form = new FormData()
@@ -141,6 +142,57 @@ describe('an original goes with its document', () => {
 
     assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
     assert.equal(await count(), 0)
+  })
+
+  test('and stays where its document was stored, though the answer to the commit was lost', async (t) => {
+    const app = await testApp(t)
+    const ada = await app.as('ada', { tier: 'pro' })
+    const { deps } = app.service.rag
+    const lost = new Error('Connection terminated unexpectedly')
+    const storing = withOriginal(
+      deps,
+      ada.userId,
+      { name: 'a.txt', bytes: Buffer.from('A text.') },
+      async (originalId) => {
+        const document = { text: 'A text.', metadata: {}, source: 'a.txt', externalId: null, replacesSource: false }
+        const settings = { chunkSize: 1_000, chunkOverlap: 0 }
+        await storeDocument(deps, ada.userId, { ...document, ...settings, originalId }, AbortSignal.timeout(60_000))
+        throw lost
+      },
+    )
+    await assert.rejects(storing, lost)
+    await app.settle()
+    assert.equal(filesIn(app).length, 1)
+    const [document] = (await ada.get('/api/rag/documents')).body
+    assert.equal((await ada.get(`/api/rag/documents/${document.id}/file`)).text, 'A text.')
+  })
+
+  test('and stays however long its document takes to be written', async (t) => {
+    const app = await testApp(t)
+    const ada = await app.as('ada', { tier: 'pro' })
+    const { deps } = app.service.rag
+    const text = 'A line of a very long text that is cut into pieces. '.repeat(5_000)
+    const id = await withOriginal(deps, ada.userId, { name: 'a.txt', bytes: Buffer.from(text) }, async (originalId) => {
+      const document = { text, metadata: {}, source: 'a.txt', externalId: null, replacesSource: false, originalId }
+      const pipeline: typeof deps.pipeline = {
+        ...deps.pipeline,
+        async chunk(...asked) {
+          const chunked = await deps.pipeline.chunk(...asked)
+          const read: typeof chunked.read = async (...span) => {
+            app.clock.advance(4 * HOUR_MS)
+            await sweepOriginals(deps)
+            return chunked.read(...span)
+          }
+          return { ...chunked, read }
+        },
+      }
+      const sized = { ...document, chunkSize: 200, chunkOverlap: 0 }
+      const stored = await storeDocument({ ...deps, pipeline }, ada.userId, sized, new AbortController().signal)
+      assert.ok(stored.chunks_created > 3 * CHUNKS_PER_BATCH)
+      return String(stored.document_ids[0]).slice(0, 12)
+    })
+    const { file } = await describeDocument(deps, ada.userId, id, 1)
+    assert.equal(file?.name, 'a.txt')
   })
 
   test('also where a process was killed between the file and its document', async (t) => {

@@ -89,9 +89,16 @@ export async function withOriginal<T>(
   try {
     return await work(originalId)
   } catch (error) {
-    await transaction(deps.db, (tx) => dropOriginal(deps, tx, userId, originalId)).catch(() => {})
+    if (originalId !== null)
+      await transaction(deps.db, (tx) => dropUnclaimed(deps, tx, userId, originalId)).catch(() => {})
     throw error
   }
+}
+
+/** What failed may have failed behind its commit: a document's stays. */
+async function dropUnclaimed({ jobs }: Pick<OriginalDeps, 'jobs'>, tx: Db, userId: string, id: string): Promise<void> {
+  await lockDocuments(tx, userId)
+  if (!(await isClaimed(tx, userId, id))) await dropOriginal({ jobs }, tx, userId, id)
 }
 
 /** The job. */
@@ -109,10 +116,7 @@ export async function sweepOriginals({ db, clock, jobs }: OriginalDeps): Promise
     const unclaimed = await listUnclaimed(db, before, UNCLAIMED_AT_ONCE)
     if (unclaimed.length === 0) return swept
     for (const { id, user_id } of unclaimed) {
-      await transaction(db, async (tx) => {
-        await lockDocuments(tx, user_id)
-        if (!(await isClaimed(tx, user_id, id))) await dropOriginal({ jobs }, tx, user_id, id)
-      })
+      await transaction(db, (tx) => dropUnclaimed({ jobs }, tx, user_id, id))
       swept++
     }
   }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { request } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { closeWithQuery } from './close-with-query.ts'
 import { drawPage, type Lit, openPdf } from './pdf.ts'
 import classes from './pdf-page.module.css'
 
@@ -13,10 +14,15 @@ type PdfViewProps = { documentId: string; name: string; page: number; passage: s
 export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
   const pdf = useQuery({
     queryKey: ['documents', 'file', documentId],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal, client, queryKey }) => {
       const path = { document_id: documentId }
       const response = await request('GET', '/api/rag/documents/{document_id}/file', { path, signal })
-      return openPdf(await response.arrayBuffer())
+      const opened = await openPdf(await response.arrayBuffer())
+      // Each has a worker of its own, which holds the file until it is told to go.
+      const close = () => void opened.loadingTask.destroy()
+      if (signal.aborted) close()
+      else closeWithQuery(client, queryKey, opened, close)
+      return opened
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,

@@ -139,6 +139,22 @@ test('a workbook gives each sheet as a table, with its cells as they are shown',
   assert.deepEqual(warnings, [{ page: null, reason: 'Charts are left out.' }])
 })
 
+test('a workbook of few cells far apart is refused before its table is made', () => {
+  const columns = 16_000
+  const letters = (n: number): string =>
+    n < 0 ? '' : letters(Math.floor(n / 26) - 1) + String.fromCharCode(65 + (n % 26))
+  const cells = Array.from({ length: columns }, (_, n) => `<row><c r="${letters(n)}${n + 1}"><v>1</v></c></row>`)
+  const workbook = zipOf({
+    '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
+    'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Far" sheetId="1" r:id="r1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/sheet1.xml'] }),
+    'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${cells.join('')}</sheetData></worksheet>`,
+  })
+  const before = process.memoryUsage().heapTotal
+  assert.throws(() => parseXlsx(workbook), /more than 5 million cells/)
+  assert.ok(process.memoryUsage().heapTotal - before < 500e6)
+})
+
 test('a presentation gives its slides as pages in their order, with titles, lists, tables and notes', () => {
   const slide = (shapes: string) =>
     `<p:sld xmlns:p="p" xmlns:a="a"><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`
@@ -222,6 +238,12 @@ test('comma-separated values are a table; what is none stays as it is', async ()
       },
     ),
   )
+})
+
+test('a table may have more rows than a call has arguments', async () => {
+  const rows = 300_000
+  const text = await csv(`a,b\n${'1,2\n'.repeat(rows)}`)
+  assert.equal(text.length, '| a | b |\n| --- | --- |'.length + rows * '\n| 1 | 2 |'.length)
 })
 
 test('what is no package of its kind is refused with a reason', () => {

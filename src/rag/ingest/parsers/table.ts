@@ -1,6 +1,7 @@
 /** A table as Markdown, its first row the head; one row alone is a row without a table. */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
-  const width = Math.max(0, ...rows.map((row) => row.length))
+  // Of more rows than a call may have arguments.
+  const width = rows.reduce((most, { length }) => Math.max(most, length), 0)
   const [head = [], ...rest] = rows.map((row) => {
     const cells = Array.from({ length: width }, (_, i) => cellOf(row[i] ?? ''))
     return `| ${cells.join(' | ')} |`

@@ -27,10 +27,8 @@ export function parseXlsx(bytes: Uint8Array): Reading {
     const target = relations.find((relation) => relation.id === id)?.target
     const part = target === undefined ? undefined : zip.read(target, PART_MAX)
     if (part === undefined) return []
-    const rows = rowsOf(decodeXml(part), { shared, formats, is1904 })
-    cells += rows.reduce((sum, row) => sum + row.length, 0)
-    if (cells > CELLS_MAX)
-      throw new Unreadable('The workbook has more than 5 million cells. Split it and send the parts.')
+    const rows = rowsOf(decodeXml(part), { shared, formats, is1904 }, CELLS_MAX - cells)
+    cells += rows.length * (rows[0]?.length ?? 0)
     return rows.length === 0 ? [] : [`# ${name}\n\n${markdownTable(rows)}`]
   })
   return { text: texts.join('\n\n'), warnings }
@@ -120,8 +118,8 @@ function shownAs(id: number, own: Map<number, string>): Shown {
 
 type Book = { shared: string[]; formats: Shown[]; is1904: boolean }
 
-/** Without the rows and columns that are empty. */
-function rowsOf(xml: string, book: Book): string[][] {
+/** Without the rows and columns that are empty. @throws Unreadable */
+function rowsOf(xml: string, book: Book, cellsMax: number): string[][] {
   const rows: Map<number, string>[] = []
   let column = -1
   let cell = { type: '', style: 0 }
@@ -155,6 +153,9 @@ function rowsOf(xml: string, book: Book): string[][] {
   })
   const filled = rows.filter(({ size }) => size > 0)
   const columns = [...new Set(filled.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b)
+  // Before it is made: a few cells far apart span a table that no memory holds.
+  if (filled.length * columns.length > cellsMax)
+    throw new Unreadable('The workbook has more than 5 million cells. Split it and send the parts.')
   return filled.map((row) => columns.map((at) => row.get(at) ?? ''))
 }
 
