@@ -175,7 +175,7 @@ test('of 100 who use one verification token at once, one verifies and the others
 })
 
 /** The embedded PostgreSQL has one connection: what it serialises once it serialises every time. */
-const TRIALS = process.env.TEST_ENGINE === 'pglite' ? 5 : 50
+const TRIALS = process.env.TEST_ENGINE === 'pglite' ? 5 : 20
 
 test('100 parallel refreshes from one browser log nobody out, time after time', async (t) => {
   const app = await testApp(t)
