@@ -152,6 +152,11 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ DRAIN_DELAY_SECONDS: '-1' }, /^DRAIN_DELAY_SECONDS is wrong/],
   [{ SECRET_KEY_OLD: 'x' }, /^SECRET_KEY_OLD is set without SECRET_KEY$/],
   [{ SECRET_KEY_FILE: '/nowhere' }, /^SECRET_KEY_FILE cannot be read: ENOENT/],
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:hunter2@host' },
+    /^OTEL_EXPORTER_OTLP_ENDPOINT is wrong: no user or pass/,
+  ],
+  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://user@host/v1/traces' }, /OTEL_EXPORTER_OTLP_HEADERS=authorization/],
   [{ TRUST_PROXY: 'all' }, /^TRUST_PROXY is wrong: expected the number of proxies .*, got 'all'$/],
   [{ TRUST_PROXY: '10.0.0.0/8,0.0.0.0/0' }, /got '0\.0\.0\.0\/0'$/],
   [{ TRUST_PROXY: '::/0' }, /^TRUST_PROXY is wrong/],
@@ -172,8 +177,14 @@ for (const [env, says] of WRONG) {
 }
 
 test('a wrong secret is not repeated', () => {
-  assert.throws(
-    () => readConfig({ DATABASE_URL: 'mysql://root:hunter2@x' }),
-    (error: Error) => !error.message.includes('hunter2'),
-  )
+  for (const env of [
+    { DATABASE_URL: 'mysql://root:hunter2@x' },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://root:hunter2@x' },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'grpc://root:hunter2@x' },
+  ]) {
+    assert.throws(
+      () => readConfig(env),
+      (error: Error) => error instanceof ConfigError && !error.message.includes('hunter2'),
+    )
+  }
 })

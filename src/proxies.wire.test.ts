@@ -15,42 +15,46 @@ const sample = (name: string) => readFileSync(join(import.meta.dirname, '..', 'd
 const has = (program: string) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error === undefined
 
 type Ports = { tls: number; plain: number; api: number; storefront: number }
+/** How many requests of an address may be under way without a credential; the sample's own number where none is given. */
+type Limits = { strangers?: number }
 
 /** @returns the command that serves on `ports.tls`. */
-const PROXIES: Record<string, (folder: string, ports: Ports) => { check: string[]; serve: string[] }> = {
-  nginx(folder, ports) {
-    const site = sample('nginx.conf')
-      .replaceAll(/^ *listen \[::\].*\n/gm, '')
-      .replaceAll('listen 443', `listen 127.0.0.1:${ports.tls}`)
-      .replaceAll('listen 80;', `listen 127.0.0.1:${ports.plain};`)
-      .replaceAll(/\/etc\/letsencrypt\/live\/[^/]+\/(\w+)\.pem/g, join(folder, '$1.pem'))
-      .replaceAll('127.0.0.1:8000', `127.0.0.1:${ports.api}`)
-      .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports.storefront}`)
-    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    const temps = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ')
-    const config = join(folder, 'nginx.conf')
-    writeFileSync(
-      config,
-      `daemon off; pid ${join(folder, 'pid')}; error_log stderr; events {} http { access_log off; ${temps}\n${site}\n}`,
-    )
-    const command = ['nginx', '-p', folder, '-e', 'stderr', '-c', config]
-    return { check: [...command, '-t'], serve: command }
-  },
-
-  caddy(folder, ports) {
-    const site = sample('Caddyfile')
-      .replaceAll(
-        /^(\w+\.example\.com) \{/gm,
-        `https://$1:${ports.tls} {\n\tbind 127.0.0.1\n\ttls ${join(folder, 'fullchain.pem')} ${join(folder, 'privkey.pem')}`,
+const PROXIES: Record<string, (folder: string, ports: Ports, limits: Limits) => { check: string[]; serve: string[] }> =
+  {
+    nginx(folder, ports, { strangers = 500 }) {
+      const site = sample('nginx.conf')
+        .replaceAll(/^ *listen \[::\].*\n/gm, '')
+        .replace(/^(limit_conn \w+) 500;/m, `$1 ${strangers};`)
+        .replaceAll('listen 443', `listen 127.0.0.1:${ports.tls}`)
+        .replaceAll('listen 80;', `listen 127.0.0.1:${ports.plain};`)
+        .replaceAll(/\/etc\/letsencrypt\/live\/[^/]+\/(\w+)\.pem/g, join(folder, '$1.pem'))
+        .replaceAll('127.0.0.1:8000', `127.0.0.1:${ports.api}`)
+        .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports.storefront}`)
+      const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+      const temps = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ')
+      const config = join(folder, 'nginx.conf')
+      writeFileSync(
+        config,
+        `daemon off; pid ${join(folder, 'pid')}; error_log stderr; events {} http { access_log off; ${temps}\n${site}\n}`,
       )
-      .replaceAll('127.0.0.1:8000', `127.0.0.1:${ports.api}`)
-      .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports.storefront}`)
-    const config = join(folder, 'Caddyfile')
-    writeFileSync(config, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`)
-    const options = ['--adapter', 'caddyfile', '--config', config]
-    return { check: ['caddy', 'validate', ...options], serve: ['caddy', 'run', ...options] }
-  },
-}
+      const command = ['nginx', '-p', folder, '-e', 'stderr', '-c', config]
+      return { check: [...command, '-t'], serve: command }
+    },
+
+    caddy(folder, ports) {
+      const site = sample('Caddyfile')
+        .replaceAll(
+          /^(\w+\.example\.com) \{/gm,
+          `https://$1:${ports.tls} {\n\tbind 127.0.0.1\n\ttls ${join(folder, 'fullchain.pem')} ${join(folder, 'privkey.pem')}`,
+        )
+        .replaceAll('127.0.0.1:8000', `127.0.0.1:${ports.api}`)
+        .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports.storefront}`)
+      const config = join(folder, 'Caddyfile')
+      writeFileSync(config, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`)
+      const options = ['--adapter', 'caddyfile', '--config', config]
+      return { check: ['caddy', 'validate', ...options], serve: ['caddy', 'run', ...options] }
+    },
+  }
 
 for (const [program, prepare] of Object.entries(PROXIES)) {
   test(`${program} passes on whole requests, streams piece by piece, and the caller's own address`, {
@@ -110,9 +114,41 @@ for (const [program, prepare] of Object.entries(PROXIES)) {
   })
 }
 
-type Sent = { body?: string; headers?: Record<string, string>; onText?: (text: string) => void }
+test('nginx bounds the requests of an address without a credential, and no customer', {
+  skip: !['nginx', 'openssl'].every(has) && 'nginx or openssl is not installed',
+}, async (t) => {
+  const app = await testApp(t, { env: { SANDBOX: 'on', TRUST_PROXY: '1', BASE_URL: 'https://app.example.com' } })
+  const ada = await app.as('ada')
+  const proxy = await startProxy(t, app, PROXIES.nginx as (typeof PROXIES)[string], { strangers: 2 })
+  const more = Promise.withResolvers<void>()
+  const login = () => proxy('app.example.com', 'POST', '/api/auth/login', { body: '{}', until: more.promise })
+  const held = [login(), login()]
+  const status = async (headers: Record<string, string>) =>
+    (await proxy('app.example.com', 'GET', '/api/users/me', { headers })).status
+  let refused = 0
+  for (let tries = 0; refused !== 429 && tries < 200; tries++) {
+    refused = await status({})
+    if (refused !== 429) await wait(20)
+  }
+  assert.equal(refused, 429)
 
-async function startProxy(t: TestContext, app: TestApp, prepare: (typeof PROXIES)[string]) {
+  const headers = { authorization: `Bearer ${ada.token}` }
+  const replies = await Promise.all(Array.from({ length: 10 }, () => status(headers)))
+  assert.deepEqual([...new Set(replies)], [200])
+  assert.equal(await status({ 'x-api-key': 'lk_none' }), 401, 'it reaches the service')
+  more.resolve()
+  for (const { status } of await Promise.all(held)) assert.equal(status, 422)
+})
+
+type Sent = {
+  body?: string
+  headers?: Record<string, string>
+  onText?: (text: string) => void
+  /** The body is not sent before. */
+  until?: Promise<void>
+}
+
+async function startProxy(t: TestContext, app: TestApp, prepare: (typeof PROXIES)[string], limits: Limits = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-proxy-'))
   for (const kind of ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi', 'home']) mkdirSync(join(folder, kind))
   execFileSync(
@@ -126,7 +162,7 @@ async function startProxy(t: TestContext, app: TestApp, prepare: (typeof PROXIES
   )
   const [tls = 0, plain = 0] = await freePorts(2)
   const { port: api, storefrontPort: storefront } = app.config.http
-  const { check, serve } = prepare(folder, { tls, plain, api, storefront })
+  const { check, serve } = prepare(folder, { tls, plain, api, storefront }, limits)
   const env = { PATH: process.env.PATH, HOME: join(folder, 'home') }
   const checked = spawnSync(check[0] ?? '', check.slice(1), { env, encoding: 'utf8' })
   assert.equal(checked.status, 0, `${checked.stderr}${checked.stdout}`)
@@ -137,9 +173,10 @@ async function startProxy(t: TestContext, app: TestApp, prepare: (typeof PROXIES
     if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve))
     rmSync(folder, { recursive: true, force: true })
   })
-  const send = (host: string, method: string, path: string, { body, headers = {}, onText }: Sent = {}) =>
+  const send = (host: string, method: string, path: string, { body, headers = {}, onText, until }: Sent = {}) =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const type = body === undefined ? {} : { 'content-type': 'application/json' }
+      const type =
+        body === undefined ? {} : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` }
       const options = { host: '127.0.0.1', port: tls, servername: host, rejectUnauthorized: false, method, path }
       const asked = request({ ...options, headers: { host, ...type, ...headers } }, async (response) => {
         let text = ''
@@ -149,7 +186,12 @@ async function startProxy(t: TestContext, app: TestApp, prepare: (typeof PROXIES
         }
         resolve({ status: response.statusCode ?? 0, text })
       })
-      asked.once('error', reject).end(body)
+      asked.once('error', reject)
+      if (until === undefined) asked.end(body)
+      else {
+        asked.flushHeaders()
+        void until.then(() => asked.end(body))
+      }
     })
   for (let tries = 0; tries < 200; tries++) {
     assert.equal(child.exitCode, null, 'the proxy ended')

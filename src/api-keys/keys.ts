@@ -1,4 +1,4 @@
-// API keys: stored only as keyed hashes, and revoked, never deleted, so that old usage stays attributable. The secret
+// API keys: stored only as keyed hashes; one that is revoked stays as long as the usage that it made, which names it. The secret
 // leaves this room once, from issueKey or rotateKey; every change tells all nodes.
 import './tables.ts'
 import type { Selectable } from 'kysely'

@@ -12,12 +12,14 @@ import { removeAged } from '#platform/retention.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { recordAudit, verifyAudit } from './audit.ts'
 import { pageOfAudit } from './entries.ts'
+import { CHAINS } from './migrations.ts'
 import { agedAudit } from './retention.ts'
 
 type Entry = Selectable<Tables['audit_log']>
 type Head = Selectable<Tables['audit_heads']>
 
 const DAY_MS = 86_400_000
+const CHAIN_NUMBERS = Array.from({ length: CHAINS }, (_, chain) => chain)
 
 test('whatever is done to the log shows: changes, reordering, holes, moves to another chain, a chain made anew', async (t) => {
   const app = await testApp(t)
@@ -66,6 +68,9 @@ test('whatever is done to the log shows: changes, reordering, holes, moves to an
     },
     'no head': () => db.deleteFrom('audit_heads').where('chain', '=', chain).execute(),
     'a chain that is none': () => write({ ...first, chain: 999 }),
+    'a chain below all': () => write({ ...first, chain: -1 }),
+    'an entry before the first': () => write({ ...first, position: 0, action: 'forged' }),
+    'an entry after a gap behind the last': () => write({ ...first, position: 1_000, action: 'forged' }),
     'a chain made anew without its key': async () => {
       let previous = ''
       for (const { chain, position, at, actor, subject, commitment, action: was } of entries) {
@@ -83,7 +88,7 @@ test('whatever is done to the log shows: changes, reordering, holes, moves to an
     assert.equal((await verifyAudit(db)).intact, false, what)
     await db
       .deleteFrom('audit_log')
-      .where((e) => e.or([e('chain', '=', chain), e('chain', '=', 999)]))
+      .where((e) => e.or([e('chain', '=', chain), e('chain', 'not in', CHAIN_NUMBERS)]))
       .execute()
     await db.insertInto('audit_log').values(entries).execute()
     await db.deleteFrom('audit_heads').where('chain', '=', chain).execute()
@@ -139,6 +144,45 @@ describe('old entries', () => {
       .where('chain', '=', head!.chain)
       .execute()
     assert.equal((await verifyAudit(db)).intact, false)
+  })
+
+  test('go from all chains in one run, but from none that was changed: it is not signed for', async (t) => {
+    const app = await testApp(t, { env: { RETENTION_AUDIT_DAYS: '30' } })
+    const { db, clock } = app.platform
+    const [chain, falseStart] = await twoChains(app)
+    const record = (subject: string, action: string) =>
+      transaction(db, (tx) => recordAudit(tx, { actorId: null, action, subject, at: clock.now() }))
+    for (let count = 0; count < 40; count++) await record(`other:${count}`, 'made')
+    const cut = () => removeAged({ db, clock }, agedAudit(app.config))
+    const noted = await verifyAudit(db)
+    assert.ok(noted.intact)
+
+    // Young entries are made old, for retention to remove what they tell.
+    const entries = await entriesOf(db, chain)
+    const date = (at: Entry['at']) =>
+      db.updateTable('audit_log').set({ at }).where('chain', '=', chain).where('position', '<=', 3).execute()
+    await date('2020-01-01T00:00:00.000Z')
+    await assert.rejects(cut(), (error: Error) => error.message.includes(`${chain}:1 (its content was changed)`))
+    assert.equal((await entriesOf(db, chain)).length, entries.length)
+    const seen = await verifyAudit(db, noted.heads)
+    assert.deepEqual([seen.intact, !seen.intact && seen.chain], [false, chain])
+
+    // A beginning that nobody sealed is not sealed by the next cut; the other chains go on.
+    const [first] = (await entriesOf(db, falseStart)) as [Entry]
+    await db.deleteFrom('audit_log').where('chain', '=', falseStart).where('position', '=', 1).execute()
+    await db
+      .updateTable('audit_heads')
+      .set({ start: 1, start_hash: first.hash, start_seal: first.hash })
+      .where('chain', '=', falseStart)
+      .execute()
+    app.clock.advance(40 * DAY_MS)
+    await assert.rejects(cut(), /not cut there/)
+    const left = await db.selectFrom('audit_log').select('chain').distinct().orderBy('chain').execute()
+    assert.deepEqual(
+      left.map((row) => row.chain),
+      [chain, falseStart].sort((a, b) => a - b),
+    )
+    assert.equal((await headOf(db, falseStart)).start, 1)
   })
 
   test('pages by cursor are those by number, of everybody and of a person', async (t) => {

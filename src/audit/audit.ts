@@ -102,10 +102,39 @@ export async function verifyAudit(db: Db, noted: readonly AuditHead[] = []): Pro
     entries += walked.entries
     if (head.position > 0) heads.push({ chain, position: head.position, hash: head.hash })
   }
-  const strays = await db.selectFrom('audit_log').select('chain').where('chain', '>=', CHAINS).limit(1).execute()
-  const [stray] = strays
-  if (stray) return { intact: false, chain: stray.chain, position: 0, reason: 'there is no such chain' }
-  return { intact: true, entries, heads }
+  const stray = await findStray(db)
+  return stray === null ? { intact: true, entries, heads } : { intact: false, ...stray }
+}
+
+/** Pages show every entry: one that stands beside the chains is forged. Read at one moment, as others append and retention cuts. */
+async function findStray(db: Db): Promise<(Broken & { chain: number }) | null> {
+  const stray = await db
+    .selectFrom('audit_log')
+    .innerJoin('audit_heads', 'audit_heads.chain', 'audit_log.chain')
+    .select(['audit_log.chain', 'audit_log.position', 'start'])
+    .where(({ or, eb, ref }) =>
+      or([
+        eb('audit_log.position', '<=', ref('audit_heads.start')),
+        eb('audit_log.position', '>', ref('audit_heads.position')),
+      ]),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  if (stray !== undefined) {
+    const { chain, position, start } = stray
+    return {
+      chain,
+      position,
+      reason: `it stands ${position <= start ? 'before the beginning' : 'after the end'} of its chain`,
+    }
+  }
+  const ofNone = await db
+    .selectFrom('audit_log')
+    .select(['chain', 'position'])
+    .where((e) => e.or([e('chain', '<', 0), e('chain', '>=', CHAINS)]))
+    .limit(1)
+    .executeTakeFirst()
+  return ofNone === undefined ? null : { ...ofNone, reason: 'there is no such chain' }
 }
 
 type Broken = { position: number; reason: string }
@@ -117,9 +146,7 @@ async function verifyChain(
 ): Promise<{ entries: number } | Broken> {
   const { chain, start } = head
   const key = keyOf(db)
-  if (start > 0 && startSeal(key, chain, start, head.start_hash) !== head.start_seal) {
-    return { position: start, reason: 'it does not begin where retention has cut it' }
-  }
+  if (!isSealed(key, head)) return { position: start, reason: FALSE_START }
   let position = start
   let previous = head.start_hash
   for (;;) {
@@ -165,48 +192,73 @@ async function faultOf(
 }
 
 /**
- * Takes the oldest entries of a chain away, up to SLICE_ROWS, and seals where it begins now: what stays is verified from there.
+ * Takes the oldest entries away, chain by chain, up to SLICE_ROWS of all, and seals where each chain begins now: what stays is
+ * verified from there. So nothing goes that is not verified: a changed date would have it removed, and signed for.
+ * @throws Error when nothing else is left to take: chains that are broken stay as they are.
  * @returns how many went.
  */
-export async function cutChainSlice(db: Db, before: Instant): Promise<number> {
+export async function cutChainsSlice(db: Db, before: Instant): Promise<number> {
+  const old = await db
+    .selectFrom('audit_heads')
+    .innerJoin('audit_log', (join) =>
+      join
+        .onRef('audit_log.chain', '=', 'audit_heads.chain')
+        .on(({ eb, ref }) => eb(ref('audit_log.position'), '=', eb(ref('audit_heads.start'), '+', 1))),
+    )
+    .select('audit_heads.chain')
+    .where('audit_log.at', '<', before)
+    .orderBy('audit_heads.chain')
+    .execute()
+  const broken: string[] = []
+  let removed = 0
+  for (const { chain } of old) {
+    const cut = await cutChain(db, chain, before, SLICE_ROWS - removed)
+    if (typeof cut === 'number') removed += cut
+    else broken.push(`${chain}:${cut.position} (${cut.reason})`)
+    if (removed === SLICE_ROWS) return removed
+  }
+  if (broken.length > 0) throw new Error(`the audit log is broken, and not cut there: ${broken.join(', ')}`)
+  return removed
+}
+
+/** @returns how many of the chain's oldest entries went; or what is wrong with those that were to go, and none went. */
+async function cutChain(db: Db, chain: number, before: Instant, most: number): Promise<number | Broken> {
   return transaction(db, async (tx) => {
-    const old = await tx
-      .selectFrom('audit_heads')
-      .innerJoin('audit_log', (join) =>
-        join
-          .onRef('audit_log.chain', '=', 'audit_heads.chain')
-          .on(({ eb, ref }) => eb(ref('audit_log.position'), '=', eb(ref('audit_heads.start'), '+', 1))),
-      )
-      .select('audit_heads.chain')
-      .where('audit_log.at', '<', before)
-      .limit(1)
-      .executeTakeFirst()
-    if (old === undefined) return 0
-    const { chain } = old
     const head = await forUpdate(
       tx,
       tx.selectFrom('audit_heads').selectAll().where('chain', '=', chain),
     ).executeTakeFirstOrThrow()
+    const key = keyOf(tx)
+    if (!isSealed(key, head)) return { position: head.start, reason: FALSE_START }
     const rows = await tx
       .selectFrom('audit_log')
-      .select(['position', 'at', 'hash'])
+      .selectAll()
       .where('chain', '=', chain)
       .where('position', '>', head.start)
       .orderBy('position')
-      .limit(SLICE_ROWS)
+      .limit(most)
       .execute()
     const kept = rows.findIndex(({ at }) => at >= before)
-    const last = kept < 0 ? rows.at(-1) : rows[kept - 1]
-    if (last === undefined) return 0
-    const start = { start: last.position, start_hash: last.hash }
-    const start_seal = startSeal(keyOf(tx), chain, last.position, last.hash)
-    await tx.deleteFrom('audit_log').where('chain', '=', chain).where('position', '<=', last.position).execute()
+    let last = { position: head.start, previous: head.start_hash }
+    for (const row of kept < 0 ? rows : rows.slice(0, kept)) {
+      const reason = await faultOf(tx, key, row, last)
+      if (reason !== null) return { position: last.position + 1, reason }
+      last = { position: row.position, previous: row.hash }
+    }
+    const { position, previous } = last
+    if (position === head.start) return 0
+    await tx
+      .deleteFrom('audit_log')
+      .where('chain', '=', chain)
+      .where('position', '>', head.start)
+      .where('position', '<=', position)
+      .execute()
     await tx
       .updateTable('audit_heads')
-      .set({ ...start, start_seal })
+      .set({ start: position, start_hash: previous, start_seal: startSeal(key, chain, position, previous) })
       .where('chain', '=', chain)
       .execute()
-    return last.position - head.start
+    return position - head.start
   })
 }
 
@@ -305,6 +357,12 @@ type Hashed = {
 function entryHash(key: Buffer, { chain, position, at, actor, action, subject, commitment, previous }: Hashed): string {
   const content = JSON.stringify([chain, previous, position, at, actor, action, subject, commitment])
   return createHmac('sha256', key).update(content).digest('base64url')
+}
+
+const FALSE_START = 'it does not begin where retention has cut it'
+
+function isSealed(key: Buffer, { chain, start, start_hash, start_seal }: Selectable<Tables['audit_heads']>): boolean {
+  return start === 0 || startSeal(key, chain, start, start_hash) === start_seal
 }
 
 /** No entry's hash is one: who lacks the key cannot say that a chain begins later. */

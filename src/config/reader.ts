@@ -126,6 +126,6 @@ function secretFrom(setting: string, path: string): string | null {
 
 /** An address is one only where it can carry a password. */
 const isSecret = (name: string, value: string) =>
-  /KEY|SECRET|PASSWORD|TOKEN/.test(name) || (name.includes('URL') && /[@?]/.test(value))
+  /KEY|SECRET|PASSWORD|TOKEN/.test(name) || (/URL|ENDPOINT/.test(name) && /[@?]/.test(value))
 
 export const trimSlash = (url: string) => url.replace(/\/+$/, '')

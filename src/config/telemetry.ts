@@ -40,8 +40,11 @@ export function readTelemetry(read: Reader, version: string): TelemetryConfig {
 
 function readTraces(read: Reader, version: string): TracesConfig | null {
   const protocols = ['http:', 'https:']
-  const whole = read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', protocols)
-  const base = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', protocols)
+  const whole = withoutPassword(
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', protocols),
+  )
+  const base = withoutPassword('OTEL_EXPORTER_OTLP_ENDPOINT', read.url('OTEL_EXPORTER_OTLP_ENDPOINT', protocols))
   read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/json'], 'http/json')
   const settings = {
     headers: readPairs(read, 'OTEL_EXPORTER_OTLP_HEADERS'),
@@ -57,6 +60,15 @@ function readTraces(read: Reader, version: string): TracesConfig | null {
   }
   const url = whole ?? (base === null ? null : `${trimSlash(base)}/v1/traces`)
   return url === null ? null : { url, ...settings }
+}
+
+/** `fetch` sends nothing to an address with one, and repeats it in what it throws. @throws ConfigError */
+function withoutPassword(name: string, url: string | null): string | null {
+  const { username = '', password = '' } = (url && URL.parse(url)) || {}
+  if (username === '' && password === '') return url
+  throw new ConfigError(
+    `${name} is wrong: no user or password can stand in it; OTEL_EXPORTER_OTLP_HEADERS=authorization=… has room for them`,
+  )
 }
 
 /** `name=value,name=value`, the values as in addresses. @throws ConfigError; the values may be secrets, and are not repeated. */

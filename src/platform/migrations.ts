@@ -7,6 +7,7 @@ export const platformMigrations: Migration[] = [
       create table jobs (
         id {id} primary key,
         kind text not null,
+        lane text,
         payload_json {json} not null,
         dedupe_key text unique,
         status text not null,

@@ -18,7 +18,7 @@ export type Aged = {
   days: number
   /** What sets the days; null: a rule of the room. */
   setting: string | null
-  /** Removes up to SLICE_ROWS rows from before that moment, in one transaction. @returns how many. */
+  /** Removes up to SLICE_ROWS rows from before that moment, in short transactions. @returns how many; fewer: there are no more. */
   removeSlice(db: Db, before: Instant, now: Instant): Promise<number>
 }
 
@@ -50,19 +50,30 @@ export function byAge<T extends keyof Tables>({ what, days, setting, table, key,
 
 type Deps = { db: Db; clock: Clock; log: Log }
 
-/** @returns how many rows went, by what they were. */
+/**
+ * A rule that fails keeps no other from its turn.
+ * @throws AggregateError with the failures, when every rule has had it; the reason itself when the signal ends it.
+ * @returns how many rows went, by what they were.
+ */
 export async function removeAged(
   { db, clock }: Omit<Deps, 'log'>,
   rules: readonly Aged[],
   signal?: AbortSignal,
 ): Promise<Map<string, number>> {
   const removed = new Map<string, number>()
+  const failures: Error[] = []
   for (const { what, days, removeSlice } of rules) {
     const now = clock.now()
     const before = plus(now, -days * DAY_MS)
-    const rows = await inSlices(() => removeSlice(db, before, now), signal)
-    if (rows > 0) removed.set(what, (removed.get(what) ?? 0) + rows)
+    try {
+      const rows = await inSlices(() => removeSlice(db, before, now), signal)
+      if (rows > 0) removed.set(what, (removed.get(what) ?? 0) + rows)
+    } catch (cause) {
+      if (signal?.aborted) throw cause
+      failures.push(new Error(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }))
+    }
   }
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(({ message }) => message).join('; '))
   return removed
 }
 

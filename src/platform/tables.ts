@@ -1,8 +1,11 @@
 import type { Json } from './db/tables.ts'
+import type { Lane } from './jobs/lanes.ts'
 
 type JobsTable = {
   id: string
   kind: string
+  /** For commands, which handle nothing and know no kinds. Null: written by one of them. */
+  lane: Lane | null
   payload_json: Json<object>
   dedupe_key: string | null
   status: 'queued' | 'dead'

@@ -7,7 +7,7 @@ import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
 import type { KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
-import { createBudgetWaits } from './budget-waits.ts'
+import { type BudgetWaits, createBudgetWaits } from './budget-waits.ts'
 import type { BudgetAnswer, BudgetClaim, BudgetLimit, Granted } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } from './ledger-entries.ts'
@@ -82,14 +82,20 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const ownHolds = isAlone({ db, config }) ? createOwnHolds(db) : null
   /** What calls hold whose ends wait in the spool, by the ends' ids. */
   const spooledHolds = new Map<string, Granted>()
-  const spool = createSpool<Spooled>({ dataDir: config.dataDir, log }, async (entries) => {
+  const giveBack = (granted: Granted) => {
+    ownHolds?.release(granted)
+    wakeWaiting(waits, granted)
+  }
+  const releaseSpooled = ({ id }: Spooled) => {
+    const granted = spooledHolds.get(id)
+    spooledHolds.delete(id)
+    if (granted !== undefined) giveBack(granted)
+  }
+  const writeFromSpool = async (entries: Spooled[]) => {
     await writeSpooled(db, entries)
-    for (const { id } of entries) {
-      const granted = spooledHolds.get(id)
-      if (granted !== undefined) ownHolds?.release(granted)
-      spooledHolds.delete(id)
-    }
-  })
+    entries.forEach(releaseSpooled)
+  }
+  const spool = createSpool<Spooled>({ dataDir: config.dataDir, log, onLost: releaseSpooled }, writeFromSpool)
   deps.metrics.readings(
     'latchkey_usage_spooling',
     '1: ends of calls wait in a file, as the database takes none',
@@ -102,6 +108,11 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   /** Tried at once, then after pauses; what the database does not take goes to the spool. */
   const settleEntry = async (granted: Granted | null, record: UsageRecord | null, open: OpenHandle | null) => {
     const note = open === null ? null : openCalls.close(open)
+    if (ownHolds !== null && record === null && note === null) {
+      // Nothing of it stands in a row.
+      if (granted !== null) giveBack(granted)
+      return
+    }
     // Its removal must not overtake it.
     if (note !== null && !spool.isFailing()) await note.noting
     // Known before the first try: whether one that broke off was committed cannot be told, and it is booked once.
@@ -119,7 +130,8 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     if (spool.isFailing()) return keep()
     if (!(await written({ kind: 'settle', ...settled }))) await keep()
     else if (granted !== null) ownHolds?.release(granted)
-    for (const { scope } of granted?.budgets ?? []) waits.wake(waitName(granted?.userId ?? '', scope))
+    // Where the database takes nothing they are told so.
+    if (granted !== null) wakeWaiting(waits, granted)
   }
 
   /** @returns false where the database does not take it. */
@@ -207,6 +219,10 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       await spool.stop()
     },
   }
+}
+
+function wakeWaiting(waits: Pick<BudgetWaits, 'wake'>, { userId, budgets }: Granted): void {
+  for (const { scope } of budgets) waits.wake(waitName(userId, scope))
 }
 
 const waitName = (userId: string, scope: string) => `${userId}|${scope}`

@@ -26,9 +26,12 @@ const LAST_REPLAY_MS = 5_000
 const BATCH_MAX = 256
 const UNSAVED_MAX = 10_000
 
+/** `onLost` hears of an entry that stands in the log alone from now on. */
+type Options<T> = { dataDir: string; log: Log; onLost?: (entry: T) => void }
+
 /** `write` gets entries in their order, in one transaction, and passes over those that are there already. */
 export function createSpool<T>(
-  { dataDir, log }: { dataDir: string; log: Log },
+  { dataDir, log, onLost = () => {} }: Options<T>,
   write: (entries: T[]) => Promise<void>,
 ): Spool<T> {
   const path = join(dataDir, NAME)
@@ -62,7 +65,10 @@ export function createSpool<T>(
       unsaved = []
     } catch (err) {
       if (unsaved.length < UNSAVED_MAX) unsaved.push(entry)
-      else log.error({ entry }, 'a usage record is lost: neither the database nor its disk takes it')
+      else {
+        log.error({ entry }, 'a usage record is lost: neither the database nor its disk takes it')
+        onLost(entry)
+      }
       say({ err }, 'usage records are kept in memory: neither the database nor its disk takes them')
     }
   }
@@ -119,6 +125,7 @@ export function createSpool<T>(
       if (databaseFailure(err) !== null || isStopped) throw err
       // The last resort: the operator can enter it by hand.
       log.error({ err, entry }, 'a usage record could not be written')
+      onLost(entry)
     }
   }
 

@@ -35,17 +35,17 @@ export async function deleteAccount(
   await confirmOwner(deps, user, proof, requester)
 
   await transaction(deps.db, async (tx) => {
-    // The user's row first and the log last, as everywhere: two orders of locks would be a deadlock.
+    // The user's row first, then the counts, the log last, as everywhere: two orders of locks would be a deadlock.
     await lockConfirmed(deps, tx, user, proof, requester)
     await revokeSessions(deps, tx, user.id)
     for (const room of deps.rooms) await room.erase?.(tx, user.id)
-    await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
-    const person = await forgetPerson(tx, user.id)
     // Sessions, tokens, devices, links, codes and passkeys go with the row they refer to.
     const gone = await tx.deleteFrom('users').where('id', '=', user.id).returningAll().executeTakeFirst()
     await recount(tx, gone ?? null, null)
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user.email }))
     announceUserChange(tx, user.id)
+    await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
+    const person = await forgetPerson(tx, user.id)
     await deps.jobs.enqueue(tx, ERASE_JOB, { userId: user.id, person })
   })
 }

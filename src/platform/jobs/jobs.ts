@@ -66,11 +66,13 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       const delayMs = options.runAt === undefined ? 0 : Date.parse(options.runAt) - clock.ms()
       const runAt = databaseNow(tx, clock, delayMs)
       const span = tracer && currentSpan()
+      const lane = handlers.get(kind)?.lane ?? null
       await tx
         .insertInto('jobs')
         .values({
           id: randomUUID(),
           kind,
+          lane,
           payload_json: payload,
           dedupe_key: options.key ?? null,
           status: 'queued',
@@ -85,7 +87,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
         .onConflict((conflict) =>
           conflict
             .column('dedupe_key')
-            .doUpdateSet({ payload_json: payload, status: 'queued', run_at: runAt, attempts: 0 })
+            .doUpdateSet({ lane, payload_json: payload, status: 'queued', run_at: runAt, attempts: 0 })
             .where('jobs.status', '=', 'dead'),
         )
         .execute()
@@ -144,20 +146,29 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       return { queued: of('queued'), dead: of('dead') }
     },
 
-    /** What is due and does not run, by lane and by the database's clock. A kind that nobody here handles is of `events`. */
+    /**
+     * What is due and does not run, by lane and by the database's clock. Of a kind that nobody here handles (a command's `jobs` has no
+     * handlers) the row tells the lane; a row that does not is of `events`.
+     */
     async lanes(): Promise<Record<Lane, LaneState>> {
       const now = databaseNow(db, clock)
       const rows = await db
         .selectFrom('jobs')
-        .select((e) => ['kind', e.fn.countAll<number>().as('waiting'), e.fn.min('run_at').as('oldest'), now.as('now')])
+        .select((e) => [
+          'kind',
+          'lane',
+          e.fn.countAll<number>().as('waiting'),
+          e.fn.min('run_at').as('oldest'),
+          now.as('now'),
+        ])
         .where('status', '=', 'queued')
         .where('run_at', '<=', now)
         .where((e) => e.or([e('leased_until', 'is', null), e('leased_until', '<', now)]))
-        .groupBy('kind')
+        .groupBy(['kind', 'lane'])
         .execute()
       const states = Object.fromEntries(LANES.map((lane) => [lane, { waiting: 0, ageSeconds: 0 }]))
-      for (const { kind, waiting, oldest, now } of rows) {
-        const state = states[handlers.get(kind)?.lane ?? 'events'] as LaneState
+      for (const { kind, lane, waiting, oldest, now } of rows) {
+        const state = states[handlers.get(kind)?.lane ?? lane ?? 'events'] as LaneState
         state.waiting += Number(waiting)
         state.ageSeconds = Math.max(state.ageSeconds, (Date.parse(now) - Date.parse(oldest)) / 1_000)
       }

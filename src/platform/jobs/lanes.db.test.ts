@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { run as listJobs } from '#cli/jobs.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { createJobs } from './jobs.ts'
@@ -120,7 +121,7 @@ test('a kind that ends its process each time is given up, and holds up nobody me
   assert.deepEqual(await jobs.counts(), { queued: 0, dead: 1 })
 })
 
-test('what waits is told by lane, in the metrics too', async (t) => {
+test('what waits is told by lane, in the metrics too, and to a command, which handles nothing', async (t) => {
   const app = await testApp(t, { env: { METRICS_TOKEN: 'a metrics token of the test' } })
   const { db, jobs } = app.platform
   jobs.handle('test.slow', async () => {}, { lane: 'long' })
@@ -130,6 +131,18 @@ test('what waits is told by lane, in the metrics too', async (t) => {
   const { long } = await jobs.lanes()
   assert.equal(long.waiting, 1, 'one is not due')
   assert.ok(long.ageSeconds >= 90 && long.ageSeconds < 600, String(long.ageSeconds))
+  const { clock, log } = app.platform
+  const command = createJobs({ db, clock, log })
+  const seen = await command.lanes()
+  assert.deepEqual([seen.long.waiting, seen.events.waiting], [1, 0])
+  const lines: string[] = []
+  const context = {
+    config: app.config,
+    platform: async () => ({ ...app.platform, jobs: command }),
+    print: (line = '') => void lines.push(line),
+  }
+  assert.equal(await listJobs([], context), 0)
+  assert.match(lines.join('\n'), /^long: 1 due, the oldest for 9\d s$/m)
   const metrics = await app.get('/metrics', { headers: { authorization: 'Bearer a metrics token of the test' } })
   assert.match(metrics.text, /latchkey_jobs_due\{lane="long"\} 1/)
   assert.match(metrics.text, /latchkey_job_age_seconds\{lane="long"\} 9\d/)

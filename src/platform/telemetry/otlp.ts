@@ -29,6 +29,7 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
   const outcomes = metrics.counts('latchkey_trace_spans_total', 'Spans, by whether the collector has them', ['result'])
   const count: Record<'sent' | 'dropped', Count> = { sent: outcomes('sent'), dropped: outcomes('dropped') }
   let sending: Promise<void> | null = null
+  const closing = new AbortController()
   const timer = setInterval(send, EVERY_MS).unref()
 
   return {
@@ -42,15 +43,18 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
     },
     async close() {
       clearInterval(timer)
-      const deadline = AbortSignal.timeout(CLOSE_MS)
+      // What is under way has no more than this moment either.
+      const deadline = setTimeout(() => closing.abort(), CLOSE_MS)
       await sending
-      while (waiting.length > 0 && (await sendBatch(waiting.splice(0, BATCH_MAX), deadline))) {}
+      while (waiting.length > 0 && (await sendBatch(waiting.splice(0, BATCH_MAX), closing.signal))) {}
+      clearTimeout(deadline)
     },
   }
 
   function send(): void {
     if (sending !== null || waiting.length === 0) return
-    sending = sendBatch(waiting.splice(0, BATCH_MAX), AbortSignal.timeout(POST_MS)).then((isTaken) => {
+    const signal = AbortSignal.any([AbortSignal.timeout(POST_MS), closing.signal])
+    sending = sendBatch(waiting.splice(0, BATCH_MAX), signal).then((isTaken) => {
       sending = null
       // Who has just refused is asked again at the timer's turn.
       if (isTaken && waiting.length >= BATCH_MAX) send()

@@ -133,6 +133,27 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
   assert.match(String(vendor.calls.at(-1)?.headers.traceparent), new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
 })
 
+test('a collector that never answers holds up nobody who closes', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const server = createServer(() => asked.resolve())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: url }).telemetry.traces
+  assert.ok(config)
+  const exporter = openExporter(config, { log: createLog('silent'), metrics: createMetrics() })
+  const tracer = createTracer(config, exporter.take)
+  for (let n = 0; n < 512; n++) tracer.start(`span ${n}`).end()
+  await asked.promise
+  const from = performance.now()
+  await exporter.close()
+  // A request may take ten seconds, the end of all of them two.
+  assert.ok(performance.now() - from < 9_000, `${performance.now() - from} ms`)
+})
+
 test('a collector that is away is told of once, is not pressed, and gets what it missed; what has no room is counted', async (t) => {
   const collector = await playedCollector(t)
   collector.status = 503
