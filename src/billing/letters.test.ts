@@ -69,6 +69,7 @@ const TABLE: [what: string, account: Partial<Account>, expected: string[], befor
     { ...ACTIVE, is_cancel_at_period_end: true, card_expires_at: inDays(1) },
     ['cancelling'],
   ],
+  ['a yearly plan on trial', { ...TRIAL, interval: 'year' }, ['trial_ends']],
   ['a failed payment', FAILED, ['payment_failed']],
   ['a grace that is over', { ...FAILED, is_grace_over: true }, ['plan_closed']],
   ['unpaid', { ...FAILED, processor_status: 'unpaid' }, ['plan_closed']],
