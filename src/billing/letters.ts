@@ -70,7 +70,7 @@ export function dueLetters(account: Account, before: Account, now: Instant): Let
     payment_failed: status === 'past_due' && failedAt !== null && !account.is_grace_over && failedAt,
     plan_closed: (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
     payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
-    cancelling: isPaid && account.is_cancel_at_period_end && `${end}`,
+    cancelling: isPaid && account.is_cancel_at_period_end && `${account.ends_at ?? end}`,
     ended: isOver && !since(account.ended_at, NEWS_MS) && '',
     win_back:
       isOver &&
@@ -193,7 +193,7 @@ function composed(
     case 'payment_cured':
       return paymentCuredEmail(config, { user, plan })
     case 'cancelling':
-      return cancellingEmail(config, { user, plan, on: dayOf(end) })
+      return cancellingEmail(config, { user, plan, on: dayOf(account.ends_at ?? end) })
     case 'ended':
       return endedEmail(config, { user, plan })
     case 'win_back':

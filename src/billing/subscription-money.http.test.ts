@@ -286,7 +286,7 @@ function trialOf(id: string, userId: string, fingerprint: string | null): Subscr
     cancelAtPeriodEnd: false,
     details: {
       ...{ trialEnd: 2, isFirstTrial: true, priceCents: 1, currency: 'usd', interval: 'month', nextPriceId: null },
-      ...{ canceledAt: null, endedAt: null, feedback: null, comment: null },
+      ...{ canceledAt: null, endsAt: null, endedAt: null, feedback: null, comment: null },
       card: fingerprint === null ? null : { fingerprint, last4: '1', expiresAt: null },
     },
   }

@@ -32,6 +32,7 @@ export type SubscriptionDetails = {
   interval: string | null
   nextPriceId: string | null
   canceledAt: number | null
+  endsAt: number | null
   endedAt: number | null
   feedback: string | null
   comment: string | null
