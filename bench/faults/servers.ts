@@ -18,9 +18,10 @@ export type Postgres = Awaited<ReturnType<typeof startPostgres>>
 
 export async function startPostgres() {
   const bin = binaries() ?? ''
-  const folder = mkdtempSync(join(tmpdir(), 'latchkey-faults-pg-'))
-  // The server refuses to run as root.
-  const who: { uid?: number; gid?: number } = process.getuid?.() === 0 ? idsOf('postgres') : {}
+  // The server refuses to run as root, and who it runs as may not enter root's own folders.
+  const isRoot = process.getuid?.() === 0
+  const who: { uid?: number; gid?: number } = isRoot ? idsOf('postgres') : {}
+  const folder = mkdtempSync(join(isRoot ? '/tmp' : tmpdir(), 'latchkey-faults-pg-'))
   if (who.uid !== undefined && who.gid !== undefined) chownSync(folder, who.uid, who.gid)
   const [data, port] = [join(folder, 'data'), await freePort()]
   const initdb = ['-D', data, '-U', 'latchkey', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']

@@ -27,14 +27,16 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
   // `?prefix=name` keeps several services apart on one server.
   const address = new URL(url)
   const keyPrefix = `${address.searchParams.get('prefix') ?? 'latchkey'}:`
-  address.searchParams.delete('prefix')
+  // `?timeout=1000` gives a command more milliseconds, where Redis is far away or its machine is slow.
+  const commandTimeout = Number(address.searchParams.get('timeout') ?? COMMAND_MS)
+  for (const ours of ['prefix', 'timeout']) address.searchParams.delete(ours)
   const client = new Redis(address.href, {
     keyPrefix,
     // Away means away: a request must not wait for a reconnection to learn it.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_MS,
-    commandTimeout: COMMAND_MS,
+    commandTimeout,
     // A host that is gone without a word: connect anew instead of waiting for the kernel's quarter of an hour.
     socketTimeout: CONNECT_MS,
   })

@@ -84,7 +84,7 @@ export async function testApp(
       STOREFRONT_PORT: String(storefrontPort),
       DATA_DIR: dataDir,
       DATABASE_URL: databaseUrl,
-      REDIS_URL: process.env.TEST_REDIS_URL ? `${process.env.TEST_REDIS_URL}?prefix=${basename(dataDir)}` : '',
+      REDIS_URL: process.env.TEST_REDIS_URL ? `${process.env.TEST_REDIS_URL}?prefix=${basename(dataDir)}&timeout=5000` : '',
       SERVE: options.worker ? 'api,storefront,worker' : 'api,storefront',
       LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
       RATE_LIMIT_GENERAL: 'off',

@@ -52,7 +52,9 @@ describe('attempts', () => {
     const addresses = Array.from({ length: 500 }, (_, index) => `10.3.${index >> 2}.${index & 3}`)
     // PostgreSQL compiled to WebAssembly takes its time, and four rounds are past every limit.
     const rounds = dialectOf(app.platform.db) === 'sqlite' ? 20 : 4
-    for (let round = 0; round < rounds; round++) await Promise.all(addresses.map(guess))
+    // In crowds that a server's connections can serve in time.
+    for (let from = 0; from < rounds * 500; from += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, index) => guess(addresses[(from + index) % 500] ?? '')))
     assert.deepEqual(Object.fromEntries(codes), {
       credentials_wrong: 30,
       proof_required: 125 * 10 - 30,

@@ -3,7 +3,7 @@
  * come. Decided by Content-Length before a byte is read; what hides its length, as a packed body does, is charged as it arrives
  * (or unpacks), a megabyte ahead.
  */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type {
   FastifyReply,
   FastifyRequest,
@@ -39,7 +39,7 @@ const TOGETHER_BYTES = 64 * MEGABYTE + BESIDE_BYTES
 const SWEEP_MS = 1_000
 const RETRY_AFTER_S = 5
 
-/** So long a refused client may go on sending. */
+/** So long a refused client may go on sending where its connection ends; where it lives on, as long as a small body may take. */
 const LINGER_MS = 5_000
 
 declare module 'fastify' {
@@ -254,18 +254,36 @@ function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, wh
 
 /**
  * For a reply that goes out before its request has come whole. Closing with bytes unread resets the connection, and a client
- * that is still sending never sees the reply: so what comes is read and thrown away, for a while.
+ * that is still sending never sees the reply; on a connection that lives on, what nobody reads stands before the next request.
+ * So what comes is read and thrown away, for a while.
  */
-export function lingerAfterReply(request: IncomingMessage): void {
+export function lingerAfterReply(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
   // What the server calls once the last reply of a connection is out.
   socket.destroySoon = () => {
     Reflect.deleteProperty(socket, 'destroySoon')
     if (request.complete) return socket.destroySoon()
-    request.unpipe().removeAllListeners('data').on('data', slowly(request)).resume()
+    throwAway(request)
     socket.end()
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
+  response.once('close', () => {
+    // Small ones are there by now, and a connection that ends is done with above.
+    if (request.complete || !socket.writable) return
+    throwAway(request)
+    const giveUp = setTimeout(() => socket.destroy(), ARRIVAL_MS).unref()
+    const over = () => {
+      clearTimeout(giveUp)
+      socket.off('close', over)
+    }
+    socket.once('close', over)
+    request.once('end', over)
+  })
+}
+
+/** Also where somebody has begun to read it and stopped, as a form's parser does at its first fault. */
+function throwAway(request: IncomingMessage): void {
+  request.unpipe().removeAllListeners('data').on('data', slowly(request)).resume()
 }
 
 /** What all refused clients together may send on in each step: a flood of them must not take the others' turns. */

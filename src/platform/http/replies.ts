@@ -47,7 +47,7 @@ export function replyWithError(
   } else if (problem.status >= 500) {
     request.log.error({ err: error, code: problem.code, reqId: request.id }, 'a request failed')
   }
-  if (hasBody(request.raw) && !request.raw.complete) lingerAfterReply(request.raw)
+  if (hasBody(request.raw) && !request.raw.complete) lingerAfterReply(request.raw, reply.raw)
   return reply
     .status(shape.status?.(problem) ?? problem.status)
     .headers({ ...problem.headers, ...shape.headers?.(request.id) })

@@ -105,7 +105,10 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
   const charges = world.charges.filter(isMine)
   const refunds = world.refunds.filter(({ charge }) => charges.some(({ id }) => id === charge))
   const disputes = world.disputes.filter(({ charge }) => charges.some(({ id }) => id === charge))
-  const invoices = world.invoices.filter(({ customer }) => customers.includes(customer ?? ''))
+  // A draft is nobody's bill yet: neither side counts it.
+  const invoices = world.invoices.filter(
+    ({ customer, status }) => customers.includes(customer ?? '') && status !== 'draft',
+  )
 
   const payments = charges.map((charge) => {
     const back = refunds.filter((one) => one.charge === charge.id && one.status !== 'failed')

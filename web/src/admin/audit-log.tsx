@@ -77,7 +77,7 @@ export function AuditLog() {
                   </Table.Tbody>
                 </Table>
               </div>
-              <Pages paged={data} what="entry" />
+              <Pages paged={data} what="entry" several="entries" />
             </>
           )
         }

@@ -10,14 +10,18 @@ export function usePage(): number {
   return route.useSearch().page ?? 1
 }
 
-type PagesProps = { paged: Pick<ListUsersResponse, 'page' | 'pages' | 'total'> /** One of them. */; what: string }
+type PagesProps = {
+  paged: Pick<ListUsersResponse, 'page' | 'pages' | 'total'> /** One of them. */
+  what: string
+  several?: string
+}
 
-export function Pages({ paged, what }: PagesProps) {
+export function Pages({ paged, what, several }: PagesProps) {
   const navigate = route.useNavigate()
   return (
     <Group justify="space-between" mt="md">
       <Text c="dimmed" size="sm">
-        {plural(paged.total, what)}
+        {plural(paged.total, what, several)}
       </Text>
       {paged.pages > 1 && (
         <Pagination

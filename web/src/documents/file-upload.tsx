@@ -24,7 +24,7 @@ export function FileUpload() {
           <div>
             <Text fw={600}>Drop files here, or click to choose</Text>
             <Text c="dimmed" size="sm">
-              PDF, Word, Markdown or plain text
+              PDF, Word, Excel, PowerPoint, EPUB, HTML, Markdown, CSV, text or code
             </Text>
           </div>
         </Group>
