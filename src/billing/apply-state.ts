@@ -66,8 +66,7 @@ export async function applyState(
 
 /** `unpaid` follows on `past_due` and may go back to it: the clock does not begin anew. */
 function pastDueSince(before: Instant | null, status: string, at: Instant): Instant | null {
-  if (status === 'past_due') return before ?? at
-  return status === 'unpaid' ? before : null
+  return status === 'past_due' || status === 'unpaid' ? (before ?? at) : null
 }
 
 /** Writes status and tier to the user, where they differ from what is there. */

@@ -11,7 +11,7 @@ import { findAccount } from './accounts.ts'
 import { applyEvent } from './apply-event.ts'
 import { endGracePeriods, GRACE_JOB } from './apply-state.ts'
 import { BILLING_EVENTS, type BillingEvent, INBOX_SOURCE } from './billing-events.ts'
-import { CANCEL_JOB, cancellationsOf, cancelSubscription } from './cancellations.ts'
+import { CANCEL_JOB, type CancelWish, cancellationsOf, cancelSubscription } from './cancellations.ts'
 import { customersOf } from './customers.ts'
 import { type Deal, dealsOf } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
@@ -89,7 +89,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   inbox.handle<BillingEvent>(INBOX_SOURCE, (event, { settle }) => applyEvent(deps, event, settle))
   inbox.handle<MoneyEvent>(MONEY_SOURCE, (event, { settle }) => applyMoneyEvent(reconciler, event, settle))
   jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) => endCustomer(deps, customerId))
-  jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
+  jobs.handle<CancelWish>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
   jobs.handle<{ everyone?: boolean }>(RECONCILE_JOB, async (job) => void (await reconcile(reconciler, job)), {
     lane: 'long',

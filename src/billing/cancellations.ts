@@ -8,16 +8,20 @@ import { isMissing, requireProcessor } from './processor.ts'
 import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 export const CANCEL_JOB = 'billing.cancel-subscription'
+export type CancelWish = { subscriptionId: string; insteadOf?: string; isCredited?: boolean }
 
-/** What is left of the period is credited. `insteadOf`: only while that other one runs, so that the last one is never canceled. */
+/**
+ * `insteadOf`: only while that other one runs, so that the last one is never canceled. `isCredited`: what is left of the period is the
+ * customer's, for the next invoice.
+ */
 export async function cancelSubscription(
   { processor }: Pick<BillingDeps, 'processor'>,
-  { subscriptionId, insteadOf }: { subscriptionId: string; insteadOf?: string },
+  { subscriptionId, insteadOf, isCredited = true }: CancelWish,
 ): Promise<void> {
   const { subscriptions } = requireProcessor(processor)
   try {
     if (insteadOf !== undefined && !isLive(await subscriptions.retrieve(insteadOf))) return
-    await subscriptions.cancel(subscriptionId, { invoice_now: true, prorate: true })
+    await subscriptions.cancel(subscriptionId, { invoice_now: true, prorate: isCredited })
   } catch (error) {
     if (!isMissing(error)) throw error
   }

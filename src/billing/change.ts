@@ -8,14 +8,14 @@ import type { Interval, Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, MINUTE_MS } from '#platform/clock.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
-import { instantOf } from './accounts.ts'
+import { findAccount, instantOf } from './accounts.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { billingProblem } from './problems.ts'
 import { asking, requireProcessor, unlessRefused } from './processor.ts'
 import { runningSubscription } from './running.ts'
 import { factsOf, PAID_PRICE, PAID_UNTIL } from './subscription-facts.ts'
-import type { Prices } from './subscription-state.ts'
+import { rankOf } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
 export const ChangePreview = Type.Object(
@@ -49,11 +49,15 @@ type Change = {
   kind: 'now' | 'trial' | 'later' | 'back'
   subscription: Stripe.Subscription
   item: Stripe.SubscriptionItem
+  /** What the running period was paid for. */
+  paidPriceId: string
   tier: Tier
   interval: Interval
   /** The target plan gives no trial: the running one ends. */
   endsTrial: boolean
 }
+
+type ChangeWish = { priceId: string; prorationAt: number }
 
 /** How long a preview may be looked at. What it names is counted from its moment, so an old or future one would be cheaper. */
 const PREVIEW_MS = 15 * MINUTE_MS
@@ -103,7 +107,7 @@ export async function previewChange(deps: BillingDeps, userId: string, priceId: 
 export async function changePlan(
   deps: BillingDeps,
   userId: string,
-  { priceId, prorationAt }: { priceId: string; prorationAt: number },
+  { priceId, prorationAt }: ChangeWish,
 ): Promise<void> {
   const nowS = deps.clock.ms() / 1000
   if (prorationAt > nowS + SKEW_S || prorationAt < nowS - PREVIEW_MS / 1000) throw billingProblem('preview_outdated')
@@ -112,21 +116,31 @@ export async function changePlan(
   const { subscription, item, kind } = change
   const items = [{ id: item.id, price: priceId }]
   const kept =
-    kind === 'later' ? { price: item.price.id, until: String(item.current_period_end) } : { price: '', until: '' }
-  // Of two presses of one button the second finds the price there, and bills nothing.
+    kind === 'later' ? { price: change.paidPriceId, until: String(item.current_period_end) } : { price: '', until: '' }
   await asking(
     unlessRefused(
-      subscriptions.update(subscription.id, {
-        items,
-        metadata: { [PAID_PRICE]: kept.price, [PAID_UNTIL]: kept.until },
-        ...(kind === 'now'
-          ? { ...billedAt(change, prorationAt), payment_behavior: 'error_if_incomplete' as const }
-          : { proration_behavior: 'none' as const }),
-      }),
+      subscriptions.update(
+        subscription.id,
+        {
+          items,
+          metadata: { [PAID_PRICE]: kept.price, [PAID_UNTIL]: kept.until },
+          ...(kind === 'now'
+            ? { ...billedAt(change, prorationAt), payment_behavior: 'error_if_incomplete' as const }
+            : { proration_behavior: 'none' as const }),
+        },
+        onceFor(change, { priceId, prorationAt }),
+      ),
     ),
   )
   await syncUser(deps, userId)
 }
+
+/**
+ * Of two presses of one button the second finds the price there, and bills nothing; but a trial's end would bill each of them, so they share
+ * a key. It goes with the preview: whoever was refused looks again, and has another.
+ */
+const onceFor = ({ endsTrial, subscription }: Change, { priceId, prorationAt }: ChangeWish) =>
+  endsTrial ? { idempotencyKey: `end-trial:${subscription.id}:${priceId}:${prorationAt}` } : {}
 
 /** A trial that ends now is billed whole: there is nothing to count off. */
 const billedAt = ({ endsTrial }: Change, at: number) =>
@@ -149,27 +163,34 @@ async function planChange(deps: BillingDeps, userId: string, priceId: string): P
   const paidPriceId = facts.priceIds[0] ?? item.price.id
   const isPending = facts.details?.nextPriceId != null
   if (item.price.id === priceId) throw billingProblem('same_plan')
-  const change = { subscription, item, ...target, endsTrial: false }
+  const change = { subscription, item, paidPriceId, ...target, endsTrial: false }
   if (isPending && priceId === paidPriceId) return { ...change, kind: 'back' }
   if (subscription.status === 'trialing') {
     const gives = deps.config.catalogue.plans.find(({ tier }) => tier === target.tier)?.trialDays ?? 0
     return gives > 0 ? { ...change, kind: 'trial' } : { ...change, kind: 'now', endsTrial: true }
   }
-  const kind = kindOf(deps, prices, { from: { id: paidPriceId, interval: item.price.recurring?.interval }, target })
+  // A price that the catalogue names no more keeps the tier that it had.
+  const paidTier = prices.get(paidPriceId)?.tier ?? (await findAccount(deps.db, userId))?.granted_tier ?? null
+  const from = { tier: paidTier, interval: item.price.recurring?.interval }
+  const kind = kindOf(deps, { from, target })
   if (isPending && kind === 'now') throw billingProblem('change_pending')
   return { ...change, kind }
 }
 
 function kindOf(
   { config }: BillingDeps,
-  prices: Prices,
-  { from, target }: { from: { id: string; interval: string | undefined }; target: { tier: Tier; interval: Interval } },
+  {
+    from,
+    target,
+  }: { from: { tier: Tier | null; interval: string | undefined }; target: { tier: Tier; interval: Interval } },
 ): 'now' | 'later' {
-  const rank = (tier: Tier | undefined) => config.catalogue.plans.findIndex((plan) => plan.tier === tier)
-  const isMore = rank(target.tier) > rank(prices.get(from.id)?.tier)
-  if (isMore || (target.interval === 'year' && from.interval !== 'year')) return 'now'
-  if (from.interval === 'year' && target.interval !== 'year') throw billingProblem('shorter_interval')
-  return 'later'
+  const more = rankOf(config, target.tier) - rankOf(config, from.tier)
+  if (more > 0) return 'now'
+  if (target.interval === from.interval) return 'later'
+  if (from.interval === 'year') throw billingProblem('shorter_interval')
+  // Another interval begins a period at once, with credit for the one that runs.
+  if (more < 0) throw billingProblem('smaller_longer')
+  return 'now'
 }
 
 /** As the processor counts: the 31st of January is followed by the last of February. */

@@ -2,11 +2,12 @@
 import type { Stripe } from 'stripe'
 import { findUser, type User } from '#identity/users.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { findAccount, noteCheckout } from './accounts.ts'
+import { type Account, findAccount, noteCheckout } from './accounts.ts'
 import { customerFor, customersOf, dropCustomer, readCustomerState } from './customers.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { listInvoices } from './invoice-list.ts'
+import { idOf } from './money/refresh.ts'
 import { billingProblem } from './problems.ts'
 import { asking, isMissingCustomer, requireProcessor, unlessMissing } from './processor.ts'
 import { FIRST_TRIAL } from './subscription-facts.ts'
@@ -35,13 +36,14 @@ export async function openCheckout(
         customer: await customerFor(deps, processor, user),
         client_reference_id: userId,
         line_items: [{ price: priceId, quantity: 1 }],
-        ...(promotion ? { discounts: [{ promotion_code: promotion }] } : { allow_promotion_codes: true }),
+        ...(promotion ? { discounts: [{ promotion_code: promotion }] } : mayType(account)),
+        // Other methods may come without a fingerprint, and a trial is had once.
+        ...(trialDays > 0 ? { payment_method_types: ['card' as const] } : {}),
         metadata: { user_id: userId, price_id: priceId },
         ...taxParameters(deps.config.processor, { mode: 'subscription', hasCustomer: true, metadata: {} }),
         subscription_data: {
           metadata: {
             user_id: userId,
-            ...(promotion ? { [PROMOTION]: promotion } : {}),
             ...(trialDays > 0 ? { [FIRST_TRIAL]: 'true' } : {}),
           },
           ...(trialDays > 0 ? trialOf(trialDays) : {}),
@@ -54,33 +56,40 @@ export async function openCheckout(
   )
 }
 
-/** The card is asked for at once (the checkout's default), so that the trial can become a subscription, and be the person's one. */
+/** The card is asked for at once (the checkout's default), so that the trial can become a subscription. */
 const trialOf = (days: number) => ({
   trial_period_days: days,
   trial_settings: { end_behavior: { missing_payment_method: 'cancel' as const } },
 })
 
-const PROMOTION = 'promotion_code'
+/** What is typed at the page is seen only when it is paid: who has had a subscription, and maybe a code, gives theirs in the address. */
+const mayType = (account: Account | null) => (account?.subscription_id ? {} : { allow_promotion_codes: true })
 
-/** Its id. The processor bounds how often a code is taken in all; that a person has it once is ours to see. */
+/** Its id. The processor bounds how often a code is taken in all; that a person has it once is ours to see, by the checkouts paid. */
 async function findPromotion(deps: BillingDeps, userId: string, code: string): Promise<string> {
-  const { promotionCodes, subscriptions } = requireProcessor(deps.processor)
+  const { promotionCodes, checkout } = requireProcessor(deps.processor)
   const [found] = (await promotionCodes.list({ code, active: true, limit: 1 })).data
   if (!found) throw billingProblem('unknown_promotion_code')
   for (const { customer_id: customer } of await customersOf(deps.db, userId)) {
-    const mine = (await unlessMissing(subscriptions.list({ customer, status: 'all', limit: 100 })))?.data ?? []
-    if (mine.some(({ metadata, status }) => metadata[PROMOTION] === found.id && status !== 'incomplete_expired')) {
-      throw billingProblem('promotion_code_used')
-    }
+    const paid = await unlessMissing(
+      checkout.sessions.list({ customer, status: 'complete', limit: 100, expand: ['data.subscription'] }),
+    )
+    if (paid?.data.some((one) => hasUsed(one, found.id))) throw billingProblem('promotion_code_used')
   }
   return found.id
 }
 
+/** A payment that failed after the checkout takes nothing. */
+function hasUsed({ discounts, subscription }: Stripe.Checkout.Session, promotion: string): boolean {
+  const status = typeof subscription === 'string' ? null : subscription?.status
+  return status !== 'incomplete_expired' && (discounts ?? []).some((one) => idOf(one.promotion_code) === promotion)
+}
+
 /** Where a link leads at once, past the portal's first page. */
-export const PORTAL_FLOWS = ['card', 'cancel', 'change'] as const
+export const PORTAL_FLOWS = ['card', 'cancel'] as const
 export type PortalFlow = (typeof PORTAL_FLOWS)[number]
 
-/** @throws Problem 400 `No billing account found`, 409 where there is no subscription to cancel or change, 503 `Billing is not configured`. */
+/** @throws Problem 400 `No billing account found`, 409 where there is no subscription to cancel, 503 `Billing is not configured`. */
 export async function openPortal(deps: BillingDeps, userId: string, flow: PortalFlow | null = null): Promise<string> {
   const processor = requireProcessor(deps.processor)
   const page = flow === null ? 'dashboard' : 'billing'
@@ -107,7 +116,6 @@ async function flowData(
   const subscription = account?.subscription_id
   if (!account || !subscription || !isLive({ status: account.processor_status ?? '' }))
     throw billingProblem('no_subscription')
-  if (flow === 'change') return { type: 'subscription_update', after_completion, subscription_update: { subscription } }
   const coupon = config.processor.retentionCoupon
   const retention = coupon === null ? {} : { retention: { type: 'coupon_offer' as const, coupon_offer: { coupon } } }
   return { type: 'subscription_cancel', after_completion, subscription_cancel: { subscription, ...retention } }

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 import type { Interval, Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { BillingDeps } from './deps.ts'
-import type { Prices } from './subscription-state.ts'
+import { type Prices, rankOf } from './subscription-state.ts'
 import type { DealsTable } from './tables.ts'
 
 export type Deal = Selectable<DealsTable>
@@ -38,13 +38,12 @@ export async function pricesFor({ config }: Pick<BillingDeps, 'config'>, db: Db,
   return deals.length === 0 ? config.processor.prices : withDeals(config, deals)
 }
 
-function withDeals({ catalogue, processor }: BillingDeps['config'], deals: readonly Deal[]): Prices {
-  const rank = (tier: Tier) => catalogue.plans.findIndex((plan) => plan.tier === tier)
+function withDeals(config: BillingDeps['config'], deals: readonly Deal[]): Prices {
   const all: [string, { tier: Tier; interval: Interval }][] = [
-    ...processor.prices,
+    ...config.processor.prices,
     ...deals.map(({ price_id, tier, interval }) => [price_id, { tier, interval }] as [string, Deal]),
   ]
-  return new Map(all.sort(([, a], [, b]) => rank(a.tier) - rank(b.tier)))
+  return new Map(all.sort(([, a], [, b]) => rankOf(config, a.tier) - rankOf(config, b.tier)))
 }
 
 /** Every deal, for what is about all customers. */

@@ -31,6 +31,7 @@ const NOTHING: Account = {
   currency: null,
   interval: null,
   next_price_id: null,
+  ends_at: null,
   ended_at: null,
   card_last4: null,
   card_expires_at: null,
@@ -69,6 +70,7 @@ const TABLE: [what: string, account: Partial<Account>, expected: string[], befor
     { ...ACTIVE, is_cancel_at_period_end: true, card_expires_at: inDays(1) },
     ['cancelling'],
   ],
+  ['a yearly plan on trial', { ...TRIAL, interval: 'year' }, ['trial_ends']],
   ['a failed payment', FAILED, ['payment_failed']],
   ['a grace that is over', { ...FAILED, is_grace_over: true }, ['plan_closed']],
   ['unpaid', { ...FAILED, processor_status: 'unpaid' }, ['plan_closed']],
@@ -96,6 +98,14 @@ for (const [what, account, expected, before] of TABLE) {
     )
   })
 }
+
+test('an end on another day than the period’s is told once, not with each period', () => {
+  const ending = { ...ACTIVE, is_cancel_at_period_end: true, ends_at: inDays(50) }
+  const abouts = [ending, { ...ending, period_end_at: inDays(51) }].flatMap((account) =>
+    dueLetters(account, account, NOW).map(({ about }) => about),
+  )
+  assert.deepEqual(abouts, [`cancelling:sub:${inDays(50)}`, `cancelling:sub:${inDays(50)}`])
+})
 
 test('each failure, each period and each subscription is a matter of its own', () => {
   const abouts = [

@@ -64,13 +64,13 @@ export function dueLetters(account: Account, before: Account, now: Instant): Let
   const isOver = status === 'canceled'
   const due: Record<LetterKind, string | false> = {
     trial_ends: goesOn && within(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
-    renewal: goesOn && account.interval === 'year' && within(end, RENEWAL_AHEAD_MS) && `${end}`,
+    renewal: goesOn && status === 'active' && account.interval === 'year' && within(end, RENEWAL_AHEAD_MS) && `${end}`,
     card_expires:
       goesOn && expires !== null && end !== null && expires <= end && since(expires, -CARD_AHEAD_MS) && expires,
     payment_failed: status === 'past_due' && failedAt !== null && !account.is_grace_over && failedAt,
     plan_closed: (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
     payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
-    cancelling: isPaid && account.is_cancel_at_period_end && `${end}`,
+    cancelling: isPaid && account.is_cancel_at_period_end && `${account.ends_at ?? end}`,
     ended: isOver && !since(account.ended_at, NEWS_MS) && '',
     win_back:
       isOver &&
@@ -125,16 +125,21 @@ export function lettersOf(db: Db, userId: string) {
 
 const BATCH = 500
 
-/** What falls due by the clock, with no event to tell. */
+/** What falls due by the clock, with no event to tell. @throws when somebody could not be written to; the others were. */
 export async function sendLettersOfTime(deps: Deps & Pick<Platform, 'db'>): Promise<void> {
-  for (let after = ''; ; ) {
-    const users = await usersOfTime(deps, after)
+  const failures: unknown[] = []
+  let users: string[]
+  let after = ''
+  do {
+    users = await usersOfTime(deps, after)
     for (const userId of users) {
-      await transaction(deps.db, async (tx) => sendDueLetters(deps, tx, await lockAccount(tx, userId)))
+      await transaction(deps.db, async (tx) => sendDueLetters(deps, tx, await lockAccount(tx, userId))).catch((error) =>
+        failures.push(error),
+      )
     }
-    if (users.length < BATCH) return
     after = users.at(-1) ?? ''
-  }
+  } while (users.length === BATCH)
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} subscribers could not be written to`)
 }
 
 /** Whose letter may be due: the windows are those of `dueLetters`, or wider. */
@@ -188,7 +193,7 @@ function composed(
     case 'payment_cured':
       return paymentCuredEmail(config, { user, plan })
     case 'cancelling':
-      return cancellingEmail(config, { user, plan, on: dayOf(end) })
+      return cancellingEmail(config, { user, plan, on: dayOf(account.ends_at ?? end) })
     case 'ended':
       return endedEmail(config, { user, plan })
     case 'win_back':

@@ -122,6 +122,7 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column currency text;
       alter table billing_accounts add column interval text;
       alter table billing_accounts add column next_price_id text;
+      alter table billing_accounts add column ends_at {timestamp};
       alter table billing_accounts add column ended_at {timestamp};
       alter table billing_accounts add column card_last4 text;
       alter table billing_accounts add column card_expires_at {timestamp};

@@ -9,7 +9,7 @@ import { findUser, type User } from '#identity/users.ts'
 import { priceMovesEmail } from '#mail/billing-emails.ts'
 import { transaction } from '#platform/db/db.ts'
 import { inMinorUnits } from '#platform/money.ts'
-import { findAccount, instantOf } from './accounts.ts'
+import { type Account, findAccount, instantOf } from './accounts.ts'
 import { type Deal, keepDeal } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { amountOf, dayOf, sendLetter } from './letters.ts'
@@ -35,12 +35,14 @@ export async function makeDeal(deps: BillingDeps, user: User, { tier, interval, 
   if (!plan || tier === FREE || !listed) throw new PriceProblem(`there is no plan '${tier}' that is sold`)
   if (!Number.isFinite(amount) || amount <= 0) throw new PriceProblem('a deal costs something: give an amount')
   const { prices } = requireProcessor(deps.processor)
-  const { product, currency } = await prices.retrieve(listed)
+  const { product, currency, tax_behavior } = await prices.retrieve(listed)
   const made = await prices.create({
     product: typeof product === 'string' ? product : product.id,
     currency,
     unit_amount: inMinorUnits(amount, currency),
     recurring: { interval },
+    // With or without tax, as the price that it stands for.
+    ...(tax_behavior === null || tax_behavior === 'unspecified' ? {} : { tax_behavior }),
     nickname: `${plan.name}, a deal`,
     metadata: { user_id: user.id, tier },
   })
@@ -117,27 +119,33 @@ async function moveOne(deps: BillingDeps, userId: string, { from, to }: { from: 
   const subscription = await subscriptions.retrieve(id)
   const item = subscription.items.data.find(({ price }) => price.id === from)
   if (!item || !isLive(factsOf(subscription))) return `${user.email}: does not pay this price any more`
+  if (factsOf(subscription).cancelAtPeriodEnd) return `${user.email}: is about to end`
   if (account.granted_tier !== deps.config.processor.prices.get(to)?.tier) return `${user.email}: has another plan`
 
-  const moved = await subscriptions.update(id, {
+  // Before it is done: whoever is moved was told, and a move that fails is repeated, not the letter.
+  await tellOfMove(deps, { user, account, item, to })
+  await subscriptions.update(id, {
     items: [{ id: item.id, price: to }],
     proration_behavior: 'none',
   })
-  await tellOfMove(deps, { user, plan: planName(deps, account.granted_tier), before: amountOf(account), moved, to })
   await syncUser(deps, userId)
   return null
 }
 
-type Moved = { user: User; plan: string; before: string | null; moved: Stripe.Subscription; to: string }
+type Moving = { user: User; account: Account; item: Stripe.SubscriptionItem; to: string }
 
-async function tellOfMove(deps: BillingDeps, { user, plan, before, moved, to }: Moved): Promise<void> {
-  const { details, periodEnd } = factsOf(moved)
-  const amount = details
-    ? amountOf({ price_cents: details.priceCents, currency: details.currency, interval: details.interval })
-    : null
-  const on = periodEnd === null ? 'your next payment' : dayOf(instantOf(periodEnd))
-  const email = priceMovesEmail(deps.config, { user, plan, before, amount, on })
-  await transaction(deps.db, (tx) => sendLetter(deps, tx, user.id, `price_moves:${moved.id}:${to}:${on}`, email))
+async function tellOfMove(deps: BillingDeps, { user, account, item, to }: Moving): Promise<void> {
+  const { unit_amount: cents, currency, recurring } = await requireProcessor(deps.processor).prices.retrieve(to)
+  const amount = amountOf({
+    price_cents: cents === null ? null : cents * (item.quantity ?? 1),
+    currency,
+    interval: recurring?.interval ?? null,
+  })
+  const on = dayOf(instantOf(item.current_period_end))
+  const plan = planName(deps, account.granted_tier)
+  const email = priceMovesEmail(deps.config, { user, plan, before: amountOf(account), amount, on })
+  const about = `price_moves:${account.subscription_id}:${to}:${on}`
+  await transaction(deps.db, (tx) => sendLetter(deps, tx, user.id, about, email))
 }
 
 const planName = ({ config }: Pick<BillingDeps, 'config'>, tier: Tier | null): string =>

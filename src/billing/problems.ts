@@ -3,7 +3,7 @@ import { Problem } from '#platform/problem.ts'
 
 export const billingProblem = Problem.define({
   unknown_price: [400, 'Unknown price', { advice: 'Take a price from `GET /api/billing/plans`.' }],
-  unknown_promotion_code: [400, 'Unknown promotion code', { advice: 'Leave it out: the checkout page takes others.' }],
+  unknown_promotion_code: [400, 'Unknown promotion code', { advice: 'Leave it out, or ask who gave it to you.' }],
   promotion_code_used: [
     409,
     'This promotion code has been used',
@@ -28,6 +28,11 @@ export const billingProblem = Problem.define({
     409,
     'A yearly plan becomes a monthly one only when its year is over',
     { advice: 'Cancel the plan, and subscribe anew when it has ended.' },
+  ],
+  smaller_longer: [
+    409,
+    'A smaller plan follows at the interval that is paid now',
+    { advice: 'Change to the smaller plan at this interval; to the longer one when it has begun.' },
   ],
   change_pending: [
     409,

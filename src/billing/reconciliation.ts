@@ -33,7 +33,7 @@ export async function reconcile(deps: ReconcilerDeps, { everyone = false } = {})
     deps.log.warn({ err: error }, 'failed payments could not be looked at'),
   )
   const { accounts, failed } = await syncStale(deps, everyone)
-  await sendLettersOfTime(deps)
+  await sendLettersOfTime(deps).catch((error) => deps.log.warn({ err: error }, 'letters could not be sent'))
   const proven = (await isAwaited(deps, deps.listeners)) ? await proveMoney(deps, { everything: everyone }) : null
   return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
 }

@@ -22,10 +22,16 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         operationId: 'createCheckoutSession',
         tags: ['billing'],
         summary: 'Open a hosted checkout for a plan',
+        description:
+          'The subscription that runs is ended by a new one, and credited unless that is to a smaller plan: `POST /api/billing/change` is the way to change.',
         querystring: Type.Object({
           price_id: Type.String({ minLength: 1 }),
           promotion_code: Type.Optional(
-            Type.String({ minLength: 1, maxLength: 100, description: 'As people type it; without one the page asks' }),
+            Type.String({
+              minLength: 1,
+              maxLength: 100,
+              description: 'As people type it; without one, the page of a first subscription asks',
+            }),
           ),
         }),
         response: { 200: Address },

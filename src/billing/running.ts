@@ -44,7 +44,7 @@ export async function resumeSubscription(deps: BillingDeps, userId: string): Pro
         const running = await runningSubscription(deps, userId)
         const { id, status, cancelAtPeriodEnd } = factsOf(running)
         // Without more it begins a new period, and bills it: else who pauses over its end would have it for nothing.
-        if (running.status === 'paused') return subscriptions.resume(id, { proration_behavior: 'none' })
+        if (running.status === 'paused') return resumePaid(deps, id)
         // Whoever runs the service has paused it, and ends that.
         if (status === 'paused' || !cancelAtPeriodEnd) throw billingProblem('nothing_to_resume')
         const atDate = running.cancel_at !== null && !running.cancel_at_period_end
@@ -54,3 +54,26 @@ export async function resumeSubscription(deps: BillingDeps, userId: string): Pro
   )
   await syncUser(deps, userId)
 }
+
+/** It runs again only when its payment went through. One that the bank has yet to settle stays paused until then. */
+async function resumePaid({ processor, log }: BillingDeps, id: string): Promise<void> {
+  const { subscriptions, invoices } = requireProcessor(processor)
+  const { status, latest_invoice: latest } = await subscriptions.resume(id, {
+    proration_behavior: 'none',
+    payment_behavior: 'resume_on_payment_success',
+  })
+  if (status !== 'paused' || latest === null) return
+  const invoice = await invoices.retrieve(typeof latest === 'string' ? latest : latest.id, {
+    expand: ['payments.data.payment.payment_intent'],
+  })
+  if (invoice.status !== 'open' || isSettling(invoice)) return
+  // Else the next try would leave two of them.
+  await invoices.voidInvoice(invoice.id)
+  log.info({ subscription: id, invoice: invoice.id }, 'a pause goes on: its payment was refused')
+  throw billingProblem('payment_refused')
+}
+
+const isSettling = ({ payments }: Stripe.Invoice): boolean =>
+  payments?.data.some(
+    ({ payment: { payment_intent: intent } }) => typeof intent === 'object' && intent?.status === 'processing',
+  ) ?? false

@@ -54,6 +54,7 @@ function detailsOf(subscription: Stripe.Subscription, nextPriceId: string | null
     interval: item?.price.recurring?.interval ?? null,
     nextPriceId,
     canceledAt: subscription.canceled_at,
+    endsAt: subscription.cancel_at,
     endedAt: subscription.ended_at,
     feedback: said?.feedback ?? null,
     comment: said?.comment ?? null,

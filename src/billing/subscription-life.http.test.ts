@@ -109,7 +109,7 @@ suite('the life of a subscription', () => {
     const cara = await app.as('cara')
     const open = () => cara.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
     const [first, second] = [await open(), await open()]
-    const number = '000123456789'
+    const number = '5555555555554444'
     await shop.pay(first.body.url, number)
     await shop.subscription(cara)
     await shop.pay(second.body.url, number)
@@ -393,13 +393,13 @@ suite('the life of a subscription', () => {
   test('the portal opens where it is asked to, for what there is', async () => {
     const liv = await app.as('liv')
     assert.equal((await liv.post('/api/billing/create-portal-session?flow=card')).status, 200)
-    for (const flow of ['cancel', 'change']) {
-      assert.deepEqual(refused(await liv.post(`/api/billing/create-portal-session?flow=${flow}`)), [
-        409,
-        'no_subscription',
-      ])
+    assert.deepEqual(refused(await liv.post('/api/billing/create-portal-session?flow=cancel')), [
+      409,
+      'no_subscription',
+    ])
+    for (const flow of ['steal', 'change']) {
+      assert.equal((await liv.post(`/api/billing/create-portal-session?flow=${flow}`)).status, 422)
     }
-    assert.equal((await liv.post('/api/billing/create-portal-session?flow=steal')).status, 422)
     const eve = await app.as('eve')
     assert.equal((await eve.post('/api/billing/create-portal-session?flow=cancel')).status, 200)
   })

@@ -32,6 +32,7 @@ export type SubscriptionDetails = {
   interval: string | null
   nextPriceId: string | null
   canceledAt: number | null
+  endsAt: number | null
   endedAt: number | null
   feedback: string | null
   comment: string | null
@@ -56,8 +57,8 @@ const MEANINGS: Record<string, Meaning> = {
 
 /** Null when there is nothing to say: no subscription at all, or none that has begun. */
 export function stateOfAll(subscriptions: readonly SubscriptionFacts[], prices: Prices): SubscriptionState | null {
-  const rankOf = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
-  const [best] = [...subscriptions].sort((a, b) => rankOf(b) - rankOf(a) || newestFirst(a, b))
+  const weight = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
+  const [best] = [...subscriptions].sort((a, b) => weight(b) - weight(a) || newestFirst(a, b))
   return best ? stateOf(best, prices) : null
 }
 
@@ -80,11 +81,9 @@ export function newestFirst(a: SubscriptionFacts, b: SubscriptionFacts): number 
  */
 export function duplicatesOf(
   subscriptions: readonly SubscriptionFacts[],
-  prices: Prices,
+  tierIn: (one: SubscriptionFacts) => Tier | null,
 ): { kept: SubscriptionFacts; older: SubscriptionFacts[] } | null {
-  const [kept, ...older] = subscriptions
-    .filter((one) => isLive(one) && tierOf(one.priceIds, prices) !== null)
-    .sort(newestFirst)
+  const [kept, ...older] = subscriptions.filter((one) => isLive(one) && tierIn(one) !== null).sort(newestFirst)
   return kept && older.length > 0 && statusOf(kept.status) === 'active' ? { kept, older } : null
 }
 
@@ -92,6 +91,10 @@ export function duplicatesOf(
 export function tierOf(priceIds: readonly string[], prices: Prices): Tier | null {
   return [...prices].findLast(([id]) => priceIds.includes(id))?.[1].tier ?? null
 }
+
+/** A place in the catalogue's order, in which each plan is more than those before it. */
+export const rankOf = ({ catalogue }: Pick<Config, 'catalogue'>, tier: Tier | null): number =>
+  catalogue.plans.findIndex((plan) => plan.tier === tier)
 
 export const isLive = ({ status }: Pick<SubscriptionFacts, 'status'>): boolean => (MEANINGS[status]?.rank ?? 0) >= 2
 

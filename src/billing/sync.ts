@@ -8,7 +8,7 @@ import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, findAccount, lockAccount, snapshotOf, updateAccount } from './accounts.ts'
 import { applyState, setStatus } from './apply-state.ts'
-import { CANCEL_JOB } from './cancellations.ts'
+import { CANCEL_JOB, type CancelWish } from './cancellations.ts'
 import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps, SyncWish } from './deps.ts'
@@ -16,7 +16,15 @@ import type { Disagreement } from './money/proof.ts'
 import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { factsOf, WITH_CARD } from './subscription-facts.ts'
-import { duplicatesOf, isLive, type Prices, type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
+import {
+  duplicatesOf,
+  isLive,
+  type Prices,
+  rankOf,
+  type SubscriptionFacts,
+  stateOfAll,
+  tierOf,
+} from './subscription-state.ts'
 import { claimTrials } from './trials.ts'
 
 const SUBSCRIPTIONS_MAX = 100
@@ -119,7 +127,10 @@ async function writeReads(
 
   const prices = await pricesFor(deps, tx, userId)
   const now = deps.clock.now()
-  const subscriptions = subscriptionsIn(reads)
+  const read = subscriptionsIn(reads)
+  const refused = await claimTrials(deps, tx, userId, read)
+  // A refused trial opens nothing, also while its end is on the way.
+  const subscriptions = read.map((one) => (refused.has(one.id) ? { ...one, status: 'canceled' } : one))
   const state = stateOfAll(
     subscriptions.filter((one) => isOurs(one, account, user, prices)),
     prices,
@@ -128,10 +139,8 @@ async function writeReads(
   const paying = state && isLive(state.subscription) ? state.subscription.customerId : null
   await putOnRecord(tx, account, { paying })
   if (state) {
-    const refused = await claimTrials(deps, tx, userId, subscriptions)
     await applyState(deps, tx, account, state, { at: now })
-    const kept = subscriptions.filter(({ id }) => !refused.has(id))
-    await cancelDuplicates(deps, tx, userId, { subscriptions: kept, checkedOut, prices })
+    await cancelDuplicates(deps, tx, account, { subscriptions, checkedOut, prices })
     return
   }
   await noteUnknownPrice(deps, tx, userId, subscriptions, prices)
@@ -174,17 +183,19 @@ async function cancelWithCustomer(deps: Pick<BillingDeps, 'clock'>, tx: Db, user
 type Found = { subscriptions: readonly SubscriptionFacts[]; checkedOut: readonly string[]; prices: Prices }
 
 /**
- * A checkout of a subscriber is a change of plan: the older subscription ends, and what is left of it is credited. One that nobody checked
- * out was made by hand, and whoever made it is told instead.
+ * A checkout of a subscriber is a change of plan: the older subscription ends, and what is left of it is credited, unless it was to a larger
+ * plan, whose allowance may be used. One that nobody checked out was made by hand, and whoever made it is told instead.
  */
 async function cancelDuplicates(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
-  userId: string,
+  { user_id: userId, subscription_id: known, granted_tier: granted }: Account,
   { subscriptions, checkedOut, prices }: Found,
 ): Promise<void> {
-  const { jobs, log } = deps
-  const duplicates = duplicatesOf(subscriptions, prices)
+  const { config, jobs, log } = deps
+  // Also what is paid at an old price, which the catalogue names no more.
+  const tierIn = (one: SubscriptionFacts) => tierOf(one.priceIds, prices) ?? (one.id === known ? granted : null)
+  const duplicates = duplicatesOf(subscriptions, tierIn)
   if (!duplicates) return
   const { kept, older } = duplicates
   if (kept.userId !== userId && !checkedOut.includes(kept.id)) {
@@ -193,8 +204,9 @@ async function cancelDuplicates(
     await tellOfSeveral(deps, tx, userId, [kept, ...older])
     return
   }
-  for (const { id } of older) {
-    const payload = { subscriptionId: id, insteadOf: kept.id }
-    await jobs.enqueue(tx, CANCEL_JOB, payload, { key: `${CANCEL_JOB}:${id}` })
+  const rank = (one: SubscriptionFacts) => rankOf(config, tierIn(one))
+  for (const one of older) {
+    const wish: CancelWish = { subscriptionId: one.id, insteadOf: kept.id, isCredited: rank(kept) >= rank(one) }
+    await jobs.enqueue(tx, CANCEL_JOB, wish, { key: `${CANCEL_JOB}:${one.id}` })
   }
 }

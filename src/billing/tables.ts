@@ -37,6 +37,8 @@ type BillingAccountsTable = {
   interval: string | null
   /** What the next period costs, where the plan of this one is paid and another follows. */
   next_price_id: string | null
+  /** When a cancelled one ends: with its period, unless whoever runs the service said otherwise. */
+  ends_at: Instant | null
   ended_at: Instant | null
   card_last4: string | null
   /** The first moment at which the card is refused. */

@@ -63,17 +63,19 @@ async function claim({ secrets }: Marker, tx: Db, user: User, one: SubscriptionF
   const { id, details, created } = one
   const fingerprint = details?.card?.fingerprint
   const marks = [addressMark({ secrets }, user.email), ...(fingerprint ? [cardMark({ secrets }, fingerprint)] : [])]
-  const claimed = await claimsOf(tx, marks)
+  const own = await tx.selectFrom('trial_marks').select('mark').where('subscription_id', '=', id).execute()
+  // Once address and card are claimed, what comes later in the same trial takes nothing that was not given.
+  if (own.length > 1 || (own.length > 0 && !fingerprint)) return true
+  const missing = own.length === 0 ? marks : marks.slice(1)
+  const claimed = await claimsOf(tx, missing)
   if (claimed.some((other) => other !== id)) return false
-  // A card that comes later, in the same trial, is not looked at: it takes nothing that was not given.
-  if (claimed.includes(id)) return true
   const written = await tx
     .insertInto('trial_marks')
-    .values(marks.map((mark) => ({ mark, subscription_id: id, begun_at: instantOf(created) })))
+    .values(missing.map((mark) => ({ mark, subscription_id: id, begun_at: instantOf(created) })))
     .onConflict((conflict) => conflict.column('mark').doNothing())
     .returning('mark')
     .execute()
-  if (written.length === marks.length) return true
+  if (written.length === missing.length) return true
   await tx.deleteFrom('trial_marks').where('subscription_id', '=', id).execute()
   return false
 }

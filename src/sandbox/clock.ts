@@ -37,7 +37,7 @@ export function sandboxClock(dataDir: string): MovableClock {
     },
     advance(ms) {
       follow()
-      clock.advance(ms)
+      clock.advance(Math.ceil(ms))
       makeFolder(dataDir)
       writeFileSync(path, String(clock.movedMs()))
     },

@@ -17,7 +17,7 @@ import type { StoredEvent } from './events.ts'
 import { expanded, withPending } from './expand.ts'
 import { badParameter, Fault, faultOf } from './fault.ts'
 import { once } from './idempotency.ts'
-import { paymentsOf, subscriptionOf } from './invoices.ts'
+import { paymentsOf, subscriptionOf, voidInvoice } from './invoices.ts'
 import { type List, PAGING, paged } from './lists.ts'
 import { all, must, mustParam, put, type StripeObject } from './objects.ts'
 import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
@@ -155,6 +155,13 @@ export function processorApi(
 
   route('POST', '/v1/invoices/create_preview', ({ form }) => previewInvoice(deps, form))
   retrieve('/v1/invoices', 'invoice')
+  route('POST', '/v1/invoices/:id/void', ({ form, id }) => {
+    allow(form, [])
+    if (must<Stripe.Invoice>(db, 'invoice', id).status !== 'open')
+      throw badParameter('invoice', 'You can only void an invoice that is open.')
+    voidInvoice(deps, id)
+    return must<Stripe.Invoice>(db, 'invoice', id)
+  })
   route('GET', '/v1/invoices', ({ form }) => {
     allow(form, [...PAGING, 'customer', 'subscription', 'status', 'collection_method', 'due_date'])
     const fits = (one: Stripe.Invoice) => matches(form, { status: one.status, subscription: subscriptionOf(one) })

@@ -108,7 +108,7 @@ ${said.refused ? html`<p class="notice bad" role="alert">${said.refused}</p>` : 
 <form method="post" action="/sandbox/pay/${id}">
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required value="${email}"></div>
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${said.name || session.customer_details?.name || ''}"></div>
-${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242', needsNoCard(session)) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
+${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242', { isOptional: needsNoCard(session), kinds: session.payment_method_types }) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
 ${session.tax_id_collection?.enabled ? html`<div class="field"><label for="tax-id">Tax id, as a business</label><input id="tax-id" name="tax_id" type="text" autocomplete="off" placeholder="DE123456789"></div>` : ''}
 ${session.consent_collection?.terms_of_service === 'required' ? html`<label class="choice"><input type="checkbox" name="terms" required><span class="grow">${session.custom_text.terms_of_service_acceptance?.message ?? 'I agree to the terms of service.'}</span></label>` : ''}
 ${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text.submit.message}</p>` : ''}

@@ -16,6 +16,7 @@ import { setStatus, startSubscription } from './subscriptions.ts'
 
 const DAY_S = 24 * 3_600
 const NO_CARD = 'A card is needed to pay.'
+const OTHER_METHOD = 'This checkout takes cards alone.'
 
 /** `card`: null where none is asked for. */
 export type Payer = { email: string; name: string; card: TestCard | null; taxId: string; agrees: boolean }
@@ -33,6 +34,7 @@ export function paySession(
       message: `This checkout is ${session.status === 'complete' ? 'paid already' : 'expired'}.`,
     })
   }
+  if (payer.card && !session.payment_method_types.includes(payer.card.kind)) return { refused: OTHER_METHOD }
   const side = sideOf<Side>(deps.db, id)
   const isAsked = session.consent_collection?.terms_of_service === 'required'
   if (isAsked && !payer.agrees) return { refused: 'You have to accept the terms of service.' }

@@ -10,7 +10,7 @@ import { discountOn, type Offer, offersIn, promotionByCode, whyUnusable } from '
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
 import { get, must, mustParam, newId, put, sideOf } from './objects.ts'
-import { flag, group, groups, integer, mergeMetadata, optionalText, played } from './parameters.ts'
+import { flag, group, groups, integer, mergeMetadata, optionalText, played, texts } from './parameters.ts'
 import { missingMethod } from './subscription-object.ts'
 import { type TaxTerms, taxOn } from './tax.ts'
 
@@ -40,6 +40,7 @@ const PLAYED = [
   'metadata',
   'payment_intent_data',
   'payment_method_collection',
+  'payment_method_types',
   'subscription_data',
   'allow_promotion_codes',
   'automatic_tax',
@@ -128,6 +129,7 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     metadata: mergeMetadata({}, form.metadata),
     mode,
     payment_method_collection: collectionOf(form, mode),
+    payment_method_types: methodsIn(form),
     success_url: successUrl,
     url: `${origin}/sandbox/pay/${id}`,
   } as unknown as Stripe.Checkout.Session
@@ -291,6 +293,14 @@ function collectionOf(form: Form, mode: 'payment' | 'subscription'): 'always' | 
   if (wanted !== null && wanted !== 'always' && wanted !== 'if_required')
     throw badParameter('payment_method_collection', 'Must be one of always or if_required')
   return wanted ?? (mode === 'subscription' ? 'always' : 'if_required')
+}
+
+function methodsIn(form: Form): string[] {
+  const all = EMPTY_SESSION.payment_method_types
+  const wanted = texts(form.payment_method_types)
+  const unknown = wanted.find((one) => !all.includes(one))
+  if (unknown !== undefined) throw badParameter('payment_method_types', `The sandbox plays ${all}, not ${unknown}.`)
+  return wanted.length === 0 ? all : wanted
 }
 
 function trialOf(form: Form, mode: 'payment' | 'subscription'): number {

@@ -23,9 +23,13 @@ function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
 /** Chosen where a trial begins without one. */
 export const NO_CARD = 'none'
 
-export function cardChoice(chosen: string, isOptional = false): Html {
+export function cardChoice(
+  chosen: string,
+  { isOptional = false, kinds = null }: { isOptional?: boolean; kinds?: readonly string[] | null } = {},
+): Html {
+  const cards = TEST_CARDS.filter(({ kind }) => kinds === null || kinds.includes(kind))
   return html`<fieldset><legend>Pay with</legend>
-${TEST_CARDS.map(
+${cards.map(
   (
     card,
   ) => html`<label class="choice"><input type="radio" name="card" value="${card.number}"${card.number === chosen ? html` checked` : ''}>

@@ -4,10 +4,12 @@ import type { Form } from '../form.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
+import { type Line, wholePeriod } from './invoice-lines.ts'
 import { collect } from './invoices.ts'
 import { must, put, sideOf } from './objects.ts'
 import { group, integer, optionalText, played } from './parameters.ts'
 import { methodOf } from './payment-methods.ts'
+import { addInterval } from './periods.ts'
 import { prorationIn, unusedOf } from './proration.ts'
 import { bill, pause, renew, resumePaused, type SubscriptionSide, setStatus } from './subscriptions.ts'
 
@@ -52,11 +54,39 @@ export function resumeSubscription(deps: ProcessorDeps, id: string, form: Form):
   const { isCredited = false, pending = [], ...side } = sideOf<SubscriptionSide>(deps.db, id)
   const isOwed = !isCredited && prorationIn(form) !== 'none' && before.trial_end === null
   const unused = isOwed ? before.items.data.map((item) => unusedOf(deps, item, at)).filter((one) => one.amount < 0) : []
+  const behavior = optionalText(form, 'payment_behavior') ?? 'resume_on_payment_attempt'
+  if (behavior === 'resume_on_payment_success') return resumeOnceDue(deps, before, [...pending, ...unused], at)
+  if (behavior !== 'resume_on_payment_attempt')
+    throw badParameter('payment_behavior', `Invalid payment_behavior: ${behavior}`)
   const items = before.items.data.map((item) => ({ ...item, current_period_end: at }))
   const anchored = { ...before, items: { ...before.items, data: items }, billing_cycle_anchor: at }
   put(deps.db, anchored, { side: { ...side, pending: [...pending, ...unused] } })
   setStatus(deps, id, 'active')
   const resumed = renew(deps, id, true)
+  emit(deps, 'customer.subscription.resumed', resumed)
+  return resumed
+}
+
+/** It stays paused, with an open invoice, unless that one is paid. */
+function resumeOnceDue(
+  deps: ProcessorDeps,
+  before: Stripe.Subscription,
+  pending: readonly Line[],
+  at: number,
+): Stripe.Subscription {
+  const data = before.items.data.map((item) => ({
+    ...item,
+    current_period_start: at,
+    current_period_end: item.price.recurring ? addInterval(at, item.price.recurring) : item.current_period_end,
+  }))
+  const anchored: Stripe.Subscription = { ...before, items: { ...before.items, data }, billing_cycle_anchor: at }
+  const lines = [...pending, ...data.map((item) => wholePeriod(deps, item))]
+  const invoice = bill(deps, anchored, 'subscription_cycle', lines)
+  const attempt = collect(deps, invoice.id, methodOf(deps, before), false)
+  if (attempt.status !== 'succeeded') return put(deps.db, { ...before, latest_invoice: invoice.id })
+  const { isCredited: _, pending: __, ...side } = sideOf<SubscriptionSide>(deps.db, before.id)
+  put(deps.db, { ...anchored, latest_invoice: invoice.id }, { side })
+  const resumed = setStatus(deps, before.id, 'active')
   emit(deps, 'customer.subscription.resumed', resumed)
   return resumed
 }

@@ -58,7 +58,11 @@ export function updateSubscription(deps: ProcessorDeps, id: string, form: Form):
   if (changes.length > 0) changeItems(deps, after, changes, form)
   const now = must<Stripe.Subscription>(deps.db, 'subscription', id)
   emit(deps, 'customer.subscription.updated', now, differences(before, now))
-  return form.trial_end === 'now' && before.status === 'trialing' ? renew(deps, id, true) : now
+  if (form.trial_end !== 'now' || before.status !== 'trialing') return now
+  const begun = renew(deps, id, true)
+  if (form.payment_behavior === 'error_if_incomplete' && begun.status === 'past_due')
+    throw new Fault(402, { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' })
+  return begun
 }
 
 function withFields(deps: ProcessorDeps, before: Stripe.Subscription, form: Form): Stripe.Subscription {
@@ -124,7 +128,8 @@ function trial(deps: ProcessorDeps, before: Stripe.Subscription, form: Form): Pa
     missing === null
       ? before.trial_settings
       : { end_behavior: { billing_cycle_anchor: null, missing_payment_method: missingMethod(missing) } }
-  if (form.trial_end === undefined) return { trial_settings }
+  const isNothing = form.trial_end === 'now' && before.status !== 'trialing'
+  if (form.trial_end === undefined || isNothing) return { trial_settings }
   const at = seconds(deps)
   const end = form.trial_end === 'now' ? at : integer(form, 'trial_end')
   if (end === undefined || end < at) throw badParameter('trial_end', 'Invalid timestamp: must be in the future')

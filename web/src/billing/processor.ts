@@ -9,7 +9,7 @@ export async function openCheckout(priceId: string, promotionCode?: string): Pro
   location.assign(url)
 }
 
-export async function openPortal(flow?: 'card' | 'cancel' | 'change'): Promise<void> {
+export async function openPortal(flow?: 'card' | 'cancel'): Promise<void> {
   const { url } = await api.post('/api/billing/create-portal-session', undefined, { query: flow ? { flow } : {} })
   location.assign(url)
 }
