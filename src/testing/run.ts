@@ -33,7 +33,7 @@ const USAGE = `Usage: npm test -- [OPTIONS] [PART …]
   --coverage       on SQLite, and which lines of src/ ran`
 
 const WITHOUT_BROWSER = ['{src,scripts,web}/**/*.test.ts']
-/** What speaks HTTP or SQL; what goes over a wire is the same on every database. */
+/** What speaks HTTP or SQL; `wire`: on the service's own database alone. */
 const ON_SERVICE = ['src/**/*.{http,db}.test.ts', 'src/**/*.wire.test.ts']
 const ON_BOTH_ENGINES = ['src/**/*.{http,db}.test.ts']
 const IN_BROWSER = ['e2e/**/*.test.ts']
@@ -132,11 +132,10 @@ function passesOf(): Pass[] {
     name: 'embedded PostgreSQL',
     files: onBoth,
     args: [],
-    parts: 3,
+    parts: 2,
     env: { TEST_ENGINE: 'pglite' },
   }
-  // On a server its tests wait for another process: more of them go side by side.
-  const service: Pass = { name: engine, files: onService, args: [], parts: onServer ? 3 : 2, env: {} }
+  const service: Pass = { name: engine, files: onService, args: [], parts: 3, env: {} }
   // In one part: its files share an unpacked browser and the app's build, which the first of them may have to make.
   const browser: Pass = { name: 'browser', files: inBrowser, args: ['--test-concurrency=1'], env: {} }
   const rules: Pass = {
@@ -158,7 +157,7 @@ function passesOf(): Pass[] {
     ? [service, rules]
     : onServer
       ? [browser, service, rules]
-      : [browser, embedded, service, rules]
+      : [browser, service, embedded, rules]
   return wanted.flatMap(inParts).filter(({ files }) => files.length > 0)
 }
 
