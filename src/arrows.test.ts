@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 
 const SRC = import.meta.dirname
+const ROOT = dirname(SRC)
 
 /** A room may import the rooms on the right, the platform, and the configuration's types. */
 const MAY_IMPORT: Record<string, string[]> = {
@@ -203,3 +204,18 @@ test('a file’s head says what the file is, in plain words', () => {
 })
 
 const headOf = (path: string) => readFileSync(path, 'utf8').slice(0, 500)
+
+test('a test that a document names is there', () => {
+  const documents = globSync(['*.md', 'docs/*.md'], { cwd: ROOT })
+  const named = documents.flatMap((file) =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?<![*.\w])[\w/-]+(?:\.(?:http|db|wire))?\.test\.tsx?/g)].map(
+      ([path]) => ({ file, path }),
+    ),
+  )
+  assert.ok(named.length > 10)
+  const known = globSync(['{src,web/src,e2e,scripts}/**/*.test.{ts,tsx}'], { cwd: ROOT })
+  assert.deepEqual(
+    named.filter(({ path }) => !known.some((one) => one === path || one.endsWith(`/${path}`))),
+    [],
+  )
+})
