@@ -4,8 +4,7 @@ import { testApp } from '#testing/app.ts'
 import { differences } from '#testing/billing-chaos/truth.ts'
 import { AFTERWARDS_MS, chaosCatalogue, playChaos } from '#testing/billing-chaos/world.ts'
 
-/** The embedded engine has one connection for all of it, so it plays fewer. */
-const HISTORIES = process.env.TEST_ENGINE === 'pglite' ? 10 : 50
+const HISTORIES = 50
 
 test(`after ${HISTORIES} random histories of subscriptions and purchases nothing differs from what the processor has`, async (t) => {
   const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e6))

@@ -269,7 +269,7 @@ test('whatever order events come in, and whichever are lost, a user stands where
       await app.settle()
       await agree('after a reconciliation')
     }),
-    { numRuns: process.env.TEST_ENGINE === 'pglite' ? 2 : 5, endOnFailure: true },
+    { numRuns: 5, endOnFailure: true },
   )
 })
 

@@ -174,8 +174,7 @@ test('of 100 who use one verification token at once, one verifies and the others
   assert.deepEqual([said('Email verified successfully'), said('Email already verified')], [1, 99])
 })
 
-/** The embedded PostgreSQL has one connection: what it serialises once it serialises every time. */
-const TRIALS = process.env.TEST_ENGINE === 'pglite' ? 5 : 20
+const TRIALS = 20
 
 test('100 parallel refreshes from one browser log nobody out, time after time', async (t) => {
   const app = await testApp(t)

@@ -6,10 +6,8 @@ import { type Client, clientOf, PASSWORD, type Reply, type TestApp, testApp } fr
 import { createCredential, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
 
-/** The embedded PostgreSQL has one connection: there they come one after another, however many they are. */
-const ON_ONE_CONNECTION = process.env.TEST_ENGINE === 'pglite'
-const CROWD = ON_ONE_CONNECTION ? 20 : 100
-const TRIALS = ON_ONE_CONNECTION ? 10 : 50
+const CROWD = 100
+const TRIALS = 50
 
 /** Everything that is good for one use, and how a crowd shows it. Each returns how many of the crowd it served. */
 const ONE_TIME: Record<string, (app: TestApp) => Promise<number>> = {
