@@ -378,6 +378,36 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
   })
 })
 
+test('what is used stands in the rows: whoever else changes one is followed, and nobody is refused on what was remembered', async (t) => {
+  const { app } = await setting(t)
+  const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+  t.after(() => usage.close())
+  const { ledger } = usage
+  const dollars = { limitNanos: 2_000_000, period: 'day' } as const
+  const call = { ...callOf('ada', 'a'), budget: { monthlyTokens: null, dollars }, isTrial: true }
+  const spend = async (nanos: number) => {
+    const reservation = await ledger.reserve(call)
+    await ledger.settle(reservation, recordOf('ada', 'a', reservation.at, nanos))
+  }
+  const setUsed = (nanos: number) =>
+    app.platform.db.updateTable('usage_budgets').set({ used_nanos: nanos }).where('scope', '=', 'a').execute()
+
+  await spend(900_000)
+  await spend(900_000)
+  await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
+  await setUsed(0)
+  await spend(100_000)
+  await setUsed(1_000_000)
+  // With what it counts itself it learns of what another has counted.
+  await spend(1)
+  await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
+  // A call that no budget limits counts on one that was asked before.
+  await setUsed(0)
+  await spend(0)
+  await ledger.settle(null, recordOf('ada', 'a', app.clock.now(), 1_500_000))
+  await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
+})
+
 test('where the parts of a service are processes of their own, what each holds counts for all', async (t) => {
   const { app } = await setting(t)
   const config = { ...app.platform.config, serve: new Set(['api'] as const) }

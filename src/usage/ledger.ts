@@ -78,8 +78,9 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const { db, clock, log, config } = deps
   const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
-  const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries))
   const ownHolds = isAlone({ db, config }) ? createOwnHolds(db) : null
+  const write = (entries: Entry[]) => writeEntries(db, nodeId, entries, ownHolds?.counted)
+  const writes = batchWrites<Entry, Result>(write)
   /** What calls hold whose ends wait in the spool, by the ends' ids. */
   const spooledHolds = new Map<string, Granted>()
   const giveBack = (granted: Granted) => {
@@ -93,6 +94,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   }
   const writeFromSpool = async (entries: Spooled[]) => {
     await writeSpooled(db, entries)
+    ownHolds?.forget()
     entries.forEach(releaseSpooled)
   }
   const spool = createSpool<Spooled>({ dataDir: config.dataDir, log, onLost: releaseSpooled }, writeFromSpool)
@@ -141,7 +143,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       try {
         // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
         if (isFirst) await writes.add(entry)
-        else await writeEntries(db, nodeId, [entry])
+        else await write([entry])
         return true
       } catch (error) {
         // The try before was committed, or another node has taken this one for dead and recorded its call.
@@ -166,7 +168,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       return await writes.add(entry)
     } catch (error) {
       if (databaseFailure(error) !== null) throw error
-      const [answer = null] = await writeEntries(db, nodeId, [entry])
+      const [answer = null] = await write([entry])
       return answer
     }
   }
