@@ -20,7 +20,8 @@ async function setting(
   { tier = 'pro', env = {} }: { tier?: string; env?: Record<string, string> } = {},
 ) {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env } })
+  // With all parts of the service, as most run it: an embedded database's budgets are held in memory then.
+  const app = await testApp(t, { worker: true, env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env } })
   app.clock.advance(MONDAY - app.clock.ms())
   const ada = await app.as('ada', { tier })
   const makeKey = async (settings: object = {}) => {

@@ -14,11 +14,7 @@ export type { Run } from './adapter.ts'
  * and nothing else. For what must be sure before something depends on it, use `transaction`.
  * On SQLite `committed` is told at once, before any other query sees the rows.
  */
-export function commitAsync<T>(
-  db: Db,
-  work: (run: Run) => Promise<T>,
-  committed?: (result: T) => void,
-): Promise<T> {
+export function commitAsync<T>(db: Db, work: (run: Run) => Promise<T>, committed?: (result: T) => void): Promise<T> {
   if (db.isTransaction) throw new Error('a transaction of its own cannot begin inside another')
   return (db.getExecutor().adapter as unknown as AsyncCommit).commitAsync(work, committed)
 }
