@@ -79,8 +79,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
   const ownHolds = isAlone({ db, config }) ? createOwnHolds(db) : null
-  const write = (entries: Entry[]) => writeEntries(db, nodeId, entries, ownHolds?.counted)
-  const writes = batchWrites<Entry, Result>(write)
+  const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries, ownHolds?.counted))
   /** What calls hold whose ends wait in the spool, by the ends' ids. */
   const spooledHolds = new Map<string, Granted>()
   const giveBack = (granted: Granted) => {
@@ -143,7 +142,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       try {
         // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
         if (isFirst) await writes.add(entry)
-        else await write([entry])
+        else await writeEntries(db, nodeId, [entry], ownHolds?.counted)
         return true
       } catch (error) {
         // The try before was committed, or another node has taken this one for dead and recorded its call.
@@ -168,7 +167,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       return await writes.add(entry)
     } catch (error) {
       if (databaseFailure(error) !== null) throw error
-      const [answer = null] = await write([entry])
+      const [answer = null] = await writeEntries(db, nodeId, [entry])
       return answer
     }
   }
