@@ -1,5 +1,6 @@
 // Alerts of a plan's dollars: at 80 and at 100 per cent of a month's, once each. What counts a call's use writes the alert in the
-// same transaction (settlements.ts), so that none comes twice; a timer makes letters of them a moment later.
+// same transaction (settlements.ts), so that none comes twice; a timer makes letters of them a moment later. With several processes one
+// may come with the next call, since each looks at what the others have counted only every ten seconds.
 // The trap: a budget is never overspent, so the last cents mostly stay; the first call that does not fit is the hundred per cent.
 import './tables.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
@@ -40,6 +41,29 @@ export async function alertsOf(db: Db, userId: string, at: Instant) {
     .orderBy('percent')
     .execute()
   return rows.map(({ percent, created_at }) => ({ percent, at: created_at }))
+}
+
+/** How far a user was from the next alert when somebody looked, less what this process has counted since. */
+const far = new Map<string, { limitNanos: number; leftNanos: number; untilMs: number }>()
+const FAR_MAX = 10_000
+/** Other processes count, too: after so long it is looked at again. */
+const FAR_MS = 10_000
+
+/** Whether the budget has to be read with what is counted now: a look costs as much as the counting, and a crowd needs few. */
+export function needsLook(userId: string, limitNanos: number, usedNanos: number): boolean {
+  const known = far.get(userId)
+  if (known?.limitNanos !== limitNanos || performance.now() > known.untilMs) return true
+  known.leftNanos -= usedNanos
+  return known.leftNanos <= 0
+}
+
+function looked(userId: string, limitNanos: number, usedNanos: number, alertedNanos: number): void {
+  if (far.size >= FAR_MAX) far.clear()
+  const next = LEVELS.map((percent) => atOf(limitNanos, percent)).findLast(
+    (atNanos) => atNanos > alertedNanos && atNanos > usedNanos,
+  )
+  const leftNanos = (next ?? Number.POSITIVE_INFINITY) - usedNanos
+  far.set(userId, { limitNanos, leftNanos, untilMs: performance.now() + FAR_MS })
 }
 
 /** A transaction: `db` builds its queries. */
@@ -104,7 +128,9 @@ export async function alertOfUse(
   budget: Watched,
 ): Promise<void> {
   const { used_nanos: usedNanos } = budget
-  const due = alertDue(allowanceNanos, usedNanos, toldOf(allowanceNanos, budget))
+  const alertedNanos = toldOf(allowanceNanos, budget)
+  const due = alertDue(allowanceNanos, usedNanos, alertedNanos)
+  looked(userId, allowanceNanos, usedNanos, alertedNanos)
   if (due !== null) await writeAlert(tx, { userId, at, ...due, limitNanos: allowanceNanos, usedNanos })
 }
 

@@ -16,7 +16,7 @@ export type Entry =
 type Note = { userId: string; id: string }
 export type Result = BudgetAnswer | null
 
-type OnCounted = (counted: Counted[]) => void
+type OnCounted = (counted: readonly Counted[]) => void
 
 /**
  * Handed over without waiting for the disk: what is used of a budget is as sure as the records that it is the sum of.

@@ -21,28 +21,29 @@ import {
   refusalOf,
 } from './budgets.ts'
 import { periodsAt } from './periods.ts'
-import type { Counted } from './settlements.ts'
+import { type Counted, periodsOf } from './settlements.ts'
 
 export type OwnHolds = {
   reserve(claim: BudgetClaim): Promise<BudgetAnswer>
   /** After what the call used is counted: meanwhile it may count twice, and never not at all. */
   release(granted: Granted): void
-  /** With the commit: what is used now. */
-  counted(counted: readonly Counted[]): void
+  /** With the commit. */
+  counted(changes: readonly Counted[]): void
   /** Something else has counted: what is used is read again. */
   forget(): void
   /** `period` by its name. */
   heldOf(userId: string, scope: string, period: string): Amounts
 }
 
+/** Budgets whose use is remembered, and for how long: whoever else writes their rows is followed then. */
 const USED_MAX = 10_000
+const USED_MS = 1_000
 const NOTHING: Amounts = { tokens: 0, nanos: 0 }
 
 /** @param db an embedded one, which answers a read at once. */
 export function createOwnHolds(db: Db): OwnHolds {
   const held = new Map<string, Amounts>()
-  /** As in the rows; of no more budgets than fit. */
-  const used = new Map<string, Amounts>()
+  const used = new Map<string, Amounts & { untilMs: number }>()
   const nameOf = (userId: string, scope: string, period: string) => `${userId}|${scope}|${period}`
   const heldOf = (userId: string, scope: string, period: string) => held.get(nameOf(userId, scope, period)) ?? NOTHING
   const change = (userId: string, scope: string, period: string, { tokens, nanos }: Amounts, sign: 1 | -1) => {
@@ -57,6 +58,7 @@ export function createOwnHolds(db: Db): OwnHolds {
   const takeNow = (claim: BudgetClaim, amounts: Amounts): { refusal: Refusal | null } | { unopened: BudgetLimit } => {
     const { userId, limits } = claim
     const periods = periodsAt(claim.at)
+    const nowMs = performance.now()
     for (const limit of limits) {
       const period = periods[limit.period]
       const name = nameOf(userId, limit.scope, period)
@@ -65,11 +67,11 @@ export function createOwnHolds(db: Db): OwnHolds {
         known.tokens + tokens + amounts.tokens <= (limit.tokens ?? NO_LIMIT) &&
         known.nanos + nanos + amounts.nanos <= (limit.nanos ?? NO_LIMIT)
       const known = used.get(name)
-      if (known !== undefined && fits(known)) continue
+      if (known !== undefined && known.untilMs > nowMs && fits(known)) continue
       // Nobody is refused on a remembered figure.
       const row = readUsed(db, userId, limit.scope, period) as Used | undefined
       if (row === undefined) return { unopened: limit }
-      const read = { tokens: row.used_tokens, nanos: row.used_nanos }
+      const read = { tokens: row.used_tokens, nanos: row.used_nanos, untilMs: nowMs + USED_MS }
       if (used.size >= USED_MAX) used.clear()
       used.set(name, read)
       if (!fits(read)) {
@@ -96,11 +98,14 @@ export function createOwnHolds(db: Db): OwnHolds {
       const periods = periodsAt(at)
       for (const { scope, period } of budgets) change(userId, scope, periods[period], { tokens, nanos }, -1)
     },
-    counted(counted) {
-      for (const { userId, scope, period, tokens, nanos } of counted) {
-        const name = nameOf(userId, scope, period)
-        // Only what is asked for: a key's use counts in three periods.
-        if (used.has(name)) used.set(name, { tokens, nanos })
+    counted(changes) {
+      for (const change of changes) {
+        for (const period of periodsOf(change)) {
+          const known = used.get(nameOf(change.userId, change.scope, period))
+          if (known === undefined) continue
+          known.tokens += change.usedTokens
+          known.nanos += change.usedNanos
+        }
       }
     },
     forget: () => used.clear(),

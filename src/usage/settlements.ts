@@ -3,8 +3,8 @@ import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { alertOfUse, type Watched } from './alerts.ts'
-import type { Amounts, BudgetTx, Granted } from './budgets.ts'
+import { alertOfUse, needsLook, type Watched } from './alerts.ts'
+import type { BudgetTx, Granted } from './budgets.ts'
 import { compiledQueries } from './compiled.ts'
 import { type Period, periodsAt } from './periods.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
@@ -12,13 +12,10 @@ import { giveBackOwn } from './shared-holds.ts'
 
 const compiled = compiledQueries()
 
-/**
- * Gives reservations back and counts what was used, also of calls that ran without a budget.
- * @returns what is used now of each budget that was counted on; none that nobody has claimed from.
- */
-export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settlement[]): Promise<Counted[]> {
-  const counted: Counted[] = []
-  for (const change of changesOf(settled)) {
+/** Gives reservations back and counts what was used, also of calls that ran without a budget. @returns what it counted. */
+export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settlement[]): Promise<readonly Counted[]> {
+  const changes = changesOf(settled)
+  for (const change of changes) {
     const isFreed = change.freedTokens > 0 || change.freedNanos > 0
     if (isFreed) {
       const { userId, scope, at, period, freedTokens, freedNanos } = change
@@ -27,19 +24,22 @@ export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settl
       change.freedTokens = freed.tokens
       change.freedNanos = freed.nanos
     }
-    const { userId, scope, at, usedNanos, allowanceNanos } = change
-    for (const row of (await tx.run(settleOf(tx.db, change))).rows as Row[]) {
-      counted.push({ userId, scope, period: row.period, tokens: row.used_tokens, nanos: row.used_nanos })
-      if (allowanceNanos !== null && usedNanos > 0) await alertOfUse(tx, { userId, at, allowanceNanos }, row)
-    }
+    const { rows } = await tx.run(settleOf(tx.db, change))
+    const [budget] = rows as Watched[]
+    const { userId, at, allowanceNanos } = change
+    if (budget !== undefined && allowanceNanos !== null) await alertOfUse(tx, { userId, at, allowanceNanos }, budget)
   }
-  return counted
+  return changes
 }
 
-type Row = Watched & { period: string; used_tokens: number }
+/** What was used, and in which budgets of a scope it counts, as far as they are open. */
+export type Counted = Pick<Change, 'userId' | 'scope' | 'at' | 'period' | 'usedTokens' | 'usedNanos'>
 
-/** `period` by its name. */
-export type Counted = { userId: string; scope: string; period: string } & Amounts
+/** By their names. */
+export function periodsOf({ at, period }: Pick<Counted, 'at' | 'period'>): readonly string[] {
+  const { day, week, month } = periodsAt(at)
+  return period === null ? [day, week, month] : [periodsAt(at)[period]]
+}
 
 /** `allowanceNanos`: what the plan of the record's user has in a month; null or left out: no limit. */
 export type Settlement = { granted: Granted | null; record: UsageRecord | null; allowanceNanos?: number | null }
@@ -95,13 +95,15 @@ function changesOf(settled: Settlement[]): Change[] {
   return [...changes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
 }
 
+/** Gives the row back where an alert may be due. */
 function settleOf(db: Db, { userId, scope, at, period, ...change }: Change): CompiledQuery {
   const { usedTokens, usedNanos, freedTokens, freedNanos } = change
-  const { day, week, month } = periodsAt(at)
-  const names = period === null ? [day, week, month] : [periodsAt(at)[period]]
+  const isWatched =
+    change.allowanceNanos !== null && usedNanos > 0 && needsLook(userId, change.allowanceNanos, usedNanos)
+  const names = periodsOf({ at, period })
   const parameters = [usedTokens, usedNanos, freedTokens, freedNanos, userId, scope, ...names]
-  return compiled(db, `settle:${names.length}`, parameters, () =>
-    db
+  return compiled(db, `settle:${names.length}${isWatched ? ':watched' : ''}`, parameters, () => {
+    const query = db
       .updateTable('usage_budgets')
       .set({
         used_tokens: sql`used_tokens + ${usedTokens}`,
@@ -112,6 +114,6 @@ function settleOf(db: Db, { userId, scope, at, period, ...change }: Change): Com
       .where('user_id', '=', userId)
       .where('scope', '=', scope)
       .where('period', 'in', names)
-      .returning(['period', 'used_tokens', 'used_nanos', 'alerted_nanos', 'alerted_limit_nanos']),
-  )
+    return isWatched ? query.returning(['used_nanos', 'alerted_nanos', 'alerted_limit_nanos']) : query
+  })
 }
