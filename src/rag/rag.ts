@@ -28,7 +28,10 @@ import { searchRoutes } from './search/routes.ts'
 
 export type Rag = Awaited<ReturnType<typeof createRag>>
 
-export async function createRag(platform: Platform, needs: RagNeeds) {
+export async function createRag(
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log'>,
+  needs: RagNeeds,
+) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
 
