@@ -13,6 +13,7 @@ import {
   type Search,
   type SearchDeps,
   type SearchQuery,
+  type SearchWarning,
   search,
   sizeOf,
 } from '../search/search.ts'
@@ -43,6 +44,7 @@ export type Evidence = {
   sources: Passage[]
   /** Without sources: what came nearest. */
   nearest: FoundChunk[]
+  warnings: SearchWarning[]
 }
 
 export type Answered = Evidence & {
@@ -94,7 +96,7 @@ async function prepared(
   const { caller } = call
   const first =
     question.model === null ? routeFor(config, caller, null, null) : routeForModel(config, caller, question.model)
-  const { found, nearest, overview, searchedAs } = await foundFor(deps, call, question)
+  const { found, nearest, warnings, overview, searchedAs } = await foundFor(deps, call, question)
 
   const contextTokens = contextOf(deps, first)
   const asked: Asked = {
@@ -106,7 +108,7 @@ async function prepared(
   const neighbourTokens = overview === null ? NEIGHBOUR_TOKENS_MAX : 0
   const sources = await passagesOf(deps, caller.userId, found, { tokens, neighbourTokens })
 
-  const evidence = { searchedAs, isOverview: overview !== null, sources, nearest }
+  const evidence = { searchedAs, isOverview: overview !== null, sources, nearest, warnings }
   if (sources.length === 0) return { evidence, gatewayCall: null }
   const { route, signal, origin } = call
   const request = { messages: promptOf(asked, sources), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE }
@@ -142,7 +144,7 @@ async function foundFor(
   const { userId } = call.caller
   const overview = overviewAskedFor(question, await documentsMeeting(deps, userId, conditions), history.length > 0)
   if (overview !== null) {
-    return { found: await chunksFor(deps, userId, overview), nearest: [], overview, searchedAs: null }
+    return { found: await chunksFor(deps, userId, overview), nearest: [], warnings: [], overview, searchedAs: null }
   }
   const searchedAs = await standalone(deps, call, question, history)
   const queries = searchedAs === null ? queriesBehind(question, history) : [searchedAs]

@@ -4,7 +4,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, TopK } from '../schemas.ts'
+import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from './filter.ts'
 import { checkMode, MODES, type SearchDeps, search } from './search.ts'
 
@@ -32,7 +32,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         tags: ['rag'],
         summary: 'Find the nearest chunks',
         body: SearchBody,
-        response: { 200: Type.Object({ results: Type.Array(Chunk) }) },
+        response: { 200: Type.Object({ results: Type.Array(Chunk), warnings: SearchWarnings }) },
       },
       config: RAG_READ_POLICY,
     },
@@ -43,8 +43,8 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       const call = { caller: callerOf(request), route: '/api/rag/search', signal: clientGone(reply), origin }
       const conditions = parseFilter(filter ?? undefined)
       const asked = { queries: [query], topK: top_k, minScore: min_score, conditions, mode }
-      const { found } = await search(deps, call, asked)
-      return { results: found }
+      const { found, warnings } = await search(deps, call, asked)
+      return { results: found, warnings }
     },
   )
 }
