@@ -45,6 +45,8 @@ export async function openDeps(platform: Platform, needs: RagNeeds) {
     embedderNamed: (id: string) => embedderNamed(needs.gateway, id),
     /** Makes follow-up questions stand alone; null: none does. */
     followUpModel: config.followUpModel,
+    /** Puts what was found into a better order; null: none does. */
+    rerankModel: config.rerankModel,
     vectors: await openVectors(
       { db },
       { onLarge: (of) => jobs.enqueue(db, INDEX_JOB, of, { key: `${INDEX_JOB}:${of.userId}` }) },

@@ -11,6 +11,11 @@ export const Chunk = Type.Object(
     id: Type.String(),
     content: Type.String(),
     score: Type.Number(),
+    rerank_score: Type.Optional(
+      Type.Number({
+        description: 'Where a model put the best in their order: how well this one answers, on its own scale.',
+      }),
+    ),
     metadata: JsonObject,
   },
   { title: 'Chunk' },
@@ -22,7 +27,7 @@ export const TopK = Type.Integer({ default: 5, minimum: 1, maximum: 50 })
 
 export const SearchWarnings = Type.Array(
   Type.Object(
-    { code: OneOf('embedding', 'embedder_unreachable'), reason: Type.String() },
-    { title: 'SearchWarning', description: 'Why words alone were compared though the server has an embedder.' },
+    { code: OneOf('embedding', 'embedder_unreachable', 'not_reranked'), reason: Type.String() },
+    { title: 'SearchWarning', description: 'What the server is set to do and could not.' },
   ),
 )

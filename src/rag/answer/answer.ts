@@ -6,6 +6,7 @@ import { knownModel, type Route, routesBehind } from '#models/catalogue.ts'
 import type { RagDeps } from '../deps.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
+import { candidatesOf, reranked } from '../search/rerank.ts'
 import {
   documentsMeeting,
   type FoundChunk,
@@ -13,10 +14,10 @@ import {
   type Search,
   type SearchDeps,
   type SearchQuery,
-  type SearchWarning,
   search,
   sizeOf,
 } from '../search/search.ts'
+import type { SearchWarning } from '../search/warnings.ts'
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
 import { chunksFor, introductionOf, type Overview, overviewAskedFor } from './overview.ts'
 import { type Passage, passagesOf, textOf } from './passages.ts'
@@ -153,7 +154,8 @@ async function foundFor(
 
 async function searchFor(deps: AnswerDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   if (deps.embedder !== null) return search(deps, call, query)
-  const found = await findChunks(deps, call.caller.userId, query, call.signal)
+  const wide = { ...query, topK: candidatesOf(deps, query) }
+  const found = await findChunks(deps, call.caller.userId, wide, call.signal)
   if (found.found.length === 0) await metered(deps, call, sizeOf(query), async () => {})
-  return found
+  return reranked(deps, call, query, found)
 }

@@ -11,8 +11,10 @@ import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
 import { type Condition, holds, matches } from './filter.ts'
 import { type Found, fused, keyOf } from './fusion.ts'
+import { candidatesOf, type RerankDeps, reranked } from './rerank.ts'
 import type { ShelvedDocument, UserShelf } from './shelves.ts'
 import type { Vectors } from './stores/vectors.ts'
+import { type SearchWarning, warningOf } from './warnings.ts'
 import { type Ranked, rank, readQuestion, score } from './words/ranking.ts'
 
 export type FoundChunk = {
@@ -20,6 +22,8 @@ export type FoundChunk = {
   content: string
   /** 0..1 */
   score: number
+  /** Of the model that put it in its place, on a scale of its own. */
+  rerank_score?: number
   /** The document's, with `chunk_index` and what its file tells of the chunk. */
   metadata: Metadata & ChunkMetadata
 }
@@ -53,6 +57,8 @@ export type SearchQuery = {
   minScore?: number
   conditions: Condition[]
   mode?: Mode
+  /** Left out: where there is a model that does. */
+  reranks?: boolean
 }
 
 /**
@@ -65,7 +71,7 @@ const OWN_MIN = 0.3
 const FUSED_MIN = 50
 
 type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'embedder' | 'vectors'>
-export type SearchDeps = FindDeps & Pick<RagDeps, 'gateway' | 'embedderNamed'>
+export type SearchDeps = FindDeps & RerankDeps & Pick<RagDeps, 'embedderNamed'>
 
 export type Search = {
   found: FoundChunk[]
@@ -73,17 +79,6 @@ export type Search = {
   nearest: FoundChunk[]
   warnings: SearchWarning[]
 }
-
-/** Why meanings were not compared though the server has an embedder. */
-export type SearchWarning = { code: keyof typeof WARNINGS; reason: string }
-
-export const WARNINGS = {
-  embedding: 'Your documents are being embedded; until that is done they are compared by their words alone.',
-  embedder_unreachable:
-    'The embedder of your documents was changed and the one before is out of reach; until they are embedded anew they are compared by their words alone.',
-} as const
-
-const warningOf = (code: SearchWarning['code']): SearchWarning => ({ code, reason: WARNINGS[code] })
 
 /** Of what is nearest where nothing is near enough; what is further than that has nothing to do with the question. */
 const NEAREST = { count: 3, scoreMin: 0.1 }
@@ -93,10 +88,12 @@ export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery
   const { userId } = call.caller
   const none = { embedder: null, warning: null, isFormer: false }
   const serving = query.mode === 'lexical' ? none : await servingEmbedder(deps, userId)
-  return metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), async (deps) => {
-    const found = await findChunks(deps, userId, query, call.signal, serving)
-    return serving.warning === null ? found : { ...found, warnings: [serving.warning] }
-  })
+  const wide = { ...query, topK: candidatesOf(deps, query) }
+  const found = await metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
+    findChunks(deps, userId, wide, call.signal, serving),
+  )
+  const warnings = serving.warning === null ? found.warnings : [serving.warning]
+  return reranked(deps, call, query, { ...found, warnings })
 }
 
 /** Whose vectors all of the user's documents have: until those of a new embedder are made, the one before. */
