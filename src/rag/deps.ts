@@ -26,7 +26,10 @@ export type RagNeeds = {
 
 export type RagDeps = Awaited<ReturnType<typeof openDeps>>
 
-export async function openDeps(platform: Platform, needs: RagNeeds) {
+export async function openDeps(
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log'>,
+  needs: RagNeeds,
+) {
   const { db, clock, jobs, log, config, secrets } = platform
   return {
     db,

@@ -31,7 +31,10 @@ import { type Indexed, makeIndex } from './search/stores/hnsw.ts'
 
 export type Rag = Awaited<ReturnType<typeof createRag>>
 
-export async function createRag(platform: Platform, needs: RagNeeds) {
+export async function createRag(
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log'>,
+  needs: RagNeeds,
+) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
 

@@ -849,6 +849,16 @@ export type GetUsageResponse = {
   has_more: boolean
 }
 
+export type Health = {
+  status: 'ok'
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type HealthError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off'
+}
+
 export type HostedPage = {
   /** The processor’s hosted page */
   url: string
@@ -1413,6 +1423,22 @@ export type ReadDocumentTextResponse = {
   next: string | null
 }
 
+export type Readiness = {
+  status: 'ready' | 'draining' | 'not ready'
+  checks: {
+    /** It answers. */
+    database: boolean
+    /** It takes writes, and its disk is not full. */
+    writable: boolean
+    /** Null where none is set. */
+    redis: boolean | null
+    /** How far this machine’s clock is ahead of the database’s. */
+    clock_skew_ms: number | null
+  }
+  /** What is set up, by name; no secrets. */
+  configured: Record<string, unknown>
+}
+
 export type RefreshTokensRequest = {
   refresh_token: string
 }
@@ -1839,6 +1865,223 @@ export type VerifyResetTokenResponse = {
 
 /** By method and address: what goes in, and the JSON that comes back when all went well. */
 export type Paths = {
+  GET: {
+    '/healthz': {
+      reply: Health
+    }
+    '/readyz': {
+      reply: Readiness
+    }
+    '/metrics': {
+      reply: null
+    }
+    '/api/auth/me': {
+      reply: User
+    }
+    '/api/users/me': {
+      reply: User
+    }
+    '/api/users/me/export': {
+      query?: {
+        full?: boolean
+      }
+      reply: AccountExport
+    }
+    '/api/users/me/audit': {
+      query?: {
+        action?: string
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListOwnAuditResponse
+    }
+    '/.well-known/jwks.json': {
+      reply: KeySet
+    }
+    '/api/users/me/sessions': {
+      reply: Array<Session>
+    }
+    '/api/auth/passkeys': {
+      reply: Array<Passkey>
+    }
+    '/api/billing/subscription': {
+      reply: Subscription
+    }
+    '/api/billing/invoices': {
+      reply: Invoices
+    }
+    '/api/billing/plans': {
+      reply: ListPlansResponse
+    }
+    '/api/api-keys': {
+      reply: Array<ApiKey>
+    }
+    '/api/api-keys/self': {
+      reply: ApiKeySelf
+    }
+    '/api/usage': {
+      query?: {
+        from?: string
+        to?: string
+        group_by?: UsageGrouping
+      }
+      reply: GetUsageResponse
+    }
+    '/api/usage/calls': {
+      query?: {
+        from?: string
+        to?: string
+        model?: string
+        vendor?: string
+        route?: string
+        key?: string
+        outcome?: UsageOutcome
+        end_user?: string
+        label?: string
+        request_id?: string
+        cursor?: string
+        limit?: number
+      }
+      reply: CallPage
+    }
+    '/api/usage/allowance': {
+      reply: Allowance
+    }
+    '/api/ai/models': {
+      reply: ModelList
+    }
+    '/v1/models': {
+      query?: {
+        limit?: number
+        after_id?: string
+        before_id?: string
+      }
+      reply: OpenAiModelList
+    }
+    '/v1/models/{model}': {
+      path: {
+        model: string
+      }
+      reply: OpenAiModel
+    }
+    '/api/auth/oauth/{provider}': {
+      path: {
+        provider: string
+      }
+      reply: OAuthStart
+    }
+    '/api/auth/callback/{provider}': {
+      path: {
+        provider: string
+      }
+      query?: {
+        code?: string
+        state?: string
+        iss?: string
+        error?: string
+      }
+      reply: null
+    }
+    '/api/users/me/oauth': {
+      reply: Array<OAuthLink>
+    }
+    '/api/rag/jobs': {
+      query?: {
+        limit?: number
+      }
+      reply: Array<ListedIngestJob>
+    }
+    '/api/rag/jobs/{id}': {
+      path: {
+        id: string
+      }
+      reply: IngestJob
+    }
+    '/api/rag/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      query?: {
+        limit?: number
+      }
+      reply: DocumentWithSpans
+    }
+    '/api/rag/documents': {
+      query?: {
+        limit?: number
+        offset?: number
+      }
+      reply: Array<Document>
+    }
+    '/api/rag/documents/{document_id}/text': {
+      path: {
+        document_id: string
+      }
+      reply: ReadDocumentTextResponse
+    }
+    '/api/rag/documents/{document_id}/file': {
+      path: {
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/rag/storage': {
+      reply: Storage
+    }
+    '/.well-known/oauth-protected-resource/mcp': {
+      reply: ProtectedResource
+    }
+    '/api/admin/stats': {
+      reply: GetStatsResponse
+    }
+    '/api/admin/users': {
+      query?: {
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListUsersResponse
+    }
+    '/api/admin/contact-messages': {
+      query?: {
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListContactMessagesResponse
+    }
+    '/api/admin/audit': {
+      query?: {
+        user_id?: string
+        action?: string
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListAuditResponse
+    }
+    '/api/admin/invitations': {
+      reply: ListInvitationsResponse
+    }
+    '/api/admin/jobs': {
+      reply: ListJobsResponse
+    }
+    '/api/admin/usage': {
+      query?: {
+        from?: string
+        to?: string
+        group_by?: AllUsageGrouping
+      }
+      reply: GetAllUsageResponse
+    }
+    '/api/admin/switches': {
+      reply: ListSwitchesResponse
+    }
+    '/api/admin/billing/disagreements': {
+      reply: Disagreements
+    }
+  }
   POST: {
     '/api/auth/register': {
       body: RegisterUserRequest
@@ -2047,214 +2290,6 @@ export type Paths = {
     '/mcp': {
       body: JsonRpcRequest
       reply: JsonRpcReply
-    }
-  }
-  GET: {
-    '/api/auth/me': {
-      reply: User
-    }
-    '/api/users/me': {
-      reply: User
-    }
-    '/api/users/me/export': {
-      query?: {
-        full?: boolean
-      }
-      reply: AccountExport
-    }
-    '/api/users/me/audit': {
-      query?: {
-        action?: string
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListOwnAuditResponse
-    }
-    '/.well-known/jwks.json': {
-      reply: KeySet
-    }
-    '/api/users/me/sessions': {
-      reply: Array<Session>
-    }
-    '/api/auth/passkeys': {
-      reply: Array<Passkey>
-    }
-    '/api/billing/subscription': {
-      reply: Subscription
-    }
-    '/api/billing/invoices': {
-      reply: Invoices
-    }
-    '/api/billing/plans': {
-      reply: ListPlansResponse
-    }
-    '/api/api-keys': {
-      reply: Array<ApiKey>
-    }
-    '/api/api-keys/self': {
-      reply: ApiKeySelf
-    }
-    '/api/usage': {
-      query?: {
-        from?: string
-        to?: string
-        group_by?: UsageGrouping
-      }
-      reply: GetUsageResponse
-    }
-    '/api/usage/calls': {
-      query?: {
-        from?: string
-        to?: string
-        model?: string
-        vendor?: string
-        route?: string
-        key?: string
-        outcome?: UsageOutcome
-        end_user?: string
-        label?: string
-        request_id?: string
-        cursor?: string
-        limit?: number
-      }
-      reply: CallPage
-    }
-    '/api/usage/allowance': {
-      reply: Allowance
-    }
-    '/api/ai/models': {
-      reply: ModelList
-    }
-    '/v1/models': {
-      query?: {
-        limit?: number
-        after_id?: string
-        before_id?: string
-      }
-      reply: OpenAiModelList
-    }
-    '/v1/models/{model}': {
-      path: {
-        model: string
-      }
-      reply: OpenAiModel
-    }
-    '/api/auth/oauth/{provider}': {
-      path: {
-        provider: string
-      }
-      reply: OAuthStart
-    }
-    '/api/auth/callback/{provider}': {
-      path: {
-        provider: string
-      }
-      query?: {
-        code?: string
-        state?: string
-        iss?: string
-        error?: string
-      }
-      reply: null
-    }
-    '/api/users/me/oauth': {
-      reply: Array<OAuthLink>
-    }
-    '/api/rag/jobs': {
-      query?: {
-        limit?: number
-      }
-      reply: Array<ListedIngestJob>
-    }
-    '/api/rag/jobs/{id}': {
-      path: {
-        id: string
-      }
-      reply: IngestJob
-    }
-    '/api/rag/documents/{document_id}': {
-      path: {
-        document_id: string
-      }
-      query?: {
-        limit?: number
-      }
-      reply: DocumentWithSpans
-    }
-    '/api/rag/documents': {
-      query?: {
-        limit?: number
-        offset?: number
-      }
-      reply: Array<Document>
-    }
-    '/api/rag/documents/{document_id}/text': {
-      path: {
-        document_id: string
-      }
-      reply: ReadDocumentTextResponse
-    }
-    '/api/rag/documents/{document_id}/file': {
-      path: {
-        document_id: string
-      }
-      reply: null
-    }
-    '/api/rag/storage': {
-      reply: Storage
-    }
-    '/.well-known/oauth-protected-resource/mcp': {
-      reply: ProtectedResource
-    }
-    '/api/admin/stats': {
-      reply: GetStatsResponse
-    }
-    '/api/admin/users': {
-      query?: {
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListUsersResponse
-    }
-    '/api/admin/contact-messages': {
-      query?: {
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListContactMessagesResponse
-    }
-    '/api/admin/audit': {
-      query?: {
-        user_id?: string
-        action?: string
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListAuditResponse
-    }
-    '/api/admin/invitations': {
-      reply: ListInvitationsResponse
-    }
-    '/api/admin/jobs': {
-      reply: ListJobsResponse
-    }
-    '/api/admin/usage': {
-      query?: {
-        from?: string
-        to?: string
-        group_by?: AllUsageGrouping
-      }
-      reply: GetAllUsageResponse
-    }
-    '/api/admin/switches': {
-      reply: ListSwitchesResponse
-    }
-    '/api/admin/billing/disagreements': {
-      reply: Disagreements
     }
   }
   PATCH: {
