@@ -174,7 +174,7 @@ async function fillShop({ id, at, put }: Writer, users: number) {
   )
 }
 
-async function fillRest({ id, at, json, bytes, put }: Writer, users: number) {
+async function fillRest({ id, at, json, put }: Writer, users: number) {
   const u = someone(users)
   await put(
     'audit_log',
@@ -214,7 +214,7 @@ async function fillRest({ id, at, json, bytes, put }: Writer, users: number) {
         chunks: '3',
         total_chunks: '3',
       },
-      ...{ characters: '1500', embedder: `'local'`, kept_in: `'bytes'`, created_at: at('n % 31536000') },
+      ...{ characters: '1500', embedder: `''`, next_embedder: `''`, kept_in: `''`, created_at: at('n % 31536000') },
     },
     documents,
   )
@@ -222,7 +222,7 @@ async function fillRest({ id, at, json, bytes, put }: Writer, users: number) {
     'rag_chunks',
     {
       ...{ user_id: id(`((n / 3) % ${users}) + 1`), version: `'v' || (n / 3)`, chunk_index: 'n % 3' },
-      ...{ content: `'A chunk of text about lighthouses, number ' || n`, start_offset: '0', gap: `''`, vector: bytes },
+      ...{ content: `'A chunk of text about lighthouses, number ' || n`, start_offset: '0', gap: `''` },
     },
     3 * documents,
   )
@@ -247,7 +247,6 @@ function writer(db: Db) {
       : `to_char(to_timestamp(${stamp} - (${daysAgo}) * 86400) at time zone 'utc', 'YYYY-MM-DD')`
   const flag = (condition: string) => (isSqlite ? `(${condition})` : `((${condition}))`)
   const json = (text: string) => (isSqlite ? `'${text}'` : `'${text}'::jsonb`)
-  const bytes = isSqlite ? "x''" : "''::bytea"
   const numbers = (count: number) =>
     isSqlite
       ? `with recursive g(n) as (select 1 union all select n + 1 from g where n < ${count}) select`
@@ -259,6 +258,6 @@ function writer(db: Db) {
     )
     await statement.execute(db)
   }
-  return { isSqlite, raw, id, at, day, flag, json, bytes, put }
+  return { isSqlite, raw, id, at, day, flag, json, put }
 }
 type Writer = ReturnType<typeof writer>

@@ -9,6 +9,7 @@ import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
+import { progressOf } from '../renewal/progress.ts'
 import { RAG_READ_POLICY } from '../schemas.ts'
 
 export type Stored = { documents: number; characters: number; chunks: number }
@@ -49,7 +50,17 @@ const Room = Type.Object(
   { title: 'StorageRoom' },
 )
 
-export function storageRoute(app: App, { db, planLimits }: Pick<RagDeps, 'db' | 'planLimits'>): void {
+const Embedding = Type.Object(
+  { done: Type.Integer(), total: Type.Integer() },
+  {
+    title: 'EmbeddingProgress',
+    description:
+      'Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone.',
+  },
+)
+
+export function storageRoute(app: App, deps: Pick<RagDeps, 'db' | 'planLimits' | 'embedder'>): void {
+  const { db, planLimits } = deps
   app.get(
     '/api/rag/storage',
     {
@@ -57,16 +68,21 @@ export function storageRoute(app: App, { db, planLimits }: Pick<RagDeps, 'db' | 
         operationId: 'getStorage',
         tags: ['rag'],
         summary: 'How much is kept, and how much the plan has room for',
-        response: { 200: Type.Object({ documents: Room, characters: Room, chunks: Room }, { title: 'Storage' }) },
+        response: {
+          200: Type.Object(
+            { documents: Room, characters: Room, chunks: Room, embedding: Nullable(Embedding) },
+            { title: 'Storage' },
+          ),
+        },
       },
       config: RAG_READ_POLICY,
     },
     async (request) => {
       const { userId, tier } = callerOf(request)
       const limits = planLimits(tier)
-      const stored = await storedOf(db, userId)
+      const [stored, embedding] = await Promise.all([storedOf(db, userId), progressOf(deps, userId)])
       const room = (name: keyof Stored) => ({ used: stored[name], max: limits[LIMITS[name]] })
-      return { documents: room('documents'), characters: room('characters'), chunks: room('chunks') }
+      return { documents: room('documents'), characters: room('characters'), chunks: room('chunks'), embedding }
     },
   )
 }

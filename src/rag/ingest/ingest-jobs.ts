@@ -76,6 +76,7 @@ export type IngestJobDeps = QueueDeps &
     | 'callerNow'
     | 'requireGrant'
     | 'embedder'
+    | 'embedderNamed'
     | 'vectors'
     | 'gateway'
     | 'maxTextBytes'

@@ -781,6 +781,12 @@ export type EmbeddingList = {
   usage: EmbeddingUsage
 }
 
+/** Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone. */
+export type EmbeddingProgress = {
+  done: number
+  total: number
+}
+
 export type EmbeddingUsage = {
   prompt_tokens: number
   total_tokens: number
@@ -1384,6 +1390,7 @@ export type QueryDocumentsResponse = {
   searched_as: string | null
   /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
   overview: boolean
+  warnings: Array<SearchWarning>
   citations: Array<Citation>
   /** That answered; null, as `usage`, where nothing was found and none was asked. */
   model: string | null
@@ -1399,6 +1406,7 @@ export type QueryDocumentsSourcesEvent = {
   searched_as: string | null
   /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
   overview: boolean
+  warnings: Array<SearchWarning>
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
@@ -1573,10 +1581,17 @@ export type SearchChunksRequest = {
 
 export type SearchChunksResponse = {
   results: Array<Chunk>
+  warnings: Array<SearchWarning>
 }
 
 /** `lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none. Default: "auto". */
 export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
+
+/** Why words alone were compared though the server has an embedder. */
+export type SearchWarning = {
+  code: 'embedding' | 'embedder_unreachable'
+  reason: string
+}
 
 export type Session = {
   id: string
@@ -1626,6 +1641,7 @@ export type Storage = {
   documents: StorageRoom
   characters: StorageRoom
   chunks: StorageRoom
+  embedding: EmbeddingProgress | null
 }
 
 export type StorageRoom = {
