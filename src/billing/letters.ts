@@ -9,6 +9,7 @@ import {
   cancellingEmail,
   cardExpiresEmail,
   endedEmail,
+  paymentConfirmEmail,
   paymentCuredEmail,
   paymentFailedEmail,
   planClosedEmail,
@@ -32,6 +33,7 @@ export const LETTERS = [
   'renewal',
   'card_expires',
   'payment_failed',
+  'payment_confirm',
   'plan_closed',
   'payment_cured',
   'cancelling',
@@ -62,12 +64,15 @@ export function dueLetters(account: Account, before: Account, now: Instant): Let
   const wasFailing = before.subscription_id === id ? before.past_due_at : null
   const expires = account.card_expires_at
   const isOver = status === 'canceled'
+  const isOwed = status === 'past_due' && failedAt !== null && !account.is_grace_over
+  const isAsked = account.payment_status === 'requires_action'
   const due: Record<LetterKind, string | false> = {
     trial_ends: goesOn && within(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
     renewal: goesOn && status === 'active' && account.interval === 'year' && within(end, RENEWAL_AHEAD_MS) && `${end}`,
     card_expires:
       goesOn && expires !== null && end !== null && expires <= end && since(expires, -CARD_AHEAD_MS) && expires,
-    payment_failed: status === 'past_due' && failedAt !== null && !account.is_grace_over && failedAt,
+    payment_failed: isOwed && !isAsked && failedAt,
+    payment_confirm: isOwed && isAsked && failedAt,
     plan_closed: (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
     payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
     cancelling: isPaid && account.is_cancel_at_period_end && `${account.ends_at ?? end}`,
@@ -177,6 +182,7 @@ function composed(
   const { granted_tier: tier, trial_end_at: trialEnd, period_end_at: end, past_due_at: failedAt } = account
   const plan = config.catalogue.plans.find((one) => one.tier === (tier ?? FREE))?.name ?? tier ?? ''
   const amount = amountOf(account)
+  const closesOn = dayOf(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
   switch (kind) {
     case 'trial_ends':
       return trialEndsEmail(config, { user, plan, amount, on: dayOf(trialEnd) })
@@ -184,10 +190,10 @@ function composed(
       return renewalEmail(config, { user, plan, amount, on: dayOf(end) })
     case 'card_expires':
       return cardExpiresEmail(config, { user, plan, last4: account.card_last4, renewsOn: dayOf(end) })
-    case 'payment_failed': {
-      const closesOn = dayOf(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
+    case 'payment_failed':
       return paymentFailedEmail(config, { user, plan, closesOn })
-    }
+    case 'payment_confirm':
+      return paymentConfirmEmail(config, { user, plan, closesOn })
     case 'plan_closed':
       return planClosedEmail(config, { user, plan })
     case 'payment_cured':

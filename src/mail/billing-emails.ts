@@ -67,6 +67,22 @@ export function paymentFailedEmail(
   })
 }
 
+export function paymentConfirmEmail(
+  config: Urls,
+  { user, plan, closesOn }: { user: Subscriber; plan: string; closesOn: string },
+): Email {
+  return composeEmail({
+    to: user.email,
+    subject: `Your bank asks you to confirm the payment for your ${plan} plan`,
+    before: [
+      hello(user.full_name),
+      `Before it pays for your ${brand(config)} plan, your bank wants to know that it is you. Until ${closesOn} the plan stays open, so that you can confirm it.`,
+    ],
+    facts: [['Open until', closesOn]],
+    button: { label: 'Confirm the payment', url: billing(config) },
+  })
+}
+
 export function planClosedEmail(config: Urls, { user, plan }: { user: Subscriber; plan: string }): Email {
   return composeEmail({
     to: user.email,
