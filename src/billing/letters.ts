@@ -3,7 +3,7 @@
  * events that come twice, late or never make no letter more or less.
  */
 import './tables.ts'
-import { FREE } from '#catalogue/catalogue.ts'
+import { FREE, type Tier } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import {
   cancellingEmail,
@@ -24,6 +24,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Account, lockAccount } from './accounts.ts'
+import { pricesFor } from './deals.ts'
 import { unsubscribeLinks } from './offers.ts'
 
 type Deps = Pick<Platform, 'config' | 'jobs' | 'clock' | 'secrets'>
@@ -96,8 +97,10 @@ export async function sendDueLetters(deps: Deps, tx: Db, account: Account, befor
   if (due.length === 0) return
   const user = await findUser(tx, account.user_id)
   if (!user?.is_active) return
+  const prices = await pricesFor(deps, tx, user.id)
+  const next = prices.get(account.next_price_id ?? '')?.tier ?? null
   for (const { kind, about } of due) {
-    await sendLetter(deps, tx, user.id, about, composed(deps, kind, { user, account }))
+    await sendLetter(deps, tx, user.id, about, composed(deps, kind, { user, account, next }))
   }
 }
 
@@ -176,18 +179,23 @@ async function usersOfTime({ db, clock }: Pick<Platform, 'db' | 'clock'>, after:
 function composed(
   deps: Pick<Deps, 'config' | 'secrets'>,
   kind: LetterKind,
-  { user, account }: { user: { id: string; email: string; full_name: string | null }; account: Account },
+  {
+    user,
+    account,
+    next,
+  }: { user: { id: string; email: string; full_name: string | null }; account: Account; next: Tier | null },
 ): Email {
   const { config } = deps
   const { granted_tier: tier, trial_end_at: trialEnd, period_end_at: end, past_due_at: failedAt } = account
-  const plan = config.catalogue.plans.find((one) => one.tier === (tier ?? FREE))?.name ?? tier ?? ''
+  const nameOf = (one: Tier) => config.catalogue.plans.find((plan) => plan.tier === one)?.name ?? one
+  const plan = nameOf(tier ?? FREE)
   const amount = amountOf(account)
   const closesOn = dayOf(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
   switch (kind) {
     case 'trial_ends':
       return trialEndsEmail(config, { user, plan, amount, on: dayOf(trialEnd) })
     case 'renewal':
-      return renewalEmail(config, { user, plan, amount, on: dayOf(end) })
+      return renewalEmail(config, { user, plan, next: next && nameOf(next), amount, on: dayOf(end) })
     case 'card_expires':
       return cardExpiresEmail(config, { user, plan, last4: account.card_last4, renewsOn: dayOf(end) })
     case 'payment_failed':

@@ -38,15 +38,21 @@ export function trialRefusedEmail(config: Urls, { user }: { user: Subscriber }):
   })
 }
 
-export function renewalEmail(config: Urls, { user, plan, amount, on }: PlanFacts & { on: string }): Email {
+/** `next`: the plan that follows instead, as its subscriber has chosen; the amount is its price. */
+export function renewalEmail(
+  config: Urls,
+  { user, plan, next, amount, on }: PlanFacts & { next: string | null; on: string },
+): Email {
   return composeEmail({
     to: user.email,
-    subject: `Your ${plan} plan renews on ${on}`,
+    subject: next === null ? `Your ${plan} plan renews on ${on}` : `Your plan becomes ${next} on ${on}`,
     before: [
       hello(user.full_name),
-      `Your yearly ${brand(config)} plan is about to renew for another year. There is nothing to do if that suits you.`,
+      next === null
+        ? `Your yearly ${brand(config)} plan is about to renew for another year. There is nothing to do if that suits you.`
+        : `The year of ${plan} that you have paid for is about to end. As you chose, your yearly ${brand(config)} plan then goes on as ${next}, for another year. There is nothing to do if that suits you.`,
     ],
-    facts: [['Renews', on], ...priced(amount)],
+    facts: [[next === null ? 'Renews' : `${next} begins`, on], ...priced(amount)],
     button: { label: 'See or cancel your plan', url: billing(config) },
   })
 }
