@@ -127,6 +127,7 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column card_last4 text;
       alter table billing_accounts add column card_expires_at {timestamp};
       alter table billing_accounts add column offers_at {timestamp};
+      alter table billing_accounts add column payment_status text;
       create table trial_marks (
         mark text primary key,
         subscription_id text not null,
