@@ -51,6 +51,7 @@ async function fillPeople(db: Db, { isSqlite, raw, id, at, flag, put }: Writer, 
     },
     users,
   )
+  await put('lookups', { name: `'u' || n || '@example.com'`, kind: `'email'`, owner: id('n') }, users)
   await raw(
     `insert into user_counts (day, slot, users, verified, active)
      select day, 0, count(*), sum(verified), sum(active) from (
@@ -134,13 +135,16 @@ async function fillShop({ id, at, put }: Writer, users: number) {
   await put(
     'purchases',
     {
-      ...{ id: id('n'), user_id: id(u), tier: `'pro'`, status: `'completed'`, payment_ref: `'pi_' || n` },
+      ...{ owner: id(u), id: id('n'), user_id: id(u), tier: `'pro'`, status: `'completed'`, payment_ref: `'pi_' || n` },
       ...{ checkout_session_id: `'cs_' || n`, amount_cents: '29900', currency: `'usd'`, license_hash: `'h' || n` },
       ...{ license_sealed: `'x'`, download_count: '1', max_downloads: '5', entitled_until: at('-31536000') },
       created_at: at('n % 31536000'),
     },
     Math.floor(users / 4),
   )
+  const licenses = Math.floor(users / 4)
+  await put('lookups', { name: `'pi_' || n`, kind: `'payment'`, owner: id(u) }, licenses)
+  await put('lookups', { name: `'h' || n`, kind: `'license'`, owner: id(u) }, licenses)
   await put(
     'downloads',
     {

@@ -37,8 +37,9 @@ export const auditMigrations: Migration[] = [
         values ${Array.from({ length: CHAINS }, (_, chain) => `(${chain}, 0, '', 0, '', '')`).join(', ')};
       create table audit_persons (
         user_id {id} primary key,
-        pseudonym text not null unique
+        pseudonym text not null
       );
+      create index audit_persons_by_name on audit_persons (pseudonym);
     `,
   },
 ]

@@ -91,14 +91,15 @@ export const usageMigrations: Migration[] = [
       create index usage_alerts_by_period on usage_alerts (period);
       create index usage_alerts_unsent on usage_alerts (created_at) where sent_at is null;
       create table usage_reservations (
-        node_id {id} not null,
         user_id {id} not null,
         scope text not null,
         period text not null,
+        node_id {id} not null,
         tokens {bigint} not null,
         nanos {bigint} not null,
-        primary key (node_id, user_id, scope, period)
+        primary key (user_id, scope, period, node_id)
       );
+      create index usage_reservations_of_node on usage_reservations (node_id);
       create table usage_nodes (
         node_id {id} primary key,
         seen_at {timestamp} not null
