@@ -185,12 +185,13 @@ async function fillRest({ id, at, json, bytes, put }: Writer, users: number) {
     {
       ...{
         chain: 'n % 64',
+        id: `'f' || n`,
         position: '1000 + n',
         at: at('n % 31536000'),
         actor: `'p_' || (n % ${users})`,
         action: `'sign-in'`,
       },
-      ...{ commitment: `'c'`, salt: `'s'`, details: json('{"method":"password"}'), previous: `'p'`, hash: `'h'` },
+      ...{ commitment: `'c'`, salt: `'s'`, details: json('{"method":"password"}'), mark: `'m'`, hash: `'h'` },
     },
     2 * users,
   )
