@@ -12,7 +12,7 @@ const WHOLE: Record<string, string> = {
   ...of('read by each process into its memory', ['switches', 'signing_keys', 'secrets']),
   ...of('the operator’s, and small', ['contact_messages', 'operator_notices', 'billing_cursors', 'write_probe']),
   ...of('the operator’s, and small', ['migrations', 'usage_nodes', 'archive_checksums']),
-  ...of('sums of everybody’s', ['user_counts', 'usage_archive']),
+  ...of('sums of everybody’s', ['user_counts', 'usage_archive', 'usage_totals']),
 }
 
 function of(why: string, tables: string[]): Record<string, string> {

@@ -16,7 +16,7 @@ function hexOf(number: number): string {
 export async function fill(db: Db, users: number): Promise<void> {
   const write = writer(db)
   await fillPeople(db, write, users)
-  await fillCalls(write, users)
+  await fillCalls(db, write, users)
   await fillShop(write, users)
   await fillRest(write, users)
   await write.raw('analyze').execute(db)
@@ -64,7 +64,7 @@ async function fillPeople(db: Db, { isSqlite, raw, id, at, flag, put }: Writer, 
   ).execute(db)
 }
 
-async function fillCalls({ isSqlite, id, at, day, flag, put }: Writer, users: number) {
+async function fillCalls(db: Db, { isSqlite, raw, id, at, day, flag, put }: Writer, users: number) {
   const u = someone(users)
   await put(
     'sessions',
@@ -128,6 +128,12 @@ async function fillCalls({ isSqlite, id, at, day, flag, put }: Writer, users: nu
     2 * users,
     isSqlite ? 'where true on conflict do nothing' : 'on conflict do nothing',
   )
+  const sums = ['requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'cost_nanos']
+  await raw(
+    `insert into usage_totals (day, slot, model, vendor, tier, outcome, ${sums.join(', ')})
+     select day, 0, model, vendor, tier, outcome, ${sums.map((sum) => `sum(${sum})`).join(', ')}
+     from usage_days group by day, model, vendor, tier, outcome`,
+  ).execute(db)
 }
 
 async function fillShop({ id, at, put }: Writer, users: number) {

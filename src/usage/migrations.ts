@@ -51,6 +51,20 @@ export const usageMigrations: Migration[] = [
         primary key (user_id, day, key_id, model, vendor, tier, outcome, end_user)
       );
       create index usage_days_by_day on usage_days (day);
+      create table usage_totals (
+        day text not null,
+        slot {bigint} not null,
+        model text not null,
+        vendor text not null,
+        tier text not null,
+        outcome text not null,
+        requests {bigint} not null,
+        prompt_tokens {bigint} not null,
+        completion_tokens {bigint} not null,
+        cached_tokens {bigint} not null,
+        cost_nanos {bigint} not null,
+        primary key (day, slot, model, vendor, tier, outcome)
+      );
       create table usage_archive (
         month text not null,
         model text not null,
