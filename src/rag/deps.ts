@@ -1,11 +1,13 @@
 /** What rag's rules may touch, opened once; each rule picks its own of it. */
 import './tables.ts'
+import { join } from 'node:path'
 import type { Gateway } from '#ai/gateway.ts'
 import { limitsOf, type PlanLimits, type Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
-import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
+import { createTemporaryFiles } from '#platform/temporary-files.ts'
+import { createIngestPipeline, LONG_BYTES } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
 import { openFilePlace } from './originals/file-place.ts'
 import { createShelves } from './search/shelves.ts'
@@ -28,6 +30,7 @@ export type RagDeps = Awaited<ReturnType<typeof openDeps>>
 
 export async function openDeps(platform: Platform, needs: RagNeeds) {
   const { db, clock, jobs, log, config, secrets } = platform
+  const temporaryFiles = createTemporaryFiles(join(config.dataDir, 'tmp'), { memoryBytes: LONG_BYTES })
   return {
     db,
     clock,
@@ -44,7 +47,9 @@ export async function openDeps(platform: Platform, needs: RagNeeds) {
     /** Makes follow-up questions stand alone; null: none does. */
     followUpModel: config.followUpModel,
     vectors: await openVectors(db),
-    parser: createParser(),
+    /** What is uploaded, until it is stored. */
+    temporaryFiles,
+    parser: createParser(temporaryFiles),
     pipeline: createIngestPipeline(),
     shelves: createShelves({ db }),
     planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),

@@ -30,6 +30,7 @@ export const ragMigrations: Migration[] = [
         user_id text not null references users (id),
         name text not null,
         bytes {bigint} not null,
+        sha256 text not null,
         created_at {timestamp} not null
       );
       create index rag_originals_of_user on rag_originals (user_id);
