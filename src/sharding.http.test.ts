@@ -63,28 +63,10 @@ test('the script for Citus places each table once, after those that it refers to
 /** Tables with a user that lie by something else. */
 const ELSEWHERE: Record<string, string> = {
   ...Object.fromEntries(
-<<<<<<< HEAD
-    [
-      ...['sessions', 'session_tokens', 'user_devices', 'oauth_links', 'totp', 'recovery_codes', 'passkeys'],
-      ...['api_keys', 'store_sessions', 'store_checkouts', 'purchases', 'downloads'],
-      ...['usage_records', 'usage_days', 'usage_budgets', 'usage_alerts', 'usage_reservations', 'usage_open_calls'],
-      ...[
-        'ai_replies',
-        'rag_stores',
-        'rag_documents',
-        'rag_external_ids',
-        'rag_chunks',
-        'rag_vectors',
-        'audit_persons',
-      ],
-      ...['billing_accounts'],
-    ].map((table) => [table, 'user_id']),
-=======
     ['billing_customers', 'payments', 'invoices', 'deals', 'cancellations'].map((table) => [
       table,
       'found by the processor’s id when it tells of it; some outlive the user',
     ]),
->>>>>>> h-g
   ),
   switches: 'each process holds them all in memory',
 }

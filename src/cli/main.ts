@@ -56,6 +56,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'puts a backup (the newest there) into an empty DATA_DIR or DATABASE_URL',
     load: () => import('./restore.ts'),
   },
+  secret: {
+    usage: 'secret',
+    says: 'a new value for SECRET_KEY',
+    load: () => import('./secret.ts'),
+  },
   seed: {
     usage: 'seed',
     says: 'fills an empty database with a year of users, usage, purchases and documents',

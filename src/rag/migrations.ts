@@ -33,6 +33,7 @@ export const ragMigrations: Migration[] = [
         id text not null,
         name text not null,
         bytes {bigint} not null,
+        sha256 text not null,
         created_at {timestamp} not null,
         primary key (user_id, id)
       );

@@ -32,14 +32,14 @@ import { type Indexed, makeIndex } from './search/stores/hnsw.ts'
 export type Rag = Awaited<ReturnType<typeof createRag>>
 
 export async function createRag(
-  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log'>,
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log' | 'metrics'>,
   needs: RagNeeds,
 ) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
 
   jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), { lane: 'bulk' })
-  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser() }
+  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser(deps.temporaryFiles) }
   jobs.handle(INGEST_JOB, (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context), {
     lane: 'long',
     delaysMs: INGEST_DELAYS_MS,
@@ -92,6 +92,8 @@ export async function createRag(
     },
     /** Looks for documents that another embedder or vector store has left behind, and for files without a document. */
     async start() {
+      const left = deps.temporaryFiles.sweep()
+      if (left > 0) log.info({ files: left }, 'uploads that a process left when it died were removed')
       await jobs.enqueue(db, RENEW_JOB, {}, { key: RENEW_JOB })
       const sweep = () =>
         sweepOriginals(deps).catch((error) => log.warn({ err: error }, 'files of ingests that died were not removed'))
@@ -110,6 +112,7 @@ export async function createRag(
     collect: (db: Db, userId: string) => collectDocuments(deps, db, userId),
     async close() {
       await Promise.all([deps, ingestJobDeps].flatMap(({ parser, pipeline }) => [parser.close(), pipeline.close()]))
+      deps.temporaryFiles.close()
     },
   }
 }
@@ -117,7 +120,7 @@ export async function createRag(
 /** Read at most every so often: a scrape must not cost a database much that is busy with the change itself. */
 const READ_EVERY_MS = 30 * SECOND_MS
 
-function renewalMetrics({ db, metrics, clock }: Platform, embedder: string | null): void {
+function renewalMetrics({ db, metrics, clock }: Pick<Platform, 'db' | 'metrics' | 'clock'>, embedder: string | null): void {
   let read: { atMs: number; renewal: Promise<Renewal> } | null = null
   const reading = (pick: (renewal: Renewal) => number) => async () => {
     if (embedder === null) return [{ labels: {}, value: 0 }]
