@@ -102,7 +102,7 @@ export type EmbeddingTraits = {
 
 export type Model = {
   id: string
-  kind: 'chat' | 'embedding'
+  kind: 'chat' | 'embedding' | 'rerank'
   /** Null: not known. */
   contextTokens: number | null
   outputTokensMax: number | null

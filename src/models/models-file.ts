@@ -289,7 +289,7 @@ function modelAt(value: unknown, at: string, dialect: Dialect, createdSeconds: n
   const tasks = optional(given.tasks, (one) => tasksAt(one, `${at}.tasks`))
   return {
     id: text(given.id, `${at}.id`, MODEL_ID, "a model's name"),
-    kind: optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding'])) ?? 'chat',
+    kind: optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding', 'rerank'])) ?? 'chat',
     contextTokens: optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)) ?? null,
     outputTokensMax: optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)) ?? null,
     price: optional(given.price, (price) => priceAt(price, `${at}.price`)) ?? null,
