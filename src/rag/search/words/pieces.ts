@@ -10,7 +10,7 @@ import { eachPiece, folded, isWord } from './terms.ts'
 export type Pieces = {
   /** By piece. */
   weights: number[]
-  /** What all of them could give. */
+  /** What those could give that some text holds: of the others a question's turn of phrase would decide. */
   ceiling: number
   /** Terms of the shelf, and the piece that each holds. */
   terms: Uint32Array
@@ -23,8 +23,6 @@ export type Pieces = {
 const WORDS_MAX = 5_000
 /** Of one question. */
 const HELD_MAX = 200_000
-/** How much belongs to the ceiling: of groups that some text holds, and of groups that none does. */
-const CEILING = { known: 1, unknown: 0.2 }
 
 export function piecesOf(shelf: Shelf, words: { name: string }[]): Pieces {
   const pieces: Pieces = { weights: [], ceiling: 0, terms: new Uint32Array(256), held: new Uint32Array(256), length: 0 }
@@ -57,7 +55,7 @@ function add(shelf: Shelf, pieces: Pieces, piece: string): void {
   const live = Math.max(1, shelf.live)
   const weight = idf(shelf, live * (1 - Math.exp(-frequency / live)))
   pieces.weights.push(weight)
-  pieces.ceiling += weight * (frequency === 0 ? CEILING.unknown : CEILING.known)
+  if (frequency > 0) pieces.ceiling += weight
 }
 
 /** Scratch space, all zeros between uses: by term, 1 + the first of its entries; by entry, 1 + the next of the same term. */

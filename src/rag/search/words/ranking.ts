@@ -38,15 +38,18 @@ const QUESTION_TERMS_MAX = 400
 const CHANCE_SHARE = 0.1
 
 /** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
-const HALF = 0.418
-/** What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. */
-const CEILING_WORDS = 3
+const HALF = 0.412
+/**
+ * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
+ * more than a group of characters does, by its pieces and pairs.
+ */
+const CEILING_MORE = { word: 5, group: 3 }
 /**
  * How much of what no text here says belongs to what could be reached: less than the rest, else a question's turn of phrase would decide. A group
  * of characters has often been cut across two words; three of them overlap so much that they are reached together.
  */
-const UNKNOWN = { word: 0.2, group: 0.2, pair: 0.2 }
-const KNOWN = { word: 1, group: 0.8, triple: 1.15, pair: 1.4 }
+const UNKNOWN = { word: 0.1, group: 0.2, pair: 0 }
+const KNOWN = { word: 1, group: 0.8, triple: 1.15, pair: 1.5 }
 
 /** To be scored exactly. */
 const CANDIDATES_MIN = 60
@@ -383,7 +386,7 @@ function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]
   for (const { at, pair, gain } of pairGains) {
     reached[at] = (reached[at] as number) + gain * (pairWeights[pair] as number)
   }
-  const ceiling = CEILING_WORDS * idf(shelf, 1) + ceilingOf(question, pairWeights, chunksWith)
+  const ceiling = moreOf(question) * idf(shelf, 1) + ceilingOf(question, pairWeights, chunksWith)
   return slots.map((slot, at) => ({
     slot,
     score: 1 - 2 ** (-(reached[at] as number) / ceiling / HALF),
@@ -423,6 +426,11 @@ function chanceOf(shelf: Shelf, words: QuestionWord[], first: number, second: nu
     (CHANCE_SHARE * Math.min(shelf.live, frequencyOf(a)) * Math.min(shelf.live, frequencyOf(b))) /
     Math.max(1, shelf.live)
   )
+}
+
+function moreOf({ words }: Question): number {
+  const sum = words.reduce((sum, { name }) => sum + (isWord(name) ? CEILING_MORE.word : CEILING_MORE.group), 0)
+  return sum / Math.max(1, words.length)
 }
 
 /** The share's other side. */
