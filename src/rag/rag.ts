@@ -32,7 +32,7 @@ import { type Indexed, makeIndex } from './search/stores/hnsw.ts'
 export type Rag = Awaited<ReturnType<typeof createRag>>
 
 export async function createRag(
-  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log'>,
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log' | 'metrics'>,
   needs: RagNeeds,
 ) {
   const { db, jobs, log } = platform
@@ -62,7 +62,7 @@ export async function createRag(
   jobs.handle(
     INDEX_JOB,
     async (of: Indexed) => {
-      if (!(await makeIndex(db, of)))
+      if (!(await makeIndex(db, platform.config.databaseUrl ?? '', of)))
         log.warn({ user: of.userId }, 'there are too many indexes of large users for one more')
     },
     { lane: 'long', atOnce: 1 },
@@ -117,7 +117,10 @@ export async function createRag(
 /** Read at most every so often: a scrape must not cost a database much that is busy with the change itself. */
 const READ_EVERY_MS = 30 * SECOND_MS
 
-function renewalMetrics({ db, metrics, clock }: Platform, embedder: string | null): void {
+function renewalMetrics(
+  { db, metrics, clock }: Pick<Platform, 'db' | 'metrics' | 'clock'>,
+  embedder: string | null,
+): void {
   let read: { atMs: number; renewal: Promise<Renewal> } | null = null
   const reading = (pick: (renewal: Renewal) => number) => async () => {
     if (embedder === null) return [{ labels: {}, value: 0 }]
