@@ -31,7 +31,7 @@ test('every table that grows is in a rule of retention, or it is said what bound
 /** What bounds the tables that no rule of age takes from. */
 const BOUNDED: Record<string, string> = {
   ...of('one row a person, or a few; they go with the account', [
-    ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons'],
+    ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons', 'lookups'],
     ...['billing_accounts', 'billing_customers', 'store_checkouts', 'switches'],
     ...['billing_letters', 'deals'],
   ]),

@@ -16,7 +16,7 @@ function hexOf(number: number): string {
 export async function fill(db: Db, users: number): Promise<void> {
   const write = writer(db)
   await fillPeople(db, write, users)
-  await fillCalls(write, users)
+  await fillCalls(db, write, users)
   await fillShop(write, users)
   await fillRest(write, users)
   await write.raw('analyze').execute(db)
@@ -51,6 +51,7 @@ async function fillPeople(db: Db, { isSqlite, raw, id, at, flag, put }: Writer, 
     },
     users,
   )
+  await put('lookups', { name: `'u' || n || '@example.com'`, kind: `'email'`, owner: id('n') }, users)
   await raw(
     `insert into user_counts (day, slot, users, verified, active)
      select day, 0, count(*), sum(verified), sum(active) from (
@@ -63,7 +64,7 @@ async function fillPeople(db: Db, { isSqlite, raw, id, at, flag, put }: Writer, 
   ).execute(db)
 }
 
-async function fillCalls({ isSqlite, id, at, day, flag, put }: Writer, users: number) {
+async function fillCalls(db: Db, { isSqlite, raw, id, at, day, flag, put }: Writer, users: number) {
   const u = someone(users)
   await put(
     'sessions',
@@ -127,6 +128,12 @@ async function fillCalls({ isSqlite, id, at, day, flag, put }: Writer, users: nu
     2 * users,
     isSqlite ? 'where true on conflict do nothing' : 'on conflict do nothing',
   )
+  const sums = ['requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'cost_nanos']
+  await raw(
+    `insert into usage_totals (day, slot, model, vendor, tier, outcome, ${sums.join(', ')})
+     select day, 0, model, vendor, tier, outcome, ${sums.map((sum) => `sum(${sum})`).join(', ')}
+     from usage_days group by day, model, vendor, tier, outcome`,
+  ).execute(db)
 }
 
 async function fillShop({ id, at, put }: Writer, users: number) {
@@ -134,13 +141,16 @@ async function fillShop({ id, at, put }: Writer, users: number) {
   await put(
     'purchases',
     {
-      ...{ id: id('n'), user_id: id(u), tier: `'pro'`, status: `'completed'`, payment_ref: `'pi_' || n` },
+      ...{ owner: id(u), id: id('n'), user_id: id(u), tier: `'pro'`, status: `'completed'`, payment_ref: `'pi_' || n` },
       ...{ checkout_session_id: `'cs_' || n`, amount_cents: '29900', currency: `'usd'`, license_hash: `'h' || n` },
       ...{ license_sealed: `'x'`, download_count: '1', max_downloads: '5', entitled_until: at('-31536000') },
       created_at: at('n % 31536000'),
     },
     Math.floor(users / 4),
   )
+  const licenses = Math.floor(users / 4)
+  await put('lookups', { name: `'pi_' || n`, kind: `'payment'`, owner: id(u) }, licenses)
+  await put('lookups', { name: `'h' || n`, kind: `'license'`, owner: id(u) }, licenses)
   await put(
     'downloads',
     {
@@ -181,12 +191,13 @@ async function fillRest({ id, at, json, put }: Writer, users: number) {
     {
       ...{
         chain: 'n % 64',
+        id: `'f' || n`,
         position: '1000 + n',
         at: at('n % 31536000'),
         actor: `'p_' || (n % ${users})`,
         action: `'sign-in'`,
       },
-      ...{ commitment: `'c'`, salt: `'s'`, details: json('{"method":"password"}'), previous: `'p'`, hash: `'h'` },
+      ...{ commitment: `'c'`, salt: `'s'`, details: json('{"method":"password"}'), mark: `'m'`, hash: `'h'` },
     },
     2 * users,
   )

@@ -97,10 +97,14 @@ export function createBilling(
   jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) => endCustomer(deps, customerId))
   jobs.handle<CancelWish>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
-  jobs.handle<{ everyone?: boolean }>(RECONCILE_JOB, async (job) => void (await reconcile(reconciler, job)), {
-    lane: 'long',
-    delaysMs: RECONCILE_DELAYS_MS,
-  })
+  jobs.handle<{ everyone?: boolean; byClockAlone?: boolean }>(
+    RECONCILE_JOB,
+    async (job) => void (await reconcile(reconciler, job)),
+    {
+      lane: 'long',
+      delaysMs: RECONCILE_DELAYS_MS,
+    },
+  )
 
   return {
     tags: [{ name: 'billing', description: 'Plans and subscriptions', problems: billingProblem.catalogue }],

@@ -15,6 +15,7 @@ import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'
 import { checkProducts } from './checks/products.ts'
+import { checkVendors } from './checks/vendors.ts'
 import type { Context } from './context.ts'
 
 const SIGNS: Record<Line['mark'], string> = { ok: '✔', sandbox: '◌', off: '–', wrong: '✖' }
@@ -32,7 +33,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     await port(config, 'Storefront', config.http.storefrontPort),
     ...(await checkBilling(config, platform)),
     await checkMail(config),
-    ...vendors(config),
+    ...(await checkVendors(config)),
     ...oauth(config),
     await embedder(config, platform),
     secretKey(config),
@@ -167,16 +168,6 @@ async function port({ http }: Config, name: string, number: number): Promise<Lin
   })
 }
 
-function vendors({ ai }: Config): Line[] {
-  return Object.values(ai.vendors).map(({ name: vendor, keySetting, apiKey, sandboxed, endpoints, missingKeys }) => {
-    const name = `Model ${vendor}`
-    if (sandboxed) return { mark: 'sandbox', name, says: `no ${keySetting}; answers with quotations` }
-    if (apiKey === null) return { mark: 'off', name, says: `${keySetting} is not set` }
-    const set = endpoints.map((one) => (one.name === vendor ? one.baseUrl : `${one.name} ${one.baseUrl}`))
-    return { mark: 'ok', name, says: [...set, ...missingKeys.map((missing) => `${missing} is not set`)].join(', ') }
-  })
-}
-
 function oauth({ oauth: { google, github } }: Config): Line[] {
   return Object.entries({ google, github }).map(([provider, client]) => {
     const name = `Sign-in ${provider}`
@@ -190,7 +181,7 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
   const name = 'SECRET_KEY'
   if (secretKey === null) {
     return production
-      ? { mark: 'wrong', name, says: 'not set: the service does not start without (openssl rand -base64 32)' }
+      ? { mark: 'wrong', name, says: 'not set: the service does not start without (npm run cli -- secret)' }
       : { mark: 'off', name, says: 'not set: a copy of the database opens everything; production refuses that' }
   }
   if (secretKey.length < SECRET_LENGTH_MIN) {

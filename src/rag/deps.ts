@@ -1,10 +1,12 @@
 /** What rag's rules may touch, opened once; each rule picks its own of it. */
 import './tables.ts'
+import { join } from 'node:path'
 import type { Gateway } from '#ai/gateway.ts'
 import { limitsOf, type PlanLimits, type Tier } from '#catalogue/catalogue.ts'
 import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
-import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
+import { createTemporaryFiles } from '#platform/temporary-files.ts'
+import { createIngestPipeline, LONG_BYTES } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
 import { openFilePlace } from './originals/file-place.ts'
 import { createShelves } from './search/shelves.ts'
@@ -31,6 +33,7 @@ export async function openDeps(
   needs: RagNeeds,
 ) {
   const { db, clock, jobs, log, config, secrets } = platform
+  const temporaryFiles = createTemporaryFiles(join(config.dataDir, 'tmp'), { memoryBytes: LONG_BYTES })
   return {
     db,
     clock,
@@ -54,7 +57,9 @@ export async function openDeps(
       { db },
       { onLarge: (of) => jobs.enqueue(db, INDEX_JOB, of, { key: `${INDEX_JOB}:${of.userId}` }) },
     ),
-    parser: createParser(),
+    /** What is uploaded, until it is stored. */
+    temporaryFiles,
+    parser: createParser(temporaryFiles),
     pipeline: createIngestPipeline(),
     shelves: createShelves({ db }),
     planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),

@@ -29,13 +29,14 @@ export const ragMigrations: Migration[] = [
       );
       create index rag_documents_newest on rag_documents (user_id, created_at);
       create table rag_originals (
-        id text primary key,
         user_id text not null references users (id),
+        id text not null,
         name text not null,
         bytes {bigint} not null,
-        created_at {timestamp} not null
+        sha256 text not null,
+        created_at {timestamp} not null,
+        primary key (user_id, id)
       );
-      create index rag_originals_of_user on rag_originals (user_id);
       create table rag_external_ids (
         user_id text not null references users (id),
         external_id text not null,

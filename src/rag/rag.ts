@@ -39,7 +39,7 @@ export async function createRag(
   const deps = await openDeps(platform, needs)
 
   jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), { lane: 'bulk' })
-  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser() }
+  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser(deps.temporaryFiles) }
   jobs.handle(INGEST_JOB, (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context), {
     lane: 'long',
     delaysMs: INGEST_DELAYS_MS,
@@ -92,6 +92,8 @@ export async function createRag(
     },
     /** Looks for documents that another embedder or vector store has left behind, and for files without a document. */
     async start() {
+      const left = deps.temporaryFiles.sweep()
+      if (left > 0) log.info({ files: left }, 'uploads that a process left when it died were removed')
       await jobs.enqueue(db, RENEW_JOB, {}, { key: RENEW_JOB })
       const sweep = () =>
         sweepOriginals(deps).catch((error) => log.warn({ err: error }, 'files of ingests that died were not removed'))
@@ -110,6 +112,7 @@ export async function createRag(
     collect: (db: Db, userId: string) => collectDocuments(deps, db, userId),
     async close() {
       await Promise.all([deps, ingestJobDeps].flatMap(({ parser, pipeline }) => [parser.close(), pipeline.close()]))
+      deps.temporaryFiles.close()
     },
   }
 }

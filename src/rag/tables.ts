@@ -37,7 +37,14 @@ type RagDocumentsTable = {
 }
 
 /** A file as it was uploaded: sealed in the folder or bucket of originals, under its id. The row is there before the file and goes after it. */
-type RagOriginalsTable = { id: string; user_id: string; name: string; bytes: number; created_at: string }
+type RagOriginalsTable = {
+  id: string
+  user_id: string
+  name: string
+  bytes: number
+  sha256: string
+  created_at: string
+}
 
 /** A client's own names for documents. Several may stand for one document: two files with the same text. */
 type RagExternalIdsTable = { user_id: string; external_id: string; document_id: string; named_at: string }

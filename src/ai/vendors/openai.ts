@@ -84,6 +84,7 @@ function familyHabits(model: string): OpenAiHabits {
     toolIds: 'any',
     refuses: [],
     passes: [],
+    unknownMembers: 'taken',
     adds: {},
     thoughts: 'as-given',
     tellsCost: false,

@@ -34,7 +34,7 @@ export type Question = {
   model: string | null
 }
 
-export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel'>
+export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel' | 'secrets'>
 
 /** What a question is answered from. */
 export type Evidence = {
@@ -112,7 +112,11 @@ async function prepared(
   const evidence = { searchedAs, isOverview: overview !== null, sources, nearest, warnings }
   if (sources.length === 0) return { evidence, gatewayCall: null }
   const { route, signal, origin } = call
-  const request = { messages: promptOf(asked, sources), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE }
+  const request = {
+    messages: promptOf(deps.secrets, asked, sources),
+    max_tokens: ANSWER_TOKENS,
+    temperature: TEMPERATURE,
+  }
   return { evidence, gatewayCall: { caller, route, first, request, signal, origin } }
 }
 

@@ -2,6 +2,7 @@
 import '../tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { Original } from '../originals/original-store.ts'
 import type { RagDocumentsTable } from '../tables.ts'
 
 export type DocumentRow = Selectable<RagDocumentsTable>
@@ -234,8 +235,8 @@ async function externalIdsOf(db: Db, userId: string, ids: string[]): Promise<Map
 }
 
 async function filesOf(db: Db, userId: string, ids: string[]) {
-  if (ids.length === 0) return new Map<string, { name: string; bytes: number }>()
-  let query = db.selectFrom('rag_originals').select(['id', 'name', 'bytes']).where('user_id', '=', userId)
+  if (ids.length === 0) return new Map<string, Omit<Original, 'id'>>()
+  let query = db.selectFrom('rag_originals').select(['id', 'name', 'bytes', 'sha256']).where('user_id', '=', userId)
   if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('id', 'in', ids)
   return new Map((await query.execute()).map(({ id, ...file }) => [id, file]))
 }

@@ -21,7 +21,7 @@ import {
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { isBounded, requireRoom, storedOf } from '../documents/storage.ts'
 import { type MeteredCall, metered } from '../metering.ts'
-import { findOriginal, touchOriginal } from '../originals/original-store.ts'
+import { bytesOfOriginal, findOriginal, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import { serveIfReady, TIDY_JOB } from '../renewal/serving.ts'
@@ -174,6 +174,7 @@ async function requireRoomFor(
     documents: before.documents + 1,
     characters: before.characters + characters,
     chunks: before.chunks + total,
+    file_bytes: before.file_bytes + (await bytesOfOriginal(db, userId, document.originalId ?? null)),
   }
   for (const old of new Set([id, ...(named === undefined ? [] : [named]), ...ofSource])) {
     const row = await findDocument(db, userId, old)
@@ -181,6 +182,7 @@ async function requireRoomFor(
     after.documents -= 1
     after.characters -= row.characters
     after.chunks -= row.chunks
+    after.file_bytes -= await bytesOfOriginal(db, userId, row.original_id)
   }
   requireRoom(limits, before, after)
 }
