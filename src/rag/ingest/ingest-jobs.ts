@@ -30,6 +30,7 @@ import {
   listJobs,
   nextJob,
   readInput,
+  type ShownJobRow,
   updateActive,
 } from './ingest-job-store.ts'
 import { LONG_BYTES } from './ingest-pipeline.ts'
@@ -89,8 +90,14 @@ export type IngestJobDeps = QueueDeps &
 /** Bytes that are read from where they lie, a part at a time. */
 export type Input = { sizeBytes: number; read(from: number, to: number): Uint8Array | Promise<Uint8Array> }
 
+export type NewIngest = IngestRequest & { source: string | null; externalId: string | null }
+
 /** @throws Problem 429 when too much waits already */
-export async function queueIngest(deps: QueueDeps, request: IngestRequest, input: Input): Promise<string> {
+export async function queueIngest(
+  deps: QueueDeps,
+  { source, externalId, ...request }: NewIngest,
+  input: Input,
+): Promise<string> {
   const { db, clock, jobs } = deps
   const { userId } = request.caller
   const id = randomUUID()
@@ -105,7 +112,8 @@ export async function queueIngest(deps: QueueDeps, request: IngestRequest, input
     if (whole !== null) await insertInput(tx, userId, id, 0, whole)
     await forgetJobsBefore(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
     await insertJob(tx, {
-      ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0, request_json: request },
+      ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0 },
+      ...{ source, external_id: externalId, request_json: request },
       ...{ input_bytes: input.sizeBytes, fingerprint: null, done: 0, total: null, document_id: null },
       ...{ warnings_json: [], error_json: null, created_at: clock.now(), finished_at: null },
     })
@@ -147,16 +155,12 @@ export async function listIngestJobs({ db }: Pick<RagDeps, 'db'>, userId: string
   return (await listJobs(db, userId, limit)).map(viewOf)
 }
 
-function viewOf(row: IngestJobRow): IngestJob {
-  const { id, state, stage, done, total, document_id, warnings_json, error_json, created_at, finished_at } = row
+function viewOf({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
   return {
-    ...{ id, state, stage, done, total, document_id },
-    chunks_created: state === 'done' ? done : 0,
+    ...row,
+    chunks_created: row.state === 'done' ? row.done : 0,
     warnings: warnings_json,
     error: error_json,
-    source: row.request_json.source,
-    external_id: row.request_json.externalId,
-    ...{ created_at, finished_at },
   }
 }
 
@@ -249,8 +253,14 @@ async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext):
       signal,
       origin: originOf(request),
     }
+    const named = { source: row.source, externalId: row.external_id }
     const store = (originalId: string | null) =>
-      ingest(deps, call, { ...request, text, outline: read.outline, originalId }, checkpointOf(deps, row, context))
+      ingest(
+        deps,
+        call,
+        { ...request, ...named, text, outline: read.outline, originalId },
+        checkpointOf(deps, row, context),
+      )
     if (request.file === null) await store(null)
     else await withOriginal(deps, userId, { name: request.file, bytes }, store)
   } finally {
