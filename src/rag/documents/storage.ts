@@ -9,6 +9,7 @@ import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
+import { progressOf } from '../renewal/progress.ts'
 import { RAG_READ_POLICY } from '../schemas.ts'
 
 export type Stored = { documents: number; characters: number; chunks: number; file_bytes: number }
@@ -61,7 +62,17 @@ const Room = Type.Object(
   { title: 'StorageRoom' },
 )
 
-export function storageRoute(app: App, { db, planLimits }: Pick<RagDeps, 'db' | 'planLimits'>): void {
+const Embedding = Type.Object(
+  { done: Type.Integer(), total: Type.Integer() },
+  {
+    title: 'EmbeddingProgress',
+    description:
+      'Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone.',
+  },
+)
+
+export function storageRoute(app: App, deps: Pick<RagDeps, 'db' | 'planLimits' | 'embedder'>): void {
+  const { db, planLimits } = deps
   app.get(
     '/api/rag/storage',
     {
@@ -70,7 +81,10 @@ export function storageRoute(app: App, { db, planLimits }: Pick<RagDeps, 'db' | 
         tags: ['rag'],
         summary: 'How much is kept, and how much the plan has room for',
         response: {
-          200: Type.Object({ documents: Room, characters: Room, chunks: Room, file_bytes: Room }, { title: 'Storage' }),
+          200: Type.Object(
+            { documents: Room, characters: Room, chunks: Room, file_bytes: Room, embedding: Nullable(Embedding) },
+            { title: 'Storage' },
+          ),
         },
       },
       config: RAG_READ_POLICY,
@@ -78,13 +92,14 @@ export function storageRoute(app: App, { db, planLimits }: Pick<RagDeps, 'db' | 
     async (request) => {
       const { userId, tier } = callerOf(request)
       const limits = planLimits(tier)
-      const stored = await storedOf(db, userId)
+      const [stored, embedding] = await Promise.all([storedOf(db, userId), progressOf(deps, userId)])
       const room = (name: keyof Stored) => ({ used: stored[name], max: limits[LIMITS[name]] })
       return {
         documents: room('documents'),
         characters: room('characters'),
         chunks: room('chunks'),
         file_bytes: room('file_bytes'),
+        embedding,
       }
     },
   )

@@ -1,10 +1,35 @@
-import { Group, Progress, Stack, Text } from '@mantine/core'
+import { Alert, Group, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { StorageRoom } from '../api/types.ts'
 import { bytes, compact } from '../components/format.ts'
 import { storageQuery } from './documents-query.ts'
 
 const NAMES = { documents: 'Documents', characters: 'Characters', chunks: 'Passages', file_bytes: 'Files' } as const
+
+/** While the server's embedder is changed; nothing at other times. */
+export function EmbeddingProgress() {
+  const { data } = useQuery({
+    ...storageQuery,
+    refetchInterval: ({ state }) => (state.data?.embedding ? 5_000 : false),
+  })
+  if (!data?.embedding) return null
+  const { done, total } = data.embedding
+  return (
+    <Alert role="status" mt="sm" title="Your documents are being embedded anew">
+      <Text size="sm">
+        The server has a new embedder. {compact(done)} of {compact(total)} passages are done; until then searches and
+        questions compare as before, or by words alone. There is nothing for you to do.
+      </Text>
+      <Progress.Root size="sm" mt="xs">
+        <Progress.Section
+          value={total === 0 ? 0 : (done / total) * 100}
+          color="pine"
+          aria-label="Passages: embedded anew"
+        />
+      </Progress.Root>
+    </Alert>
+  )
+}
 
 /** How much of the plan's room is used; nothing where the plan has no such limit. */
 export function StorageMeter() {

@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
+import { inMemory } from '#platform/content.ts'
 import type { Problem } from '#platform/problem.ts'
+import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser } from '#rag/ingest/parsers/parser.ts'
 import { docxOf, drawn, paragraph, pdfOf, zipOf } from '#rag/ingest/parsers/samples.ts'
 import { walkXml } from '#rag/ingest/parsers/xml.ts'
 
-const parser = createParser()
-const cramped = createParser({ timeMs: 10_000, heapMb: 64, buffersMb: 100 })
-after(() => Promise.all([parser.close(), cramped.close()]))
+const files = createTemporaryFiles(join(tmpdir(), `parsing-${randomUUID()}`), { memoryBytes: 1_000 })
+const parser = createParser(files)
+const cramped = createParser(files, { timeMs: 10_000, heapMb: 64, buffersMb: 100 })
+after(() => Promise.all([parser.close(), cramped.close()]).then(files.close))
 
 const patient = new AbortController().signal
 const read = (name: string, bytes: Uint8Array | string) => opened(name, bytes).then(({ text }) => String(text))
 const opened = (name: string, bytes: Uint8Array | string) =>
-  parser.read(name, typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, patient)
+  parser.read(name, inMemory(typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes), patient)
 
 async function refused(promise: Promise<unknown>): Promise<{ status: number; reason: string }> {
   const problem = await promise.then(
@@ -352,14 +358,14 @@ test('a PDF that unpacks without end is stopped', async () => {
   const inner = deflateSync(Buffer.alloc(300_000_000, `${drawn(['x'])}\n`), { level: 1 })
   const bomb = pdfOf(Array.from({ length: 4 }, () => ({ raw: new Uint8Array(inner), filter: 'FlateDecode' })))
 
-  const { status, reason } = await refused(cramped.read('a.pdf', bomb, patient))
+  const { status, reason } = await refused(cramped.read('a.pdf', inMemory(bomb), patient))
 
   assert.equal(status, 422)
   assert.match(reason, /too long|too much/)
 })
 
 test('the pool still works after a worker was killed', async () => {
-  const { text } = await cramped.read('a.docx', docxOf(paragraph('alive')), patient)
+  const { text } = await cramped.read('a.docx', inMemory(docxOf(paragraph('alive'))), patient)
   assert.equal(text, 'alive')
 })
 
