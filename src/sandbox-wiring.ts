@@ -9,7 +9,10 @@ import { createSandbox, type Sandbox, type SandboxNeeds } from '#sandbox/sandbox
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import type { Config } from './config.ts'
 
-export function openSandbox({ config, clock, db, jobs, log }: Platform, embedder: Embedder): Sandbox {
+export function openSandbox(
+  { config, clock, db, jobs, log }: Pick<Platform, 'config' | 'clock' | 'db' | 'jobs' | 'log'>,
+  embedder: Embedder,
+): Sandbox {
   const never = new AbortController().signal
   return createSandbox({
     dataDir: config.dataDir,

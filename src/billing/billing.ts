@@ -59,7 +59,13 @@ export type Billing = Room & {
   movePrice: (from: string, to: string) => Promise<Move>
 }
 
-export function createBilling(platform: Platform, client: Processor | null): Billing {
+export function createBilling(
+  platform: Pick<
+    Platform,
+    'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'secrets' | 'limiter' | 'log' | 'metrics' | 'business'
+  >,
+  client: Processor | null,
+): Billing {
   const { config, db, clock, jobs, inbox, limiter, log, secrets, business } = platform
   // Without the secret no event could be trusted, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client

@@ -6,7 +6,7 @@ export const billingMigrations: Migration[] = [
     sql: `
       create table billing_accounts (
         user_id {id} primary key,
-        customer_id text unique,
+        customer_id text,
         customer_generation {bigint} not null,
         version {bigint} not null,
         synced_at {timestamp},

@@ -11,7 +11,7 @@ import { settle } from './checkout-payment.ts'
 import { clockCard, clockRoutes } from './clock-page.ts'
 import { type Courier, deliveriesOf, resend } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { closeDispute, disputeOf, openDispute } from './disputes.ts'
+import { closeDispute, disputeOf, openDispute, reinstateDispute } from './disputes.ts'
 import type { StoredEvent } from './events.ts'
 import { Fault, missing } from './fault.ts'
 import { badge, faultsAsPages, field, isoOf } from './hosted-page.ts'
@@ -39,6 +39,7 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form:
   dispute: (deps, charge) => void openDispute(deps, charge.id),
   lose: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'lost'),
   win: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'won'),
+  reinstate: (deps, charge) => void reinstateDispute(deps, disputeOf(deps, charge.id)?.id ?? ''),
   settle: (deps, charge) => settle(deps, String(charge.payment_intent), true),
   bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
 }
