@@ -81,10 +81,13 @@ export async function insertInput(tx: Db, userId: string, jobId: string, part: n
   await tx.insertInto('rag_job_inputs').values({ user_id: userId, job_id: jobId, part, bytes }).execute()
 }
 
-export async function readInput(db: Db, userId: string, jobId: string, sizeBytes: number): Promise<Uint8Array> {
-  const whole = new Uint8Array(sizeBytes)
+/** What a job reads, part by part. */
+export async function* inputParts(
+  db: Db,
+  { user_id: userId, id: jobId, input_bytes }: Pick<IngestJobRow, 'user_id' | 'id' | 'input_bytes'>,
+): AsyncGenerator<Uint8Array> {
   let at = 0
-  for (let part = 0; at < sizeBytes; part++) {
+  for (let part = 0; at < input_bytes; part++) {
     const row = await db
       .selectFrom('rag_job_inputs')
       .select('bytes')
@@ -93,10 +96,9 @@ export async function readInput(db: Db, userId: string, jobId: string, sizeBytes
       .where('part', '=', part)
       .executeTakeFirst()
     if (row === undefined) throw new Error(`part ${part} of what job ${jobId} reads is not there`)
-    whole.set(row.bytes, at)
     at += row.bytes.byteLength
+    yield row.bytes
   }
-  return whole
 }
 
 export async function deleteInput(tx: Db, userId: string, jobId: string): Promise<void> {

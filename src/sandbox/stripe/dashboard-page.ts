@@ -21,6 +21,7 @@ import { chargesOf, createRefund, failRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
 import { isOver } from './subscriptions.ts'
 import type { TimeTravel } from './time-travel.ts'
+import { troubleCard, troubleRoutes } from './trouble-page.ts'
 
 const SHOWN_MAX = 50
 const WEBHOOK_PATIENCE_MS = 3_000
@@ -46,6 +47,7 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form:
 export function dashboardPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier, time: TimeTravel): void {
   faultsAsPages(app)
   clockRoutes(app, deps, time)
+  troubleRoutes(app, deps, courier)
 
   app.get('/processor', OPEN, (_request, reply) => showDesk(deps, reply, time))
 
@@ -89,6 +91,7 @@ function showDesk(deps: ProcessorDeps, reply: FastifyReply, time: TimeTravel): F
   const main = html`<h1>Processor</h1>
 <p class="quiet">Speaks the part of Stripe’s API that the service uses. Its events arrive signed at ${deps.endpoints().map((one, index) => html`${index > 0 ? ' and ' : ''}<code>${one.url}</code>`)}.</p>
 ${clockCard(deps, time)}
+${troubleCard(deps)}
 <section class="card" aria-labelledby="customers"><h2 id="customers">Customers</h2>
 ${
   customers.length === 0

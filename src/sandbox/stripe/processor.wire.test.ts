@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,8 @@ import { pino } from 'pino'
 import { Stripe } from 'stripe'
 import { openProcessor } from '#billing/processor.ts'
 import { movableClock } from '#platform/clock.ts'
+import { inMemory } from '#platform/content.ts'
+import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser } from '#rag/ingest/parsers/parser.ts'
 import { readConfig } from '#src/config.ts'
 import { call } from '#testing/app.ts'
@@ -518,9 +521,10 @@ test('an invoice has a page that pays it and a PDF that can be read', async (t) 
 
   const pdf = await fetch(`${it.url}${new URL(paid?.invoice_pdf ?? '').pathname}`)
   assert.equal(pdf.headers.get('content-type'), 'application/pdf')
-  const parser = createParser()
-  t.after(() => parser.close())
-  const { text } = await parser.read('invoice.pdf', new Uint8Array(await pdf.arrayBuffer()), t.signal)
+  const files = createTemporaryFiles(join(tmpdir(), `invoice-${randomUUID()}`), { memoryBytes: 1_000 })
+  const parser = createParser(files)
+  t.after(() => parser.close().then(files.close))
+  const { text } = await parser.read('invoice.pdf', inMemory(new Uint8Array(await pdf.arrayBuffer())), t.signal)
   const said = String(text)
   for (const words of [`Invoice ${paid?.number}`, 'Ada', 'Latchkey Pro', '$29.00'])
     assert.ok(said.includes(words), said)
