@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testApp } from '../../src/testing/app.ts'
-import { differences } from '../../src/testing/billing-chaos/truth.ts'
+import { census, differences } from '../../src/testing/billing-chaos/truth.ts'
 import { AFTERWARDS_MS, chaosCatalogue, playChaos } from '../../src/testing/billing-chaos/world.ts'
 
 export type Life = {
@@ -38,6 +38,8 @@ try {
   // The first life.
 }
 
+// From here on it may be killed.
+process.stdout.write('begun\n')
 const name = `chaos-${seed}`
 const told = await playChaos(app, { seed: seed * 10 + life, histories, steps, name })
 if (!isLast) await new Promise(() => {})
@@ -46,6 +48,6 @@ app.clock.advance(AFTERWARDS_MS)
 const done = await app.service.billing.sync()
 await app.settle()
 await app.service.billing.sync()
-process.stdout.write(JSON.stringify({ told, done, wrong: await differences(app, name) }))
+process.stdout.write(JSON.stringify({ told, done, befell: await census(app), wrong: await differences(app, name) }))
 for (const end of endings) await end()
 process.exit()

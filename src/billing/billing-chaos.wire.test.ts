@@ -10,7 +10,7 @@ test(`after ${HISTORIES} random histories of subscriptions and purchases nothing
   const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e6))
   t.diagnostic(`CHAOS_SEED=${seed}`)
   const app = await testApp(t, { env: chaosCatalogue(t) })
-  await playChaos(app, { seed, histories: HISTORIES, steps: 5 })
+  await playChaos(app, { seed, histories: HISTORIES, steps: 4 })
   await app.settle()
   await app.restart()
   app.clock.advance(AFTERWARDS_MS)

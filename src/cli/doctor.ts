@@ -7,6 +7,8 @@ import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
 import { LANES } from '#platform/jobs/lanes.ts'
 import { hearsNotifications } from '#platform/notify.ts'
+import { renewalOf } from '#rag/renewal/progress.ts'
+import { embedderIdOf } from '#rag/vendor-embedder.ts'
 import { type Config, exposures } from '../config.ts'
 import { agedRows } from '../retention.ts'
 import { checkBilling } from './checks/billing.ts'
@@ -33,7 +35,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     await checkMail(config),
     ...(await checkVendors(config)),
     ...oauth(config),
-    { mark: 'ok', name: 'Embedder', says: config.embedder },
+    await embedder(config, platform),
     secretKey(config),
     ...(await checkProducts(config, new Date().toISOString())),
     await superuser(config, platform),
@@ -102,6 +104,19 @@ async function withoutRedis({ databaseUrl }: Config, platform: Context['platform
   return isHeard
     ? `${limits}; revocations reach other nodes over PostgreSQL`
     : `${limits}; LISTEN brings nothing (PgBouncer in transaction mode?), so revocations take half a second`
+}
+
+/** While it is being changed, whom it still waits for. */
+async function embedder({ embedder }: Config, platform: Context['platform']): Promise<Line> {
+  const name = 'Embedder'
+  if (embedder === 'local') return { mark: 'ok', name, says: embedder }
+  const changing = await platform()
+    .then(({ db, config }) => renewalOf(db, embedderIdOf(config, embedder)))
+    .catch(() => null)
+  if (changing === null || changing.users === 0) return { mark: 'ok', name, says: embedder }
+  const { users, done, total } = changing
+  const says = `${embedder}; ${users} user(s) are still searched by the one before, or by words: ${done} of their ${total} chunks are embedded anew`
+  return { mark: 'off', name, says }
 }
 
 /** Longer than this, and nobody works in that lane, or too few. */

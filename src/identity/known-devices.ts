@@ -4,6 +4,7 @@ import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { networkKey } from '#platform/http/address.ts'
+import { ownerOfName } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Origin } from './origin.ts'
 import type { UserDevicesTable } from './tables.ts'
@@ -15,14 +16,15 @@ const TOUCH_MS = HOUR_MS
 
 type Secrets = Pick<Platform, 'secrets'>
 
-/** As what an account knows whoever signs in to it; one query, whether there is such an account or not. */
+/** As what an account knows whoever signs in to it; two queries, whether there is such an account or not. */
 export async function knownBy(
   { db, secrets }: Secrets & Pick<Platform, 'db'>,
   account: string,
   { address, device }: Origin & { address: string },
 ): Promise<'browser' | 'network' | null> {
   const browser = device === undefined ? '' : markOf(secrets, 'browser', device)
-  const found = await ofAccount(db, account, browser, markOf(secrets, 'network', networkKey(address)))
+  const userId = (await ownerOfName(db, 'email', account)) ?? ''
+  const found = await ofAccount(db, userId, browser, markOf(secrets, 'network', networkKey(address)))
   return found === undefined ? null : (found.kind as 'browser' | 'network')
 }
 
@@ -30,12 +32,11 @@ export async function knownBy(
 const ofAccount = prepared(
   (db) =>
     db
-      .selectFrom('users')
-      .innerJoin('user_devices', 'user_devices.user_id', 'users.id')
-      .select('user_devices.kind')
-      .where('users.email_key', '=', '')
-      .where('user_devices.mark', 'in', ['', ''])
-      .orderBy('user_devices.kind'),
+      .selectFrom('user_devices')
+      .select('kind')
+      .where('user_id', '=', '')
+      .where('mark', 'in', ['', ''])
+      .orderBy('kind'),
   3,
 )
 

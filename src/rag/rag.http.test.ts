@@ -38,6 +38,7 @@ function formOf(
 }
 
 const UNANSWERED = {
+  warnings: [],
   answer: NOTHING_FOUND,
   sources: [],
   nearest: [],

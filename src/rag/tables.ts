@@ -3,7 +3,12 @@ import type { Caller } from '#platform/http/access-control.ts'
 import type { Warning } from './ingest/parsers/unreadable.ts'
 
 /** One row a user: the lock that his changes queue for, and a number that grows with each, so that caches know when they are old. */
-type RagStoresTable = { user_id: string; revision: number }
+type RagStoresTable = {
+  user_id: string
+  revision: number
+  /** Whose vectors are searched, all of them of one embedder; empty until all his documents have some. */
+  embedder: string
+}
 
 export type Metadata = Record<string, unknown>
 
@@ -20,8 +25,11 @@ type RagDocumentsTable = {
   chunks: number
   total_chunks: number
   characters: number
-  /** Whose vectors it has, and in which store they lie; empty where it has none. */
+  /** Whose vectors are searched; empty where it has none. */
   embedder: string
+  /** Whose vectors are made and wait until all of the user's documents have them; else empty. */
+  next_embedder: string
+  /** The store in which both lie; empty where there are none. */
   kept_in: string
   /** The file that the text was read from, where it is kept. */
   original_id: string | null
@@ -57,7 +65,14 @@ type RagChunksTable = {
   heading: string | null
   /** The head of the table that it goes on with, as Markdown. */
   table_header: string | null
-  /** As the byte store packs them; empty where another store keeps them, or there is none. */
+}
+
+/** The byte store's: little-endian floats. While an embedder is changed a chunk has two. */
+type RagVectorsTable = {
+  user_id: string
+  version: string
+  embedder: string
+  chunk_index: number
   vector: Uint8Array
 }
 
@@ -109,6 +124,7 @@ declare module '#platform/db/tables.ts' {
     rag_stores: RagStoresTable
     rag_documents: RagDocumentsTable
     rag_chunks: RagChunksTable
+    rag_vectors: RagVectorsTable
     rag_originals: RagOriginalsTable
     rag_external_ids: RagExternalIdsTable
     rag_jobs: RagJobsTable

@@ -133,6 +133,9 @@ const BY_NAME: Record<string, unknown> = {
   period_start: '2026-11-01T00:00:00.000Z',
   period_end: '2026-12-01T00:00:00.000Z',
   renews_at: '2026-12-01T00:00:00.000Z',
+  // Of the machine and its settings.
+  checks: { database: true, writable: true, redis: null, clock_skew_ms: 3 },
+  configured: { database: 'sqlite', redis: 'not configured', billing: 'sandbox', mail: 'sandbox', embedder: 'local' },
   next_cursor: '0mwt1cz8o000fJ55x1Zm2.X2mYnr02Y_bMPxuM',
 }
 /** What stands for how long something took, and for the chain that an entry fell into. */

@@ -34,7 +34,7 @@ suite('alerts of allowances', () => {
   let vendor: MockVendor
   before(async () => {
     vendor = await mockVendor(t)
-    app = await testApp(t, { env: vendor.env.openai })
+    app = await testApp(t, { worker: true, env: vendor.env.openai })
   })
 
   const send = () => sendAlerts(app.platform, (tx, userId, alert) => notifyAllowance(app.platform, tx, userId, alert))

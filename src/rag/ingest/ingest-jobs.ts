@@ -79,6 +79,7 @@ export type IngestJobDeps = QueueDeps &
     | 'callerNow'
     | 'requireGrant'
     | 'embedder'
+    | 'embedderNamed'
     | 'vectors'
     | 'gateway'
     | 'maxTextBytes'

@@ -21,6 +21,11 @@ export function findOriginal(db: Db, userId: string, id: string): Promise<Origin
     .executeTakeFirst()
 }
 
+/** 0 where none is kept. */
+export async function bytesOfOriginal(db: Db, userId: string, id: string | null): Promise<number> {
+  return id === null ? 0 : ((await findOriginal(db, userId, id))?.bytes ?? 0)
+}
+
 /** Of documents, newest first. */
 export function listOriginals(db: Db, userId: string) {
   return db

@@ -939,7 +939,7 @@ test('refunds in part and whole, and never more than was paid', async (t) => {
   await assert.rejects(it.stripe.refunds.create({ payment_intent: intent }), { code: 'charge_already_refunded' })
 })
 
-test('a dispute is opened and lost', async (t) => {
+test('a dispute is opened, lost, and given back after all', async (t) => {
   const it = await deps(t)
   await it.bought()
   const charge = (await it.stripe.charges.list()).data[0]
@@ -948,6 +948,15 @@ test('a dispute is opened and lost', async (t) => {
   await it.press(`/sandbox/processor/charges/${charge?.id}/lose`)
   const closed = (await it.heard('charge.dispute.closed')).data.object as unknown as Stripe.Dispute
   assert.deepEqual([closed.status, closed.payment_intent], ['lost', charge?.payment_intent])
+
+  await it.press(`/sandbox/processor/charges/${charge?.id}/reinstate`)
+  const again = (await it.heard('charge.dispute.funds_reinstated')).data.object as unknown as Stripe.Dispute
+  assert.equal(again.status, 'lost')
+  assert.deepEqual(
+    again.balance_transactions.map(({ amount }) => amount),
+    [-closed.amount, closed.amount],
+  )
+  assert.equal((await it.press(`/sandbox/processor/charges/${charge?.id}/reinstate`)).status, 400)
 })
 
 test('an event that the product refuses is listed, kept across a restart, and delivered again', async (t) => {

@@ -18,7 +18,7 @@ export type AccountExport = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -253,7 +253,7 @@ export type AuthError = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BillingSync = {
@@ -781,6 +781,12 @@ export type EmbeddingList = {
   usage: EmbeddingUsage
 }
 
+/** Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone. */
+export type EmbeddingProgress = {
+  done: number
+  total: number
+}
+
 export type EmbeddingUsage = {
   prompt_tokens: number
   total_tokens: number
@@ -841,6 +847,16 @@ export type GetUsageResponse = {
   groups: Array<UsageGroup>
   /** There are more groups than these; `totals` are of all. */
   has_more: boolean
+}
+
+export type Health = {
+  status: 'ok'
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type HealthError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off'
 }
 
 export type HostedPage = {
@@ -1374,6 +1390,7 @@ export type QueryDocumentsResponse = {
   searched_as: string | null
   /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
   overview: boolean
+  warnings: Array<SearchWarning>
   citations: Array<Citation>
   /** That answered; null, as `usage`, where nothing was found and none was asked. */
   model: string | null
@@ -1389,6 +1406,7 @@ export type QueryDocumentsSourcesEvent = {
   searched_as: string | null
   /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
   overview: boolean
+  warnings: Array<SearchWarning>
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
@@ -1403,6 +1421,22 @@ export type ReadDocumentTextResponse = {
   text: string
   /** The id to read on with; null at the end. */
   next: string | null
+}
+
+export type Readiness = {
+  status: 'ready' | 'draining' | 'not ready'
+  checks: {
+    /** It answers. */
+    database: boolean
+    /** It takes writes, and its disk is not full. */
+    writable: boolean
+    /** Null where none is set. */
+    redis: boolean | null
+    /** How far this machine’s clock is ahead of the database’s. */
+    clock_skew_ms: number | null
+  }
+  /** What is set up, by name; no secrets. */
+  configured: Record<string, unknown>
 }
 
 export type RefreshTokensRequest = {
@@ -1547,10 +1581,17 @@ export type SearchChunksRequest = {
 
 export type SearchChunksResponse = {
   results: Array<Chunk>
+  warnings: Array<SearchWarning>
 }
 
 /** `lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none. Default: "auto". */
 export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
+
+/** Why words alone were compared though the server has an embedder. */
+export type SearchWarning = {
+  code: 'embedding' | 'embedder_unreachable'
+  reason: string
+}
 
 export type Session = {
   id: string
@@ -1600,6 +1641,7 @@ export type Storage = {
   documents: StorageRoom
   characters: StorageRoom
   chunks: StorageRoom
+  embedding: EmbeddingProgress | null
 }
 
 export type StorageRoom = {
@@ -1620,8 +1662,10 @@ export type Subscription = {
   price_id: string | null
   current_period_end: string | null
   cancel_at_period_end: boolean
-  /** The processor’s own word, as `paused` or `unpaid`; null when nothing runs */
+  /** The processor’s own word, as `paused`, `unpaid` or, before the first payment, `incomplete`; null when nothing runs */
   processor_status: string | null
+  /** Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing */
+  payment_status: string | null
   /** What the plan grants */
   entitlements: Array<string>
   /** What the next period costs, in units of the currency, before discounts and taxes */
@@ -1823,6 +1867,223 @@ export type VerifyResetTokenResponse = {
 
 /** By method and address: what goes in, and the JSON that comes back when all went well. */
 export type Paths = {
+  GET: {
+    '/healthz': {
+      reply: Health
+    }
+    '/readyz': {
+      reply: Readiness
+    }
+    '/metrics': {
+      reply: null
+    }
+    '/api/auth/me': {
+      reply: User
+    }
+    '/api/users/me': {
+      reply: User
+    }
+    '/api/users/me/export': {
+      query?: {
+        full?: boolean
+      }
+      reply: AccountExport
+    }
+    '/api/users/me/audit': {
+      query?: {
+        action?: string
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListOwnAuditResponse
+    }
+    '/.well-known/jwks.json': {
+      reply: KeySet
+    }
+    '/api/users/me/sessions': {
+      reply: Array<Session>
+    }
+    '/api/auth/passkeys': {
+      reply: Array<Passkey>
+    }
+    '/api/billing/subscription': {
+      reply: Subscription
+    }
+    '/api/billing/invoices': {
+      reply: Invoices
+    }
+    '/api/billing/plans': {
+      reply: ListPlansResponse
+    }
+    '/api/api-keys': {
+      reply: Array<ApiKey>
+    }
+    '/api/api-keys/self': {
+      reply: ApiKeySelf
+    }
+    '/api/usage': {
+      query?: {
+        from?: string
+        to?: string
+        group_by?: UsageGrouping
+      }
+      reply: GetUsageResponse
+    }
+    '/api/usage/calls': {
+      query?: {
+        from?: string
+        to?: string
+        model?: string
+        vendor?: string
+        route?: string
+        key?: string
+        outcome?: UsageOutcome
+        end_user?: string
+        label?: string
+        request_id?: string
+        cursor?: string
+        limit?: number
+      }
+      reply: CallPage
+    }
+    '/api/usage/allowance': {
+      reply: Allowance
+    }
+    '/api/ai/models': {
+      reply: ModelList
+    }
+    '/v1/models': {
+      query?: {
+        limit?: number
+        after_id?: string
+        before_id?: string
+      }
+      reply: OpenAiModelList
+    }
+    '/v1/models/{model}': {
+      path: {
+        model: string
+      }
+      reply: OpenAiModel
+    }
+    '/api/auth/oauth/{provider}': {
+      path: {
+        provider: string
+      }
+      reply: OAuthStart
+    }
+    '/api/auth/callback/{provider}': {
+      path: {
+        provider: string
+      }
+      query?: {
+        code?: string
+        state?: string
+        iss?: string
+        error?: string
+      }
+      reply: null
+    }
+    '/api/users/me/oauth': {
+      reply: Array<OAuthLink>
+    }
+    '/api/rag/jobs': {
+      query?: {
+        limit?: number
+      }
+      reply: Array<ListedIngestJob>
+    }
+    '/api/rag/jobs/{id}': {
+      path: {
+        id: string
+      }
+      reply: IngestJob
+    }
+    '/api/rag/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      query?: {
+        limit?: number
+      }
+      reply: DocumentWithSpans
+    }
+    '/api/rag/documents': {
+      query?: {
+        limit?: number
+        offset?: number
+      }
+      reply: Array<Document>
+    }
+    '/api/rag/documents/{document_id}/text': {
+      path: {
+        document_id: string
+      }
+      reply: ReadDocumentTextResponse
+    }
+    '/api/rag/documents/{document_id}/file': {
+      path: {
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/rag/storage': {
+      reply: Storage
+    }
+    '/.well-known/oauth-protected-resource/mcp': {
+      reply: ProtectedResource
+    }
+    '/api/admin/stats': {
+      reply: GetStatsResponse
+    }
+    '/api/admin/users': {
+      query?: {
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListUsersResponse
+    }
+    '/api/admin/contact-messages': {
+      query?: {
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListContactMessagesResponse
+    }
+    '/api/admin/audit': {
+      query?: {
+        user_id?: string
+        action?: string
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListAuditResponse
+    }
+    '/api/admin/invitations': {
+      reply: ListInvitationsResponse
+    }
+    '/api/admin/jobs': {
+      reply: ListJobsResponse
+    }
+    '/api/admin/usage': {
+      query?: {
+        from?: string
+        to?: string
+        group_by?: AllUsageGrouping
+      }
+      reply: GetAllUsageResponse
+    }
+    '/api/admin/switches': {
+      reply: ListSwitchesResponse
+    }
+    '/api/admin/billing/disagreements': {
+      reply: Disagreements
+    }
+  }
   POST: {
     '/api/auth/register': {
       body: RegisterUserRequest
@@ -2031,214 +2292,6 @@ export type Paths = {
     '/mcp': {
       body: JsonRpcRequest
       reply: JsonRpcReply
-    }
-  }
-  GET: {
-    '/api/auth/me': {
-      reply: User
-    }
-    '/api/users/me': {
-      reply: User
-    }
-    '/api/users/me/export': {
-      query?: {
-        full?: boolean
-      }
-      reply: AccountExport
-    }
-    '/api/users/me/audit': {
-      query?: {
-        action?: string
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListOwnAuditResponse
-    }
-    '/.well-known/jwks.json': {
-      reply: KeySet
-    }
-    '/api/users/me/sessions': {
-      reply: Array<Session>
-    }
-    '/api/auth/passkeys': {
-      reply: Array<Passkey>
-    }
-    '/api/billing/subscription': {
-      reply: Subscription
-    }
-    '/api/billing/invoices': {
-      reply: Invoices
-    }
-    '/api/billing/plans': {
-      reply: ListPlansResponse
-    }
-    '/api/api-keys': {
-      reply: Array<ApiKey>
-    }
-    '/api/api-keys/self': {
-      reply: ApiKeySelf
-    }
-    '/api/usage': {
-      query?: {
-        from?: string
-        to?: string
-        group_by?: UsageGrouping
-      }
-      reply: GetUsageResponse
-    }
-    '/api/usage/calls': {
-      query?: {
-        from?: string
-        to?: string
-        model?: string
-        vendor?: string
-        route?: string
-        key?: string
-        outcome?: UsageOutcome
-        end_user?: string
-        label?: string
-        request_id?: string
-        cursor?: string
-        limit?: number
-      }
-      reply: CallPage
-    }
-    '/api/usage/allowance': {
-      reply: Allowance
-    }
-    '/api/ai/models': {
-      reply: ModelList
-    }
-    '/v1/models': {
-      query?: {
-        limit?: number
-        after_id?: string
-        before_id?: string
-      }
-      reply: OpenAiModelList
-    }
-    '/v1/models/{model}': {
-      path: {
-        model: string
-      }
-      reply: OpenAiModel
-    }
-    '/api/auth/oauth/{provider}': {
-      path: {
-        provider: string
-      }
-      reply: OAuthStart
-    }
-    '/api/auth/callback/{provider}': {
-      path: {
-        provider: string
-      }
-      query?: {
-        code?: string
-        state?: string
-        iss?: string
-        error?: string
-      }
-      reply: null
-    }
-    '/api/users/me/oauth': {
-      reply: Array<OAuthLink>
-    }
-    '/api/rag/jobs': {
-      query?: {
-        limit?: number
-      }
-      reply: Array<ListedIngestJob>
-    }
-    '/api/rag/jobs/{id}': {
-      path: {
-        id: string
-      }
-      reply: IngestJob
-    }
-    '/api/rag/documents/{document_id}': {
-      path: {
-        document_id: string
-      }
-      query?: {
-        limit?: number
-      }
-      reply: DocumentWithSpans
-    }
-    '/api/rag/documents': {
-      query?: {
-        limit?: number
-        offset?: number
-      }
-      reply: Array<Document>
-    }
-    '/api/rag/documents/{document_id}/text': {
-      path: {
-        document_id: string
-      }
-      reply: ReadDocumentTextResponse
-    }
-    '/api/rag/documents/{document_id}/file': {
-      path: {
-        document_id: string
-      }
-      reply: null
-    }
-    '/api/rag/storage': {
-      reply: Storage
-    }
-    '/.well-known/oauth-protected-resource/mcp': {
-      reply: ProtectedResource
-    }
-    '/api/admin/stats': {
-      reply: GetStatsResponse
-    }
-    '/api/admin/users': {
-      query?: {
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListUsersResponse
-    }
-    '/api/admin/contact-messages': {
-      query?: {
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListContactMessagesResponse
-    }
-    '/api/admin/audit': {
-      query?: {
-        user_id?: string
-        action?: string
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListAuditResponse
-    }
-    '/api/admin/invitations': {
-      reply: ListInvitationsResponse
-    }
-    '/api/admin/jobs': {
-      reply: ListJobsResponse
-    }
-    '/api/admin/usage': {
-      query?: {
-        from?: string
-        to?: string
-        group_by?: AllUsageGrouping
-      }
-      reply: GetAllUsageResponse
-    }
-    '/api/admin/switches': {
-      reply: ListSwitchesResponse
-    }
-    '/api/admin/billing/disagreements': {
-      reply: Disagreements
     }
   }
   PATCH: {

@@ -40,6 +40,12 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
           Pay now
         </Leave>
       )
+    case 'confirm':
+      return (
+        <Leave variant={variant} open={openPayment}>
+          Confirm the payment
+        </Leave>
+      )
     case 'card':
       return (
         <Leave variant={variant} open={() => openPortal('card')}>
