@@ -120,7 +120,10 @@ export async function createRag(
 /** Read at most every so often: a scrape must not cost a database much that is busy with the change itself. */
 const READ_EVERY_MS = 30 * SECOND_MS
 
-function renewalMetrics({ db, metrics, clock }: Pick<Platform, 'db' | 'metrics' | 'clock'>, embedder: string | null): void {
+function renewalMetrics(
+  { db, metrics, clock }: Pick<Platform, 'db' | 'metrics' | 'clock'>,
+  embedder: string | null,
+): void {
   let read: { atMs: number; renewal: Promise<Renewal> } | null = null
   const reading = (pick: (renewal: Renewal) => number) => async () => {
     if (embedder === null) return [{ labels: {}, value: 0 }]
