@@ -161,5 +161,5 @@ async function searchFor(deps: AnswerDeps, call: RagCall, query: SearchQuery): P
   const wide = { ...query, topK: candidatesOf(deps, query) }
   const found = await findChunks(deps, call.caller.userId, wide, call.signal)
   if (found.found.length === 0) await metered(deps, call, sizeOf(query), async () => {})
-  return reranked(deps, call, query, found)
+  return { ...found, ...(await reranked(deps, call, query, found)) }
 }

@@ -6,8 +6,7 @@ import { rerank } from '#ai/rerank.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
-import type { Search, SearchQuery } from './search.ts'
-import { warningOf } from './warnings.ts'
+import { type SearchWarning, warningOf } from './warnings.ts'
 
 /** More of them cost more, and what stands further down is seldom the answer. */
 const CANDIDATES = 30
@@ -15,7 +14,10 @@ const CANDIDATES = 30
 const PATIENCE_MS = 5_000
 
 export type RerankDeps = Pick<RagDeps, 'gateway' | 'rerankModel' | 'log'>
-type Asked = Pick<SearchQuery, 'queries' | 'topK' | 'reranks'>
+type Asked = { queries: string[]; topK: number; reranks?: boolean }
+
+/** Best first; `rerank_score` on a scale of the model's own. */
+type Results<Chunk> = { found: Chunk[]; warnings: SearchWarning[] }
 
 /** @throws Problem 422 where none is there to rerank */
 export function checkRerank(reranks: boolean | null | undefined, { rerankModel }: Pick<RagDeps, 'rerankModel'>): void {
@@ -29,12 +31,16 @@ export function candidatesOf({ rerankModel }: RerankDeps, { topK, reranks = true
 }
 
 /** @throws the signal's reason */
-export async function reranked(deps: RerankDeps, call: RagCall, asked: Asked, search: Search): Promise<Search> {
+export async function reranked<Chunk extends { content: string; rerank_score?: number }>(
+  deps: RerankDeps,
+  call: RagCall,
+  asked: Asked,
+  { found, warnings }: Results<Chunk>,
+): Promise<Results<Chunk>> {
   const { gateway, rerankModel, log } = deps
-  const { found } = search
   const { topK, reranks = true, queries } = asked
   const query = queries.at(-1) ?? ''
-  if (rerankModel === null || !reranks || found.length < 2) return { ...search, found: found.slice(0, topK) }
+  if (rerankModel === null || !reranks || found.length < 2) return { warnings, found: found.slice(0, topK) }
   const [candidates, others] = [found.slice(0, CANDIDATES), found.slice(CANDIDATES)]
   const documents = candidates.map(({ content }) => content)
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)])
@@ -43,10 +49,10 @@ export async function reranked(deps: RerankDeps, call: RagCall, asked: Asked, se
     const ordered = candidates
       .map((chunk, i) => ({ ...chunk, rerank_score: result[i] as number }))
       .sort((a, b) => b.rerank_score - a.rerank_score)
-    return { ...search, found: [...ordered, ...others].slice(0, topK) }
+    return { warnings, found: [...ordered, ...others].slice(0, topK) }
   } catch (error) {
     call.signal.throwIfAborted()
     log.warn({ err: error, model: rerankModel }, 'what was found could not be reranked')
-    return { ...search, found: found.slice(0, topK), warnings: [...search.warnings, warningOf('not_reranked')] }
+    return { found: found.slice(0, topK), warnings: [...warnings, warningOf('not_reranked')] }
   }
 }

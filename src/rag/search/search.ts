@@ -93,7 +93,7 @@ export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery
     findChunks(deps, userId, wide, call.signal, serving),
   )
   const warnings = serving.warning === null ? found.warnings : [serving.warning]
-  return reranked(deps, call, query, { ...found, warnings })
+  return { ...found, ...(await reranked(deps, call, query, { ...found, warnings })) }
 }
 
 /** Whose vectors all of the user's documents have: until those of a new embedder are made, the one before. */
