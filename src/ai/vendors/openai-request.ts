@@ -16,7 +16,7 @@ export function adaptedBody(
   stream: boolean,
   isSandbox: boolean,
 ): Record<string, unknown> {
-  // Built up member by member: an object that something was deleted from takes three times as long to write.
+  // Built up member by member: an object that something was deleted from is slower to write.
   const body: Record<string, unknown> = { model, stream }
   for (const name in request) if (isSent(name, habits)) body[name] = request[name]
   // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
