@@ -38,7 +38,7 @@ const QUESTION_TERMS_MAX = 400
 const CHANCE_SHARE = 0.1
 
 /** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
-const HALF = 0.412
+const HALF = 0.392
 /**
  * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
  * more than a group of characters does, by its pieces and pairs.
@@ -102,7 +102,7 @@ function questionWord(shelf: Shelf, name: string, looks: { left: number }): Ques
   for (const [i, term] of found.terms.entries()) {
     frequency += (found.likeness[i] as number) * (shelf.frequencies[term] as number)
   }
-  return { name, isStop, ...found, weight: idf(shelf, frequency) * (isStop ? STOP_WEIGHT : 1) }
+  return { name, isStop, ...found, weight: idf(shelf, frequency, isStop) * (isStop ? STOP_WEIGHT : 1) }
 }
 
 function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
