@@ -24,22 +24,22 @@ const WORDS_MAX = 5_000
 /** Of one question. */
 const HELD_MAX = 200_000
 
-export function piecesOf(shelf: Shelf, words: { name: string }[]): Pieces {
+export function piecesOf(shelf: Shelf, words: { name: string; isStop: boolean }[]): Pieces {
   const pieces: Pieces = { weights: [], ceiling: 0, terms: new Uint32Array(256), held: new Uint32Array(256), length: 0 }
   const seen = new Set<string>()
-  for (const { name } of words) {
+  for (const { name, isStop } of words) {
     if (!isWord(name) || name.length > LIKE_LETTERS_MAX) continue
     eachPiece(folded(name), (piece) => {
       if (seen.has(piece)) return
       seen.add(piece)
       const size = shelf.wordCountOf(piece)
-      if (size <= WORDS_MAX && pieces.length + size <= HELD_MAX) add(shelf, pieces, piece)
+      if (size <= WORDS_MAX && pieces.length + size <= HELD_MAX) add(shelf, pieces, piece, isStop)
     })
   }
   return pieces
 }
 
-function add(shelf: Shelf, pieces: Pieces, piece: string): void {
+function add(shelf: Shelf, pieces: Pieces, piece: string, isStop: boolean): void {
   const number = pieces.weights.length
   let frequency = 0
   shelf.eachWordOf(piece, (term) => {
@@ -53,7 +53,7 @@ function add(shelf: Shelf, pieces: Pieces, piece: string): void {
   })
   // Its words stand in the same chunks as often as chance has it.
   const live = Math.max(1, shelf.live)
-  const weight = idf(shelf, live * (1 - Math.exp(-frequency / live)))
+  const weight = idf(shelf, live * (1 - Math.exp(-frequency / live)), isStop)
   pieces.weights.push(weight)
   if (frequency > 0) pieces.ceiling += weight
 }

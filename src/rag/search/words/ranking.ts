@@ -38,7 +38,7 @@ const QUESTION_TERMS_MAX = 400
 const CHANCE_SHARE = 0.1
 
 /** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
-const HALF = 0.412
+const HALF = 0.38
 /**
  * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
  * more than a group of characters does, by its pieces and pairs.
@@ -48,7 +48,7 @@ const CEILING_MORE = { word: 5, group: 3 }
  * How much of what no text here says belongs to what could be reached: less than the rest, else a question's turn of phrase would decide. A group
  * of characters has often been cut across two words; three of them overlap so much that they are reached together.
  */
-const UNKNOWN = { word: 0.1, group: 0.2, pair: 0 }
+const UNKNOWN = { word: 0.6, group: 0.2, pair: 0 }
 const KNOWN = { word: 1, group: 0.8, triple: 1.15, pair: 1.5 }
 
 /** To be scored exactly. */
@@ -102,7 +102,7 @@ function questionWord(shelf: Shelf, name: string, looks: { left: number }): Ques
   for (const [i, term] of found.terms.entries()) {
     frequency += (found.likeness[i] as number) * (shelf.frequencies[term] as number)
   }
-  return { name, isStop, ...found, weight: idf(shelf, frequency) * (isStop ? STOP_WEIGHT : 1) }
+  return { name, isStop, ...found, weight: idf(shelf, frequency, isStop) * (isStop ? STOP_WEIGHT : 1) }
 }
 
 function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
