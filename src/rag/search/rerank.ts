@@ -6,8 +6,7 @@ import { rerank } from '#ai/rerank.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
-import type { Search, SearchQuery } from './search.ts'
-import { warningOf } from './warnings.ts'
+import { type SearchWarning, warningOf } from './warnings.ts'
 
 /** More of them cost more, and what stands further down is seldom the answer. */
 const CANDIDATES = 30
@@ -15,7 +14,8 @@ const CANDIDATES = 30
 const PATIENCE_MS = 5_000
 
 export type RerankDeps = Pick<RagDeps, 'gateway' | 'rerankModel' | 'log'>
-type Asked = Pick<SearchQuery, 'queries' | 'topK' | 'reranks'>
+type Asked = { queries: string[]; topK: number; reranks?: boolean }
+type Found = { content: string; rerank_score?: number }
 
 /** @throws Problem 422 where none is there to rerank */
 export function checkRerank(reranks: boolean | null | undefined, { rerankModel }: Pick<RagDeps, 'rerankModel'>): void {
@@ -29,7 +29,12 @@ export function candidatesOf({ rerankModel }: RerankDeps, { topK, reranks = true
 }
 
 /** @throws the signal's reason */
-export async function reranked(deps: RerankDeps, call: RagCall, asked: Asked, search: Search): Promise<Search> {
+export async function reranked<C extends Found, S extends { found: C[]; warnings: SearchWarning[] }>(
+  deps: RerankDeps,
+  call: RagCall,
+  asked: Asked,
+  search: S & { found: C[] },
+): Promise<S> {
   const { gateway, rerankModel, log } = deps
   const { found } = search
   const { topK, reranks = true, queries } = asked
