@@ -44,7 +44,7 @@ export function promptOf(
     .join('\n\n')
   const names = overview?.names.map((name) => `> ${withoutControls(name)}`) ?? []
   const inside = overview === null ? quoted : `The documents' names:\n${names.join('\n')}\n\n${quoted}`
-  const fence = `sources-${secrets.hash('rag/fence', `${inside}\0${question}`).slice(0, FENCE_CHARACTERS)}`
+  const fence = `sources-${lettersOf(secrets.hash('rag/fence', `${inside}\0${question}`)).slice(0, FENCE_LETTERS)}`
   const about = overview === null ? '' : `${overview.says}\n\n`
   return [
     { role: 'system', content: INSTRUCTION },
@@ -54,8 +54,13 @@ export function promptOf(
   ]
 }
 
-/** Of six bits each. */
-const FENCE_CHARACTERS = 20
+/** Of more than four bits each. */
+const FENCE_LETTERS = 20
+
+/** Small letters alone: each name costs a model much the same to read. */
+function lettersOf(hash: string): string {
+  return hash.replace(/[^a-z]/g, (character) => String.fromCharCode(97 + (character.charCodeAt(0) % 26)))
+}
 
 /** What of the history is told: its last turns, as many as there is room for. Marks of old answers are of other sources. */
 export function historyWithin(history: Turn[], contextTokens: number): Turn[] {
