@@ -276,7 +276,10 @@ async function writeSignIn(tx: Db, user: string, at: string): Promise<void> {
 }
 
 async function freshDatabase(server: string, name: string) {
-  const admin = openDatabase({ databaseUrl: server, dataDir: tmpdir() })
+  // A database is made and dropped behind a checkpoint, which takes as long as there is much to write.
+  const unlimited = new URL(server)
+  unlimited.searchParams.set('statement_timeout', '0')
+  const admin = openDatabase({ databaseUrl: unlimited.href, dataDir: tmpdir() })
   const drop = () => sql`drop database if exists ${sql.id(name)} with (force)`.execute(admin.db)
   await drop()
   await sql`create database ${sql.id(name)}`.execute(admin.db)

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testApp } from '../../src/testing/app.ts'
 import { census, differences } from '../../src/testing/billing-chaos/truth.ts'
-import { AFTERWARDS_MS, chaosCatalogue, playChaos } from '../../src/testing/billing-chaos/world.ts'
+import { chaosCatalogue, playChaos, reconcileAll } from '../../src/testing/billing-chaos/world.ts'
 
 export type Life = {
   dataDir: string
@@ -43,11 +43,7 @@ process.stdout.write('begun\n')
 const name = `chaos-${seed}`
 const told = await playChaos(app, { seed: seed * 10 + life, histories, steps, name })
 if (!isLast) await new Promise(() => {})
-await app.settle()
-app.clock.advance(AFTERWARDS_MS)
-const done = await app.service.billing.sync()
-await app.settle()
-await app.service.billing.sync()
+const done = await reconcileAll(app)
 process.stdout.write(JSON.stringify({ told, done, befell: await census(app), wrong: await differences(app, name) }))
 for (const end of endings) await end()
 process.exit()

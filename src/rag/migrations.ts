@@ -77,6 +77,8 @@ export const ragMigrations: Migration[] = [
         state text not null,
         stage text,
         attempts {bigint} not null,
+        source text,
+        external_id text,
         request_json {json} not null,
         input_bytes {bigint} not null,
         fingerprint text,

@@ -62,7 +62,7 @@ export async function createRag(
   jobs.handle(
     INDEX_JOB,
     async (of: Indexed) => {
-      if (!(await makeIndex(db, of)))
+      if (!(await makeIndex(db, platform.config.databaseUrl ?? '', of)))
         log.warn({ user: of.userId }, 'there are too many indexes of large users for one more')
     },
     { lane: 'long', atOnce: 1 },

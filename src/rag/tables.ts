@@ -79,16 +79,14 @@ type RagVectorsTable = {
 export type IngestJobState = 'queued' | 'running' | 'done' | 'failed'
 export type IngestStage = 'reading' | 'storing'
 
-/** What was asked for, as the request said it, and who asked. */
+/** What was asked for beside what a list of jobs shows, as the request said it, and who asked. */
 export type IngestRequest = {
   /** Who they are is asked when it runs: the plan, the key and the account may be others by then. */
   caller: Pick<Caller, 'userId' | 'keyId'>
   requestId: string
   /** Of a file, that says how it is read; null for a text. */
   file: string | null
-  source: string | null
   metadata: Metadata
-  externalId: string | null
   replacesSource: boolean
   chunkSize: number
   chunkOverlap: number
@@ -102,6 +100,8 @@ type RagJobsTable = {
   stage: IngestStage | null
   /** Since a part of it was last written. */
   attempts: number
+  source: string | null
+  external_id: string | null
   request_json: Json<IngestRequest>
   input_bytes: number
   /** Of what its chunks were made; what is there of another does not fit. */

@@ -21,7 +21,7 @@ async function setting(
 ) {
   const vendor = await mockVendor(t)
   // With all parts of the service, as most run it: an embedded database's budgets are held in memory then.
-  const app = await testApp(t, { worker: true, env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env } })
+  const app = await testApp(t, { worker: !ON_POSTGRES, env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env } })
   app.clock.advance(MONDAY - app.clock.ms())
   const ada = await app.as('ada', { tier })
   const makeKey = async (settings: object = {}) => {

@@ -4,6 +4,7 @@
 import type { Instant } from '#platform/clock.ts'
 import { isUniqueViolation } from '#platform/db/db.ts'
 import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
+import { batchWrites } from '#platform/db/write-batching.ts'
 import type { KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
@@ -18,7 +19,6 @@ import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
-import { batchWrites } from './write-batching.ts'
 
 export type ReserveCall = {
   userId: string

@@ -69,7 +69,11 @@ const recordsOf = (app: TestApp) =>
   app.platform.db.selectFrom('usage_records').select(['user_id', 'prompt_tokens']).execute()
 
 test('calls that the database does not take are recorded when it does, once, with their budget', async (t) => {
-  const { app, spool, refuse, accept } = await appWithDatabase(t, { BUDGET_PRO_TOKENS: '1000' }, { worker: true })
+  const { app, spool, refuse, accept } = await appWithDatabase(
+    t,
+    { BUDGET_PRO_TOKENS: '1000' },
+    { worker: !ON_POSTGRES },
+  )
   const { ledger } = app.service.usage
   const call = {
     userId: 'ada',

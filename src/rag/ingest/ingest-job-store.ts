@@ -12,15 +12,22 @@ export async function insertJob(tx: Db, row: IngestJobRow): Promise<void> {
   await tx.insertInto('rag_jobs').values(row).execute()
 }
 
-export function findJob(db: Db, userId: string, id: string): Promise<IngestJobRow | undefined> {
-  return db.selectFrom('rag_jobs').selectAll().where('user_id', '=', userId).where('id', '=', id).executeTakeFirst()
+/** What clients see: the request holds metadata of any size, and a page asks each second. */
+const SHOWN = [
+  ...(['id', 'state', 'stage', 'done', 'total', 'document_id', 'source', 'external_id'] as const),
+  ...(['warnings_json', 'error_json', 'created_at', 'finished_at'] as const),
+] as const
+export type ShownJobRow = Pick<IngestJobRow, (typeof SHOWN)[number]>
+
+export function findJob(db: Db, userId: string, id: string): Promise<ShownJobRow | undefined> {
+  return db.selectFrom('rag_jobs').select(SHOWN).where('user_id', '=', userId).where('id', '=', id).executeTakeFirst()
 }
 
 /** Newest first. */
-export function listJobs(db: Db, userId: string, limit: number): Promise<IngestJobRow[]> {
+export function listJobs(db: Db, userId: string, limit: number): Promise<ShownJobRow[]> {
   return db
     .selectFrom('rag_jobs')
-    .selectAll()
+    .select(SHOWN)
     .where('user_id', '=', userId)
     .orderBy('created_at', 'desc')
     .orderBy('id')

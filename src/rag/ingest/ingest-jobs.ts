@@ -32,6 +32,7 @@ import {
   isActive,
   listJobs,
   nextJob,
+  type ShownJobRow,
   updateActive,
 } from './ingest-job-store.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
@@ -91,8 +92,14 @@ export type IngestJobDeps = QueueDeps &
     | 'log'
   >
 
+export type NewIngest = IngestRequest & { source: string | null; externalId: string | null }
+
 /** @throws Problem 429 when too much waits already */
-export async function queueIngest(deps: QueueDeps, request: IngestRequest, input: Bytes): Promise<string> {
+export async function queueIngest(
+  deps: QueueDeps,
+  { source, externalId, ...request }: NewIngest,
+  input: Bytes,
+): Promise<string> {
   const { db, clock, jobs } = deps
   const { userId } = request.caller
   const id = randomUUID()
@@ -107,7 +114,8 @@ export async function queueIngest(deps: QueueDeps, request: IngestRequest, input
     if (whole !== null) await insertInput(tx, userId, id, 0, whole)
     await forgetJobsBefore(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
     await insertJob(tx, {
-      ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0, request_json: request },
+      ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0 },
+      ...{ source, external_id: externalId, request_json: request },
       ...{ input_bytes: input.sizeBytes, fingerprint: null, done: 0, total: null, document_id: null },
       ...{ warnings_json: [], error_json: null, created_at: clock.now(), finished_at: null },
     })
@@ -149,16 +157,12 @@ export async function listIngestJobs({ db }: Pick<RagDeps, 'db'>, userId: string
   return (await listJobs(db, userId, limit)).map(viewOf)
 }
 
-function viewOf(row: IngestJobRow): IngestJob {
-  const { id, state, stage, done, total, document_id, warnings_json, error_json, created_at, finished_at } = row
+function viewOf({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
   return {
-    ...{ id, state, stage, done, total, document_id },
-    chunks_created: state === 'done' ? done : 0,
+    ...row,
+    chunks_created: row.state === 'done' ? row.done : 0,
     warnings: warnings_json,
     error: error_json,
-    source: row.request_json.source,
-    external_id: row.request_json.externalId,
-    ...{ created_at, finished_at },
   }
 }
 
@@ -263,8 +267,14 @@ async function store(
       signal,
       origin: originOf(request),
     }
+    const named = { source: row.source, externalId: row.external_id }
     const write = (originalId: string | null) =>
-      ingest(deps, call, { ...request, text, outline: read.outline, originalId }, checkpointOf(deps, row, context))
+      ingest(
+        deps,
+        call,
+        { ...request, ...named, text, outline: read.outline, originalId },
+        checkpointOf(deps, row, context),
+      )
     if (file === null) await write(null)
     else await withOriginal(deps, userId, { name: file, content, sha256 }, write)
   } finally {

@@ -44,7 +44,7 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
     metadata: {},
     payment_intent: charge.payment_intent,
     payment_method_details: {
-      card: { brand: 'visa', case_type: 'chargeback', network_reason_code: '10.4' },
+      card: { brand: 'visa', case_type: 'chargeback', network: 'visa', network_reason_code: '10.4' },
       type: 'card',
     },
     reason: 'fraudulent',

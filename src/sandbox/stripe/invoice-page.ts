@@ -100,7 +100,7 @@ ${
 ${payment?.status === 'processing' ? html`<p class="notice" role="status">It is being paid: the bank has not spoken yet.</p>` : ''}
 ${
   invoice.status === 'open' && payment?.status !== 'processing'
-    ? html`<form method="post" action="/sandbox/invoices/${id}"><button class="${waits ? 'plain' : ''}">Pay with ${describeMethod(onFile)}</button></form>
+    ? html`${waits ? '' : html`<form method="post" action="/sandbox/invoices/${id}"><button>Pay with ${describeMethod(onFile)}</button></form>`}
 <details><summary>Use another card</summary><form method="post" action="/sandbox/invoices/${id}">${cardChoice('4242424242424242')}<button>Pay ${money(invoice.amount_remaining, currency)}</button></form></details>`
     : ''
 }</div>`

@@ -49,7 +49,20 @@ export type Person = {
   isGone: boolean
 }
 
+/** On a machine that is busy with others the database may be away for a moment: nobody is lost for that. */
 export async function personOf(app: TestApp, name: string): Promise<Person> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await newPerson(app, name)
+    } catch (error) {
+      if (tries === TRIES_MAX) throw error
+    }
+  }
+}
+
+const TRIES_MAX = 5
+
+async function newPerson(app: TestApp, name: string): Promise<Person> {
   const client = await app.as(name)
   const session = await app.store('POST', '/api/session', { body: { email: client.email, password: PASSWORD } })
   return { client, cookie: cookieOf(session), open: [], isGone: false }

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Stripe } from 'stripe'
 import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
 import { MONEY_EVENT_TYPES } from '#billing/money/money-events.ts'
+import { RECONCILE_JOB } from '#billing/reconciliation.ts'
 import { HOUR_MS, MINUTE_MS } from '#platform/clock.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import type { TestApp } from '../app.ts'
@@ -164,4 +165,16 @@ function makeFaults(app: TestApp, random: Random, told: Chaos): () => void {
 }
 
 /** Long enough for whatever was put off, and for every account to be stale. */
-export const AFTERWARDS_MS = 25 * HOUR_MS + MINUTE_MS
+const AFTERWARDS_MS = 25 * HOUR_MS + MINUTE_MS
+
+/** The processor is well again, and a day has gone by. What reconciliation orders done (the older of two subscriptions cancelled) follows. */
+export async function reconcileAll(app: TestApp) {
+  await app.settle()
+  app.clock.advance(AFTERWARDS_MS)
+  const done = await app.service.billing.sync()
+  // As every hour: one that had given up begins anew.
+  await app.platform.jobs.enqueue(app.platform.db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
+  await app.settle()
+  await app.service.billing.sync()
+  return done
+}

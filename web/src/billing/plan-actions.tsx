@@ -27,7 +27,11 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
   const variant = isFirst ? 'filled' : 'default'
   switch (action) {
     case 'subscribe':
-      return <LinkButton to="/pricing">See the plans</LinkButton>
+      return (
+        <LinkButton to="/pricing" variant={variant}>
+          See the plans
+        </LinkButton>
+      )
     case 'change':
       return (
         <LinkButton to="/pricing" variant="default">

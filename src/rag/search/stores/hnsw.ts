@@ -6,7 +6,8 @@
  */
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, transaction, withoutTimeLimit } from '#platform/db/db.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { runMaintenance } from '#platform/db/maintenance.ts'
 
 /** Chunks times dimensions; 20 ms on the machine that it was measured on: 6,500 chunks of 1,536 dimensions. */
 export const EXACT_MAX = 10_000_000
@@ -47,17 +48,24 @@ export function predicateOf({ userId, embedder, dims }: Indexed): RawBuilder<unk
 
 export const ordered = (dims: number): RawBuilder<unknown> => sql`(vector::halfvec(${sql.lit(dims)}))`
 
-/** Made beside the writers. One that a lost process left half-made is made anew. @returns false where there are too many already */
-export async function makeIndex(db: Db, of: Indexed): Promise<boolean> {
+/**
+ * Made beside the writers, on a connection of its own. One that a lost process left half-made is made anew.
+ * @returns false where there are too many already
+ */
+export async function makeIndex(db: Db, databaseUrl: string, of: Indexed): Promise<boolean> {
   const known = await indexesOf(db, '')
   const mine = known.find(({ name }) => name === nameOf(of))
   if (mine?.valid) return true
   if (mine === undefined && known.length >= INDEXES_MAX) return false
-  await withoutLimit(db, async (one) => {
-    if (mine !== undefined) await sql`drop index concurrently if exists ${sql.id(nameOf(of))}`.execute(one)
-    await sql`create index concurrently if not exists ${sql.id(nameOf(of))} on rag_halfvecs
-      using hnsw (${ordered(of.dims)} halfvec_cosine_ops) where ${predicateOf(of)}`.execute(one)
-  })
+  const name = sql.id(nameOf(of))
+  const drop = sql`drop index concurrently if exists ${name}`
+  const create = sql`create index concurrently if not exists ${name} on rag_halfvecs
+    using hnsw (${ordered(of.dims)} halfvec_cosine_ops) where ${predicateOf(of)}`
+  const statements = mine === undefined ? [create] : [drop, create]
+  await runMaintenance(
+    databaseUrl,
+    statements.map((statement) => statement.compile(db).sql),
+  )
   return true
 }
 
@@ -65,7 +73,7 @@ export async function makeIndex(db: Db, of: Indexed): Promise<boolean> {
 export async function dropIndexes(db: Db, userId: string, keep: string): Promise<void> {
   for (const { name } of await indexesOf(db, prefixOf(userId))) {
     if (keep !== '' && name.startsWith(prefixOf(userId, keep))) continue
-    await withoutLimit(db, (one) => sql`drop index concurrently if exists ${sql.id(name)}`.execute(one))
+    await sql`drop index concurrently if exists ${sql.id(name)}`.execute(db)
   }
 }
 
@@ -76,20 +84,6 @@ async function indexesOf(db: Db, prefix: string): Promise<{ name: string; valid:
     db,
   )
   return rows
-}
-
-/** On one connection, since these statements are of no transaction. */
-function withoutLimit<T>(db: Db, work: (one: Db) => Promise<T>): Promise<T> {
-  return db.connection().execute(async (one) => {
-    // On this side; of the server's limit it tells the current transaction, and there is none.
-    await withoutTimeLimit(one)
-    await sql`set statement_timeout = 0`.execute(one)
-    try {
-      return await work(one)
-    } finally {
-      await sql`reset statement_timeout`.execute(one)
-    }
-  })
 }
 
 const NAMES = 'rag_hnsw_'

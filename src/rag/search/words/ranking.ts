@@ -1,11 +1,14 @@
 /**
  * BM25 over a shelf, by the question's words and the words like them. The score is the share of what the question could reach, bent so that 0.5
  * parts what answers from what does not, alike in all languages. Two steps: postings choose candidates, rare words first, and stop where no new
- * chunk could come in; then each candidate is scored by its own terms, with the pairs of words that stand together.
+ * chunk could come in; then each candidate is scored by its own terms, with groups of letters, pairs of words and its best passage.
  */
 import { grown } from './arena.ts'
+import { idf } from './idf.ts'
+import { countingPieces, type PieceCounter, type Pieces, piecesOf } from './pieces.ts'
 import { COUNT_BITS, COUNT_MAX, LIKE_LETTERS_MAX, rootKey, type Shelf } from './shelf.ts'
 import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, rootOf } from './terms.ts'
+import { type Window, windowOver } from './window.ts'
 
 export type Ranked = {
   slot: number
@@ -15,17 +18,17 @@ export type Ranked = {
 
 /** BM25's constants, as the field has them. */
 const K1 = 1.2
-const B = 0.75
-/** Stands in for texts not seen yet, so that a shelf of one chunk does not take its every word for common. */
-const PRIOR = { chunks: 100, count: 1 }
+const B = 0.7
+/** In terms: up to there a chunk is no worse for being longer than most on its shelf. */
+const LENGTH_MIN = 100
 
-const STOP_WEIGHT = 0.1
-const PAIR_WEIGHT = 0.25
-/** Words as short as syllables mean little alone: Vietnamese writes each syllable by itself. */
-const SHORT_PAIR = { lettersMax: 8, weight: 0.8 }
+const STOP_WEIGHT = 0.3
+const PAIR_WEIGHT = 2
+/** Of the chunk's best passage, beside the whole of it. */
+const PASSAGE_WEIGHT = 0.5
 
 /** How like a word of the question another word is: the same, without accents, of one stem, or by the share of its pieces. */
-const LIKE = { accents: 0.6, root: 0.95, piecesMax: 0.9, min: 0.3 }
+const LIKE = { accents: 0.6, root: 0.95, piecesMax: 0.9, min: 0.8 }
 const LIKE_WORDS_MAX = 32
 /** Words of a shelf looked at for likeness, for one question: what it has left after that is found as it is written. Nobody else runs meanwhile. */
 const LIKE_LOOKS_MAX = 3_000_000
@@ -35,15 +38,18 @@ const QUESTION_TERMS_MAX = 400
 const CHANCE_SHARE = 0.1
 
 /** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
-const HALF = 0.4
-/** What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. */
-const CEILING_WORDS = 0.92
+const HALF = 0.412
+/**
+ * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
+ * more than a group of characters does, by its pieces and pairs.
+ */
+const CEILING_MORE = { word: 5, group: 3 }
 /**
  * How much of what no text here says belongs to what could be reached: less than the rest, else a question's turn of phrase would decide. A group
  * of characters has often been cut across two words; three of them overlap so much that they are reached together.
  */
-const UNKNOWN = { word: 0.5, group: 0.5, pair: 0.5, shortPair: 1.2 }
-const KNOWN = { word: 1, group: 1, triple: 1.3, pair: 1.4, shortPair: 1.8 }
+const UNKNOWN = { word: 0.1, group: 0.2, pair: 0 }
+const KNOWN = { word: 1, group: 0.8, triple: 1.15, pair: 1.5 }
 
 /** To be scored exactly. */
 const CANDIDATES_MIN = 60
@@ -60,11 +66,12 @@ type QuestionWord = {
   weight: number
 }
 
-type Pair = { first: number; second: number; isShort: boolean; weight: number }
+type Pair = { first: number; second: number; weight: number }
 
 export type Question = {
   words: QuestionWord[]
   pairs: Pair[]
+  pieces: Pieces
 }
 
 /** How a question goes with this shelf; holds until the shelf changes. */
@@ -83,7 +90,7 @@ export function readQuestion(shelf: Shelf, text: string): Question {
     }
     order.push(place)
   })
-  return { words, pairs: pairsOf(words, order) }
+  return { words, pairs: pairsOf(words, order), pieces: piecesOf(shelf, words) }
 }
 
 function questionWord(shelf: Shelf, name: string, looks: { left: number }): QuestionWord {
@@ -161,18 +168,10 @@ function pairsOf(words: QuestionWord[], order: number[]): Pair[] {
     const [first = 0, second = 0] = [order[i - 1], order[i]]
     const [a, b] = [words[first] as QuestionWord, words[second] as QuestionWord]
     if (!isWord(a.name) || !isWord(b.name)) continue
-    const isShort = a.name.length + b.name.length <= SHORT_PAIR.lettersMax
-    const stops = (a.isStop ? STOP_WEIGHT : 1) * (b.isStop ? STOP_WEIGHT : 1)
-    const weight = (isShort ? SHORT_PAIR.weight : PAIR_WEIGHT) * stops
-    pairs.set(`${first} ${second}`, { first, second, isShort, weight })
+    const weight = PAIR_WEIGHT * (a.isStop ? STOP_WEIGHT : 1) * (b.isStop ? STOP_WEIGHT : 1)
+    pairs.set(`${first} ${second}`, { first, second, weight })
   }
   return [...pairs.values()]
-}
-
-/** Inverse document frequency as BM25 has it, with the prior. Always above 0. */
-function idf({ live }: Shelf, frequency: number): number {
-  const count = Math.min(frequency, live) + PRIOR.count
-  return Math.log(1 + Math.max(0, live + PRIOR.chunks - count + 0.5) / (count + 0.5))
 }
 
 /** Scratch space, all zeros between uses, by slot; and by slot the last turn that counted it. */
@@ -209,7 +208,7 @@ function sumUp(shelf: Shelf, { words }: Question, open: Uint8Array, count: numbe
   const { starts, postings } = shelf
   const [sumOf, turnOf] = [sums, counted]
   const base = K1 * (1 - B)
-  const slope = (K1 * B) / shelf.meanLength
+  const slope = (K1 * B) / Math.max(LENGTH_MIN, shelf.meanLength)
   const ordered = words.filter(({ terms }) => terms.length > 0).sort((a, b) => b.weight - a.weight)
   let done = 0
   let left = ordered.reduce((sum, { weight }) => sum + weight, 0)
@@ -314,7 +313,7 @@ export function score(shelf: Shelf, question: Question, slots: number[]): Ranked
   const listed = [...uses.values()]
   try {
     for (const [i, term] of [...uses.keys()].entries()) usesOf[term] = i + 1
-    return scored(shelf, question, slots, listed)
+    return countingPieces(shelf, question.pieces, (counter) => scored(shelf, question, slots, listed, counter))
   } finally {
     for (const term of uses.keys()) usesOf[term] = 0
   }
@@ -323,7 +322,7 @@ export function score(shelf: Shelf, question: Question, slots: number[]): Ranked
 type Use = { word: number; likeness: number }
 
 /** `uses`: as `usesOf` numbers them. */
-function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]): Ranked[] {
+function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][], pieces: PieceCounter): Ranked[] {
   const { words, pairs } = question
   // Pairs are few: by their first word.
   const pairsFrom = new Map<number, { second: number; pair: number }[]>()
@@ -333,25 +332,29 @@ function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]
     else pairsFrom.set(first, [{ second, pair }])
   }
 
-  const slope = (K1 * B) / shelf.meanLength
+  const slope = (K1 * B) / Math.max(LENGTH_MIN, shelf.meanLength)
   const chunksWith = new Uint32Array(pairs.length)
   const reached = new Float64Array(slots.length)
   const pairGains: { at: number; pair: number; gain: number }[] = []
   const frequency = new Float64Array(words.length)
   const best = new Float64Array(words.length)
   const pairFrequency = new Float64Array(pairs.length)
+  const passage: Window = windowOver(words)
 
   for (const [at, slot] of slots.entries()) {
     const [from, to] = [shelf.starts[slot] as number, shelf.starts[slot + 1] as number]
     const norm = K1 * (1 - B) + slope * (to - from)
     let before: Use[] | undefined
     for (let i = from; i < to; i++) {
-      const use = usesOf[shelf.sequence[i] as number] as number
+      const term = shelf.sequence[i] as number
+      pieces.add(term)
+      const use = usesOf[term] as number
       const here = use === 0 ? undefined : uses[use - 1]
       if (here !== undefined) {
         for (const { word, likeness } of here) {
           frequency[word] = (frequency[word] as number) + likeness
           if (likeness > (best[word] as number)) best[word] = likeness
+          passage.add(i, word, likeness)
         }
         if (before !== undefined && pairs.length > 0) addPairs(before, here, pairsFrom, pairFrequency)
       }
@@ -366,7 +369,8 @@ function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]
       frequency[word] = 0
       best[word] = 0
     }
-    reached[at] = sum
+    reached[at] = sum + pieces.take(K1, norm) + PASSAGE_WEIGHT * passage.best()
+    passage.clear()
     for (let pair = 0; pair < pairs.length; pair++) {
       const count = pairFrequency[pair] as number
       if (count === 0) continue
@@ -382,7 +386,7 @@ function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]
   for (const { at, pair, gain } of pairGains) {
     reached[at] = (reached[at] as number) + gain * (pairWeights[pair] as number)
   }
-  const ceiling = CEILING_WORDS * idf(shelf, 1) + ceilingOf(question, pairWeights, chunksWith)
+  const ceiling = moreOf(question) * idf(shelf, 1) + ceilingOf(question, pairWeights, chunksWith)
   return slots.map((slot, at) => ({
     slot,
     score: 1 - 2 ** (-(reached[at] as number) / ceiling / HALF),
@@ -424,17 +428,21 @@ function chanceOf(shelf: Shelf, words: QuestionWord[], first: number, second: nu
   )
 }
 
+function moreOf({ words }: Question): number {
+  const sum = words.reduce((sum, { name }) => sum + (isWord(name) ? CEILING_MORE.word : CEILING_MORE.group), 0)
+  return sum / Math.max(1, words.length)
+}
+
 /** The share's other side. */
-function ceilingOf({ words, pairs }: Question, pairWeights: number[], chunksWith: Uint32Array): number {
+function ceilingOf({ words, pairs, pieces }: Question, pairWeights: number[], chunksWith: Uint32Array): number {
   let ceiling = 0
   for (const { name, terms, weight } of words) {
     const share = terms.length === 0 ? UNKNOWN : KNOWN
     if (isWord(name)) ceiling += weight * share.word
     else ceiling += weight * (terms.length > 0 && isTriple(name) ? KNOWN.triple : share.group)
   }
-  for (const [pair, { isShort }] of pairs.entries()) {
-    const share = chunksWith[pair] === 0 ? UNKNOWN : KNOWN
-    ceiling += (pairWeights[pair] as number) * (isShort ? share.shortPair : share.pair)
+  for (const pair of pairs.keys()) {
+    ceiling += (pairWeights[pair] as number) * (chunksWith[pair] === 0 ? UNKNOWN : KNOWN).pair
   }
-  return ceiling
+  return ceiling * (1 + PASSAGE_WEIGHT) + pieces.ceiling
 }

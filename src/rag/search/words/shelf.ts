@@ -46,6 +46,7 @@ export class Shelf {
   #slots = 0
   #live = 0
   #liveTerms = 0
+  #liveSquares = 0
 
   get slots(): number {
     return this.#slots
@@ -56,8 +57,9 @@ export class Shelf {
   get termCount(): number {
     return this.#names.length
   }
+  /** Of the chunk that a term stands in, not of all chunks: many short ones do not make the others long. */
   get meanLength(): number {
-    return this.#live === 0 ? 1 : Math.max(1, this.#liveTerms / this.#live)
+    return this.#liveTerms === 0 ? 1 : this.#liveSquares / this.#liveTerms
   }
 
   get bytes(): number {
@@ -89,7 +91,9 @@ export class Shelf {
     })
     this.starts[slot + 1] = at
     this.#live++
-    this.#liveTerms += this.lengthOf(slot)
+    const length = this.lengthOf(slot)
+    this.#liveTerms += length
+    this.#liveSquares += length * length
     this.#eachDistinct(slot, (term, count) => {
       this.postings.push(term, (slot << COUNT_BITS) | Math.min(count, COUNT_MAX))
       this.frequencies[term] = (this.frequencies[term] as number) + 1
@@ -100,7 +104,9 @@ export class Shelf {
   /** Its postings stay, and are passed over by whoever knows which slots are alive. */
   remove(slot: number): void {
     this.#live--
-    this.#liveTerms -= this.lengthOf(slot)
+    const length = this.lengthOf(slot)
+    this.#liveTerms -= length
+    this.#liveSquares -= length * length
     this.#eachDistinct(slot, (term) => {
       this.frequencies[term] = (this.frequencies[term] as number) - 1
     })
@@ -125,6 +131,12 @@ export class Shelf {
     this.#wordsOf.read(list, (words, from, to) => {
       for (let i = from; i < to; i++) each(words[i] as number)
     })
+  }
+
+  /** How many words `eachWordOf` has. */
+  wordCountOf(piece: string): number {
+    const list = this.#pieces.get(piece)
+    return list === undefined ? 0 : (this.#pieceSizes[list] as number)
   }
 
   #newTerm(name: string): number {

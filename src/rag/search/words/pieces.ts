@@ -1,0 +1,119 @@
+/**
+ * The question's groups of four letters, and which words of the shelf hold them: what inflection, compounds and spelling leave of a word still
+ * counts, in any language, without a list of endings. In how many chunks a group is, is estimated from its words; only the words are indexed.
+ */
+import { grown } from './arena.ts'
+import { idf } from './idf.ts'
+import { LIKE_LETTERS_MAX, type Shelf } from './shelf.ts'
+import { eachPiece, folded, isWord } from './terms.ts'
+
+export type Pieces = {
+  /** By piece. */
+  weights: number[]
+  /** What those could give that some text holds: of the others a question's turn of phrase would decide. */
+  ceiling: number
+  /** Terms of the shelf, and the piece that each holds. */
+  terms: Uint32Array
+  held: Uint32Array
+  /** Of these two. */
+  length: number
+}
+
+/** A group in more words than that is an ending or a beginning, and says little. */
+const WORDS_MAX = 5_000
+/** Of one question. */
+const HELD_MAX = 200_000
+
+export function piecesOf(shelf: Shelf, words: { name: string }[]): Pieces {
+  const pieces: Pieces = { weights: [], ceiling: 0, terms: new Uint32Array(256), held: new Uint32Array(256), length: 0 }
+  const seen = new Set<string>()
+  for (const { name } of words) {
+    if (!isWord(name) || name.length > LIKE_LETTERS_MAX) continue
+    eachPiece(folded(name), (piece) => {
+      if (seen.has(piece)) return
+      seen.add(piece)
+      const size = shelf.wordCountOf(piece)
+      if (size <= WORDS_MAX && pieces.length + size <= HELD_MAX) add(shelf, pieces, piece)
+    })
+  }
+  return pieces
+}
+
+function add(shelf: Shelf, pieces: Pieces, piece: string): void {
+  const number = pieces.weights.length
+  let frequency = 0
+  shelf.eachWordOf(piece, (term) => {
+    if (pieces.length === pieces.terms.length) {
+      pieces.terms = grown(pieces.terms, pieces.length + 1)
+      pieces.held = grown(pieces.held, pieces.length + 1)
+    }
+    pieces.terms[pieces.length] = term
+    pieces.held[pieces.length++] = number
+    frequency += shelf.frequencies[term] as number
+  })
+  // Its words stand in the same chunks as often as chance has it.
+  const live = Math.max(1, shelf.live)
+  const weight = idf(shelf, live * (1 - Math.exp(-frequency / live)))
+  pieces.weights.push(weight)
+  if (frequency > 0) pieces.ceiling += weight
+}
+
+/** Scratch space, all zeros between uses: by term, 1 + the first of its entries; by entry, 1 + the next of the same term. */
+let firsts = new Int32Array(1_024)
+let nexts = new Int32Array(1_024)
+let counts = new Uint32Array(256)
+let found = new Uint32Array(256)
+
+/** Counts pieces in chunks while `work` runs. */
+export function countingPieces<T>(shelf: Shelf, pieces: Pieces, work: (counter: PieceCounter) => T): T {
+  const { terms, length, weights } = pieces
+  if (firsts.length < shelf.termCount) firsts = grown(firsts, shelf.termCount)
+  if (nexts.length <= length) nexts = grown(nexts, length + 1)
+  if (counts.length < weights.length) {
+    counts = grown(counts, weights.length)
+    found = grown(found, weights.length)
+  }
+  try {
+    for (let entry = 0; entry < length; entry++) {
+      const term = terms[entry] as number
+      nexts[entry] = firsts[term] as number
+      firsts[term] = entry + 1
+    }
+    return work(counterOf(pieces))
+  } finally {
+    // Also after a failure: the next to be asked is another user's.
+    for (let entry = 0; entry < length; entry++) firsts[terms[entry] as number] = 0
+    counts.fill(0)
+  }
+}
+
+export type PieceCounter = {
+  add: (term: number) => void
+  /** What was counted since the last call, saturated as BM25 has it. */
+  take: (k1: number, norm: number) => number
+}
+
+function counterOf({ weights, held }: Pieces): PieceCounter {
+  const [firstOf, nextOf, countOf, foundOf] = [firsts, nexts, counts, found]
+  let length = 0
+  return {
+    add(term) {
+      for (let entry = firstOf[term] as number; entry !== 0; entry = nextOf[entry - 1] as number) {
+        const piece = held[entry - 1] as number
+        if (countOf[piece] === 0) foundOf[length++] = piece
+        countOf[piece] = (countOf[piece] as number) + 1
+      }
+    },
+    take(k1, norm) {
+      let sum = 0
+      for (let i = 0; i < length; i++) {
+        const piece = foundOf[i] as number
+        const count = countOf[piece] as number
+        sum += ((weights[piece] as number) * count * (k1 + 1)) / (count + norm)
+        countOf[piece] = 0
+      }
+      length = 0
+      return sum
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// The passage of a chunk that says most of the question: words that stand within a sentence or two of each other, each counted once.
+import { isWord } from './terms.ts'
+
+/** In terms; a group of characters is a part of a word. */
+const WINDOW = { words: 40, groups: 80 }
+/** Of one chunk: a text of one word alone is bounded too. */
+const HITS_MAX = 512
+
+const places = new Int32Array(HITS_MAX)
+const hitWords = new Int32Array(HITS_MAX)
+const likenesses = new Float64Array(HITS_MAX)
+
+export type Window = {
+  clear: () => void
+  add: (place: number, word: number, likeness: number) => void
+  /** What the best passage reaches of the words' weights. */
+  best: () => number
+}
+
+export function windowOver(words: { name: string; weight: number }[]): Window {
+  const reached = new Float64Array(words.length)
+  const weights = words.map(({ weight }) => weight)
+  const reaches = words.map(({ name }) => (isWord(name) ? WINDOW.words : WINDOW.groups))
+  let count = 0
+  return {
+    clear: () => {
+      count = 0
+    },
+    add(place, word, likeness) {
+      if (count === HITS_MAX) return
+      places[count] = place
+      hitWords[count] = word
+      likenesses[count++] = likeness
+    },
+    best() {
+      let most = 0
+      for (let from = 0; from < count; from++) {
+        const end = (places[from] as number) + (reaches[hitWords[from] as number] as number)
+        let sum = 0
+        let to = from
+        for (; to < count && (places[to] as number) < end; to++) {
+          const word = hitWords[to] as number
+          const more = (likenesses[to] as number) - (reached[word] as number)
+          if (more <= 0) continue
+          sum += (weights[word] as number) * more
+          reached[word] = likenesses[to] as number
+        }
+        for (let i = from; i < to; i++) reached[hitWords[i] as number] = 0
+        if (sum > most) most = sum
+      }
+      return most
+    },
+  }
+}
