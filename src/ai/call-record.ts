@@ -41,6 +41,8 @@ export type NewCall = {
   extras?: Extras
   /** What will do where a budget is short. */
   completionTokensMin?: number
+  /** Answers that share these tokens. */
+  choices?: number
   /** Asked again for less where a budget is short. */
   isTrial?: boolean
   /** False: it costs nobody anything and needs no place in a budget. */
@@ -100,7 +102,7 @@ async function recordOf(
   span: Span | null,
 ): Promise<CallRecord> {
   const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
-  const { completionTokensMin, isTrial, signal, extras = NO_EXTRAS } = call
+  const { completionTokensMin, choices, isTrial, signal, extras = NO_EXTRAS } = call
   const { userId, keyId, tier, budget } = caller
   const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
   const origin = { requestId, endUser, labels }
@@ -124,6 +126,7 @@ async function recordOf(
           ...costCeiling(config, routes, kind, readTokens, keepsAnHour, extras),
           completionTokens,
           completionTokensMin,
+          choices,
           isTrial,
           signal,
           call: { route, tier, ...first, costUsd: guess(), ...origin },

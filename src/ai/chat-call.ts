@@ -95,6 +95,7 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
     keepsAnHour: keepsAnHour(given.request ?? given.native.body),
     completionTokens: wanted * choices,
     completionTokensMin: (limit === null ? Math.min(wanted, UNLIMITED_TOKENS.least) : wanted) * choices,
+    choices,
     signal,
     origin,
   })

@@ -29,6 +29,8 @@ export type BudgetClaim = {
   completionTokens: number
   /** So many will do where a budget is short; none fewer than `completionTokens` where it is left out. */
   completionTokensMin?: number | undefined
+  /** Answers that share these tokens: one each is the least that can be asked for. 1 where it is left out. */
+  choices?: number | undefined
   /** Asked again for less where it does not fit: its refusal is no news, and it waits for nobody. */
   isTrial?: boolean | undefined
 }
@@ -66,7 +68,7 @@ export async function claimOne(
     const { scope, period, unit, fit, isHeldByOthers } = refusal
     if (claim.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
     if (isHeldByOthers && fit < least) return { is: 'wait', scope }
-    if (fit < Math.min(1, claim.completionTokens)) {
+    if (fit < Math.min(claim.choices ?? 1, claim.completionTokens)) {
       if (scope === '' && unit === 'nanos') await alert(refusal)
       return { is: 'exhausted', scope, period, unit }
     }

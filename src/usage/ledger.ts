@@ -35,6 +35,8 @@ export type ReserveCall = {
   completionTokens: number
   /** What will do where a budget is short; else the call waits for those that hold the rest of it. */
   completionTokensMin?: number | undefined
+  /** Answers that share them: one token each is the least that is reserved. */
+  choices?: number | undefined
   /** Asked again for less where it does not fit: it waits for nobody, and tells nobody. */
   isTrial?: boolean | undefined
   signal?: AbortSignal
@@ -175,8 +177,8 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   return {
     async reserve(call) {
       const limits = limitsOf(needs, call)
-      const { userId, promptTokens, promptNanos, tokenNanos, completionTokens, completionTokensMin, isTrial, signal } =
-        call
+      const { userId, promptTokens, promptNanos, tokenNanos, completionTokens, completionTokensMin } = call
+      const { choices, isTrial, signal } = call
       if (limits.length === 0) {
         const at = clock.now()
         return { completionTokens, at, granted: null, open: opened(call, at) }
@@ -186,7 +188,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       while (true) {
         const claim: BudgetClaim = {
           ...{ userId, at: clock.now(), limits, promptTokens, promptNanos, tokenNanos },
-          ...{ completionTokens, completionTokensMin, isTrial },
+          ...{ completionTokens, completionTokensMin, choices, isTrial },
         }
         const answer = await claimed(claim)
         if (answer === null) throw new Error('a claim was not answered')

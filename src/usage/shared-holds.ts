@@ -81,6 +81,7 @@ function isAlike(a: BudgetClaim, b: BudgetClaim): boolean {
     a.tokenNanos === b.tokenNanos &&
     a.completionTokens === b.completionTokens &&
     a.completionTokensMin === b.completionTokensMin &&
+    a.choices === b.choices &&
     a.isTrial === b.isTrial
   )
 }
