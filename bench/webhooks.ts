@@ -11,7 +11,7 @@ import { Stripe } from 'stripe'
 import { call } from '../src/cli/tour/client.ts'
 import { pay } from '../src/cli/tour/hosted-page.ts'
 import { migratedDatabase } from '../src/testing/database.ts'
-import { type RunningService, signUp, startService } from './lib/service.ts'
+import { type RunningService, signUp, startService, withOwnPool } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
 export const says =
@@ -61,13 +61,6 @@ export async function run(): Promise<void> {
     await database.drop()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** As many connections as the service opens where nobody says how many. */
-function withOwnPool(address: string): string {
-  const url = new URL(address)
-  url.searchParams.delete('max')
-  return url.href
 }
 
 function tell(engine: keyof typeof WANTED, rounds: readonly Round[]): void {

@@ -12,7 +12,7 @@ export type Play = {
   written: number
   /** How long an answer takes: a whole one comes after it, a stream pauses in its middle. */
   waitMs?: number
-  /** The answer is as long as the caller lets it be, and `completion` at most. */
+  /** The answer is as long as the caller lets it be, in all its choices, and `completion` at most. */
   toTheLimit?: boolean
 }
 
@@ -38,7 +38,7 @@ const server = createServer(async (request, reply) => {
   const told = /PLAY (\{.*?\})/.exec(text.replaceAll('\\"', '"'))?.[1]
   const play = JSON.parse(told ?? 'null') as Play
   const body = JSON.parse(text) as Json
-  if (play.toTheLimit) play.completion = Math.min(play.completion, limitOf(body))
+  if (play.toTheLimit) play.completion = Math.min(play.completion, limitOf(body) * Number(body.n ?? 1))
   const entry = book[play.id] ?? { firstAskedMs: Date.now(), asked: 0, answered: 0, prompt: 0, completion: 0 }
   book[play.id] = entry
   entry.asked++

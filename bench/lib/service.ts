@@ -61,7 +61,8 @@ export async function startService(
     },
     async stop() {
       child.kill('SIGTERM')
-      if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve))
+      if (child.exitCode === null && child.signalCode === null)
+        await new Promise((resolve) => child.once('exit', resolve))
       if (keep.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
     },
   }
@@ -93,6 +94,13 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as { port: number }
   await new Promise((resolve) => server.close(resolve))
   return port
+}
+
+/** As many connections as the service opens where nobody says how many. */
+export function withOwnPool(address: string): string {
+  const url = new URL(address)
+  url.searchParams.delete('max')
+  return url.href
 }
 
 /** A signed-in person: an access token and the id. */
