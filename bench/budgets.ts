@@ -52,6 +52,8 @@ function tellAttack(engine: string, keys: number, told: Attacked): void {
   )
   for (const fault of told.wrong.slice(0, 20)) console.log(`  ${fault}`)
   if (told.wrong.length > 0) process.exitCode = 1
+  const unseenUsd = told.billedUsd - told.usedUsd
+  if (unseenUsd > 1e-9) console.log(`\n  Billed for calls that a killed node had not noted yet: ${usd(unseenUsd)}`)
   console.log(
     told.wrong.length > 0 ? `\n  ${told.wrong.length} are WRONG` : '\n  Never over, and none refused falsely.',
   )

@@ -173,3 +173,47 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
   const { length } = await db.selectFrom('usage_records').select('id').execute()
   assert.equal(length, CROWD + OPEN + fit)
 })
+
+test('many users at once have each what is theirs, on whichever nodes, and none another’s', async (t) => {
+  const app = await testApp(t)
+  const { config } = app.platform
+  const plans = config.catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: (2 * HELD + 1) / 1e9 }))
+  const shared = { ...config, serve: new Set(['api'] as const), catalogue: { ...config.catalogue, plans } }
+  const nodes = [0, 1].map(() => {
+    const node = createUsage(
+      { ...app.platform, config: shared },
+      { keyBudgets: async () => [], tellOwner: async () => {} },
+    )
+    t.after(() => node.close())
+    return node
+  })
+  const users = Array.from({ length: CROWD / 5 }, (_, index) => `user-${index}`)
+  const held: { ledger: (typeof nodes)[number]['ledger']; reservation: Reservation }[] = []
+  const claim = async (round: number) => {
+    const granted = new Map<string, number>()
+    const ask = async (userId: string, index: number) => {
+      const { ledger } = nodes[(index + round) % 2]!
+      const reservation = await ledger
+        .reserve({ ...callOf('k'), call: undefined, userId, isTrial: true })
+        .catch(() => null)
+      if (reservation === null) return
+      held.push({ ledger, reservation })
+      granted.set(userId, (granted.get(userId) ?? 0) + 1)
+    }
+    // Whoever comes in one turn shares a statement: those with room, those without, and those who have never asked.
+    const late = round === 0 ? users.slice(1) : users
+    await Promise.all([...late, ...late, ...late].map(ask))
+    return late.map((userId) => granted.get(userId) ?? 0)
+  }
+  const budgets = () => app.platform.db.selectFrom('usage_budgets').select(['user_id', 'reserved_nanos']).execute()
+  for (const round of [0, 1, 2]) {
+    const granted = await claim(round)
+    assert.ok(
+      granted.every((count) => count === 2),
+      granted.join(' '),
+    )
+    assert.ok((await budgets()).every(({ reserved_nanos }) => Number(reserved_nanos) === 2 * HELD))
+    await Promise.all(held.splice(0).map(({ ledger, reservation }) => ledger.release(reservation)))
+    assert.ok((await budgets()).every(({ reserved_nanos }) => Number(reserved_nanos) === 0))
+  }
+})

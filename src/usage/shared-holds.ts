@@ -2,7 +2,7 @@
 // they are, so that those of a node that died can be given back. A claim is a conditional update, so no limit is passed.
 import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
-import { type Db, forUpdate } from '#platform/db/db.ts'
+import { type Db, dialectOf, forUpdate } from '#platform/db/db.ts'
 import { alertOfRefusal } from './alerts.ts'
 import {
   type Amounts,
@@ -30,22 +30,17 @@ export async function reserveAll(tx: BudgetTx, nodeId: string, claims: BudgetCla
   const [only] = claims
   if (only !== undefined && claims.length === 1) return [await reserveOne(tx, nodeId, only)]
   const answers: BudgetAnswer[] = []
-  for (const entries of groupsOf(claims)) {
-    const [first] = entries
-    if (first === undefined) continue
-    if (entries.length > 1) {
-      const all = { tokens: 0, nanos: 0 }
-      for (const { claim } of entries) {
-        const { tokens, nanos } = amountsOf(claim, claim.completionTokens)
-        all.tokens += tokens
-        all.nanos += nanos
+  const groups = groupsOf(claims)
+  const taken = await takeTogether(tx, nodeId, groups)
+  for (const group of groups) {
+    const { entries, first } = group
+    const isTaken =
+      taken.has(group) || (entries.length > 1 && (await take(tx, nodeId, first, amountsOfAll(group))) === null)
+    if (isTaken) {
+      for (const { index, claim } of entries) {
+        answers[index] = { is: 'granted', granted: granted(claim, claim.completionTokens) }
       }
-      if ((await take(tx, nodeId, first.claim, all)) === null) {
-        for (const { index, claim } of entries) {
-          answers[index] = { is: 'granted', granted: granted(claim, claim.completionTokens) }
-        }
-        continue
-      }
+      continue
     }
     // Together they do not fit: one by one, first come, first served.
     let refused: { claim: BudgetClaim; answer: BudgetAnswer } | null = null
@@ -60,18 +55,98 @@ export async function reserveAll(tx: BudgetTx, nodeId: string, claims: BudgetCla
   return answers
 }
 
+type Group = { first: BudgetClaim; entries: { index: number; claim: BudgetClaim }[] }
+
 /** Claims on the same budgets, in their order. */
-function groupsOf(claims: BudgetClaim[]) {
-  const groups = new Map<string, { index: number; claim: BudgetClaim }[]>()
+function groupsOf(claims: BudgetClaim[]): Group[] {
+  const groups = new Map<string, Group>()
   claims.forEach((claim, index) => {
     let name = `${claim.userId}|${claim.at.slice(0, 10)}`
     for (const { scope, period, tokens, nanos } of claim.limits) name += `|${scope}/${period}:${tokens}:${nanos}`
     const group = groups.get(name)
-    if (group === undefined) groups.set(name, [{ index, claim }])
-    else group.push({ index, claim })
+    if (group === undefined) groups.set(name, { first: claim, entries: [{ index, claim }] })
+    else group.entries.push({ index, claim })
   })
   // Sorted, so that two nodes lock rows in one order.
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entries]) => entries)
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+}
+
+function amountsOfAll({ entries }: Group): Amounts {
+  const all = { tokens: 0, nanos: 0 }
+  for (const { claim } of entries) {
+    const { tokens, nanos } = amountsOf(claim, claim.completionTokens)
+    all.tokens += tokens
+    all.nanos += nanos
+  }
+  return all
+}
+
+/**
+ * Many users' claims in two statements on a server, where each costs a round trip, as long as each is on one budget alone: of several
+ * all or none is taken. Rows are locked in the groups' order. @returns what is taken; what is not may fit in part, or has no row yet.
+ */
+async function takeTogether(tx: BudgetTx, nodeId: string, groups: Group[]): Promise<ReadonlySet<Group>> {
+  const taken = new Set<Group>()
+  if (dialectOf(tx.db) !== 'postgres' || groups.length === 1) return taken
+  if (groups.some(({ first }) => first.limits.length !== 1)) return taken
+  // One row is changed once in a statement: of a user's groups (two limits of one budget, two days) the later come after it.
+  const asked = new Map<string, Group>()
+  const rows: (BudgetName & Amounts & { n: number; most: number; dearest: number })[] = []
+  for (const group of groups) {
+    const { first } = group
+    const [limit] = first.limits
+    if (limit === undefined) continue
+    const row = { user_id: first.userId, scope: limit.scope, period: periodsAt(first.at)[limit.period] }
+    const name = nameOf(row)
+    if (asked.has(name)) continue
+    asked.set(name, group)
+    const most = { most: limit.tokens ?? NO_LIMIT, dearest: limit.nanos ?? NO_LIMIT }
+    rows.push({ n: rows.length, ...row, ...amountsOfAll(group), ...most })
+  }
+  const changed = await tx.run(takeManyOf(tx.db, rows))
+  for (const row of changed.rows as BudgetName[]) {
+    const group = asked.get(nameOf(row))
+    if (group !== undefined) taken.add(group)
+  }
+  const own = rows.filter((row) => taken.has(asked.get(nameOf(row)) as Group))
+  if (own.length > 0) await tx.run(ownManyOf(tx.db, nodeId, own))
+  return taken
+}
+
+type BudgetName = { user_id: string; scope: string; period: string }
+const nameOf = ({ user_id, scope, period }: BudgetName) => `${user_id}|${scope}|${period}`
+
+function takeManyOf(db: Db, rows: object[]): CompiledQuery {
+  const json = JSON.stringify(rows)
+  const query = sql`
+    with locked as materialized (
+      select asked.*
+      from jsonb_to_recordset(${json}::jsonb) as asked
+        (n int, user_id text, scope text, period text, tokens bigint, nanos bigint, most bigint, dearest bigint)
+      join usage_budgets using (user_id, scope, period)
+      order by n
+      for update of usage_budgets
+    )
+    update usage_budgets as budget
+    set reserved_tokens = reserved_tokens + locked.tokens, reserved_nanos = reserved_nanos + locked.nanos
+    from locked
+    where budget.user_id = locked.user_id and budget.scope = locked.scope and budget.period = locked.period
+      and used_tokens + reserved_tokens + locked.tokens <= locked.most
+      and used_nanos + reserved_nanos + locked.nanos <= locked.dearest
+    returning budget.user_id, budget.scope, budget.period`
+  return compiled(db, 'take-many', [json], () => ({ compile: () => query.compile(db) }))
+}
+
+function ownManyOf(db: Db, nodeId: string, rows: object[]): CompiledQuery {
+  const json = JSON.stringify(rows)
+  const query = sql`
+    insert into usage_reservations (node_id, user_id, scope, period, tokens, nanos)
+    select ${nodeId}, user_id, scope, period, tokens, nanos
+    from jsonb_to_recordset(${json}::jsonb) as own
+      (user_id text, scope text, period text, tokens bigint, nanos bigint)
+    on conflict (node_id, user_id, scope, period) do update
+    set tokens = usage_reservations.tokens + excluded.tokens, nanos = usage_reservations.nanos + excluded.nanos`
+  return compiled(db, 'own-many', [nodeId, json], () => ({ compile: () => query.compile(db) }))
 }
 
 function isAlike(a: BudgetClaim, b: BudgetClaim): boolean {
