@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto'
 import { setProcessorCustomer } from '#identity/subscription.ts'
 import { findUser, type User } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
-import { type Db, transaction } from '#platform/db/db.ts'
+import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
+import { batchWrites, type WriteBatcher } from '#platform/db/write-batching.ts'
 import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
 import type { BillingEvent } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
@@ -20,14 +21,28 @@ export function customersOf(db: Db, userId: string): Promise<Customer[]> {
   return db.selectFrom('billing_customers').selectAll().where('user_id', '=', userId).orderBy('customer_id').execute()
 }
 
-/** Asked for each event. */
+/** Asked for each event: an embedded database answers at once, and a server's round trip is shared by those that ask meanwhile. */
+export async function ownerOf(db: Db, customerId: string): Promise<string | null> {
+  if (!db.isTransaction && dialectOf(db) === 'postgres') return ownersAsked(db).add(customerId)
+  return (await findOwner(db, customerId))?.user_id ?? null
+}
+
 const findOwner = prepared(
   (db) => db.selectFrom('billing_customers').select('user_id').where('customer_id', '=', ''),
   1,
 )
 
-export async function ownerOf(db: Db, customerId: string): Promise<string | null> {
-  return (await findOwner(db, customerId))?.user_id ?? null
+const ownersAskedOf = new WeakMap<Db, WriteBatcher<string, string | null>>()
+
+function ownersAsked(db: Db): WriteBatcher<string, string | null> {
+  const known = ownersAskedOf.get(db)
+  if (known !== undefined) return known
+  const asked = batchWrites<string, string | null>(async (ids) => {
+    const owners = await knownCustomers(db, ids)
+    return ids.map((id) => owners.get(id) ?? null)
+  })
+  ownersAskedOf.set(db, asked)
+  return asked
 }
 
 /** Of these customers the users they belong to. */
