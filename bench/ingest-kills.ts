@@ -50,6 +50,7 @@ export async function run([count = '100']: string[]): Promise<void> {
       wrong.push(...halves(dataDir).map((text) => `after kill ${life}: ${text}`))
       resumed += begunJobs(dataDir)
       service = await start(life)
+      if (life % 10 === 0) console.log(`  ${life} kills, ${acknowledged} acknowledged, ${wrong.length} wrong`)
     }
     await quiet(service, key, dataDir)
     wrong.push(...halves(dataDir), ...lost(dataDir, wanted), ...orphans(dataDir))
@@ -216,22 +217,39 @@ function orphans(dataDir: string): string[] {
   })
 }
 
-/** Until everything is stored, embedded and swept. */
+/** What waits may have been tried as often as it was killed: the last wait between two tries is two hours, the usual one a minute. */
+const REST_MS = 20 * 60_000
+
+/** Until everything is stored, embedded and swept. @throws Error that says what is left */
 async function quiet(service: RunningService, key: string, dataDir: string): Promise<void> {
-  for (let turn = 0; turn < 600; turn++) {
+  const deadline = Date.now() + REST_MS
+  for (let told = Date.now(); Date.now() < deadline; await sleep(500)) {
     const reply = await fetch(`${service.url}/api/rag/jobs?limit=1000`, { headers: { authorization: `Bearer ${key}` } })
     const jobs = (await reply.json()) as { state: string }[]
-    const isStored = jobs.every(({ state }) => state === 'done' || state === 'failed')
+    const unfinished = jobs.filter(({ state }) => state === 'queued' || state === 'running').length
     const now = new Date().toISOString()
     const due = read(dataDir, (db) =>
       db
         .prepare(`select count(*) as n from jobs where kind like 'rag.%' and status = 'queued' and run_at < ?`)
         .get(now),
     )
-    if (isStored && due?.n === 0) return
-    await sleep(500)
+    if (unfinished === 0 && due?.n === 0) return
+    if (Date.now() - told < 30_000) continue
+    told = Date.now()
+    console.log(`  at rest soon: ${unfinished} documents to store, ${due?.n} jobs due`)
   }
-  throw new Error('it did not come to rest within five minutes')
+  throw new Error(`it did not come to rest: ${JSON.stringify(waiting(dataDir))}`)
+}
+
+function waiting(dataDir: string): unknown {
+  return read(dataDir, (db) => [
+    db.prepare(`select state, count(*) as n, max(attempts) as attempts from rag_jobs group by state`).all(),
+    db
+      .prepare(
+        `select kind, status, attempts, run_at, last_error from jobs where kind like 'rag.%' and status = 'queued'`,
+      )
+      .all(),
+  ])
 }
 
 /** Vectors after a moment, as a vendor's come. */

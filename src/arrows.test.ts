@@ -52,7 +52,9 @@ test('rooms import along the arrows, and every arrow is used', () => {
       if (target === 'config.ts' || specifier.endsWith('catalogue/catalogue.ts')) continue
       if (
         room === 'cli' &&
-        ['service.ts', 'open.ts', 'migrations.ts', 'retention.ts', 'user-app.ts', 'version.ts'].includes(target)
+        ['service.ts', 'open.ts', 'migrations.ts', 'retention.ts', 'sharding.ts', 'user-app.ts', 'version.ts'].includes(
+          target,
+        )
       )
         continue
       used[room]?.add(target)
@@ -218,4 +220,11 @@ test('a test that a document names is there', () => {
     named.filter(({ path }) => !known.some((one) => one === path || one.endsWith(`/${path}`))),
     [],
   )
+  // "a test", "another" in `its file`
+  for (const [, titles = '', path = ''] of readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').matchAll(
+    /((?:"[^"|]+"(?:, )?)+) in `([^`]+)`/g,
+  )) {
+    const file = readFileSync(join(ROOT, path), 'utf8')
+    for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) assert.ok(file.includes(title), `${path}: ${title}`)
+  }
 })

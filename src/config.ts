@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { Catalogue, Tier } from './catalogue/catalogue.ts'
-import { type AiConfig, readAi, readEmbedder, readModel, readPriceFiles } from './config/ai.ts'
+import { type AiConfig, readAi, readEmbedder, readModel, readPriceFiles, readReranker } from './config/ai.ts'
 import {
   type ProcessorConfig,
   pricesOf,
@@ -80,6 +80,7 @@ export type Config = {
   embedder: string
   /** Makes follow-up questions about documents stand alone before they are searched; null: no model does. */
   followUpModel: Route | null
+  rerankModel: Route | null
   oauth: OAuthConfig
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
@@ -120,7 +121,7 @@ export function configFromProcess({ toLook = false }: { toLook?: boolean } = {})
   const config = readConfig(processEnv())
   if (config.production && config.secretKey === null && !toLook) {
     throw new ConfigError(
-      'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (openssl rand -base64 32)',
+      'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (npm run cli -- secret)',
     )
   }
   return config
@@ -265,6 +266,7 @@ export function readConfig(env: Env): Config {
     ai,
     embedder: readEmbedder(read, ai),
     followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),
+    rerankModel: readReranker(read, ai),
     // Nobody is vouched for by a sandbox where the emails to them are real.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base),

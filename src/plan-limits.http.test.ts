@@ -11,7 +11,10 @@ import { type MockVendor, mockVendor } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 const PLAN = { name: 'Pro', prices: {}, grants: ['ai', 'rag', 'api_keys'] }
-const LIMITS = { documents_max: 3, characters_max: 2_000, chunks_max: 12, output_tokens_max: 500, choices_max: 2 }
+const LIMITS = {
+  ...{ documents_max: 3, characters_max: 2_000, chunks_max: 12, file_bytes_max: 2_500 },
+  ...{ output_tokens_max: 500, choices_max: 2 },
+}
 const HI = [{ role: 'user', content: 'Hi' }]
 
 suite('a plan’s limits', () => {
@@ -137,6 +140,62 @@ suite('a plan’s limits', () => {
     const storing = storeDocument({ ...deps, embedder }, userId, document, AbortSignal.timeout(60_000), { limits })
     await assert.rejects(storing, /Storage limit reached/)
     assert.equal(embedded, 0)
+  })
+
+  test('bound the bytes of the files that are kept, to the byte however many come at once, and a file that goes makes room', async () => {
+    const fay = await app.as('fay', { tier: 'pro' })
+    const upload = (text: string, size: number, more: Record<string, string> = {}) => {
+      const form = new FormData()
+      const page = `<html><p>${text}</p><!-- `
+      form.append('file', new Blob([page.padEnd(size - 4, '.'), ' -->']), `${text}.html`)
+      for (const [name, value] of Object.entries(more)) form.append(name, value)
+      return fay.post('/api/rag/ingest/file', form)
+    }
+    const keptFiles = async () => {
+      await app.settle()
+      const rows = await app.platform.db
+        .selectFrom('rag_originals')
+        .select('bytes')
+        .where('user_id', '=', fay.userId)
+        .execute()
+      const sum = rows.reduce((sum, { bytes }) => sum + Number(bytes), 0)
+      assert.deepEqual((await kept(fay)).file_bytes, { used: sum, max: 2_500 })
+      return sum
+    }
+
+    const replies = await Promise.all('uvwxy'.split('').map((name) => upload(`File ${name}`, 1_250)))
+    assert.equal(replies.filter(({ status }) => status === 200).length, 2)
+    const refused = replies.find(({ status }) => status !== 200)
+    assert.deepEqual([refused?.status, refused?.body.limit, refused?.body.max], [413, 'file_bytes_max', 2_500])
+    assert.equal(await keptFiles(), 2_500)
+    assert.equal((await upload('One byte', 33)).status, 413)
+    assert.equal((await store(fay, 'A text has no file.')).status, 200)
+
+    const [first, second] = (await fay.get('/api/rag/documents')).body.filter(
+      ({ source }: { source: string }) => source,
+    )
+    await fay.delete(`/api/rag/documents/${first.id}`)
+    assert.equal(await keptFiles(), 1_250)
+    assert.equal((await upload('Named', 1_000, { external_id: 'n' })).status, 200)
+    assert.equal(
+      (await upload('Named anew', 1_251, { external_id: 'n' })).status,
+      413,
+      'what is replaced is counted off',
+    )
+    assert.equal((await upload('Named again', 1_250, { external_id: 'n' })).status, 200)
+    assert.equal(await keptFiles(), 2_500)
+    await fay.delete(`/api/rag/documents/${second.id}`)
+    assert.equal(await keptFiles(), 1_250)
+
+    const { key } = (await fay.post('/api/api-keys', { name: 'later' })).body
+    const form = new FormData()
+    form.append('file', new Blob(['<p>Late</p>'.padEnd(1_251, ' ')]), 'late.html')
+    const headers = { authorization: `Bearer ${key}`, prefer: 'respond-async' }
+    const queued = await app.request('POST', '/api/rag/ingest/file', { body: form, headers })
+    await app.settle()
+    const job = (await fay.get(`/api/rag/jobs/${queued.body.job_id}`)).body
+    assert.deepEqual([job.state, job.error.code], ['failed', 'storage_limit_reached'])
+    assert.equal(await keptFiles(), 1_250)
   })
 
   test('are told with the plan, and one without limits has none', async () => {

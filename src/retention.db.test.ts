@@ -31,12 +31,12 @@ test('every table that grows is in a rule of retention, or it is said what bound
 /** What bounds the tables that no rule of age takes from. */
 const BOUNDED: Record<string, string> = {
   ...of('one row a person, or a few; they go with the account', [
-    ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons'],
+    ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons', 'lookups'],
     ...['billing_accounts', 'billing_customers', 'store_checkouts', 'switches'],
     ...['billing_letters', 'deals'],
   ]),
   ...of('what a person keeps; plans bound it, and it goes with the account', [
-    ...['rag_stores', 'rag_documents', 'rag_external_ids', 'rag_chunks', 'rag_originals'],
+    ...['rag_stores', 'rag_documents', 'rag_external_ids', 'rag_chunks', 'rag_vectors', 'rag_originals'],
   ]),
   ...of('the books: kept as long as the law asks', ['purchases', 'payments', 'refunds', 'disputes', 'invoices']),
   ...of('goes with its session', ['session_tokens']),
@@ -191,7 +191,7 @@ async function tablesOf(db: Db): Promise<string[]> {
     ? sql<{ name: string }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by 1`
     : sql<{ name: string }>`
         select table_name as name from information_schema.tables
-        where table_schema = current_schema() and table_name <> 'rag_vectors' order by 1`
+        where table_schema = current_schema() and table_name <> 'rag_halfvecs' order by 1`
   ).execute(db)
   return rows.map(({ name }) => name)
 }

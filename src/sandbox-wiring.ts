@@ -1,4 +1,6 @@
 /** The sandbox, told where this service listens: it calls back over those ports, as the real world would over the network. */
+
+import { RECONCILE_JOB } from '#billing/reconciliation.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
 import { isMovable } from '#platform/clock.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
@@ -7,14 +9,22 @@ import { createSandbox, type Sandbox, type SandboxNeeds } from '#sandbox/sandbox
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import type { Config } from './config.ts'
 
-export function openSandbox({ config, clock, jobs, log }: Platform, embedder: Embedder): Sandbox {
+export function openSandbox(
+  { config, clock, db, jobs, log }: Pick<Platform, 'config' | 'clock' | 'db' | 'jobs' | 'log'>,
+  embedder: Embedder,
+): Sandbox {
   const never = new AbortController().signal
   return createSandbox({
     dataDir: config.dataDir,
     clock,
     hands: {
       advance: config.processor.sandboxed && isMovable(clock) ? (ms) => clock.advance(ms) : null,
-      catchUp: jobs.drain,
+      // Nothing tells the service of days: what it does by the hour is done in each day of a move.
+      async catchUp({ isThere }) {
+        const payload = { byClockAlone: !isThere }
+        await jobs.enqueue(db, RECONCILE_JOB, payload, { key: `${RECONCILE_JOB}:${isThere ? 'moved' : 'moving'}` })
+        await jobs.drain()
+      },
     },
     log,
     embed: async (texts) => (await embedder.embed(texts, 'document', never)).vectors,

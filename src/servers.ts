@@ -9,7 +9,7 @@ import type { Authenticators, Entitlements, Limits } from '#platform/http/access
 import { type App, createApp, type ServiceState } from '#platform/http/app.ts'
 import { createBodyAdmission } from '#platform/http/bodies.ts'
 import type { ConnectionLimit } from '#platform/http/connections.ts'
-import { healthRoutes } from '#platform/http/health.ts'
+import { HEALTH_TAG, healthRoutes } from '#platform/http/health.ts'
 import type { Reference } from '#platform/http/openapi.ts'
 import { describeRoutes, referencePages } from '#platform/http/reference.ts'
 import { apiErrors, type ErrorShape } from '#platform/http/replies.ts'
@@ -92,7 +92,10 @@ export async function createServers(
   if (config.debug) {
     const about = (server: 'api' | 'storefront') => ({
       securitySchemes: SECURITY_SCHEMES,
-      tags: rooms.filter((room) => (room.server ?? 'api') === server).flatMap(({ tags }) => tags ?? []),
+      tags: [
+        ...rooms.filter((room) => (room.server ?? 'api') === server).flatMap(({ tags }) => tags ?? []),
+        HEALTH_TAG,
+      ],
       examples: () => readExamples()[server],
       entitlements,
     })
@@ -144,7 +147,7 @@ function originElsewhere({ base, frontend }: Config['urls']): string | null {
 type About = Omit<Reference, 'info' | 'url' | 'problems'>
 
 /** For developers. Before the routes that it is about. */
-async function describeApi(app: App, { config: { urls } }: Platform, about: About): Promise<void> {
+async function describeApi(app: App, { config: { urls } }: Pick<Platform, 'config'>, about: About): Promise<void> {
   const title = 'Latchkey'
   const description = `Accounts, billing, AI gateway, retrieval, API keys, administration. The storefront describes its own: ${urls.storefront}/openapi.json`
   const info = { title, version, description }
@@ -157,7 +160,11 @@ async function describeApi(app: App, { config: { urls } }: Platform, about: Abou
   await referencePages(app, title)
 }
 
-async function describeStorefront(app: App, { config: { urls } }: Platform, about: About): Promise<void> {
+async function describeStorefront(
+  app: App,
+  { config: { urls } }: Pick<Platform, 'config'>,
+  about: About,
+): Promise<void> {
   const info = { title: 'Latchkey storefront', version, description: 'Checkout, purchases, downloads, contact.' }
   await describeRoutes(app, { ...about, info, url: urls.storefront, problems: {} })
 }

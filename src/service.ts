@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createAdmin } from '#admin/admin.ts'
 import { type Ai, createAi } from '#ai/ai.ts'
 import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
+import { startLinking } from '#audit/linking.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { openProcessor } from '#billing/processor.ts'
 import { createLocalEmbedder } from '#embeddings/local-pool.ts'
@@ -50,6 +51,9 @@ export type Service = {
    */
   close(drainMs?: number, delayMs?: number): Promise<void>
 }
+
+/** How long an end waits for the last entries of the audit log to be linked. */
+const LAST_LINKS_MS = 1_000
 
 export async function createService(
   config: Config,
@@ -105,6 +109,7 @@ export async function createService(
   })
   const listener = createListener(config, connections, api ?? health, storefront)
   let stopRetention = () => {}
+  let stopLinking = async () => {}
   let closing: Promise<void> | null = null
 
   return {
@@ -123,6 +128,7 @@ export async function createService(
       for (const room of rooms) await room.start?.()
       platform.start()
       stopRetention = startRetention(platform, agedRows(config))
+      stopLinking = startLinking(platform)
     },
     close: (drainMs = 30_000, delayMs = 0) => (closing ??= close(drainMs, delayMs)),
   }
@@ -139,6 +145,8 @@ export async function createService(
     await Promise.all([platform.stop(leftMs), listener.close(leftMs)])
     await sandbox?.close()
     for (const room of rooms.toReversed()) await room.close?.()
+    // What a database that is away keeps waiting is linked at the next start.
+    await Promise.race([stopLinking(), wait(LAST_LINKS_MS)])
     await platform.close()
   }
 }

@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testApp } from '../../src/testing/app.ts'
-import { differences } from '../../src/testing/billing-chaos/truth.ts'
-import { AFTERWARDS_MS, chaosCatalogue, playChaos } from '../../src/testing/billing-chaos/world.ts'
+import { census, differences } from '../../src/testing/billing-chaos/truth.ts'
+import { chaosCatalogue, playChaos, reconcileAll } from '../../src/testing/billing-chaos/world.ts'
 
 export type Life = {
   dataDir: string
@@ -38,14 +38,12 @@ try {
   // The first life.
 }
 
+// From here on it may be killed.
+process.stdout.write('begun\n')
 const name = `chaos-${seed}`
 const told = await playChaos(app, { seed: seed * 10 + life, histories, steps, name })
 if (!isLast) await new Promise(() => {})
-await app.settle()
-app.clock.advance(AFTERWARDS_MS)
-const done = await app.service.billing.sync()
-await app.settle()
-await app.service.billing.sync()
-process.stdout.write(JSON.stringify({ told, done, wrong: await differences(app, name) }))
+const done = await reconcileAll(app)
+process.stdout.write(JSON.stringify({ told, done, befell: await census(app), wrong: await differences(app, name) }))
 for (const end of endings) await end()
 process.exit()

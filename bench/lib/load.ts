@@ -8,14 +8,20 @@ export type LoadOptions = {
   port: number
   path: string
   headers?: Record<string, string>
+  /** JSON, sent as a POST; without one it is a GET. */
+  body?: string
   connections: number
   seconds: number
 }
 
-/** Sends GETs on 127.0.0.1 over `connections` sockets, each with one request in flight, for a bounded time. */
-export async function load({ port, path, headers = {}, connections, seconds }: LoadOptions): Promise<LoadResult> {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${lines.join('')}\r\n`)
+/** Sends requests to 127.0.0.1 over `connections` sockets, each with one request in flight, for a bounded time. */
+export async function load({ port, path, headers = {}, body, connections, seconds }: LoadOptions): Promise<LoadResult> {
+  const sent =
+    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const lines = Object.entries({ ...headers, ...sent }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const request = Buffer.from(
+    `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${lines.join('')}\r\n${body ?? ''}`,
+  )
   const times: number[] = []
   let errors = 0
   const startedMs = performance.now()

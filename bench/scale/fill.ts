@@ -16,7 +16,7 @@ function hexOf(number: number): string {
 export async function fill(db: Db, users: number): Promise<void> {
   const write = writer(db)
   await fillPeople(db, write, users)
-  await fillCalls(write, users)
+  await fillCalls(db, write, users)
   await fillShop(write, users)
   await fillRest(write, users)
   await write.raw('analyze').execute(db)
@@ -51,6 +51,7 @@ async function fillPeople(db: Db, { isSqlite, raw, id, at, flag, put }: Writer, 
     },
     users,
   )
+  await put('lookups', { name: `'u' || n || '@example.com'`, kind: `'email'`, owner: id('n') }, users)
   await raw(
     `insert into user_counts (day, slot, users, verified, active)
      select day, 0, count(*), sum(verified), sum(active) from (
@@ -63,7 +64,7 @@ async function fillPeople(db: Db, { isSqlite, raw, id, at, flag, put }: Writer, 
   ).execute(db)
 }
 
-async function fillCalls({ isSqlite, id, at, day, flag, put }: Writer, users: number) {
+async function fillCalls(db: Db, { isSqlite, raw, id, at, day, flag, put }: Writer, users: number) {
   const u = someone(users)
   await put(
     'sessions',
@@ -127,6 +128,12 @@ async function fillCalls({ isSqlite, id, at, day, flag, put }: Writer, users: nu
     2 * users,
     isSqlite ? 'where true on conflict do nothing' : 'on conflict do nothing',
   )
+  const sums = ['requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'cost_nanos']
+  await raw(
+    `insert into usage_totals (day, slot, model, vendor, tier, outcome, ${sums.join(', ')})
+     select day, 0, model, vendor, tier, outcome, ${sums.map((sum) => `sum(${sum})`).join(', ')}
+     from usage_days group by day, model, vendor, tier, outcome`,
+  ).execute(db)
 }
 
 async function fillShop({ id, at, put }: Writer, users: number) {
@@ -134,13 +141,16 @@ async function fillShop({ id, at, put }: Writer, users: number) {
   await put(
     'purchases',
     {
-      ...{ id: id('n'), user_id: id(u), tier: `'pro'`, status: `'completed'`, payment_ref: `'pi_' || n` },
+      ...{ owner: id(u), id: id('n'), user_id: id(u), tier: `'pro'`, status: `'completed'`, payment_ref: `'pi_' || n` },
       ...{ checkout_session_id: `'cs_' || n`, amount_cents: '29900', currency: `'usd'`, license_hash: `'h' || n` },
       ...{ license_sealed: `'x'`, download_count: '1', max_downloads: '5', entitled_until: at('-31536000') },
       created_at: at('n % 31536000'),
     },
     Math.floor(users / 4),
   )
+  const licenses = Math.floor(users / 4)
+  await put('lookups', { name: `'pi_' || n`, kind: `'payment'`, owner: id(u) }, licenses)
+  await put('lookups', { name: `'h' || n`, kind: `'license'`, owner: id(u) }, licenses)
   await put(
     'downloads',
     {
@@ -174,19 +184,20 @@ async function fillShop({ id, at, put }: Writer, users: number) {
   )
 }
 
-async function fillRest({ id, at, json, bytes, put }: Writer, users: number) {
+async function fillRest({ id, at, json, put }: Writer, users: number) {
   const u = someone(users)
   await put(
     'audit_log',
     {
       ...{
         chain: 'n % 64',
+        id: `'f' || n`,
         position: '1000 + n',
         at: at('n % 31536000'),
         actor: `'p_' || (n % ${users})`,
         action: `'sign-in'`,
       },
-      ...{ commitment: `'c'`, salt: `'s'`, details: json('{"method":"password"}'), previous: `'p'`, hash: `'h'` },
+      ...{ commitment: `'c'`, salt: `'s'`, details: json('{"method":"password"}'), mark: `'m'`, hash: `'h'` },
     },
     2 * users,
   )
@@ -214,7 +225,7 @@ async function fillRest({ id, at, json, bytes, put }: Writer, users: number) {
         chunks: '3',
         total_chunks: '3',
       },
-      ...{ characters: '1500', embedder: `'local'`, kept_in: `'bytes'`, created_at: at('n % 31536000') },
+      ...{ characters: '1500', embedder: `''`, next_embedder: `''`, kept_in: `''`, created_at: at('n % 31536000') },
     },
     documents,
   )
@@ -222,7 +233,7 @@ async function fillRest({ id, at, json, bytes, put }: Writer, users: number) {
     'rag_chunks',
     {
       ...{ user_id: id(`((n / 3) % ${users}) + 1`), version: `'v' || (n / 3)`, chunk_index: 'n % 3' },
-      ...{ content: `'A chunk of text about lighthouses, number ' || n`, start_offset: '0', gap: `''`, vector: bytes },
+      ...{ content: `'A chunk of text about lighthouses, number ' || n`, start_offset: '0', gap: `''` },
     },
     3 * documents,
   )
@@ -247,7 +258,6 @@ function writer(db: Db) {
       : `to_char(to_timestamp(${stamp} - (${daysAgo}) * 86400) at time zone 'utc', 'YYYY-MM-DD')`
   const flag = (condition: string) => (isSqlite ? `(${condition})` : `((${condition}))`)
   const json = (text: string) => (isSqlite ? `'${text}'` : `'${text}'::jsonb`)
-  const bytes = isSqlite ? "x''" : "''::bytea"
   const numbers = (count: number) =>
     isSqlite
       ? `with recursive g(n) as (select 1 union all select n + 1 from g where n < ${count}) select`
@@ -259,6 +269,6 @@ function writer(db: Db) {
     )
     await statement.execute(db)
   }
-  return { isSqlite, raw, id, at, day, flag, json, bytes, put }
+  return { isSqlite, raw, id, at, day, flag, json, put }
 }
 type Writer = ReturnType<typeof writer>

@@ -15,7 +15,10 @@ import { adminUsageRoutes } from './usage-routes.ts'
 
 type Needs = { identity: Identity; billing: Billing; switches: LiveSwitches }
 
-export function createAdmin(platform: Platform, { identity, billing, switches }: Needs): Room {
+export function createAdmin(
+  platform: Pick<Platform, 'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus'>,
+  { identity, billing, switches }: Needs,
+): Room {
   tellOfDeadJobs(platform)
   return {
     tags: [
@@ -29,7 +32,7 @@ export function createAdmin(platform: Platform, { identity, billing, switches }:
       },
     ],
     routes(app) {
-      adminRoutes(app, { platform, identity })
+      adminRoutes(app, { ...platform, identity })
       adminUsageRoutes(app, platform)
       adminSwitchRoutes(app, platform, switches)
       adminBillingRoutes(app, platform, billing)

@@ -59,8 +59,9 @@ const ContactMessage = Type.Object(
   { title: 'ContactMessage' },
 )
 
-export function adminRoutes(app: App, { platform, identity }: { platform: Platform; identity: Identity }): void {
-  const { config, db, clock, jobs } = platform
+type Needs = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & { identity: Identity }
+
+export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Needs): void {
   const Tier = Named('Tier', OneOf(...config.catalogue.plans.map(({ tier }) => tier)))
 
   app.get(
@@ -205,7 +206,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     },
     async (request) => {
       const caller = callerOf(request)
-      await requireFreshSignIn(platform, caller)
+      await requireFreshSignIn({ db, clock }, caller)
       const user = await identity.changeUser(caller.userId, request.params.id, request.body)
       return {
         ...userView(config.catalogue, user),

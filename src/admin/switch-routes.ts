@@ -31,7 +31,11 @@ const SwitchView = Type.Object(
   { title: 'Switch' },
 )
 
-export function adminSwitchRoutes(app: App, platform: Platform, live: LiveSwitches): void {
+export function adminSwitchRoutes(
+  app: App,
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'bus'>,
+  live: LiveSwitches,
+): void {
   const { db } = platform
 
   app.get(

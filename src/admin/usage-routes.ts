@@ -6,7 +6,14 @@ import type { App } from '#platform/http/app.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
-import { type Durations, durationsOfAll, type OperatorSum, sumAllUsage, totalAllUsage } from '#usage/operator-sums.ts'
+import {
+  type Durations,
+  type OperatorSum,
+  sampleCalls,
+  sumAllUsage,
+  sumUsersUsage,
+  totalAllUsage,
+} from '#usage/operator-sums.ts'
 import { Day, daysOf, GROUPS_MAX, spanOf } from '#usage/span.ts'
 
 const Percentiles = Type.Union([
@@ -41,11 +48,16 @@ const AllUsage = Type.Object({
     ),
     { description: 'Whose calls cost most.' },
   ),
-  is_sampled: Type.Boolean({ description: 'There were too many calls to time all: durations are of a part of them.' }),
+  is_sampled: Type.Boolean({
+    description:
+      'There were too many calls to read all: durations are of a part of them, and users are those of that part. Sums are exact.',
+  }),
 })
 
 const DAYS_MAX = 366
 const TOP_USERS = 10
+/** Of a sample's users, how many are added up. */
+const CANDIDATES_MAX = 500
 
 export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>): void {
   app.get(
@@ -72,9 +84,11 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
       if (daysOf(span) > DAYS_MAX) throw invalid(['query', 'from'], `Should be at most ${DAYS_MAX} days before 'to'`)
       const groupBy = query.group_by ?? 'day'
       const totals = await totalAllUsage(db, span)
-      const sums = await sumAllUsage(db, span, groupBy, GROUPS_MAX)
-      const top = await sumAllUsage(db, span, 'user', TOP_USERS)
-      const { isSampled, ofAll, ofKey } = await durationsOfAll(db, span, groupBy, totals.requests)
+      const { isSampled, ofAll, ofKey, users } = await sampleCalls(db, span, groupBy, totals.requests)
+      const among = isSampled ? users.slice(0, CANDIDATES_MAX) : null
+      const byUser = await sumUsersUsage(db, span, among, groupBy === 'user' ? GROUPS_MAX : TOP_USERS)
+      const sums = groupBy === 'user' ? byUser : await sumAllUsage(db, span, groupBy, GROUPS_MAX)
+      const top = byUser.slice(0, TOP_USERS)
       const emails = await emailsOf(
         db,
         [...top, ...(groupBy === 'user' ? sums : [])].map(({ key }) => key),

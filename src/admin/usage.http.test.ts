@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { type Client, testApp } from '#testing/app.ts'
 import { cuts, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
-import { durationsOfAll } from '#usage/operator-sums.ts'
+import { sampleCalls, sumUsersUsage } from '#usage/operator-sums.ts'
 
 const SECRET = 'The lighthouse key lies under the third stone.'
 const HI = [{ role: 'user', content: SECRET }]
@@ -94,8 +94,18 @@ test('what everybody used is summed exactly by whatever the operator asks, and s
   assert.equal(ofVendor.anthropic.first_token_ms, null, 'none was streamed')
   assert.ok(ofVendor.openai.first_token_ms.p50 >= 0)
   const today = app.clock.now().slice(0, 10)
-  const sample = await durationsOfAll(app.platform.db, { from: today, to: today }, 'vendor', 8, 3)
+  const span = { from: today, to: today }
+  const sample = await sampleCalls(app.platform.db, span, 'vendor', 8, 3)
   assert.equal(sample.isSampled, true)
+  assert.ok(sample.users.length > 0)
+  const everyone = await sumUsersUsage(app.platform.db, span, null, 10)
+  const found = await sumUsersUsage(app.platform.db, span, sample.users, 10)
+  // Who is found has exact sums.
+  for (const one of found)
+    assert.deepEqual(
+      one,
+      everyone.find(({ key }) => key === one.key),
+    )
   assert.ok(sample.ofAll.latency_ms !== null)
 
   const { body: key } = await ada.post('/api/api-keys', { name: 'laptop' })

@@ -18,7 +18,10 @@ export type Ai = ReturnType<typeof createAi>
 
 export type AiNeeds = { ledger: Ledger; localEmbedder: Embedder; switches: LiveSwitches }
 
-export function createAi(platform: Platform, { ledger, localEmbedder, switches }: AiNeeds) {
+export function createAi(
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'secrets' | 'log' | 'metrics' | 'tracer'>,
+  { ledger, localEmbedder, switches }: AiNeeds,
+) {
   const replies = createReplyCache(platform)
   const gateway = openGateway(platform, ledger, replies, switches)
   let stopSweeping = () => {}

@@ -181,7 +181,10 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
   const priced = pricesOf(own)
   if (priced.length > 0) return priced
   const listed = own.flatMap(({ prices }) => prices?.prices(kind) ?? [])
-  return listed.length > 0 ? listed : pricesOf(all)
+  if (listed.length > 0) return listed
+  const others = pricesOf(all)
+  // No list has a price of what reranks: it reads as what embeds does.
+  return others.length === 0 && kind === 'rerank' ? pricesLike({ vendors }, vendor, 'embedding') : others
 }
 
 /** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */

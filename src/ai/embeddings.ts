@@ -40,13 +40,24 @@ export function newTally(attemptLog: AttemptLog = newAttemptLog()): EmbeddingTal
 /** What the work has made, and what it used, as it was recorded. */
 export type Recorded<T> = { result: T; promptTokens: number; costUsd: number }
 
+type TalliedCall = Omit<NewCall, 'kind' | 'completionTokens'>
+
 /** Opens the call's record, does the work and settles the record with what the work has put into the tally. */
-export async function recordEmbedding<T>(
+export function recordEmbedding<T>(
   deps: RecordDeps,
-  call: Omit<NewCall, 'kind' | 'completionTokens'>,
+  call: TalliedCall,
   work: (tally: EmbeddingTally) => Promise<T>,
 ): Promise<Recorded<T>> {
-  const record = await openCall(deps, { ...call, kind: 'embedding', completionTokens: 0 })
+  return recordTallied(deps, { ...call, kind: 'embedding' }, work)
+}
+
+/** Of whatever reads and writes nothing. */
+export async function recordTallied<T>(
+  deps: RecordDeps,
+  call: TalliedCall & Pick<NewCall, 'kind'>,
+  work: (tally: EmbeddingTally) => Promise<T>,
+): Promise<Recorded<T>> {
+  const record = await openCall(deps, { ...call, completionTokens: 0 })
   const tally = newTally(record.attemptLog)
   const settle = (outcome: 'ok' | 'failed' | 'cancelled', failure: unknown = null) => {
     const { model, promptTokens, isEstimated } = tally

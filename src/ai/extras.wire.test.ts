@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { mockVendor, refuses, responseOf, type Step, says } from '#testing/mock-vendor.ts'
+import { createOpenAi } from './vendors/openai.ts'
 
 test('a search that no vendor tells of is paid where it was made, and not where another answered', async (t) => {
   const HI = [{ role: 'user', content: 'Hi' }]
@@ -23,6 +24,21 @@ test('a search that no vendor tells of is paid where it was made, and not where 
   assert.ok((await costOf(MODEL, says('found'))) >= 0.01)
   assert.ok((await costOf(MODEL, refuses(503))) < 0.001, 'Claude has not searched')
   assert.ok((await costOf('gpt-6-luna', says('found'))) < 0.001)
+})
+
+test('an operator lets a member pass, or none that is not known here', () => {
+  const sent = (habits: object, more: object) => {
+    const { shape } = createOpenAi('key', { habits })
+    const { body } = shape('llama', { messages: [{ role: 'user', content: 'Hi' }], ...more }, false)
+    const { model, stream, messages, ...rest } = JSON.parse(String(body))
+    return rest
+  }
+  const [models, odd] = [{ models: ['a'] }, { odd: 1 }]
+  assert.throws(() => sent({}, models), { param: 'models' })
+  assert.deepEqual(sent({ passes: ['models'] }, { ...models, ...odd }), { ...models, ...odd })
+  assert.throws(() => sent({ unknownMembers: 'refused' }, odd), { param: 'odd' })
+  assert.deepEqual(sent({ unknownMembers: 'refused', passes: ['odd'] }, { ...odd, top_k: 5 }), { ...odd, top_k: 5 })
+  assert.deepEqual(sent({ unknownMembers: 'refused', refuses: ['odd', 'top_k'] }, { ...odd, top_k: 5 }), {})
 })
 
 suite('what is billed beside tokens', () => {
@@ -96,6 +112,30 @@ suite('what is billed beside tokens', () => {
       assert.match(body.error.message, new RegExp(`'${type}' is billed apart`))
     }
     assert.equal(openai.calls.length + anthropic.calls.length, 0)
+  })
+
+  test('members that nobody knows reach a server of the dialect as they came, and no translation', async () => {
+    const more = { mirostat: { mode: 2 }, novelty: [1.5, null], min_p: 0.1 }
+    openai.play(says('Hi'))
+    assert.equal((await chat({ model: 'gpt-4.1-mini', ...more })).status, 200)
+    const { mirostat, novelty, min_p } = openai.calls.at(-1)!.body
+    assert.deepEqual({ mirostat, novelty, min_p }, more)
+    anthropic.play(says('Hi'))
+    assert.equal((await chat({ model: CLAUDE, ...more })).status, 200)
+    assert.deepEqual(
+      Object.keys(anthropic.calls.at(-1)!.body).filter((name) => name in more),
+      [],
+    )
+  })
+
+  test('members by which some server bills apart, asks other models or calls other addresses are refused by name', async () => {
+    const cases = { models: ['gpt-6-sol'], plugins: [{ id: 'web' }], search_parameters: { mode: 'on' }, best_of: 50 }
+    for (const [name, value] of Object.entries({ ...cases, api_base: 'http://127.0.0.1', extra_body: {} })) {
+      const { status, body } = await chat({ [name]: value })
+      assert.deepEqual([status, body.error.param], [400, name])
+      assert.match(body.error.message, new RegExp(`'${name}' may be billed apart`))
+    }
+    assert.equal(openai.calls.length, 0)
   })
 
   test('tools that cost nothing beside their tokens pass', async () => {

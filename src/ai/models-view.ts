@@ -33,7 +33,7 @@ export const ModelList = Type.Object(
             description: 'Who may answer, as `provider/model`: more than one where an alias is of several models.',
           }),
           routed_by: Nullable(OneOf(...STRATEGIES)),
-          kind: OneOf('chat', 'embedding'),
+          kind: OneOf('chat', 'embedding', 'rerank'),
           context_tokens: Nullable(Type.Integer()),
           output_tokens_max: Nullable(Type.Integer()),
           input_usd_per_million: Type.Number(),

@@ -61,6 +61,7 @@ export const aiProblem = Problem.define({
   ],
   gateway_full: [503, 'Too many requests are waiting; retry shortly'],
   embeddings_not_supported: [400, "Vendor '{vendor}' has no embeddings", { advice: 'Ask a model of another vendor.' }],
+  rerank_not_supported: [400, "Vendor '{vendor}' has no reranking", { advice: 'Ask a model of another vendor.' }],
   dimensions_fixed: [400, 'The local embedder has no choice of dimensions', { advice: 'Leave `dimensions` out.' }],
   responses_not_kept: [400, "'{what}' needs an earlier response, and none is kept here: {instead}"],
   response_not_found: [404, 'No response is kept here: what was answered was answered once'],

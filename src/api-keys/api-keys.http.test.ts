@@ -25,7 +25,7 @@ test('a key is made with 201, shown once, and listed newest first without its se
     'last_used_at',
     'name',
   ])
-  assert.match(first.body.key, /^lk_[0-9A-Za-z]{33}$/)
+  assert.match(first.body.key, /^lk_[0-9A-Za-z]{55}$/)
   assert.equal(first.body.key_prefix, first.body.key.slice(0, 12))
   assert.equal(first.body.is_active, true)
   assert.equal(first.body.expires_at, null)
@@ -271,7 +271,7 @@ test('what only looks like a key opens nothing, and costs no look-up', async (t)
   )
 
   // Well-formed and unknown: one look-up, the same answer.
-  assert.equal((await app.post('/api/ai/chat', HI, bearer(newSecret()))).status, 401)
+  assert.equal((await app.post('/api/ai/chat', HI, bearer(newSecret(crypto.randomUUID())))).status, 401)
 })
 
 test('a key stops with its user’s tier and status', async (t) => {

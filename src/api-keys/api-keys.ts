@@ -14,7 +14,10 @@ import { createVerifier } from './verifier.ts'
 
 export type ApiKeys = ReturnType<typeof createApiKeys>
 
-export function createApiKeys(platform: Platform, { keyUse }: { keyUse: KeyUse }) {
+export function createApiKeys(
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'limiter' | 'bus' | 'log'>,
+  { keyUse }: { keyUse: KeyUse },
+) {
   const verifier = createVerifier(platform)
   return {
     tags: [{ name: 'api-keys', description: 'Keys for programs', problems: apiKeyProblem.catalogue }],

@@ -56,7 +56,7 @@ export async function issueKey(
   const { db, clock } = deps
   const { userId } = session
   requireFuture(deps, settings.expiresAt)
-  const secret = newSecret()
+  const secret = newSecret(userId)
 
   const key = await transaction(db, async (tx) => {
     // Without the lock, two tabs could both take the last free place.
@@ -265,7 +265,7 @@ export async function rotateKey(
 ): Promise<{ key: ApiKey; secret: string }> {
   const { db, clock, bus } = deps
   const { userId } = session
-  const secret = newSecret()
+  const secret = newSecret(userId)
   const key = await transaction(db, async (tx) => {
     await lockSessionUser(deps, tx, session)
     const old = await findKey(tx, userId, id)

@@ -8,7 +8,7 @@ export const apiKeyMigrations: Migration[] = [
         user_id {id} not null,
         id {id} not null,
         name text not null,
-        hash text not null unique,
+        hash text not null,
         key_prefix text not null,
         is_active {boolean} not null,
         scopes_json {json},
@@ -24,9 +24,11 @@ export const apiKeyMigrations: Migration[] = [
         expires_at {timestamp},
         revoked_at {timestamp},
         rotated_at {timestamp},
-        previous_hash text unique,
+        previous_hash text,
         previous_until_at {timestamp},
-        primary key (user_id, id)
+        primary key (user_id, id),
+        unique (user_id, hash),
+        unique (user_id, previous_hash)
       );
       create index api_keys_revoked on api_keys (revoked_at) where revoked_at is not null;
     `,

@@ -1,20 +1,24 @@
-// The text of an API key: `lk_`, 160 random bits, and a checksum that tells junk from a key without a look-up. The
-// checksum is no secret and no protection; it saves the database from scanners and typing errors.
+// The text of an API key: `lk_`, 160 random bits, whose it is, and a checksum that tells junk from a key without a look-up. Neither
+// owner nor checksum is a secret or a protection: the one leads to the owner's rows, the other saves the database from scanners and typing errors.
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 62^27 is just above 2^160. */
-const BODY_LENGTH = 27
+const RANDOM_LENGTH = 27
+/** 62^22 is above 2^128. */
+const OWNER_LENGTH = 22
+const BODY_LENGTH = RANDOM_LENGTH + OWNER_LENGTH
 /** 62^6 is above 2^32. */
 const CHECKSUM_LENGTH = 6
 const PATTERN = new RegExp(`^lk_[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`)
 
 export const PREFIX_LENGTH = 12
 
-/** A new key, as `lk_` and 33 letters and digits. */
-export function newSecret(): string {
-  const body = base62(BigInt(`0x${randomBytes(20).toString('hex')}`), BODY_LENGTH)
+/** A new key, as `lk_` and 55 letters and digits. The random ones go first: an account's keys are told apart by how they begin. */
+export function newSecret(owner: string): string {
+  const random = base62(BigInt(`0x${randomBytes(20).toString('hex')}`), RANDOM_LENGTH)
+  const body = random + base62(BigInt(`0x${owner.replaceAll('-', '')}`), OWNER_LENGTH)
   return `lk_${body}${checksum(body)}`
 }
 
@@ -23,6 +27,15 @@ export function isKeyShaped(text: string): boolean {
   if (!PATTERN.test(text)) return false
   const body = text.slice(3, 3 + BODY_LENGTH)
   return checksum(body) === text.slice(3 + BODY_LENGTH)
+}
+
+/** The UUID in a text that is shaped as a key. */
+export function ownerOfSecret(text: string): string {
+  let value = 0n
+  for (const letter of text.slice(3 + RANDOM_LENGTH, 3 + BODY_LENGTH))
+    value = value * 62n + BigInt(ALPHABET.indexOf(letter))
+  const hex = value.toString(16).padStart(32, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
 /** True when the text is meant as a key, and not as a JWT. */

@@ -7,7 +7,7 @@ import { findUser } from '#identity/users.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type ApiKey, budgetOf, KEYS_CHANGED, keyHash, rateOf } from './keys.ts'
-import { isKeyShaped } from './secret.ts'
+import { isKeyShaped, ownerOfSecret } from './secret.ts'
 
 type VerifierDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
 
@@ -68,19 +68,19 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
         states.delete(hash)
         reading.delete(hash)
       }
-      const state = stateOf(hash)
+      const state = stateOf(secret, hash)
       return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
     },
     lastUse: uses.lastUse,
     close: uses.close,
   }
 
-  function stateOf(hash: string): MaybePromise<KeyState | null> {
+  function stateOf(secret: string, hash: string): MaybePromise<KeyState | null> {
     const known = states.get(hash)
     if (known && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS) return known
     const running = reading.get(hash)
     if (running) return running
-    const read = readKeyState(deps, hash).then((state) => {
+    const read = readKeyState(deps, ownerOfSecret(secret), hash).then((state) => {
       if (reading.get(hash) !== read) return state
       reading.delete(hash)
       states.delete(hash)
@@ -110,11 +110,12 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
   }
 }
 
-async function readKeyState({ db, clock }: VerifierDeps, hash: string): Promise<KeyState | null> {
+async function readKeyState({ db, clock }: VerifierDeps, owner: string, hash: string): Promise<KeyState | null> {
   const readMs = clock.ms()
+  const own = db.selectFrom('api_keys').selectAll().where('user_id', '=', owner)
   const key =
-    (await db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()) ??
-    (await db.selectFrom('api_keys').selectAll().where('previous_hash', '=', hash).executeTakeFirst())
+    (await own.where('hash', '=', hash).executeTakeFirst()) ??
+    (await own.where('previous_hash', '=', hash).executeTakeFirst())
   if (!key?.is_active) return null
   const user = await findUser(db, key.user_id)
   if (user === null) return null

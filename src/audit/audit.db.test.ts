@@ -10,8 +10,9 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { removeAged } from '#platform/retention.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
-import { recordAudit, verifyAudit } from './audit.ts'
+import { linkSlice, recordAudit, verifyAudit } from './audit.ts'
 import { pageOfAudit } from './entries.ts'
+import { linkEntries, startLinking } from './linking.ts'
 import { CHAINS } from './migrations.ts'
 import { agedAudit } from './retention.ts'
 
@@ -19,10 +20,12 @@ type Entry = Selectable<Tables['audit_log']>
 type Head = Selectable<Tables['audit_heads']>
 
 const DAY_MS = 86_400_000
+/** Nothing is linked but by the test. */
+const NO_WORKER = { SERVE: 'api,storefront' }
 const CHAIN_NUMBERS = Array.from({ length: CHAINS }, (_, chain) => chain)
 
 test('whatever is done to the log shows: changes, reordering, holes, moves to another chain, a chain made anew', async (t) => {
-  const app = await testApp(t)
+  const app = await testApp(t, { env: NO_WORKER })
   const { db, clock } = app.platform
   const [chain, other] = await twoChains(app)
   assert.equal((await verifyAudit(db)).intact, true)
@@ -50,6 +53,13 @@ test('whatever is done to the log shows: changes, reordering, holes, moves to an
     'other details': () => change(second, { details: '{"method":"passkey"}' }),
     'no details': () => change(second, { details: null, salt: null }),
     'another hash': () => change(second, { hash: 'x' }),
+    'another mark': () => change(second, { mark: first.mark }),
+    'an entry unlinked': () => change(second, { position: null, hash: null }),
+    'the last entry unlinked': () => change(entries.at(-1) as Entry, { position: null, hash: null }),
+    'an entry that nobody wrote, not linked yet': () =>
+      write({ ...first, id: 'forged', position: null, hash: null, action: 'forged' }),
+    'an entry of a chain that is none, not linked yet': () =>
+      write({ ...first, chain: 99, id: 'forged', position: null, hash: null }),
     'a hole': () => drop(second),
     'a first entry less': () => drop(first),
     'an end less': () => drop(entries.at(-1) as Entry),
@@ -60,24 +70,25 @@ test('whatever is done to the log shows: changes, reordering, holes, moves to an
     },
     'an entry of another chain in its place': async () => {
       const [foreign] = (await entriesOf(db, other)) as [Entry]
-      await change(first, { ...foreign, chain, position: 1 })
+      await change(first, { ...foreign, chain, id: first.id, position: 1 })
     },
     'a beginning that nobody sealed': async () => {
       await drop(first)
-      await setHead({ start: 1, start_hash: first.hash, start_seal: first.hash })
+      await setHead({ start: 1, start_hash: first.hash as string, start_seal: first.hash as string })
     },
     'no head': () => db.deleteFrom('audit_heads').where('chain', '=', chain).execute(),
     'a chain that is none': () => write({ ...first, chain: 999 }),
     'a chain below all': () => write({ ...first, chain: -1 }),
-    'an entry before the first': () => write({ ...first, position: 0, action: 'forged' }),
-    'an entry after a gap behind the last': () => write({ ...first, position: 1_000, action: 'forged' }),
+    'an entry before the first': () => write({ ...first, id: 'forged', position: 0, action: 'forged' }),
+    'an entry after a gap behind the last': () => write({ ...first, id: 'forged', position: 1_000, action: 'forged' }),
     'a chain made anew without its key': async () => {
       let previous = ''
-      for (const { chain, position, at, actor, subject, commitment, action: was } of entries) {
+      const hashOf = (...content: unknown[]) => createHash('sha256').update(JSON.stringify(content)).digest('base64url')
+      for (const { chain, id, position, at, actor, subject, commitment, action: was } of entries) {
         const action = position === 1 ? 'nothing' : was
-        const content = JSON.stringify([chain, previous, position, at, actor, action, subject, commitment])
-        const hash = createHash('sha256').update(content).digest('base64url')
-        await change({ chain, position } as Entry, { action, previous, hash })
+        const mark = hashOf('entry', chain, id, at, actor, action, subject, commitment)
+        const hash = hashOf('link', chain, previous, position, mark)
+        await change({ chain, position } as Entry, { action, mark, hash })
         previous = hash
       }
       await setHead({ hash: previous })
@@ -101,15 +112,86 @@ test('whatever is done to the log shows: changes, reordering, holes, moves to an
   assert.equal((await verify(app, note)).code, 0)
   const last = entries.at(-1) as Entry
   await drop(last)
-  await setHead({ position: last.position - 1, hash: last.previous })
+  const before = entries.at(-2) as Entry
+  await setHead({ position: before.position as number, hash: before.hash as string })
   assert.equal((await verify(app)).code, 0)
   const missed = await verify(app, note)
   assert.deepEqual([missed.code, /broken at entry \d+:\d+: entries after it were cut off/.test(missed.text)], [1, true])
   await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'more', subject: 'thing:1', at: clock.now() }))
-  assert.ok(readFileSync(note, 'utf8').includes(last.hash), 'a note is not renewed by a broken log')
+  await linkEntries(db)
+  assert.ok(readFileSync(note, 'utf8').includes(last.hash as string), 'a note is not renewed by a broken log')
   writeFileSync(note, 'something else')
   assert.equal((await verify(app, note)).code, 2)
 })
+
+describe('an entry that is not linked yet', () => {
+  test('is verified by its mark, is told of, and linked once, whoever links at the same time', async (t) => {
+    const app = await testApp(t, { env: NO_WORKER })
+    const { db, clock } = app.platform
+    await linkEntries(db)
+    const before = await verifyAudit(db)
+    assert.ok(before.intact)
+    const record = (action: string) =>
+      transaction(db, (tx) => recordAudit(tx, { actorId: null, action, subject: `thing:${action}`, at: clock.now() }))
+    // More than one slice, in many chains.
+    const COUNT = 40
+    for (let count = 0; count < COUNT; count++) await record(`made-${count}`)
+    const note = join(app.dataDir, 'heads')
+    const told = await verify(app, note)
+    assert.equal(told.code, 0)
+    assert.match(told.text, new RegExp(`${COUNT} more, since .* are not linked yet`))
+
+    await Promise.all([linkAll(db, 7), linkAll(db, 7), linkAll(db, 7)])
+    await linkEntries(db)
+
+    const after = await verifyAudit(db, before.heads)
+    assert.ok(after.intact)
+    assert.deepEqual(after.unlinked, { entries: 0, since: null })
+    assert.equal(after.entries, before.entries + before.unlinked.entries + COUNT)
+    assert.equal((await verify(app, note)).code, 0)
+  })
+
+  test('is never linked where it was forged or changed, and keeps no other from it', async (t) => {
+    const app = await testApp(t, { env: NO_WORKER })
+    const { db, clock } = app.platform
+    const record = (action: string) =>
+      transaction(db, (tx) => recordAudit(tx, { actorId: null, action, subject: 'thing:1', at: clock.now() }))
+    await record('changed')
+    await db.updateTable('audit_log').set({ action: 'nothing' }).where('action', '=', 'changed').execute()
+    await record('after it')
+
+    assert.equal(await linkEntries(db), 1)
+
+    const rows = await db
+      .selectFrom('audit_log')
+      .select(['action', 'position'])
+      .where('subject', '=', 'thing:1')
+      .execute()
+    const linked = new Map(rows.map(({ action, position }) => [action, position !== null]))
+    assert.deepEqual([linked.get('nothing'), linked.get('after it')], [false, true])
+    const verdict = await verifyAudit(db)
+    assert.deepEqual([verdict.intact, !verdict.intact && verdict.reason], [false, 'its content was changed'])
+  })
+
+  test('is linked before the service ends', async (t) => {
+    const app = await testApp(t, { env: NO_WORKER })
+    const { db, clock } = app.platform
+    const stop = startLinking(app.platform)
+    await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'last', at: clock.now() }))
+    await stop()
+    const verdict = await verifyAudit(db)
+    assert.ok(verdict.intact && verdict.unlinked.entries === 0)
+  })
+})
+
+async function linkAll(db: Db, limit: number): Promise<void> {
+  let after: { at: string; id: string } | undefined
+  for (;;) {
+    const { seen, last } = await linkSlice(db, after, limit)
+    if (seen < limit) return
+    after = last
+  }
+}
 
 describe('old entries', () => {
   test('go from the beginning of their chain, and what stays is whole', async (t) => {
@@ -125,6 +207,8 @@ describe('old entries', () => {
     for (let count = 0; count < 3; count++) {
       await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'late', subject: 'thing:1', at }))
     }
+
+    await linkEntries(db)
 
     await removeAged({ db, clock }, agedAudit(app.config))
 
@@ -153,6 +237,7 @@ describe('old entries', () => {
     const record = (subject: string, action: string) =>
       transaction(db, (tx) => recordAudit(tx, { actorId: null, action, subject, at: clock.now() }))
     for (let count = 0; count < 40; count++) await record(`other:${count}`, 'made')
+    await linkEntries(db)
     const cut = () => removeAged({ db, clock }, agedAudit(app.config))
     const noted = await verifyAudit(db)
     assert.ok(noted.intact)
@@ -172,7 +257,7 @@ describe('old entries', () => {
     await db.deleteFrom('audit_log').where('chain', '=', falseStart).where('position', '=', 1).execute()
     await db
       .updateTable('audit_heads')
-      .set({ start: 1, start_hash: first.hash, start_seal: first.hash })
+      .set({ start: 1, start_hash: first.hash as string, start_seal: first.hash as string })
       .where('chain', '=', falseStart)
       .execute()
     app.clock.advance(40 * DAY_MS)
@@ -199,16 +284,16 @@ describe('old entries', () => {
       const whole = await pageOfAudit(db, { userId, page: 1, limit: 100 })
       assert.ok(whole.entries.length >= 7)
       assert.equal(whole.total, whole.entries.length)
-      const names = whole.entries.map(({ chain, position }) => `${chain}:${position}`)
+      const names = whole.entries.map(({ id }) => id)
       assert.equal(new Set(names).size, names.length)
       const byNumber: string[] = []
       const byCursor: string[] = []
       let cursor: string | null | undefined
       for (let page = 1; page <= Math.ceil(names.length / 2); page++) {
         const numbered = await pageOfAudit(db, { userId, page, limit: 2 })
-        byNumber.push(...numbered.entries.map((entry) => `${entry.chain}:${entry.position}`))
+        byNumber.push(...numbered.entries.map(({ id }) => id))
         const next = await pageOfAudit(db, { userId, page: 1, limit: 2, ...(cursor ? { cursor } : {}) })
-        byCursor.push(...next.entries.map((entry) => `${entry.chain}:${entry.position}`))
+        byCursor.push(...next.entries.map(({ id }) => id))
         cursor = next.next_cursor
       }
       assert.deepEqual(byNumber, names)
@@ -230,6 +315,7 @@ async function twoChains(app: TestApp): Promise<[number, number]> {
         recordAudit(tx, { actorId: null, action: 'made', subject: `thing:${index}`, data: { count }, at: clock.now() }),
       )
     }
+    await linkEntries(db)
     const rows = await db.selectFrom('audit_heads').select('chain').where('position', '>=', 4).execute()
     for (const { chain } of rows) found.add(chain)
   }

@@ -1,11 +1,12 @@
-// The audit log of accounts: append-only chains, in each of which an entry's keyed hash covers the one before it, so that who writes to
-// the database alone cannot make one anew. They are many, so that sign-ins of all nodes do not wait for one head. Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so that a
-// deleted person's details can be erased while the chain still holds.
+// The audit log of accounts: append-only chains. An entry is written with a keyed hash of its own, in the transaction that it tells of, and
+// linked into its chain a moment later (linking.ts), so that no sign-in waits for another; who writes to the database alone can make or change
+// none, and take none away unseen once it is linked. Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so
+// that a deleted person's details can be erased while the chain still holds.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
-import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import { type Db, forUpdate, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { CHAINS } from './migrations.ts'
@@ -35,50 +36,43 @@ function keyOf(db: Db): Buffer {
   return key
 }
 
-/** A transaction writes to one chain, whatever it is about: two heads, locked in two orders, would be a deadlock. */
-const chains = new WeakMap<object, number>()
-
-function chainOf(tx: Db, about: string): number {
-  const chain = chains.get(tx) ?? (createHash('sha256').update(about).digest()[0] ?? 0) % CHAINS
-  if (tx.isTransaction) chains.set(tx, chain)
-  return chain
-}
-
-/**
- * Appends an entry in the caller's transaction. Call it last there: on PostgreSQL it holds the head of its chain
- * until the commit.
- */
+/** Appends an entry in the caller's transaction; it waits for nobody. */
 export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
   const actor = event.actorId === null ? null : await pseudonymOf(tx, event.actorId)
   const subjectUser = event.subject?.startsWith('user:') ? event.subject.slice('user:'.length) : null
   const subject = subjectUser === null ? (event.subject ?? null) : `user:${await pseudonymOf(tx, subjectUser)}`
 
   // What is done to a person, and by them, mostly stands in one chain, in its order.
-  const chain = chainOf(tx, subjectUser ?? event.actorId ?? subject ?? event.action)
-  const head = await forUpdate(
-    tx,
-    tx.selectFrom('audit_heads').select(['position', 'hash']).where('chain', '=', chain),
-  ).executeTakeFirstOrThrow()
+  const chain = chainOf(subjectUser ?? event.actorId ?? subject ?? event.action)
   const details = event.data === undefined ? null : JSON.stringify(event.data)
   const salt = randomBytes(16).toString('base64url')
   const entry = {
-    ...{ chain, position: head.position + 1, at: event.at },
-    ...{ actor, action: event.action, subject, commitment: commitmentOf(salt, details), previous: head.hash },
+    ...{ chain, id: nextId(), at: event.at, actor, action: event.action, subject },
+    commitment: commitmentOf(salt, details),
   }
-  const hash = entryHash(keyOf(tx), entry)
   await tx
     .insertInto('audit_log')
-    .values({ ...entry, salt, details, hash })
+    .values({ ...entry, mark: markOf(keyOf(tx), entry), salt, details, position: null, hash: null })
     .execute()
-  await tx.updateTable('audit_heads').set({ position: entry.position, hash }).where('chain', '=', chain).execute()
+}
+
+const chainOf = (about: string) => (createHash('sha256').update(about).digest()[0] ?? 0) % CHAINS
+
+let lastUs = 0
+
+/** In the order in which this process wrote them, which the time of the clock does not tell within a millisecond. */
+function nextId(): string {
+  lastUs = Math.max(lastUs + 1, Math.floor((performance.timeOrigin + performance.now()) * 1_000))
+  return lastUs.toString(16).padStart(14, '0') + randomBytes(8).toString('hex')
 }
 
 /** Where a chain ended. */
 export type AuditHead = { chain: number; position: number; hash: string }
 
+/** `unlinked`: entries that no chain covers yet, the oldest of `since`; one of them could be taken away unseen. */
 export type AuditVerdict =
-  | { intact: true; entries: number; heads: AuditHead[] }
-  | { intact: false; chain: number; position: number; reason: string }
+  | { intact: true; entries: number; heads: AuditHead[]; unlinked: { entries: number; since: Instant | null } }
+  | { intact: false; chain: number; position: number | string; reason: string }
 
 const PAGE = 1_000
 
@@ -103,8 +97,43 @@ export async function verifyAudit(db: Db, noted: readonly AuditHead[] = []): Pro
     if (head.position > 0) heads.push({ chain, position: head.position, hash: head.hash })
   }
   const stray = await findStray(db)
-  return stray === null ? { intact: true, entries, heads } : { intact: false, ...stray }
+  if (stray !== null) return { intact: false, ...stray }
+  const unlinked = { entries: 0, since: null as Instant | null }
+  for await (const row of unlinkedEntries(db)) {
+    const reason = await ownFaultOf(db, keyOf(db), row)
+    if (reason !== null) return { intact: false, chain: row.chain, position: row.id, reason }
+    unlinked.entries++
+    unlinked.since ??= row.at
+  }
+  return { intact: true, entries, heads, unlinked }
 }
+
+/** Oldest first. */
+async function* unlinkedEntries(db: Db): AsyncGenerator<Entry> {
+  let after = { at: EVER, id: '' }
+  for (;;) {
+    const rows = await unlinkedAfter(db, after, PAGE).execute()
+    yield* rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PAGE) return
+    after = last
+  }
+}
+
+const EVER: Instant = '0001-01-01T00:00:00.000Z'
+
+function unlinkedAfter(db: Db, { at, id }: { at: Instant; id: string }, limit: number) {
+  return db
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('position', 'is', null)
+    .where((e) => e(e.refTuple('at', 'id'), '>', e.tuple(at, id)))
+    .orderBy('at')
+    .orderBy('id')
+    .limit(limit)
+}
+
+type Entry = Selectable<Tables['audit_log']>
 
 /** Pages show every entry: one that stands beside the chains is forged. Read at one moment, as others append and retention cuts. */
 async function findStray(db: Db): Promise<(Broken & { chain: number }) | null> {
@@ -121,7 +150,8 @@ async function findStray(db: Db): Promise<(Broken & { chain: number }) | null> {
     .limit(1)
     .executeTakeFirst()
   if (stray !== undefined) {
-    const { chain, position, start } = stray
+    const { chain, start } = stray
+    const position = stray.position ?? 0
     return {
       chain,
       position,
@@ -130,11 +160,11 @@ async function findStray(db: Db): Promise<(Broken & { chain: number }) | null> {
   }
   const ofNone = await db
     .selectFrom('audit_log')
-    .select(['chain', 'position'])
+    .select(['chain'])
     .where((e) => e.or([e('chain', '<', 0), e('chain', '>=', CHAINS)]))
     .limit(1)
     .executeTakeFirst()
-  return ofNone === undefined ? null : { ...ofNone, reason: 'there is no such chain' }
+  return ofNone === undefined ? null : { ...ofNone, position: 0, reason: 'there is no such chain' }
 }
 
 type Broken = { position: number; reason: string }
@@ -163,11 +193,11 @@ async function verifyChain(
     for (const row of rows) {
       const reason = await faultOf(db, key, row, { position, previous })
       if (reason !== null) return { position: position + 1, reason }
-      if (noted?.position === row.position && noted.hash !== row.hash) {
-        return { position: row.position, reason: 'it is not the entry that was noted' }
+      position++
+      previous = row.hash ?? ''
+      if (noted?.position === position && noted.hash !== previous) {
+        return { position, reason: 'it is not the entry that was noted' }
       }
-      position = row.position
-      previous = row.hash
     }
     if (rows.length < PAGE) break
   }
@@ -179,16 +209,82 @@ async function verifyChain(
 async function faultOf(
   db: Db,
   key: Buffer,
-  row: Selectable<Tables['audit_log']>,
+  row: Entry,
   { position, previous }: { position: number; previous: string },
 ): Promise<string | null> {
   if (row.position !== position + 1) return 'the entry is missing'
-  if (row.previous !== previous) return 'it does not follow the entry before it'
-  if (entryHash(key, row) !== row.hash) return 'its content was changed'
+  const reason = await ownFaultOf(db, key, row)
+  if (reason !== null) return reason
+  return linkHash(key, { ...row, position: row.position, previous }) === row.hash
+    ? null
+    : 'it does not follow the entry before it'
+}
+
+/** Of the entry by itself, linked or not. */
+async function ownFaultOf(db: Db, key: Buffer, row: Entry): Promise<string | null> {
+  if (markOf(key, row) !== row.mark) return 'its content was changed'
   if (row.salt !== null && commitmentOf(row.salt, row.details) !== row.commitment) return 'its details were changed'
   if (row.salt === null && row.details !== null) return 'it has details without a salt'
   if (row.salt === null && !(await someoneIsGone(db, row))) return 'its details were erased'
   return null
+}
+
+/**
+ * Links up to `limit` entries, those after a moment, into their chains, in one transaction; those of a chain that another process holds are left to it.
+ * One that was not written by us is linked never.
+ * @returns how many there were, how many of them are none of ours, and the last, after which the next slice begins.
+ */
+export async function linkSlice(
+  db: Db,
+  after: { at: Instant; id: string } = { at: EVER, id: '' },
+  limit: number = SLICE_ROWS,
+): Promise<{ seen: number; forged: number; last: { at: Instant; id: string } }> {
+  return transaction(db, async (tx) => {
+    const due = await unlinkedAfter(tx, after, limit).execute()
+    const last = due.at(-1) ?? after
+    if (due.length === 0) return { seen: 0, forged: 0, last }
+    const heads = await lockHeads(tx, [...new Set(due.map(({ chain }) => chain))])
+    const key = keyOf(tx)
+    // Read again: who held a head before may have linked some of these.
+    const rows = await unlinkedAfter(tx, after, limit)
+      .where('chain', 'in', heads.length === 0 ? [-1] : heads.map(({ chain }) => chain))
+      .execute()
+    const genuine = rows.filter((row) => markOf(key, row) === row.mark)
+    for (const head of heads) {
+      const own = genuine.filter(({ chain }) => chain === head.chain)
+      for (const row of own) {
+        const position = head.position + 1
+        const hash = linkHash(key, { chain: row.chain, mark: row.mark, position, previous: head.hash })
+        Object.assign(row, { position, hash })
+        Object.assign(head, { position, hash })
+      }
+    }
+    if (genuine.length > 0) {
+      await writeLinks(tx, genuine)
+      for (const { chain, position, hash } of heads) {
+        await tx.updateTable('audit_heads').set({ position, hash }).where('chain', '=', chain).execute()
+      }
+    }
+    return { seen: due.length, forged: rows.length - genuine.length, last }
+  })
+}
+
+function lockHeads(tx: Db, chains: number[]) {
+  const heads = tx
+    .selectFrom('audit_heads')
+    .select(['chain', 'position', 'hash'])
+    .where('chain', 'in', chains)
+    .orderBy('chain')
+  return forUpdateSkipLocked(tx, heads).execute()
+}
+
+async function writeLinks(tx: Db, rows: readonly Entry[]): Promise<void> {
+  const links = rows.map(
+    ({ chain, id, position, hash }) => sql`(cast(${chain} as bigint), ${id}, cast(${position} as bigint), ${hash})`,
+  )
+  await sql`with linked (chain, id, position, hash) as (values ${sql.join(links)})
+    update audit_log set position = linked.position, hash = linked.hash from linked
+    where audit_log.chain = linked.chain and audit_log.id = linked.id`.execute(tx)
 }
 
 /**
@@ -243,7 +339,7 @@ async function cutChain(db: Db, chain: number, before: Instant, most: number): P
     for (const row of kept < 0 ? rows : rows.slice(0, kept)) {
       const reason = await faultOf(tx, key, row, last)
       if (reason !== null) return { position: last.position + 1, reason }
-      last = { position: row.position, previous: row.hash }
+      last = { position: last.position + 1, previous: row.hash ?? '' }
     }
     const { position, previous } = last
     if (position === head.start) return 0
@@ -273,7 +369,7 @@ export async function auditOf(db: Db, userId: string): Promise<AuditEntry[]> {
     .select(['at', 'action', 'subject', 'details'])
     .where((e) => e.or([e('actor', '=', person), e('subject', '=', `user:${person}`)]))
     .orderBy('at', 'desc')
-    .orderBy('position', 'desc')
+    .orderBy('id', 'desc')
     .execute()
   return rows.map(({ details, ...row }) => ({ ...row, data: details === null ? null : JSON.parse(details) }))
 }
@@ -301,15 +397,15 @@ export async function eraseDetailsSlice(db: Db, pseudonym: string): Promise<numb
     .set({ salt: null, details: null })
     .where((e) =>
       e(
-        e.refTuple('chain', 'position'),
+        e.refTuple('chain', 'id'),
         'in',
         e
           .selectFrom('audit_log')
-          .select(['chain', 'position'])
+          .select(['chain', 'id'])
           .where((e) => e.or([e('actor', '=', pseudonym), e('subject', '=', `user:${pseudonym}`)]))
           .where('salt', 'is not', null)
           .limit(SLICE_ROWS)
-          .$asTuple('chain', 'position'),
+          .$asTuple('chain', 'id'),
       ),
     )
     .executeTakeFirstOrThrow()
@@ -343,20 +439,18 @@ async function pseudonymOf(tx: Db, userId: string): Promise<string> {
   return row.pseudonym
 }
 
-type Hashed = {
-  chain: number
-  position: number
-  at: string
-  actor: string | null
-  action: string
-  subject: string | null
-  commitment: string
-  previous: string
+type Marked = Pick<Entry, 'chain' | 'id' | 'at' | 'actor' | 'action' | 'subject' | 'commitment'>
+
+/** Of an entry alone: without the key nobody can make or change one. */
+function markOf(key: Buffer, { chain, id, at, actor, action, subject, commitment }: Marked): string {
+  return keyed(key, ['entry', chain, id, at, actor, action, subject, commitment])
 }
 
-function entryHash(key: Buffer, { chain, position, at, actor, action, subject, commitment, previous }: Hashed): string {
-  const content = JSON.stringify([chain, previous, position, at, actor, action, subject, commitment])
-  return createHmac('sha256', key).update(content).digest('base64url')
+type Link = { chain: number; position: number; previous: string; mark: string }
+
+/** Of an entry's place, and of all before it. */
+function linkHash(key: Buffer, { chain, position, previous, mark }: Link): string {
+  return keyed(key, ['link', chain, previous, position, mark])
 }
 
 const FALSE_START = 'it does not begin where retention has cut it'
@@ -367,8 +461,11 @@ function isSealed(key: Buffer, { chain, start, start_hash, start_seal }: Selecta
 
 /** No entry's hash is one: who lacks the key cannot say that a chain begins later. */
 function startSeal(key: Buffer, chain: number, position: number, hash: string): string {
-  const content = JSON.stringify(['start', chain, position, hash])
-  return createHmac('sha256', key).update(content).digest('base64url')
+  return keyed(key, ['start', chain, position, hash])
+}
+
+function keyed(key: Buffer, content: unknown[]): string {
+  return createHmac('sha256', key).update(JSON.stringify(content)).digest('base64url')
 }
 
 const commitmentOf = (salt: string, details: string | null) =>

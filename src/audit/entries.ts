@@ -16,8 +16,9 @@ export const AuditPage = Type.Object({
 
 export const AuditEntryView = Type.Object(
   {
-    chain: Type.Integer({ description: 'With `position` it names the entry' }),
-    position: Type.Integer(),
+    id: Type.String(),
+    chain: Type.Integer({ description: 'With `position` it is where `audit verify` finds the entry' }),
+    position: Nullable(Type.Integer({ description: 'Null for a moment, until the entry is linked into its chain' })),
     at: Instant,
     action: Type.String(),
     actor_id: Nullable(
@@ -65,13 +66,12 @@ export async function pageOfAudit(
     subject: subject?.startsWith('user:') ? `user:${ids.get(subject.slice(5)) ?? 'deleted'}` : subject,
     data: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
   }))
-  const places = rows.map(({ at, chain, position }) => ({ at, id: `${chain}:${position}` }))
-  return { entries, total, page, limit, pages: Math.ceil(total / limit), next_cursor: nextCursor(places, limit) }
+  return { entries, total, page, limit, pages: Math.ceil(total / limit), next_cursor: nextCursor(rows, limit) }
 }
 
 type EntryRow = Pick<
   Selectable<Tables['audit_log']>,
-  'chain' | 'position' | 'at' | 'action' | 'actor' | 'subject' | 'details'
+  'id' | 'chain' | 'position' | 'at' | 'action' | 'actor' | 'subject' | 'details'
 >
 
 function newest(
@@ -81,26 +81,23 @@ function newest(
 ): Promise<EntryRow[]> {
   let query = part
   if (cursor !== undefined) {
-    const { at, chain, position } = placeOf(cursor)
-    query = query.where((e) => e(e.refTuple('at', 'chain', 'position'), '<', e.tuple(at, chain, position)))
+    const { at, id } = placeOf(cursor)
+    query = query.where((e) => e(e.refTuple('at', 'id'), '<', e.tuple(at, id)))
   }
   return query
-    .select(['chain', 'position', 'at', 'action', 'actor', 'subject', 'details'])
+    .select(['id', 'chain', 'position', 'at', 'action', 'actor', 'subject', 'details'])
     .orderBy('at', 'desc')
-    .orderBy('chain', 'desc')
-    .orderBy('position', 'desc')
+    .orderBy('id', 'desc')
     .limit(limit)
     .execute()
 }
 
-const byTime = (a: EntryRow, b: EntryRow) =>
-  a.at === b.at ? b.chain - a.chain || b.position - a.position : a.at < b.at ? 1 : -1
+const byTime = (a: EntryRow, b: EntryRow) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1)
 
 function placeOf(cursor: string) {
   const { at, id } = readCursor(cursor)
-  const match = /^(\d{1,3}):(\d{1,15})$/.exec(id)
-  if (match === null) throw invalid(['query', 'cursor'], 'Unknown cursor')
-  return { at, chain: Number(match[1]), position: Number(match[2]) }
+  if (!/^[\da-f]{30}$/.test(id)) throw invalid(['query', 'cursor'], 'Unknown cursor')
+  return { at, id }
 }
 
 /** User ids by pseudonym, of those who are still there. */

@@ -1,6 +1,6 @@
 import type { Migration } from '#platform/db/migrate.ts'
 
-/** How many sign-ins can commit at once without waiting for each other, about. Fixed: the heads are made here. */
+/** Fixed: the heads are made here. */
 export const CHAINS = 64
 
 export const auditMigrations: Migration[] = [
@@ -9,7 +9,8 @@ export const auditMigrations: Migration[] = [
     sql: `
       create table audit_log (
         chain {bigint} not null,
-        position {bigint} not null,
+        id {id} not null,
+        position {bigint},
         at {timestamp} not null,
         actor text,
         action text not null,
@@ -17,11 +18,13 @@ export const auditMigrations: Migration[] = [
         commitment text not null,
         salt text,
         details text,
-        previous text not null,
-        hash text not null,
-        primary key (chain, position)
+        mark text not null,
+        hash text,
+        primary key (chain, id),
+        unique (chain, position)
       );
-      create index audit_log_by_time on audit_log (at, chain, position);
+      create index audit_log_by_time on audit_log (at, id);
+      create index audit_log_unlinked on audit_log (at, id) where position is null;
       create index audit_log_actor on audit_log (actor, at);
       create index audit_log_subject on audit_log (subject, at);
       create index audit_log_action on audit_log (action, at);
@@ -37,8 +40,9 @@ export const auditMigrations: Migration[] = [
         values ${Array.from({ length: CHAINS }, (_, chain) => `(${chain}, 0, '', 0, '', '')`).join(', ')};
       create table audit_persons (
         user_id {id} primary key,
-        pseudonym text not null unique
+        pseudonym text not null
       );
+      create index audit_persons_by_name on audit_persons (pseudonym);
     `,
   },
 ]

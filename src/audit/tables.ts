@@ -2,17 +2,22 @@ import type { Instant } from '#platform/clock.ts'
 
 type AuditLogTable = {
   chain: number
-  position: number
+  /** In the order in which a process wrote them. */
+  id: string
+  /** In its chain; null until the entry is linked into it. */
+  position: number | null
   at: Instant
   actor: string | null
   action: string
   subject: string | null
-  /** Salted hash of `details`; what the chain covers, so that details can be erased and the chain still holds. */
+  /** Salted hash of `details`; what the mark covers, so that details can be erased and the chain still holds. */
   commitment: string
   salt: string | null
   details: string | null
-  previous: string
-  hash: string
+  /** Keyed hash of the entry alone. */
+  mark: string
+  /** Keyed hash of the entry and of the one before it; null until it is linked. */
+  hash: string | null
 }
 
 /** Where a chain ends, and after which entry it begins, once its older ones were taken away. */

@@ -41,6 +41,7 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
       granted_tier: null,
       past_due_at: null,
       is_grace_over: false,
+      payment_status: null,
       trial_end_at: null,
       price_cents: null,
       currency: null,

@@ -39,6 +39,7 @@ export const BILLING_EVENT_TYPES = [
   'customer.subscription.resumed',
   'invoice.paid',
   'invoice.payment_failed',
+  'invoice.payment_action_required',
   'invoice.voided',
   'invoice.marked_uncollectible',
   'customer.deleted',

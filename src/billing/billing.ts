@@ -59,7 +59,13 @@ export type Billing = Room & {
   movePrice: (from: string, to: string) => Promise<Move>
 }
 
-export function createBilling(platform: Platform, client: Processor | null): Billing {
+export function createBilling(
+  platform: Pick<
+    Platform,
+    'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'secrets' | 'limiter' | 'log' | 'metrics' | 'business'
+  >,
+  client: Processor | null,
+): Billing {
   const { config, db, clock, jobs, inbox, limiter, log, secrets, business } = platform
   // Without the secret no event could be trusted, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
@@ -91,10 +97,14 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) => endCustomer(deps, customerId))
   jobs.handle<CancelWish>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
-  jobs.handle<{ everyone?: boolean }>(RECONCILE_JOB, async (job) => void (await reconcile(reconciler, job)), {
-    lane: 'long',
-    delaysMs: RECONCILE_DELAYS_MS,
-  })
+  jobs.handle<{ everyone?: boolean; byClockAlone?: boolean }>(
+    RECONCILE_JOB,
+    async (job) => void (await reconcile(reconciler, job)),
+    {
+      lane: 'long',
+      delaysMs: RECONCILE_DELAYS_MS,
+    },
+  )
 
   return {
     tags: [{ name: 'billing', description: 'Plans and subscriptions', problems: billingProblem.catalogue }],

@@ -7,6 +7,7 @@ import { setProcessorCustomer } from '#identity/subscription.ts'
 import { findUser, type User } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
+import { prepared } from '#platform/db/prepared.ts'
 import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
 import type { BillingEvent } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
@@ -19,13 +20,14 @@ export function customersOf(db: Db, userId: string): Promise<Customer[]> {
   return db.selectFrom('billing_customers').selectAll().where('user_id', '=', userId).orderBy('customer_id').execute()
 }
 
+/** Asked for each event. */
+const findOwner = prepared(
+  (db) => db.selectFrom('billing_customers').select('user_id').where('customer_id', '=', ''),
+  1,
+)
+
 export async function ownerOf(db: Db, customerId: string): Promise<string | null> {
-  const row = await db
-    .selectFrom('billing_customers')
-    .select('user_id')
-    .where('customer_id', '=', customerId)
-    .executeTakeFirst()
-  return row?.user_id ?? null
+  return (await findOwner(db, customerId))?.user_id ?? null
 }
 
 /** Of these customers the users they belong to. */

@@ -3,12 +3,13 @@
  * events that come twice, late or never make no letter more or less.
  */
 import './tables.ts'
-import { FREE } from '#catalogue/catalogue.ts'
+import { FREE, type Tier } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import {
   cancellingEmail,
   cardExpiresEmail,
   endedEmail,
+  paymentConfirmEmail,
   paymentCuredEmail,
   paymentFailedEmail,
   planClosedEmail,
@@ -23,6 +24,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Account, lockAccount } from './accounts.ts'
+import { pricesFor } from './deals.ts'
 import { unsubscribeLinks } from './offers.ts'
 
 type Deps = Pick<Platform, 'config' | 'jobs' | 'clock' | 'secrets'>
@@ -32,6 +34,7 @@ export const LETTERS = [
   'renewal',
   'card_expires',
   'payment_failed',
+  'payment_confirm',
   'plan_closed',
   'payment_cured',
   'cancelling',
@@ -62,12 +65,15 @@ export function dueLetters(account: Account, before: Account, now: Instant): Let
   const wasFailing = before.subscription_id === id ? before.past_due_at : null
   const expires = account.card_expires_at
   const isOver = status === 'canceled'
+  const isOwed = status === 'past_due' && failedAt !== null && !account.is_grace_over
+  const isAsked = account.payment_status === 'requires_action'
   const due: Record<LetterKind, string | false> = {
     trial_ends: goesOn && within(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
     renewal: goesOn && status === 'active' && account.interval === 'year' && within(end, RENEWAL_AHEAD_MS) && `${end}`,
     card_expires:
       goesOn && expires !== null && end !== null && expires <= end && since(expires, -CARD_AHEAD_MS) && expires,
-    payment_failed: status === 'past_due' && failedAt !== null && !account.is_grace_over && failedAt,
+    payment_failed: isOwed && !isAsked && failedAt,
+    payment_confirm: isOwed && isAsked && failedAt,
     plan_closed: (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
     payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
     cancelling: isPaid && account.is_cancel_at_period_end && `${account.ends_at ?? end}`,
@@ -91,8 +97,10 @@ export async function sendDueLetters(deps: Deps, tx: Db, account: Account, befor
   if (due.length === 0) return
   const user = await findUser(tx, account.user_id)
   if (!user?.is_active) return
+  const prices = await pricesFor(deps, tx, user.id)
+  const next = prices.get(account.next_price_id ?? '')?.tier ?? null
   for (const { kind, about } of due) {
-    await sendLetter(deps, tx, user.id, about, composed(deps, kind, { user, account }))
+    await sendLetter(deps, tx, user.id, about, composed(deps, kind, { user, account, next }))
   }
 }
 
@@ -171,23 +179,29 @@ async function usersOfTime({ db, clock }: Pick<Platform, 'db' | 'clock'>, after:
 function composed(
   deps: Pick<Deps, 'config' | 'secrets'>,
   kind: LetterKind,
-  { user, account }: { user: { id: string; email: string; full_name: string | null }; account: Account },
+  {
+    user,
+    account,
+    next,
+  }: { user: { id: string; email: string; full_name: string | null }; account: Account; next: Tier | null },
 ): Email {
   const { config } = deps
   const { granted_tier: tier, trial_end_at: trialEnd, period_end_at: end, past_due_at: failedAt } = account
-  const plan = config.catalogue.plans.find((one) => one.tier === (tier ?? FREE))?.name ?? tier ?? ''
+  const nameOf = (one: Tier) => config.catalogue.plans.find((plan) => plan.tier === one)?.name ?? one
+  const plan = nameOf(tier ?? FREE)
   const amount = amountOf(account)
+  const closesOn = dayOf(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
   switch (kind) {
     case 'trial_ends':
       return trialEndsEmail(config, { user, plan, amount, on: dayOf(trialEnd) })
     case 'renewal':
-      return renewalEmail(config, { user, plan, amount, on: dayOf(end) })
+      return renewalEmail(config, { user, plan, next: next && nameOf(next), amount, on: dayOf(end) })
     case 'card_expires':
       return cardExpiresEmail(config, { user, plan, last4: account.card_last4, renewsOn: dayOf(end) })
-    case 'payment_failed': {
-      const closesOn = dayOf(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
+    case 'payment_failed':
       return paymentFailedEmail(config, { user, plan, closesOn })
-    }
+    case 'payment_confirm':
+      return paymentConfirmEmail(config, { user, plan, closesOn })
     case 'plan_closed':
       return planClosedEmail(config, { user, plan })
     case 'payment_cured':

@@ -87,7 +87,8 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         operationId: 'resumeSubscription',
         tags: ['billing'],
         summary: 'Resume a paused subscription, or take a cancellation back',
-        description: 'After a pause a new period begins, and is billed now.',
+        description:
+          'After a pause a new period begins, and is billed now. Where the bank asks to confirm that (`payment_status`), it begins when it is confirmed.',
         response: { 200: SubscriptionView },
       },
     },

@@ -6,7 +6,7 @@ export const billingMigrations: Migration[] = [
     sql: `
       create table billing_accounts (
         user_id {id} primary key,
-        customer_id text unique,
+        customer_id text,
         customer_generation {bigint} not null,
         version {bigint} not null,
         synced_at {timestamp},
@@ -127,6 +127,7 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column card_last4 text;
       alter table billing_accounts add column card_expires_at {timestamp};
       alter table billing_accounts add column offers_at {timestamp};
+      alter table billing_accounts add column payment_status text;
       create table trial_marks (
         mark text primary key,
         subscription_id text not null,

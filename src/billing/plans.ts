@@ -24,7 +24,14 @@ export const PlanView = Type.Object(
     features: Type.Array(Type.String()),
     grants: Type.Array(Type.String()),
     limits: Type.Object(
-      { documents_max: Count, characters_max: Count, chunks_max: Count, output_tokens_max: Count, choices_max: Count },
+      {
+        documents_max: Count,
+        characters_max: Count,
+        chunks_max: Count,
+        file_bytes_max: Count,
+        output_tokens_max: Count,
+        choices_max: Count,
+      },
       { title: 'PlanLimits', description: 'What a user may keep, and one call ask for; null: no limit of this kind.' },
     ),
     trial_days: Type.Integer({ description: 'Before the first payment, for who has never subscribed' }),
@@ -77,6 +84,7 @@ export function createPlans(deps: BillingDeps) {
         documents_max: limits.documentsMax,
         characters_max: limits.charactersMax,
         chunks_max: limits.chunksMax,
+        file_bytes_max: limits.fileBytesMax,
         output_tokens_max: limits.outputTokensMax,
         choices_max: limits.choicesMax,
       },

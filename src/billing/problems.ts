@@ -45,6 +45,14 @@ export const billingProblem = Problem.define({
     'The payment was refused, and nothing was changed',
     { advice: 'Take another card: `POST /api/billing/create-portal-session?flow=card`.' },
   ],
+  payment_to_confirm: [
+    402,
+    'The bank asks to confirm the payment, and nothing was changed',
+    {
+      advice:
+        'Subscribe to the other plan where it can be confirmed: `POST /api/billing/create-checkout-session`. The one that runs is then ended, and what is left of it credited.',
+    },
+  ],
   invalid_unsubscribe_link: [400, 'Invalid unsubscribe link'],
   no_billing_account: [
     400,

@@ -102,11 +102,14 @@ export function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
   })
 }
 
+/** The bank wants its customer to confirm, and nobody is there to be asked. */
+const ASKS = ['subscription_payment_intent_requires_action', 'authentication_required']
+
 /** @throws Problem 402 where the card was refused, or its bank wants to ask first. */
 export function unlessRefused<T>(call: Promise<T>): Promise<T> {
   return call.catch((error: unknown) => {
     if (error instanceof stripeSdk().errors.StripeError && error.statusCode === 402)
-      throw billingProblem('payment_refused', { cause: error })
+      throw billingProblem(ASKS.includes(error.code ?? '') ? 'payment_to_confirm' : 'payment_refused', { cause: error })
     throw error
   })
 }

@@ -26,16 +26,30 @@ export type ReconcilerDeps = BillingDeps &
 /** `mended`: what no event told of payments, refunds, disputes, invoices and purchases. */
 export type Reconciled = { events: number; accounts: number; mended: number; failed: number }
 
-/** `everyone`: all customers and all money of the last half year are looked at, however fresh (the CLI). */
-export async function reconcile(deps: ReconcilerDeps, { everyone = false } = {}): Promise<Reconciled> {
+/**
+ * `everyone`: all customers and all money of the last half year are looked at, however fresh (the CLI). `byClockAlone`: only what falls due
+ * by time, and the processor is asked about nothing else.
+ */
+export async function reconcile(
+  deps: ReconcilerDeps,
+  { everyone = false, byClockAlone = false } = {},
+): Promise<Reconciled> {
+  if (byClockAlone) {
+    await doWhatIsDue(deps)
+    return { events: 0, accounts: 0, mended: 0, failed: 0 }
+  }
   const events = await readMissedEvents(deps, deps.listeners)
+  const { accounts, failed } = await syncStale(deps, everyone)
+  await doWhatIsDue(deps)
+  const proven = (await isAwaited(deps, deps.listeners)) ? await proveMoney(deps, { everything: everyone }) : null
+  return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
+}
+
+async function doWhatIsDue(deps: BillingDeps): Promise<void> {
   await endGracePeriods(deps, (userId) => syncUser(deps, userId)).catch((error) =>
     deps.log.warn({ err: error }, 'failed payments could not be looked at'),
   )
-  const { accounts, failed } = await syncStale(deps, everyone)
   await sendLettersOfTime(deps).catch((error) => deps.log.warn({ err: error }, 'letters could not be sent'))
-  const proven = (await isAwaited(deps, deps.listeners)) ? await proveMoney(deps, { everything: everyone }) : null
-  return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
 }
 
 async function syncStale(deps: BillingDeps, everyone: boolean): Promise<{ accounts: number; failed: number }> {

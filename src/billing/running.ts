@@ -2,6 +2,8 @@
 import type { Stripe } from 'stripe'
 import { findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
+import { idOf } from './money/refresh.ts'
+import { paymentStatusOf } from './payment-status.ts'
 import { billingProblem } from './problems.ts'
 import { asking, requireProcessor, unlessMissing, unlessRefused } from './processor.ts'
 import { factsOf, WITH_CARD } from './subscription-facts.ts'
@@ -44,7 +46,7 @@ export async function resumeSubscription(deps: BillingDeps, userId: string): Pro
         const running = await runningSubscription(deps, userId)
         const { id, status, cancelAtPeriodEnd } = factsOf(running)
         // Without more it begins a new period, and bills it: else who pauses over its end would have it for nothing.
-        if (running.status === 'paused') return resumePaid(deps, id)
+        if (running.status === 'paused') return resumePaid(deps, running)
         // Whoever runs the service has paused it, and ends that.
         if (status === 'paused' || !cancelAtPeriodEnd) throw billingProblem('nothing_to_resume')
         const atDate = running.cancel_at !== null && !running.cancel_at_period_end
@@ -55,25 +57,21 @@ export async function resumeSubscription(deps: BillingDeps, userId: string): Pro
   await syncUser(deps, userId)
 }
 
-/** It runs again only when its payment went through. One that the bank has yet to settle stays paused until then. */
-async function resumePaid({ processor, log }: BillingDeps, id: string): Promise<void> {
-  const { subscriptions, invoices } = requireProcessor(processor)
-  const { status, latest_invoice: latest } = await subscriptions.resume(id, {
+/** It runs again only when its payment went through. One that the bank has yet to settle, or asks its customer about, stays paused until then. */
+async function resumePaid(deps: BillingDeps, paused: Stripe.Subscription): Promise<void> {
+  const { subscriptions, invoices } = requireProcessor(deps.processor)
+  if (isUnderWay(await paymentStatusOf(deps, paused))) return
+  const resumed = await subscriptions.resume(paused.id, {
     proration_behavior: 'none',
     payment_behavior: 'resume_on_payment_success',
   })
-  if (status !== 'paused' || latest === null) return
-  const invoice = await invoices.retrieve(typeof latest === 'string' ? latest : latest.id, {
-    expand: ['payments.data.payment.payment_intent'],
-  })
-  if (invoice.status !== 'open' || isSettling(invoice)) return
+  const payment = resumed.status === 'paused' ? await paymentStatusOf(deps, resumed) : null
+  const invoice = idOf(resumed.latest_invoice)
+  if (payment === null || invoice === null || isUnderWay(payment)) return
   // Else the next try would leave two of them.
-  await invoices.voidInvoice(invoice.id)
-  log.info({ subscription: id, invoice: invoice.id }, 'a pause goes on: its payment was refused')
+  await invoices.voidInvoice(invoice)
+  deps.log.info({ subscription: paused.id, invoice }, 'a pause goes on: its payment was refused')
   throw billingProblem('payment_refused')
 }
 
-const isSettling = ({ payments }: Stripe.Invoice): boolean =>
-  payments?.data.some(
-    ({ payment: { payment_intent: intent } }) => typeof intent === 'object' && intent?.status === 'processing',
-  ) ?? false
+const isUnderWay = (payment: string | null): boolean => payment === 'processing' || payment === 'requires_action'

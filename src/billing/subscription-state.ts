@@ -17,6 +17,8 @@ export type SubscriptionFacts = {
   priceIds: readonly string[]
   periodEnd: number | null
   cancelAtPeriodEnd: boolean
+  /** Of the payment that it waits for, in the processor's words; null while none is missing. Not told by an event. */
+  paymentStatus?: string | null
   /** Not told by an event. */
   details?: SubscriptionDetails
 }

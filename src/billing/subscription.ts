@@ -21,7 +21,16 @@ export const SubscriptionView = Type.Object(
     current_period_end: Nullable(Instant),
     cancel_at_period_end: Type.Boolean(),
     processor_status: Nullable(
-      Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
+      Type.String({
+        description:
+          'The processor’s own word, as `paused`, `unpaid` or, before the first payment, `incomplete`; null when nothing runs',
+      }),
+    ),
+    payment_status: Nullable(
+      Type.String({
+        description:
+          'Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing',
+      }),
     ),
     entitlements: Type.Array(Type.String(), { description: 'What the plan grants' }),
     amount: Nullable(
@@ -74,7 +83,8 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
     price_id: running?.price_id ?? null,
     current_period_end: running?.period_end_at ?? null,
     cancel_at_period_end: running?.is_cancel_at_period_end ?? false,
-    processor_status: running?.processor_status ?? null,
+    processor_status: running?.processor_status ?? (account?.payment_status ? 'incomplete' : null),
+    payment_status: account?.payment_status ?? null,
     entitlements: [...grantsOf(deps.config.catalogue, user.subscription_tier)],
     ...costOf(running),
     trial_ends_at: running?.trial_end_at ?? null,

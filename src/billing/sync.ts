@@ -14,6 +14,7 @@ import { pricesFor } from './deals.ts'
 import type { BillingDeps, SyncWish } from './deps.ts'
 import type { Disagreement } from './money/proof.ts'
 import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
+import { missingPayment, paymentStatusOf } from './payment-status.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { factsOf, WITH_CARD } from './subscription-facts.ts'
 import {
@@ -110,7 +111,10 @@ async function readSubscriptions(
   const found = await unlessMissing(
     subscriptions.list({ customer, status: 'all', limit: SUBSCRIPTIONS_MAX, expand: [`data.${WITH_CARD}`] }),
   )
-  return found?.data.map(factsOf) ?? null
+  if (found === null) return null
+  return Promise.all(
+    found.data.map(async (one) => ({ ...factsOf(one), paymentStatus: await paymentStatusOf({ processor }, one) })),
+  )
 }
 
 async function writeReads(
@@ -135,11 +139,12 @@ async function writeReads(
     subscriptions.filter((one) => isOurs(one, account, user, prices)),
     prices,
   )
-  await updateAccount(tx, userId, { version: version + 1, synced_at: now })
+  const payment_status = missingPayment(subscriptions, state?.subscription)
+  await updateAccount(tx, userId, { version: version + 1, synced_at: now, payment_status })
   const paying = state && isLive(state.subscription) ? state.subscription.customerId : null
   await putOnRecord(tx, account, { paying })
   if (state) {
-    await applyState(deps, tx, account, state, { at: now })
+    await applyState(deps, tx, { ...account, payment_status }, state, { at: now })
     await cancelDuplicates(deps, tx, account, { subscriptions, checkedOut, prices })
     return
   }

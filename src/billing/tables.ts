@@ -30,6 +30,8 @@ type BillingAccountsTable = {
   /** Since when its payment has failed; null while it is paid. */
   past_due_at: Instant | null
   is_grace_over: boolean
+  /** Of the payment that is missing, in the processor's word; null while none is. Also of a subscription that waits for its first. */
+  payment_status: string | null
   trial_end_at: Instant | null
   /** A period's price, before discounts and taxes. */
   price_cents: number | null

@@ -17,6 +17,8 @@ export const FREE_PLAN: FilePlan = {
   ],
 }
 
+const GIGABYTE = 1024 ** 3
+
 /** No feature promises what this service does not do. */
 const PLANS: readonly FilePlan[] = [
   FREE_PLAN,
@@ -31,6 +33,7 @@ const PLANS: readonly FilePlan[] = [
       documentsMax: 10_000,
       charactersMax: 100_000_000,
       chunksMax: 500_000,
+      fileBytesMax: 10 * GIGABYTE,
       choicesMax: 8,
     },
     trialDays: 0,
@@ -53,6 +56,7 @@ const PLANS: readonly FilePlan[] = [
       documentsMax: 100_000,
       charactersMax: 500_000_000,
       chunksMax: 2_000_000,
+      fileBytesMax: 100 * GIGABYTE,
       choicesMax: 16,
     },
     trialDays: 0,

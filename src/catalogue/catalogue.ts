@@ -37,6 +37,8 @@ export type PlanLimits = {
   /** Of the documents' texts together. */
   charactersMax: number | null
   chunksMax: number | null
+  /** Of the files that documents were read from, as they were uploaded. */
+  fileBytesMax: number | null
   /** Of one answer, what the model thinks included. */
   outputTokensMax: number | null
   /** Answers to one question (`n`). */
@@ -47,6 +49,7 @@ export const NO_PLAN_LIMITS: PlanLimits = {
   documentsMax: null,
   charactersMax: null,
   chunksMax: null,
+  fileBytesMax: null,
   outputTokensMax: null,
   choicesMax: null,
 }

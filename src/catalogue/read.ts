@@ -86,6 +86,7 @@ const LIMIT_FIELDS: Readonly<Record<string, keyof PlanLimits>> = {
   documents_max: 'documentsMax',
   characters_max: 'charactersMax',
   chunks_max: 'chunksMax',
+  file_bytes_max: 'fileBytesMax',
   output_tokens_max: 'outputTokensMax',
   choices_max: 'choicesMax',
 }

@@ -23,6 +23,11 @@ export async function run([verb, note, ...more]: string[], { platform, print }: 
     return 1
   }
   print(`✔ ${verdict.entries} entries in ${verdict.heads.length} chains, unbroken`)
+  const { entries, since } = verdict.unlinked
+  if (entries > 0) {
+    print(`  ${entries} more, since ${since}, are not linked yet: one of these could be taken away unseen.`)
+    print('  The service links them each second while it runs; what is older than that, it did not reach.')
+  }
   if (note !== undefined) {
     writeFileSync(note, verdict.heads.map(({ chain, position, hash }) => `${chain}:${position}:${hash}\n`).join(''))
     print(`  noted in ${note}`)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { PRICES, shopOf } from '#testing/shop.ts'
+import { totalQueries } from '#usage/totals.ts'
 import { monthOf, printReport } from './billing-report.ts'
 
 test('a month is told with revenue, refunds, model cost and margin by plan, and by the customers who cost most', async (t) => {
@@ -33,10 +34,9 @@ test('a month is told with revenue, refunds, model cost and margin by plan, and 
     cached_tokens: 0,
     cost_nanos: usd * 1e9,
   })
-  await app.platform.db
-    .insertInto('usage_days')
-    .values([called(ada.userId, 'pro', 40), called(bob.userId, 'enterprise', 12.5), called(eve.userId, 'pro', 1)])
-    .execute()
+  const days = [called(ada.userId, 'pro', 40), called(bob.userId, 'enterprise', 12.5), called(eve.userId, 'pro', 1)]
+  await app.platform.db.insertInto('usage_days').values(days).execute()
+  for (const query of totalQueries(app.platform.db, days, 1)) await app.platform.db.executeQuery(query)
 
   const lines: string[] = []
   const told = { db: app.platform.db, config: app.config, print: (line = '') => void lines.push(line) }

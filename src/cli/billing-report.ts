@@ -14,7 +14,7 @@ import { productName } from '#catalogue/catalogue.ts'
 import { emailsOf } from '#identity/admin/administration.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { archivedCost, sumAllUsage } from '#usage/operator-sums.ts'
+import { archivedCost, sumAllUsage, sumUsersUsage } from '#usage/operator-sums.ts'
 import type { Config } from '../config.ts'
 
 const DEAREST = 10
@@ -44,7 +44,7 @@ export async function printReport(
     await revenueByPlan(db, span),
     await revenueByCustomer(db, span),
     await sumAllUsage(db, span.days, 'plan', GROUPS_MAX),
-    await sumAllUsage(db, span.days, 'user', DEAREST),
+    await sumUsersUsage(db, span.days, null, DEAREST),
     await archivedCost(db, month),
   ]
   print(`${month}, by what was sold`)

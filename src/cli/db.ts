@@ -1,16 +1,24 @@
-/** The way from SQLite to PostgreSQL: every row of DATA_DIR's file into the empty database of DATABASE_URL, counted and compared. */
+/**
+ * `db copy` is the way from SQLite to PostgreSQL: every row of DATA_DIR's file into the empty database of DATABASE_URL, counted and
+ * compared. `db citus` prints how the tables are laid out on many servers.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFolder } from '#platform/data-lock.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { migrations } from '../migrations.ts'
+import { citusScript } from '../sharding.ts'
 import { fillPostgres } from './backups/fill.ts'
 import { lockedOut, storedRoot } from './backups/root.ts'
 import { openSqliteDatabase } from './backups/sqlite-snapshot.ts'
 import type { Context } from './context.ts'
 
-export async function run(args: string[], { config, print }: Context): Promise<number> {
-  if (args.length !== 1 || args[0] !== 'copy') throw new Error('usage: npm run cli -- db copy')
+export async function run(args: string[], { config, platform, print }: Context): Promise<number> {
+  if (args.length === 1 && args[0] === 'citus') {
+    print((await citusScript((await platform()).db)).trimEnd())
+    return 0
+  }
+  if (args.length !== 1 || args[0] !== 'copy') throw new Error('usage: npm run cli -- db copy | db citus')
   const { databaseUrl, dataDir } = config
   if (databaseUrl === null)
     throw new Error('set DATABASE_URL to the empty PostgreSQL database that is to have the copy')

@@ -7,12 +7,15 @@ import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
 import { LANES } from '#platform/jobs/lanes.ts'
 import { hearsNotifications } from '#platform/notify.ts'
+import { renewalOf } from '#rag/renewal/progress.ts'
+import { embedderIdOf } from '#rag/vendor-embedder.ts'
 import { type Config, exposures } from '../config.ts'
 import { agedRows } from '../retention.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'
 import { checkProducts } from './checks/products.ts'
+import { checkVendors } from './checks/vendors.ts'
 import type { Context } from './context.ts'
 
 const SIGNS: Record<Line['mark'], string> = { ok: '✔', sandbox: '◌', off: '–', wrong: '✖' }
@@ -30,9 +33,9 @@ export async function run(_args: string[], { config, platform, print }: Context)
     await port(config, 'Storefront', config.http.storefrontPort),
     ...(await checkBilling(config, platform)),
     await checkMail(config),
-    ...vendors(config),
+    ...(await checkVendors(config)),
     ...oauth(config),
-    { mark: 'ok', name: 'Embedder', says: config.embedder },
+    await embedder(config, platform),
     secretKey(config),
     ...(await checkProducts(config, new Date().toISOString())),
     await superuser(config, platform),
@@ -103,6 +106,19 @@ async function withoutRedis({ databaseUrl }: Config, platform: Context['platform
     : `${limits}; LISTEN brings nothing (PgBouncer in transaction mode?), so revocations take half a second`
 }
 
+/** While it is being changed, whom it still waits for. */
+async function embedder({ embedder }: Config, platform: Context['platform']): Promise<Line> {
+  const name = 'Embedder'
+  if (embedder === 'local') return { mark: 'ok', name, says: embedder }
+  const changing = await platform()
+    .then(({ db, config }) => renewalOf(db, embedderIdOf(config, embedder)))
+    .catch(() => null)
+  if (changing === null || changing.users === 0) return { mark: 'ok', name, says: embedder }
+  const { users, done, total } = changing
+  const says = `${embedder}; ${users} user(s) are still searched by the one before, or by words: ${done} of their ${total} chunks are embedded anew`
+  return { mark: 'off', name, says }
+}
+
 /** Longer than this, and nobody works in that lane, or too few. */
 const LATE_SECONDS = { urgent: 60, events: 300, bulk: 3_600, long: 6 * 3_600 } as const
 
@@ -152,16 +168,6 @@ async function port({ http }: Config, name: string, number: number): Promise<Lin
   })
 }
 
-function vendors({ ai }: Config): Line[] {
-  return Object.values(ai.vendors).map(({ name: vendor, keySetting, apiKey, sandboxed, endpoints, missingKeys }) => {
-    const name = `Model ${vendor}`
-    if (sandboxed) return { mark: 'sandbox', name, says: `no ${keySetting}; answers with quotations` }
-    if (apiKey === null) return { mark: 'off', name, says: `${keySetting} is not set` }
-    const set = endpoints.map((one) => (one.name === vendor ? one.baseUrl : `${one.name} ${one.baseUrl}`))
-    return { mark: 'ok', name, says: [...set, ...missingKeys.map((missing) => `${missing} is not set`)].join(', ') }
-  })
-}
-
 function oauth({ oauth: { google, github } }: Config): Line[] {
   return Object.entries({ google, github }).map(([provider, client]) => {
     const name = `Sign-in ${provider}`
@@ -175,7 +181,7 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
   const name = 'SECRET_KEY'
   if (secretKey === null) {
     return production
-      ? { mark: 'wrong', name, says: 'not set: the service does not start without (openssl rand -base64 32)' }
+      ? { mark: 'wrong', name, says: 'not set: the service does not start without (npm run cli -- secret)' }
       : { mark: 'off', name, says: 'not set: a copy of the database opens everything; production refuses that' }
   }
   if (secretKey.length < SECRET_LENGTH_MIN) {

@@ -22,8 +22,8 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     load: () => import('./billing.ts'),
   },
   db: {
-    usage: 'db copy',
-    says: "copies DATA_DIR's SQLite into the empty PostgreSQL of DATABASE_URL",
+    usage: 'db copy|citus',
+    says: "copies DATA_DIR's SQLite into the empty PostgreSQL of DATABASE_URL; how to lay tables out on Citus",
     load: () => import('./db.ts'),
   },
   doctor: {
@@ -55,6 +55,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     usage: 'restore PLACE [--without-products]',
     says: 'puts a backup (the newest there) into an empty DATA_DIR or DATABASE_URL',
     load: () => import('./restore.ts'),
+  },
+  secret: {
+    usage: 'secret',
+    says: 'a new value for SECRET_KEY',
+    load: () => import('./secret.ts'),
   },
   seed: {
     usage: 'seed',

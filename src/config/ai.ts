@@ -231,8 +231,28 @@ export function readModel(read: Reader, setting: string, ai: AiConfig): Route | 
   const vendor = vendorNamed(ai, route.vendor)
   if (vendor === undefined || vendor.apiKey === null)
     throw new ConfigError(`${setting}=${name} needs ${vendor?.keySetting}`)
-  if (findModel(vendor, route.model)?.kind === 'embedding') {
-    throw new ConfigError(`${setting}=${name}: ${route.model} answers nothing, it embeds`)
+  const kind = findModel(vendor, route.model)?.kind ?? 'chat'
+  if (kind !== 'chat') {
+    throw new ConfigError(
+      `${setting}=${name}: ${route.model} answers nothing, it ${kind === 'embedding' ? 'embeds' : 'reranks'}`,
+    )
   }
+  return route
+}
+
+/** RERANK_MODEL: a model of a vendor that has `/rerank`; empty: none. */
+export function readReranker(read: Reader, ai: AiConfig): Route | null {
+  const setting = 'RERANK_MODEL'
+  const name = read.optional(setting)
+  if (name === null) return null
+  const route = routeOfAlias(ai, name) ?? (name.includes('/') ? routeNamed(ai, name) : null)
+  const vendor = route && vendorNamed(ai, route.vendor)
+  if (!route || !vendor || route.alias !== undefined) {
+    throw new ConfigError(`${setting} is wrong: expected vendor/model, or an alias of one, got '${name}'`)
+  }
+  if (vendor.dialect !== 'openai') throw new ConfigError(`${setting}=${name}: ${vendor.name} has no /rerank`)
+  if (vendor.apiKey === null) throw new ConfigError(`${setting}=${name} needs ${vendor.keySetting}`)
+  const kind = findModel(vendor, route.model)?.kind ?? 'rerank'
+  if (kind !== 'rerank') throw new ConfigError(`${setting}=${name}: ${route.model} is no model that reranks`)
   return route
 }

@@ -54,7 +54,10 @@ export type Identity = Room & {
 
 /** `hasher`: one of its own, unless given; whoever gives one lets it be closed. */
 export function createIdentity(
-  platform: Platform,
+  platform: Pick<
+    Platform,
+    'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'limiter' | 'bus' | 'log' | 'metrics' | 'business'
+  >,
   { hasher = createHasher(), ...needs }: IdentityNeeds & { hasher?: Hasher | undefined },
 ): Identity {
   const deps = {

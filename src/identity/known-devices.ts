@@ -4,8 +4,10 @@ import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { networkKey } from '#platform/http/address.ts'
+import { ownerOfName } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Origin } from './origin.ts'
+import type { UserDevicesTable } from './tables.ts'
 
 /** A device that was away for longer is a stranger again. */
 export const REMEMBERED_DAYS = 180
@@ -14,14 +16,15 @@ const TOUCH_MS = HOUR_MS
 
 type Secrets = Pick<Platform, 'secrets'>
 
-/** As what an account knows whoever signs in to it; one query, whether there is such an account or not. */
+/** As what an account knows whoever signs in to it; two queries, whether there is such an account or not. */
 export async function knownBy(
   { db, secrets }: Secrets & Pick<Platform, 'db'>,
   account: string,
   { address, device }: Origin & { address: string },
 ): Promise<'browser' | 'network' | null> {
   const browser = device === undefined ? '' : markOf(secrets, 'browser', device)
-  const found = await ofAccount(db, account, browser, markOf(secrets, 'network', networkKey(address)))
+  const userId = (await ownerOfName(db, 'email', account)) ?? ''
+  const found = await ofAccount(db, userId, browser, markOf(secrets, 'network', networkKey(address)))
   return found === undefined ? null : (found.kind as 'browser' | 'network')
 }
 
@@ -29,12 +32,11 @@ export async function knownBy(
 const ofAccount = prepared(
   (db) =>
     db
-      .selectFrom('users')
-      .innerJoin('user_devices', 'user_devices.user_id', 'users.id')
-      .select('user_devices.kind')
-      .where('users.email_key', '=', '')
-      .where('user_devices.mark', 'in', ['', ''])
-      .orderBy('user_devices.kind'),
+      .selectFrom('user_devices')
+      .select('kind')
+      .where('user_id', '=', '')
+      .where('mark', 'in', ['', ''])
+      .orderBy('kind'),
   3,
 )
 
@@ -78,7 +80,32 @@ export async function rememberDevice(
     .values(fresh.map((one) => ({ user_id: userId, ...one, first_seen_at: now, last_seen_at: now })))
     .onConflict((conflict) => conflict.columns(['user_id', 'mark']).doNothing())
     .execute()
+  for (const { kind } of fresh) await forgetSurplus(tx, userId, kind)
   return isNew
+}
+
+/** Of each kind, and down to what: a client that keeps no cookie is a new browser at every sign-in. */
+const DEVICES = { max: 60, left: 40 }
+
+/** Those that never came back go first, so that no number of them takes the owner's browser away. */
+async function forgetSurplus(tx: Db, userId: string, kind: UserDevicesTable['kind']): Promise<void> {
+  const ofKind = tx.selectFrom('user_devices').where('user_id', '=', userId).where('kind', '=', kind)
+  const { count } = await ofKind.select((e) => e.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  if (Number(count) <= DEVICES.max) return
+  const known = await ofKind.select(['mark', 'first_seen_at', 'last_seen_at']).execute()
+  const cameBack = ({ first_seen_at, last_seen_at }: (typeof known)[number]) => Number(first_seen_at !== last_seen_at)
+  const surplus = known
+    .toSorted((a, b) => cameBack(b) - cameBack(a) || b.last_seen_at.localeCompare(a.last_seen_at))
+    .slice(DEVICES.left)
+  await tx
+    .deleteFrom('user_devices')
+    .where('user_id', '=', userId)
+    .where(
+      'mark',
+      'in',
+      surplus.map(({ mark }) => mark),
+    )
+    .execute()
 }
 
 /** After a break-in, nobody is known by where they were: a program alone, which only spares the owner an email. */

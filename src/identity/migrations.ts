@@ -7,7 +7,7 @@ export const identityMigrations: Migration[] = [
       create table users (
         id {id} primary key,
         email text not null,
-        email_key text not null unique,
+        email_key text not null,
         full_name text,
         avatar_url text,
         password_hash text,
@@ -21,7 +21,7 @@ export const identityMigrations: Migration[] = [
         subscription_tier text not null,
         processor_tier text not null,
         tier_override text,
-        processor_customer_id text unique,
+        processor_customer_id text,
         created_at {timestamp} not null,
         updated_at {timestamp} not null,
         last_login_at {timestamp}
@@ -82,7 +82,7 @@ export const identityMigrations: Migration[] = [
       create table one_time_tokens (
         owner {id} not null,
         hash text not null,
-        user_id {id} references users (id) on delete cascade,
+        user_id {id},
         purpose text not null,
         data_json {json} not null,
         created_at {timestamp} not null,
@@ -112,8 +112,7 @@ export const identityMigrations: Migration[] = [
         subject text not null,
         email text,
         linked_at {timestamp} not null,
-        primary key (user_id, provider),
-        unique (provider, subject)
+        primary key (user_id, provider)
       );
       create table totp (
         user_id {id} primary key references users (id) on delete cascade,
@@ -131,7 +130,7 @@ export const identityMigrations: Migration[] = [
       create table passkeys (
         user_id {id} not null references users (id) on delete cascade,
         id {id} not null,
-        credential_id text not null unique,
+        credential_id text not null,
         public_key {bytes} not null,
         counter {bigint} not null,
         transports text not null,

@@ -2,6 +2,7 @@
 import { recordAudit } from '#audit/audit.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import { releaseNames } from '#platform/lookups.ts'
 import { identityProblem } from './problems.ts'
 import type { OAuthProvider } from './tables.ts'
 
@@ -23,6 +24,9 @@ export async function requireSignInMethod(tx: Db, userId: string): Promise<void>
   if (!link && !passkey) throw identityProblem('last_sign_in_method')
 }
 
+/** A provider's person, as the lookup table has them. */
+export const personName = (provider: OAuthProvider, subject: string) => `${provider}:${subject}`
+
 export type RemovedSignInMethods = { passkeys: string[]; providers: OAuthProvider[] }
 
 export const NO_SIGN_IN_METHODS: RemovedSignInMethods = { passkeys: [], providers: [] }
@@ -37,14 +41,24 @@ export async function removeSignInMethods(
     .deleteFrom('passkeys')
     .where('user_id', '=', userId)
     .where('created_at', '>', since)
-    .returning('name')
+    .returning(['name', 'credential_id'])
     .execute()
+  await releaseNames(
+    tx,
+    'passkey',
+    passkeys.map(({ credential_id }) => credential_id),
+  )
   const providers = await tx
     .deleteFrom('oauth_links')
     .where('user_id', '=', userId)
     .where('linked_at', '>', since)
-    .returning('provider')
+    .returning(['provider', 'subject'])
     .execute()
+  await releaseNames(
+    tx,
+    'oauth',
+    providers.map(({ provider, subject }) => personName(provider, subject)),
+  )
   return { passkeys: passkeys.map(({ name }) => name), providers: providers.map(({ provider }) => provider) }
 }
 

@@ -79,7 +79,7 @@ type SigningKeysTable = {
   verifies_until: Instant
 }
 
-type UserDevicesTable = {
+export type UserDevicesTable = {
   user_id: string
   /** What is remembered of a sign-in: the browser's cookie, the network, the program in its wider network. */
   kind: 'browser' | 'network' | 'program'

@@ -5,6 +5,7 @@ import { type Catalogue, FREE, grantsOf } from '#catalogue/catalogue.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { insertName, ownerOfName, releaseNames } from '#platform/lookups.ts'
 import type { UsersTable } from './tables.ts'
 import { countedUser, recount } from './user-counts.ts'
 
@@ -99,7 +100,6 @@ const shownById = prepared(
   1,
 )
 const byId = prepared((db) => db.selectFrom('users').selectAll().where('id', '=', ''), 1)
-const byEmail = prepared((db) => db.selectFrom('users').selectAll().where('email_key', '=', ''), 1)
 
 export async function findUser(db: Db, id: string): Promise<User | null> {
   return (await byId(db, id)) ?? null
@@ -107,7 +107,8 @@ export async function findUser(db: Db, id: string): Promise<User | null> {
 
 /** By address, in any case. */
 export async function findUserByEmail(db: Db, email: string): Promise<User | null> {
-  return (await byEmail(db, emailKey(email))) ?? null
+  const owner = await ownerOfName(db, 'email', emailKey(email))
+  return owner === null ? null : findUser(db, owner)
 }
 
 /** Whoever counts or removes what a user has, and decides by it, takes this lock first. */
@@ -146,11 +147,12 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+  await insertName(tx, 'email', row.email_key, row.id)
   await recount(tx, null, row)
   return row
 }
 
-/** Null when the user has gone meanwhile. */
+/** Null when the user has gone meanwhile. @throws a unique violation when the address is taken. */
 export async function updateUser(
   tx: Db,
   id: string,
@@ -159,6 +161,7 @@ export async function updateUser(
 ): Promise<User | null> {
   const isCounted = changes.is_verified !== undefined || changes.subscription_status !== undefined
   const before = isCounted ? await countedUser(tx, id) : null
+  if (changes.email_key !== undefined) await moveEmail(tx, id, changes.email_key)
   const row = await tx
     .updateTable('users')
     .set({ ...changes, updated_at: now })
@@ -167,4 +170,11 @@ export async function updateUser(
     .executeTakeFirst()
   if (before && row) await recount(tx, before, row)
   return row ?? null
+}
+
+async function moveEmail(tx: Db, id: string, to: string): Promise<void> {
+  const user = await forUpdate(tx, tx.selectFrom('users').select('email_key').where('id', '=', id)).executeTakeFirst()
+  if (user === undefined || user.email_key === to) return
+  await insertName(tx, 'email', to, id)
+  await releaseNames(tx, 'email', [user.email_key])
 }

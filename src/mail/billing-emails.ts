@@ -38,15 +38,21 @@ export function trialRefusedEmail(config: Urls, { user }: { user: Subscriber }):
   })
 }
 
-export function renewalEmail(config: Urls, { user, plan, amount, on }: PlanFacts & { on: string }): Email {
+/** `next`: the plan that follows instead, as its subscriber has chosen; the amount is its price. */
+export function renewalEmail(
+  config: Urls,
+  { user, plan, next, amount, on }: PlanFacts & { next: string | null; on: string },
+): Email {
   return composeEmail({
     to: user.email,
-    subject: `Your ${plan} plan renews on ${on}`,
+    subject: next === null ? `Your ${plan} plan renews on ${on}` : `Your plan becomes ${next} on ${on}`,
     before: [
       hello(user.full_name),
-      `Your yearly ${brand(config)} plan is about to renew for another year. There is nothing to do if that suits you.`,
+      next === null
+        ? `Your yearly ${brand(config)} plan is about to renew for another year. There is nothing to do if that suits you.`
+        : `The year of ${plan} that you have paid for is about to end. As you chose, your yearly ${brand(config)} plan then goes on as ${next}, for another year. There is nothing to do if that suits you.`,
     ],
-    facts: [['Renews', on], ...priced(amount)],
+    facts: [[next === null ? 'Renews' : `${next} begins`, on], ...priced(amount)],
     button: { label: 'See or cancel your plan', url: billing(config) },
   })
 }
@@ -64,6 +70,22 @@ export function paymentFailedEmail(
     ],
     facts: [['Open until', closesOn]],
     button: { label: 'Pay, or change the card', url: billing(config) },
+  })
+}
+
+export function paymentConfirmEmail(
+  config: Urls,
+  { user, plan, closesOn }: { user: Subscriber; plan: string; closesOn: string },
+): Email {
+  return composeEmail({
+    to: user.email,
+    subject: `Your bank asks you to confirm the payment for your ${plan} plan`,
+    before: [
+      hello(user.full_name),
+      `Before it pays for your ${brand(config)} plan, your bank wants to know that it is you. Until ${closesOn} the plan stays open, so that you can confirm it.`,
+    ],
+    facts: [['Open until', closesOn]],
+    button: { label: 'Confirm the payment', url: billing(config) },
   })
 }
 

@@ -36,8 +36,10 @@ export type OpenAiHabits = {
   streamUsage: 'asked' | 'always'
   /** Members of a request that it refuses: they are left out. */
   refuses: readonly string[]
-  /** Members of its own that it may be sent beside those that everybody knows. */
+  /** Members that are refused here unless they stand in this list. */
   passes: readonly string[]
+  /** Whether it is sent members that are not known here: what they switch on is on no bill but its own. */
+  unknownMembers: 'taken' | 'refused'
   /** Members that each request gets, unless its client says something of them itself. */
   adds: Readonly<Record<string, unknown>>
   /**
@@ -100,7 +102,7 @@ export type EmbeddingTraits = {
 
 export type Model = {
   id: string
-  kind: 'chat' | 'embedding'
+  kind: 'chat' | 'embedding' | 'rerank'
   /** Null: not known. */
   contextTokens: number | null
   outputTokensMax: number | null

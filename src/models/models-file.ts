@@ -289,7 +289,7 @@ function modelAt(value: unknown, at: string, dialect: Dialect, createdSeconds: n
   const tasks = optional(given.tasks, (one) => tasksAt(one, `${at}.tasks`))
   return {
     id: text(given.id, `${at}.id`, MODEL_ID, "a model's name"),
-    kind: optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding'])) ?? 'chat',
+    kind: optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding', 'rerank'])) ?? 'chat',
     contextTokens: optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)) ?? null,
     outputTokensMax: optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)) ?? null,
     price: optional(given.price, (price) => priceAt(price, `${at}.price`)) ?? null,
@@ -367,6 +367,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
     refuses: ['refuses', memberNames],
     passes: ['passes', memberNames],
+    unknown_members: ['unknownMembers', (value, at) => oneOf(value, at, ['taken', 'refused'])],
     adds: ['adds', members],
     thoughts: ['thoughts', (value, at) => oneOf(value, at, ['as-given', 'reasoning_content'])],
     tells_cost: ['tellsCost', flag],

@@ -50,4 +50,16 @@ export const platformMigrations: Migration[] = [
     id: 'platform/004-write-probe',
     sql: 'create table write_probe (id {bigint} primary key, written_at {timestamp} not null);',
   },
+  {
+    id: 'platform/005-lookups',
+    sql: `
+      create table lookups (
+        name text not null,
+        kind text not null,
+        owner {id} not null,
+        primary key (name, kind)
+      );
+      create index lookups_by_owner on lookups (owner);
+    `,
+  },
 ]

@@ -56,6 +56,11 @@ export const platformProblem = Problem.define({
     'Internal error, request id {requestId}',
     { advice: 'A bug: tell whoever runs the service the id.' },
   ],
+  upload_not_taken: [
+    503,
+    'Uploads cannot be taken in at the moment, because the disk takes no more: try again later',
+    { advice: 'The folder for temporary files (`tmp` in `DATA_DIR`) is full or cannot be written: the log has why.' },
+  ],
   busy: [503, 'Too much is arriving at once: try again in a moment'],
   database_unreachable: [503, 'The database cannot be reached at the moment: try again shortly'],
   database_busy: [503, 'The database is too busy at the moment: try again shortly'],

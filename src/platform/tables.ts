@@ -29,6 +29,11 @@ type InboxTable = {
 
 type SecretsTable = { name: string; value: Uint8Array; created_at: string }
 
+/** What a name is of: each kind has names of its own. */
+export type LookupKind = 'email' | 'oauth' | 'passkey' | 'license' | 'payment'
+
+type LookupsTable = { name: string; kind: LookupKind; owner: string }
+
 /** One row, written to see whether writing works. */
 type WriteProbeTable = { id: number; written_at: string }
 
@@ -37,6 +42,7 @@ declare module './db/tables.ts' {
     jobs: JobsTable
     inbox: InboxTable
     secrets: SecretsTable
+    lookups: LookupsTable
     write_probe: WriteProbeTable
   }
 }

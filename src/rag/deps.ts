@@ -1,18 +1,20 @@
 /** What rag's rules may touch, opened once; each rule picks its own of it. */
 import './tables.ts'
+import { join } from 'node:path'
 import type { Gateway } from '#ai/gateway.ts'
 import { limitsOf, type PlanLimits, type Tier } from '#catalogue/catalogue.ts'
-import type { Db } from '#platform/db/db.ts'
 import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
-import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
+import { createTemporaryFiles } from '#platform/temporary-files.ts'
+import { createIngestPipeline, LONG_BYTES } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
 import { openFilePlace } from './originals/file-place.ts'
 import { createShelves } from './search/shelves.ts'
-import { openByteVectors } from './search/stores/bytes.ts'
-import { openPgvector } from './search/stores/pgvector.ts'
-import type { VectorStore } from './search/stores/vector-store.ts'
-import { type MeteredEmbedder, vendorEmbedder } from './vendor-embedder.ts'
+import { openVectors } from './search/stores/vectors.ts'
+import { embedderNamed, type MeteredEmbedder, vendorEmbedder } from './vendor-embedder.ts'
+
+/** Makes the index of a user who has many vectors. */
+export const INDEX_JOB = 'rag.index'
 
 export type RagNeeds = {
   gateway: Gateway
@@ -26,8 +28,12 @@ export type RagNeeds = {
 
 export type RagDeps = Awaited<ReturnType<typeof openDeps>>
 
-export async function openDeps(platform: Platform, needs: RagNeeds) {
+export async function openDeps(
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log'>,
+  needs: RagNeeds,
+) {
   const { db, clock, jobs, log, config, secrets } = platform
+  const temporaryFiles = createTemporaryFiles(join(config.dataDir, 'tmp'), { memoryBytes: LONG_BYTES })
   return {
     db,
     clock,
@@ -41,10 +47,19 @@ export async function openDeps(platform: Platform, needs: RagNeeds) {
     requireGrant: needs.requireGrant,
     /** Null: documents are compared by their words alone. */
     embedder: embedderOf(config.embedder, needs),
+    /** One that was set before, whose vectors serve until the user's documents have those of the one that is; null: out of reach. */
+    embedderNamed: (id: string) => embedderNamed(needs.gateway, id),
     /** Makes follow-up questions stand alone; null: none does. */
     followUpModel: config.followUpModel,
-    vectors: await openVectors(db),
-    parser: createParser(),
+    /** Puts what was found into a better order; null: none does. */
+    rerankModel: config.rerankModel,
+    vectors: await openVectors(
+      { db },
+      { onLarge: (of) => jobs.enqueue(db, INDEX_JOB, of, { key: `${INDEX_JOB}:${of.userId}` }) },
+    ),
+    /** What is uploaded, until it is stored. */
+    temporaryFiles,
+    parser: createParser(temporaryFiles),
     pipeline: createIngestPipeline(),
     shelves: createShelves({ db }),
     planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),
@@ -60,9 +75,4 @@ export async function openDeps(platform: Platform, needs: RagNeeds) {
 function embedderOf(setting: string, { gateway }: RagNeeds): MeteredEmbedder | null {
   const [vendor = '', ...model] = setting.split(':')
   return model.length > 0 ? vendorEmbedder(gateway, vendor, model.join(':')) : null
-}
-
-/** pgvector, where the server has it. */
-async function openVectors(db: Db): Promise<VectorStore> {
-  return (await openPgvector({ db })) ?? openByteVectors({ db })
 }

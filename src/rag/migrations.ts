@@ -6,8 +6,10 @@ export const ragMigrations: Migration[] = [
     sql: `
       create table rag_stores (
         user_id text primary key references users (id),
-        revision {bigint} not null
+        revision {bigint} not null,
+        embedder text not null
       );
+      create index rag_stores_by_embedder on rag_stores (embedder);
       create table rag_documents (
         user_id text not null references users (id),
         id text not null,
@@ -19,6 +21,7 @@ export const ragMigrations: Migration[] = [
         total_chunks {bigint} not null,
         characters {bigint} not null,
         embedder text not null,
+        next_embedder text not null,
         kept_in text not null,
         original_id text,
         created_at {timestamp} not null,
@@ -26,13 +29,14 @@ export const ragMigrations: Migration[] = [
       );
       create index rag_documents_newest on rag_documents (user_id, created_at);
       create table rag_originals (
-        id text primary key,
         user_id text not null references users (id),
+        id text not null,
         name text not null,
         bytes {bigint} not null,
-        created_at {timestamp} not null
+        sha256 text not null,
+        created_at {timestamp} not null,
+        primary key (user_id, id)
       );
-      create index rag_originals_of_user on rag_originals (user_id);
       create table rag_external_ids (
         user_id text not null references users (id),
         external_id text not null,
@@ -52,8 +56,15 @@ export const ragMigrations: Migration[] = [
         page_end {bigint},
         heading text,
         table_header text,
-        vector {bytes} not null,
         primary key (user_id, version, chunk_index)
+      );
+      create table rag_vectors (
+        user_id text not null,
+        version text not null,
+        embedder text not null,
+        chunk_index {bigint} not null,
+        vector {bytes} not null,
+        primary key (user_id, version, embedder, chunk_index)
       );
     `,
   },
@@ -66,6 +77,8 @@ export const ragMigrations: Migration[] = [
         state text not null,
         stage text,
         attempts {bigint} not null,
+        source text,
+        external_id text,
         request_json {json} not null,
         input_bytes {bigint} not null,
         fingerprint text,

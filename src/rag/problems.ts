@@ -14,7 +14,7 @@ export const ragProblem = Problem.define({
     'Storage limit reached',
     {
       advice:
-        '`limit` and `max` say what the plan has no more room for. Delete documents, choose a larger `chunk_size` where it is chunks, or change the plan: `GET /api/rag/storage`.',
+        '`limit` and `max` say what the plan has no more room for. Delete documents, choose a larger `chunk_size` where it is chunks, send text instead of files where it is their bytes, or change the plan: `GET /api/rag/storage`.',
     },
   ],
   file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],

@@ -38,6 +38,7 @@ function formOf(
 }
 
 const UNANSWERED = {
+  warnings: [],
   answer: NOTHING_FOUND,
   sources: [],
   nearest: [],
@@ -461,7 +462,7 @@ test('no chunk near enough: no vendor is asked, and the answer says so', async (
   const stream = await ada.post('/api/rag/query', { question: 'Which gas giant?', stream: true, include_sources: true })
   assert.equal(
     stream.text,
-    `event: sources\ndata: {"sources":[],"nearest":[],"searched_as":null,"overview":false}\n\ndata: ${JSON.stringify({ token: NOTHING_FOUND })}\n\nevent: usage\ndata: null\n\ndata: [DONE]\n\n`,
+    `event: sources\ndata: {"sources":[],"nearest":[],"searched_as":null,"overview":false,"warnings":[]}\n\ndata: ${JSON.stringify({ token: NOTHING_FOUND })}\n\nevent: usage\ndata: null\n\ndata: [DONE]\n\n`,
   )
 })
 

@@ -1,6 +1,6 @@
 /** What rag's routes have in common: their policy, and the shapes that more than one of them takes or returns. */
 import { Type } from 'typebox'
-import { JsonObject } from '#platform/http/schema.ts'
+import { JsonObject, OneOf } from '#platform/http/schema.ts'
 
 export const RAG_POLICY = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
 /** Of what changes nothing: search, ask, list. */
@@ -11,6 +11,11 @@ export const Chunk = Type.Object(
     id: Type.String(),
     content: Type.String(),
     score: Type.Number(),
+    rerank_score: Type.Optional(
+      Type.Number({
+        description: 'Where a model put the best in their order: how well this one answers, on its own scale.',
+      }),
+    ),
     metadata: JsonObject,
   },
   { title: 'Chunk' },
@@ -19,3 +24,10 @@ export const Chunk = Type.Object(
 export const QUERY_CHARACTERS_MAX = 32_768
 
 export const TopK = Type.Integer({ default: 5, minimum: 1, maximum: 50 })
+
+export const SearchWarnings = Type.Array(
+  Type.Object(
+    { code: OneOf('embedding', 'embedder_unreachable', 'not_reranked'), reason: Type.String() },
+    { title: 'SearchWarning', description: 'What the server is set to do and could not.' },
+  ),
+)

@@ -3,7 +3,12 @@ import type { Caller } from '#platform/http/access-control.ts'
 import type { Warning } from './ingest/parsers/unreadable.ts'
 
 /** One row a user: the lock that his changes queue for, and a number that grows with each, so that caches know when they are old. */
-type RagStoresTable = { user_id: string; revision: number }
+type RagStoresTable = {
+  user_id: string
+  revision: number
+  /** Whose vectors are searched, all of them of one embedder; empty until all his documents have some. */
+  embedder: string
+}
 
 export type Metadata = Record<string, unknown>
 
@@ -20,8 +25,11 @@ type RagDocumentsTable = {
   chunks: number
   total_chunks: number
   characters: number
-  /** Whose vectors it has, and in which store they lie; empty where it has none. */
+  /** Whose vectors are searched; empty where it has none. */
   embedder: string
+  /** Whose vectors are made and wait until all of the user's documents have them; else empty. */
+  next_embedder: string
+  /** The store in which both lie; empty where there are none. */
   kept_in: string
   /** The file that the text was read from, where it is kept. */
   original_id: string | null
@@ -29,7 +37,14 @@ type RagDocumentsTable = {
 }
 
 /** A file as it was uploaded: sealed in the folder or bucket of originals, under its id. The row is there before the file and goes after it. */
-type RagOriginalsTable = { id: string; user_id: string; name: string; bytes: number; created_at: string }
+type RagOriginalsTable = {
+  id: string
+  user_id: string
+  name: string
+  bytes: number
+  sha256: string
+  created_at: string
+}
 
 /** A client's own names for documents. Several may stand for one document: two files with the same text. */
 type RagExternalIdsTable = { user_id: string; external_id: string; document_id: string; named_at: string }
@@ -50,23 +65,28 @@ type RagChunksTable = {
   heading: string | null
   /** The head of the table that it goes on with, as Markdown. */
   table_header: string | null
-  /** As the byte store packs them; empty where another store keeps them, or there is none. */
+}
+
+/** The byte store's: little-endian floats. While an embedder is changed a chunk has two. */
+type RagVectorsTable = {
+  user_id: string
+  version: string
+  embedder: string
+  chunk_index: number
   vector: Uint8Array
 }
 
 export type IngestJobState = 'queued' | 'running' | 'done' | 'failed'
 export type IngestStage = 'reading' | 'storing'
 
-/** What was asked for, as the request said it, and who asked. */
+/** What was asked for beside what a list of jobs shows, as the request said it, and who asked. */
 export type IngestRequest = {
   /** Who they are is asked when it runs: the plan, the key and the account may be others by then. */
   caller: Pick<Caller, 'userId' | 'keyId'>
   requestId: string
   /** Of a file, that says how it is read; null for a text. */
   file: string | null
-  source: string | null
   metadata: Metadata
-  externalId: string | null
   replacesSource: boolean
   chunkSize: number
   chunkOverlap: number
@@ -80,6 +100,8 @@ type RagJobsTable = {
   stage: IngestStage | null
   /** Since a part of it was last written. */
   attempts: number
+  source: string | null
+  external_id: string | null
   request_json: Json<IngestRequest>
   input_bytes: number
   /** Of what its chunks were made; what is there of another does not fit. */
@@ -102,6 +124,7 @@ declare module '#platform/db/tables.ts' {
     rag_stores: RagStoresTable
     rag_documents: RagDocumentsTable
     rag_chunks: RagChunksTable
+    rag_vectors: RagVectorsTable
     rag_originals: RagOriginalsTable
     rag_external_ids: RagExternalIdsTable
     rag_jobs: RagJobsTable

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
 import type { Gateway } from '#ai/gateway.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
-import { findModel, ofVendor } from '#models/catalogue.ts'
+import { type EmbeddingTraits, findModel, ofVendor, vendorNamed } from '#models/catalogue.ts'
+import type { Config } from '#src/config.ts'
 
 /** Characters a text: most models take some 8,190 tokens. Latin text has four characters a token; what is not ASCII may have one. */
 const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
@@ -20,7 +21,7 @@ export function vendorEmbedder(gateway: Gateway, vendor: string, model: string):
   const known = findModel(entry, model)
   const tokensMax = known?.contextTokens ?? TEXT_MAX.tokens
   const { tasks, similarity } = known?.embedding ?? {}
-  const id = `${vendor}/${model}${tasks === undefined ? '' : `#${digestOf(JSON.stringify(tasks))}`}`
+  const id = idOf(vendor, model, tasks)
   const counting = (tally: EmbeddingTally): MeteredEmbedder => ({
     id,
     vendor,
@@ -44,6 +45,30 @@ export function vendorEmbedder(gateway: Gateway, vendor: string, model: string):
     scoreOf: (cosine) => (similarity === undefined ? cosine : calibrated(cosine, similarity)),
   })
   return counting(newTally())
+}
+
+const idOf = (vendor: string, model: string, tasks: EmbeddingTraits['tasks']) =>
+  `${vendor}/${model}${tasks === undefined ? '' : `#${digestOf(JSON.stringify(tasks))}`}`
+
+/** Under which documents have the vectors of the embedder that is set: `openai:text-embedding-3-small`. */
+export function embedderIdOf({ ai }: Pick<Config, 'ai'>, setting: string): string {
+  const colon = setting.indexOf(':')
+  const [vendor, model] = [setting.slice(0, colon), setting.slice(colon + 1)]
+  return idOf(vendor, model, findModel(ofVendor(ai.vendors, vendor), model)?.embedding?.tasks)
+}
+
+/**
+ * By the name under which documents have its vectors; null where its vendor has no key here any more, or the catalogue asks it otherwise than it
+ * did then: questions would be put beside vectors of another kind.
+ */
+export function embedderNamed(gateway: Gateway, id: string): MeteredEmbedder | null {
+  const slash = id.indexOf('/')
+  const mark = id.lastIndexOf('#')
+  const vendor = id.slice(0, Math.max(0, slash))
+  const entry = vendorNamed(gateway.config, vendor)
+  if (entry === undefined || entry.name !== vendor || entry.apiKey === null || entry.sandboxed) return null
+  const embedder = vendorEmbedder(gateway, vendor, id.slice(slash + 1, mark > slash ? mark : undefined))
+  return embedder.id === id ? embedder : null
 }
 
 /** Straight from 0 for what is unrelated to 0.5 for what answers, and on to 1 for the same. */

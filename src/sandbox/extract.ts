@@ -51,7 +51,7 @@ function sourcesOf(messages: readonly Message[]): Sentence[] {
   return sentences(plain)
 }
 
-/** `[1] text`, `[2] (a.pdf)` and the text below: from a mark at a line's start up to the next, or to the question in a person's message. */
+/** `[1] text`, `[2] (a.pdf)` and the text below: from a mark at a line's start up to the next, or to the end of the sources or the question in a person's message. */
 function passages(content: string, hasQuestion: boolean): { mark: string; text: string }[] {
   const marks = [...content.matchAll(/(?:^|\n)[ \t]*\[(\d{1,3})\][ \t:]*/g)]
   return marks.map((match, index) => {
@@ -67,7 +67,9 @@ function unquoted(text: string): string {
 }
 
 function endOfPassages(content: string, from: number): number {
-  const label = /\n\s*(?:question|user question|frage|query|instructions?|answer)\s*:/i.exec(content.slice(from))
+  const label = /\n\s*(?:(?:question|user question|frage|query|instructions?|answer)\s*:|<\/sources\b)/i.exec(
+    content.slice(from),
+  )
   return label ? from + label.index : content.length
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '#platform/clock.ts'
 import { html } from '#platform/http/html.ts'
 import type { Message } from './extract.ts'
 import { anthropicRoutes } from './model-anthropic.ts'
-import { type Embed, embedded } from './model-embeddings.ts'
+import { type Embed, embedded, reranked } from './model-embeddings.ts'
 import { geminiRoutes } from './model-gemini.ts'
 import { arrayOf, type Json, limitOf, objectOf, stopsOf, textOf, textOr } from './model-json.ts'
 import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
@@ -70,6 +70,16 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
       choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said) }],
       usage: usageOf(said),
     }
+  })
+
+  app.post('/openai/v1/rerank', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
+    if (!requireKey(request, reply)) return reply
+    const wanted = objectOf(request.body)
+    if (!requireModel(wanted, reply)) return reply
+    const documents = inputsOf(wanted.documents)
+    if (typeof wanted.query !== 'string' || documents === null)
+      return refuse(reply, 400, "'query' and 'documents' are required.", null, 'documents')
+    return { model: wanted.model, ...(await reranked(embed, wanted.query, documents)) }
   })
 
   app.post('/openai/v1/embeddings', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {

@@ -46,6 +46,7 @@ pre { background: var(--wash); border: 1px solid var(--line); border-radius: var
 .hosted { max-width: 60rem; margin: 0 auto; padding: 2.5rem 1rem 4rem }
 .narrow { max-width: 28rem; margin: 0 auto }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); padding: 1.25rem; margin: 0 0 1rem; box-shadow: 0 1px 2px rgb(0 0 0 / .04) }
+.card.narrow { margin-inline: auto }
 .grid { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(16rem, 100%), 1fr)) }
 .grid .card { margin: 0 }
 .grid.two { grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr)) }

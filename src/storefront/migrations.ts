@@ -23,23 +23,28 @@ export const storefrontMigrations: Migration[] = [
     id: 'storefront/002-purchases',
     sql: `
       create table purchases (
-        id {id} primary key,
+        owner {id} not null,
+        id {id} not null,
         user_id {id},
         tier text not null,
         status text not null,
-        payment_ref text not null unique,
+        payment_ref text not null,
         checkout_session_id text,
         amount_cents {bigint} not null,
         currency text not null,
-        license_hash text not null unique,
+        license_hash text not null,
         license_sealed text not null,
         download_count {bigint} not null,
         max_downloads {bigint} not null,
         last_download_at {timestamp},
         entitled_until {timestamp} not null,
-        created_at {timestamp} not null
+        created_at {timestamp} not null,
+        primary key (owner, id),
+        unique (owner, license_hash)
       );
-      create index purchases_by_user on purchases (user_id, created_at);
+      create index purchases_by_owner on purchases (owner, created_at);
+      create index purchases_by_id on purchases (id);
+      create index purchases_by_payment on purchases (payment_ref);
       create index purchases_by_checkout on purchases (checkout_session_id);
       create table store_checkouts (
         user_id {id} not null,

@@ -67,7 +67,7 @@ export type StorefrontNeeds = {
 export type Storefront = Room & { session: Authenticators['session'] }
 
 export function createStorefront(
-  platform: Platform,
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'secrets' | 'limiter' | 'log' | 'business'>,
   { mail, processor, billing, identity }: StorefrontNeeds,
 ): Storefront {
   const { config, jobs, inbox } = platform

@@ -18,6 +18,8 @@ type StoreSessionsTable = {
 }
 
 type PurchasesTable = {
+  /** The user; once the account is deleted, its own id. */
+  owner: string
   id: string
   /** Null once the account is deleted: the row stays for the books. */
   user_id: string | null

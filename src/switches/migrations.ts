@@ -7,7 +7,7 @@ export const switchMigrations: Migration[] = [
       create table switches (
         kind text not null,
         subject text not null,
-        user_id {id} references users (id),
+        user_id {id},
         reason text not null,
         set_at {timestamp} not null,
         primary key (kind, subject)

@@ -5,7 +5,7 @@ import { createLiveSwitches } from './live.ts'
 
 export type Switches = ReturnType<typeof createSwitches>
 
-export function createSwitches(platform: Platform) {
+export function createSwitches(platform: Pick<Platform, 'db' | 'bus' | 'log'>) {
   const live = createLiveSwitches(platform)
   return {
     live,

@@ -140,6 +140,7 @@ export async function testApp(
       const key = `${name}:${tier ?? ''}`
       const known = signedIn.get(key) ?? signIn(url, serviceOf(running).platform.db, { name, tier })
       signedIn.set(key, known)
+      known.catch(() => signedIn.delete(key))
       return withShortcuts(known)
     },
 

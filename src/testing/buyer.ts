@@ -8,7 +8,7 @@ export type Shop = Awaited<ReturnType<typeof openShop>>
 export type Buyer = Awaited<ReturnType<Shop['buyer']>>
 
 /** The service, with a hand for storefront matters. */
-export async function openShop(t: TestContext, env: Record<string, string> = {}) {
+export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string, string> = {}) {
   const app = await testApp(t, { env: { STRIPE_STOREFRONT_WEBHOOK_SECRET: 'whsec_shop', ...env } })
 
   return {

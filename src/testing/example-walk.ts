@@ -56,6 +56,8 @@ function callsOf({ recorder }: Walk, server: Server, headers: Record<string, str
 async function makeAccount(walk: Walk): Promise<Calls> {
   const { app } = walk
   const anyone = callsOf(walk, 'api')
+  await anyone.get('/healthz')
+  await anyone.get('/readyz')
   await anyone.get('/.well-known/jwks.json')
   await anyone.get('/.well-known/oauth-protected-resource/mcp')
   await anyone.get('/api/billing/plans')
@@ -262,6 +264,8 @@ async function shopAround(walk: Walk): Promise<void> {
   const { app } = walk
   const { userId, email } = await app.as('buyer')
   const anyone = callsOf(walk, 'storefront')
+  await anyone.get('/healthz')
+  await anyone.get('/readyz')
   const session = await anyone.post('/api/session', { email, password: PASSWORD })
   const buyer = callsOf(walk, 'storefront', { cookie: cookieOf(session) })
   await buyer.get('/api/checkout?tier=pro')
@@ -291,9 +295,11 @@ async function administer(walk: Walk): Promise<void> {
   const { email, userId } = await app.as('root')
   await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
   const root = await signedIn(walk, email)
+  await root.get('/metrics')
   await root.get('/api/admin/stats')
   await root.get('/api/admin/usage?group_by=vendor')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
+  await callsOf(walk, 'storefront', root.headers).get('/metrics')
   await root.patch(`/api/admin/users/${users[1].id}`, { is_verified: true, subscription_tier: 'enterprise' })
   await app.settle()
   await root.get('/api/admin/contact-messages')

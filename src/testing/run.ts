@@ -53,14 +53,17 @@ const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'latchkey-test')
 /** What this run's schemas on a server are called: its processes keep them from test to test, and leave them to it. */
 const SCHEMAS = `test_${randomBytes(4).toString('hex')}`
 
+/** A lane takes seconds to load what its files are about. */
+const LANES_MAX = 6
+
 /** One save is several events, and an editor writes several files. */
 const SETTLE_MS = 100
 
 /** Of one pass; enough for a few failures and their stacks. */
 const MOST_LINES_OF_FAILURES = 100
 
-/** `parts`: in how many processes its files run together; none: each file has its own. */
-type Pass = { name: string; files: string[]; args: string[]; parts?: number; env: Record<string, string> }
+/** `isLane`: its files run together in one process; else each has its own. */
+type Pass = { name: string; files: string[]; args: string[]; isLane?: boolean; env: Record<string, string> }
 /** `failures`: what failed, as the runner prints it, each line after its pass's name. */
 type Count = { passed: number; failed: number; failures: string[] }
 
@@ -118,63 +121,56 @@ function find(...patterns: string[]): string[] {
   return globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules'] }).sort()
 }
 
-/** In the order in which they begin: first what cannot be parted, then the longest. */
+/** All at once, so that none is left behind alone; their files are dealt out so that they end at much the same time. */
 function passesOf(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
   const onServer = Boolean(process.env.TEST_DATABASE_URL)
   const engine = onServer ? 'PostgreSQL' : 'SQLite'
 
-  const onService = find(...ON_SERVICE).filter(chosen)
-  const onBoth = find(...ON_BOTH_ENGINES).filter(chosen)
-  const inBrowser = find(...IN_BROWSER).filter(chosen)
   const whole = find(...WITHOUT_BROWSER).filter(chosen)
+  // One table of all files, so one runner; and of what the compile cache hands out Node tells no exact lines.
+  if (options.coverage) {
+    const args = ['--test-concurrency=2', ...COVERAGE]
+    return [{ name: 'coverage', files: whole, args, env: { NODE_DISABLE_COMPILE_CACHE: '1' } }]
+  }
+  const onService = find(...ON_SERVICE).filter(chosen)
+  const rules = whole.filter((file) => !onService.includes(file))
   const embedded: Pass = {
     name: 'embedded PostgreSQL',
-    files: onBoth,
+    files: onServer || options.onlySqlite ? [] : find(...ON_BOTH_ENGINES).filter(chosen),
     args: [],
-    parts: 2,
+    // One: its engine takes seconds and 600 MB to start.
+    isLane: true,
     env: { TEST_ENGINE: 'pglite' },
   }
-  const service: Pass = { name: engine, files: onService, args: [], parts: 3, env: {} }
-  // In one part: its files share an unpacked browser and the app's build, which the first of them may have to make.
-  const browser: Pass = { name: 'browser', files: inBrowser, args: ['--test-concurrency=1'], env: {} }
-  const rules: Pass = {
-    name: 'rules',
-    files: whole.filter((file) => !onService.includes(file)),
-    args: [],
-    parts: 2,
+  // One: its files share an unpacked browser and the app's build, which the first of them may have to make.
+  const browser: Pass = {
+    name: 'browser',
+    files: options.onlySqlite ? [] : find(...IN_BROWSER).filter(chosen),
+    args: ['--test-concurrency=1'],
     env: {},
   }
-  // One table of all files, so one runner; and of what the compile cache hands out Node tells no exact lines.
-  const covered: Pass = {
-    name: 'coverage',
-    files: whole,
-    args: ['--test-concurrency=2', ...COVERAGE],
-    env: { NODE_DISABLE_COMPILE_CACHE: '1' },
-  }
-  if (options.coverage) return [covered]
-  const wanted = options.onlySqlite
-    ? [service, rules]
-    : onServer
-      ? [browser, service, rules]
-      : [browser, service, embedded, rules]
-  return wanted.flatMap(inParts).filter(({ files }) => files.length > 0)
+  const others = [browser, embedded].filter(({ files }) => files.length > 0)
+  // In all twice as many as there are cores, and one: each waits for a third of its time. More, and tests that race a limit of
+  // seconds lose.
+  const most = Math.min(2 * Math.max(2, availableParallelism()) + 1 - others.length, LANES_MAX)
+  const lanes = onService.length + rules.length < 2 * most ? 1 : most
+  const inLanes = dealtOut(onService, lanes).map((files, lane) => [...files, ...(dealtOut(rules, lanes)[lane] ?? [])])
+  const services = inLanes.filter((files) => files.length > 0)
+  const numbered = (lane: number) => (services.length > 1 ? `${engine} ${lane + 1}` : engine)
+  return [
+    ...others,
+    ...services.map((files, lane): Pass => ({ name: numbered(lane), files, args: [], isLane: true, env: {} })),
+  ]
 }
 
 async function runAll(): Promise<boolean> {
   const total: Count = { passed: 0, failed: 0, failures: [] }
-  const waiting = [...passes]
-  const runNext = async () => {
-    for (let pass = waiting.shift(); pass; pass = waiting.shift()) {
-      const { passed, failed, failures } = await runPass(pass)
-      total.passed += passed
-      total.failed += failed
-      total.failures.push(...failures)
-    }
+  for (const { passed, failed, failures } of await Promise.all(passes.map(runPass))) {
+    total.passed += passed
+    total.failed += failed
+    total.failures.push(...failures)
   }
-  // Twice as many as there are cores, and one: a pass waits for a third of its time. More, and tests that race a limit of
-  // seconds lose.
-  await Promise.all(Array.from({ length: 2 * Math.max(2, availableParallelism()) + 1 }, runNext))
   if (process.env.TEST_DATABASE_URL) await dropSchemas(process.env.TEST_DATABASE_URL)
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
@@ -243,27 +239,23 @@ async function runOnChanges(): Promise<never> {
   }
 }
 
-/** A process keeps one core busy, so a pass runs as several of much the same size. */
-function inParts(pass: Pass): Pass[] {
-  const { parts = 1 } = pass
-  if (parts === 1 || pass.files.length < 2 * parts) return [pass]
-  const all = Array.from({ length: parts }, (_, index) => ({
-    ...{ ...pass, name: `${pass.name} ${index + 1}`, files: [] as string[], bytes: 0 },
-  }))
-  const sized = pass.files.map((file) => ({ file, bytes: statSync(join(ROOT, file)).size }))
+/** Into so many heaps of much the same size; an empty one where there are fewer files. */
+function dealtOut(files: string[], heaps: number): string[][] {
+  const all = Array.from({ length: heaps }, () => ({ files: [] as string[], bytes: 0 }))
+  const sized = files.map((file) => ({ file, bytes: statSync(join(ROOT, file)).size }))
   for (const { file, bytes } of sized.toSorted((a, b) => b.bytes - a.bytes)) {
     const smallest = all.reduce((a, b) => (b.bytes < a.bytes ? b : a))
     smallest.files.push(file)
     smallest.bytes += bytes
   }
-  return all
+  return all.map((heap) => heap.files)
 }
 
 /** Runs the files with Node's own runner, prints what it says, and counts. */
-async function runPass({ name, files, args, parts, env }: Pass): Promise<Count> {
+async function runPass({ name, files, args, isLane = false, env }: Pass): Promise<Count> {
   const named = options.name === undefined ? [] : [`--test-name-pattern=${options.name}`]
   const runner = ['--test-force-exit', '--test-reporter=spec', ...named]
-  const together = parts === undefined ? ['--test', ...runner, ...args] : [...LANE, ...runner, ...args, LANE_FILE]
+  const together = isLane ? [...LANE, ...runner, ...args, LANE_FILE] : ['--test', ...runner, ...args]
   const label = passes.length > 1 ? `${name} | ` : ''
   console.log(`${label}files: ${files.length}`)
   const child = spawn(process.execPath, [...together, ...files], {

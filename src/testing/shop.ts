@@ -11,6 +11,9 @@ export const GOOD_CARD = '4242424242424242'
 export const FAILS_AT_RENEWAL = '4000000000000341'
 export const DECLINED_CARD = '4000000000000002'
 export const SLOW_DEBIT = '000123456789'
+/** Their bank asks its customer to confirm: when the card is first used, or each time. */
+export const ASKS_ONCE = '4000 0025 0000 3155'
+export const ASKS_ALWAYS = '4000 0000 0000 3220'
 
 export const PRICES = {
   pro: 'price_sandbox_pro_monthly',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { notifyAllowance } from '#identity/notify-owner.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { ON_POSTGRES } from '#testing/database.ts'
 import { type MockVendor, mockVendor, says } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 import { alertDue, sendAlerts } from './alerts.ts'
@@ -34,7 +35,7 @@ suite('alerts of allowances', () => {
   let vendor: MockVendor
   before(async () => {
     vendor = await mockVendor(t)
-    app = await testApp(t, { env: vendor.env.openai })
+    app = await testApp(t, { worker: !ON_POSTGRES, env: vendor.env.openai })
   })
 
   const send = () => sendAlerts(app.platform, (tx, userId, alert) => notifyAllowance(app.platform, tx, userId, alert))

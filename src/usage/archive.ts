@@ -3,19 +3,15 @@ import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
+import type { UsageDaysTable } from './tables.ts'
+import { totalQueries } from './totals.ts'
 
 const DAY = sql.join(
   ['user_id', 'day', 'key_id', 'model', 'vendor', 'tier', 'outcome', 'end_user'].map((column) => sql.ref(column)),
 )
 
-type Removed = {
-  day: string
-  model: string
-  requests: number
-  prompt_tokens: number
-  completion_tokens: number
-  cost_nanos: number
-}
+type Removed = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>
+type Month = Pick<Removed, 'day' | 'model' | 'requests' | 'prompt_tokens' | 'completion_tokens' | 'cost_nanos'>
 
 /** Moves up to SLICE_ROWS of such days into their months; what another process moves at once is counted once. @returns how many. */
 export async function archiveDays(db: Db, which: RawBuilder<unknown>): Promise<number> {
@@ -23,12 +19,15 @@ export async function archiveDays(db: Db, which: RawBuilder<unknown>): Promise<n
     const { rows } = await sql<Removed>`
       delete from usage_days where (${DAY}) in (
         select ${DAY} from usage_days where ${which} limit ${sql.lit(SLICE_ROWS)})
-      returning day, model, requests, prompt_tokens, completion_tokens, cost_nanos`.execute(tx)
-    const months = new Map<string, Removed>()
-    for (const row of rows) {
+      returning day, model, vendor, tier, outcome,
+        requests, prompt_tokens, completion_tokens, cached_tokens, cost_nanos`.execute(tx)
+    for (const query of totalQueries(tx, rows, -1)) await tx.executeQuery(query)
+    const months = new Map<string, Month>()
+    for (const { day, model, requests, prompt_tokens, completion_tokens, cost_nanos } of rows) {
+      const row = { day, model, requests, prompt_tokens, completion_tokens, cost_nanos }
       const name = `${row.day.slice(0, 7)}\n${row.model}`
       const sum = months.get(name)
-      if (sum === undefined) months.set(name, { ...row })
+      if (sum === undefined) months.set(name, row)
       else {
         sum.requests += row.requests
         sum.prompt_tokens += row.prompt_tokens

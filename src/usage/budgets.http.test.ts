@@ -20,7 +20,8 @@ async function setting(
   { tier = 'pro', env = {} }: { tier?: string; env?: Record<string, string> } = {},
 ) {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env } })
+  // With all parts of the service, as most run it: an embedded database's budgets are held in memory then.
+  const app = await testApp(t, { worker: !ON_POSTGRES, env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env } })
   app.clock.advance(MONDAY - app.clock.ms())
   const ada = await app.as('ada', { tier })
   const makeKey = async (settings: object = {}) => {
@@ -376,6 +377,36 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
     start: '2030-12-01T00:00:00.000Z',
     end: '2031-01-01T00:00:00.000Z',
   })
+})
+
+test('what is used stands in the rows: whoever else changes one is followed, and nobody is refused on what was remembered', async (t) => {
+  const { app } = await setting(t)
+  const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+  t.after(() => usage.close())
+  const { ledger } = usage
+  const dollars = { limitNanos: 2_000_000, period: 'day' } as const
+  const call = { ...callOf('ada', 'a'), budget: { monthlyTokens: null, dollars }, isTrial: true }
+  const spend = async (nanos: number) => {
+    const reservation = await ledger.reserve(call)
+    await ledger.settle(reservation, recordOf('ada', 'a', reservation.at, nanos))
+  }
+  const setUsed = (nanos: number) =>
+    app.platform.db.updateTable('usage_budgets').set({ used_nanos: nanos }).where('scope', '=', 'a').execute()
+
+  await spend(900_000)
+  await spend(900_000)
+  await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
+  await setUsed(0)
+  await spend(100_000)
+  await setUsed(1_500_000)
+  const { now } = performance
+  t.mock.method(performance, 'now', () => now.call(performance) + 1_000)
+  await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
+  // A call that no budget limits counts on one that was asked before.
+  await setUsed(0)
+  await spend(0)
+  await ledger.settle(null, recordOf('ada', 'a', app.clock.now(), 1_500_000))
+  await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
 })
 
 test('where the parts of a service are processes of their own, what each holds counts for all', async (t) => {

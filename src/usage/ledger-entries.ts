@@ -5,7 +5,7 @@ import { commitAsync, type Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { BudgetAnswer, BudgetClaim } from './budgets.ts'
 import { removalOf } from './open-calls.ts'
-import { type Settlement, settleBudgets } from './settlements.ts'
+import { type Counted, type Settlement, settleBudgets } from './settlements.ts'
 import { reserveAll } from './shared-holds.ts'
 import { isRecorded, recordQueries } from './store.ts'
 
@@ -16,15 +16,17 @@ export type Entry =
 type Note = { userId: string; id: string }
 export type Result = BudgetAnswer | null
 
+type OnCounted = (counted: readonly Counted[]) => void
+
 /**
  * Handed over without waiting for the disk: what is used of a budget is as sure as the records that it is the sum of.
- * Settlements go first: they free what the reservations beside them may take.
+ * Settlements go first: they free what the reservations beside them may take. `onCounted` hears of what they count with the commit.
  */
-export function writeEntries(db: Db, nodeId: string, entries: Entry[]): Promise<Result[]> {
-  return withoutDeadlock(() => writeOnce(db, nodeId, entries))
+export function writeEntries(db: Db, nodeId: string, entries: Entry[], onCounted?: OnCounted): Promise<Result[]> {
+  return withoutDeadlock(() => writeOnce(db, nodeId, entries, onCounted))
 }
 
-async function writeOnce(db: Db, nodeId: string, entries: Entry[]): Promise<Result[]> {
+async function writeOnce(db: Db, nodeId: string, entries: Entry[], onCounted?: OnCounted): Promise<Result[]> {
   const settled: Settled[] = []
   const claims: BudgetClaim[] = []
   for (const entry of entries) {
@@ -32,13 +34,15 @@ async function writeOnce(db: Db, nodeId: string, entries: Entry[]): Promise<Resu
     else claims.push(entry.claim)
   }
   const queries = queriesOf(db, settled)
-  return commitAsync(db, async (run) => {
+  const work = async (run: Run) => {
     for (const query of queries) await run(query)
-    if (settled.length > 0) await settleBudgets({ db, run }, nodeId, settled)
+    const counted = settled.length === 0 ? [] : await settleBudgets({ db, run }, nodeId, settled)
     const answers = claims.length === 0 ? [] : await reserveAll({ db, run }, nodeId, claims)
-    let next = 0
-    return entries.map((entry) => (entry.kind === 'reserve' ? (answers[next++] ?? null) : null))
-  })
+    return { counted, answers }
+  }
+  const { answers } = await commitAsync(db, work, onCounted && (({ counted }) => onCounted(counted)))
+  let next = 0
+  return entries.map((entry) => (entry.kind === 'reserve' ? (answers[next++] ?? null) : null))
 }
 
 type Settled = Extract<Entry, { kind: 'settle' }>

@@ -4,6 +4,7 @@
 import type { Instant } from '#platform/clock.ts'
 import { isUniqueViolation } from '#platform/db/db.ts'
 import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
+import { batchWrites } from '#platform/db/write-batching.ts'
 import type { KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
@@ -18,7 +19,6 @@ import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
-import { batchWrites } from './write-batching.ts'
 
 export type ReserveCall = {
   userId: string
@@ -78,8 +78,8 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const { db, clock, log, config } = deps
   const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
-  const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries))
   const ownHolds = isAlone({ db, config }) ? createOwnHolds(db) : null
+  const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries, ownHolds?.counted))
   /** What calls hold whose ends wait in the spool, by the ends' ids. */
   const spooledHolds = new Map<string, Granted>()
   const giveBack = (granted: Granted) => {
@@ -93,6 +93,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   }
   const writeFromSpool = async (entries: Spooled[]) => {
     await writeSpooled(db, entries)
+    ownHolds?.forget()
     entries.forEach(releaseSpooled)
   }
   const spool = createSpool<Spooled>({ dataDir: config.dataDir, log, onLost: releaseSpooled }, writeFromSpool)
@@ -141,7 +142,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       try {
         // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
         if (isFirst) await writes.add(entry)
-        else await writeEntries(db, nodeId, [entry])
+        else await writeEntries(db, nodeId, [entry], ownHolds?.counted)
         return true
       } catch (error) {
         // The try before was committed, or another node has taken this one for dead and recorded its call.

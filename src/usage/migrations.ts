@@ -51,6 +51,20 @@ export const usageMigrations: Migration[] = [
         primary key (user_id, day, key_id, model, vendor, tier, outcome, end_user)
       );
       create index usage_days_by_day on usage_days (day);
+      create table usage_totals (
+        day text not null,
+        slot {bigint} not null,
+        model text not null,
+        vendor text not null,
+        tier text not null,
+        outcome text not null,
+        requests {bigint} not null,
+        prompt_tokens {bigint} not null,
+        completion_tokens {bigint} not null,
+        cached_tokens {bigint} not null,
+        cost_nanos {bigint} not null,
+        primary key (day, slot, model, vendor, tier, outcome)
+      );
       create table usage_archive (
         month text not null,
         model text not null,
@@ -91,14 +105,15 @@ export const usageMigrations: Migration[] = [
       create index usage_alerts_by_period on usage_alerts (period);
       create index usage_alerts_unsent on usage_alerts (created_at) where sent_at is null;
       create table usage_reservations (
-        node_id {id} not null,
         user_id {id} not null,
         scope text not null,
         period text not null,
+        node_id {id} not null,
         tokens {bigint} not null,
         nanos {bigint} not null,
-        primary key (node_id, user_id, scope, period)
+        primary key (user_id, scope, period, node_id)
       );
+      create index usage_reservations_of_node on usage_reservations (node_id);
       create table usage_nodes (
         node_id {id} primary key,
         seen_at {timestamp} not null

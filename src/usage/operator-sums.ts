@@ -1,10 +1,10 @@
 // What all users together used, for the operator: sums of the days, and how long calls took, from the calls themselves.
-// Sums are exact; durations are of every answered call where they are few, else of a sample that is spread over the time.
+// Sums are exact; durations are of every answered call where they are few, else of a sample that is spread over the time, and users
+// who used most are then looked for among those of the sample.
 import './tables.ts'
-import { type ReferenceExpression, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { DAY_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Tables } from '#platform/db/tables.ts'
 import type { Span } from './span.ts'
 
 /** What sums are told by, and its column, which days and single calls have alike. */
@@ -30,16 +30,45 @@ export type OperatorSum = {
 }
 
 /** The dearest first, but days in their order; at most `limit` groups. Deleted users' calls are not among them. */
-export async function sumAllUsage(db: Db, { from, to }: Span, groupBy: OperatorGrouping, limit: number) {
+export async function sumAllUsage(
+  db: Db,
+  { from, to }: Span,
+  groupBy: Exclude<OperatorGrouping, 'user'>,
+  limit: number,
+): Promise<OperatorSum[]> {
   const column = COLUMNS[groupBy]
   const order = groupBy === 'day' ? sql`day` : sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`
   const rows = await db
-    .selectFrom('usage_days')
+    .selectFrom('usage_totals')
     .select([`${column} as key` as const, ...SUMS])
     .where('day', '>=', from)
     .where('day', '<=', to)
     .groupBy(column)
+    .having(sql<boolean>`sum(requests) > 0`)
     .orderBy(order)
+    .limit(limit)
+    .execute()
+  return rows.map((row) => numbered(row.key, row))
+}
+
+/**
+ * What each user used, the dearest first. `among`: those alone, where there are too many to add all up; what is said of each is exact.
+ */
+export async function sumUsersUsage(
+  db: Db,
+  { from, to }: Span,
+  among: readonly string[] | null,
+  limit: number,
+): Promise<OperatorSum[]> {
+  if (among?.length === 0) return []
+  const rows = await db
+    .selectFrom('usage_days')
+    .select(['user_id as key', ...SUMS])
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .$if(among !== null, (query) => query.where('user_id', 'in', among ?? []))
+    .groupBy('user_id')
+    .orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, user_id`)
     .limit(limit)
     .execute()
   return rows.map((row) => numbered(row.key, row))
@@ -47,7 +76,7 @@ export async function sumAllUsage(db: Db, { from, to }: Span, groupBy: OperatorG
 
 export async function totalAllUsage(db: Db, { from, to }: Span): Promise<OperatorSum> {
   const row = await db
-    .selectFrom('usage_days')
+    .selectFrom('usage_totals')
     .select(SUMS)
     .where('day', '>=', from)
     .where('day', '<=', to)
@@ -91,58 +120,67 @@ function numbered(key: string, row: Omit<OperatorSum, 'key'>): OperatorSum {
 
 export type Percentiles = { p50: number; p95: number }
 export type Durations = { latency_ms: Percentiles | null; first_token_ms: Percentiles | null }
-/** `ofKey` has nothing of a group without an answered call. */
-export type AllDurations = { isSampled: boolean; ofAll: Durations; ofKey: ReadonlyMap<string, Durations> }
+/** `ofKey` has nothing of a group without an answered call. `users`: whose calls they were, the dearest of them first. */
+export type CallSample = {
+  isSampled: boolean
+  ofAll: Durations
+  ofKey: ReadonlyMap<string, Durations>
+  users: string[]
+}
 
-/** More are not read for one look: some 30 ms of SQLite. */
-const READ_MAX = 20_000
-const SLICES = 100
+/** More are not read for one look: some 20 ms. */
+const READ_MAX = 5_000
+/** One statement; SQLite joins 500 parts at most. */
+const SLICES = 50
 
-/** How long answered calls took; `requests` is how many there were in all. */
-export async function durationsOfAll(
+/** The calls of a time, all of them or, where `requests` in all are too many, a part that is spread over the time. */
+export async function sampleCalls(
   db: Db,
   span: Span,
   groupBy: OperatorGrouping,
   requests: number,
   readMax = READ_MAX,
-): Promise<AllDurations> {
+): Promise<CallSample> {
   const isSampled = requests > readMax
   const slices = isSampled ? SLICES : 1
   const firstMs = Date.parse(`${span.from}T00:00:00.000Z`)
   const sliceMs = Math.ceil((Date.parse(`${span.to}T00:00:00.000Z`) + DAY_MS - firstMs) / slices)
   const at = (slice: number) => new Date(firstMs + slice * sliceMs).toISOString()
-  const timed: Timed[] = []
-  for (let slice = 0; slice < slices; slice++) {
-    timed.push(...(await timesBetween(db, at(slice), at(slice + 1), groupBy, Math.ceil(readMax / slices))))
-  }
+  const limit = Math.ceil(readMax / slices)
+  const parts = Array.from({ length: slices }, (_, slice) => callsBetween(at(slice), at(slice + 1), groupBy, limit))
+  const { rows } = await sql<Sampled>`${sql.join(parts, sql` union all `)}`.execute(db)
+  const timed = groupBy === 'outcome' ? rows : rows.filter(({ outcome }) => outcome === 'ok')
   const byKey = Map.groupBy(timed, ({ key }) => key)
   return {
     isSampled,
     ofAll: durationsOf(timed),
     ofKey: new Map([...byKey].map(([key, own]) => [key, durationsOf(own)])),
+    users: dearestUsers(rows),
   }
 }
 
-type Timed = { key: string; latency_ms: number; first_token_ms: number | null }
-
-function timesBetween(
-  db: Db,
-  from: string,
-  before: string,
-  groupBy: OperatorGrouping,
-  limit: number,
-): Promise<Timed[]> {
-  const column = COLUMNS[groupBy] satisfies ReferenceExpression<Tables, 'usage_records'>
-  let query = db
-    .selectFrom('usage_records')
-    .select([`${column} as key` as const, 'latency_ms', 'first_token_ms'])
-    .where('created_at', '>=', from)
-    .where('created_at', '<', before)
-  if (groupBy !== 'outcome') query = query.where('outcome', '=', 'ok')
-  return query.orderBy('created_at').limit(limit).execute()
+type Sampled = {
+  key: string
+  user_id: string
+  outcome: string
+  cost_nanos: number
+  latency_ms: number
+  first_token_ms: number | null
 }
 
-function durationsOf(timed: Timed[]): Durations {
+function callsBetween(from: string, before: string, groupBy: OperatorGrouping, limit: number): RawBuilder<Sampled> {
+  return sql`select * from (
+    select ${sql.ref(COLUMNS[groupBy])} as "key", user_id, outcome, cost_nanos, latency_ms, first_token_ms from usage_records
+    where created_at >= ${from} and created_at < ${before} order by created_at limit ${sql.lit(limit)}) as part`
+}
+
+function dearestUsers(rows: readonly Sampled[]): string[] {
+  const costs = new Map<string, number>()
+  for (const { user_id, cost_nanos } of rows) costs.set(user_id, (costs.get(user_id) ?? 0) + Number(cost_nanos))
+  return [...costs].sort(([, a], [, b]) => b - a).map(([user]) => user)
+}
+
+function durationsOf(timed: readonly Sampled[]): Durations {
   return {
     latency_ms: percentiles(timed.map((one) => one.latency_ms)),
     first_token_ms: percentiles(timed.flatMap((one) => one.first_token_ms ?? [])),

@@ -1,6 +1,7 @@
-// What running calls hold of budgets where one process has the database to itself: in memory, so that a claim costs a read and no
-// transaction, and what a process held is nobody's once it is gone.
-// The trap: between reading what is used and holding the rest nothing may be awaited.
+// What is used of budgets, and what running calls hold of them, where one process has the database to itself: in memory, so that a
+// claim costs neither a transaction nor a read, and what a process held is nobody's once it is gone.
+// The trap: a figure changes with the commit of what it counts and by nothing else, and between judging it and holding nothing may
+// be awaited.
 import './tables.ts'
 import { commitAsync } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -20,23 +21,33 @@ import {
   refusalOf,
 } from './budgets.ts'
 import { periodsAt } from './periods.ts'
+import { type Counted, periodsOf } from './settlements.ts'
 
 export type OwnHolds = {
   reserve(claim: BudgetClaim): Promise<BudgetAnswer>
   /** After what the call used is counted: meanwhile it may count twice, and never not at all. */
   release(granted: Granted): void
+  /** With the commit. */
+  counted(changes: readonly Counted[]): void
+  /** Something else has counted: what is used is read again. */
+  forget(): void
   /** `period` by its name. */
   heldOf(userId: string, scope: string, period: string): Amounts
 }
 
+/** Budgets whose use is remembered, and for how long: whoever else writes their rows is followed then. */
+const USED_MAX = 10_000
+const USED_MS = 1_000
 const NOTHING: Amounts = { tokens: 0, nanos: 0 }
 
 /** @param db an embedded one, which answers a read at once. */
 export function createOwnHolds(db: Db): OwnHolds {
   const held = new Map<string, Amounts>()
-  const heldOf = (userId: string, scope: string, period: string) => held.get(`${userId}|${scope}|${period}`) ?? NOTHING
+  const used = new Map<string, Amounts & { untilMs: number }>()
+  const nameOf = (userId: string, scope: string, period: string) => `${userId}|${scope}|${period}`
+  const heldOf = (userId: string, scope: string, period: string) => held.get(nameOf(userId, scope, period)) ?? NOTHING
   const change = (userId: string, scope: string, period: string, { tokens, nanos }: Amounts, sign: 1 | -1) => {
-    const name = `${userId}|${scope}|${period}`
+    const name = nameOf(userId, scope, period)
     const before = held.get(name) ?? NOTHING
     const after = { tokens: before.tokens + sign * tokens, nanos: before.nanos + sign * nanos }
     if (after.tokens === 0 && after.nanos === 0) held.delete(name)
@@ -47,14 +58,25 @@ export function createOwnHolds(db: Db): OwnHolds {
   const takeNow = (claim: BudgetClaim, amounts: Amounts): { refusal: Refusal | null } | { unopened: BudgetLimit } => {
     const { userId, limits } = claim
     const periods = periodsAt(claim.at)
+    const nowMs = performance.now()
     for (const limit of limits) {
-      const row = readUsed(db, userId, limit.scope, periods[limit.period]) as Used | undefined
+      const period = periods[limit.period]
+      const name = nameOf(userId, limit.scope, period)
+      const { tokens, nanos } = held.get(name) ?? NOTHING
+      const fits = (known: Amounts) =>
+        known.tokens + tokens + amounts.tokens <= (limit.tokens ?? NO_LIMIT) &&
+        known.nanos + nanos + amounts.nanos <= (limit.nanos ?? NO_LIMIT)
+      const known = used.get(name)
+      if (known !== undefined && known.untilMs > nowMs && fits(known)) continue
+      // Nobody is refused on a remembered figure.
+      const row = readUsed(db, userId, limit.scope, period) as Used | undefined
       if (row === undefined) return { unopened: limit }
-      const { tokens, nanos } = heldOf(userId, limit.scope, periods[limit.period])
-      const fits =
-        row.used_tokens + tokens + amounts.tokens <= (limit.tokens ?? NO_LIMIT) &&
-        row.used_nanos + nanos + amounts.nanos <= (limit.nanos ?? NO_LIMIT)
-      if (!fits) return { refusal: refusalOf(claim, limit, { ...row, reserved_tokens: tokens, reserved_nanos: nanos }) }
+      const read = { tokens: row.used_tokens, nanos: row.used_nanos, untilMs: nowMs + USED_MS }
+      if (used.size >= USED_MAX) used.clear()
+      used.set(name, read)
+      if (!fits(read)) {
+        return { refusal: refusalOf(claim, limit, { ...row, reserved_tokens: tokens, reserved_nanos: nanos }) }
+      }
     }
     for (const { scope, period } of limits) change(userId, scope, periods[period], amounts, 1)
     return { refusal: null }
@@ -76,6 +98,17 @@ export function createOwnHolds(db: Db): OwnHolds {
       const periods = periodsAt(at)
       for (const { scope, period } of budgets) change(userId, scope, periods[period], { tokens, nanos }, -1)
     },
+    counted(changes) {
+      for (const change of changes) {
+        for (const period of periodsOf(change)) {
+          const known = used.get(nameOf(change.userId, change.scope, period))
+          if (known === undefined) continue
+          known.tokens += change.usedTokens
+          known.nanos += change.usedNanos
+        }
+      }
+    },
+    forget: () => used.clear(),
     heldOf,
   }
 }

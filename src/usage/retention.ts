@@ -15,6 +15,11 @@ export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
       ...{ ...kept, what: 'days of usage', table: 'usage_days' },
       removeSlice: (db, before) => archiveDays(db, sql`day < ${before.slice(0, 10)}`),
     },
+    // Emptied with the days of users, which go first.
+    byAge({
+      ...{ ...kept, what: 'sums of everybody’s days', table: 'usage_totals', at: 'day', isText: true },
+      key: ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'],
+    }),
     past('usage_budgets', 'budgets of past months', ['user_id', 'scope', 'period']),
     past('usage_alerts', 'alerts of past months', ['user_id', 'period', 'percent', 'limit_nanos']),
   ]

@@ -12,9 +12,10 @@ import { giveBackOwn } from './shared-holds.ts'
 
 const compiled = compiledQueries()
 
-/** Gives reservations back and counts what was used, also of calls that ran without a budget. */
-export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settlement[]): Promise<void> {
-  for (const change of changesOf(settled)) {
+/** Gives reservations back and counts what was used, also of calls that ran without a budget. @returns what it counted. */
+export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settlement[]): Promise<readonly Counted[]> {
+  const changes = changesOf(settled)
+  for (const change of changes) {
     const isFreed = change.freedTokens > 0 || change.freedNanos > 0
     if (isFreed) {
       const { userId, scope, at, period, freedTokens, freedNanos } = change
@@ -28,6 +29,16 @@ export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settl
     const { userId, at, allowanceNanos } = change
     if (budget !== undefined && allowanceNanos !== null) await alertOfUse(tx, { userId, at, allowanceNanos }, budget)
   }
+  return changes
+}
+
+/** What was used, and in which budgets of a scope it counts, as far as they are open. */
+export type Counted = Pick<Change, 'userId' | 'scope' | 'at' | 'period' | 'usedTokens' | 'usedNanos'>
+
+/** By their names. */
+export function periodsOf({ at, period }: Pick<Counted, 'at' | 'period'>): readonly string[] {
+  const { day, week, month } = periodsAt(at)
+  return period === null ? [day, week, month] : [periodsAt(at)[period]]
 }
 
 /** `allowanceNanos`: what the plan of the record's user has in a month; null or left out: no limit. */
@@ -89,8 +100,7 @@ function settleOf(db: Db, { userId, scope, at, period, ...change }: Change): Com
   const { usedTokens, usedNanos, freedTokens, freedNanos } = change
   const isWatched =
     change.allowanceNanos !== null && usedNanos > 0 && needsLook(userId, change.allowanceNanos, usedNanos)
-  const { day, week, month } = periodsAt(at)
-  const names = period === null ? [day, week, month] : [periodsAt(at)[period]]
+  const names = periodsOf({ at, period })
   const parameters = [usedTokens, usedNanos, freedTokens, freedNanos, userId, scope, ...names]
   return compiled(db, `settle:${names.length}${isWatched ? ':watched' : ''}`, parameters, () => {
     const query = db

@@ -69,7 +69,11 @@ const recordsOf = (app: TestApp) =>
   app.platform.db.selectFrom('usage_records').select(['user_id', 'prompt_tokens']).execute()
 
 test('calls that the database does not take are recorded when it does, once, with their budget', async (t) => {
-  const { app, spool, refuse, accept } = await appWithDatabase(t, { BUDGET_PRO_TOKENS: '1000' })
+  const { app, spool, refuse, accept } = await appWithDatabase(
+    t,
+    { BUDGET_PRO_TOKENS: '1000' },
+    { worker: !ON_POSTGRES },
+  )
   const { ledger } = app.service.usage
   const call = {
     userId: 'ada',
@@ -104,6 +108,10 @@ test('calls that the database does not take are recorded when it does, once, wit
   const whole = { ...call, completionTokens: 910 }
   let rest = await ledger.reserve(whole).catch(() => null)
   for (; rest === null; rest = await ledger.reserve(whole).catch(() => null)) await wait(50)
+  await ledger.release(rest)
+  const beyond = { ...call, completionTokens: 911, isTrial: true }
+  await assert.rejects(ledger.reserve(beyond), { code: 'token_budget_exhausted' })
+  rest = await ledger.reserve(whole)
   await assert.rejects(ledger.reserve({ ...call, isTrial: true }), { code: 'token_budget_exhausted' })
   await ledger.release(rest)
 

@@ -10,6 +10,7 @@ import type { PeriodSpan } from './periods.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import type { UsageDaysTable } from './tables.ts'
+import { totalQueries } from './totals.ts'
 
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
@@ -30,7 +31,8 @@ export function recordQueries(db: Db, records: UsageRecord[], nextId: () => stri
       ),
     )
   }
-  for (const day of daySums(records)) {
+  const days = daySums(records)
+  for (const day of days) {
     queries.push(
       compiled(db, 'day', Object.values(day), () =>
         db
@@ -48,6 +50,8 @@ export function recordQueries(db: Db, records: UsageRecord[], nextId: () => stri
       ),
     )
   }
+  // Last, as the only rows that others wait for.
+  queries.push(...totalQueries(db, days, 1))
   return queries
 }
 

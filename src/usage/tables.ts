@@ -115,10 +115,14 @@ type UsageArchiveTable = {
   cost_nanos: number
 }
 
+/** Sums of everybody's days, each in one of a few rows (totals.ts). */
+export type UsageTotalsTable = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'> & { slot: number }
+
 declare module '#platform/db/tables.ts' {
   interface Tables {
     usage_records: UsageRecordsTable
     usage_days: UsageDaysTable
+    usage_totals: UsageTotalsTable
     usage_budgets: UsageBudgetsTable
     usage_alerts: UsageAlertsTable
     usage_reservations: UsageReservationsTable

@@ -90,7 +90,10 @@ test('nobody sees what another used', async (t) => {
 test('a budget is neither overspent nor refused while tokens are left, under two hundred calls at once', async (t) => {
   const vendor = await mockVendor(t)
   const budget = 1_000
-  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: String(budget) } })
+  const app = await testApp(t, {
+    worker: !ON_POSTGRES,
+    env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: String(budget) },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   // 11 tokens of prompt, as the guess has it, and 9 of an answer: fifty calls fit exactly.
   vendor.play(says('ok', { usage: { prompt: 9, completion: 11 } }))
@@ -120,7 +123,7 @@ const CLAIMS = process.env.TEST_ENGINE === 'pglite' ? 250 : 1_000
 const PAID = Math.floor(CLAIMS * 0.412)
 
 test('a thousand claims at once take what a budget holds, to the last token', async (t) => {
-  const app = await testApp(t, { env: { BUDGET_PRO_TOKENS: String(PAID * 17 + 3) } })
+  const app = await testApp(t, { worker: !ON_POSTGRES, env: { BUDGET_PRO_TOKENS: String(PAID * 17 + 3) } })
   const { ledger } = app.service.usage
   const record = (userId: string, tokens: number) => ({
     userId,
@@ -195,7 +198,7 @@ test('a thousand claims at once take what a budget holds, to the last token', as
 
 test('the last tokens of a budget go to a shorter answer', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '60' } })
+  const app = await testApp(t, { worker: !ON_POSTGRES, env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '60' } })
   const ada = await app.as('ada', { tier: 'pro' })
 
   assert.equal((await ada.post('/api/ai/chat', { messages: HI, max_tokens: 1_000 })).status, 200)
@@ -243,7 +246,7 @@ test('an answer without a limit has room for its model’s thoughts, and less of
 
 test('failed and abandoned calls give their reservation back', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '1200' } })
+  const app = await testApp(t, { worker: !ON_POSTGRES, env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '1200' } })
   const ada = await app.as('ada', { tier: 'pro' })
   vendor.play(refuses(400))
   for (let call = 0; call < 5; call++) assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 400)
@@ -383,7 +386,10 @@ test('a call that runs when its process is killed is recorded by the next', asyn
 
 test('what was used while there was no budget counts when there is one', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_ENTERPRISE_TOKENS: '1000' } })
+  const app = await testApp(t, {
+    worker: !ON_POSTGRES,
+    env: { ...vendor.env.openai, BUDGET_ENTERPRISE_TOKENS: '1000' },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   vendor.play(says('ok', { usage: { prompt: 900, completion: 100 } }))
   assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)

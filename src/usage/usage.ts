@@ -23,7 +23,10 @@ const NO_BUDGET: PlanBudget = { tokens: null, nanos: null }
 /** `keyBudgets`: the user's live keys that have a budget in dollars. `tellOwner`: sends the letter of an alert. */
 export type UsageNeeds = { keyBudgets(userId: string): Promise<KeyAllowance[]>; tellOwner: TellOwner }
 
-export function createUsage(platform: Platform, { keyBudgets, tellOwner }: UsageNeeds) {
+export function createUsage(
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'log' | 'metrics'>,
+  { keyBudgets, tellOwner }: UsageNeeds,
+) {
   const { budgets, catalogue } = platform.config
   const nodeId = randomUUID()
   const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds())

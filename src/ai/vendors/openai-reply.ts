@@ -12,7 +12,7 @@ import {
   openAiFailure,
   type ResponseEvents,
 } from './responses-reply.ts'
-import type { Answer, Embedding, EventReader, ReaderState, Usage } from './vendor.ts'
+import type { Answer, Embedding, EventReader, ReaderState, Reranking, Usage } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
 export function readAnswer(value: unknown): Answer {
@@ -262,6 +262,28 @@ export function readEmbedding(value: unknown, inputCount: number): Embedding {
     vectors: ordered.map((row) => row.embedding as number[]),
     model: typeof body?.model === 'string' ? body.model : null,
     promptTokens: usage === null ? null : count(usage.prompt_tokens),
+  }
+}
+
+/** `results` (Jina, vLLM, Cohere) or `data` (Voyage), best first; counted under `usage`, or under Cohere's `meta`. */
+export function readReranking(value: unknown, documentCount: number): Reranking {
+  const body = objectOf(value)
+  const rows = [body?.results, body?.data].find(Array.isArray) as
+    | { index?: unknown; relevance_score?: unknown }[]
+    | undefined
+  const scores = new Array<number>(documentCount).fill(Number.NaN)
+  for (const row of rows ?? []) {
+    const { index, relevance_score: score } = row ?? {}
+    if (typeof index === 'number' && index in scores && typeof score === 'number') scores[index] = score
+  }
+  if (!scores.every(Number.isFinite)) throw new VendorError('nonsense', 'answered without a score for each document')
+  const usage = objectOf(body?.usage)
+  const tokens = objectOf(objectOf(body?.meta)?.tokens)
+  const told = usage?.total_tokens ?? usage?.prompt_tokens ?? tokens?.input_tokens
+  return {
+    scores,
+    model: typeof body?.model === 'string' ? body.model : null,
+    promptTokens: told === undefined ? null : count(told),
   }
 }
 

@@ -1,11 +1,13 @@
 // A chat request as one model of OpenAI's dialect takes it. It already is in this format, so parameters alone are adapted:
-// what the model, or a server beside OpenAI, would refuse is left out or said in its own word, and only members that stand in
-// a list go out at all: some server beside OpenAI takes other models, paid searches or whole request bodies by a name of its own.
+// what the model, or a server beside OpenAI, would refuse is left out or said in its own word. Members that are not known here go
+// out as they came, for the server to judge.
+// The trap: some server takes other models, paid searches or whole bodies by a name of its own; such names are refused in words.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits } from '#models/catalogue.ts'
 import { type ChatMessage, type ChatRequest, type ContentPart, lengthInWords } from './chat-request.ts'
 import { objectOf } from './json.ts'
 import { type ReasoningDetail, thoughtText } from './reasoning.ts'
+import { refusal } from './vendor-error.ts'
 
 export function adaptedBody(
   model: string,
@@ -14,14 +16,12 @@ export function adaptedBody(
   stream: boolean,
   isSandbox: boolean,
 ): Record<string, unknown> {
+  // Built up member by member: an object that something was deleted from is slower to write.
   const body: Record<string, unknown> = { model, stream }
-  for (const name in request) if (MEMBERS.has(name) || habits.passes.includes(name)) body[name] = request[name]
+  for (const name in request) if (isSent(name, habits)) body[name] = request[name]
   // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
   if (stream && habits.streamUsage === 'asked') body.stream_options = { include_usage: true }
-
   const limit = request.max_completion_tokens ?? request.max_tokens
-  delete body.max_tokens
-  delete body.max_completion_tokens
   if (limit != null) body[habits.lengthName] = limit
 
   if (habits.foreignMembers !== 'taken') withoutForeign(body, request, habits.foreignMembers === 'refused')
@@ -36,12 +36,24 @@ export function adaptedBody(
   return body
 }
 
-/**
- * What of a request goes out: what changes the answer and nothing else. `habits.passes` adds to it, where an operator says so.
- */
+/** The gateway's own, and what is said in the model's own word. */
+const KEPT: ReadonlySet<string> = new Set(['wishes', 'max_tokens', 'max_completion_tokens', 'stream_options'])
+
+/** @throws VendorError for what would be on no bill of ours */
+function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiHabits): boolean {
+  if (KEPT.has(name) || refuses.includes(name)) return false
+  if (MEMBERS.has(name) || passes.includes(name)) return true
+  if (unknownMembers === 'taken' && !BILLED_APART.has(name)) return true
+  throw refusal(
+    `'${name.slice(0, 100)}' may be billed apart by this model's vendor, or ask another model than is named here: leave it out, or let the operator let it pass`,
+    name.slice(0, 100),
+  )
+}
+
+/** What everybody knows: it changes the answer and nothing else, or has its price here. */
 const MEMBERS: ReadonlySet<string> = new Set([
   ...['messages', 'tools', 'tool_choice', 'parallel_tool_calls', 'functions', 'function_call', 'response_format'],
-  ...['max_tokens', 'max_completion_tokens', 'n', 'stop', 'seed', 'temperature', 'top_p', 'logit_bias'],
+  ...['n', 'stop', 'seed', 'temperature', 'top_p', 'logit_bias'],
   ...['frequency_penalty', 'presence_penalty', 'logprobs', 'top_logprobs', 'modalities', 'audio', 'prediction'],
   ...['reasoning_effort', 'verbosity', 'web_search_options', 'service_tier', 'store', 'metadata', 'user'],
   ...['safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'],
@@ -52,6 +64,30 @@ const MEMBERS: ReadonlySet<string> = new Set([
   ...['random_seed', 'safe_prompt', 'prompt_mode', 'reasoning_format', 'thinking', 'enable_thinking', 'think'],
   ...['thinking_budget', 'chat_template_kwargs', 'structured_outputs', 'guided_json', 'guided_regex', 'guided_choice'],
   ...['guided_grammar', 'stop_token_ids', 'skip_special_tokens', 'format', 'keep_alive'],
+])
+
+/** What some server is known to bill apart, or by which it asks other models, sends other bodies or calls other addresses. */
+const BILLED_APART: ReadonlySet<string> = new Set([
+  // OpenRouter's.
+  ...['models', 'route', 'provider', 'plugins', 'preset'],
+  // Searches and tools that a server runs: xAI's, DashScope's, Groq's, Perplexity's.
+  ...['search_parameters', 'deferred', 'enable_search', 'search_options', 'forced_search', 'web_search'],
+  ...['compound_custom', 'search_settings', 'enable_code_interpreter', 'mcp_servers', 'container'],
+  // More answers than `n` counts, as vLLM makes them.
+  ...['best_of', 'use_beam_search'],
+  ...['speed', 'inference_geo', 'data_sources', 'kv_transfer_params', 'vllm_xargs'],
+  // Other gateways', among them LiteLLM's.
+  ...['extra_body', 'extra_headers', 'extra_query', 'headers', 'fallbacks', 'context_window_fallbacks', 'guardrails'],
+  ...[
+    'api_key',
+    'api_base',
+    'api_version',
+    'base_url',
+    'custom_llm_provider',
+    'model_list',
+    'deployment_id',
+    'targets',
+  ],
 ])
 
 /**

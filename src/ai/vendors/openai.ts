@@ -6,7 +6,7 @@ import { requireRates } from './extras.ts'
 import { objectOf } from './json.ts'
 import { createNative } from './native.ts'
 import { nativeResponses } from './native-responses.ts'
-import { createReader, readAnswer, readEmbedding } from './openai-reply.ts'
+import { createReader, readAnswer, readEmbedding, readReranking } from './openai-reply.ts'
 import { adaptedBody } from './openai-request.ts'
 import { responsesBody } from './responses-request.ts'
 import { abilitiesOf, habitsOf, remembered, type Vendor, type VendorOptions } from './vendor.ts'
@@ -62,6 +62,15 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       }),
       readAnswer: readEmbedding,
     },
+    // Jina's, Voyage's, vLLM's and Cohere's; what they call the number of results each names otherwise, so all are asked for.
+    rerank: {
+      shape: (model, query, documents) => ({
+        path: '/rerank',
+        headers,
+        body: JSON.stringify({ model, query, documents }),
+      }),
+      readAnswer: readReranking,
+    },
   }
 }
 
@@ -75,6 +84,7 @@ function familyHabits(model: string): OpenAiHabits {
     toolIds: 'any',
     refuses: [],
     passes: [],
+    unknownMembers: 'taken',
     adds: {},
     thoughts: 'as-given',
     tellsCost: false,

@@ -64,6 +64,9 @@ export type EmbeddingInput = string | number[]
 
 export type Embedding = { vectors: number[][]; model: string | null; promptTokens: number | null }
 
+/** How well each document answers the query, in the documents' order: the higher the better, on the model's own scale. */
+export type Reranking = { scores: number[]; model: string | null; promptTokens: number | null }
+
 /** What a caller may expect of a model; null: not known. */
 export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean } & {
   [Ability in keyof Abilities]: boolean | null
@@ -162,5 +165,10 @@ export interface Vendor {
     ): VendorRequest
     /** @throws VendorError unless there is one vector for each of the inputs. */
     readAnswer(body: unknown, inputCount: number): Embedding
+  }
+  rerank?: {
+    shape(model: string, query: string, documents: string[]): VendorRequest
+    /** @throws VendorError unless there is a score for each of the documents. */
+    readAnswer(body: unknown, documentCount: number): Reranking
   }
 }

@@ -16,6 +16,7 @@ import { checkBilling } from './billing.ts'
 import type { Line } from './line.ts'
 import { checkMail } from './mail.ts'
 import { checkProducts } from './products.ts'
+import { checkVendors } from './vendors.ts'
 
 const PAYMENT_TYPES = [...PAYMENT_EVENT_TYPES, ...MONEY_EVENT_TYPES]
 const NOW = '2026-11-21T12:00:00.000Z'
@@ -209,6 +210,40 @@ test('mail works when the server greets and takes the password, and not when nob
   assert.deepEqual([refused.mark, refused.says.includes('535')], ['wrong', true])
   assert.equal((await checked('smtp://127.0.0.1:1')).mark, 'wrong')
   assert.equal(refused.says.includes('wrong@'), false, 'no password is shown')
+})
+
+test('a vendor’s key is tried where that costs nothing, and never shown', async (t) => {
+  const asked: string[] = []
+  const server = createHttpServer(({ url = '', headers }, response) => {
+    asked.push(url)
+    const key = String(headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization ?? '')
+    const status = url.startsWith('/old') ? 404 : key.includes('right') ? 200 : url.includes('v1beta') ? 400 : 401
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+  })
+  const url = `http://127.0.0.1:${await listening(t, server)}`
+  t.after(() => server.closeAllConnections())
+  const checked = async (env: Record<string, string>) => {
+    const lines = await checkVendors(readConfig(env))
+    return lines.filter(({ mark }) => mark === 'ok' || mark === 'wrong').map(({ mark, says }) => `${mark}: ${says}`)
+  }
+  const addresses = { OPENAI_BASE_URL: `${url}/v1`, ANTHROPIC_BASE_URL: url, GEMINI_BASE_URL: url }
+  const keys = (key: string) => ({ OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key, GEMINI_API_KEY: key })
+  assert.deepEqual(await checked({ ...addresses, ...keys('right') }), [`ok: ${url}/v1`, `ok: ${url}`, `ok: ${url}`])
+  assert.deepEqual(asked.toSorted(), ['/v1/models', '/v1/models?limit=1', '/v1beta/models?pageSize=1'])
+  const wrong = await checked({ ...addresses, ...keys('mistyped') })
+  assert.deepEqual(wrong, [
+    `wrong: ${url}/v1 does not take the key (401)`,
+    `wrong: ${url} does not take the key (401)`,
+    `wrong: ${url} does not take the key (400)`,
+  ])
+  assert.deepEqual(await checked({ OPENAI_BASE_URL: `${url}/old`, OPENAI_API_KEY: 'any' }), [
+    `ok: ${url}/old (lists no models, so the key was not tried)`,
+  ])
+  const [away = ''] = await checked({ OPENAI_BASE_URL: 'http://127.0.0.1:1', OPENAI_API_KEY: 'right' })
+  assert.match(away, /^wrong: http:\/\/127\.0\.0\.1:1 cannot be reached: /)
+  const several = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'right,mistyped' })
+  assert.match(several[0] ?? '', /^wrong: .*does not take the key \(401\)$/)
+  assert.doesNotMatch([...wrong, ...several].join(), /mistyped/)
 })
 
 test('each tier is read as a buyer would get it', async (t) => {

@@ -6,6 +6,7 @@ import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
+import { releaseOwner } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { IdentityNeeds } from '../deps.ts'
 import { identityProblem } from '../problems.ts'
@@ -39,7 +40,9 @@ export async function deleteAccount(
     await lockConfirmed(deps, tx, user, proof, requester)
     await revokeSessions(deps, tx, user.id)
     for (const room of deps.rooms) await room.erase?.(tx, user.id)
-    // Sessions, tokens, devices, links, codes and passkeys go with the row they refer to.
+    await releaseOwner(tx, user.id)
+    await tx.deleteFrom('one_time_tokens').where('user_id', '=', user.id).execute()
+    // Sessions, devices, links, codes and passkeys go with the row they refer to.
     const gone = await tx.deleteFrom('users').where('id', '=', user.id).returningAll().executeTakeFirst()
     await recount(tx, gone ?? null, null)
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user.email }))

@@ -2,6 +2,7 @@
 import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import { insertName, ownerOfName, releaseNames } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import { spendInvitationOf } from '../account/invitations.ts'
 import { isPictureUrl } from '../account/profile.ts'
@@ -11,7 +12,13 @@ import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { isSessionLive, lockSessionUser, type SessionRef } from '../sessions/sessions.ts'
-import { NO_SIGN_IN_METHODS, recordRevokedKeys, removeSignInMethods, requireSignInMethod } from '../sign-in-methods.ts'
+import {
+  NO_SIGN_IN_METHODS,
+  personName,
+  recordRevokedKeys,
+  removeSignInMethods,
+  requireSignInMethod,
+} from '../sign-in-methods.ts'
 import type { OAuthProvider } from '../tables.ts'
 import { findUser, findUserByEmail, insertUser, lockUser, type User, updateUser } from '../users.ts'
 import { RefusedSignIn } from './flow.ts'
@@ -172,9 +179,10 @@ export async function unlinkProvider(deps: LinkDeps, session: SessionRef, provid
       .deleteFrom('oauth_links')
       .where('user_id', '=', userId)
       .where('provider', '=', provider)
-      .returning('provider')
+      .returning('subject')
       .executeTakeFirst()
     if (!removed) throw identityProblem('oauth_provider_not_linked', { provider })
+    await releaseNames(tx, 'oauth', [personName(provider, removed.subject)])
     await requireSignInMethod(tx, userId)
     await renameOrigin(tx, userId)
     await notifyOwner(deps, tx, userId, `${provider}-unlinked`)
@@ -205,14 +213,8 @@ async function renameOrigin(tx: Db, userId: string): Promise<void> {
 }
 
 async function linkedUser(tx: Db, provider: OAuthProvider, subject: string): Promise<User | null> {
-  const row = await tx
-    .selectFrom('oauth_links')
-    .innerJoin('users', 'users.id', 'oauth_links.user_id')
-    .selectAll('users')
-    .where('oauth_links.provider', '=', provider)
-    .where('oauth_links.subject', '=', subject)
-    .executeTakeFirst()
-  return row ?? null
+  const owner = await ownerOfName(tx, 'oauth', personName(provider, subject))
+  return owner === null ? null : findUser(tx, owner)
 }
 
 async function hasProvider(tx: Db, userId: string, provider: OAuthProvider): Promise<boolean> {
@@ -232,6 +234,7 @@ async function insertLink(
   { subject, email }: ProviderIdentity,
   now: string,
 ): Promise<void> {
+  await insertName(tx, 'oauth', personName(provider, subject), userId)
   await tx.insertInto('oauth_links').values({ user_id: userId, provider, subject, email, linked_at: now }).execute()
 }
 

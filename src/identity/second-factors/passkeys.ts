@@ -12,6 +12,7 @@ import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { JsonObject } from '#platform/http/schema.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
+import { claimName, ownerOfName, releaseNames } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { notifyOwner } from '../notify-owner.ts'
@@ -118,13 +119,8 @@ export async function addPasskey(
       created_at: now,
       last_used_at: null,
     }
-    const inserted = await tx
-      .insertInto('passkeys')
-      .values(row)
-      .onConflict((conflict) => conflict.column('credential_id').doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    if (!inserted) throw passkeyNotVerified()
+    if (!(await claimName(tx, 'passkey', row.credential_id, user.id))) throw passkeyNotVerified()
+    await tx.insertInto('passkeys').values(row).execute()
     await notifyOwner(deps, tx, user.id, 'passkey-added', { name })
     await recordAudit(tx, { actorId: user.id, action: 'passkey.added', subject: `passkey:${row.id}`, at: now })
     return passkeyView(row)
@@ -143,9 +139,12 @@ export async function loginOptions(deps: PasskeyDeps): Promise<PublicKeyCredenti
 
 /** The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`, 403. */
 export async function checkPasskey(deps: PasskeyDeps, response: AuthenticationResponseJSON): Promise<User> {
+  const owner = await ownerOfName(deps.db, 'passkey', response.id)
+  if (owner === null) throw passkeyNotRecognised()
   const key = await deps.db
     .selectFrom('passkeys')
     .selectAll()
+    .where('user_id', '=', owner)
     .where('credential_id', '=', response.id)
     .executeTakeFirst()
   if (!key) throw passkeyNotRecognised()
@@ -196,9 +195,10 @@ export async function removePasskey(deps: SecondFactorDeps, session: SessionRef,
       .deleteFrom('passkeys')
       .where('user_id', '=', userId)
       .where('id', '=', id)
-      .returning('name')
+      .returning(['name', 'credential_id'])
       .executeTakeFirst()
     if (!removed) throw identityProblem('passkey_not_found')
+    await releaseNames(tx, 'passkey', [removed.credential_id])
     await requireSignInMethod(tx, userId)
     await notifyOwner(deps, tx, userId, 'passkey-removed', { name: removed.name })
     await recordAudit(tx, {

@@ -2,22 +2,32 @@
 // set out from there. So whatever opens the account (a provider, a passkey) opens the storefront, too.
 import type { Platform } from '#platform/platform.ts'
 import { issueToken, spendToken } from '../one-time-tokens.ts'
+import type { SessionRef } from '../sessions/sessions.ts'
 import { findUser, type User } from '../users.ts'
 
 type HandOffDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
 
-type HandOff = { state: string }
+type HandOff = { state: string; sessionId: string | null }
 
 /** @param state what the storefront made of the secret in the browser's cookie; see `stateOf`. */
-export async function issueHandOff(deps: HandOffDeps, userId: string, state: string): Promise<string> {
-  return issueToken(deps, deps.db, 'storefront', userId, { state } satisfies HandOff)
+export async function issueHandOff(
+  deps: HandOffDeps,
+  { userId, sessionId }: SessionRef,
+  state: string,
+): Promise<string> {
+  return issueToken(deps, deps.db, 'storefront', userId, { state, sessionId } satisfies HandOff)
 }
 
-/** @returns whose code it is; null unless it was open, and made for the browser with this secret. */
-export async function spendHandOff(deps: HandOffDeps, code: string, secret: string): Promise<User | null> {
+/** @returns whose code it is, and the session that it was made in, which has to be live when another is opened by it; null unless it was open, and made for the browser with this secret. */
+export async function spendHandOff(
+  deps: HandOffDeps,
+  code: string,
+  secret: string,
+): Promise<{ user: User; madeIn: SessionRef } | null> {
   const spent = await spendToken<HandOff>(deps, deps.db, 'storefront', code)
   if (!spent?.userId || spent.data.state !== stateOf(deps, secret)) return null
-  return findUser(deps.db, spent.userId)
+  const user = await findUser(deps.db, spent.userId)
+  return user && { user, madeIn: { userId: user.id, sessionId: spent.data.sessionId } }
 }
 
 /** A link that somebody else has made carries their state, and leads nowhere here (login CSRF). */

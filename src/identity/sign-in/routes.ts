@@ -92,7 +92,7 @@ export function signInRoutes(
     async (request) => {
       const caller = callerOf(request)
       await requireFreshSignIn(deps, caller)
-      const code = await issueHandOff(deps, caller.userId, request.body.state)
+      const code = await issueHandOff(deps, caller, request.body.state)
       return { url: `${deps.config.urls.storefront}/login/return?${new URLSearchParams({ code })}` }
     },
   )

@@ -5,7 +5,9 @@ import type { CompiledQuery, QueryResult } from 'kysely'
 export type Run = <R>(query: CompiledQuery<R>) => QueryResult<R> | Promise<QueryResult<R>>
 
 /** An adapter that can commit without waiting for the disk. */
-export type AsyncCommit = { commitAsync<T>(work: (run: Run) => Promise<T>): Promise<T> }
+export type AsyncCommit = {
+  commitAsync<T>(work: (run: Run) => Promise<T>, committed?: (result: T) => void): Promise<T>
+}
 
 /** An adapter that can run a read outside of transactions at once, for its first row. */
 export type FastRead = {

@@ -12,8 +12,9 @@ export type { Run } from './adapter.ts'
  * (PostgreSQL) has it. The disk has it within about a tenth of a second, or with the next ordinary commit if that is
  * sooner; a power cut (PostgreSQL: a crash of the server) before that takes the newest of these transactions, whole ones,
  * and nothing else. For what must be sure before something depends on it, use `transaction`.
+ * On SQLite `committed` is told at once, before any other query sees the rows.
  */
-export function commitAsync<T>(db: Db, work: (run: Run) => Promise<T>): Promise<T> {
+export function commitAsync<T>(db: Db, work: (run: Run) => Promise<T>, committed?: (result: T) => void): Promise<T> {
   if (db.isTransaction) throw new Error('a transaction of its own cannot begin inside another')
-  return (db.getExecutor().adapter as unknown as AsyncCommit).commitAsync(work)
+  return (db.getExecutor().adapter as unknown as AsyncCommit).commitAsync(work, committed)
 }

@@ -133,17 +133,22 @@ class PooledPostgresAdapter extends PostgresAdapter implements FastRead, AsyncCo
   constructor(server: PostgresPool) {
     super()
     this.firstRow = (text, parameters) => firstRow(server, text, parameters)
-    this.commitAsync = (work) => commitAsync(server, work)
+    this.commitAsync = (work, committed) => commitAsync(server, work, committed)
   }
 }
 
 /** The server answers the commit before its disk has it, and flushes within some tenths of a second. */
-async function commitAsync<T>(server: PostgresPool, work: (run: Run) => Promise<T>): Promise<T> {
+async function commitAsync<T>(
+  server: PostgresPool,
+  work: (run: Run) => Promise<T>,
+  committed?: (result: T) => void,
+): Promise<T> {
   const connection = await connect(server)
   try {
     await connection.run('begin; set local synchronous_commit = off')
     const result = await work(async (query) => resultOf(await connection.run(query.sql, query.parameters)))
     await connection.run('commit')
+    committed?.(result)
     return result
   } catch (error) {
     await connection.rollBack()

@@ -77,7 +77,7 @@ function createAsyncCommit(writer: Handle, lock: Lock, logPath: string): AsyncCo
     }
   }
 
-  return async (work) => {
+  return async (work, committed) => {
     const release = await lock.acquire()
     let result: Awaited<ReturnType<typeof work>>
     try {
@@ -85,6 +85,7 @@ function createAsyncCommit(writer: Handle, lock: Lock, logPath: string): AsyncCo
       writer.exec('begin immediate')
       result = await work(writer.run)
       writer.exec('commit')
+      committed?.(result)
     } catch (error) {
       if (writer.inTransaction()) writer.exec('rollback')
       throw error

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { createLog } from '#platform/telemetry/log.ts'
 import { clientOf, testApp } from '#testing/app.ts'
 
 test('who has just bought on another node is not refused here for what was remembered', async (t) => {
@@ -68,7 +69,7 @@ test('an API key is taken as x-api-key where it is taken as a bearer, and there 
     const { status, body } = await documents({ ...bearer(token), 'x-api-key': token === key ? ofEve.key : key })
     assert.deepEqual([status, body.length], [200, count])
   }
-  for (const wrong of [`lk_${'x'.repeat(33)}`, 'Basic', ada.token.slice(0, -2)]) {
+  for (const wrong of [`lk_${'x'.repeat(55)}`, 'Basic', ada.token.slice(0, -2)]) {
     assert.equal((await documents({ ...bearer(wrong), 'x-api-key': key })).status, 401, 'a bad bearer is not mended')
   }
   // What another scheme says is for whoever stands in front.
@@ -96,4 +97,32 @@ test('an API key is taken as x-api-key where it is taken as a bearer, and there 
   assert.equal((await documents({ 'x-api-key': narrow.key })).status, 429)
   assert.equal((await ada.delete(`/api/api-keys/${id}`)).status, 200)
   assert.equal((await documents({ 'x-api-key': key })).status, 401)
+})
+
+test('what somebody may not have is a line of the log, with who asked, and no more than one a minute', async (t) => {
+  const lines: string[] = []
+  const log = createLog('warn', { write: (line: string) => void lines.push(line) })
+  const app = await testApp(t, { log })
+  const eve = await app.as('eve', { tier: 'pro' })
+  const refusals = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'refused')
+  for (let i = 0; i < 5; i++) assert.equal((await eve.get('/api/admin/users')).status, 403)
+  const [first, ...more] = refusals()
+  assert.deepEqual(more, [])
+  const { code, userId, keyId, address, method, route } = first
+  assert.deepEqual(
+    { code, userId, keyId, address, method, route },
+    {
+      ...{ code: 'not_superuser', userId: eve.userId, keyId: null, address: '127.0.0.1' },
+      ...{ method: 'GET', route: '/api/admin/users' },
+    },
+  )
+  // A key that is confined to one scope, another reason.
+  const { key, id } = (await eve.post('/api/api-keys', { name: 'reader', scopes: ['rag:read'] })).body
+  const headers = { authorization: `Bearer ${key}` }
+  assert.equal((await app.post('/api/ai/completions', { prompt: 'Hello' }, { headers })).status, 403)
+  assert.deepEqual([refusals()[1].code, refusals()[1].keyId], ['scope_missing', id])
+  assert.ok(!lines.join('').includes(key))
+  // Who is nobody grows no log.
+  assert.equal((await app.get('/api/admin/users')).status, 401)
+  assert.equal(refusals().length, 2)
 })

@@ -76,7 +76,7 @@ export type AppOptions = {
 }
 
 export async function createApp(
-  platform: Platform,
+  platform: Pick<Platform, 'config' | 'limiter' | 'log' | 'metrics' | 'tracer'>,
   {
     authenticators,
     entitlements,

@@ -286,18 +286,21 @@ function throwAway(request: IncomingMessage): void {
   request.unpipe().removeAllListeners('data').on('data', slowly(request)).resume()
 }
 
-/** What all refused clients together may send on in each step: a flood of them must not take the others' turns. */
-const THROWN_AWAY = { bytes: MEGABYTE, stepMs: 10 }
-let thrownAway = { bytes: 0, sinceMs: 0 }
+/** What all refused clients together may send on in a second: a flood of them must not take the others' turns. */
+const THROWN_AWAY_BYTES = 50 * MEGABYTE
+/** A shorter wait is none. */
+const WAIT_MS_MIN = 10
+let thrownAwayUntilMs = 0
 
+/** Each waits for its turn behind all the others. */
 function slowly(request: IncomingMessage): (chunk: Buffer) => void {
   return ({ length }) => {
     const nowMs = performance.now()
-    if (nowMs - thrownAway.sinceMs > THROWN_AWAY.stepMs) thrownAway = { bytes: 0, sinceMs: nowMs }
-    thrownAway.bytes += length
-    if (thrownAway.bytes <= THROWN_AWAY.bytes) return
+    thrownAwayUntilMs = Math.max(nowMs, thrownAwayUntilMs) + (length / THROWN_AWAY_BYTES) * 1_000
+    const waitMs = thrownAwayUntilMs - nowMs
+    if (waitMs < WAIT_MS_MIN) return
     request.pause()
-    setTimeout(() => request.resume(), THROWN_AWAY.stepMs).unref()
+    setTimeout(() => request.resume(), waitMs).unref()
   }
 }
 

@@ -81,7 +81,7 @@ test('a page calls with an API key, and reads answers, streams and refusals', as
     from(PAGE, 'POST', '/v1/chat/completions', { body, headers })
   for (const [status, reply] of [
     [401, await chat({})],
-    [401, await chat(bearer(`lk_${'x'.repeat(33)}`))],
+    [401, await chat(bearer(`lk_${'x'.repeat(55)}`))],
     [401, await chat({ 'x-api-key': 'sk-of-another-service' })],
     [403, await chat(bearer(narrow))],
     [429, await chat(bearer(slow))],

@@ -1,17 +1,61 @@
 /** Health: alive (/healthz), ready (/readyz), and in numbers (/metrics). */
 import { timingSafeEqual } from 'node:crypto'
+import { Type } from '@fastify/type-provider-typebox'
 import { LANES } from '../jobs/lanes.ts'
 import type { Platform } from '../platform.ts'
 import { unauthenticated } from '../problems.ts'
 import { within } from '../readiness.ts'
 import type { Authenticators } from './access-control.ts'
 import type { App, ServiceState } from './app.ts'
+import type { Described, Tag } from './openapi.ts'
+
+export const HEALTH_TAG: Tag = {
+  name: 'health',
+  description: 'For balancers, orchestrators and Prometheus',
+  problems: {},
+}
+
+const Alive = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
+const Readiness = Type.Object(
+  {
+    status: Type.Enum(['ready', 'draining', 'not ready']),
+    checks: Type.Object({
+      database: Type.Boolean({ description: 'It answers.' }),
+      writable: Type.Boolean({ description: 'It takes writes, and its disk is not full.' }),
+      redis: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null where none is set.' }),
+      clock_skew_ms: Type.Union([Type.Number(), Type.Null()], {
+        description: 'How far this machine’s clock is ahead of the database’s.',
+      }),
+    }),
+    configured: Type.Record(Type.String(), Type.Unknown(), { description: 'What is set up, by name; no secrets.' }),
+  },
+  { title: 'Readiness' },
+)
+/** By the handler itself, which says as much when it cannot serve. */
+const READINESS: Described = {
+  replies: {
+    200: { description: 'It can serve.', content: { 'application/json': Readiness } },
+    503: {
+      description: 'It drains, or its database does not answer or takes no writes.',
+      content: { 'application/json': Readiness },
+    },
+  },
+}
+const METRICS: Described = {
+  security: [{ bearer: [] }],
+  replies: {
+    200: {
+      description: 'For a superuser’s access token, or `METRICS_TOKEN` as the bearer.',
+      content: { 'text/plain': { type: 'string' } },
+    },
+  },
+}
 
 /** A scrape waits no longer than this for what stands in the database. */
 const COUNT_MS = 1_000
 
 type Needs = {
-  platform: Platform
+  platform: Pick<Platform, 'config' | 'jobs' | 'redis' | 'metrics' | 'readiness'>
   authenticators: Pick<Authenticators, 'bearer'>
   state: ServiceState
   /** What is set up, for whoever asks whether it is ready. */
@@ -20,10 +64,28 @@ type Needs = {
 
 export function healthRoutes(app: App, { platform, authenticators, state, configured }: Needs) {
   const { config, metrics } = platform
+  const free = { access: 'anyone', limit: 'none' } as const
 
-  app.get('/healthz', { config: { access: 'anyone', limit: 'none' } }, () => ({ status: 'ok' }))
+  app.get(
+    '/healthz',
+    {
+      schema: {
+        operationId: 'getHealth',
+        tags: ['health'],
+        summary: 'Whether the process lives',
+        response: { 200: Alive },
+      },
+      config: free,
+    },
+    () => ({ status: 'ok' as const }),
+  )
 
-  app.get('/readyz', { config: { access: 'anyone', limit: 'none' } }, async (_request, reply) => {
+  const readyz = {
+    operationId: 'getReadiness',
+    tags: ['health'],
+    summary: 'Whether it can serve, answered within a second',
+  }
+  app.get('/readyz', { schema: readyz, config: { ...free, described: READINESS } }, async (_request, reply) => {
     const { isReachable, isWritable, clockSkewMs } = await platform.readiness.state()
     const redis = platform.redis === null ? null : platform.redis.isWell()
     const ready = isReachable && isWritable && !state.draining
@@ -34,7 +96,8 @@ export function healthRoutes(app: App, { platform, authenticators, state, config
     })
   })
 
-  app.get('/metrics', { config: { access: 'anyone', limit: 'none' } }, async (request, reply) => {
+  const scrape = { operationId: 'getMetrics', tags: ['health'], summary: 'Prometheus’ metrics' }
+  app.get('/metrics', { schema: scrape, config: { ...free, described: METRICS } }, async (request, reply) => {
     const token = request.headers.authorization?.replace(/^Bearer /i, '') ?? ''
     if (config.metricsToken === null || !sameText(token, config.metricsToken)) {
       const caller = await authenticators.bearer(token, { keys: false, fresh: true })

@@ -5,6 +5,7 @@ import { type Issue, Problem } from '../problem.ts'
 import { invalid, malformedJson, platformProblem } from '../problems.ts'
 import { seldom } from '../telemetry/log.ts'
 import { hasBody, lingerAfterReply } from './bodies.ts'
+import { logRefusal } from './refusals.ts'
 import { ValidationFailure } from './validation.ts'
 
 /** How a family of routes words what it refuses. */
@@ -39,6 +40,7 @@ export function replyWithError(
 ): FastifyReply {
   const problem = asProblem(error, shape, request.id)
   request.refusedBy = problem.code
+  logRefusal(request, problem)
   if (problem.cause !== undefined && databaseFailure(problem.cause) !== null) {
     saySeldom(request.log)(
       { err: problem.cause, code: problem.code, reqId: request.id },

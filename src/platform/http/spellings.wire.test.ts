@@ -20,6 +20,15 @@ const SAME: Record<string, (path: string, host: string) => string> = {
   'with a query': (path) => `${path}?page=/x`,
 }
 
+/** What proxies add, or a client who poses as one; a service that is told of no proxy believes none of it. */
+const PROXIED: Record<string, string>[] = [
+  { 'x-forwarded-for': '203.0.113.1, 127.0.0.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' },
+  { forwarded: 'for=203.0.113.2;host=evil.example;proto=https', via: '1.1 evil.example' },
+  { 'x-real-ip': '203.0.113.3', 'cf-connecting-ip': '203.0.113.3', 'true-client-ip': '203.0.113.3' },
+  { 'x-original-url': '/healthz', 'x-rewrite-url': '/healthz', 'x-forwarded-prefix': '/x' },
+  { 'x-http-method-override': 'GET', 'x-forwarded-method': 'GET', 'x-original-host': 'evil.example' },
+]
+
 /** Ways that lead to no route, and yet nowhere but to the API's own 404. */
 const OTHER: Record<string, (path: string) => string> = {
   'with a doubled slash': (path) => `/${path}`,
@@ -31,14 +40,22 @@ for (const server of ['api', 'storefront'] as const) {
   test(`every route of the ${server} has one limit and one policy, however its address is spelled`, async (t) => {
     const app = await testApp(t, { env: LIMITS })
     const routes = mounted(app, server)
+    let tried = 0
     assert.ok(routes.length > (server === 'api' ? 60 : 6), `${routes.length} routes`)
     for (const { method, path } of routes) {
       const plain = seen(await send(app, server, method, path))
       assert.match(String(plain.limit), /^900[1-4]$/, `${method} ${path}`)
       assert.match(String(plain.policy), /no-store/, `${method} ${path}`)
-      for (const [how, spell] of Object.entries(SAME)) {
-        const spelled = await send(app, server, method, spell(path, '127.0.0.1'))
-        assert.deepEqual(seen(spelled), plain, `${method} ${path} ${how}`)
+      const [all, ...each] = [Object.assign({}, ...PROXIED), ...PROXIED]
+      // Events of the processor that the sandbox plays come from this machine alone: through a proxy they are refused.
+      const isPlayed = path.endsWith('/webhook')
+      const proxied = isPlayed ? { ...plain, status: 403 } : plain
+      assert.deepEqual(seen(await send(app, server, method, path, all)), proxied, `${method} ${path} through proxies`)
+      for (const [index, [how, spell]] of Object.entries(SAME).entries()) {
+        // Over all routes each spelling meets each proxy.
+        const proxy = isPlayed ? {} : each[(index + tried++) % each.length]
+        const spelled = await send(app, server, method, spell(path, '127.0.0.1'), proxy)
+        assert.deepEqual(seen(spelled), plain, `${method} ${path} ${how}, ${JSON.stringify(proxy)}`)
       }
     }
   })
@@ -73,11 +90,12 @@ test('the general limit ends all spellings together', async (t) => {
     '/api/%E0%A4%A',
   ]
   const statuses = []
-  for (const path of paths) statuses.push((await send(app, 'api', 'POST', path)).status)
+  const forged = () => ({ ...PROXIED[statuses.length], 'x-forwarded-for': `203.0.113.${statuses.length}` })
+  for (const path of paths) statuses.push((await send(app, 'api', 'POST', path, forged())).status)
   // The fourth is malformed and none of the API's; the fifth is malformed and the API's.
   assert.deepEqual(statuses, [422, 422, 404, 400, 400])
   for (const path of [...paths.slice(0, 3), '/api/%E0%A4%A', '/API/nothing']) {
-    const { status, headers } = await send(app, 'api', 'POST', path)
+    const { status, headers } = await send(app, 'api', 'POST', path, { 'x-forwarded-for': '203.0.113.99' })
     assert.equal(status, 429, path)
     assert.match(headers['retry-after'] as string, /^\d+$/, path)
   }
@@ -121,10 +139,16 @@ function mounted(app: TestApp, server: 'api' | 'storefront'): { method: string; 
 type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
 /** By Node's own client, since fetch would write every address in one way. */
-function send(app: TestApp, server: 'api' | 'storefront', method: string, path: string): Promise<Answer> {
+function send(
+  app: TestApp,
+  server: 'api' | 'storefront',
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const port = server === 'api' ? app.config.http.port : app.config.http.storefrontPort
   return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path, method }, async (response) => {
+    request({ host: '127.0.0.1', port, path, method, headers }, async (response) => {
       let body = ''
       for await (const chunk of response) body += chunk
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body })

@@ -1,12 +1,15 @@
 /**
  * The inbox: each event from outside is a row, unique by its source and id, before anything is done about it. `receive` tries to
- * handle it before it returns, but not for long; the jobs see to the rest. An event costs two commits: one that keeps it, and the
- * handler's own, when it settles the event there.
+ * handle it before it returns, but not for long; the jobs see to the rest. An event costs two commits at most: one that keeps it, and the
+ * handler's own, when it settles the event there. Events that arrive together share the first; one that changed nothing is settled behind
+ * the answer and without waiting for the disk, since at worst it is handled again.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import '../tables.ts'
 import { type Clock, plus, SECOND_MS } from '../clock.ts'
+import { commitAsync } from '../db/async-commit.ts'
 import { afterCommit, type Db, transaction } from '../db/db.ts'
+import { databaseFailure } from '../db/failures.ts'
+import { batchWrites } from '../db/write-batching.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Jobs } from './jobs.ts'
 
@@ -25,9 +28,18 @@ export type Inbox = ReturnType<typeof createInbox>
  */
 const PATIENCE_MS = 2_500
 
-export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; log: Log; jobs: Jobs }) {
+type Deps = { db: Db; clock: Clock; log: Log; jobs: Jobs }
+
+export function createInbox({ db, clock, log, jobs }: Deps) {
   const handlers = new Map<string, InboxHandler<never>>()
   const underWay = new Map<string, Promise<void>>()
+  const arrivals = batchWrites(keepAll)
+  const settlements = batchWrites<EventKey, void>((settled) =>
+    commitAsync(db, async (run) => {
+      for (const query of settlementsOf({ clock, jobs }, db, settled)) await run(query)
+      return []
+    }),
+  )
 
   jobs.handle<{ source: string; eventId: string }>(
     'inbox.handle',
@@ -54,79 +66,145 @@ export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; lo
       payload: object,
       { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
     ): Promise<Received> {
-      const fresh = await transaction(db, async (tx) => {
-        const now = clock.now()
-        const row = await tx
-          .insertInto('inbox')
-          .values({ source, event_id: eventId, payload_json: payload, received_at: now, handled_at: null })
-          .onConflict((conflict) => conflict.columns(['source', 'event_id']).doNothing())
-          .returning('event_id')
-          .executeTakeFirst()
-        // The retry waits a moment: the handling below is the first try, and finds the job done if it succeeds.
-        if (row)
-          await jobs.enqueue(
-            tx,
-            'inbox.handle',
-            { source, eventId },
-            { runAt: plus(now, 10 * SECOND_MS), key: retryKey(source, eventId) },
-          )
-        return row !== undefined
-      })
-      if (!fresh) return 'duplicate'
+      const kept = await arrivals.add({ source, eventId, payload })
+      if ('error' in kept) throw kept.error
+      if (!kept.isFresh) return 'duplicate'
 
-      const handling = handleOnce(source, eventId).then(
-        () => 'handled' as const,
-        (error) => {
+      const handling = new Promise<'handled' | 'queued'>((resolve) => {
+        const handled = () => resolve('handled')
+        handleOnce(source, eventId, { payload, handled }).then(handled, (error) => {
           log.warn({ err: error, source, eventId }, 'an event could not be handled yet')
-          return 'queued' as const
-        },
-      )
+          resolve('queued')
+        })
+      })
       if (patienceMs === Number.POSITIVE_INFINITY) return handling
-      const answered = new AbortController()
-      const late = sleep(patienceMs, 'queued' as const, { ref: false, signal: answered.signal })
-      late.catch(() => {})
-      return Promise.race([handling, late]).finally(() => answered.abort())
+      return Promise.race([handling, afterPatience(patienceMs, handling)])
     },
   }
 
-  /** The job may fall due while the first try still waits for somebody outside: then it waits for that one. */
-  function handleOnce(source: string, eventId: string): Promise<void> {
+  /** The job may fall due while the first try still waits for somebody outside: then it waits for that one. Resolves when it is settled. */
+  function handleOnce(source: string, eventId: string, fresh?: Fresh): Promise<void> {
     const key = `${source}:${eventId}`
     const running = underWay.get(key)
     if (running) return running
-    const run = handleStored(source, eventId).finally(() => underWay.delete(key))
+    const run = handleStored(source, eventId, fresh).finally(() => underWay.delete(key))
     underWay.set(key, run)
     return run
   }
 
-  async function handleStored(source: string, eventId: string) {
+  async function handleStored(source: string, eventId: string, fresh?: Fresh) {
     const handler = handlers.get(source)
     if (!handler) throw new Error(`nobody handles events of ${source}`)
-    const row = await db
-      .selectFrom('inbox')
-      .select(['payload_json', 'handled_at'])
-      .where('source', '=', source)
-      .where('event_id', '=', eventId)
-      .executeTakeFirst()
-    if (!row || row.handled_at !== null) return
+    const payload = fresh?.payload ?? (await unhandled(source, eventId))
+    if (payload === null) return
 
     let isSettled = false
     const settle = async (tx: Db) => {
-      // The id stays, against a second delivery; what the event said of a person has served its purpose.
-      await tx
-        .updateTable('inbox')
-        .set({ handled_at: clock.now(), payload_json: {} })
-        .where('source', '=', source)
-        .where('event_id', '=', eventId)
-        .execute()
-      await jobs.withdraw(tx, retryKey(source, eventId))
+      for (const query of settlementsOf({ clock, jobs }, tx, [{ source, eventId }])) await tx.executeQuery(query)
       afterCommit(tx, () => {
         isSettled = true
       })
     }
-    await handler(row.payload_json as never, { id: eventId, settle })
-    if (!isSettled) await transaction(db, settle)
+    await handler(payload as never, { id: eventId, settle })
+    fresh?.handled()
+    if (!isSettled) await settlements.add({ source, eventId })
+  }
+
+  async function unhandled(source: string, eventId: string): Promise<object | null> {
+    const row = await db
+      .selectFrom('inbox')
+      .select('payload_json')
+      .where('source', '=', source)
+      .where('event_id', '=', eventId)
+      .where('handled_at', 'is', null)
+      .executeTakeFirst()
+    return row?.payload_json ?? null
+  }
+
+  /** What the database refuses of one event takes nothing from those that came with it. */
+  async function keepAll(arrived: Arrival[]): Promise<Kept[]> {
+    try {
+      return await transaction(db, (tx) => keepIn({ clock, jobs }, tx, arrived))
+    } catch (error) {
+      if (databaseFailure(error)) throw error
+      if (arrived.length === 1) return [{ error }]
+      const kept: Kept[] = []
+      for (const one of arrived) kept.push(...(await keepAll([one])))
+      return kept
+    }
   }
 }
 
+type EventKey = { source: string; eventId: string }
+type Arrival = EventKey & { payload: object }
+/** What was kept a moment ago, and need not be read; and who waits for its handling. */
+type Fresh = { payload: object; handled(): void }
+type Kept = { isFresh: boolean } | { error: unknown }
+
+/** Says `queued` when the handling takes longer. */
+function afterPatience(ms: number, handling: Promise<unknown>): Promise<'queued'> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, 'queued').unref()
+    void handling.finally(() => clearTimeout(timer))
+  })
+}
+
+async function keepIn(
+  { clock, jobs }: Pick<Deps, 'clock' | 'jobs'>,
+  tx: Db,
+  arrived: readonly Arrival[],
+): Promise<Kept[]> {
+  const now = clock.now()
+  // In one order, so that two nodes that are told the same do not wait for each other crosswise.
+  const sorted = [...arrived].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const rows = await tx
+    .insertInto('inbox')
+    .values(
+      sorted.map(({ source, eventId, payload }) => ({
+        source,
+        event_id: eventId,
+        payload_json: payload,
+        received_at: now,
+        handled_at: null,
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(['source', 'event_id']).doNothing())
+    .returning(['source', 'event_id'])
+    .execute()
+  // The retry waits a moment: the handling that follows is the first try, and finds the job done if it succeeds.
+  await jobs.enqueueAll(
+    tx,
+    'inbox.handle',
+    rows.map(({ source, event_id: eventId }) => ({
+      payload: { source, eventId },
+      runAt: plus(now, 10 * SECOND_MS),
+      key: retryKey(source, eventId),
+    })),
+  )
+  const fresh = new Set(rows.map(({ source, event_id: eventId }) => retryKey(source, eventId)))
+  // Of two deliveries in one batch the first is the fresh one.
+  return arrived.map((one) => ({ isFresh: fresh.delete(keyOf(one)) }))
+}
+
+/** The id stays, against a second delivery; what the event said of a person has served its purpose. */
+function settlementsOf({ clock, jobs }: Pick<Deps, 'clock' | 'jobs'>, tx: Db, settled: readonly EventKey[]) {
+  const sources = [...new Set(settled.map(({ source }) => source))]
+  return [
+    ...sources.map((source) =>
+      tx
+        .updateTable('inbox')
+        .set({ handled_at: clock.now(), payload_json: {} })
+        .where('source', '=', source)
+        .where(
+          'event_id',
+          'in',
+          settled.filter((one) => one.source === source).map(({ eventId }) => eventId),
+        )
+        .compile(),
+    ),
+    jobs.withdrawal(tx, settled.map(keyOf)).compile(),
+  ]
+}
+
 const retryKey = (source: string, eventId: string) => `inbox:${source}:${eventId}`
+const keyOf = ({ source, eventId }: EventKey) => retryKey(source, eventId)

@@ -187,6 +187,26 @@ test('an event is handled once however often it arrives, and again when handling
   assert.deepEqual(seen, ['evt_1', 'evt_2'])
 })
 
+test('of events that arrive together each is told its own fate, and leaves nothing behind', async (t) => {
+  const { db, inbox } = await jobApp(t)
+  const seen: string[] = []
+  inbox.handle<object>('test', async (_payload, { id }) => void seen.push(id))
+  const ids = ['evt_1', 'evt_2', 'evt_1', 'evt_broken', 'evt_3']
+  // No database takes a BigInt for JSON.
+  const payloadOf = (id: string) => (id === 'evt_broken' ? { n: 1n } : { id })
+
+  const fates = await Promise.allSettled(ids.map((id) => inbox.receive('test', id, payloadOf(id))))
+
+  assert.deepEqual(
+    fates.map((fate) => (fate.status === 'fulfilled' ? fate.value : 'refused')),
+    ['handled', 'handled', 'duplicate', 'refused', 'handled'],
+  )
+  assert.deepEqual(seen.sort(), ['evt_1', 'evt_2', 'evt_3'])
+  const open = () => db.selectFrom('inbox').select('event_id').where('handled_at', 'is', null).execute()
+  while ((await open()).length > 0) await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(await db.selectFrom('jobs').select('id').where('kind', '=', 'inbox.handle').execute(), [])
+})
+
 test('an event is settled with what its handler writes, or not at all', async (t) => {
   const { app, db, inbox } = await jobApp(t)
   let cut = true

@@ -62,42 +62,19 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       payload: object,
       options: { runAt?: Instant; key?: string } = {},
     ): Promise<void> {
-      // The caller's moment is one of this node's clock; how far off it is holds on every clock.
-      const delayMs = options.runAt === undefined ? 0 : Date.parse(options.runAt) - clock.ms()
-      const runAt = databaseNow(tx, clock, delayMs)
-      const span = tracer && currentSpan()
-      const lane = handlers.get(kind)?.lane ?? null
-      await tx
-        .insertInto('jobs')
-        .values({
-          id: randomUUID(),
-          kind,
-          lane,
-          payload_json: payload,
-          dedupe_key: options.key ?? null,
-          status: 'queued',
-          run_at: runAt,
-          leased_until: null,
-          lease_token: null,
-          attempts: 0,
-          last_error: null,
-          trace_parent: span ? traceparentOf(span) : null,
-          created_at: clock.now(),
-        })
-        .onConflict((conflict) =>
-          conflict
-            .column('dedupe_key')
-            .doUpdateSet({ lane, payload_json: payload, status: 'queued', run_at: runAt, attempts: 0 })
-            .where('jobs.status', '=', 'dead'),
-        )
-        .execute()
-      if (options.runAt === undefined) afterCommit(tx, runner.poke)
+      await enqueueAll(tx, kind, [{ payload, ...options }])
     },
+
+    /** As `enqueue`, several of one kind in one statement. Of one key there may be one. */
+    enqueueAll,
 
     /** Takes back the job of this key, where there is one: what it was for is done. */
     async withdraw(tx: Db, key: string): Promise<void> {
-      await tx.deleteFrom('jobs').where('dedupe_key', '=', key).execute()
+      await withdrawal(tx, [key]).execute()
     },
+
+    /** The statement that does it, of several keys, for who runs it himself. */
+    withdrawal,
 
     /** Runs in the transaction that gives a job up. */
     onDead(handler: DeadJobHandler): void {
@@ -150,29 +127,79 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
      * What is due and does not run, by lane and by the database's clock. Of a kind that nobody here handles (a command's `jobs` has no
      * handlers) the row tells the lane; a row that does not is of `events`.
      */
-    async lanes(): Promise<Record<Lane, LaneState>> {
-      const now = databaseNow(db, clock)
-      const rows = await db
-        .selectFrom('jobs')
-        .select((e) => [
-          'kind',
-          'lane',
-          e.fn.countAll<number>().as('waiting'),
-          e.fn.min('run_at').as('oldest'),
-          now.as('now'),
-        ])
-        .where('status', '=', 'queued')
-        .where('run_at', '<=', now)
-        .where((e) => e.or([e('leased_until', 'is', null), e('leased_until', '<', now)]))
-        .groupBy(['kind', 'lane'])
-        .execute()
-      const states = Object.fromEntries(LANES.map((lane) => [lane, { waiting: 0, ageSeconds: 0 }]))
-      for (const { kind, lane, waiting, oldest, now } of rows) {
-        const state = states[handlers.get(kind)?.lane ?? lane ?? 'events'] as LaneState
-        state.waiting += Number(waiting)
-        state.ageSeconds = Math.max(state.ageSeconds, (Date.parse(now) - Date.parse(oldest)) / 1_000)
-      }
-      return states as Record<Lane, LaneState>
-    },
+    lanes: () => laneStates({ db, clock }, handlers),
   }
+
+  async function enqueueAll(
+    tx: Db,
+    kind: string,
+    wanted: readonly { payload: object; runAt?: Instant; key?: string }[],
+  ): Promise<void> {
+    if (wanted.length === 0) return
+    const span = tracer && currentSpan()
+    const now = clock.now()
+    const rows = wanted.map(({ payload, runAt, key }) => ({
+      id: randomUUID(),
+      kind,
+      lane: handlers.get(kind)?.lane ?? null,
+      payload_json: payload,
+      dedupe_key: key ?? null,
+      status: 'queued' as const,
+      // The caller's moment is one of this node's clock; how far off it is holds on every clock.
+      run_at: databaseNow(tx, clock, runAt === undefined ? 0 : Date.parse(runAt) - clock.ms()),
+      leased_until: null,
+      lease_token: null,
+      attempts: 0,
+      last_error: null,
+      trace_parent: span ? traceparentOf(span) : null,
+      created_at: now,
+    }))
+    await tx
+      .insertInto('jobs')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('dedupe_key')
+          .doUpdateSet((e) => ({
+            lane: e.ref('excluded.lane'),
+            payload_json: e.ref('excluded.payload_json'),
+            status: 'queued' as const,
+            run_at: e.ref('excluded.run_at'),
+            attempts: 0,
+          }))
+          .where('jobs.status', '=', 'dead'),
+      )
+      .execute()
+    if (wanted.some(({ runAt }) => runAt === undefined)) afterCommit(tx, runner.poke)
+  }
+}
+
+const withdrawal = (db: Db, keys: readonly string[]) => db.deleteFrom('jobs').where('dedupe_key', 'in', keys)
+
+async function laneStates(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  handlers: ReadonlyMap<string, KindOfJob>,
+): Promise<Record<Lane, LaneState>> {
+  const now = databaseNow(db, clock)
+  const rows = await db
+    .selectFrom('jobs')
+    .select((e) => [
+      'kind',
+      'lane',
+      e.fn.countAll<number>().as('waiting'),
+      e.fn.min('run_at').as('oldest'),
+      now.as('now'),
+    ])
+    .where('status', '=', 'queued')
+    .where('run_at', '<=', now)
+    .where((e) => e.or([e('leased_until', 'is', null), e('leased_until', '<', now)]))
+    .groupBy(['kind', 'lane'])
+    .execute()
+  const states = Object.fromEntries(LANES.map((lane) => [lane, { waiting: 0, ageSeconds: 0 }]))
+  for (const { kind, lane, waiting, oldest, now } of rows) {
+    const state = states[handlers.get(kind)?.lane ?? lane ?? 'events'] as LaneState
+    state.waiting += Number(waiting)
+    state.ageSeconds = Math.max(state.ageSeconds, (Date.parse(now) - Date.parse(oldest)) / 1_000)
+  }
+  return states as Record<Lane, LaneState>
 }

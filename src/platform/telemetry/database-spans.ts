@@ -82,8 +82,8 @@ export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): 
       // What goes past Kysely.
       return Object.assign(adapter, {
         firstRow: (text: string, parameters: readonly unknown[]) => timed(text, () => firstRow(text, parameters)),
-        commitAsync: <T>(work: Parameters<typeof commitAsync<T>>[0]) =>
-          timed('commit', () => commitAsync((run) => work((query) => timed(query.sql, () => run(query))))),
+        commitAsync: <T>(...[work, committed]: Parameters<typeof commitAsync<T>>) =>
+          timed('commit', () => commitAsync((run) => work((query) => timed(query.sql, () => run(query))), committed)),
       })
     },
     createDriver() {

@@ -6,6 +6,7 @@ import { knownModel, type Route, routesBehind } from '#models/catalogue.ts'
 import type { RagDeps } from '../deps.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
+import { candidatesOf, reranked } from '../search/rerank.ts'
 import {
   documentsMeeting,
   type FoundChunk,
@@ -16,6 +17,7 @@ import {
   search,
   sizeOf,
 } from '../search/search.ts'
+import type { SearchWarning } from '../search/warnings.ts'
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
 import { chunksFor, introductionOf, type Overview, overviewAskedFor } from './overview.ts'
 import { type Passage, passagesOf, textOf } from './passages.ts'
@@ -32,7 +34,7 @@ export type Question = {
   model: string | null
 }
 
-export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel'>
+export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel' | 'secrets'>
 
 /** What a question is answered from. */
 export type Evidence = {
@@ -43,6 +45,7 @@ export type Evidence = {
   sources: Passage[]
   /** Without sources: what came nearest. */
   nearest: FoundChunk[]
+  warnings: SearchWarning[]
 }
 
 export type Answered = Evidence & {
@@ -94,7 +97,7 @@ async function prepared(
   const { caller } = call
   const first =
     question.model === null ? routeFor(config, caller, null, null) : routeForModel(config, caller, question.model)
-  const { found, nearest, overview, searchedAs } = await foundFor(deps, call, question)
+  const { found, nearest, warnings, overview, searchedAs } = await foundFor(deps, call, question)
 
   const contextTokens = contextOf(deps, first)
   const asked: Asked = {
@@ -106,10 +109,14 @@ async function prepared(
   const neighbourTokens = overview === null ? NEIGHBOUR_TOKENS_MAX : 0
   const sources = await passagesOf(deps, caller.userId, found, { tokens, neighbourTokens })
 
-  const evidence = { searchedAs, isOverview: overview !== null, sources, nearest }
+  const evidence = { searchedAs, isOverview: overview !== null, sources, nearest, warnings }
   if (sources.length === 0) return { evidence, gatewayCall: null }
   const { route, signal, origin } = call
-  const request = { messages: promptOf(asked, sources), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE }
+  const request = {
+    messages: promptOf(deps.secrets, asked, sources),
+    max_tokens: ANSWER_TOKENS,
+    temperature: TEMPERATURE,
+  }
   return { evidence, gatewayCall: { caller, route, first, request, signal, origin } }
 }
 
@@ -142,7 +149,7 @@ async function foundFor(
   const { userId } = call.caller
   const overview = overviewAskedFor(question, await documentsMeeting(deps, userId, conditions), history.length > 0)
   if (overview !== null) {
-    return { found: await chunksFor(deps, userId, overview), nearest: [], overview, searchedAs: null }
+    return { found: await chunksFor(deps, userId, overview), nearest: [], warnings: [], overview, searchedAs: null }
   }
   const searchedAs = await standalone(deps, call, question, history)
   const queries = searchedAs === null ? queriesBehind(question, history) : [searchedAs]
@@ -151,7 +158,8 @@ async function foundFor(
 
 async function searchFor(deps: AnswerDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   if (deps.embedder !== null) return search(deps, call, query)
-  const found = await findChunks(deps, call.caller.userId, query, call.signal)
+  const wide = { ...query, topK: candidatesOf(deps, query) }
+  const found = await findChunks(deps, call.caller.userId, wide, call.signal)
   if (found.found.length === 0) await metered(deps, call, sizeOf(query), async () => {})
-  return found
+  return { ...found, ...(await reranked(deps, call, query, found)) }
 }

@@ -9,7 +9,7 @@ import type { DocumentRow } from '../documents/document-store.ts'
 import { type FoundChunk, readPlaces } from '../search/search.ts'
 import { eachTerm, folded, isStopWord, isWord, rootOf } from '../search/words/terms.ts'
 import { collectionWords, havingWords, phrases, politeWords, summaryWords, thingWords } from './overview-words.ts'
-import { nameOf } from './prompt.ts'
+import { type Introduction, nameOf } from './prompt.ts'
 
 export type Overview = {
   kind: 'list' | 'summary'
@@ -49,13 +49,12 @@ function newestFirst(documents: DocumentRow[]): DocumentRow[] {
 }
 
 /** What the model is told of the sources. */
-export function introductionOf({ kind, documents }: Overview): string {
+export function introductionOf({ kind, documents }: Overview): Introduction {
   const count = documents.length === 1 ? 'one document' : `${documents.length} documents`
   const are = kind === 'list' ? 'their beginnings' : 'parts spread over them'
-  const names = documents
-    .slice(0, NAMES_MAX)
-    .flatMap((document) => `> ${nameOf(metadataOf(document)) ?? 'a text without a name'}`)
-  return `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out. The documents' names:\n${names.join('\n')}`
+  const names = documents.slice(0, NAMES_MAX).map((document) => nameOf(metadataOf(document)) ?? 'a text without a name')
+  const says = `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out.`
+  return { says, names }
 }
 
 /** A list takes each document's first chunk; a summary as many of each as fall to it, evenly. */

@@ -10,7 +10,7 @@ import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
 import type { RagCall } from '../metering.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, TopK } from '../schemas.ts'
+import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
 import { type AnswerDeps, type AnswerStream, answer, answerStream, type Evidence, type Question } from './answer.ts'
 import { NOTHING_FOUND } from './prompt.ts'
@@ -73,6 +73,7 @@ const EVIDENCE = {
   overview: Type.Boolean({
     description: 'The question is about the documents as a whole, and the sources were chosen to tell of them.',
   }),
+  warnings: SearchWarnings,
 }
 
 const UsageView = Type.Object(
@@ -192,9 +193,9 @@ async function writeChecked(events: EventStream, { each, check }: AnswerStream):
   if (last !== '') await events.write(last)
 }
 
-function evidenceView({ sources, nearest, searchedAs, isOverview }: Evidence) {
+function evidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Evidence) {
   const shown = sources.map(({ head: _, ...source }) => source)
-  return { sources: shown, nearest, searched_as: searchedAs, overview: isOverview }
+  return { sources: shown, nearest, searched_as: searchedAs, overview: isOverview, warnings }
 }
 
 function usageView(usage: Usage | null): Static<typeof UsageView> | null {

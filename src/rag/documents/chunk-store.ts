@@ -18,19 +18,18 @@ export type ChunkPlace = {
   tableHeader: string | null
 }
 export type Chunk = ChunkPlace & { index: number; content: string }
-export type ChunkRow = Chunk & { vector: Uint8Array }
 
 /** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535. */
 const ROWS_A_STATEMENT = 200
 
-export async function insertChunks(tx: Db, userId: string, version: string, rows: ChunkRow[]): Promise<void> {
+export async function insertChunks(tx: Db, userId: string, version: string, rows: Chunk[]): Promise<void> {
   for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
     await tx
       .insertInto('rag_chunks')
       .values(
         rows
           .slice(from, from + ROWS_A_STATEMENT)
-          .map(({ index, content, start, gap, page, pageEnd, heading, tableHeader, vector }) => ({
+          .map(({ index, content, start, gap, page, pageEnd, heading, tableHeader }) => ({
             user_id: userId,
             version,
             chunk_index: index,
@@ -41,7 +40,6 @@ export async function insertChunks(tx: Db, userId: string, version: string, rows
             page_end: pageEnd,
             heading,
             table_header: tableHeader,
-            vector,
           })),
       )
       .execute()

@@ -2,16 +2,19 @@
 import '../tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { Original } from '../originals/original-store.ts'
 import type { RagDocumentsTable } from '../tables.ts'
 
 export type DocumentRow = Selectable<RagDocumentsTable>
-export type DocumentVersion = { id: string; version: string; edition: number }
+export type DocumentVersion = Pick<DocumentRow, 'id' | 'version' | 'edition' | 'embedder' | 'kept_in'>
+/** The embedder whose vectors are searched; empty: none yet. */
+export type StoreState = { revision: number; embedder: string }
 
 /** Makes the user's other changes wait until the transaction ends. */
 export async function lockDocuments(tx: Db, userId: string): Promise<void> {
   await tx
     .insertInto('rag_stores')
-    .values({ user_id: userId, revision: 0 })
+    .values({ user_id: userId, revision: 0, embedder: '' })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .execute()
   await forUpdate(tx, tx.selectFrom('rag_stores').select('revision').where('user_id', '=', userId)).execute()
@@ -25,9 +28,13 @@ export async function bumpRevision(tx: Db, userId: string): Promise<void> {
     .execute()
 }
 
-export async function revisionOf(db: Db, userId: string): Promise<number> {
-  const row = await db.selectFrom('rag_stores').select('revision').where('user_id', '=', userId).executeTakeFirst()
-  return row?.revision ?? 0
+export async function readStore(db: Db, userId: string): Promise<StoreState> {
+  const row = await db
+    .selectFrom('rag_stores')
+    .select(['revision', 'embedder'])
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return row ?? { revision: 0, embedder: '' }
 }
 
 export function findDocument(db: Db, userId: string, id: string): Promise<DocumentRow | undefined> {
@@ -142,7 +149,11 @@ export async function listIdsOfSource(tx: Db, userId: string, source: string): P
 }
 
 export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]> {
-  return db.selectFrom('rag_documents').select(['id', 'version', 'edition']).where('user_id', '=', userId).execute()
+  return db
+    .selectFrom('rag_documents')
+    .select(['id', 'version', 'edition', 'embedder', 'kept_in'])
+    .where('user_id', '=', userId)
+    .execute()
 }
 
 export function readDocuments(db: Db, userId: string, ids: string[]): Promise<DocumentRow[]> {
@@ -224,8 +235,8 @@ async function externalIdsOf(db: Db, userId: string, ids: string[]): Promise<Map
 }
 
 async function filesOf(db: Db, userId: string, ids: string[]) {
-  if (ids.length === 0) return new Map<string, { name: string; bytes: number }>()
-  let query = db.selectFrom('rag_originals').select(['id', 'name', 'bytes']).where('user_id', '=', userId)
+  if (ids.length === 0) return new Map<string, Omit<Original, 'id'>>()
+  let query = db.selectFrom('rag_originals').select(['id', 'name', 'bytes', 'sha256']).where('user_id', '=', userId)
   if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('id', 'in', ids)
   return new Map((await query.execute()).map(({ id, ...file }) => [id, file]))
 }
@@ -239,16 +250,6 @@ export async function isLive(tx: Db, userId: string, version: string): Promise<b
     .where('version', '=', version)
     .executeTakeFirst()
   return row !== undefined
-}
-
-/** Documents without vectors, with another embedder's, or with vectors in another store. */
-export function listStale(db: Db, embedder: string, keptIn: string, limit: number) {
-  return db
-    .selectFrom('rag_documents')
-    .select(['user_id', 'id', 'version', 'edition'])
-    .where((e) => e.or([e('embedder', '<>', embedder), e('kept_in', '<>', keptIn)]))
-    .limit(limit)
-    .execute()
 }
 
 export async function eraseDocuments(tx: Db, userId: string): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
-import { findOriginal } from '../originals/original-store.ts'
+import { findOriginal, type Original } from '../originals/original-store.ts'
 import { dropOriginal, readOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'
@@ -36,7 +36,7 @@ export type DocumentView = {
   characters: number
   metadata: Metadata
   /** That it was read from, where it is kept. */
-  file: { name: string; bytes: number } | null
+  file: Omit<Original, 'id'> | null
   created_at: string
 }
 

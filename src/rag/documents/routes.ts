@@ -21,7 +21,11 @@ const Document = Type.Object(
     metadata: JsonObject,
     file: Nullable(
       Type.Object(
-        { name: Type.String(), bytes: Type.Integer() },
+        {
+          name: Type.String(),
+          bytes: Type.Integer(),
+          sha256: Type.String({ description: 'In hexadecimal, to be held against a file that you have.' }),
+        },
         { title: 'OriginalFile', description: 'The file that it was read from, where it is kept.' },
       ),
     ),
@@ -189,6 +193,8 @@ export function documentRoutes(
           ...FILE_HEADERS,
           'content-disposition': attachment(file.name),
           'content-length': String(file.bytes),
+          // RFC 9530.
+          'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
         })
         .send(bytes)
     },

@@ -9,25 +9,38 @@ import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
+import { progressOf } from '../renewal/progress.ts'
 import { RAG_READ_POLICY } from '../schemas.ts'
 
-export type Stored = { documents: number; characters: number; chunks: number }
+export type Stored = { documents: number; characters: number; chunks: number; file_bytes: number }
 
 /** What is counted, and the plan's limit of it. */
-const LIMITS = { documents: 'documentsMax', characters: 'charactersMax', chunks: 'chunksMax' } as const
+const LIMITS = {
+  documents: 'documentsMax',
+  characters: 'charactersMax',
+  chunks: 'chunksMax',
+  file_bytes: 'fileBytesMax',
+} as const
 const COUNTED = Object.keys(LIMITS) as (keyof Stored)[]
 
 export async function storedOf(db: Db, userId: string): Promise<Stored> {
   const row = await db
-    .selectFrom('rag_documents')
+    .selectFrom('rag_documents as d')
+    .leftJoin('rag_originals as o', 'o.id', 'd.original_id')
     .select(({ fn }) => [
       fn.countAll<number>().as('documents'),
-      fn.sum<number | null>('characters').as('characters'),
-      fn.sum<number | null>('chunks').as('chunks'),
+      fn.sum<number | null>('d.characters').as('characters'),
+      fn.sum<number | null>('d.chunks').as('chunks'),
+      fn.sum<number | null>('o.bytes').as('file_bytes'),
     ])
-    .where('user_id', '=', userId)
+    .where('d.user_id', '=', userId)
     .executeTakeFirstOrThrow()
-  return { documents: Number(row.documents), characters: Number(row.characters), chunks: Number(row.chunks) }
+  return {
+    documents: Number(row.documents),
+    characters: Number(row.characters),
+    chunks: Number(row.chunks),
+    file_bytes: Number(row.file_bytes),
+  }
 }
 
 /** What is over already, as after a change to a smaller plan, may be replaced by what is no larger. @throws Problem 413 where there is no room */
@@ -49,7 +62,17 @@ const Room = Type.Object(
   { title: 'StorageRoom' },
 )
 
-export function storageRoute(app: App, { db, planLimits }: Pick<RagDeps, 'db' | 'planLimits'>): void {
+const Embedding = Type.Object(
+  { done: Type.Integer(), total: Type.Integer() },
+  {
+    title: 'EmbeddingProgress',
+    description:
+      'Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone.',
+  },
+)
+
+export function storageRoute(app: App, deps: Pick<RagDeps, 'db' | 'planLimits' | 'embedder'>): void {
+  const { db, planLimits } = deps
   app.get(
     '/api/rag/storage',
     {
@@ -57,16 +80,27 @@ export function storageRoute(app: App, { db, planLimits }: Pick<RagDeps, 'db' | 
         operationId: 'getStorage',
         tags: ['rag'],
         summary: 'How much is kept, and how much the plan has room for',
-        response: { 200: Type.Object({ documents: Room, characters: Room, chunks: Room }, { title: 'Storage' }) },
+        response: {
+          200: Type.Object(
+            { documents: Room, characters: Room, chunks: Room, file_bytes: Room, embedding: Nullable(Embedding) },
+            { title: 'Storage' },
+          ),
+        },
       },
       config: RAG_READ_POLICY,
     },
     async (request) => {
       const { userId, tier } = callerOf(request)
       const limits = planLimits(tier)
-      const stored = await storedOf(db, userId)
+      const [stored, embedding] = await Promise.all([storedOf(db, userId), progressOf(deps, userId)])
       const room = (name: keyof Stored) => ({ used: stored[name], max: limits[LIMITS[name]] })
-      return { documents: room('documents'), characters: room('characters'), chunks: room('chunks') }
+      return {
+        documents: room('documents'),
+        characters: room('characters'),
+        chunks: room('chunks'),
+        file_bytes: room('file_bytes'),
+        embedding,
+      }
     },
   )
 }

@@ -12,15 +12,22 @@ export async function insertJob(tx: Db, row: IngestJobRow): Promise<void> {
   await tx.insertInto('rag_jobs').values(row).execute()
 }
 
-export function findJob(db: Db, userId: string, id: string): Promise<IngestJobRow | undefined> {
-  return db.selectFrom('rag_jobs').selectAll().where('user_id', '=', userId).where('id', '=', id).executeTakeFirst()
+/** What clients see: the request holds metadata of any size, and a page asks each second. */
+const SHOWN = [
+  ...(['id', 'state', 'stage', 'done', 'total', 'document_id', 'source', 'external_id'] as const),
+  ...(['warnings_json', 'error_json', 'created_at', 'finished_at'] as const),
+] as const
+export type ShownJobRow = Pick<IngestJobRow, (typeof SHOWN)[number]>
+
+export function findJob(db: Db, userId: string, id: string): Promise<ShownJobRow | undefined> {
+  return db.selectFrom('rag_jobs').select(SHOWN).where('user_id', '=', userId).where('id', '=', id).executeTakeFirst()
 }
 
 /** Newest first. */
-export function listJobs(db: Db, userId: string, limit: number): Promise<IngestJobRow[]> {
+export function listJobs(db: Db, userId: string, limit: number): Promise<ShownJobRow[]> {
   return db
     .selectFrom('rag_jobs')
-    .selectAll()
+    .select(SHOWN)
     .where('user_id', '=', userId)
     .orderBy('created_at', 'desc')
     .orderBy('id')
@@ -81,10 +88,13 @@ export async function insertInput(tx: Db, userId: string, jobId: string, part: n
   await tx.insertInto('rag_job_inputs').values({ user_id: userId, job_id: jobId, part, bytes }).execute()
 }
 
-export async function readInput(db: Db, userId: string, jobId: string, sizeBytes: number): Promise<Uint8Array> {
-  const whole = new Uint8Array(sizeBytes)
+/** What a job reads, part by part. */
+export async function* inputParts(
+  db: Db,
+  { user_id: userId, id: jobId, input_bytes }: Pick<IngestJobRow, 'user_id' | 'id' | 'input_bytes'>,
+): AsyncGenerator<Uint8Array> {
   let at = 0
-  for (let part = 0; at < sizeBytes; part++) {
+  for (let part = 0; at < input_bytes; part++) {
     const row = await db
       .selectFrom('rag_job_inputs')
       .select('bytes')
@@ -93,10 +103,9 @@ export async function readInput(db: Db, userId: string, jobId: string, sizeBytes
       .where('part', '=', part)
       .executeTakeFirst()
     if (row === undefined) throw new Error(`part ${part} of what job ${jobId} reads is not there`)
-    whole.set(row.bytes, at)
     at += row.bytes.byteLength
+    yield row.bytes
   }
-  return whole
 }
 
 export async function deleteInput(tx: Db, userId: string, jobId: string): Promise<void> {

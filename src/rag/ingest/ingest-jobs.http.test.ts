@@ -257,6 +257,21 @@ describe('ingest in the background', () => {
     await app.settle()
   })
 
+  test('what a list shows of a job is not looked up in its request, which may be large', async () => {
+    const id = await send(ada, { content: 'Of the list.', external_id: 'listed', metadata: { source: 'list.txt' } })
+    await app.settle()
+    await app.platform.db
+      .updateTable('rag_jobs')
+      .set({ request_json: {} as never })
+      .where('id', '=', id)
+      .execute()
+
+    const listed = (await ada.get('/api/rag/jobs')).body.find((job: { id: string }) => job.id === id)
+    assert.deepEqual([listed.state, listed.source, listed.external_id], ['done', 'list.txt', 'listed'])
+    const one = (await ada.get(`/api/rag/jobs/${id}`)).body
+    assert.deepEqual([one.source, one.external_id, one.document_ids.length], ['list.txt', 'listed', 1])
+  })
+
   test('a user who goes takes along what waits', async () => {
     const bob = await app.as('bob', { tier: 'pro' })
     await send(bob, { content: 'never read' })

@@ -3,10 +3,12 @@
  * with its progress in one transaction; so it goes on where a killed process left it. A user's documents come one after another
  * and users take turns: the jobs know one job a user, which goes to the end of the line after each document.
  */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { DAY_MS, HOUR_MS, plus, SECOND_MS } from '#platform/clock.ts'
+import type { Bytes, Content } from '#platform/content.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { requireScope } from '#platform/http/access-control.ts'
+import { type Caller, requireScope } from '#platform/http/access-control.ts'
 import type { JobContext } from '#platform/jobs/runner.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
@@ -24,15 +26,17 @@ import {
   findJob,
   forgetJobsBefore,
   type IngestJobRow,
+  inputParts,
   insertInput,
   insertJob,
   isActive,
   listJobs,
   nextJob,
-  readInput,
+  type ShownJobRow,
   updateActive,
 } from './ingest-job-store.ts'
-import { LONG_BYTES } from './ingest-pipeline.ts'
+import type { TextHandle } from './ingest-pipeline.ts'
+import type { ParsedFile } from './parsers/parser.ts'
 import type { Warning } from './parsers/unreadable.ts'
 
 export const INGEST_JOB = 'rag.ingest'
@@ -76,6 +80,7 @@ export type IngestJobDeps = QueueDeps &
     | 'callerNow'
     | 'requireGrant'
     | 'embedder'
+    | 'embedderNamed'
     | 'vectors'
     | 'gateway'
     | 'maxTextBytes'
@@ -83,14 +88,18 @@ export type IngestJobDeps = QueueDeps &
     | 'version'
     | 'pipeline'
     | 'parser'
+    | 'temporaryFiles'
     | 'log'
   >
 
-/** Bytes that are read from where they lie, a part at a time. */
-export type Input = { sizeBytes: number; read(from: number, to: number): Uint8Array | Promise<Uint8Array> }
+export type NewIngest = IngestRequest & { source: string | null; externalId: string | null }
 
 /** @throws Problem 429 when too much waits already */
-export async function queueIngest(deps: QueueDeps, request: IngestRequest, input: Input): Promise<string> {
+export async function queueIngest(
+  deps: QueueDeps,
+  { source, externalId, ...request }: NewIngest,
+  input: Bytes,
+): Promise<string> {
   const { db, clock, jobs } = deps
   const { userId } = request.caller
   const id = randomUUID()
@@ -105,7 +114,8 @@ export async function queueIngest(deps: QueueDeps, request: IngestRequest, input
     if (whole !== null) await insertInput(tx, userId, id, 0, whole)
     await forgetJobsBefore(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
     await insertJob(tx, {
-      ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0, request_json: request },
+      ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0 },
+      ...{ source, external_id: externalId, request_json: request },
       ...{ input_bytes: input.sizeBytes, fingerprint: null, done: 0, total: null, document_id: null },
       ...{ warnings_json: [], error_json: null, created_at: clock.now(), finished_at: null },
     })
@@ -118,7 +128,7 @@ export async function queueIngest(deps: QueueDeps, request: IngestRequest, input
 }
 
 /** Part by part, so that nobody waits for the write lock for long. */
-async function keepInput({ db, clock, jobs }: QueueDeps, userId: string, id: string, input: Input): Promise<void> {
+async function keepInput({ db, clock, jobs }: QueueDeps, userId: string, id: string, input: Bytes): Promise<void> {
   // Written first: if this process dies half-way, the job takes the parts away.
   await jobs.enqueue(db, 'rag.sweep', { userId, version: id }, { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) })
   for (let from = 0; from < input.sizeBytes; from += PART_BYTES) {
@@ -147,16 +157,12 @@ export async function listIngestJobs({ db }: Pick<RagDeps, 'db'>, userId: string
   return (await listJobs(db, userId, limit)).map(viewOf)
 }
 
-function viewOf(row: IngestJobRow): IngestJob {
-  const { id, state, stage, done, total, document_id, warnings_json, error_json, created_at, finished_at } = row
+function viewOf({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
   return {
-    ...{ id, state, stage, done, total, document_id },
-    chunks_created: state === 'done' ? done : 0,
+    ...row,
+    chunks_created: row.state === 'done' ? row.done : 0,
     warnings: warnings_json,
     error: error_json,
-    source: row.request_json.source,
-    external_id: row.request_json.externalId,
-    ...{ created_at, finished_at },
   }
 }
 
@@ -224,38 +230,67 @@ async function queueNext({ db, jobs }: QueueDeps, userId: string): Promise<void>
 }
 
 async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext): Promise<void> {
+  const caller = await askerOf(deps, row.request_json)
+  const hash = createHash('sha256')
+  const content = await deps.temporaryFiles.take(Readable.from(inputParts(deps.db, row)), { hash })
+  try {
+    await store(deps, row, context, caller, { content, sha256: hash.digest('hex') })
+  } finally {
+    content.remove()
+  }
+}
+
+type Read = Pick<ParsedFile, 'text' | 'outline' | 'warnings'>
+
+async function store(
+  deps: IngestJobDeps,
+  row: IngestJobRow,
+  context: JobContext,
+  caller: Caller,
+  { content, sha256 }: { content: Content; sha256: string },
+): Promise<void> {
   const { user_id: userId, id, request_json: request } = row
   const { signal } = context
-  const caller = await askerOf(deps, request)
-  const bytes = await readInput(deps.db, userId, id, row.input_bytes)
-  const read =
-    request.file === null
-      ? { text: bytes, outline: {}, warnings: [] }
-      : await deps.parser.read(request.file, bytes, signal)
-  const storing = { stage: 'storing', warnings_json: read.warnings, error_json: null } as const
-  if (!(await updateActive(deps.db, userId, id, storing))) throw ragProblem('ingest_cancelled')
-
-  const handle =
-    typeof read.text !== 'string' && read.text.byteLength > LONG_BYTES
-      ? deps.pipeline.open(read.text, 'text', read.outline)
-      : null
-  const text =
-    handle ??
-    (typeof read.text === 'string' ? read.text : new TextDecoder('utf-8', { ignoreBOM: true }).decode(read.text))
+  const { file } = request
+  const read: Read =
+    file === null ? { text: content, outline: {}, warnings: [] } : await deps.parser.read(file, content, signal)
+  let handle: TextHandle | null = null
   try {
+    const storing = { stage: 'storing', warnings_json: read.warnings, error_json: null } as const
+    if (!(await updateActive(deps.db, userId, id, storing))) throw ragProblem('ingest_cancelled')
+
+    handle = opened(deps, read)
+    const text = handle ?? (await textOf(read))
     const call = {
       caller,
-      route: request.file === null ? '/api/rag/ingest/text' : '/api/rag/ingest/file',
+      route: file === null ? '/api/rag/ingest/text' : '/api/rag/ingest/file',
       signal,
       origin: originOf(request),
     }
-    const store = (originalId: string | null) =>
-      ingest(deps, call, { ...request, text, outline: read.outline, originalId }, checkpointOf(deps, row, context))
-    if (request.file === null) await store(null)
-    else await withOriginal(deps, userId, { name: request.file, bytes }, store)
+    const named = { source: row.source, externalId: row.external_id }
+    const write = (originalId: string | null) =>
+      ingest(
+        deps,
+        call,
+        { ...request, ...named, text, outline: read.outline, originalId },
+        checkpointOf(deps, row, context),
+      )
+    if (file === null) await write(null)
+    else await withOriginal(deps, userId, { name: file, content, sha256 }, write)
   } finally {
     handle?.close()
+    if (typeof read.text !== 'string') read.text.remove()
   }
+}
+
+/** A long text, on a worker; null for one that is short. */
+function opened({ pipeline }: Pick<IngestJobDeps, 'pipeline'>, { text, outline }: Read): TextHandle | null {
+  return typeof text !== 'string' && typeof text.place === 'string' ? pipeline.open(text, 'text', outline) : null
+}
+
+async function textOf({ text }: Read): Promise<string> {
+  if (typeof text === 'string') return text
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await text.read(0, text.sizeBytes))
 }
 
 /** As they are now. @throws Problem 403 for a document that they could not send now */

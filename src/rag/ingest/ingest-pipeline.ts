@@ -3,9 +3,10 @@
  * The trap: each handle holds a thread, of which there are two, until it is closed.
  */
 import { once } from 'node:events'
-import { MessageChannel, type Transferable } from 'node:worker_threads'
+import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Embedder } from '#embeddings/embedder.ts'
+import type { Content } from '#platform/content.ts'
 import { ragProblem } from '../problems.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
@@ -34,10 +35,10 @@ export type TextHandle = {
   close(): void
 }
 
-/** Longer bodies and texts go to a worker from the start. */
+/** Longer bodies and texts lie in files, and are read by a worker from the start. */
 export const LONG_BYTES = 512 * 1024
 const THREADS_MAX = 2
-/** Each waits with all its bytes. */
+/** Each waits with its file, and its client. */
 const WAITING_MAX = 8
 
 export function createIngestPipeline() {
@@ -54,18 +55,10 @@ export function createIngestPipeline() {
 
   return { open, chunk, close: () => pool.destroy() }
 
-  /** The bytes go over to the worker and are gone here. */
-  function open(bytes: Uint8Array, form: TextTask['form'], outline: Outline = {}): TextHandle {
+  function open({ place, sizeBytes }: Content, form: TextTask['form'], outline: Outline = {}): TextHandle {
     const { port1: port, port2 } = new MessageChannel()
-    const sizeBytes = bytes.byteLength
     const stop = new AbortController()
-    // Node keeps small buffers in a pool that other requests share: only a buffer of its own may be handed over.
-    const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
-    const transferList: Transferable[] = [port2, own.buffer as ArrayBuffer]
-    const run = pool.run(
-      { port: port2, bytes: own, form, outline },
-      { transferList: transferList as never, signal: stop.signal },
-    )
+    const run = pool.run({ port: port2, place, form, outline }, { transferList: [port2] as never, signal: stop.signal })
     const died = run.then(
       () => new Promise<never>(() => {}),
       (error) => {

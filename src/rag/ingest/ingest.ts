@@ -5,7 +5,7 @@ import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
-import { type Chunk, insertChunks } from '../documents/chunk-store.ts'
+import { insertChunks } from '../documents/chunk-store.ts'
 import {
   bumpRevision,
   findDocument,
@@ -15,14 +15,16 @@ import {
   lockDocuments,
   moveExternalIds,
   putDocument,
+  readStore,
   setExternalId,
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { isBounded, requireRoom, storedOf } from '../documents/storage.ts'
 import { type MeteredCall, metered } from '../metering.ts'
-import { findOriginal, touchOriginal } from '../originals/original-store.ts'
+import { bytesOfOriginal, findOriginal, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
+import { serveIfReady, TIDY_JOB } from '../renewal/serving.ts'
 import type { Metadata } from '../tables.ts'
 import type { ChunkedText, TextHandle } from './ingest-pipeline.ts'
 import type { Outline } from './outline.ts'
@@ -66,7 +68,10 @@ export type Ingested = {
   chunks_created: number
 }
 
-type StoreDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'embedder' | 'vectors' | 'pipeline' | 'version'>
+type StoreDeps = Pick<
+  RagDeps,
+  'db' | 'clock' | 'jobs' | 'log' | 'embedder' | 'embedderNamed' | 'vectors' | 'pipeline' | 'version'
+>
 export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes' | 'planLimits'>
 
 /** @throws Problem 413 for a text that is larger than is kept, however it was wrapped, or where the plan has no more room; 422; what the embedder throws */
@@ -169,6 +174,7 @@ async function requireRoomFor(
     documents: before.documents + 1,
     characters: before.characters + characters,
     chunks: before.chunks + total,
+    file_bytes: before.file_bytes + (await bytesOfOriginal(db, userId, document.originalId ?? null)),
   }
   for (const old of new Set([id, ...(named === undefined ? [] : [named]), ...ofSource])) {
     const row = await findDocument(db, userId, old)
@@ -176,6 +182,7 @@ async function requireRoomFor(
     after.documents -= 1
     after.characters -= row.characters
     after.chunks -= row.chunks
+    after.file_bytes -= await bytesOfOriginal(db, userId, row.original_id)
   }
   requireRoom(limits, before, after)
 }
@@ -206,6 +213,7 @@ async function writeChunks(
     deps.version,
   ]
   const kept = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
+  const former = await formerEmbedder(deps, userId, version, kept)
   // What is metered is metered a slice at a time: when a process dies, at most that much is paid for twice.
   const sliceSize = meter === undefined ? total : CHUNKS_A_SLICE
   for (let from = kept; from < total; from += sliceSize) {
@@ -217,21 +225,30 @@ async function writeChunks(
   async function writeSlice(from: number, to: number, embedder: RagDeps['embedder']): Promise<void> {
     for (let at = from; at < to; at += CHUNKS_PER_BATCH) {
       signal.throwIfAborted()
-      await writeBatch(at, await chunked.read(at, Math.min(to, at + CHUNKS_PER_BATCH), embedder, signal))
+      const batch = await chunked.read(at, Math.min(to, at + CHUNKS_PER_BATCH), embedder, signal)
+      await writeBatch(at, batch, await former.embed(batch.texts, signal))
     }
   }
 
-  async function writeBatch(from: number, { texts, places, vectors: embedded }: Batch): Promise<void> {
+  async function writeBatch(
+    from: number,
+    { texts, places, vectors: embedded }: Batch,
+    formerly: Float32Array[] | null,
+  ): Promise<void> {
     const chunks = places.map((place, i) => ({ ...place, index: from + i, content: texts[i] as string }))
+    const rowsOf = (all: Float32Array[]) => all.map((vector, i) => ({ index: from + i, vector }))
 
     await transaction(db, async (tx) => {
-      await insertBatch(tx, vectors, { userId, version }, chunks, embedded)
+      await insertChunks(tx, userId, version, chunks)
+      if (embedder !== null && embedded !== null)
+        await vectors.insert(tx, userId, { version, embedder: embedder.id }, rowsOf(embedded))
+      if (formerly !== null) await vectors.insert(tx, userId, { version, embedder: former.id }, rowsOf(formerly))
       const isLast = from + CHUNKS_PER_BATCH >= total
       if (!isLast && document.originalId) await touchOriginal(tx, userId, document.originalId, clock.now())
       if (isLast) {
         await lockDocuments(tx, userId)
         const before = isBounded(limits) ? await storedOf(tx, userId) : null
-        await publish(deps, tx, userId, document, chunked)
+        await publish(deps, tx, userId, document, { ...chunked, former: formerly === null ? '' : former.id })
         if (before !== null) requireRoom(limits, before, await storedOf(tx, userId))
       }
       await checkpoint?.written(tx, from + chunks.length)
@@ -240,35 +257,41 @@ async function writeChunks(
   }
 }
 
-/** Chunks with their vectors, if any, which a vector store may keep elsewhere. */
-export async function insertBatch(
-  tx: Db,
-  vectors: RagDeps['vectors'],
-  { userId, version }: { userId: string; version: string },
-  chunks: Chunk[],
-  embedded: Float32Array[] | null,
-): Promise<void> {
-  if (embedded === null) {
-    return insertChunks(
-      tx,
-      userId,
-      version,
-      chunks.map((chunk) => ({ ...chunk, vector: NO_VECTOR })),
-    )
+/**
+ * The embedder whose vectors are searched until those of the one that is set are made: what comes in meanwhile is found by both. It may be gone
+ * any day: then the new document is found by its words until the change is done. What it takes is the operator's, as all of the change.
+ */
+async function formerEmbedder(
+  { db, log, embedder, embedderNamed, vectors }: StoreDeps,
+  userId: string,
+  version: string,
+  kept: number,
+) {
+  const { embedder: serving } = await readStore(db, userId)
+  const isChanging = embedder !== null && serving !== '' && serving !== embedder.id
+  let former = isChanging ? embedderNamed(serving) : null
+  // What was cut off may have been written without.
+  if (former !== null && kept > 0 && (await vectors.lastOf(db, userId, { version, embedder: serving })) !== kept - 1)
+    former = null
+  return {
+    id: serving,
+    /** Null once it has failed, or where there is none. */
+    async embed(texts: string[], signal: AbortSignal): Promise<Float32Array[] | null> {
+      if (former === null) return null
+      try {
+        return (await former.embed(texts, 'document', signal)).vectors
+      } catch (error) {
+        signal.throwIfAborted()
+        log.warn({ err: error, embedder: serving }, 'the embedder before this one is out of reach')
+        former = null
+        return null
+      }
+    },
   }
-  const rows = chunks.map((chunk, i) => ({ ...chunk, vector: embedded[i] as Float32Array }))
-  await insertChunks(
-    tx,
-    userId,
-    version,
-    rows.map((row) => ({ ...row, vector: vectors.bytesOf(row.vector) })),
-  )
-  await vectors.insert(tx, userId, version, rows)
 }
 
-const NO_VECTOR = new Uint8Array(0)
-
-type Written = { id: string; version: string; total: number; characters: number }
+/** `former`: the embedder before, where all chunks have its vectors, too. */
+type Written = { id: string; version: string; total: number; characters: number; former: string }
 
 /** Under the user's lock. From here on the document is found, and what it takes the place of is not. */
 async function publish(
@@ -276,9 +299,10 @@ async function publish(
   tx: Db,
   userId: string,
   document: NewDocument,
-  { id, version, total, characters }: Written,
+  { id, version, total, characters, former }: Written,
 ): Promise<void> {
-  const { clock, embedder, vectors } = deps
+  const { clock, jobs, embedder, vectors } = deps
+  const { embedder: serving } = await readStore(tx, userId)
   const original = document.originalId && (await findOriginal(tx, userId, document.originalId))
   const replaced = await putDocument(tx, {
     user_id: userId,
@@ -290,7 +314,7 @@ async function publish(
     chunks: total,
     total_chunks: total,
     characters,
-    embedder: embedder?.id ?? '',
+    ...embeddedAs(embedder, serving, former),
     kept_in: embedder === null ? '' : vectors.name,
     // One that waited for longer than files do has been swept.
     original_id: original ? original.id : null,
@@ -305,6 +329,18 @@ async function publish(
     const row = await findDocument(tx, userId, old)
     if (row !== undefined) await removeDocument(deps, tx, userId, row)
   }
+  // The first document, or the last one whose vectors the others waited for.
+  if (embedder !== null && serving !== embedder.id) await serveIfReady(deps, tx, userId, embedder.id)
+  // The change was done while the document came in.
+  if (former !== '' && serving !== former)
+    await jobs.enqueue(tx, TIDY_JOB, { userId }, { key: `${TIDY_JOB}:${userId}` })
+}
+
+function embeddedAs(embedder: RagDeps['embedder'], serving: string, former: string) {
+  if (embedder === null) return { embedder: '', next_embedder: '' }
+  return serving === embedder.id
+    ? { embedder: embedder.id, next_embedder: '' }
+    : { embedder: serving === former ? former : '', next_embedder: embedder.id }
 }
 
 /** The documents that this one takes the place of. One that another external id stands for stays: its file may not have changed. */

@@ -1,11 +1,14 @@
 /** JSON bodies that are too long to be parsed where everybody waits: a worker keeps the text, the route sees the rest and a handle. */
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Content } from '#platform/content.ts'
 import type { App } from '#platform/http/app.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
-import { invalid, malformedJson } from '#platform/problems.ts'
+import { invalid, malformedJson, platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
-import { LONG_BYTES, type TextHandle } from './ingest-pipeline.ts'
+import type { TextHandle } from './ingest-pipeline.ts'
 import type { Outline } from './outline.ts'
+import { untilReplied } from './upload.ts'
 
 const FAULTS = { deep: JsonTooDeep, many: JsonTooMany }
 
@@ -16,21 +19,27 @@ declare module 'fastify' {
   }
 }
 
+type LongBodyDeps = Pick<RagDeps, 'pipeline' | 'temporaryFiles'>
+
 /** For the routes of this scope alone. */
-export function parseLongBodies(scope: App, { pipeline }: Pick<RagDeps, 'pipeline'>): void {
+export function parseLongBodies(scope: App, { pipeline, temporaryFiles }: LongBodyDeps): void {
   scope.removeContentTypeParser('application/json')
-  scope.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      if (bytes.length === 0) throw invalid(['body'], 'Field required', 'missing')
-      if (bytes.length <= LONG_BYTES) return parsed(bytes)
-      request.longText = pipeline.open(bytes, 'json')
+  scope.addContentTypeParser('application/json', async (request: FastifyRequest, payload: Readable) => {
+    const bytesMax = request.routeOptions.bodyLimit
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw platformProblem('body_too_large')
+    const content = await temporaryFiles.take(payload, { bytesMax })
+    if (content.sizeBytes === 0) throw invalid(['body'], 'Field required', 'missing')
+    if (typeof content.place !== 'string') return parsed(content.place)
+    try {
+      request.longText = pipeline.open(content, 'json')
       const { body, fault } = await request.longText.head()
       if (body === undefined) throw malformedJson(fault && new FAULTS[fault]())
       return body
-    },
-  )
+    } finally {
+      // The worker has it.
+      content.remove()
+    }
+  })
   // Also after a refusal, and when the client has gone.
   scope.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => request.longText?.close())
@@ -41,15 +50,15 @@ export function parseLongBodies(scope: App, { pipeline }: Pick<RagDeps, 'pipelin
 export function openTextFor(
   reply: FastifyReply,
   { pipeline }: Pick<RagDeps, 'pipeline'>,
-  utf8: Uint8Array,
+  utf8: Content,
   outline: Outline,
 ): TextHandle {
-  const text = pipeline.open(utf8, 'text', outline)
+  const text = pipeline.open(untilReplied(reply, utf8), 'text', outline)
   reply.raw.once('close', () => text.close())
   return text
 }
 
-function parsed(bytes: Buffer): unknown {
+function parsed(bytes: Uint8Array): unknown {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch (cause) {

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { originOf } from '#ai/call-origin.ts'
+import { type Bytes, inMemory } from '#platform/content.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
@@ -15,7 +16,7 @@ import { type OriginalDeps, withOriginal } from '../originals/originals.ts'
 import { RAG_POLICY } from '../schemas.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
 import { type IngestDeps, ingest, requireStorable } from './ingest.ts'
-import { type Input, queueIngest } from './ingest-jobs.ts'
+import { queueIngest } from './ingest-jobs.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
 import { openTextFor, parseLongBodies } from './long-bodies.ts'
 import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.ts'
@@ -79,7 +80,7 @@ const Queued = Type.Object(
 /** Each in a scope of its own, since each reads its bodies in its own way. */
 export async function ingestRoutes(
   app: App,
-  deps: IngestDeps & OriginalDeps & Pick<RagDeps, 'parser' | 'maxFileBytes'>,
+  deps: IngestDeps & OriginalDeps & Pick<RagDeps, 'parser' | 'maxFileBytes' | 'temporaryFiles'>,
 ): Promise<void> {
   const { maxTextBytes, maxFileBytes } = deps
 
@@ -157,8 +158,8 @@ export async function ingestRoutes(
       async (request, reply) => {
         const caller = callerOf(request)
         const signal = clientGone(reply)
-        const upload = await readUpload(request, maxFileBytes)
-        const { name, bytes, chunkSize, chunkOverlap, externalId } = upload
+        const upload = await readUpload(deps, request, reply, maxFileBytes)
+        const { name, content, sha256, chunkSize, chunkOverlap, externalId } = upload
         const document = {
           metadata: { source: name },
           source: name,
@@ -168,13 +169,12 @@ export async function ingestRoutes(
           chunkOverlap,
         }
         if (prefersAsync(request)) {
-          const input = { sizeBytes: bytes.byteLength, read: (from: number, to: number) => bytes.subarray(from, to) }
-          return queued(reply, await queueIngest(deps, { ...document, ...askedBy(request), file: name }, input))
+          return queued(reply, await queueIngest(deps, { ...document, ...askedBy(request), file: name }, content))
         }
-        const { text, outline, warnings } = await deps.parser.read(name, bytes, signal)
+        const { text, outline, warnings } = await deps.parser.read(name, content, signal)
         const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
         const read = { text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline), outline }
-        const stored = await withOriginal(deps, caller.userId, { name, bytes }, (originalId) =>
+        const stored = await withOriginal(deps, caller.userId, { name, content, sha256 }, (originalId) =>
           ingest(deps, call, { ...document, ...read, originalId }),
         )
         return { ...stored, warnings }
@@ -195,10 +195,9 @@ function askedBy(request: FastifyRequest) {
   return { caller: { userId, keyId }, requestId: request.id }
 }
 
-async function inputOf(text: string | TextHandle): Promise<Input> {
-  if (typeof text !== 'string') return { sizeBytes: (await text.head()).textBytes, read: text.utf8 }
-  const bytes = Buffer.from(text)
-  return { sizeBytes: bytes.byteLength, read: (from, to) => bytes.subarray(from, to) }
+async function inputOf(text: string | TextHandle): Promise<Bytes> {
+  if (typeof text === 'string') return inMemory(Buffer.from(text))
+  return { sizeBytes: (await text.head()).textBytes, read: text.utf8 }
 }
 
 function queued(reply: FastifyReply, jobId: string) {

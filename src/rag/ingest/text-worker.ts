@@ -3,6 +3,7 @@
  * threads, would stop everybody for half a second. Answers one request at a time until the port closes.
  */
 import type { MessagePort } from 'node:worker_threads'
+import { bytesAt, type Place } from '#platform/content.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
@@ -10,7 +11,7 @@ import type { Outline } from './outline.ts'
 
 export type TextTask = {
   port: MessagePort
-  bytes: Uint8Array
+  place: Place
   /** A JSON body with the text as its `content`, or the text itself. */
   form: 'json' | 'text'
   /** What the file that the text is of knows of it. */
@@ -40,8 +41,9 @@ const TOO_LARGE = 'too large'
 /** Stands in for a text that is there; the schema looks at no more than that. */
 const PLACEHOLDER = '…'
 
-export async function serveText({ port, bytes, form, outline }: TextTask): Promise<void> {
-  const { text, body, fault } = form === 'text' ? { text: decode(bytes), body: {}, fault: undefined } : parseBody(bytes)
+export async function serveText({ port, place, form, outline }: TextTask): Promise<void> {
+  const { text, body, fault } =
+    form === 'text' ? { text: decode(bytesAt(place)), body: {}, fault: undefined } : parseBody(bytesAt(place))
   let chunked: ReturnType<typeof chunkedText> | undefined
   let utf8: Buffer | undefined
 

@@ -1,27 +1,36 @@
+import { createHash } from 'node:crypto'
 import '@fastify/multipart'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Content } from '#platform/content.ts'
 import type { Issue } from '#platform/problem.ts'
 import { invalid, platformProblem } from '#platform/problems.ts'
+import type { TemporaryFiles } from '#platform/temporary-files.ts'
 import { ragProblem } from '../problems.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
 import { checkedExternalId, fileName } from './metadata.ts'
 
 export type Upload = {
   name: string
-  bytes: Uint8Array
+  content: Content
+  sha256: string
   chunkSize: number
   chunkOverlap: number
   externalId: string | null
   replacesSource: boolean
 }
 
-/** Form fields may stand before or after the file. @throws Problem 413 (file too large), 422 (no file, two files, wrong numbers) */
-export async function readUpload(request: FastifyRequest, bytesMax: number): Promise<Upload> {
+/** Form fields may stand before or after the file, which is there until the reply is over. @throws Problem 413 (file too large), 422 (no file, two files, wrong numbers), 503 */
+export async function readUpload(
+  { temporaryFiles }: { temporaryFiles: TemporaryFiles },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bytesMax: number,
+): Promise<Upload> {
   if (!request.isMultipart()) {
     throw platformProblem('media_type_unsupported', { wanted: 'multipart/form-data' })
   }
   const fields = new Map<string, string>()
-  let file: { name: string; bytes: Uint8Array } | undefined
+  let file: Pick<Upload, 'name' | 'content' | 'sha256'> | undefined
   const issues: Issue[] = []
 
   try {
@@ -32,11 +41,12 @@ export async function readUpload(request: FastifyRequest, bytesMax: number): Pro
         fields.set(part.fieldname, String(part.value))
         continue
       }
-      const bytes = await part.toBuffer()
+      const hash = createHash('sha256')
+      const content = untilReplied(reply, await temporaryFiles.take(part.file, { hash }))
       if (part.fieldname !== 'file')
         issues.push(issue(part.fieldname, 'Unexpected file: the field is named file', 'extra_forbidden'))
       else if (file !== undefined) issues.push(issue('file', 'Should be one file', 'too_many'))
-      else file = { name: fileName(part.filename ?? ''), bytes }
+      else file = { name: fileName(part.filename ?? ''), content, sha256: hash.digest('hex') }
     }
   } catch (error) {
     throw explained(error, bytesMax)
@@ -67,6 +77,13 @@ export async function readUpload(request: FastifyRequest, bytesMax: number): Pro
     else return value
     return undefined
   }
+}
+
+/** Removes it when the reply is over, or the client has gone. */
+export function untilReplied(reply: FastifyReply, content: Content): Content {
+  if (reply.raw.destroyed) content.remove()
+  else reply.raw.once('close', () => content.remove())
+  return content
 }
 
 function issue(name: string, msg: string, type: string): Issue {

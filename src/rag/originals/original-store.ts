@@ -2,19 +2,28 @@
 import '../tables.ts'
 import type { Db } from '#platform/db/db.ts'
 
-export type Original = { id: string; name: string; bytes: number }
+/** `sha256` in hexadecimal. */
+export type Original = { id: string; name: string; bytes: number; sha256: string }
 
-export async function insertOriginal(db: Db, userId: string, { id, name, bytes }: Original, at: string): Promise<void> {
-  await db.insertInto('rag_originals').values({ id, user_id: userId, name, bytes, created_at: at }).execute()
+export async function insertOriginal(db: Db, userId: string, original: Original, at: string): Promise<void> {
+  await db
+    .insertInto('rag_originals')
+    .values({ ...original, user_id: userId, created_at: at })
+    .execute()
 }
 
 export function findOriginal(db: Db, userId: string, id: string): Promise<Original | undefined> {
   return db
     .selectFrom('rag_originals')
-    .select(['id', 'name', 'bytes'])
+    .select(['id', 'name', 'bytes', 'sha256'])
     .where('user_id', '=', userId)
     .where('id', '=', id)
     .executeTakeFirst()
+}
+
+/** 0 where none is kept. */
+export async function bytesOfOriginal(db: Db, userId: string, id: string | null): Promise<number> {
+  return id === null ? 0 : ((await findOriginal(db, userId, id))?.bytes ?? 0)
 }
 
 /** Of documents, newest first. */
@@ -26,6 +35,7 @@ export function listOriginals(db: Db, userId: string) {
       'rag_originals.id',
       'rag_originals.name',
       'rag_originals.bytes',
+      'rag_originals.sha256',
       'rag_originals.created_at',
       'rag_documents.id as document_id',
     ])

@@ -1,9 +1,11 @@
 // The files that users upload: got back as they came, by their owner alone, and gone with their document, whatever is killed.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { HOUR_MS } from '#platform/clock.ts'
+import { inMemory } from '#platform/content.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import { CHUNKS_PER_BATCH, describeDocument } from '../documents/documents.ts'
@@ -28,6 +30,11 @@ const bytesAt = async (app: TestApp, client: Client, id: string) => {
   })
   return { status: reply.status, headers: reply.headers, bytes: Buffer.from(await reply.arrayBuffer()) }
 }
+const uploaded = (name: string, bytes: Buffer) => ({
+  name,
+  content: inMemory(bytes),
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+})
 const filesIn = (app: TestApp) =>
   existsSync(join(app.dataDir, 'originals'))
     ? readdirSync(join(app.dataDir, 'originals'), { recursive: true, withFileTypes: true })
@@ -69,7 +76,9 @@ test('an original is sealed where it lies, comes back byte for byte, and never r
   }
 
   const document = await ada.get(`/api/rag/documents/${id}`)
-  assert.deepEqual(document.body.file, { name: 'lease (2026) — é.pdf', bytes: pdf.length })
+  const sha256 = createHash('sha256').update(pdf).digest('hex')
+  assert.deepEqual(document.body.file, { name: 'lease (2026) — é.pdf', bytes: pdf.length, sha256 })
+  assert.equal(headers.get('repr-digest'), `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)
   assert.deepEqual(document.body.spans, [{ id: `${id}_0`, start: 0, end: 43, page: 1, page_end: 2, heading: null }])
   const text = await ada.get(`/api/rag/documents/${id}_0/text`)
   assert.deepEqual(text.body, {
@@ -149,17 +158,12 @@ describe('an original goes with its document', () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const { deps } = app.service.rag
     const lost = new Error('Connection terminated unexpectedly')
-    const storing = withOriginal(
-      deps,
-      ada.userId,
-      { name: 'a.txt', bytes: Buffer.from('A text.') },
-      async (originalId) => {
-        const document = { text: 'A text.', metadata: {}, source: 'a.txt', externalId: null, replacesSource: false }
-        const settings = { chunkSize: 1_000, chunkOverlap: 0 }
-        await storeDocument(deps, ada.userId, { ...document, ...settings, originalId }, AbortSignal.timeout(60_000))
-        throw lost
-      },
-    )
+    const storing = withOriginal(deps, ada.userId, uploaded('a.txt', Buffer.from('A text.')), async (originalId) => {
+      const document = { text: 'A text.', metadata: {}, source: 'a.txt', externalId: null, replacesSource: false }
+      const settings = { chunkSize: 1_000, chunkOverlap: 0 }
+      await storeDocument(deps, ada.userId, { ...document, ...settings, originalId }, AbortSignal.timeout(60_000))
+      throw lost
+    })
     await assert.rejects(storing, lost)
     await app.settle()
     assert.equal(filesIn(app).length, 1)
@@ -172,7 +176,7 @@ describe('an original goes with its document', () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const { deps } = app.service.rag
     const text = 'A line of a very long text that is cut into pieces. '.repeat(5_000)
-    const id = await withOriginal(deps, ada.userId, { name: 'a.txt', bytes: Buffer.from(text) }, async (originalId) => {
+    const id = await withOriginal(deps, ada.userId, uploaded('a.txt', Buffer.from(text)), async (originalId) => {
       const document = { text, metadata: {}, source: 'a.txt', externalId: null, replacesSource: false, originalId }
       const pipeline: typeof deps.pipeline = {
         ...deps.pipeline,
@@ -201,8 +205,8 @@ describe('an original goes with its document', () => {
     const { deps } = app.service.rag
     const kept = await stored(ada, 'kept.txt', 'A text to keep.')
     // Killed: the row and the file are there, a document is not; of another only a part of the file.
-    await keepOriginal(deps, ada.userId, { name: 'killed.txt', bytes: Buffer.from('killed') })
-    const half = (await keepOriginal(deps, ada.userId, { name: 'half.txt', bytes: Buffer.from('half') })) ?? ''
+    await keepOriginal(deps, ada.userId, uploaded('killed.txt', Buffer.from('killed')))
+    const half = (await keepOriginal(deps, ada.userId, uploaded('half.txt', Buffer.from('half')))) ?? ''
     const path = filesIn(app).find((file) => file.endsWith(half)) ?? ''
     writeFileSync(`${path}.partial`, 'ha')
     rmSync(path)

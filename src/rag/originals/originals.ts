@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { HOUR_MS, plus } from '#platform/clock.ts'
+import type { Bytes } from '#platform/content.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { lockDocuments } from '../documents/document-store.ts'
@@ -22,16 +23,19 @@ import { sealed, unsealed } from './sealed.ts'
 
 export type OriginalDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'secrets' | 'files'>
 
+/** A file as it was uploaded. */
+export type Uploaded = { name: string; content: Bytes; sha256: string }
+
 /** @returns its id, for the document; null where none are kept */
 export async function keepOriginal(
   { db, clock, secrets, files }: OriginalDeps,
   userId: string,
-  { name, bytes }: { name: string; bytes: Uint8Array },
+  { name, content, sha256 }: Uploaded,
 ): Promise<string | null> {
   if (files === null) return null
   const id = randomUUID()
-  await insertOriginal(db, userId, { id, name, bytes: bytes.length }, clock.now())
-  await files.write(id, sealed(secrets, id, bytes)).catch((cause) => {
+  await insertOriginal(db, userId, { id, name, bytes: content.sizeBytes, sha256 }, clock.now())
+  await files.write(id, sealed(secrets, id, content)).catch((cause) => {
     // The row stays for the sweep, which takes what was written of it.
     throw ragProblem('file_not_kept', { cause, headers: { 'Retry-After': '30' } })
   })
@@ -82,7 +86,7 @@ export async function eraseOriginals(
 export async function withOriginal<T>(
   deps: OriginalDeps,
   userId: string,
-  file: { name: string; bytes: Uint8Array },
+  file: Uploaded,
   work: (originalId: string | null) => Promise<T>,
 ): Promise<T> {
   const originalId = await keepOriginal(deps, userId, file)

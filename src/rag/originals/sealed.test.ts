@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { inMemory } from '#platform/content.ts'
 import { deriveSecrets } from '#platform/secrets.ts'
 import { sealed, unsealed } from './sealed.ts'
 
 const secrets = deriveSecrets(randomBytes(32))
 const SEGMENT = 64 * 1024 + 16
 
-const seal = (bytes: Uint8Array, id = 'one') => buffer(sealed(secrets, id, bytes))
+const seal = (bytes: Uint8Array, id = 'one') => buffer(sealed(secrets, id, inMemory(bytes)))
 const open = (content: Buffer, id = 'one', pieces = 10_000) => buffer(unsealed(secrets, id, cut(content, pieces)))
 
 async function* cut(content: Buffer, pieces: number): AsyncGenerator<Buffer> {

@@ -3,17 +3,22 @@
  * file (HKDF of the service's root and the file's id); a segment's nonce is its number and whether it is the last, so none can be moved, left out or cut off.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import type { Bytes } from '#platform/content.ts'
 import type { Secrets } from '#platform/secrets.ts'
 
 const SEGMENT_BYTES = 64 * 1024
 const TAG_BYTES = 16
 
-export async function* sealed(secrets: Pick<Secrets, 'key'>, id: string, bytes: Uint8Array): AsyncGenerator<Buffer> {
+export async function* sealed(
+  secrets: Pick<Secrets, 'key'>,
+  id: string,
+  { sizeBytes, read }: Bytes,
+): AsyncGenerator<Buffer> {
   const key = keyOf(secrets, id)
-  const last = Math.max(0, Math.ceil(bytes.length / SEGMENT_BYTES) - 1)
+  const last = Math.max(0, Math.ceil(sizeBytes / SEGMENT_BYTES) - 1)
   for (let number = 0; number <= last; number++) {
     const cipher = createCipheriv('aes-256-gcm', key, nonceOf(number, number === last))
-    const segment = bytes.subarray(number * SEGMENT_BYTES, (number + 1) * SEGMENT_BYTES)
+    const segment = await read(number * SEGMENT_BYTES, Math.min(sizeBytes, (number + 1) * SEGMENT_BYTES))
     yield Buffer.concat([cipher.update(segment), cipher.final(), cipher.getAuthTag()])
   }
 }

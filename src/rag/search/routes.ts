@@ -4,8 +4,9 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, TopK } from '../schemas.ts'
+import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from './filter.ts'
+import { checkRerank } from './rerank.ts'
 import { checkMode, MODES, type SearchDeps, search } from './search.ts'
 
 const SearchBody = Type.Object({
@@ -20,6 +21,12 @@ const SearchBody = Type.Object({
   }),
   min_score: Type.Number({ default: 0, minimum: 0, maximum: 1 }),
   filter: Type.Optional(Nullable(JsonObject)),
+  rerank: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a model puts the best 30 into their order, a call of its own. Left out: where this server has one; true is refused where it has none.',
+    }),
+  ),
   ...CALL_TAGS,
 })
 
@@ -32,19 +39,27 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         tags: ['rag'],
         summary: 'Find the nearest chunks',
         body: SearchBody,
-        response: { 200: Type.Object({ results: Type.Array(Chunk) }) },
+        response: { 200: Type.Object({ results: Type.Array(Chunk), warnings: SearchWarnings }) },
       },
       config: RAG_READ_POLICY,
     },
     async (request, reply) => {
-      const { query, top_k, mode, min_score, filter } = request.body
+      const { query, top_k, mode, min_score, filter, rerank } = request.body
       checkMode(mode, deps)
+      checkRerank(rerank, deps)
       const origin = originOf(reply, request.body)
       const call = { caller: callerOf(request), route: '/api/rag/search', signal: clientGone(reply), origin }
       const conditions = parseFilter(filter ?? undefined)
-      const asked = { queries: [query], topK: top_k, minScore: min_score, conditions, mode }
-      const { found } = await search(deps, call, asked)
-      return { results: found }
+      const asked = {
+        queries: [query],
+        topK: top_k,
+        minScore: min_score,
+        conditions,
+        mode,
+        ...(rerank === undefined ? {} : { reranks: rerank }),
+      }
+      const { found, warnings } = await search(deps, call, asked)
+      return { results: found, warnings }
     },
   )
 }

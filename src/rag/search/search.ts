@@ -11,8 +11,10 @@ import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
 import { type Condition, holds, matches } from './filter.ts'
 import { type Found, fused, keyOf } from './fusion.ts'
+import { candidatesOf, type RerankDeps, reranked } from './rerank.ts'
 import type { ShelvedDocument, UserShelf } from './shelves.ts'
-import type { VectorStore } from './stores/vector-store.ts'
+import type { Vectors } from './stores/vectors.ts'
+import { type SearchWarning, warningOf } from './warnings.ts'
 import { type Ranked, rank, readQuestion, score } from './words/ranking.ts'
 
 export type FoundChunk = {
@@ -20,6 +22,8 @@ export type FoundChunk = {
   content: string
   /** 0..1 */
   score: number
+  /** Of the model that put it in its place, on a scale of its own. */
+  rerank_score?: number
   /** The document's, with `chunk_index` and what its file tells of the chunk. */
   metadata: Metadata & ChunkMetadata
 }
@@ -53,6 +57,8 @@ export type SearchQuery = {
   minScore?: number
   conditions: Condition[]
   mode?: Mode
+  /** Left out: where there is a model that does. */
+  reranks?: boolean
 }
 
 /**
@@ -65,21 +71,40 @@ const OWN_MIN = 0.45
 const FUSED_MIN = 50
 
 type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'embedder' | 'vectors'>
-export type SearchDeps = FindDeps & Pick<RagDeps, 'gateway'>
+export type SearchDeps = FindDeps & RerankDeps & Pick<RagDeps, 'embedderNamed'>
 
 export type Search = {
   found: FoundChunk[]
   /** What came nearest where nothing was near enough. */
   nearest: FoundChunk[]
+  warnings: SearchWarning[]
 }
 
 /** Of what is nearest where nothing is near enough; what is further than that has nothing to do with the question. */
 const NEAREST = { count: 3, scoreMin: 0.1 }
 
-/** @throws what the embedder throws */
-export function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
-  const able = query.mode === 'lexical' ? { ...deps, embedder: null } : deps
-  return metered(able, call, sizeOf(query), (deps) => findChunks(deps, call.caller.userId, query, call.signal))
+/** @throws what the embedder throws that is set now */
+export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
+  const { userId } = call.caller
+  const none = { embedder: null, warning: null, isFormer: false }
+  const serving = query.mode === 'lexical' ? none : await servingEmbedder(deps, userId)
+  const wide = { ...query, topK: candidatesOf(deps, query) }
+  const found = await metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
+    findChunks(deps, userId, wide, call.signal, serving),
+  )
+  const warnings = serving.warning === null ? found.warnings : [serving.warning]
+  return { ...found, ...(await reranked(deps, call, query, { ...found, warnings })) }
+}
+
+/** Whose vectors all of the user's documents have: until those of a new embedder are made, the one before. */
+function servingEmbedder({ embedder, embedderNamed, shelves }: SearchDeps, userId: string) {
+  return shelves.use(userId, (shelf) => {
+    if (embedder === null || shelf.embedder === embedder.id || shelf.documents.size === 0)
+      return { embedder, warning: null, isFormer: false }
+    const former = shelf.embedder === '' ? null : embedderNamed(shelf.embedder)
+    const warning = former === null ? warningOf(shelf.embedder === '' ? 'embedding' : 'embedder_unreachable') : null
+    return { embedder: former, warning, isFormer: former !== null }
+  })
 }
 
 /** What will be embedded. */
@@ -93,13 +118,21 @@ export async function findChunks(
   userId: string,
   { queries, topK, minScore = 0, conditions, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
+  { isFormer = false }: { isFormer?: boolean } = {},
 ): Promise<Search> {
   const rowsIn = (shelf: UserShelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row)
   const scopeOf = (rows: DocumentRow[], { id }: { id: string }) => vectorScope(rows, id, vectors, conditions)
   // Where nothing is there to compare with, no vendor is asked.
   const isComparable =
     embedder !== null && (await shelves.use(userId, (shelf) => scopeOf(rowsIn(shelf), embedder).documents.length > 0))
-  const embedded = isComparable ? await embedder.embed(queries, 'query', signal) : null
+  const embedded = isComparable
+    ? await embedder.embed(queries, 'query', signal).catch((error) => {
+        // Of one that was given up its vendor may know nothing any more.
+        if (!isFormer || signal.aborted) throw error
+        return null
+      })
+    : null
+  const warnings = isComparable && embedded === null ? [warningOf('embedder_unreachable')] : []
   const rankings = Math.max(1, queries.length * (embedded === null || mode === 'dense' ? 1 : 2))
   const count = rankings === 1 ? topK : Math.max(FUSED_MIN, topK * 2)
 
@@ -116,7 +149,8 @@ export async function findChunks(
   if (embedder !== null && embedded !== null) {
     const scope = scopeOf([...documents.values()], embedder)
     for (const vector of embedded.vectors) {
-      const nearest = scope.documents.length === 0 ? [] : await vectors.nearest(userId, vector, scope, count)
+      const nearest =
+        scope.documents.length === 0 ? [] : await vectors.nearest(userId, embedder.id, vector, scope, count)
       byVectors.push(nearest.map(({ version, index, cosine }) => ({ version, index, score: embedder.scoreOf(cosine) })))
     }
   }
@@ -126,7 +160,7 @@ export async function findChunks(
   const isEmpty = best.length === 0
   const near = isEmpty ? ranked.filter(({ score }) => score >= NEAREST.scoreMin).slice(0, NEAREST.count) : best
   const chunks = toFoundChunks(near, await readContents(db, userId, near), documents, userId)
-  return isEmpty ? { found: [], nearest: chunks } : { found: chunks, nearest: [] }
+  return isEmpty ? { found: [], nearest: chunks, warnings } : { found: chunks, nearest: [], warnings }
 }
 
 /** The user's documents that meet the conditions. */
@@ -203,13 +237,11 @@ function openSlots(shelf: UserShelf, documents: Map<string, DocumentRow>, condit
   return open
 }
 
-/** Documents that were embedded by another model wait until they are embedded anew; their words are found meanwhile. */
-function vectorScope(rows: DocumentRow[], embedder: string, vectors: VectorStore, conditions: Condition[]) {
+/** A document that has no vectors of this embedder is found by its words meanwhile. */
+function vectorScope(rows: DocumentRow[], embedder: string, vectors: Vectors, conditions: Condition[]) {
   return {
     conditions: conditions.filter(({ key }) => key === 'chunk_index'),
-    documents: rows
-      .filter((row) => row.embedder === embedder && row.kept_in === vectors.name)
-      .map(({ version, edition, total_chunks }) => ({ version, edition, totalChunks: total_chunks })),
+    documents: rows.filter((row) => row.embedder === embedder && vectors.has(row.kept_in)),
   }
 }
 

@@ -6,11 +6,13 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { indexesOf, readTextsOf } from '../documents/chunk-store.ts'
-import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../documents/document-store.ts'
+import { type DocumentRow, listVersions, readDocuments, readStore } from '../documents/document-store.ts'
 import { grown } from './words/arena.ts'
 import { Shelf } from './words/shelf.ts'
 
 export type UserShelf = {
+  /** Whose vectors are searched; empty: nobody's. */
+  embedder: string
   /** By version. */
   documents: Map<string, ShelvedDocument>
   words: Shelf
@@ -84,12 +86,18 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
   }
 
   async function refresh(userId: string, shelf: CachedShelf): Promise<void> {
-    const revision = await revisionOf(db, userId)
-    if (revision === shelf.revision) return
+    let state = await readStore(db, userId)
+    if (state.revision === shelf.revision) return
     shelf.isChanging = true
     if (shelf.words.isSparse) Object.assign(shelf, emptyShelf(), NOTHING_READ)
 
-    const current = new Map((await listVersions(db, userId)).map((row) => [row.version, row]))
+    let versions = await listVersions(db, userId)
+    // Of one moment: between the two statements all of the documents may have got another embedder.
+    for (let now = await readStore(db, userId); now.revision !== state.revision; now = await readStore(db, userId)) {
+      state = now
+      versions = await listVersions(db, userId)
+    }
+    const current = new Map(versions.map((row) => [row.version, row]))
     for (const document of shelf.documents.values()) {
       const { version, edition } = document.row
       const now = current.get(version)
@@ -98,7 +106,12 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
         shelf.documents.delete(version)
         shelf.documentBytes -= document.bytes
         takeDown(shelf, document.slots)
-      } else if (now.edition !== edition) {
+        continue
+      }
+      const { embedder, kept_in } = now
+      if (embedder !== document.row.embedder || kept_in !== document.row.kept_in)
+        document.row = { ...document.row, embedder, kept_in }
+      if (now.edition !== edition) {
         await takeDownDeleted(userId, shelf, document)
         document.row = { ...document.row, chunks: document.slots.length, edition: now.edition }
       }
@@ -108,7 +121,7 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
       const rows = await readDocuments(db, userId, fresh.slice(from, from + DOCUMENTS_A_READ))
       for (const group of grouped(rows)) await putUp(userId, shelf, group)
     }
-    shelf.revision = revision
+    Object.assign(shelf, state)
     makeRoom(userId, shelf)
   }
 
@@ -181,7 +194,7 @@ function bytesOf({ words, places, alive, documentBytes }: CachedShelf): number {
 }
 
 function emptyShelf(): UserShelf {
-  return { documents: new Map(), words: new Shelf(), alive: new Uint8Array(64), places: [] }
+  return { embedder: '', documents: new Map(), words: new Shelf(), alive: new Uint8Array(64), places: [] }
 }
 
 function grouped(rows: DocumentRow[]): DocumentRow[][] {

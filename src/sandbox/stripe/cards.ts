@@ -17,6 +17,8 @@ export type TestCard = {
   first: Outcome
   /** Charges without the person present: renewals, retries. */
   renewal: Outcome
+  /** The bank asks its customer to confirm (3-D Secure): where they are present, or at renewals, too. */
+  asks?: 'first' | 'always'
   disputes?: true
   /** In four years otherwise. */
   expires?: 'next month'
@@ -56,6 +58,24 @@ export const TEST_CARDS: readonly TestCard[] = [
     tells: 'succeeds now, its renewals fail',
     first: PAID,
     renewal: DECLINED,
+  },
+  {
+    number: '4000002500003155',
+    kind: 'card',
+    name: 'Visa',
+    tells: 'is to be confirmed at the bank, its renewals are not',
+    first: PAID,
+    renewal: PAID,
+    asks: 'first',
+  },
+  {
+    number: '4000000000003220',
+    kind: 'card',
+    name: 'Visa',
+    tells: 'is to be confirmed at the bank each time, renewals too',
+    first: PAID,
+    renewal: PAID,
+    asks: 'always',
   },
   {
     number: '4000000000000259',

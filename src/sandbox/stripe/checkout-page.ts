@@ -6,7 +6,7 @@ import { atomically } from '../database.ts'
 import { money, show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber } from './cards.ts'
-import { needsNoCard, paySession } from './checkout-payment.ts'
+import { askedOf, needsNoCard, paySession } from './checkout-payment.ts'
 import { applyPromotion, isTrial, lineItemsOf, removePromotion, type Side } from './checkout-sessions.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
@@ -65,11 +65,15 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
     )
     if ('refused' in paid) return showCheckout(deps, reply, id, { ...said, refused: paid.refused })
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    return reply.redirect((paid.session.success_url ?? '/sandbox').replaceAll('{CHECKOUT_SESSION_ID}', id), 303)
+    return reply.redirect('asks' in paid ? paid.asks : backFrom(paid.session), 303)
   })
 }
 
-function showCheckout(deps: ProcessorDeps, reply: FastifyReply, id: string, said: Said): FastifyReply {
+/** Where the payer goes when all is done. */
+export const backFrom = ({ id, success_url: url }: Stripe.Checkout.Session): string =>
+  (url ?? '/sandbox').replaceAll('{CHECKOUT_SESSION_ID}', id)
+
+export function showCheckout(deps: ProcessorDeps, reply: FastifyReply, id: string, said: Said): FastifyReply {
   const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
   if (session.status !== 'open') {
     const main = html`<div class="card narrow"><h1>${session.status === 'complete' ? 'Paid already' : 'This checkout has expired'}</h1>
@@ -87,6 +91,7 @@ function showCheckout(deps: ProcessorDeps, reply: FastifyReply, id: string, said
   const promotion = session.discounts?.[0]?.promotion_code
   const code = typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps.db, promotion)?.code : undefined
   const email = said.email || session.customer_details?.email || session.customer_email || ''
+  const asked = askedOf(deps, session)
 
   const main = html`<div class="split">
 <section aria-labelledby="order">
@@ -105,6 +110,7 @@ ${session.allow_promotion_codes ? promotionForm(id, code, said.code) : ''}
 <section class="card" aria-labelledby="paying">
 <h2 id="paying">Payment</h2>
 ${said.refused ? html`<p class="notice bad" role="alert">${said.refused}</p>` : ''}
+${asked && !said.refused ? html`<p class="notice bad" role="status">Your bank asks you to confirm this payment. <a href="/sandbox/confirm/${asked}">Confirm it</a>, or pay otherwise.</p>` : ''}
 <form method="post" action="/sandbox/pay/${id}">
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required value="${email}"></div>
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${said.name || session.customer_details?.name || ''}"></div>

@@ -1,32 +1,39 @@
 /** Paying a hosted checkout: what the person's card does, and what becomes of payments that settle later. */
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
-import { keepMethod, type TestCard } from './cards.ts'
+import { cardByNumber, keepMethod, type TestCard } from './cards.ts'
 import { offersOf, payerDetails, type Side, withTaxId } from './checkout-sessions.ts'
 import { createCustomer, createTaxId } from './customers.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { giveDiscount, passingDiscount } from './discounts.ts'
 import { emit } from './events.ts'
 import { Fault } from './fault.ts'
-import { invoiceOfIntent, markPaid, paidInvoice, subscriptionOf, voidInvoice } from './invoices.ts'
-import { all, get, must, put, sideOf } from './objects.ts'
+import { intentOf, invoiceOfIntent, markPaid, markUnpaid, paidInvoice, subscriptionOf } from './invoices.ts'
+import { findOne, get, must, put, sideOf } from './objects.ts'
 import { setDefaultMethod } from './payment-methods.ts'
-import { attemptPayment, newIntent, settleIntent } from './payments.ts'
-import { setStatus, startSubscription } from './subscriptions.ts'
+import { attemptPayment, cancelIntent, confirmIntent, NOT_CONFIRMED, newIntent, settleIntent } from './payments.ts'
+import type { NewSubscription } from './subscription-object.ts'
+import { collectAgain, expireFirst, goOn, type Started, startSubscription } from './subscriptions.ts'
 
 const DAY_S = 24 * 3_600
 const NO_CARD = 'A card is needed to pay.'
 const OTHER_METHOD = 'This checkout takes cards alone.'
 
 /** `card`: null where none is asked for. */
-export type Payer = { email: string; name: string; card: TestCard | null; taxId: string; agrees: boolean }
+export type Payer = {
+  email: string
+  name: string
+  card: TestCard | null
+  taxId: string
+  agrees: boolean
+  /** The bank has let the card be kept for what is charged later. */
+  isConfirmed?: boolean
+}
 
-/** @returns the completed session, or the processor's words where the card was refused (the session stays open). */
-export function paySession(
-  deps: ProcessorDeps,
-  id: string,
-  payer: Payer,
-): { session: Stripe.Checkout.Session } | { refused: string } {
+/** The session that is complete; or, while it stays open, the page of the payer's bank, or the processor's words where the card was refused. */
+export type Paid = { session: Stripe.Checkout.Session } | { asks: string } | { refused: string }
+
+export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid {
   const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
   if (session.status !== 'open') {
     throw new Fault(400, {
@@ -47,7 +54,7 @@ export function paySession(
   return payOnce(deps, withPayer, side, payer)
 }
 
-function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer) {
+function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer): Paid {
   const customer = session.customer
     ? String(session.customer)
     : session.customer_creation === 'always' || session.invoice_creation?.enabled
@@ -58,8 +65,11 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
     return { session: complete(deps, { ...session, customer, payment_status: 'no_payment_required' }) }
 
   const before = session.payment_intent ? get<Stripe.PaymentIntent>(deps.db, String(session.payment_intent)) : undefined
+  const isSame = before?.amount === session.amount_total
+  // Else its bank's page could still be answered, and the order be paid twice.
+  if (before && !isSame) cancelIntent(deps, before.id)
   const intent =
-    before && before.amount === session.amount_total
+    before && isSame
       ? before
       : newIntent(deps, {
           amount: session.amount_total ?? 0,
@@ -76,12 +86,16 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
     put(deps.db, { ...session, customer_details: null, payment_intent: intent.id })
     return { refused: attempt.error.message }
   }
+  if (attempt.status === 'requires_action') {
+    put(deps.db, { ...session, customer, payment_intent: intent.id })
+    return { asks: attempt.url }
+  }
   const isPaid = attempt.status === 'succeeded'
   const paid = { ...session, customer, payment_intent: intent.id, payment_status: isPaid ? 'paid' : 'unpaid' } as const
   return { session: complete(deps, isPaid ? withInvoice(deps, paid) : paid) }
 }
 
-function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer) {
+function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer): Paid {
   // A hosted checkout makes the subscription only with a payment: a refused card leaves the session open and nothing else.
   if (payer.card?.first.at === 'never') return { refused: payer.card.first.message }
   if (!payer.card && !needsNoCard(session)) return { refused: NO_CARD }
@@ -89,8 +103,12 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
     ? String(session.customer)
     : createCustomer(deps, { email: payer.email, name: payer.name }).id
   keepTaxId(deps, customer, session)
+  if (payer.card?.asks && session.amount_total === 0 && !payer.isConfirmed) {
+    put(deps.db, { ...session, customer }, { side: { ...side, payer: { ...payer, card: payer.card.number } } })
+    return { asks: `${deps.origin()}/sandbox/confirm/${session.id}` }
+  }
   const method = payer.card && keepMethod(deps, payer.card, customer, payer)
-  const wanted = {
+  const wanted: NewSubscription = {
     customer,
     lines: side.lines,
     metadata: side.subscriptionMetadata,
@@ -102,7 +120,12 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
     hasTax: session.automatic_tax.enabled,
     isManaged: session.managed_payments?.enabled ?? false,
   }
-  const { subscription, invoice, attempt } = startSubscription(deps, wanted, true)
+  const { subscription, invoice, attempt } = tryAgain(deps, session, method) ?? startSubscription(deps, wanted, true)
+  if (attempt.status === 'requires_action') {
+    put(deps.db, { ...session, customer, invoice: invoice.id })
+    return { asks: attempt.url }
+  }
+  if (attempt.status === 'failed') return { refused: attempt.error.message }
   if (method) setDefaultMethod(deps, customer, method)
   const status = session.amount_total === 0 ? 'no_payment_required' : attempt.status === 'succeeded' ? 'paid' : 'unpaid'
   return {
@@ -114,6 +137,98 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
       payment_status: status,
     }),
   }
+}
+
+/** The subscription that waited for a bank's confirmation, with another card; one that would cost something else makes room. */
+function tryAgain(
+  deps: ProcessorDeps,
+  session: Stripe.Checkout.Session,
+  method: Stripe.PaymentMethod | null,
+): Started | null {
+  const invoice = session.invoice ? must<Stripe.Invoice>(deps.db, 'invoice', String(session.invoice)) : null
+  if (invoice?.status !== 'open' || !method) return null
+  if (invoice.amount_due !== session.amount_total) {
+    expireFirst(deps, invoice)
+    return null
+  }
+  const id = subscriptionOf(invoice)
+  const attempt = collectAgain(deps, invoice, method, true)
+  return { subscription: must(deps.db, 'subscription', id), invoice: must(deps.db, 'invoice', invoice.id), attempt }
+}
+
+/** The bank's question about what is kept of a trial's payer (`cs_…`), or about a payment (`pi_…`): who asks, for how much. */
+export function questionOf(deps: ProcessorDeps, id: string): { amount: number; currency: string } {
+  if (!id.startsWith('cs_')) {
+    const { status, amount, currency } = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', id)
+    if (status === 'requires_action') return { amount, currency }
+  } else {
+    const { status, currency } = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+    if (status === 'open' && sideOf<Side>(deps.db, id).payer) return { amount: 0, currency: currency ?? 'usd' }
+  }
+  throw new Fault(410, { type: 'invalid_request_error', message: 'The bank asks nothing any more.' })
+}
+
+/** What the bank asks about an open checkout; null when nothing. */
+export function askedOf(deps: ProcessorDeps, { id, payment_intent, invoice }: Stripe.Checkout.Session): string | null {
+  if (sideOf<Side>(deps.db, id).payer) return id
+  const intent = payment_intent ?? (invoice ? intentOf(deps, String(invoice)) : null)
+  return get<Stripe.PaymentIntent>(deps.db, String(intent))?.status === 'requires_action' ? String(intent) : null
+}
+
+/** Where the payer goes next: `session` is done, `invoice` has a page of its own, and `refused` says why to try another card. */
+export type Answered = { session: Stripe.Checkout.Session | null; invoice: string | null; refused: string | null }
+
+/** The payer's answer at the bank's page, and what follows for the invoice, the subscription and the checkout behind it. */
+export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): Answered {
+  questionOf(deps, id)
+  if (id.startsWith('cs_')) return answerTrial(deps, id, confirms)
+  const { payment_method: method, customer } = confirmIntent(deps, id, confirms)
+  const invoice = invoiceOfIntent(deps, id)
+  const session = sessionOf(deps, id, invoice)
+  const open = session?.status === 'open' ? session : null
+  if (invoice && confirms) {
+    markPaid(deps, invoice.id)
+    if (customer && method) setDefaultMethod(deps, String(customer), must(deps.db, 'payment_method', String(method)))
+    goOn(deps, invoice)
+  }
+  if (invoice && !confirms) emit(deps, 'invoice.payment_failed', invoice)
+  if (!confirms) return { session: open, invoice: invoice?.id ?? null, refused: NOT_CONFIRMED }
+  if (invoice) return { session: checkoutPaidBy(deps, invoice), invoice: invoice.id, refused: null }
+  if (!open) return { session: null, invoice: null, refused: null }
+  const paid: Stripe.Checkout.Session = { ...open, payment_status: 'paid' }
+  return { session: complete(deps, withInvoice(deps, paid)), invoice: null, refused: null }
+}
+
+/** A subscription's first invoice is paid, wherever that was: its checkout is done. Null where none was open. */
+export function checkoutPaidBy(deps: ProcessorDeps, invoice: Stripe.Invoice): Stripe.Checkout.Session | null {
+  const session = sessionOf(deps, '', invoice)
+  if (session?.status !== 'open') return null
+  return complete(deps, { ...session, subscription: subscriptionOf(invoice), payment_status: 'paid' })
+}
+
+function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): Answered {
+  const { payer, ...side } = sideOf<Side>(deps.db, id)
+  const session = put(deps.db, must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id), { side })
+  if (!payer || !confirms) return { session, invoice: null, refused: NOT_CONFIRMED }
+  const done = paySession(deps, id, { ...payer, card: cardByNumber(payer.card) ?? null, isConfirmed: true })
+  if ('session' in done) return { session: done.session, invoice: null, refused: null }
+  return { session, invoice: null, refused: 'refused' in done ? done.refused : NOT_CONFIRMED }
+}
+
+/** The checkout that a payment was made at. */
+function sessionOf(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoice | undefined) {
+  return findOne<Stripe.Checkout.Session>(
+    deps.db,
+    'checkout.session',
+    (one) => one.payment_intent === intentId || (invoice !== undefined && one.invoice === invoice.id),
+  )
+}
+
+/** A first payment that failed ends what it was to begin; another is left open. */
+function giveUpFirst(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+  const subscription = get<Stripe.Subscription>(deps.db, subscriptionOf(invoice))
+  if (subscription?.status === 'incomplete') expireFirst(deps, invoice)
+  else markUnpaid(deps, invoice.id)
 }
 
 function keepTaxId(
@@ -180,15 +295,10 @@ export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean)
   const invoice = invoiceOfIntent(deps, intentId)
   if (invoice && succeeds) {
     markPaid(deps, invoice.id)
-    setStatus(deps, subscriptionOf(invoice), 'active')
+    goOn(deps, invoice)
   }
-  if (invoice && !succeeds) {
-    voidInvoice(deps, invoice.id)
-    setStatus(deps, subscriptionOf(invoice), 'incomplete_expired')
-  }
-  const session = all<Stripe.Checkout.Session>(deps.db, 'checkout.session').find(
-    (one) => one.payment_intent === intentId || (invoice !== undefined && one.invoice === invoice.id),
-  )
+  if (invoice && !succeeds) giveUpFirst(deps, invoice)
+  const session = sessionOf(deps, intentId, invoice)
   if (!session) return
   const spoken: Stripe.Checkout.Session = { ...session, payment_status: succeeds ? 'paid' : 'unpaid' }
   const after = succeeds ? withInvoice(deps, spoken) : spoken

@@ -11,7 +11,9 @@ import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
 import { get, must, mustParam, newId, put, sideOf } from './objects.ts'
 import { flag, group, groups, integer, mergeMetadata, optionalText, played, texts } from './parameters.ts'
+import { cancelIntent } from './payments.ts'
 import { missingMethod } from './subscription-object.ts'
+import { expireFirst } from './subscriptions.ts'
 import { type TaxTerms, taxOn } from './tax.ts'
 
 /** What the session keeps to itself until it is paid. */
@@ -26,6 +28,8 @@ export type Side = {
   trialEnd: number | null
   tax: TaxTerms | null
   missingMethod: 'cancel' | 'create_invoice' | 'pause'
+  /** Who waits for a bank to let the card of a trial be kept. */
+  payer?: { email: string; name: string; card: string; taxId: string; agrees: boolean }
 }
 
 const LIFETIME_S = 24 * 3_600
@@ -144,6 +148,9 @@ export function expireSession(deps: ProcessorDeps, id: string): Stripe.Checkout.
       `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ${session.status}.`,
     )
   }
+  const invoice = session.invoice ? get<Stripe.Invoice>(deps.db, String(session.invoice)) : undefined
+  if (invoice?.status === 'open') expireFirst(deps, invoice)
+  if (session.payment_intent) cancelIntent(deps, String(session.payment_intent))
   const expired = put(deps.db, { ...session, status: 'expired', url: null } as Stripe.Checkout.Session)
   emit(deps, 'checkout.session.expired', expired)
   return expired

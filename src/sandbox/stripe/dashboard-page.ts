@@ -11,7 +11,7 @@ import { settle } from './checkout-payment.ts'
 import { clockCard, clockRoutes } from './clock-page.ts'
 import { type Courier, deliveriesOf, resend } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { closeDispute, disputeOf, openDispute } from './disputes.ts'
+import { closeDispute, disputeOf, openDispute, reinstateDispute } from './disputes.ts'
 import type { StoredEvent } from './events.ts'
 import { Fault, missing } from './fault.ts'
 import { badge, faultsAsPages, field, isoOf } from './hosted-page.ts'
@@ -21,6 +21,7 @@ import { chargesOf, createRefund, failRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
 import { isOver } from './subscriptions.ts'
 import type { TimeTravel } from './time-travel.ts'
+import { troubleCard, troubleRoutes } from './trouble-page.ts'
 
 const SHOWN_MAX = 50
 const WEBHOOK_PATIENCE_MS = 3_000
@@ -38,6 +39,7 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form:
   dispute: (deps, charge) => void openDispute(deps, charge.id),
   lose: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'lost'),
   win: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'won'),
+  reinstate: (deps, charge) => void reinstateDispute(deps, disputeOf(deps, charge.id)?.id ?? ''),
   settle: (deps, charge) => settle(deps, String(charge.payment_intent), true),
   bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
 }
@@ -45,6 +47,7 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form:
 export function dashboardPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier, time: TimeTravel): void {
   faultsAsPages(app)
   clockRoutes(app, deps, time)
+  troubleRoutes(app, deps, courier)
 
   app.get('/processor', OPEN, (_request, reply) => showDesk(deps, reply, time))
 
@@ -88,6 +91,7 @@ function showDesk(deps: ProcessorDeps, reply: FastifyReply, time: TimeTravel): F
   const main = html`<h1>Processor</h1>
 <p class="quiet">Speaks the part of Stripe’s API that the service uses. Its events arrive signed at ${deps.endpoints().map((one, index) => html`${index > 0 ? ' and ' : ''}<code>${one.url}</code>`)}.</p>
 ${clockCard(deps, time)}
+${troubleCard(deps)}
 <section class="card" aria-labelledby="customers"><h2 id="customers">Customers</h2>
 ${
   customers.length === 0

@@ -6,13 +6,15 @@ import { createHmac } from 'node:crypto'
 import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
 import type { StoredEvent } from './events.ts'
 import { get } from './objects.ts'
+import { settingsOf } from './settings.ts'
 
 export type Delivery = {
   event_id: string
   endpoint: string
   attempts: number
   due_ms: number
-  state: 'due' | 'delivered' | 'given-up'
+  /** `lost`: on purpose, and never tried. */
+  state: 'due' | 'delivered' | 'given-up' | 'lost'
   note: string
 }
 
@@ -50,8 +52,10 @@ export function startCourier(deps: Omit<ProcessorDeps, 'wake'>): Courier {
     if (stopping.signal.aborted) return
     clearTimeout(timer)
     const now = Date.now()
-    for (const delivery of due(deps, now)) {
-      if (running.size >= AT_ONCE_MAX) break
+    const { isReversed } = settingsOf(deps)
+    const atOnceMax = isReversed ? 1 : AT_ONCE_MAX
+    for (const delivery of due(deps, now, isReversed)) {
+      if (running.size >= atOnceMax) break
       const key = `${delivery.event_id} ${delivery.endpoint}`
       if (underWay.has(key) || !claim(deps, delivery, now)) continue
       underWay.add(key)
@@ -62,7 +66,7 @@ export function startCourier(deps: Omit<ProcessorDeps, 'wake'>): Courier {
       })
       running.add(run)
     }
-    if (running.size >= AT_ONCE_MAX) return
+    if (running.size >= atOnceMax) return
     const next = deps.db
       .prepare(`select min(due_ms) as at from stripe_deliveries where state = 'due' and due_ms > ?`)
       .get(now) as {
@@ -75,8 +79,11 @@ export function startCourier(deps: Omit<ProcessorDeps, 'wake'>): Courier {
     wake,
     settled: async (patienceMs) => {
       const until = Date.now() + patienceMs
-      const waiting = deps.db.prepare(`select 1 from stripe_deliveries where state = 'due' and attempts = 0 limit 1`)
-      while (Date.now() < until && !stopping.signal.aborted && (underWay.size > 0 || woken || waiting.get())) {
+      const waiting = deps.db.prepare(
+        `select 1 from stripe_deliveries where state = 'due' and attempts = 0 and due_ms <= ? limit 1`,
+      )
+      const isBusy = () => underWay.size > 0 || woken || waiting.get(Date.now()) !== undefined
+      while (Date.now() < until && !stopping.signal.aborted && isBusy()) {
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     },
@@ -88,12 +95,12 @@ export function startCourier(deps: Omit<ProcessorDeps, 'wake'>): Courier {
   }
 }
 
-/** In the order of their making, so that a fresh product mostly sees events in order. */
-function due({ db }: Pick<ProcessorDeps, 'db'>, now: number): Delivery[] {
+/** In the order of their making, so that a fresh product mostly sees events in order; or the other way round. */
+function due({ db }: Pick<ProcessorDeps, 'db'>, now: number, isReversed: boolean): Delivery[] {
   return db
     .prepare(
       `select d.* from stripe_deliveries d join stripe_objects o on o.id = d.event_id
-       where d.state = 'due' and d.due_ms <= ? order by o.seq limit 100`,
+       where d.state = 'due' and d.due_ms <= ? order by o.seq ${isReversed ? 'desc' : ''} limit 100`,
     )
     .all(now) as Delivery[]
 }
@@ -111,7 +118,11 @@ function claim({ db }: Pick<ProcessorDeps, 'db'>, { event_id, endpoint, due_ms }
 async function attempt(deps: Omit<ProcessorDeps, 'wake'>, delivery: Delivery, stop: AbortSignal): Promise<void> {
   const event = get<StoredEvent>(deps.db, delivery.event_id)
   const endpoint = deps.endpoints().find((one) => one.name === delivery.endpoint)
-  const note = event && endpoint ? await post(deps, endpoint, event, stop) : 'the endpoint is not configured any more'
+  const send = () =>
+    event && endpoint ? post(deps, endpoint, event, stop) : Promise.resolve('the endpoint is not configured any more')
+  const first = await send()
+  const isTwice = first === 'ok' && settingsOf(deps).isDoubled
+  const note = isTwice ? await send() : first
   // A stop in the middle is nobody's failure: the attempt does not count and is made again at the next start.
   if (stop.aborted) {
     deps.db
@@ -120,7 +131,7 @@ async function attempt(deps: Omit<ProcessorDeps, 'wake'>, delivery: Delivery, st
     return
   }
 
-  const attempts = delivery.attempts + 1
+  const attempts = delivery.attempts + (isTwice ? 2 : 1)
   const pause = PAUSES_MS[delivery.attempts]
   const state = note === 'ok' ? 'delivered' : endpoint === undefined || pause === undefined ? 'given-up' : 'due'
   deps.db
@@ -175,8 +186,28 @@ export function wasDelivered(deps: Pick<ProcessorDeps, 'db'>, eventId: string): 
 export function resend(deps: ProcessorDeps, eventId: string): void {
   const insert = deps.db.prepare(
     `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, 'due', '')
-     on conflict (event_id, endpoint) do update set attempts = 0, due_ms = excluded.due_ms, state = 'due'`,
+     on conflict (event_id, endpoint) do update set attempts = 0, due_ms = excluded.due_ms, state = 'due', note = ''`,
   )
   for (const endpoint of deps.endpoints()) insert.run(eventId, endpoint.name, Date.now())
+  deps.wake()
+}
+
+/** What no endpoint has taken: lost, given up, or still on its way; the oldest first. */
+export function outstanding({ db }: Pick<ProcessorDeps, 'db'>): (Delivery & { type: string })[] {
+  return db
+    .prepare(
+      `select d.*, json_extract(o.body, '$.type') as type from stripe_deliveries d join stripe_objects o on o.id = d.event_id
+       where d.state <> 'delivered' order by o.seq`,
+    )
+    .all() as (Delivery & { type: string })[]
+}
+
+/** Sends all of that now, whatever was to become of it. */
+export function sendOutstanding(deps: ProcessorDeps): void {
+  deps.db
+    .prepare(
+      `update stripe_deliveries set attempts = 0, due_ms = ?, state = 'due', note = '' where state <> 'delivered'`,
+    )
+    .run(Date.now())
   deps.wake()
 }

@@ -44,28 +44,74 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
     metadata: {},
     payment_intent: charge.payment_intent,
     payment_method_details: {
-      card: { brand: 'visa', case_type: 'chargeback', network_reason_code: '10.4' },
+      card: { brand: 'visa', case_type: 'chargeback', network: 'visa', network_reason_code: '10.4' },
       type: 'card',
     },
     reason: 'fraudulent',
     status: 'needs_response',
   } as unknown as Stripe.Dispute
-  put(deps.db, dispute, { owner: charge.id })
+  const withdrawn = { ...dispute, balance_transactions: [movement(deps, dispute, -charge.amount)] }
+  put(deps.db, withdrawn, { owner: charge.id })
   put(deps.db, { ...charge, disputed: true })
-  emit(deps, 'charge.dispute.created', dispute)
-  emit(deps, 'charge.dispute.funds_withdrawn', dispute)
-  return dispute
+  emit(deps, 'charge.dispute.created', withdrawn)
+  emit(deps, 'charge.dispute.funds_withdrawn', withdrawn)
+  return withdrawn
 }
 
 /** Closing over the API concedes, as at the real processor; the sandbox's buttons may also win. */
 export function closeDispute(deps: ProcessorDeps, id: string, status: 'lost' | 'won'): Stripe.Dispute {
   const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
   if (!isOpen(dispute)) throw badParameter('dispute', `The dispute ${id} is already closed.`, 'dispute_closed')
-  const closed = { ...dispute, status }
+  const closed = { ...(status === 'won' ? givenBack(deps, dispute) : dispute), status }
   put(deps.db, closed)
   if (status === 'won') emit(deps, 'charge.dispute.funds_reinstated', closed)
   emit(deps, 'charge.dispute.closed', closed, { status: dispute.status })
   return closed
+}
+
+/** The bank thinks better of it: the money comes back, and the status stays. */
+export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Dispute {
+  const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
+  if (!isTaken(dispute)) throw badParameter('dispute', `Nothing of the dispute ${id} is left to be given back.`)
+  const reinstated = givenBack(deps, dispute)
+  put(deps.db, reinstated)
+  emit(deps, 'charge.dispute.funds_reinstated', reinstated)
+  return reinstated
+}
+
+/** Lost, and the bank has the money. */
+export const isTaken = ({ status, balance_transactions: moved }: Stripe.Dispute) =>
+  status === 'lost' && moved.reduce((sum, { amount }) => sum + amount, 0) < 0
+
+const givenBack = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispute => ({
+  ...dispute,
+  balance_transactions: [...dispute.balance_transactions, movement(deps, dispute, dispute.amount)],
+})
+
+const FEE_CENTS = 1_500
+
+/** What the processor's balance lost, with its fee, or got back. */
+function movement(deps: ProcessorDeps, { id, currency }: Stripe.Dispute, amount: number): Stripe.BalanceTransaction {
+  const fee = amount < 0 ? FEE_CENTS : 0
+  return {
+    id: newId('txn'),
+    object: 'balance_transaction',
+    amount,
+    available_on: seconds(deps),
+    balance_type: 'payments',
+    created: seconds(deps),
+    currency,
+    description: amount < 0 ? 'Chargeback withdrawal' : 'Chargeback reversal',
+    exchange_rate: null,
+    fee,
+    fee_details:
+      fee > 0 ? [{ amount: fee, application: null, currency, description: 'Dispute fee', type: 'stripe_fee' }] : [],
+    net: amount - fee,
+    reporting_category: amount < 0 ? 'dispute' : 'dispute_reversal',
+    source: id,
+    status: 'available',
+    type: 'adjustment',
+  }
 }
 
 export const isOpen = (dispute: Stripe.Dispute) => dispute.status === 'needs_response'

@@ -6,13 +6,16 @@ import { atomically } from '../database.ts'
 import { money, show, time } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber, describeMethod, keepMethod } from './cards.ts'
+import { checkoutPaidBy } from './checkout-payment.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { Fault } from './fault.ts'
 import { badge, cardChoice, faultsAsPages, field, isoOf } from './hosted-page.ts'
 import { invoicePdf } from './invoice-pdf.ts'
-import { must } from './objects.ts'
+import { intentOf } from './invoices.ts'
+import { get, must } from './objects.ts'
 import { defaultMethod, setDefaultMethod } from './payment-methods.ts'
+import type { Attempt } from './payments.ts'
 import { collectAgain } from './subscriptions.ts'
 
 type Params = { Params: { id: string } }
@@ -35,32 +38,47 @@ export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier:
 
   app.post<Params>('/invoices/:id', OPEN, async (request, reply) => {
     const { id } = request.params
-    const said = atomically(deps.db, () => payInvoice(deps, id, field(request.body, 'card')))
+    const attempt = atomically(deps.db, () => payInvoice(deps, id, field(request.body, 'card')))
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    return said === null ? reply.redirect(`/sandbox/invoices/${id}`, 303) : showInvoice(deps, reply, id, said)
+    if (attempt.status === 'failed') return showInvoice(deps, reply, id, attempt.error.message)
+    const next = attempt.status === 'requires_action' ? attempt.url : `/sandbox/invoices/${id}`
+    return reply.redirect(next, 303)
   })
 }
 
-/** With another card than the one on file, that one is on file from then on. @returns why it was refused */
-function payInvoice(deps: ProcessorDeps, id: string, number: string): string | null {
+/** With another card than the one on file, that one is on file from then on. */
+function payInvoice(deps: ProcessorDeps, id: string, number: string): Attempt {
   const invoice = must<Stripe.Invoice>(deps.db, 'invoice', id)
   if (invoice.status !== 'open')
     throw new Fault(400, { type: 'invalid_request_error', message: `This invoice is ${invoice.status}.` })
+  if (paymentOf(deps, id)?.status === 'processing')
+    throw new Fault(400, { type: 'invalid_request_error', message: 'This invoice is being paid: its bank is asked.' })
   const customer = must<Stripe.Customer>(deps.db, 'customer', String(invoice.customer))
   const card = cardByNumber(number)
   const { email, name = null } = customer
   const method = card ? keepMethod(deps, card, customer.id, { name, email }) : defaultMethod(deps, customer.id)
   const attempt = collectAgain(deps, invoice, method, true)
-  if (attempt.status === 'failed') return attempt.error.message
+  if (attempt.status !== 'succeeded') return attempt
   if (card && method) setDefaultMethod(deps, customer.id, method)
-  return null
+  checkoutPaidBy(deps, invoice)
+  return attempt
 }
 
-function showInvoice(deps: ProcessorDeps, reply: FastifyReply, id: string, refused: string | null): FastifyReply {
+const paymentOf = (deps: ProcessorDeps, invoiceId: string) =>
+  get<Stripe.PaymentIntent>(deps.db, intentOf(deps, invoiceId))
+
+export function showInvoice(
+  deps: ProcessorDeps,
+  reply: FastifyReply,
+  id: string,
+  refused: string | null,
+): FastifyReply {
   const invoice = must<Stripe.Invoice>(deps.db, 'invoice', id)
   const { currency } = invoice
   const off = (invoice.total_discount_amounts ?? []).reduce((sum, { amount }) => sum + amount, 0)
   const onFile = defaultMethod(deps, String(invoice.customer))
+  const payment = paymentOf(deps, id)
+  const waits = invoice.status === 'open' && payment?.status === 'requires_action'
   const row = (left: string | Html | null, minor: number) =>
     html`<div class="between"><span>${left}</span><span class="amount">${money(minor, currency)}</span></div>`
   const main = html`<div class="card narrow"><div class="between"><h1>Invoice ${invoice.number ?? '(draft)'}</h1>${badge(String(invoice.status))}</div>
@@ -74,8 +92,15 @@ ${row('Amount due', invoice.amount_remaining)}
 ${invoice.status === 'draft' ? '' : html`<p><a href="/sandbox/invoices/${id}/pdf">Download the PDF</a></p>`}
 ${refused === null ? '' : html`<p class="notice bad" role="alert">${refused}</p>`}
 ${
-  invoice.status === 'open'
-    ? html`<form method="post" action="/sandbox/invoices/${id}"><button>Pay with ${describeMethod(onFile)}</button></form>
+  waits
+    ? html`<p class="notice bad" role="status">Your bank asks you to confirm this payment.</p>
+<p><a class="button" href="/sandbox/confirm/${payment?.id}">Confirm the payment</a></p>`
+    : ''
+}
+${payment?.status === 'processing' ? html`<p class="notice" role="status">It is being paid: the bank has not spoken yet.</p>` : ''}
+${
+  invoice.status === 'open' && payment?.status !== 'processing'
+    ? html`${waits ? '' : html`<form method="post" action="/sandbox/invoices/${id}"><button>Pay with ${describeMethod(onFile)}</button></form>`}
 <details><summary>Use another card</summary><form method="post" action="/sandbox/invoices/${id}">${cardChoice('4242424242424242')}<button>Pay ${money(invoice.amount_remaining, currency)}</button></form></details>`
     : ''
 }</div>`

@@ -6,7 +6,7 @@ import { emit } from './events.ts'
 import { type Line, lineItem, priced } from './invoice-lines.ts'
 import { INVOICE_CONSTANTS } from './invoice-object.ts'
 import { all, get, must, newId, put } from './objects.ts'
-import { type Attempt, attemptPayment, newIntent } from './payments.ts'
+import { type Attempt, attemptPayment, cancelIntent, newIntent } from './payments.ts'
 import { shownTax, type TaxTerms } from './tax.ts'
 
 export type Bill = {
@@ -195,6 +195,7 @@ export function collect(
 
   if (outcome.status === 'succeeded') markPaid(deps, invoiceId)
   if (outcome.status === 'failed') markUnpaid(deps, invoiceId)
+  if (outcome.status === 'requires_action') markAsked(deps, invoiceId, present)
   return outcome
 }
 
@@ -231,17 +232,27 @@ const RETRY_DAYS = [3, 5, 7]
 const DAY_S = 24 * 3_600
 
 export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
+  const unpaid = markTried(deps, invoiceId)
+  emit(deps, 'invoice.payment_failed', unpaid)
+  return unpaid
+}
+
+/** The bank waits for its customer. Where they are not present, the payment has failed for now, and is tried again as others are. */
+function markAsked(deps: ProcessorDeps, invoiceId: string, present: boolean): void {
+  const asked = markTried(deps, invoiceId)
+  if (!present) emit(deps, 'invoice.payment_failed', asked)
+  emit(deps, 'invoice.payment_action_required', asked)
+}
+
+function markTried(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
   const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
   const days = invoice.billing_reason === 'subscription_create' ? undefined : RETRY_DAYS[invoice.attempt_count]
-  const unpaid: Stripe.Invoice = {
+  return put(deps.db, {
     ...invoice,
     attempted: true,
     attempt_count: invoice.attempt_count + 1,
     next_payment_attempt: days === undefined ? null : seconds(deps) + days * DAY_S,
-  }
-  put(deps.db, unpaid)
-  emit(deps, 'invoice.payment_failed', unpaid)
-  return unpaid
+  })
 }
 
 export function markUncollectible(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
@@ -268,6 +279,7 @@ export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
     status_transitions: { ...invoice.status_transitions, voided_at: seconds(deps) },
   }
   put(deps.db, voided)
+  cancelIntent(deps, intentOf(deps, invoiceId))
   emit(deps, 'invoice.voided', voided)
 }
 

@@ -11,7 +11,7 @@ import { group, integer, optionalText, played } from './parameters.ts'
 import { methodOf } from './payment-methods.ts'
 import { addInterval } from './periods.ts'
 import { prorationIn, unusedOf } from './proration.ts'
-import { bill, pause, renew, resumePaused, type SubscriptionSide, setStatus } from './subscriptions.ts'
+import { bill, collectAgain, pause, renew, resumePaused, type SubscriptionSide, setStatus } from './subscriptions.ts'
 
 export function pauseSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {
   played(form, ['type', 'bill_for', 'invoicing_behavior'])
@@ -67,7 +67,7 @@ export function resumeSubscription(deps: ProcessorDeps, id: string, form: Form):
   return resumed
 }
 
-/** It stays paused, with an open invoice, unless that one is paid. */
+/** It stays paused, with an open invoice, until that one is paid. */
 function resumeOnceDue(
   deps: ProcessorDeps,
   before: Stripe.Subscription,
@@ -82,11 +82,8 @@ function resumeOnceDue(
   const anchored: Stripe.Subscription = { ...before, items: { ...before.items, data }, billing_cycle_anchor: at }
   const lines = [...pending, ...data.map((item) => wholePeriod(deps, item))]
   const invoice = bill(deps, anchored, 'subscription_cycle', lines)
-  const attempt = collect(deps, invoice.id, methodOf(deps, before), false)
-  if (attempt.status !== 'succeeded') return put(deps.db, { ...before, latest_invoice: invoice.id })
-  const { isCredited: _, pending: __, ...side } = sideOf<SubscriptionSide>(deps.db, before.id)
-  put(deps.db, { ...anchored, latest_invoice: invoice.id }, { side })
-  const resumed = setStatus(deps, before.id, 'active')
-  emit(deps, 'customer.subscription.resumed', resumed)
-  return resumed
+  const side = { ...sideOf<SubscriptionSide>(deps.db, before.id), resumes: { invoice: invoice.id, items: data, at } }
+  put(deps.db, { ...before, latest_invoice: invoice.id }, { side })
+  collectAgain(deps, invoice, methodOf(deps, before), false)
+  return must(deps.db, 'subscription', before.id)
 }

@@ -11,7 +11,11 @@ export function setDefaultMethod(deps: ProcessorDeps, customerId: string, method
   put(deps.db, { ...customer, invoice_settings: { ...before, default_payment_method: method.id } })
   put(deps.db, { ...method, customer: customerId }, { owner: customerId })
   for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', customerId)) {
-    if (subscription.status !== 'canceled') put(deps.db, { ...subscription, default_payment_method: method.id })
+    if (subscription.status === 'canceled' || subscription.default_payment_method === method.id) continue
+    const changed = put(deps.db, { ...subscription, default_payment_method: method.id })
+    emit(deps, 'customer.subscription.updated', changed, {
+      default_payment_method: subscription.default_payment_method,
+    })
   }
   emit(deps, 'customer.updated', must<Stripe.Customer>(deps.db, 'customer', customerId), { invoice_settings: before })
 }

@@ -4,7 +4,7 @@ import { type Html, html } from '#platform/http/html.ts'
 import { currencyName, inUnits, minorDigits } from '#platform/money.ts'
 import { money, time } from '../page.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { disputeOf, isOpen } from './disputes.ts'
+import { disputeOf, isOpen, isTaken } from './disputes.ts'
 import { badge, isoOf } from './hosted-page.ts'
 
 /** `back`: the page to return to. */
@@ -43,5 +43,6 @@ ${
 }
 ${charge.amount_refunded > 0 && !dispute ? press('fail-refund', 'The refund comes back') : ''}
 ${dispute && isOpen(dispute) ? [press('lose', 'Lose the dispute', html``, 'danger'), press('win', 'Win the dispute')] : ''}
+${dispute && isTaken(dispute) ? press('reinstate', 'The bank gives it back') : ''}
 </div></td></tr>`
 }

@@ -72,8 +72,11 @@ export function newIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.Paymen
   return intent
 }
 
-/** What came of an attempt: paid, on its way, or refused with the words for the payer. */
-export type Attempt = { status: 'succeeded' | 'processing' } | { status: 'failed'; error: Fault['body'] }
+/** What came of an attempt: paid, on its way, to be confirmed by the payer at their bank's page, or refused with the words for the payer. */
+export type Attempt =
+  | { status: 'succeeded' | 'processing' }
+  | { status: 'requires_action'; url: string }
+  | { status: 'failed'; error: Fault['body'] }
 
 /** Charges the method. `present`: the payer is at the page; otherwise it is a renewal or a retry. */
 export function attemptPayment(
@@ -87,6 +90,7 @@ export function attemptPayment(
   const outcome: Outcome = present ? card.first : card.renewal
 
   if (outcome.at === 'never') return fail(deps, intent, method, outcome)
+  if (card.asks && (present || card.asks === 'always')) return askBank(deps, intent, method)
   if (outcome.at === 'later') {
     const charge = newCharge(deps, intent, method, 'pending')
     const processing: Stripe.PaymentIntent = {
@@ -110,6 +114,58 @@ export function attemptPayment(
   succeed(deps, intent, charge)
   if (card.disputes) openDispute(deps, charge.id)
   return { status: 'succeeded' }
+}
+
+function askBank(deps: ProcessorDeps, intent: Stripe.PaymentIntent, method: Stripe.PaymentMethod): Attempt {
+  const url = `${deps.origin()}/sandbox/confirm/${intent.id}`
+  const asked: Stripe.PaymentIntent = {
+    ...intent,
+    status: 'requires_action',
+    payment_method: method.id,
+    last_payment_error: null,
+    next_action: { type: 'redirect_to_url', redirect_to_url: { return_url: null, url } },
+  }
+  put(deps.db, asked)
+  emit(deps, 'payment_intent.requires_action', asked)
+  return { status: 'requires_action', url }
+}
+
+export const NOT_CONFIRMED =
+  'We are unable to authenticate your payment method. Please choose a different payment method and try again.'
+
+/** The payer has confirmed at the bank's page, or failed to. */
+export function confirmIntent(deps: ProcessorDeps, intentId: string, confirms: boolean): Stripe.PaymentIntent {
+  const intent = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
+  if (intent.status !== 'requires_action')
+    throw badParameter('payment_intent', `The bank asks nothing any more: the payment is ${intent.status}.`)
+  const method = must<Stripe.PaymentMethod>(deps.db, 'payment_method', String(intent.payment_method))
+  if (confirms) return succeed(deps, intent, newCharge(deps, intent, method, 'succeeded'))
+  const error = { type: 'card_error', code: 'payment_intent_authentication_failure', message: NOT_CONFIRMED }
+  const failed = {
+    ...intent,
+    status: 'requires_payment_method',
+    payment_method: null,
+    next_action: null,
+    last_payment_error: { ...error, payment_method: method },
+  } as Stripe.PaymentIntent
+  put(deps.db, failed)
+  emit(deps, 'payment_intent.payment_failed', failed)
+  return failed
+}
+
+/** Nobody can confirm it any more. One that is settled, or settling, stays as it is. */
+export function cancelIntent(deps: ProcessorDeps, intentId: string): void {
+  const intent = get<Stripe.PaymentIntent>(deps.db, intentId)
+  if (intent?.status !== 'requires_action' && intent?.status !== 'requires_payment_method') return
+  const canceled: Stripe.PaymentIntent = {
+    ...intent,
+    status: 'canceled',
+    canceled_at: seconds(deps),
+    cancellation_reason: 'abandoned',
+    next_action: null,
+  }
+  put(deps.db, canceled)
+  emit(deps, 'payment_intent.canceled', canceled)
 }
 
 /** A debit's bank has spoken. The pending charge becomes final. */
@@ -162,6 +218,7 @@ function succeed(deps: ProcessorDeps, intent: Stripe.PaymentIntent, charge: Stri
     payment_method: charge.payment_method,
     latest_charge: charge.id,
     last_payment_error: null,
+    next_action: null,
   }
   put(deps.db, paid)
   emit(deps, 'charge.succeeded', charge)

@@ -72,6 +72,7 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, subscription: string, form: 
   },
   retry: (deps, id) => {
     const attempt = retryPayment(deps, id)
+    if (attempt.status === 'requires_action') return 'The bank asks the customer to confirm: see the open invoice.'
     return attempt.status === 'failed' ? `Still refused: ${attempt.error.message}` : 'The open invoice is paid.'
   },
 }
@@ -160,7 +161,7 @@ ${press('cancel-now', 'Cancel now', 'danger')}
 </div>
 ${
   subscription.status === 'incomplete'
-    ? html`<p class="small quiet">The bank has not spoken yet. Settle the payment below.</p>`
+    ? html`<p class="small quiet">The first payment is not made yet: the bank has to settle it (below), or its customer to confirm it (see the invoice).</p>`
     : html`<h3>Change the plan</h3>
 <form method="post" action="${here}/change-plan" class="row"><input type="hidden" name="subscription" value="${subscription.id}">
 <label for="price-${subscription.id}" class="small">New plan</label><select class="grow" id="price-${subscription.id}" name="price">${prices.map((price) => html`<option value="${price.id}">${productName(deps, price)}, ${money(price.unit_amount ?? 0, price.currency)} per ${price.recurring?.interval}</option>`)}</select>

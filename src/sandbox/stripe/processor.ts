@@ -6,6 +6,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { SandboxDatabase } from '../database.ts'
 import { processorApi } from './api.ts'
 import { stockCatalogue } from './catalogue.ts'
+import { challengePages } from './challenge-page.ts'
 import { checkoutPages } from './checkout-page.ts'
 import { settleDue } from './checkout-payment.ts'
 import { expireOldSessions } from './checkout-sessions.ts'
@@ -43,6 +44,9 @@ export function createProcessor({ db, clock, hands, catalogue, endpoints, origin
       await app.register(async (api) => processorApi(api, deps, originOf), { prefix: '/stripe' })
       await app.register(async (pages) => {
         checkoutPages(pages, deps, courier)
+      })
+      await app.register(async (pages) => {
+        challengePages(pages, deps, courier)
       })
       await app.register(async (pages) => {
         portalPages(pages, deps, courier)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,8 @@ import { pino } from 'pino'
 import { Stripe } from 'stripe'
 import { openProcessor } from '#billing/processor.ts'
 import { movableClock } from '#platform/clock.ts'
+import { inMemory } from '#platform/content.ts'
+import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser } from '#rag/ingest/parsers/parser.ts'
 import { readConfig } from '#src/config.ts'
 import { call } from '#testing/app.ts'
@@ -518,9 +521,10 @@ test('an invoice has a page that pays it and a PDF that can be read', async (t) 
 
   const pdf = await fetch(`${it.url}${new URL(paid?.invoice_pdf ?? '').pathname}`)
   assert.equal(pdf.headers.get('content-type'), 'application/pdf')
-  const parser = createParser()
-  t.after(() => parser.close())
-  const { text } = await parser.read('invoice.pdf', new Uint8Array(await pdf.arrayBuffer()), t.signal)
+  const files = createTemporaryFiles(join(tmpdir(), `invoice-${randomUUID()}`), { memoryBytes: 1_000 })
+  const parser = createParser(files)
+  t.after(() => parser.close().then(files.close))
+  const { text } = await parser.read('invoice.pdf', inMemory(new Uint8Array(await pdf.arrayBuffer())), t.signal)
   const said = String(text)
   for (const words of [`Invoice ${paid?.number}`, 'Ada', 'Latchkey Pro', '$29.00'])
     assert.ok(said.includes(words), said)
@@ -935,7 +939,7 @@ test('refunds in part and whole, and never more than was paid', async (t) => {
   await assert.rejects(it.stripe.refunds.create({ payment_intent: intent }), { code: 'charge_already_refunded' })
 })
 
-test('a dispute is opened and lost', async (t) => {
+test('a dispute is opened, lost, and given back after all', async (t) => {
   const it = await deps(t)
   await it.bought()
   const charge = (await it.stripe.charges.list()).data[0]
@@ -944,6 +948,15 @@ test('a dispute is opened and lost', async (t) => {
   await it.press(`/sandbox/processor/charges/${charge?.id}/lose`)
   const closed = (await it.heard('charge.dispute.closed')).data.object as unknown as Stripe.Dispute
   assert.deepEqual([closed.status, closed.payment_intent], ['lost', charge?.payment_intent])
+
+  await it.press(`/sandbox/processor/charges/${charge?.id}/reinstate`)
+  const again = (await it.heard('charge.dispute.funds_reinstated')).data.object as unknown as Stripe.Dispute
+  assert.equal(again.status, 'lost')
+  assert.deepEqual(
+    again.balance_transactions.map(({ amount }) => amount),
+    [-closed.amount, closed.amount],
+  )
+  assert.equal((await it.press(`/sandbox/processor/charges/${charge?.id}/reinstate`)).status, 400)
 })
 
 test('an event that the product refuses is listed, kept across a restart, and delivered again', async (t) => {

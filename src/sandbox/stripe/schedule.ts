@@ -3,13 +3,15 @@ import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
-import { all, must, put, sideOf } from './objects.ts'
+import { intentOf } from './invoices.ts'
+import { all, get, must, put, sideOf } from './objects.ts'
 import { methodOf } from './payment-methods.ts'
 import { upcomingInvoice } from './previews.ts'
 import { settingsOf } from './settings.ts'
 import {
   cancelNow,
   collectAgain,
+  expireFirst,
   isOver,
   openInvoices,
   renew,
@@ -21,6 +23,8 @@ import {
 export type Due = { at: number; what: string; customer: string; play: () => void }
 
 const DAY_S = 24 * 3_600
+/** https://docs.stripe.com/billing/subscriptions/overview: "within 23 hours". */
+const FIRST_PAYMENT_S = 23 * 3_600
 const TRIAL_TOLD_S = 3 * DAY_S
 const RENEWAL_TOLD_S = 7 * DAY_S
 /** A period that ends where it begins would renew for ever. */
@@ -29,7 +33,7 @@ const PLAYED_AT_ONCE_MAX = 10_000
 /** All that is ahead, the next first. */
 export function schedule(deps: ProcessorDeps): Due[] {
   return all<Stripe.Subscription>(deps.db, 'subscription')
-    .filter((one) => !isOver(one) && one.status !== 'incomplete')
+    .filter((one) => !isOver(one))
     .flatMap((one) => dueOf(deps, one))
     .sort((one, other) => one.at - other.at)
 }
@@ -57,6 +61,14 @@ function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
     if (typeof at === 'number') due.push({ at, what, customer, play })
   }
 
+  if (status === 'incomplete') {
+    const [invoice] = openInvoices(deps, id)
+    const isSettling =
+      invoice && get<Stripe.PaymentIntent>(deps.db, intentOf(deps, invoice.id))?.status === 'processing'
+    if (invoice && !isSettling)
+      add(subscription.created + FIRST_PAYMENT_S, 'the first payment was never made', () => expireFirst(deps, invoice))
+    return due
+  }
   const endsFirst = subscription.cancel_at !== null && subscription.cancel_at <= end
   if (subscription.cancel_at !== null) add(subscription.cancel_at, 'the subscription ends', () => cancelNow(deps, id))
   if (status === 'trialing' && trialEnd !== null && !endsFirst) {

@@ -5,13 +5,13 @@ import { type ProcessorDeps, seconds } from './deps.ts'
 import { giveDiscount, offersIn } from './discounts.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
-import { collect } from './invoices.ts'
-import { must, mustParam, put, sideOf } from './objects.ts'
+import { collect, intentOf } from './invoices.ts'
+import { get, must, mustParam, put, sideOf } from './objects.ts'
 import { flag, group, groups, integer, mergeMetadata, optionalText, played, text } from './parameters.ts'
 import { methodOf } from './payment-methods.ts'
 import { changedItems, prorationIn, unusedOf } from './proration.ts'
 import { missingMethod } from './subscription-object.ts'
-import { bill, cancelNow, isOver, renew, type SubscriptionSide, setStatus } from './subscriptions.ts'
+import { bill, cancelNow, isOver, openInvoices, renew, type SubscriptionSide, setStatus } from './subscriptions.ts'
 
 export const FEEDBACK = [
   'customer_service',
@@ -60,8 +60,7 @@ export function updateSubscription(deps: ProcessorDeps, id: string, form: Form):
   emit(deps, 'customer.subscription.updated', now, differences(before, now))
   if (form.trial_end !== 'now' || before.status !== 'trialing') return now
   const begun = renew(deps, id, true)
-  if (form.payment_behavior === 'error_if_incomplete' && begun.status === 'past_due')
-    throw new Fault(402, { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' })
+  if (form.payment_behavior === 'error_if_incomplete' && begun.status === 'past_due') throw notPaid(deps, begun)
   return begun
 }
 
@@ -190,14 +189,29 @@ function collectChange(
   const invoice = bill(deps, changed, 'subscription_update', lines)
   put(deps.db, { ...must<Stripe.Subscription>(deps.db, 'subscription', changed.id), latest_invoice: invoice.id })
   const attempt = collect(deps, invoice.id, methodOf(deps, changed), false)
-  if (attempt.status !== 'failed') return
+  if (attempt.status !== 'failed' && attempt.status !== 'requires_action') return
   if (behavior === 'allow_incomplete') {
     setStatus(deps, changed.id, 'past_due')
     return
   }
   // What was done until here is undone with the transaction.
-  throw new Fault(402, attempt.error)
+  throw attempt.status === 'failed' ? new Fault(402, attempt.error) : toBeConfirmed()
 }
+
+function notPaid(deps: ProcessorDeps, { id }: Stripe.Subscription): Fault {
+  const waits = openInvoices(deps, id).some(
+    (one) => get<Stripe.PaymentIntent>(deps.db, intentOf(deps, one.id))?.status === 'requires_action',
+  )
+  if (waits) return toBeConfirmed()
+  return new Fault(402, { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' })
+}
+
+const toBeConfirmed = () =>
+  new Fault(402, {
+    type: 'card_error',
+    code: 'subscription_payment_intent_requires_action',
+    message: 'Payment for this subscription requires additional user action before it can be completed successfully.',
+  })
 
 /** At once; with `prorate`, what is left of the paid period is the customer's, for the next invoice. */
 export function cancelSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {

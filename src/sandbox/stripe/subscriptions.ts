@@ -19,6 +19,8 @@ export type SubscriptionSide = {
   pending?: Line[]
   /** What was left of the period when it was paused is given back already. */
   isCredited?: boolean
+  /** Paused, and resumed with these items once that invoice is paid. */
+  resumes?: { invoice: string; items: Stripe.SubscriptionItem[]; at: number }
   /** The trial's end, and the period's, that were told ahead. */
   trialEndTold?: number
   periodEndTold?: number
@@ -228,6 +230,12 @@ function mustRun(deps: ProcessorDeps, id: string, what: string): Stripe.Subscrip
   return subscription
 }
 
+/** The first payment was never made: what it was to begin has ended before. */
+export function expireFirst(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+  voidInvoice(deps, invoice.id)
+  setStatus(deps, subscriptionOf(invoice), 'incomplete_expired')
+}
+
 /** Collects what is open, with the card of today. */
 export function retryPayment(deps: ProcessorDeps, id: string): Attempt {
   let last: Attempt = { status: 'succeeded' }
@@ -247,11 +255,22 @@ export function collectAgain(
   present: boolean,
 ): Attempt {
   const attempt = collect(deps, invoice.id, method, present)
-  const subscription = get<Stripe.Subscription>(deps.db, subscriptionOf(invoice))
-  if (!subscription || attempt.status !== 'succeeded') return attempt
-  const isOwing = ['past_due', 'unpaid', 'incomplete'].includes(subscription.status)
-  if (isOwing && openInvoices(deps, subscription.id).length === 0) setStatus(deps, subscription.id, 'active')
+  if (attempt.status === 'succeeded') goOn(deps, invoice)
   return attempt
+}
+
+/** An invoice is paid: once none is open its subscription runs, and what it was to resume is resumed. */
+export function goOn(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+  const subscription = get<Stripe.Subscription>(deps.db, subscriptionOf(invoice))
+  if (!subscription) return
+  const { id, status } = subscription
+  const isOwing = ['past_due', 'unpaid', 'incomplete'].includes(status)
+  if (isOwing && openInvoices(deps, id).length === 0) setStatus(deps, id, 'active')
+  const { resumes, isCredited: _, pending: __, ...side } = sideOf<SubscriptionSide>(deps.db, id)
+  if (status !== 'paused' || resumes?.invoice !== invoice.id) return
+  const items = { ...subscription.items, data: resumes.items }
+  put(deps.db, { ...subscription, items, billing_cycle_anchor: resumes.at }, { side })
+  emit(deps, 'customer.subscription.resumed', setStatus(deps, id, 'active'))
 }
 
 export const isOver = (subscription: Stripe.Subscription) =>

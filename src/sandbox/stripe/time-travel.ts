@@ -14,8 +14,8 @@ import { playDue, schedule } from './schedule.ts'
 export type Hands = {
   /** Null: the clock is not this sandbox's to move. */
   advance: ((ms: number) => void) | null
-  /** Lets the product do what has become due by its own clock. */
-  catchUp: () => Promise<void>
+  /** Lets the product do what has become due by its own clock; `isThere`: the move is over. */
+  catchUp: (at: { isThere: boolean }) => Promise<void>
 }
 
 export type TimeTravel = ReturnType<typeof createTimeTravel>
@@ -62,9 +62,10 @@ export function createTimeTravel(deps: ProcessorDeps, courier: Courier, { advanc
       happened.push(...playDue(deps))
       expireOldSessions(deps)
       await courier.settled(WEBHOOK_PATIENCE_MS)
-      await catchUp()
       const now = clock.ms()
-      if (now >= toMs) return happened
+      const isThere = now >= toMs
+      await catchUp({ isThere })
+      if (isThere) return happened
       const [next] = schedule(deps)
       const step = Math.min(toMs, now + DAY_MS, next ? Math.max(next.at * 1_000, now) : Number.POSITIVE_INFINITY) - now
       advance?.(step)

@@ -59,6 +59,7 @@ export async function recordPurchase(
     const isReversed = isTakenBack(known)
     const id = randomUUID()
     const row: PurchaseRow = {
+      owner: buyer?.id ?? id,
       id,
       user_id: buyer?.id ?? null,
       tier: payment.tier,

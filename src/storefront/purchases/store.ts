@@ -3,6 +3,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
+import { claimName, insertName, moveNames, ownerOfName } from '#platform/lookups.ts'
 import '../tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
@@ -11,22 +12,29 @@ export function listOfUser(db: Db, userId: string): Promise<PurchaseRow[]> {
   return db
     .selectFrom('purchases')
     .selectAll()
-    .where('user_id', '=', userId)
+    .where('owner', '=', userId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
 }
 
 export function findOfUser(db: Db, userId: string, id: string): Promise<PurchaseRow | undefined> {
-  return db.selectFrom('purchases').selectAll().where('user_id', '=', userId).where('id', '=', id).executeTakeFirst()
+  return db.selectFrom('purchases').selectAll().where('owner', '=', userId).where('id', '=', id).executeTakeFirst()
 }
 
 export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
   return db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-export function findByLicenseHash(db: Db, hash: string): Promise<PurchaseRow | undefined> {
-  return db.selectFrom('purchases').selectAll().where('license_hash', '=', hash).executeTakeFirst()
+export async function findByLicenseHash(db: Db, hash: string): Promise<PurchaseRow | undefined> {
+  const owner = await ownerOfName(db, 'license', hash)
+  if (owner === null) return undefined
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('license_hash', '=', hash)
+    .executeTakeFirst()
 }
 
 export function findByCheckoutSession(db: Db, sessionId: string): Promise<PurchaseRow | undefined> {
@@ -48,7 +56,7 @@ export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean>
   const row = await db
     .selectFrom('purchases')
     .select('id')
-    .where('user_id', '=', userId)
+    .where('owner', '=', userId)
     .where('tier', '=', tier)
     .where('status', '=', 'completed')
     .limit(1)
@@ -56,14 +64,12 @@ export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean>
   return row !== undefined
 }
 
+/** @returns false when the payment has a purchase already. */
 export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
-  const inserted = await tx
-    .insertInto('purchases')
-    .values(row)
-    .onConflict((conflict) => conflict.column('payment_ref').doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return inserted !== undefined
+  if (!(await claimName(tx, 'payment', row.payment_ref, row.owner))) return false
+  await insertName(tx, 'license', row.license_hash, row.owner)
+  await tx.insertInto('purchases').values(row).execute()
+  return true
 }
 
 /** What the user owns of the tier, newest first: more than one, when it was paid twice. */
@@ -71,7 +77,7 @@ export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseR
   return db
     .selectFrom('purchases')
     .selectAll()
-    .where('user_id', '=', userId)
+    .where('owner', '=', userId)
     .where('tier', '=', tier)
     .where('status', '=', 'completed')
     .orderBy('created_at', 'desc')
@@ -131,7 +137,7 @@ export function takeDownload(
         .else('completed' as const)
         .end(),
     }))
-    .where('user_id', '=', userId)
+    .where('owner', '=', userId)
     .where('id', '=', id)
     .where('status', '=', 'completed')
     .whereRef('download_count', '<', 'max_downloads')
@@ -140,7 +146,16 @@ export function takeDownload(
     .executeTakeFirst()
 }
 
-/** The books keep tier, amount, date and payment; the person goes. */
+/** The books keep tier, amount, date and payment; the person goes, and each purchase is its own owner then. */
 export async function forgetUser(tx: Db, userId: string): Promise<void> {
-  await tx.updateTable('purchases').set({ user_id: null }).where('user_id', '=', userId).execute()
+  // Not an update: who a row belongs to says where it lies.
+  const rows = await tx.deleteFrom('purchases').where('owner', '=', userId).returningAll().execute()
+  for (const row of rows) {
+    await tx
+      .insertInto('purchases')
+      .values({ ...row, owner: row.id, user_id: null })
+      .execute()
+    await moveNames(tx, 'payment', [row.payment_ref], row.id)
+    await moveNames(tx, 'license', [row.license_hash], row.id)
+  }
 }

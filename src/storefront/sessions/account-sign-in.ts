@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DeviceOrigin } from '#identity/sign-in/device-cookie.ts'
 import { spendHandOff, stateOf } from '#identity/sign-in/hand-off.ts'
+import { platformProblem } from '#platform/problems.ts'
 import type { Config } from '#src/config.ts'
 import { safeRedirect } from './redirect.ts'
 import { openSessionOf, type SessionDeps } from './sessions.ts'
@@ -32,9 +33,15 @@ export async function returnFromAccount(
   const [secret = '', ...rest] = (request.cookies[COOKIE] ?? '').split('.')
   const target = rest.join('.')
   reply.clearCookie(COOKIE, scope(deps.config))
-  const user = secret === '' ? null : await spendHandOff(deps, code, secret)
-  if (!user?.is_active) return null
-  return { token: await openSessionOf(deps, user, origin, 'account'), target: safeRedirect(decoded(target)) }
+  const spent = secret === '' ? null : await spendHandOff(deps, code, secret)
+  if (!spent?.user.is_active) return null
+  try {
+    const token = await openSessionOf(deps, spent.user, origin, 'account', spent.madeIn)
+    return { token, target: safeRedirect(decoded(target)) }
+  } catch (error) {
+    if (platformProblem.is(error, 'unauthenticated')) return null
+    throw error
+  }
 }
 
 function scope({ urls }: Config) {

@@ -345,8 +345,8 @@ test('whatever opens the account opens the storefront: in the browser that set o
     const state = new URL(left.headers.get('location') ?? '').searchParams.get('state') ?? ''
     return { cookie: cookieOf(left), state }
   }
-  const codeFor = async (state: string) => {
-    const { url } = (await shop.post('/api/auth/storefront', { state }, olga)).body
+  const codeFor = async (state: string, session = olga) => {
+    const { url } = (await shop.post('/api/auth/storefront', { state }, session)).body
     assert.equal(new URL(url).origin, shop.config.urls.storefront)
     return new URL(url).searchParams.get('code') ?? ''
   }
@@ -372,6 +372,16 @@ test('whatever opens the account opens the storefront: in the browser that set o
   const stolen = await codeFor(own.state)
   assert.equal((await shop.app.request('DELETE', '/api/users/me/sessions', olga)).status, 200)
   assert.equal((await comeBack(stolen, own.cookie)).status, 400, 'not after everything was signed out')
+
+  // A session that is ended alone takes the code with it that was made in it, and no other.
+  const elsewhere = await throughProvider(shop.app, 'google', { email: 'olga@example.com' })
+  const intruder = { headers: { authorization: `Bearer ${elsewhere.target.searchParams.get('access_token')}` } }
+  const [made, kept] = [await codeFor(own.state, intruder), await codeFor(own.state)]
+  const sessions = (await shop.app.request('GET', '/api/users/me/sessions', intruder)).body
+  const { id } = sessions.find(({ current }: { current: boolean }) => current)
+  assert.equal((await shop.app.request('DELETE', `/api/users/me/sessions/${id}`, olga)).status, 200)
+  assert.equal((await comeBack(made, own.cookie)).status, 400, 'not after its session was ended')
+  assert.equal((await comeBack(kept, own.cookie)).status, 303)
   const late = await codeFor(own.state)
   shop.clock.advance(3 * 60_000)
   assert.equal((await comeBack(late, own.cookie)).status, 400, 'for two minutes')

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
-import { USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
+import { isSessionLive, type SessionRef, USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
 import type { Credentials } from '#identity/sign-in/credentials.ts'
 import type { DeviceCookie, DeviceOrigin } from '#identity/sign-in/device-cookie.ts'
 import { Proof } from '#identity/sign-in/proof-of-work.ts'
@@ -15,6 +15,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { ownedToken, ownerOf } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
+import { unauthenticated } from '#platform/problems.ts'
 import '../tables.ts'
 
 export const SESSION_COOKIE = 'store_session'
@@ -50,17 +51,22 @@ export async function openStoreSession(
   return { user, token: await openSessionOf(deps, user, origin, 'password') }
 }
 
-/** For a user who has just shown who they are. @returns the cookie's value. */
+/**
+ * For a user who has just shown who they are, where in a session of the account, in `madeIn`. @returns the cookie's value.
+ * @throws Problem 401 where that has ended since: whoever ended it meant what it was opening, too
+ */
 export async function openSessionOf(
   deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,
   user: User,
   origin: DeviceOrigin,
   method: 'password' | 'account',
+  madeIn: SessionRef | null = null,
 ): Promise<string> {
   const { db, clock, secrets } = deps
   const token = ownedToken(user.id)
   await transaction(db, (tx) =>
     completeSignIn(deps, tx, user, { origin, method, place: 'storefront' }, async () => {
+      if (madeIn !== null && !(await isSessionLive(deps, tx, madeIn))) throw unauthenticated()
       const now = clock.now()
       const sessionId = randomUUID()
       await tx.deleteFrom('store_sessions').where('user_id', '=', user.id).where('expires_at', '<=', now).execute()

@@ -17,6 +17,7 @@ export async function differences(app: TestApp, name: string): Promise<string[]>
   const world: World = {
     subscriptions: all('subscription'),
     charges: all<Stripe.Charge>('charge').filter(({ status }) => status === 'succeeded'),
+    checkouts: all('checkout.session'),
     refunds: all('refund'),
     disputes: all('dispute'),
     invoices: all('invoice'),
@@ -38,14 +39,73 @@ export async function differences(app: TestApp, name: string): Promise<string[]>
       wrong.push(`${user.email}: ${said}`)
     }
   }
+  const known = new Set(users.rows.map(({ id }) => id))
+  for (const { id, status, metadata } of world.subscriptions) {
+    const isOver = status === 'canceled' || status === 'incomplete_expired'
+    if (!known.has(metadata.user_id ?? '') && !isOver) wrong.push(`subscription ${id} of nobody any more is ${status}`)
+  }
   const dead = await app.platform.jobs.dead()
   return [...wrong, ...dead.map(({ kind, last_error }) => `a dead job: ${kind}: ${last_error}`)]
+}
+
+/** How often each thing befell somebody, so that nobody takes a world in which nothing happens for one in which nothing differs. */
+export async function census(app: TestApp): Promise<Record<string, number>> {
+  const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'))
+  const count = (object: string, where = '1'): number =>
+    Number(
+      sandbox.prepare(`select count(*) as found from stripe_objects where object = ? and (${where})`).get(object)
+        ?.found,
+    )
+  const told = (type: string, where = '1') => count('event', `body ->> '$.type' = '${type}' and ${where}`)
+  const was = (status: string) => told('customer.subscription.updated', `body ->> '$.data.object.status' = '${status}'`)
+  const { rows: users } = await sql<{ id: string }>`select id from users`.execute(app.platform.db)
+  const here = new Set(users.map(({ id }) => id))
+  const payers = sandbox
+    .prepare(
+      `select distinct body ->> '$.metadata.user_id' as id from stripe_objects where object in ('checkout.session', 'subscription')`,
+    )
+    .all()
+    .map(({ id }) => String(id))
+  const found = {
+    subscriptions: count('subscription'),
+    trials: count('subscription', `body ->> '$.trial_end' is not null`),
+    'with a code': count(
+      'checkout.session',
+      `body ->> '$.status' = 'complete' and body ->> '$.discounts[0]' is not null`,
+    ),
+    'for nothing': count(
+      'checkout.session',
+      `body ->> '$.payment_status' = 'no_payment_required' and body ->> '$.mode' = 'payment'`,
+    ),
+    'plans changed': told('customer.subscription.updated', `body ->> '$.data.previous_attributes.items' is not null`),
+    paused: told('customer.subscription.paused'),
+    'changed later': count('subscription', `body ->> '$.metadata.paid_price' <> ''`),
+    resumed: told('customer.subscription.resumed'),
+    'past due': was('past_due'),
+    unpaid: was('unpaid'),
+    ended: told('customer.subscription.deleted'),
+    purchases: count('checkout.session', `body ->> '$.mode' = 'payment' and body ->> '$.status' = 'complete'`),
+    'debits paid': told('checkout.session.async_payment_succeeded'),
+    'debits refused': told('checkout.session.async_payment_failed'),
+    refunds: count('refund'),
+    'in part': told('charge.refunded', `body ->> '$.data.object.refunded' = 0`),
+    'come back': count('refund', `body ->> '$.status' = 'failed'`),
+    disputes: count('dispute'),
+    won: count('dispute', `body ->> '$.status' = 'won'`),
+    lost: count('dispute', `body ->> '$.status' = 'lost'`),
+    reinstated: count('dispute', `body ->> '$.status' = 'lost' and body ->> '$.balance_transactions[1]' is not null`),
+    'customers deleted': told('customer.deleted'),
+    'accounts deleted': payers.filter((id) => !here.has(id)).length,
+  }
+  sandbox.close()
+  return found
 }
 
 type OurUser = { id: string; email: string; status: string; tier: string; customer: string | null }
 type World = {
   subscriptions: Stripe.Subscription[]
   charges: Stripe.Charge[]
+  checkouts: Stripe.Checkout.Session[]
   refunds: Stripe.Refund[]
   disputes: Stripe.Dispute[]
   invoices: Stripe.Invoice[]
@@ -68,6 +128,13 @@ const BEST_FIRST = [['active', 'trialing'], ['past_due'], ['unpaid', 'paused'], 
 const wordOf = ({ status, pause_collection: pause }: Stripe.Subscription): string =>
   pause?.behavior === 'void' && ['active', 'trialing', 'past_due'].includes(status) ? 'paused' : status
 
+/** A smaller plan that is to come has the price already: until then the paid one counts, as long as the period that it was paid for lasts. */
+function priceOf({ items, metadata }: Stripe.Subscription): string | undefined {
+  const [item] = items.data
+  const isPaid = item !== undefined && item.current_period_end <= Number(metadata.paid_until || 0)
+  return isPaid ? metadata.paid_price : item?.price.id
+}
+
 function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
   const mine = world.subscriptions.filter(({ metadata }) => metadata.user_id === user.id)
   const active = mine.filter(({ status }) => status === 'active' || status === 'trialing')
@@ -77,8 +144,8 @@ function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
     ?.filter(({ created }, _index, some) => created === Math.max(...some.map((one) => one.created)))
   const wanted = (best ?? [null]).map((one) => {
     const meant = one ? MEANT[wordOf(one)] : { status: 'free', isOpen: false }
-    const price = one?.items.data[0]?.price.id ?? ''
-    const tier = meant?.isOpen ? app.config.processor.prices.get(price)?.tier : 'free'
+    const price = one ? priceOf(one) : ''
+    const tier = meant?.isOpen ? app.config.processor.prices.get(price ?? '')?.tier : 'free'
     return `${meant?.status} ${tier}`
   })
   const has = `${user.status} ${user.tier}`
@@ -113,10 +180,14 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
   const payments = charges.map((charge) => {
     const back = refunds.filter((one) => one.charge === charge.id && one.status !== 'failed')
     const dispute = disputes.find((one) => one.charge === charge.id)
-    const word = dispute === undefined ? null : dispute.status === 'needs_response' ? 'open' : dispute.status
+    const word = dispute === undefined ? null : DISPUTE_WORDS[disputeOf(dispute)]
     const refunded = back.reduce((sum, { amount }) => sum + amount, 0)
     return { charge, refunded, word, isTaken: refunded >= charge.amount || word === 'lost' }
   })
+  const free = world.checkouts.filter(
+    ({ mode, metadata, payment_status: status }) =>
+      mode === 'payment' && metadata?.user_id === user.id && status === 'no_payment_required',
+  )
   const bought = payments.filter(({ charge }) => charge.metadata.user_id === user.id)
 
   const own = {
@@ -142,27 +213,25 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
       ),
   }
   return [
-    ...compared(
-      'purchases',
-      own.purchases.rows,
-      bought.map(({ charge, isTaken }) => ({
+    ...compared('purchases', own.purchases.rows, [
+      ...bought.map(({ charge, isTaken }) => ({
         id: charge.payment_intent,
         tier: charge.metadata.tier,
         status: isTaken ? 'refunded' : 'completed',
         amount_cents: charge.amount,
       })),
-    ),
-    ...compared(
-      'payments',
-      own.payments.rows,
-      payments.map(({ charge, refunded, word }) => ({
+      ...free.map(({ id, metadata }) => ({ id, tier: metadata?.tier, status: 'completed', amount_cents: 0 })),
+    ]),
+    ...compared('payments', own.payments.rows, [
+      ...payments.map(({ charge, refunded, word }) => ({
         id: charge.payment_intent,
         kind: charge.metadata.tier === undefined ? 'subscription' : 'purchase',
         amount_cents: charge.amount,
         refunded_cents: refunded,
         dispute: word,
       })),
-    ),
+      ...free.map(({ id }) => ({ id, kind: 'purchase', amount_cents: 0, refunded_cents: 0, dispute: null })),
+    ]),
     ...compared(
       'refunds',
       own.refunds.rows,
@@ -171,7 +240,7 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
     ...compared(
       'disputes',
       own.disputes.rows,
-      disputes.map(({ id, status }) => ({ id, status })),
+      disputes.map((dispute) => ({ id: dispute.id, status: disputeOf(dispute) })),
     ),
     ...compared(
       'invoices',
@@ -180,6 +249,14 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
     ),
   ]
 }
+
+/** The processor calls one that was given back after all lost as before: its movements of money tell. */
+function disputeOf({ status, balance_transactions: moved }: Stripe.Dispute): string {
+  const isGivenBack = moved.length > 1 && moved.reduce((sum, { amount }) => sum + amount, 0) >= 0
+  return status === 'lost' && isGivenBack ? 'reinstated' : status
+}
+
+const DISPUTE_WORDS: Record<string, string> = { needs_response: 'open', won: 'won', lost: 'lost', reinstated: 'won' }
 
 type Row = Record<string, unknown>
 

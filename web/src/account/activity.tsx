@@ -21,7 +21,7 @@ export function Activity() {
         {({ entries }) => (
           <Stack gap="xs">
             {entries.map((entry) => (
-              <div key={entry.position}>
+              <div key={entry.id}>
                 <Text>{wordsOf(entry)}</Text>
                 <Text c="dimmed" size="sm">
                   {[moment(entry.at), ...addressesOf(entry)].join(', ')}

@@ -72,7 +72,7 @@ export function AuditLog() {
                   </Table.Thead>
                   <Table.Tbody>
                     {data.entries.map((entry) => (
-                      <Row key={entry.position} entry={entry} />
+                      <Row key={entry.id} entry={entry} />
                     ))}
                   </Table.Tbody>
                 </Table>

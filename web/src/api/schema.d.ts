@@ -18,7 +18,7 @@ export type AccountExport = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -38,7 +38,7 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
 export type AllUsageGroup = {
@@ -229,13 +229,15 @@ export type ApiKeySelf = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ApiKeysError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
 }
 
 export type AuditEntry = {
-  /** With `position` it names the entry */
+  id: string
+  /** With `position` it is where `audit verify` finds the entry */
   chain: number
-  position: number
+  /** Null for a moment, until the entry is linked into its chain */
+  position: number | null
   at: string
   action: string
   /** Null: nobody who is known, the service itself, or a deleted user */
@@ -247,13 +249,13 @@ export type AuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AuthError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BillingSync = {
@@ -492,6 +494,8 @@ export type Chunk = {
   id: string
   content: string
   score: number
+  /** Where a model put the best in their order: how well this one answers, on its own scale. */
+  rerank_score?: number
   metadata: JsonObject
 }
 
@@ -781,6 +785,12 @@ export type EmbeddingList = {
   usage: EmbeddingUsage
 }
 
+/** Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone. */
+export type EmbeddingProgress = {
+  done: number
+  total: number
+}
+
 export type EmbeddingUsage = {
   prompt_tokens: number
   total_tokens: number
@@ -823,7 +833,7 @@ export type GetAllUsageResponse = {
   groups: Array<AllUsageGroup>
   /** Whose calls cost most. */
   top_users: Array<TopUser>
-  /** There were too many calls to time all: durations are of a part of them. */
+  /** There were too many calls to read all: durations are of a part of them, and users are those of that part. Sums are exact. */
   is_sampled: boolean
 }
 
@@ -841,6 +851,16 @@ export type GetUsageResponse = {
   groups: Array<UsageGroup>
   /** There are more groups than these; `totals` are of all. */
   has_more: boolean
+}
+
+export type Health = {
+  status: 'ok'
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type HealthError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off'
 }
 
 export type HostedPage = {
@@ -1123,7 +1143,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -1138,7 +1158,7 @@ export type Model = {
   /** Who may answer, as `provider/model`: more than one where an alias is of several models. */
   routes: Array<string>
   routed_by: 'order' | 'weight' | 'price' | 'latency' | null
-  kind: 'chat' | 'embedding'
+  kind: 'chat' | 'embedding' | 'rerank'
   context_tokens: number | null
   output_tokens_max: number | null
   input_usd_per_million: number
@@ -1233,6 +1253,8 @@ export type OpenAiModelPrice = {
 export type OriginalFile = {
   name: string
   bytes: number
+  /** In hexadecimal, to be held against a file that you have. */
+  sha256: string
 }
 
 export type OutputTokensDetails = {
@@ -1301,6 +1323,7 @@ export type PlanLimits = {
   documents_max: number | null
   characters_max: number | null
   chunks_max: number | null
+  file_bytes_max: number | null
   output_tokens_max: number | null
   choices_max: number | null
 }
@@ -1374,6 +1397,7 @@ export type QueryDocumentsResponse = {
   searched_as: string | null
   /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
   overview: boolean
+  warnings: Array<SearchWarning>
   citations: Array<Citation>
   /** That answered; null, as `usage`, where nothing was found and none was asked. */
   model: string | null
@@ -1389,12 +1413,13 @@ export type QueryDocumentsSourcesEvent = {
   searched_as: string | null
   /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
   overview: boolean
+  warnings: Array<SearchWarning>
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ReadDocumentTextResponse = {
@@ -1403,6 +1428,22 @@ export type ReadDocumentTextResponse = {
   text: string
   /** The id to read on with; null at the end. */
   next: string | null
+}
+
+export type Readiness = {
+  status: 'ready' | 'draining' | 'not ready'
+  checks: {
+    /** It answers. */
+    database: boolean
+    /** It takes writes, and its disk is not full. */
+    writable: boolean
+    /** Null where none is set. */
+    redis: boolean | null
+    /** How far this machine’s clock is ahead of the database’s. */
+    clock_skew_ms: number | null
+  }
+  /** What is set up, by name; no secrets. */
+  configured: Record<string, unknown>
 }
 
 export type RefreshTokensRequest = {
@@ -1539,6 +1580,8 @@ export type SearchChunksRequest = {
   /** Default: 0. */
   min_score?: number
   filter?: JsonObject | null
+  /** Whether a model puts the best 30 into their order, a call of its own. Left out: where this server has one; true is refused where it has none. */
+  rerank?: boolean
   /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
   user?: string | null
   /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
@@ -1547,10 +1590,17 @@ export type SearchChunksRequest = {
 
 export type SearchChunksResponse = {
   results: Array<Chunk>
+  warnings: Array<SearchWarning>
 }
 
 /** `lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none. Default: "auto". */
 export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
+
+/** What the server is set to do and could not. */
+export type SearchWarning = {
+  code: 'embedding' | 'embedder_unreachable' | 'not_reranked'
+  reason: string
+}
 
 export type Session = {
   id: string
@@ -1584,6 +1634,8 @@ export type Source = {
   id: string
   content: string
   score: number
+  /** Where a model put the best in their order: how well this one answers, on its own scale. */
+  rerank_score?: number
   metadata: JsonObject
   /** All chunks that the content is told from: the one that was found, and its neighbours. */
   chunk_ids: Array<string>
@@ -1600,6 +1652,8 @@ export type Storage = {
   documents: StorageRoom
   characters: StorageRoom
   chunks: StorageRoom
+  file_bytes: StorageRoom
+  embedding: EmbeddingProgress | null
 }
 
 export type StorageRoom = {
@@ -1620,8 +1674,10 @@ export type Subscription = {
   price_id: string | null
   current_period_end: string | null
   cancel_at_period_end: boolean
-  /** The processor’s own word, as `paused` or `unpaid`; null when nothing runs */
+  /** The processor’s own word, as `paused`, `unpaid` or, before the first payment, `incomplete`; null when nothing runs */
   processor_status: string | null
+  /** Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing */
+  payment_status: string | null
   /** What the plan grants */
   entitlements: Array<string>
   /** What the next period costs, in units of the currency, before discounts and taxes */
@@ -1765,7 +1821,7 @@ export type UpdateUserRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsageError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy'
 }
 
 export type UsageGroup = {
@@ -1814,7 +1870,7 @@ export type User = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsersError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 export type VerifyResetTokenResponse = {
@@ -1823,6 +1879,223 @@ export type VerifyResetTokenResponse = {
 
 /** By method and address: what goes in, and the JSON that comes back when all went well. */
 export type Paths = {
+  GET: {
+    '/healthz': {
+      reply: Health
+    }
+    '/readyz': {
+      reply: Readiness
+    }
+    '/metrics': {
+      reply: null
+    }
+    '/api/auth/me': {
+      reply: User
+    }
+    '/api/users/me': {
+      reply: User
+    }
+    '/api/users/me/export': {
+      query?: {
+        full?: boolean
+      }
+      reply: AccountExport
+    }
+    '/api/users/me/audit': {
+      query?: {
+        action?: string
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListOwnAuditResponse
+    }
+    '/.well-known/jwks.json': {
+      reply: KeySet
+    }
+    '/api/users/me/sessions': {
+      reply: Array<Session>
+    }
+    '/api/auth/passkeys': {
+      reply: Array<Passkey>
+    }
+    '/api/billing/subscription': {
+      reply: Subscription
+    }
+    '/api/billing/invoices': {
+      reply: Invoices
+    }
+    '/api/billing/plans': {
+      reply: ListPlansResponse
+    }
+    '/api/api-keys': {
+      reply: Array<ApiKey>
+    }
+    '/api/api-keys/self': {
+      reply: ApiKeySelf
+    }
+    '/api/usage': {
+      query?: {
+        from?: string
+        to?: string
+        group_by?: UsageGrouping
+      }
+      reply: GetUsageResponse
+    }
+    '/api/usage/calls': {
+      query?: {
+        from?: string
+        to?: string
+        model?: string
+        vendor?: string
+        route?: string
+        key?: string
+        outcome?: UsageOutcome
+        end_user?: string
+        label?: string
+        request_id?: string
+        cursor?: string
+        limit?: number
+      }
+      reply: CallPage
+    }
+    '/api/usage/allowance': {
+      reply: Allowance
+    }
+    '/api/ai/models': {
+      reply: ModelList
+    }
+    '/v1/models': {
+      query?: {
+        limit?: number
+        after_id?: string
+        before_id?: string
+      }
+      reply: OpenAiModelList
+    }
+    '/v1/models/{model}': {
+      path: {
+        model: string
+      }
+      reply: OpenAiModel
+    }
+    '/api/auth/oauth/{provider}': {
+      path: {
+        provider: string
+      }
+      reply: OAuthStart
+    }
+    '/api/auth/callback/{provider}': {
+      path: {
+        provider: string
+      }
+      query?: {
+        code?: string
+        state?: string
+        iss?: string
+        error?: string
+      }
+      reply: null
+    }
+    '/api/users/me/oauth': {
+      reply: Array<OAuthLink>
+    }
+    '/api/rag/jobs': {
+      query?: {
+        limit?: number
+      }
+      reply: Array<ListedIngestJob>
+    }
+    '/api/rag/jobs/{id}': {
+      path: {
+        id: string
+      }
+      reply: IngestJob
+    }
+    '/api/rag/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      query?: {
+        limit?: number
+      }
+      reply: DocumentWithSpans
+    }
+    '/api/rag/documents': {
+      query?: {
+        limit?: number
+        offset?: number
+      }
+      reply: Array<Document>
+    }
+    '/api/rag/documents/{document_id}/text': {
+      path: {
+        document_id: string
+      }
+      reply: ReadDocumentTextResponse
+    }
+    '/api/rag/documents/{document_id}/file': {
+      path: {
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/rag/storage': {
+      reply: Storage
+    }
+    '/.well-known/oauth-protected-resource/mcp': {
+      reply: ProtectedResource
+    }
+    '/api/admin/stats': {
+      reply: GetStatsResponse
+    }
+    '/api/admin/users': {
+      query?: {
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListUsersResponse
+    }
+    '/api/admin/contact-messages': {
+      query?: {
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListContactMessagesResponse
+    }
+    '/api/admin/audit': {
+      query?: {
+        user_id?: string
+        action?: string
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListAuditResponse
+    }
+    '/api/admin/invitations': {
+      reply: ListInvitationsResponse
+    }
+    '/api/admin/jobs': {
+      reply: ListJobsResponse
+    }
+    '/api/admin/usage': {
+      query?: {
+        from?: string
+        to?: string
+        group_by?: AllUsageGrouping
+      }
+      reply: GetAllUsageResponse
+    }
+    '/api/admin/switches': {
+      reply: ListSwitchesResponse
+    }
+    '/api/admin/billing/disagreements': {
+      reply: Disagreements
+    }
+  }
   POST: {
     '/api/auth/register': {
       body: RegisterUserRequest
@@ -2031,214 +2304,6 @@ export type Paths = {
     '/mcp': {
       body: JsonRpcRequest
       reply: JsonRpcReply
-    }
-  }
-  GET: {
-    '/api/auth/me': {
-      reply: User
-    }
-    '/api/users/me': {
-      reply: User
-    }
-    '/api/users/me/export': {
-      query?: {
-        full?: boolean
-      }
-      reply: AccountExport
-    }
-    '/api/users/me/audit': {
-      query?: {
-        action?: string
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListOwnAuditResponse
-    }
-    '/.well-known/jwks.json': {
-      reply: KeySet
-    }
-    '/api/users/me/sessions': {
-      reply: Array<Session>
-    }
-    '/api/auth/passkeys': {
-      reply: Array<Passkey>
-    }
-    '/api/billing/subscription': {
-      reply: Subscription
-    }
-    '/api/billing/invoices': {
-      reply: Invoices
-    }
-    '/api/billing/plans': {
-      reply: ListPlansResponse
-    }
-    '/api/api-keys': {
-      reply: Array<ApiKey>
-    }
-    '/api/api-keys/self': {
-      reply: ApiKeySelf
-    }
-    '/api/usage': {
-      query?: {
-        from?: string
-        to?: string
-        group_by?: UsageGrouping
-      }
-      reply: GetUsageResponse
-    }
-    '/api/usage/calls': {
-      query?: {
-        from?: string
-        to?: string
-        model?: string
-        vendor?: string
-        route?: string
-        key?: string
-        outcome?: UsageOutcome
-        end_user?: string
-        label?: string
-        request_id?: string
-        cursor?: string
-        limit?: number
-      }
-      reply: CallPage
-    }
-    '/api/usage/allowance': {
-      reply: Allowance
-    }
-    '/api/ai/models': {
-      reply: ModelList
-    }
-    '/v1/models': {
-      query?: {
-        limit?: number
-        after_id?: string
-        before_id?: string
-      }
-      reply: OpenAiModelList
-    }
-    '/v1/models/{model}': {
-      path: {
-        model: string
-      }
-      reply: OpenAiModel
-    }
-    '/api/auth/oauth/{provider}': {
-      path: {
-        provider: string
-      }
-      reply: OAuthStart
-    }
-    '/api/auth/callback/{provider}': {
-      path: {
-        provider: string
-      }
-      query?: {
-        code?: string
-        state?: string
-        iss?: string
-        error?: string
-      }
-      reply: null
-    }
-    '/api/users/me/oauth': {
-      reply: Array<OAuthLink>
-    }
-    '/api/rag/jobs': {
-      query?: {
-        limit?: number
-      }
-      reply: Array<ListedIngestJob>
-    }
-    '/api/rag/jobs/{id}': {
-      path: {
-        id: string
-      }
-      reply: IngestJob
-    }
-    '/api/rag/documents/{document_id}': {
-      path: {
-        document_id: string
-      }
-      query?: {
-        limit?: number
-      }
-      reply: DocumentWithSpans
-    }
-    '/api/rag/documents': {
-      query?: {
-        limit?: number
-        offset?: number
-      }
-      reply: Array<Document>
-    }
-    '/api/rag/documents/{document_id}/text': {
-      path: {
-        document_id: string
-      }
-      reply: ReadDocumentTextResponse
-    }
-    '/api/rag/documents/{document_id}/file': {
-      path: {
-        document_id: string
-      }
-      reply: null
-    }
-    '/api/rag/storage': {
-      reply: Storage
-    }
-    '/.well-known/oauth-protected-resource/mcp': {
-      reply: ProtectedResource
-    }
-    '/api/admin/stats': {
-      reply: GetStatsResponse
-    }
-    '/api/admin/users': {
-      query?: {
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListUsersResponse
-    }
-    '/api/admin/contact-messages': {
-      query?: {
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListContactMessagesResponse
-    }
-    '/api/admin/audit': {
-      query?: {
-        user_id?: string
-        action?: string
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListAuditResponse
-    }
-    '/api/admin/invitations': {
-      reply: ListInvitationsResponse
-    }
-    '/api/admin/jobs': {
-      reply: ListJobsResponse
-    }
-    '/api/admin/usage': {
-      query?: {
-        from?: string
-        to?: string
-        group_by?: AllUsageGrouping
-      }
-      reply: GetAllUsageResponse
-    }
-    '/api/admin/switches': {
-      reply: ListSwitchesResponse
-    }
-    '/api/admin/billing/disagreements': {
-      reply: Disagreements
     }
   }
   PATCH: {

@@ -1,11 +1,13 @@
 import { Box, Button, Group, Modal, Skeleton, Table, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
+import { ApiProblem } from '../api/problem.ts'
 import type { ChangePreview } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { day, money } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { keepSubscription } from './plan-actions.tsx'
+import { openCheckout } from './processor.ts'
 
 type ChangePlanProps = { priceId: string; name: string; opened: boolean; onClose: () => void }
 
@@ -36,6 +38,9 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
             {change.isError && (
               <Box mt="md">
                 <FormProblem problem={change.error} />
+                {change.error instanceof ApiProblem && change.error.code === 'payment_to_confirm' && (
+                  <AtCheckout priceId={priceId} />
+                )}
               </Box>
             )}
             <Group justify="flex-end" mt="lg">
@@ -50,6 +55,22 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
         )}
       </Loaded>
     </Modal>
+  )
+}
+
+/** Where the bank can ask: a checkout of the other plan, which takes the place of the one that runs. */
+function AtCheckout({ priceId }: { priceId: string }) {
+  const checkout = useMutation({ mutationFn: () => openCheckout(priceId) })
+  return (
+    <>
+      <Text size="sm" my="xs">
+        At the checkout your bank can ask you. What is left of your plan is then credited to your next payments.
+      </Text>
+      <Button variant="default" loading={checkout.isPending || checkout.isSuccess} onClick={() => checkout.mutate()}>
+        Go to the checkout
+      </Button>
+      {checkout.isError && <FormProblem problem={checkout.error} />}
+    </>
   )
 }
 

@@ -27,7 +27,11 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
   const variant = isFirst ? 'filled' : 'default'
   switch (action) {
     case 'subscribe':
-      return <LinkButton to="/pricing">See the plans</LinkButton>
+      return (
+        <LinkButton to="/pricing" variant={variant}>
+          See the plans
+        </LinkButton>
+      )
     case 'change':
       return (
         <LinkButton to="/pricing" variant="default">
@@ -38,6 +42,12 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
       return (
         <Leave variant={variant} open={openPayment}>
           Pay now
+        </Leave>
+      )
+    case 'confirm':
+      return (
+        <Leave variant={variant} open={openPayment}>
+          Confirm the payment
         </Leave>
       )
     case 'card':

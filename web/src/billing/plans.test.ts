@@ -7,6 +7,7 @@ const limits = {
   documents_max: null,
   characters_max: null,
   chunks_max: null,
+  file_bytes_max: null,
   output_tokens_max: null,
   choices_max: null,
 }

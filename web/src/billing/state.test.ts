@@ -8,6 +8,7 @@ const trial = '2027-02-01T12:00:00.000Z'
 const running: Shown = {
   status: 'active',
   processor_status: 'active',
+  payment_status: null,
   current_period_end: end,
   cancel_at_period_end: false,
   trial_ends_at: null,
@@ -47,6 +48,70 @@ const TABLE: [what: string, state: Shown, word: string, says: RegExp, urgent: bo
   ['payment failed', { ...failing, open_until: trial }, 'Payment due', /stays open until .*Feb/, true, 'pay'],
   ['grace over', failing, 'Payment due', /is closed until the payment/, true, 'pay'],
   ['unpaid', { ...failing, processor_status: 'unpaid', open_until: trial }, 'Payment due', /is closed/, true, 'pay'],
+  [
+    'the bank asks about a renewal',
+    { ...failing, payment_status: 'requires_action', open_until: trial },
+    'Payment due',
+    /stays open until .*Feb.* Confirm it/,
+    true,
+    'confirm',
+  ],
+  [
+    'the bank asks, and the grace is over',
+    { ...failing, payment_status: 'requires_action' },
+    'Payment due',
+    /is closed until the payment/,
+    true,
+    'confirm',
+  ],
+  [
+    'a debit makes it good',
+    { ...failing, payment_status: 'processing', open_until: trial },
+    'Payment due',
+    /can take some days/,
+    false,
+    'cancel',
+  ],
+  [
+    'the bank asks about a first payment',
+    { ...none, processor_status: 'incomplete', payment_status: 'requires_action' },
+    'To be confirmed',
+    /opens as soon as you have/,
+    true,
+    'confirm',
+  ],
+  [
+    'a debit is on its way for the first time',
+    { ...none, processor_status: 'incomplete', payment_status: 'processing' },
+    'Payment under way',
+    /opens by itself/,
+    false,
+    '',
+  ],
+  [
+    'a first payment that was refused',
+    { ...none, processor_status: 'incomplete', payment_status: 'requires_payment_method' },
+    'No subscription',
+    /^$/,
+    null,
+    'subscribe',
+  ],
+  [
+    'a pause is to end, and the bank asks',
+    { ...failing, processor_status: 'paused', payment_status: 'requires_action' },
+    'Paused',
+    /opens again as soon as you have/,
+    true,
+    'confirm',
+  ],
+  [
+    'a pause is to end, and the bank has it',
+    { ...failing, processor_status: 'paused', payment_status: 'processing' },
+    'Paused',
+    /opens again by itself/,
+    false,
+    'cancel',
+  ],
   ['paused', { ...failing, processor_status: 'paused' }, 'Paused', /Nothing is billed/, false, 'resume'],
   [
     'paused and past due by our grace',
@@ -64,14 +129,16 @@ for (const [what, state, word, says, urgent, first] of TABLE) {
     assert.equal(shown.word, word)
     assert.match([shown.term, shown.alert?.text].filter(Boolean).join(' '), says)
     assert.equal(shown.alert?.isUrgent ?? null, urgent)
-    assert.equal(shown.actions[0], first)
+    assert.equal(shown.actions[0] ?? '', first)
   })
 }
 
 test('nobody is offered to pay what is not due, or to end what has ended', () => {
   for (const [what, state] of TABLE) {
     const { actions } = stateOf(state)
-    assert.equal(actions.includes('pay'), state.status === 'past_due' && state.processor_status !== 'paused', what)
+    const isDue = state.status === 'past_due' && state.processor_status !== 'paused'
+    assert.equal(actions.includes('pay'), isDue && state.payment_status === null, what)
+    assert.equal(actions.includes('confirm'), state.payment_status === 'requires_action', what)
     const runs = state.status === 'active' || state.status === 'past_due'
     assert.equal(actions.includes('cancel'), runs && !state.cancel_at_period_end, what)
     assert.equal(actions.includes('pause'), state.processor_status === 'active' && !state.cancel_at_period_end, what)

@@ -2,7 +2,7 @@
 import type { Subscription } from '../api/types.ts'
 import { day, money } from '../components/format.ts'
 
-export type BillingAction = 'pay' | 'card' | 'resume' | 'keep' | 'pause' | 'cancel' | 'change' | 'subscribe'
+export type BillingAction = 'pay' | 'confirm' | 'card' | 'resume' | 'keep' | 'pause' | 'cancel' | 'change' | 'subscribe'
 
 export type BillingState = {
   /** In the badge. */
@@ -20,6 +20,7 @@ export type Shown = Pick<
   Subscription,
   | 'status'
   | 'processor_status'
+  | 'payment_status'
   | 'current_period_end'
   | 'cancel_at_period_end'
   | 'trial_ends_at'
@@ -32,9 +33,10 @@ export type Shown = Pick<
 
 export function stateOf(subscription: Shown, nameOf: (tier: string) => string = (tier) => tier): BillingState {
   const { status, processor_status: word, current_period_end: end, open_until: openUntil } = subscription
-  if (status === 'free' || status === 'cancelled') return notRunning(status)
-  if (word === 'paused') return PAUSED
-  if (status === 'past_due') return due(word === 'unpaid' ? null : openUntil)
+  const payment = subscription.payment_status
+  if (status === 'free' || status === 'cancelled') return FIRST_PAYMENTS[payment ?? ''] ?? notRunning(status)
+  if (word === 'paused') return PAUSES[payment ?? ''] ?? PAUSED
+  if (status === 'past_due') return due(word === 'unpaid' ? null : openUntil, payment)
   if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
   const cost = costOf(subscription)
   if (subscription.trial_ends_at !== null) {
@@ -75,18 +77,60 @@ const PAUSED: BillingState = {
   actions: ['resume', 'card', 'cancel'],
 }
 
-function due(openUntil: string | null): BillingState {
-  const text =
-    openUntil === null
-      ? 'Your plan is closed until the payment goes through. What you have stored is kept.'
-      : `Your plan stays open until ${day(openUntil)}. Pay, or change your card, so that it stays so.`
-  return {
-    word: 'Payment due',
+const CONFIRM = 'Your bank asks you to confirm the payment'
+const UNDER_WAY = 'Your payment is under way'
+
+/** What a first payment waits for, by the processor's word. */
+const FIRST_PAYMENTS: Record<string, BillingState> = {
+  requires_action: {
+    word: 'To be confirmed',
     color: 'red',
     term: null,
-    alert: { title: 'The last payment did not go through', text, isUrgent: true },
-    actions: ['pay', 'card', 'cancel'],
+    alert: { title: CONFIRM, text: 'Your plan opens as soon as you have. After a day it is given up.', isUrgent: true },
+    actions: ['confirm', 'subscribe'],
+  },
+  processing: {
+    word: 'Payment under way',
+    color: 'brass',
+    term: null,
+    alert: {
+      title: UNDER_WAY,
+      text: 'Your bank is asked, which can take some days. Your plan opens by itself when it has paid.',
+      isUrgent: false,
+    },
+    actions: [],
+  },
+}
+
+/** A pause that ends with its payment. */
+const PAUSES: Record<string, BillingState> = {
+  requires_action: {
+    ...PAUSED,
+    alert: { title: CONFIRM, text: 'Your plan opens again as soon as you have.', isUrgent: true },
+    actions: ['confirm', 'card', 'cancel'],
+  },
+  processing: {
+    ...PAUSED,
+    alert: { title: UNDER_WAY, text: 'Your plan opens again by itself when your bank has paid.', isUrgent: false },
+    actions: ['cancel'],
+  },
+}
+
+function due(openUntil: string | null, payment: string | null): BillingState {
+  const state = { word: 'Payment due', color: 'red', term: null }
+  const stays = openUntil === null ? null : `Your plan stays open until ${day(openUntil)}.`
+  const closed = 'Your plan is closed until the payment goes through. What you have stored is kept.'
+  if (payment === 'requires_action') {
+    const text = stays === null ? closed : `${stays} Confirm it, so that it stays so.`
+    return { ...state, alert: { title: CONFIRM, text, isUrgent: true }, actions: ['confirm', 'card', 'cancel'] }
   }
+  if (payment === 'processing') {
+    const text = `${stays ?? closed} Your bank is asked, which can take some days.`
+    return { ...state, alert: { title: UNDER_WAY, text, isUrgent: false }, actions: ['cancel'] }
+  }
+  const text = stays === null ? closed : `${stays} Pay, or change your card, so that it stays so.`
+  const title = 'The last payment did not go through'
+  return { ...state, alert: { title, text, isUrgent: true }, actions: ['pay', 'card', 'cancel'] }
 }
 
 function ending(end: string | null, trialEnd: string | null): BillingState {

@@ -27,7 +27,7 @@ export function PlanPanel() {
           </Group>
           <Text c="dimmed">{state?.alert?.text ?? state?.term ?? isOpen ?? closed}</Text>
         </div>
-        {isPaid || status === 'past_due' ? (
+        {isPaid || status === 'past_due' || state?.alert ? (
           <LinkButton to="/billing" variant="default">
             Billing
           </LinkButton>

@@ -12,7 +12,7 @@ import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { documentsQuery, PAGE_SIZE } from './documents-query.ts'
-import { StorageMeter } from './storage-meter.tsx'
+import { EmbeddingProgress, StorageMeter } from './storage-meter.tsx'
 
 const route = getRouteApi('/app/documents')
 
@@ -27,6 +27,7 @@ export function DocumentList() {
       <Title order={2} fz="h3" id="document-list">
         Your documents
       </Title>
+      <EmbeddingProgress />
       <StorageMeter />
       <Loaded query={documents} skeleton={<RowsSkeleton />}>
         {({ documents, total }) =>

@@ -1,10 +1,35 @@
-import { Group, Progress, Stack, Text } from '@mantine/core'
+import { Alert, Group, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { StorageRoom } from '../api/types.ts'
-import { compact } from '../components/format.ts'
+import { bytes, compact } from '../components/format.ts'
 import { storageQuery } from './documents-query.ts'
 
-const NAMES = { documents: 'Documents', characters: 'Characters', chunks: 'Passages' } as const
+const NAMES = { documents: 'Documents', characters: 'Characters', chunks: 'Passages', file_bytes: 'Files' } as const
+
+/** While the server's embedder is changed; nothing at other times. */
+export function EmbeddingProgress() {
+  const { data } = useQuery({
+    ...storageQuery,
+    refetchInterval: ({ state }) => (state.data?.embedding ? 5_000 : false),
+  })
+  if (!data?.embedding) return null
+  const { done, total } = data.embedding
+  return (
+    <Alert role="status" mt="sm" title="Your documents are being embedded anew">
+      <Text size="sm">
+        The server has a new embedder. {compact(done)} of {compact(total)} passages are done; until then searches and
+        questions compare as before, or by words alone. There is nothing for you to do.
+      </Text>
+      <Progress.Root size="sm" mt="xs">
+        <Progress.Section
+          value={total === 0 ? 0 : (done / total) * 100}
+          color="pine"
+          aria-label="Passages: embedded anew"
+        />
+      </Progress.Root>
+    </Alert>
+  )
+}
 
 /** How much of the plan's room is used; nothing where the plan has no such limit. */
 export function StorageMeter() {
@@ -12,7 +37,7 @@ export function StorageMeter() {
   if (!data) return null
   const bounded = (Object.keys(NAMES) as (keyof typeof NAMES)[]).flatMap((name) => {
     const { used, max } = data[name]
-    return max === null ? [] : [{ name: NAMES[name], used, max }]
+    return max === null ? [] : [{ name: NAMES[name], used, max, told: name === 'file_bytes' ? bytes : compact }]
   })
   return bounded.length === 0 ? null : (
     <Stack component="section" aria-label="Storage" gap="xs" mt="sm">
@@ -23,7 +48,9 @@ export function StorageMeter() {
   )
 }
 
-function Meter({ name, used, max }: { name: string; used: StorageRoom['used']; max: number }) {
+type MeterProps = { name: string; used: StorageRoom['used']; max: number; told: (n: number) => string }
+
+function Meter({ name, used, max, told }: MeterProps) {
   const share = Math.min(100, (used / max) * 100)
   const color = share >= 100 ? 'red' : share >= 80 ? 'brass' : 'pine'
   return (
@@ -31,7 +58,7 @@ function Meter({ name, used, max }: { name: string; used: StorageRoom['used']; m
       <Group justify="space-between" gap="xs" mb={4}>
         <Text size="sm">{name}</Text>
         <Text size="sm" className="numbers">
-          {compact(used)} of {compact(max)}
+          {told(used)} of {told(max)}
           {share >= 100 && ': delete some to add more'}
         </Text>
       </Group>

@@ -12,7 +12,7 @@ import classes from './bar.module.css'
 export function PaymentBar() {
   const { data } = useQuery({ ...subscriptionQuery, staleTime: 60_000 })
   const pay = useMutation({ mutationFn: openPayment })
-  const alert = data ? stateOf(data).alert : null
+  const { alert = null, actions = [] } = data ? stateOf(data) : {}
   if (!alert?.isUrgent) return null
   return (
     <section aria-label="Payment due" className={classes.bar}>
@@ -22,7 +22,7 @@ export function PaymentBar() {
       </Text>
       <Group gap={0}>
         <Button variant="subtle" color="red" loading={pay.isPending || pay.isSuccess} onClick={() => pay.mutate()}>
-          Pay now
+          {actions.includes('confirm') ? 'Confirm' : 'Pay now'}
         </Button>
         <LinkButton to="/billing" variant="subtle" color="brass">
           Billing

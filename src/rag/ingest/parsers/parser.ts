@@ -3,7 +3,9 @@
  * A file's name says what it claims to be, its first bytes what it is; both must agree.
  */
 import { Piscina } from 'piscina'
+import { type Content, inFile } from '#platform/content.ts'
 import type { Problem } from '#platform/problem.ts'
+import type { TemporaryFiles } from '#platform/temporary-files.ts'
 import { ragProblem } from '../../problems.ts'
 import type { Outline } from '../outline.ts'
 import type { Warning } from './unreadable.ts'
@@ -17,8 +19,8 @@ export type Limits = {
 }
 
 export type ParsedFile = {
-  /** Never empty; as UTF-8 where it is long. */
-  text: string | Uint8Array
+  /** Never empty; as UTF-8 in a file where it is long, which goes when whoever asked removes it. */
+  text: string | Content
   outline: Outline
   warnings: Warning[]
 }
@@ -30,7 +32,7 @@ const WATCH_MS = 100
 
 export type Parser = ReturnType<typeof createParser>
 
-export function createParser(limits: Partial<Limits> = {}) {
+export function createParser(files: Pick<TemporaryFiles, 'create'>, limits: Partial<Limits> = {}) {
   const { timeMs, heapMb, buffersMb } = { ...defaults, ...limits }
   const pool = new Piscina<Task, Outcome>({
     filename: new URL('./worker.ts', import.meta.url).href,
@@ -44,12 +46,20 @@ export function createParser(limits: Partial<Limits> = {}) {
 
   return {
     /** @throws Problem 415 (format), 422 (cannot be read, with the reason), 503 (too many at once) */
-    async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<ParsedFile> {
-      const format = formatOf(name, bytes)
-      const outcome = await run({ format, bytes, threadId: new Int32Array(new SharedArrayBuffer(4)) }, signal)
-      if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
-      const { outline, warnings } = outcome
-      return { text: 'text' in outcome ? outcome.text : outcome.utf8, outline, warnings }
+    async read(name: string, { sizeBytes, place, read }: Content, signal: AbortSignal): Promise<ParsedFile> {
+      const format = formatOf(name, await read(0, Math.min(sizeBytes, HEAD_BYTES)))
+      const long = files.create()
+      try {
+        const told = new Int32Array(new SharedArrayBuffer(4))
+        const outcome = await run({ ...format, place, longPath: long.path, threadId: told }, signal)
+        if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
+        const { outline, warnings } = outcome
+        if ('text' in outcome) long.remove()
+        return { text: 'text' in outcome ? outcome.text : inFile(long.path, outcome.utf8Bytes), outline, warnings }
+      } catch (error) {
+        long.remove()
+        throw error
+      }
     },
     close: () => pool.destroy(),
   }
@@ -94,7 +104,7 @@ function unreadable(msg: string, cause?: unknown): Problem {
   return ragProblem('file_unreadable', { issues: [{ loc: ['body', 'file'], msg, type: 'unreadable_file' }], cause })
 }
 
-const endings: Record<Format, string> = {
+const endings: Record<Exclude<Format, 'ole'>, string> = {
   text: 'txt text md markdown mdx rst',
   code: 'json jsonl ndjson xml yaml yml toml ini conf cfg properties log srt vtt tex bib adoc org py pyi ipynb js mjs cjs jsx ts mts cts tsx vue svelte css scss less java kt kts scala groovy gradle c h cc cpp cxx hpp cs fs go rs swift m mm php rb pl pm lua r jl dart ex exs erl hs clj elm zig nim sql graphql proto sh bash zsh fish ps1 bat cmd mk cmake tf hcl diff patch',
   csv: 'csv tsv tab',
@@ -116,40 +126,33 @@ const packages: Partial<Record<Format, string>> = {
   epub: 'an EPUB',
 }
 
-function formatOf(name: string, bytes: Uint8Array): Format {
+/** Readers accept bytes before a PDF's header, within the first 1,024 (PDF 1.7, annex H.3.4.1). */
+const HEAD_BYTES = 1024
+
+/** What it is read as, by its name and its first bytes. @throws Problem 415, 422 */
+function formatOf(name: string, head: Uint8Array): Pick<Task, 'format' | 'ending'> {
   const ending = /\.([^./\\]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? ''
   const claimed = formats.get(ending)
   if (claimed === undefined) {
     throw ragProblem('file_type_unsupported')
   }
-  if (bytes.length === 0) throw unreadable('The file is empty.')
+  if (head.length === 0) throw unreadable('The file is empty.')
 
-  const actual = magicOf(bytes)
+  const actual = magicOf(head)
   const kind = packages[claimed]
-  if (actual === 'ole' && kind !== undefined && claimed !== 'epub') throw unreadable(oleReason(bytes, ending))
-  const isOther = actual === 'zip' || actual === 'ole' || (actual === 'pdf' && bytes[0] === 0x25)
+  if (actual === 'ole' && kind !== undefined && claimed !== 'epub') return { format: 'ole', ending }
+  const isOther = actual === 'zip' || actual === 'ole' || (actual === 'pdf' && head[0] === 0x25)
   if (claimed === 'pdf') {
     if (actual !== 'pdf') throw unreadable('The file is named .pdf but is not a PDF.')
   } else if (kind !== undefined) {
     if (actual !== 'zip') throw unreadable(`The file is named .${ending} but is not ${kind}.`)
   } else if (isOther) throw unreadable(`The file is named .${ending} but is not a text file.`)
-  return claimed
+  return { format: claimed, ending }
 }
 
 function magicOf(bytes: Uint8Array): 'pdf' | 'zip' | 'ole' | undefined {
   const starts = (...magic: number[]) => magic.every((byte, i) => bytes[i] === byte)
   if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0x50, 0x4b, 0x05, 0x06)) return 'zip'
   if (starts(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)) return 'ole'
-  // Readers accept bytes before the header, within the first 1,024 (PDF 1.7, annex H.3.4.1).
-  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).includes('%PDF-') ? 'pdf' : undefined
-}
-
-/** Office wraps encrypted documents, and everything before 2007, in an OLE container. */
-function oleReason(bytes: Uint8Array, ending: string): string {
-  const isEncrypted = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(
-    Buffer.from('EncryptedPackage', 'utf16le'),
-  )
-  return isEncrypted
-    ? 'The document is encrypted and needs a password. Save it without one and send it again.'
-    : `The file is in the old .${ending.slice(0, 3)} format. Save it as .${ending} and send it again.`
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('%PDF-') ? 'pdf' : undefined
 }

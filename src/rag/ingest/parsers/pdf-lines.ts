@@ -10,30 +10,42 @@ export type Piece = {
   y: number
   width: number
   height: number
+  /** As pdf.js names it, the same in all of a document; empty for what no font of the page draws. */
+  font: string
 }
+
+export type Cell = { text: string; x: number; end: number }
 
 export type Line = {
   text: string
   /** The text with a tab for each wide gap: a gap may be drawn as a space. */
   columns: string
+  /** The text between gaps that no space of a sentence has: what may be a table's cells. */
+  cells: Cell[]
   x: number
   end: number
   y: number
   height: number
+  /** Of its smallest letters. */
+  heightMin: number
+  /** Null where it has several. */
+  font: string | null
 }
 
 /** Pieces come in the order in which the page draws them, which for all but odd producers is the reading order. */
 export function linesOf(pieces: Piece[]): Line[] {
   const lines: Line[] = []
-  for (const { text, x, y, width, height } of pieces) {
+  for (const piece of pieces) {
+    const { text, x, y, width, height } = piece
     const line = lines.at(-1)
     const size = Math.max(height, line?.height ?? 0) || 1
     const isSame =
       line !== undefined && Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
     if (!isSame) {
-      if (text.trim() !== '') lines.push({ text, columns: text, x, end: x + width, y, height })
+      if (text.trim() !== '') lines.push(lineOf(piece))
       continue
     }
+    addToCells(line, piece, size)
     const gap = x - line.end
     const needsSpace = gap > size * 0.15 && !/\s$/.test(line.text) && !/^\s/.test(text)
     // Wide gaps are columns of a table or form: kept apart, so that the chunker sees a row.
@@ -52,8 +64,34 @@ export function linesOf(pieces: Piece[]): Line[] {
     line.height = Math.max(line.height, height)
   }
   return lines
-    .map((line) => ({ ...line, text: line.text.trim(), columns: line.columns.trim() }))
+    .map((line) => ({ ...line, text: line.text.trim(), columns: line.columns.trim(), cells: line.cells.map(trimmed) }))
     .filter(({ text }) => text !== '')
+}
+
+function lineOf({ text, x, y, width, height, font }: Piece): Line {
+  const end = x + width
+  return { text, columns: text, cells: [{ text, x, end }], x, end, y, height, heightMin: height, font }
+}
+
+/** Wider than a space of justified text. */
+const CELL_GAP = 1
+
+function addToCells(line: Line, { text, x, width, height, font }: Piece, size: number): void {
+  if (text.trim() === '') return
+  const cell = line.cells.at(-1) as Cell
+  const gap = x - cell.end
+  if (gap > size * CELL_GAP) line.cells.push({ text, x, end: x + width })
+  else {
+    const needsSpace = gap > size * 0.15 && !/\s$/.test(cell.text) && !/^\s/.test(text)
+    cell.text += needsSpace ? ` ${text}` : text
+    cell.end = Math.max(cell.end, x + width)
+  }
+  line.heightMin = Math.min(line.heightMin, height)
+  if (font !== line.font) line.font = null
+}
+
+function trimmed({ text, x, end }: Cell): Cell {
+  return { text: text.trim(), x, end }
 }
 
 /** One page's text. */

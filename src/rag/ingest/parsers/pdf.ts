@@ -4,8 +4,9 @@
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Outline } from '../outline.ts'
-import { dropRunningLines, joinLines, linesOf, type Page, type Piece } from './pdf-lines.ts'
+import { type Bookmark, bodyOf, fontsInDoubt, textOf } from './pdf-blocks.ts'
+import { type Annotation, withFields } from './pdf-fields.ts'
+import { dropRunningLines, linesOf, type Page, type Piece } from './pdf-lines.ts'
 import { type Reading, Unreadable, type Warning } from './unreadable.ts'
 
 const PAGES_MAX = 5_000
@@ -24,6 +25,9 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     useSystemFonts: false,
     disableFontFace: true,
     enableXfa: false,
+    // Pictures are not looked at, and fonts say their names: a bold one is a heading's.
+    maxImageSize: 1,
+    fontExtraProperties: true,
     verbosity: 0,
   })
 
@@ -42,14 +46,14 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
       try {
         const page = await document.getPage(number)
         const { items } = await page.getTextContent()
-        const pieces = piecesOf(items)
+        const annotations = (await page.getAnnotations().catch(() => [])) as Annotation[]
+        const pieces = withFields(piecesOf(items), annotations)
         const reason = judged(pieces)
         if (reason !== undefined) warn(reason)
         if (reason === undefined || reason === UNCLEAR) {
           const [, low = 0, , high = 0] = page.view
           pages.push({ number, top: -high, bottom: -low, lines: linesOf(pieces.map(cleaned)) })
         }
-        if (await hasFilledFields(page)) warn(FIELDS)
         page.cleanup()
       } catch {
         warn(DAMAGED)
@@ -64,8 +68,13 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     const kept = dropRunningLines(pages)
     if (kept.some((lines, i) => lines.length < (pages[i]?.lines.length ?? 0)))
       warnings.push({ page: null, reason: 'Repeated page headers and footers are left out.' })
-    const { text, outline } = joinPages(
-      kept.map((lines, i) => ({ page: pages[i]?.number ?? 0, text: joinLines(lines) })),
+    const read = kept.map((lines, i) => ({ page: pages[i]?.number ?? 0, lines }))
+    const body = bodyOf(read)
+    const { text, outline } = textOf(
+      read,
+      body,
+      await boldFonts(document, fontsInDoubt(read, body)),
+      await bookmarksOf(document),
     )
     if (text === '') throw new Unreadable(reasonOf(warnings))
     // Operators of the page's own program, drawn as text: a stream that lost its beginning.
@@ -80,36 +89,91 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
   }
 }
 
-function joinPages(pages: { page: number; text: string }[]): { text: string; outline: Outline } {
-  const starts: { at: number; page: number }[] = []
-  const texts: string[] = []
-  let at = 0
-  for (const { page, text } of pages) {
-    if (text === '') continue
-    starts.push({ at, page })
-    texts.push(text)
-    at += text.length + PAGE_BREAK.length
-  }
-  return { text: texts.join(PAGE_BREAK), outline: { pages: starts, headings: [] } }
+type Document = {
+  getPage(number: number): Promise<{
+    getOperatorList(): Promise<unknown>
+    commonObjs: { has(id: string): boolean; get(id: string): unknown }
+    cleanup(): unknown
+  }>
+  getOutline(): Promise<OutlineItem[] | null>
+  getDestination(name: string): Promise<unknown[] | null>
+  getPageIndex(ref: never): Promise<number>
 }
 
-const PAGE_BREAK = '\n\n'
+/** Pages that are drawn to learn what their fonts are called. */
+const DRAWN_MAX = 6
+const BOLD = /bold|black|heavy|demi|medi(?!ae)|blk|[-,]bd/i
+
+async function boldFonts(document: Document, fonts: Map<string, number>): Promise<Set<string>> {
+  const bold = new Set<string>()
+  for (const number of new Set([...fonts.values()].slice(0, DRAWN_MAX))) {
+    try {
+      const page = await document.getPage(number)
+      await page.getOperatorList()
+      for (const id of fonts.keys()) {
+        const font = page.commonObjs.has(id) ? (page.commonObjs.get(id) as { name?: string } | null) : null
+        if (BOLD.test(font?.name ?? '')) bold.add(id)
+      }
+      page.cleanup()
+    } catch {
+      // It has been read as text; how heavy its letters are stays unknown.
+    }
+  }
+  return bold
+}
+
+type OutlineItem = { title: string; dest: string | unknown[] | null; items: OutlineItem[] }
+
+const BOOKMARKS_MAX = 2_000
+
+/** In their order; those of a long list that come late are left out. */
+async function bookmarksOf(document: Document): Promise<Bookmark[]> {
+  const bookmarks: Bookmark[] = []
+  let looked = 0
+  const walk = async (items: OutlineItem[], level: number): Promise<void> => {
+    for (const { title, dest, items: below } of items) {
+      if (++looked > BOOKMARKS_MAX || level > LEVELS_MAX) return
+      const page = await pageOf(document, dest).catch(() => null)
+      if (page !== null) bookmarks.push({ title, level, page })
+      await walk(below, level + 1)
+    }
+  }
+  await walk((await document.getOutline().catch(() => null)) ?? [], 1)
+  return bookmarks
+}
+
+/** Deeper ones are no headings of a text. */
+const LEVELS_MAX = 10
+
+async function pageOf(document: Document, dest: OutlineItem['dest']): Promise<number | null> {
+  const [target] = (typeof dest === 'string' ? await document.getDestination(dest) : dest) ?? []
+  if (typeof target === 'number') return target + 1
+  return target && typeof target === 'object' ? (await document.getPageIndex(target as never)) + 1 : null
+}
 
 type Item = {
   str: string
   transform: number[]
   width: number
   height: number
+  fontName: string
 }
 
 /** Turned text is read along its own direction. */
 function piecesOf(items: unknown[]): Piece[] {
   return items
     .filter((item): item is Item => typeof (item as Item).str === 'string')
-    .map(({ str, transform: [a = 1, b = 0, , , e = 0, f = 0], width, height }) => {
+    .map(({ str, transform: [a = 1, b = 0, , , e = 0, f = 0], width, height, fontName }) => {
       const size = Math.hypot(a, b) || 1
       const [cos, sin] = [a / size, b / size]
-      return { text: unligate(str), x: e * cos + f * sin, y: e * sin - f * cos, width, height: height || size }
+      return {
+        text: unligate(str),
+        x: e * cos + f * sin,
+        y: e * sin - f * cos,
+        width,
+        height: height || size,
+        font: fontName,
+      }
     })
 }
 
@@ -122,7 +186,6 @@ const EMPTY = 'The page has no text. If it is a picture (a scan), run the file t
 const UNKNOWN =
   'The text of the page cannot be read: its fonts do not say which letters they draw. Run the file through text recognition (OCR) first.'
 const UNCLEAR = 'Some letters of the page are left out: a font does not say which letters it draws.'
-const FIELDS = 'What is filled in into the form fields of the page is left out.'
 
 /** Of so few signs none can be called the rule. */
 const LOST_MIN = 10
@@ -149,19 +212,6 @@ function cleaned(piece: Piece): Piece {
 
 function lengthOf(page: Page | undefined): number {
   return page?.lines.reduce((sum, { text }) => sum + text.length + 1, 0) ?? 0
-}
-
-type FormPage = {
-  getAnnotations(): Promise<{ fieldType?: string; fieldValue?: unknown }[]>
-}
-
-/** What is typed or chosen; a button's state says nothing by itself. */
-async function hasFilledFields(page: FormPage): Promise<boolean> {
-  const annotations = await page.getAnnotations().catch(() => [])
-  return annotations.some(({ fieldType, fieldValue }) => {
-    const values = [fieldValue].flat().filter((value) => typeof value === 'string' && value.trim() !== '')
-    return (fieldType === 'Tx' || fieldType === 'Ch') && values.length > 0
-  })
 }
 
 /** Nothing is left: the reason that a person can do most about. */

@@ -47,11 +47,14 @@ export function paragraph(text: string, properties = ''): string {
   return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
 }
 
-/** One page a content stream; `extra` goes into the trailer, the rest into the catalogue and into each page. */
+/**
+ * One page a content stream, with the fonts F, B (bold) and M (of one width); `extra` goes into the trailer, the rest into the catalogue and into each page;
+ * `objects` are numbered from `freeNumber(streams.length)` on.
+ */
 export function pdfOf(
   streams: (string | { raw: Uint8Array; filter: string })[],
   extra = '',
-  { catalogue = '', page = '' } = {},
+  { catalogue = '', page = '', objects = [] as string[] } = {},
 ): Uint8Array {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
   const offsets: number[] = []
@@ -63,20 +66,28 @@ export function pdfOf(
   add(Buffer.from(`<</Type/Catalog/Pages 2 0 R${catalogue}>>`))
   add(Buffer.from(`<</Type/Pages/Kids[${kids}]/Count ${streams.length}>>`))
   add(Buffer.from('<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>'))
+  const fonts = `/F 3 0 R/B ${4 + streams.length * 2} 0 R/M ${5 + streams.length * 2} 0 R`
   for (const [i, stream] of streams.entries()) {
     add(
       Buffer.from(
-        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>/Contents ${5 + i * 2} 0 R${page}>>`,
+        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<<${fonts}>>>>/Contents ${5 + i * 2} 0 R${page}>>`,
       ),
     )
     const raw = typeof stream === 'string' ? Buffer.from(stream, 'latin1') : Buffer.from(stream.raw)
     const filter = typeof stream === 'string' ? '' : `/Filter/${stream.filter}`
     add(Buffer.concat([Buffer.from(`<</Length ${raw.length}${filter}>>\nstream\n`), raw, Buffer.from('\nendstream')]))
   }
+  for (const name of ['Helvetica-Bold', 'Courier']) add(Buffer.from(`<</Type/Font/Subtype/Type1/BaseFont/${name}>>`))
+  for (const object of objects) add(Buffer.from(object, 'latin1'))
   const body = Buffer.concat(parts)
   const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
   const trailer = `xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n${table}trailer\n<</Size ${offsets.length + 1}/Root 1 0 R${extra}>>\nstartxref\n${body.length}\n%%EOF\n`
   return new Uint8Array(Buffer.concat([body, Buffer.from(trailer)]))
+}
+
+/** Of the first object behind those that every PDF of so many pages has. */
+export function freeNumber(pages: number): number {
+  return 6 + pages * 2
 }
 
 /** A page's program that draws these lines, one below the other. */

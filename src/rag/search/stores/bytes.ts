@@ -1,10 +1,11 @@
 /**
- * Vectors as bytes beside their chunks; compared in this process over a cache of matrices, one a document's edition.
+ * Vectors as bytes in a table; compared in this process over a cache of matrices, one a document's edition and embedder.
  * A user's store is small, so exact search is quick and a filter costs nothing: what it excludes is not looked at.
  */
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { holds } from '#rag/search/filter.ts'
+import { byteRows } from './byte-rows.ts'
 import { type Matrix, nearestRows, TopK } from './nearest.ts'
 import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
 
@@ -20,19 +21,19 @@ export function openByteVectors(
 
   return {
     name: 'bytes',
-    bytesOf: ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
-    async insert() {},
-    async remove() {},
-    async eraseSlice(_db, userId) {
+
+    ...byteRows,
+
+    eraseSlice(db, userId) {
       cache.forget(userId)
-      return 0
+      return byteRows.eraseSlice(db, userId)
     },
     forget: (userId) => cache.forget(userId),
 
-    async nearest(userId, query, scope, count) {
+    async nearest(userId, embedder, query, scope, count) {
       const best = new TopK<Neighbour>(count)
       let sinceYield = 0
-      for await (const { version, matrix } of matrices(userId, query.length, scope)) {
+      for await (const { version, matrix } of matrices(userId, embedder, query.length, scope)) {
         nearestRows(matrix, query, count, (index, cosine) => best.add(cosine, { version, index, cosine }))
         sinceYield += matrix.indexes.length
         if (sinceYield < ROWS_AT_ONCE) continue
@@ -45,30 +46,32 @@ export function openByteVectors(
 
   async function* matrices(
     userId: string,
+    embedder: string,
     dims: number,
     scope: Scope,
   ): AsyncGenerator<{ version: string; matrix: Matrix }> {
     const missing: Scope['documents'] = []
     for (const document of scope.documents) {
-      const known = cache.get(userId, keyOf(document), dims)
+      const known = cache.get(userId, keyOf(document, embedder), dims)
       if (known === undefined) missing.push(document)
       else for (const matrix of known) yield { version: document.version, matrix: within(matrix, scope, dims) }
     }
     for (const group of grouped(missing)) {
-      for await (const { document, matrix } of load(userId, group, dims)) {
+      for await (const { document, matrix } of load(userId, embedder, group, dims)) {
         yield { version: document.version, matrix: within(matrix, scope, dims) }
       }
     }
   }
 
   /** Small documents are read together, large ones in slices. */
-  async function* load(userId: string, group: Scope['documents'], dims: number) {
+  async function* load(userId: string, embedder: string, group: Scope['documents'], dims: number) {
     const [first] = group
     if (first === undefined) return
     const slices: Matrix[] = []
     if (group.length > 1) {
       const rows = await read(
         userId,
+        embedder,
         group.map(({ version }) => version),
         0,
         Number.MAX_SAFE_INTEGER,
@@ -76,25 +79,26 @@ export function openByteVectors(
       const byVersion = Map.groupBy(rows, ({ version }) => version)
       for (const document of group) {
         const matrix = matrixOf(byVersion.get(document.version) ?? [], dims)
-        cache.set(userId, keyOf(document), [matrix])
+        cache.set(userId, keyOf(document, embedder), [matrix])
         yield { document, matrix }
       }
       return
     }
     for (let from = 0; from < first.totalChunks; from += ROWS_AT_ONCE) {
-      const matrix = matrixOf(await read(userId, [first.version], from, from + ROWS_AT_ONCE), dims)
+      const matrix = matrixOf(await read(userId, embedder, [first.version], from, from + ROWS_AT_ONCE), dims)
       slices.push(matrix)
       yield { document: first, matrix }
     }
-    cache.set(userId, keyOf(first), slices)
+    cache.set(userId, keyOf(first, embedder), slices)
   }
 
-  function read(userId: string, versions: string[], from: number, to: number) {
+  function read(userId: string, embedder: string, versions: string[], from: number, to: number) {
     return db
-      .selectFrom('rag_chunks')
+      .selectFrom('rag_vectors')
       .select(['version', 'chunk_index', 'vector'])
       .where('user_id', '=', userId)
       .where('version', 'in', versions)
+      .where('embedder', '=', embedder)
       .where('chunk_index', '>=', from)
       .where('chunk_index', '<', to)
       .orderBy('version')
@@ -103,8 +107,8 @@ export function openByteVectors(
   }
 }
 
-function keyOf({ version, edition }: { version: string; edition: number }): string {
-  return `${version}:${edition}`
+function keyOf({ version, edition }: { version: string; edition: number }, embedder: string): string {
+  return `${version}:${edition}:${embedder}`
 }
 
 function grouped(documents: Scope['documents']): Scope['documents'][] {

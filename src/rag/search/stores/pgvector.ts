@@ -1,64 +1,153 @@
 /**
- * Vectors in PostgreSQL's vector extension, compared there. Exact: the user's own rows are few, and an approximate index over everyone's would
- * leave small users without results. The user id is in every statement.
+ * Vectors in PostgreSQL's vector extension, compared there: as halves of floats, in the row itself, so that a scan reads no other table.
+ * Exact up to so many that it takes some 20 ms; a user with more has an HNSW index of his own (`hnsw.ts`). The user id is in every statement.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Db, dialectOf } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Condition } from '#rag/search/filter.ts'
-import type { Neighbour, VectorStore } from './vector-store.ts'
+import { dropIndexes, EXACT_MAX, type Indexed, isIndexable, ordered, predicateOf, throughIndex } from './hnsw.ts'
+import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
+
+export type PgvectorOptions = {
+  /** Chunks times dimensions that are compared one by one. */
+  exactMax?: number
+  /** An index would be quicker, and is not there. */
+  onLarge?: (of: Indexed) => Promise<void>
+}
 
 /** Undefined where the server has no such extension. The table is made here and not by a migration, because a server may lack the extension. */
-export async function openPgvector({ db }: { db: Db }): Promise<VectorStore | undefined> {
+export async function openPgvector(
+  { db }: { db: Db },
+  { exactMax = EXACT_MAX, onLarge = async () => {} }: PgvectorOptions = {},
+): Promise<VectorStore | undefined> {
   if (dialectOf(db) !== 'postgres' || !(await hasExtension(db))) return undefined
-  await sql`create table if not exists rag_vectors (
-    user_id text not null, version text not null, chunk_index bigint not null, embedding vector not null,
-    primary key (user_id, version, chunk_index))`.execute(db)
+  // MAIN is PLAIN for what fits into a page, some 4,000 halves, and lies beside the row only beyond that, where PLAIN would refuse it.
+  await sql`create table if not exists rag_halfvecs (
+    user_id text not null, version text not null, embedder text not null, chunk_index bigint not null, vector halfvec not null,
+    primary key (user_id, version, embedder, chunk_index))`.execute(db)
+  const { rows } = await sql<{ storage: string }>`select attstorage as storage from pg_attribute
+    where attrelid = 'rag_halfvecs'::regclass and attname = 'vector'`.execute(db)
+  if (rows[0]?.storage !== 'm') await sql`alter table rag_halfvecs alter vector set storage main`.execute(db)
 
   return {
     name: 'pgvector',
-    bytesOf: () => new Uint8Array(0),
     forget() {},
 
-    async insert(tx, userId, version, rows) {
-      const values = rows.map(({ index, vector }) => sql`(${userId}, ${version}, ${index}, ${literal(vector)}::vector)`)
-      await sql`insert into rag_vectors (user_id, version, chunk_index, embedding) values ${sql.join(values)}`.execute(
-        tx,
+    async insert(tx, userId, { version, embedder }, rows) {
+      const values = rows.map(
+        ({ index, vector }) => sql`(${userId}, ${version}, ${embedder}, ${index}, ${literal(vector)}::halfvec)`,
       )
+      await sql`insert into rag_halfvecs (user_id, version, embedder, chunk_index, vector) values ${sql.join(values)}
+        on conflict do nothing`.execute(tx)
     },
 
     async remove(tx, userId, version, indexes) {
       const some = indexes === null ? sql`` : sql`and chunk_index in (${sql.join(indexes)})`
-      await sql`delete from rag_vectors where user_id = ${userId} and version = ${version} ${some}`.execute(tx)
+      await sql`delete from rag_halfvecs where user_id = ${userId} and version = ${version} ${some}`.execute(tx)
+    },
+
+    removeOthers: (db, userId, version, keep) =>
+      deleteSlice(
+        db,
+        sql`user_id = ${userId} and version = ${version} ${keep.length === 0 ? sql`` : sql`and embedder not in (${sql.join(keep)})`}`,
+      ),
+
+    async lastOf(db, userId, { version, embedder }) {
+      const { rows } = await sql<{ last: number | null }>`select max(chunk_index) as last from rag_halfvecs
+        where user_id = ${userId} and version = ${version} and embedder = ${embedder}`.execute(db)
+      return Number(rows[0]?.last ?? -1)
+    },
+
+    async read(db, userId, { version, embedder }, from, limit) {
+      const { rows } = await sql<{ index: number; vector: string }>`
+        select chunk_index as index, vector::text as vector from rag_halfvecs
+        where user_id = ${userId} and version = ${version} and embedder = ${embedder} and chunk_index >= ${from}
+        order by chunk_index limit ${limit}`.execute(db)
+      return rows.map(({ index, vector }) => ({ index: Number(index), vector: Float32Array.from(JSON.parse(vector)) }))
     },
 
     async eraseSlice(db, userId) {
-      const { numAffectedRows } = await sql`
-        delete from rag_vectors where user_id = ${userId} and (version, chunk_index) in (
-          select version, chunk_index from rag_vectors where user_id = ${userId} limit ${sql.lit(SLICE_ROWS)})`.execute(
-        db,
-      )
-      return Number(numAffectedRows ?? 0n)
+      const rows = await deleteSlice(db, sql`user_id = ${userId}`)
+      if (rows < SLICE_ROWS) await dropIndexes(db, userId, '')
+      return rows
     },
 
-    async nearest(userId, query, { documents, conditions }, count) {
-      const versions = JSON.stringify(documents.map(({ version }) => version))
-      const tests = conditions.map((condition) => sql`and ${test(condition)}`)
-      const { rows } = await sql<Neighbour>`
-        select version, chunk_index as index, 1 - (embedding <=> ${literal(query)}::vector) as cosine
-        from rag_vectors
-        where user_id = ${userId} and version in (select jsonb_array_elements_text(${versions}::text::jsonb))
-          and vector_dims(embedding) = ${query.length} ${sql.join(tests, sql` `)}
-        order by embedding <=> ${literal(query)}::vector, version, chunk_index
-        limit ${count}`.execute(db)
-      // The distance of a zero vector is NaN.
-      return rows.map((row) => ({ ...row, cosine: Number.isFinite(row.cosine) ? row.cosine : 0 }))
+    forgetOthers: (db, userId, keep) => dropIndexes(db, userId, keep),
+
+    async nearest(userId, embedder, query, scope, count) {
+      const chunks = scope.documents.reduce((sum, { totalChunks }) => sum + totalChunks, 0)
+      const of = { userId, embedder, dims: query.length }
+      if (chunks * query.length > exactMax && isIndexable(query.length)) {
+        const found = await throughIndex(db, of, count, (tx) => nearestByIndex(tx, of, query, scope, count))
+        if (found === undefined) await onLarge(of)
+        // Where a filter leaves little, the graph may end before enough is found.
+        else if (found.length >= Math.min(count, chunks)) return found
+      }
+      return nearestOfAll(db, of, query, scope, count)
     },
   }
 }
 
+async function nearestOfAll(
+  db: Db,
+  { userId, embedder, dims }: Indexed,
+  query: Float32Array,
+  { documents, conditions }: Scope,
+  count: number,
+): Promise<Neighbour[]> {
+  const versions = JSON.stringify(documents.map(({ version }) => version))
+  const { rows } = await sql<Neighbour>`
+    select version, chunk_index as index, 1 - (vector <=> ${literal(query)}::halfvec) as cosine
+    from rag_halfvecs
+    where user_id = ${userId} and version in (select jsonb_array_elements_text(${versions}::text::jsonb))
+      and embedder = ${embedder} and vector_dims(vector) = ${dims} ${testsOf(conditions)}
+    order by vector <=> ${literal(query)}::halfvec, version, chunk_index
+    limit ${count}`.execute(db)
+  return rows.map(told)
+}
+
+async function nearestByIndex(
+  tx: Db,
+  of: Indexed,
+  query: Float32Array,
+  { documents, conditions }: Scope,
+  count: number,
+): Promise<Neighbour[]> {
+  const distance = sql`${ordered(of.dims)} <=> ${literal(query)}::halfvec(${sql.lit(of.dims)})`
+  const versions = `{${documents.map(({ version }) => `"${version}"`).join(',')}}`
+  const { rows } = await sql<Neighbour>`
+    select version, chunk_index as index, 1 - (${distance}) as cosine from rag_halfvecs
+    where ${predicateOf(of)} and version = any(${versions}::text[]) ${testsOf(conditions)}
+    order by ${distance} limit ${count}`.execute(tx)
+  return rows.map(told)
+}
+
+/** The distance of a zero vector is NaN. */
+const told = (row: Neighbour): Neighbour => ({
+  ...row,
+  index: Number(row.index),
+  cosine: Number.isFinite(row.cosine) ? row.cosine : 0,
+})
+
+const testsOf = (conditions: Condition[]) =>
+  sql.join(
+    conditions.map((condition) => sql`and ${test(condition)}`),
+    sql` `,
+  )
+
+async function deleteSlice(db: Db, where: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from rag_halfvecs where ctid in (select ctid from rag_halfvecs where ${where} limit ${sql.lit(SLICE_ROWS)})`.execute(
+    db,
+  )
+  return Number(numAffectedRows ?? 0n)
+}
+
+/** Halves of floats came with its 0.7. */
 async function hasExtension(db: Db): Promise<boolean> {
-  const installed = sql<{ n: number }>`select count(*) as n from pg_extension where extname = 'vector'`
+  const installed = sql<{ n: number }>`
+    select count(*) as n from pg_extension where extname = 'vector' and to_regtype('halfvec') is not null`
   if (Number((await installed.execute(db)).rows[0]?.n) > 0) return true
   // Installing needs a privilege that a careful operator does not give; then his own "create extension vector" decides.
   await sql`create extension if not exists vector`.execute(db).catch(() => undefined)

@@ -1,5 +1,6 @@
 // Group commit: what many calls want written at one moment goes into one transaction. It trades a little latency for fewer
-// commits, without a timer: SQLite's commit blocks the process, so what comes meanwhile goes into the next batch by itself.
+// commits, without a timer: SQLite's commit blocks the process, so what comes meanwhile goes into the next batch by itself, and a batch
+// is open as long as each turn of the event loop brings more (measured: with 64 calls in flight a tenth less CPU a call).
 // A pause between commits was measured and cost twice the requests a second it was to save.
 
 export type WriteBatcher<T, R> = {
@@ -12,6 +13,8 @@ export type WriteBatcher<T, R> = {
 type Waiting<T, R> = { item: T; resolve(result: R): void; reject(error: unknown): void }
 
 const BATCH_MAX = 256
+/** So that a stream of them delays the first by no more than some milliseconds. */
+const TURNS_MAX = 8
 
 /** `write` gets the items in their order and returns one result for each; a throw fails them all. */
 export function batchWrites<T, R>(write: (items: T[]) => Promise<R[]>): WriteBatcher<T, R> {
@@ -20,7 +23,10 @@ export function batchWrites<T, R>(write: (items: T[]) => Promise<R[]>): WriteBat
 
   const run = async () => {
     while (waiting.length > 0) {
-      await new Promise((resolve) => setImmediate(resolve))
+      for (let turns = 0, before = 0; before < waiting.length && turns < TURNS_MAX; turns++) {
+        before = waiting.length
+        await new Promise((resolve) => setImmediate(resolve))
+      }
       const batch = waiting.splice(0, BATCH_MAX)
       try {
         const results = await write(batch.map(({ item }) => item))

@@ -1,0 +1,167 @@
+// The text of PDFs beside pdfium's and poppler's: words lost and added, their order, CPU time. Of PDFs that are drawn here what is right is known; over the
+// public ones each is held against the others.
+import { type StdioOptions, spawnSync } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parsePdf } from '#rag/ingest/parsers/pdf.ts'
+import { bytesOf, pdfSamples } from '#rag/ingest/parsers/pdf-samples.ts'
+import { printTable } from './lib/table.ts'
+import { pdftotext, pythonWithPdfium } from './pdf/install.ts'
+
+export const says =
+  'the text of PDFs beside pdfium’s and pdftotext’s: words lost and added, order, CPU; takes a folder of PDFs'
+
+const BESIDE = join(import.meta.dirname, '..', '..', 'shared', 'data', 'documents', 'pdf')
+const OURS = 'latchkey'
+
+type Reading = { file: string; reader: string; text: string; cpuMs: number }
+
+export async function run([folder = BESIDE]: string[]): Promise<void> {
+  const own = mkdtempSync(join(tmpdir(), 'latchkey-pdf-'))
+  try {
+    const drawn = new Map(
+      pdfSamples().map((sample, i) => {
+        const file = join(own, `${i}.pdf`)
+        writeFileSync(file, bytesOf(sample))
+        const pages = sample.pages.map((page, n) => [...(sample.running?.(n + 1) ?? []), ...page])
+        return [
+          file,
+          pages
+            .flat()
+            .map(({ text }) => text)
+            .join('\n'),
+        ]
+      }),
+    )
+    const publicFiles = globSync('*.pdf', { cwd: resolve(folder) })
+      .sort()
+      .map((name) => join(resolve(folder), name))
+    if (publicFiles.length === 0) console.log(`${folder} has no PDFs: name a folder as the argument.`)
+    // What is loaded once is no file's.
+    await ours([...drawn.keys()].slice(0, 1))
+    const readings = await all([...drawn.keys(), ...publicFiles])
+    againstDrawn(
+      readings.filter(({ file }) => drawn.has(file)),
+      drawn,
+    )
+    if (publicFiles.length > 0) againstEachOther(readings.filter(({ file }) => !drawn.has(file)))
+  } finally {
+    rmSync(own, { recursive: true, force: true })
+  }
+}
+
+async function all(files: string[]): Promise<Reading[]> {
+  return [...(await ours(files)), ...theirs(files)]
+}
+
+async function ours(files: string[]): Promise<Reading[]> {
+  const readings: Reading[] = []
+  for (const file of files) {
+    const bytes = new Uint8Array(readFileSync(file))
+    const before = process.cpuUsage()
+    const text = await parsePdf(bytes).then(
+      ({ text }) => text,
+      () => '',
+    )
+    const { user, system } = process.cpuUsage(before)
+    readings.push({ file, reader: OURS, text: text.replace(/^\| --- .*$/gm, ''), cpuMs: (user + system) / 1000 })
+  }
+  return readings
+}
+
+function theirs(files: string[]): Reading[] {
+  const python = pythonWithPdfium()
+  const poppler = pdftotext()
+  if (poppler === null) console.log('pdftotext is not on the path, and no package has it here: it is left out.')
+  const input = JSON.stringify({ files, pdftotext: poppler?.command ?? null, libraries: poppler?.libraries ?? '' })
+  const options = {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+    stdio: ['pipe', 'pipe', 'ignore'] as StdioOptions,
+  } as const
+  const { stdout } = spawnSync(python, [join(import.meta.dirname, 'pdf', 'peers.py')], options)
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Reading)
+}
+
+function againstDrawn(readings: Reading[], drawn: ReadonlyMap<string, string>): void {
+  const rows = [...Map.groupBy(readings, ({ reader }) => reader)].map(([reader, list]) => {
+    const sums = summed(list.map(({ file, text }) => compared(drawn.get(file) ?? '', text)))
+    return [reader, ...percents(sums), cpuOf(list)]
+  })
+  printTable(
+    `${drawn.size} PDFs drawn here, against what was drawn (running heads are left out by ${OURS} on purpose)`,
+    ['reader', 'words lost', 'words added', 'in order', 'CPU'],
+    rows,
+  )
+}
+
+function againstEachOther(readings: Reading[]): void {
+  const byFile = Map.groupBy(readings, ({ file }) => file)
+  const readers = [...new Set(readings.map(({ reader }) => reader))]
+  const textOf = (file: string, reader: string) => byFile.get(file)?.find((one) => one.reader === reader)?.text ?? ''
+  const rows = readers.flatMap((reader) =>
+    readers
+      .filter((other) => other !== reader)
+      .map((other) => {
+        const both = [...byFile.keys()].filter((file) =>
+          [reader, other].every((one) => wordsOf(textOf(file, one)).length > 0),
+        )
+        const sums = summed(both.map((file) => compared(textOf(file, other), textOf(file, reader))))
+        return [reader, other, both.length, ...percents(sums), cpuOf(readings.filter((one) => one.reader === reader))]
+      }),
+  )
+  printTable(
+    `${byFile.size} public PDFs, each reader against the others, over files that both read`,
+    ['reader', 'against', 'files', 'words lost', 'words added', 'in order', 'CPU, all files'],
+    rows,
+  )
+}
+
+type Compared = { wanted: number; lost: number; added: number; pairs: number; kept: number }
+
+/** By counts of words, and of pairs of words that follow each other. */
+function compared(wanted: string, text: string): Compared {
+  const [a, b] = [wordsOf(wanted), wordsOf(text)]
+  const shared = common(counted(a), counted(b))
+  const pairs = (words: string[]) => words.slice(1).map((word, i) => `${words[i]} ${word}`)
+  const kept = common(counted(pairs(a)), counted(pairs(b)))
+  return { wanted: a.length, lost: a.length - shared, added: b.length - shared, pairs: Math.max(0, a.length - 1), kept }
+}
+
+function wordsOf(text: string): string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  )
+}
+
+function counted(words: string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}
+
+function common(a: Map<string, number>, b: Map<string, number>): number {
+  return [...a].reduce((sum, [word, count]) => sum + Math.min(count, b.get(word) ?? 0), 0)
+}
+
+function summed(all: Compared[]): Compared {
+  const sum = (name: keyof Compared) => all.reduce((total, one) => total + one[name], 0)
+  return { wanted: sum('wanted'), lost: sum('lost'), added: sum('added'), pairs: sum('pairs'), kept: sum('kept') }
+}
+
+function percents({ wanted, lost, added, pairs, kept }: Compared): string[] {
+  const percent = (part: number, whole: number) => `${((part / Math.max(1, whole)) * 100).toFixed(2)} %`
+  return [percent(lost, wanted), percent(added, wanted), percent(kept, pairs)]
+}
+
+function cpuOf(readings: Reading[]): string {
+  return `${Math.round(readings.reduce((sum, { cpuMs }) => sum + cpuMs, 0))} ms`
+}

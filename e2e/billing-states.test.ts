@@ -1,0 +1,34 @@
+// The billing page in each state of a subscription: what it says, and the button to press.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { neverWritten, shopOf } from '#testing/shop.ts'
+import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
+import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+
+const SHOTS = process.env.SHOTS
+
+test('the billing page says in each state what it is and what to do', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  neverWritten(app, 'stripe_settlements')
+  const shop = shopOf(app)
+  const browser = await openBrowser(t)
+  for (const [index, { name, bring, badge, words, button }] of SUBSCRIPTION_STATES.entries()) {
+    const client = await app.as(`page-${index}`)
+    await bring(shop, client)
+    await app.settle()
+    const { page, context, errors } = await visit(browser)
+    await signIn(page, app.url, client.email)
+    await page.goto(`${app.url}/billing`)
+    const plan = page.locator('section[aria-labelledby=plan]')
+    await plan.getByText(badge, { exact: true }).waitFor()
+    assert.match((await plan.innerText()).replaceAll('\n', ' '), words, name)
+    const buttons = plan.locator('button, a')
+    const first = (await buttons.count()) === 0 ? null : await buttons.first().innerText()
+    assert.equal(first, button, name)
+    if (index % 5 === 1) await assertAccessible(page, name)
+    if (SHOTS) await page.screenshot({ path: `${SHOTS}/billing-${index}.png`, fullPage: true })
+    assert.deepEqual(errors, [], name)
+    await context.close()
+  }
+})

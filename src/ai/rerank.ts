@@ -1,0 +1,61 @@
+// Scores of texts for a question, by a vendor's cross-encoder: the same wire, time-outs, retries and record as for answers, and no failover.
+import { ofVendor, type Route } from '#models/catalogue.ts'
+import { attempt } from './attempts.ts'
+import { type EmbeddingTally, type Recorded, recordTallied } from './embeddings.ts'
+import { tokensOfBytes } from './estimate.ts'
+import type { Gateway } from './gateway.ts'
+import { aiProblem } from './problems.ts'
+import { requireConfigured, requireOn } from './routing.ts'
+import { vendorProblem } from './vendor-problem.ts'
+
+export type RerankCall = {
+  first: Route
+  query: string
+  documents: string[]
+  signal: AbortSignal
+}
+
+type Paying = Omit<Parameters<typeof recordTallied>[1], 'kind' | 'first' | 'promptTokens'>
+
+/** In the documents' order; reserved, made and recorded as any other call. @throws Problem 400, 429, 502, 503, 504; the signal's reason */
+export function rerank(gateway: Gateway, paying: Paying, call: RerankCall): Promise<Recorded<number[]>> {
+  // The query is read with each of the documents.
+  const bytes = call.documents.reduce((sum, text) => sum + Buffer.byteLength(text) + Buffer.byteLength(call.query), 0)
+  const promptTokens = tokensOfBytes(bytes)
+  const record = { ...paying, kind: 'rerank' as const, first: call.first, promptTokens }
+  return recordTallied(gateway, record, (tally) => ask(gateway, call, promptTokens, tally))
+}
+
+async function ask(
+  gateway: Gateway,
+  { first, query, documents, signal }: RerankCall,
+  guess: number,
+  tally: EmbeddingTally,
+): Promise<number[]> {
+  const { vendor: name, model } = first
+  requireConfigured(gateway.config, name)
+  requireOn(gateway.config, first)
+  const { rerank: reranker } = ofVendor(gateway.targets, name).vendor
+  if (reranker === undefined) throw aiProblem('rerank_not_supported', { vendor: name })
+  const { attemptLog } = tally
+  const before = attemptLog.attempts
+  attemptLog.promptTokens = guess
+  try {
+    const { result } = await attempt(gateway, [first], signal, attemptLog, (_route, { target }) =>
+      gateway.wire
+        .send(target, (target.vendor.rerank ?? reranker).shape(model, query, documents), signal, attemptLog)
+        .then((body) => reranker.readAnswer(body, documents.length)),
+    )
+    tally.model = result.model
+    tally.promptTokens = result.promptTokens ?? guess
+    tally.isEstimated = result.promptTokens === null
+    return result.scores
+  } catch (error) {
+    // A vendor that was asked and then left has read it all, and will say so on its bill.
+    if (signal.aborted && attemptLog.attempts > before) {
+      tally.promptTokens = guess
+      tally.isEstimated = true
+    }
+    throw vendorProblem(gateway, error, attemptLog)
+  }
+}

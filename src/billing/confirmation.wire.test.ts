@@ -1,0 +1,184 @@
+// Cards whose bank asks its customer to confirm (3-D Secure): at the checkout, at renewals, at changes and pauses, and in the storefront.
+import assert from 'node:assert/strict'
+import { before, suite, test } from 'node:test'
+import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
+import { type Client, clientOf, PASSWORD, type Reply } from '#testing/app.ts'
+import { openShop, type Shop } from '#testing/buyer.ts'
+import { ASKS_ALWAYS, ASKS_ONCE, GOOD_CARD, PRICES, shopOf } from '#testing/shop.ts'
+import { suiteContext } from '#testing/suite.ts'
+
+suite('a bank that asks its customer to confirm', () => {
+  const context = suiteContext()
+  let store: Shop
+  let shop: ReturnType<typeof shopOf>
+  before(async () => {
+    store = await openShop(context)
+    shop = shopOf(store.app)
+  })
+
+  const view = async (client: Client) => (await client.get('/api/billing/subscription')).body
+  const state = async (client: Client) => {
+    const { status, tier, processor_status, payment_status } = await view(client)
+    return [status, tier, processor_status, payment_status]
+  }
+  const open = async (client: Client, price: string = PRICES.pro) =>
+    (await client.post(`/api/billing/create-checkout-session?price_id=${price}`)).body.url as string
+  const letters = async (client: { email: string }, subject: RegExp) =>
+    (await store.mail(client.email)).filter((one) => subject.test(one.subject)).length
+  /** Presses a button of the page that a reply leads to. */
+  const answer = (reply: Reply, word: 'complete' | 'fail') => {
+    assert.equal(reply.status, 303, reply.text)
+    const { pathname } = new URL(reply.headers.get('location') ?? '', store.url)
+    assert.match(pathname, /^\/sandbox\/confirm\//)
+    return shop.press(pathname, { answer: word })
+  }
+  const toConfirm = async (client: Client) => {
+    const { body } = await client.post('/api/billing/create-payment-session')
+    const page = new URL(body.url).pathname
+    const challenge = /href="(\/sandbox\/confirm\/\w+)"/.exec((await store.get(page)).text)?.[1] ?? ''
+    return { page, challenge }
+  }
+
+  test('a first payment opens nothing before it is confirmed, can be found again, and opens the plan then', async () => {
+    const ada = await store.as('ada')
+    const url = await open(ada)
+    const asked = await shop.pay(url, ASKS_ALWAYS)
+    await store.settle()
+    assert.deepEqual(await state(ada), ['free', 'free', 'incomplete', 'requires_action'])
+    assert.equal((await ada.get('/api/api-keys')).status, 403, 'the gate is closed')
+    assert.equal((await shop.subscriptionOf(ada)).status, 'incomplete')
+
+    // She has lost the page: the billing page leads to the invoice, and that one to the bank.
+    const { page, challenge } = await toConfirm(ada)
+    assert.match((await store.get(page)).text, /Your bank asks you to confirm this payment/)
+    assert.equal(asked.headers.get('location')?.endsWith(challenge), true)
+    const back = await shop.press(challenge, { answer: 'complete' })
+    assert.equal(back.headers.get('location'), `${store.config.urls.frontend}/dashboard?success=true`)
+    assert.deepEqual(await state(ada), ['active', 'pro', 'active', null])
+    assert.equal((await shop.press(challenge, { answer: 'complete' })).status, 410, 'once')
+    assert.equal((await shop.pay(url, GOOD_CARD)).status, 400, 'the checkout is done')
+    const { processor_customer_id: customer } = await view(ada)
+    assert.equal((await shop.processor.charges.list({ customer })).data.length, 1)
+  })
+
+  test('a confirmation that fails leaves the checkout open, and another card pays the same subscription', async () => {
+    const bob = await store.as('bob')
+    const url = await open(bob)
+    const failed = await answer(await shop.pay(url, ASKS_ONCE), 'fail')
+    assert.match(failed.text, /unable to authenticate/)
+    await store.settle()
+    assert.deepEqual(await state(bob), ['free', 'free', 'incomplete', 'requires_payment_method'])
+    assert.equal((await shop.pay(url, GOOD_CARD)).status, 303)
+    assert.deepEqual(await state(bob), ['active', 'pro', 'active', null])
+    const { processor_customer_id: customer } = await view(bob)
+    assert.equal((await shop.processor.subscriptions.list({ customer, status: 'all' })).data.length, 1)
+    assert.equal((await shop.processor.charges.list({ customer })).data.length, 1)
+  })
+
+  test('a renewal that the bank asks about keeps the plan open, is written of once, and is made on its invoice’s page', async () => {
+    const dora = await store.as('dora')
+    await answer(await shop.pay(await open(dora), ASKS_ALWAYS), 'complete')
+    await shop.portal(dora, 'renew-well')
+    for (let time = 0; time < 3; time++) await store.app.service.billing.sync()
+    assert.deepEqual(await state(dora), ['past_due', 'pro', 'past_due', 'requires_action'])
+    assert.equal((await dora.get('/api/api-keys')).status, 200, 'the gate is open')
+    assert.ok((await view(dora)).open_until > store.clock.now())
+    assert.equal(await letters(dora, /bank asks you to confirm/), 1)
+    assert.equal(await letters(dora, /did not go through/), 0, 'one letter of one matter')
+
+    const { challenge } = await toConfirm(dora)
+    const refused = await shop.press(challenge, { answer: 'fail' })
+    assert.match(refused.text, /unable to authenticate/)
+    await store.settle()
+    assert.deepEqual(await state(dora), ['past_due', 'pro', 'past_due', 'requires_payment_method'])
+    const { page } = await toConfirm(dora)
+    await answer(await shop.press(page, { card: ASKS_ONCE }), 'complete')
+    await store.settle()
+    assert.deepEqual(await state(dora), ['active', 'pro', 'active', null])
+    assert.equal(await letters(dora, /plan is paid/), 1)
+
+    // The card that was confirmed is kept, and its bank asks no more.
+    await shop.portal(dora, 'renew-well')
+    assert.deepEqual(await state(dora), ['active', 'pro', 'active', null])
+  })
+
+  test('a change that the bank would ask about changes nothing and leads to a checkout, where it can', async () => {
+    const fred = await store.as('fred')
+    await answer(await shop.pay(await open(fred), ASKS_ALWAYS), 'complete')
+    const preview = await fred.post('/api/billing/change/preview', { price_id: PRICES.enterprise })
+    const change = { price_id: PRICES.enterprise, proration_at: preview.body.proration_at }
+    const refused = await fred.post('/api/billing/change', change)
+    assert.deepEqual([refused.status, refused.body.code], [402, 'payment_to_confirm'])
+    assert.deepEqual(await state(fred), ['active', 'pro', 'active', null])
+
+    await answer(await shop.pay(await open(fred, PRICES.enterprise), ASKS_ALWAYS), 'complete')
+    await store.settle()
+    await store.app.service.billing.sync()
+    assert.deepEqual(await state(fred), ['active', 'enterprise', 'active', null])
+    const { processor_customer_id: customer } = await view(fred)
+    const { data } = await shop.processor.subscriptions.list({ customer, status: 'active' })
+    assert.equal(data.length, 1)
+  })
+
+  test('a pause ends when its payment is confirmed, whatever is pressed meanwhile', async () => {
+    const gina = await store.as('gina')
+    await answer(await shop.pay(await open(gina), ASKS_ALWAYS), 'complete')
+    await gina.post('/api/billing/pause')
+    for (let time = 0; time < 2; time++) {
+      assert.equal((await gina.post('/api/billing/resume')).status, 200)
+      assert.deepEqual(await state(gina), ['past_due', 'free', 'paused', 'requires_action'])
+    }
+    const { invoices } = (await gina.get('/api/billing/invoices')).body
+    assert.equal(invoices.filter(({ status }: { status: string }) => status === 'open').length, 1)
+    const { challenge } = await toConfirm(gina)
+    await shop.press(challenge, { answer: 'complete' })
+    await store.settle()
+    assert.deepEqual(await state(gina), ['active', 'pro', 'active', null])
+    assert.ok(Date.parse((await view(gina)).current_period_end) - store.clock.ms() > 27 * DAY_MS)
+  })
+
+  test('a purchase is made when its payment is confirmed, and once', async () => {
+    const hugo = await store.buyer('hugo')
+    const url = (await hugo.get('/api/checkout?tier=basic')).headers.get('location') ?? ''
+    const asked = await shop.pay(url, ASKS_ALWAYS)
+    await store.settle()
+    assert.deepEqual((await hugo.get('/api/purchases')).body, [])
+    const failed = await answer(asked, 'fail')
+    assert.match(failed.text, /unable to authenticate/)
+    assert.equal((await hugo.get('/api/checkout?tier=basic')).headers.get('location'), url, 'it is still open')
+    const again = await shop.pay(url, ASKS_ONCE)
+    assert.match((await store.get(new URL(url).pathname)).text, /href="\/sandbox\/confirm\//)
+    const back = await answer(again, 'complete')
+    const { pathname, search } = new URL(back.headers.get('location') ?? '')
+    assert.match((await hugo.get(pathname + search)).text, /your payment has arrived/)
+    assert.equal((await hugo.get('/api/purchases')).body.length, 1)
+    assert.equal((await answer(again, 'complete')).status, 410)
+    assert.equal(await letters(hugo, /license/i), 1)
+  })
+
+  test('what is no question of a bank is answered by none', async () => {
+    for (const id of ['pi_nope', 'cs_test_nope', 'in_x', '..%2F..%2Fmail']) {
+      assert.ok((await shop.press(`/sandbox/confirm/${id}`, { answer: 'complete' })).status >= 400, id)
+    }
+    const eve = await store.as('eve')
+    await shop.subscribe(eve)
+    const { processor_customer_id: customer } = await view(eve)
+    const [paid] = (await shop.processor.paymentIntents.list({ customer })).data
+    assert.equal((await shop.press(`/sandbox/confirm/${paid?.id}`, { answer: 'complete' })).status, 410)
+  })
+
+  test('what nobody confirms within a day is given up, and cannot be confirmed any more', async () => {
+    const cleo = await store.as('cleo')
+    const asked = await shop.pay(await open(cleo), ASKS_ALWAYS)
+    const moved = await store.post('/sandbox/processor/clock', { to: new Date(store.clock.ms() + 25 * HOUR_MS) })
+    assert.equal(moved.status, 200, moved.text)
+    await store.app.service.billing.sync()
+    const { body } = await store.post('/api/auth/login', { email: cleo.email, password: PASSWORD })
+    const later = clientOf(store.url, body.access_token, cleo)
+    assert.deepEqual(await state(later), ['cancelled', 'free', null, null])
+    const late = await answer(asked, 'complete')
+    assert.equal(late.status, 410)
+    const { processor_customer_id: customer } = await view(later)
+    assert.equal((await shop.processor.charges.list({ customer })).data.length, 0)
+  })
+})

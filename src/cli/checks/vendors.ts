@@ -1,0 +1,54 @@
+/** Whether the vendors of models take their keys: each is asked for the list of its models, which costs nothing. */
+import type { Dialect } from '#models/catalogue.ts'
+import type { Config } from '../../config.ts'
+import { ASK_TIMEOUT_MS, type Line } from './line.ts'
+
+type Vendor = Config['ai']['vendors'][string]
+type Endpoint = Vendor['endpoints'][number]
+
+export async function checkVendors({ ai }: Pick<Config, 'ai'>): Promise<Line[]> {
+  return Promise.all(Object.values(ai.vendors).map(checkVendor))
+}
+
+async function checkVendor(vendor: Vendor): Promise<Line> {
+  const { keySetting, apiKey, sandboxed, endpoints, missingKeys, dialect } = vendor
+  const name = `Model ${vendor.name}`
+  if (sandboxed) return { mark: 'sandbox', name, says: `no ${keySetting}; answers with quotations` }
+  if (apiKey === null) return { mark: 'off', name, says: `${keySetting} is not set` }
+  const told = await Promise.all(endpoints.map((endpoint) => ask(dialect, endpoint)))
+  const says = told.map((one, i) => {
+    const endpoint = endpoints[i] as Endpoint
+    return `${endpoint.name === vendor.name ? '' : `${endpoint.name} `}${endpoint.baseUrl}${one.says}`
+  })
+  const mark = told.some(({ isWell }) => !isWell) ? 'wrong' : 'ok'
+  return { mark, name, says: [...says, ...missingKeys.map((missing) => `${missing} is not set`)].join(', ') }
+}
+
+const LISTS: Record<Dialect, (apiKey: string) => { path: string; headers: Record<string, string> }> = {
+  openai: (apiKey) => ({ path: '/models', headers: { authorization: `Bearer ${apiKey}` } }),
+  anthropic: (apiKey) => ({
+    path: '/v1/models?limit=1',
+    headers: { 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' },
+  }),
+  gemini: (apiKey) => ({ path: '/v1beta/models?pageSize=1', headers: { 'x-goog-api-key': apiKey } }),
+}
+
+async function ask(dialect: Dialect, { baseUrl, apiKey }: Endpoint): Promise<{ isWell: boolean; says: string }> {
+  const { path, headers } = LISTS[dialect](apiKey)
+  try {
+    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS)
+    const { status, body } = await fetch(baseUrl + path, { headers, signal, redirect: 'manual' })
+    await body?.cancel()
+    if (status === 200) return { isWell: true, says: '' }
+    // At its limit it has looked at the key.
+    if (status === 429) return { isWell: true, says: ' (at its limit now)' }
+    if (status === 404 || status === 405) return { isWell: true, says: ' (lists no models, so the key was not tried)' }
+    // Gemini says 400 of a key that it does not know.
+    const isKey = status === 401 || status === 403 || (status === 400 && dialect === 'gemini')
+    return { isWell: false, says: isKey ? ` does not take the key (${status})` : ` answers ${status}` }
+  } catch (error) {
+    const { cause, message } = error as Error
+    const why = cause instanceof Error && cause.message !== '' ? cause.message : message
+    return { isWell: false, says: ` cannot be reached: ${why}` }
+  }
+}

@@ -1,0 +1,8 @@
+// Makes a value for SECRET_KEY: 256 random bits. Nothing is read or kept.
+import { randomBytes } from 'node:crypto'
+import type { Context } from './context.ts'
+
+export async function run(_args: string[], { print }: Pick<Context, 'print'>): Promise<number> {
+  print(randomBytes(32).toString('base64url'))
+  return 0
+}

@@ -1,0 +1,26 @@
+/** Authorization that was refused, as lines of the log (ASVS 16.3.2): who asked, from where, for what. One a minute for each caller and reason, which tells how many came between. */
+import type { FastifyRequest } from 'fastify'
+import type { Problem } from '../problem.ts'
+import { seldom } from '../telemetry/log.ts'
+
+/** Then begun anew: nobody grows the process by asking for what they may not have. */
+const REMEMBERED_MAX = 1_000
+
+const FORBIDDEN = 403
+
+const writers = new WeakMap<object, Map<string, ReturnType<typeof seldom>>>()
+
+/** Whoever is nobody is refused by every door, and counted in the metrics alone. */
+export function logRefusal(request: FastifyRequest, { code, status }: Problem): void {
+  const { caller, log } = request
+  if (status !== FORBIDDEN || !caller) return
+  const known = writers.get(log) ?? new Map<string, ReturnType<typeof seldom>>()
+  writers.set(log, known)
+  const key = `${caller.userId} ${code}`
+  if (!known.has(key) && known.size >= REMEMBERED_MAX) known.clear()
+  const write = known.get(key) ?? seldom((details, message) => log.warn(details, message))
+  known.set(key, write)
+  const { userId, keyId } = caller
+  const asked = { method: request.method, route: request.routeOptions.url }
+  write({ code, userId, keyId, address: request.ip, ...asked, reqId: request.id }, 'refused')
+}

@@ -1,0 +1,179 @@
+/**
+ * What arrives and is too long for memory lies in a temporary file, open to its owner alone, until whoever took it in removes it: threads read it from there.
+ * Each process has a folder of its own with a lock that the system lets go of when it dies, so that the next start tells what is left from what is in use.
+ */
+import { type Hash, randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { type Content, inFile, inMemory } from './content.ts'
+import { FolderInUse, lockFolder } from './data-lock.ts'
+import { makeFolder } from './folder.ts'
+import { Problem } from './problem.ts'
+import { platformProblem } from './problems.ts'
+
+export type TemporaryFiles = ReturnType<typeof createTemporaryFiles>
+
+/** @param root The folder for all processes' folders; made when first needed. */
+export function createTemporaryFiles(root: string, { memoryBytes }: { memoryBytes: number }) {
+  let own: { folder: string; unlock: () => void } | null = null
+  let isClosed = false
+
+  return {
+    take,
+
+    /** An empty file, for a thread to write to. */
+    create(): { path: string; remove(): void } {
+      const path = join(folder(), randomUUID())
+      try {
+        writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
+      } catch (cause) {
+        throw notTaken(cause)
+      }
+      return { path, remove: () => rmSync(path, { force: true }) }
+    },
+
+    /** Takes away what processes have left that were killed. @returns how many files */
+    sweep(): number {
+      return existsSync(root) ? sweepFolders(root) : 0
+    },
+
+    close(): void {
+      isClosed = true
+      if (own === null) return
+      own.unlock()
+      rmSync(own.folder, { recursive: true, force: true })
+      own = null
+    },
+  }
+
+  /**
+   * Reads a stream to its end, without ending it when that fails: who sends shall still get a reply.
+   * @throws Problem 413 beyond `bytesMax`, 503 where the disk takes no more; and what the stream throws, as a 400 where it was broken off
+   */
+  async function take(
+    stream: Readable,
+    { bytesMax = Infinity, hash }: { bytesMax?: number; hash?: Hash } = {},
+  ): Promise<Content> {
+    let pieces: Uint8Array[] = []
+    let sizeBytes = 0
+    let spilling: Promise<void> | undefined
+    const spilled: { to: { path: string; handle: FileHandle } | null } = { to: null }
+
+    async function spill(): Promise<void> {
+      try {
+        spilled.to ??= await begin(join(folder(), randomUUID()))
+        const batch = pieces
+        pieces = []
+        for (const piece of batch) await spilled.to.handle.writeFile(piece)
+      } catch (cause) {
+        throw notTaken(cause)
+      }
+    }
+
+    try {
+      await eachPiece(stream, (piece) => {
+        sizeBytes += piece.length
+        if (sizeBytes > bytesMax) throw platformProblem('body_too_large')
+        hash?.update(piece)
+        pieces.push(piece)
+        spilling = sizeBytes > memoryBytes ? spill() : undefined
+        return spilling
+      })
+    } catch (error) {
+      // A stream may break off while its file is being made.
+      await spilling?.catch(() => {})
+      await spilled.to?.handle.close()
+      if (spilled.to) rmSync(spilled.to.path, { force: true })
+      throw error
+    }
+    await spilled.to?.handle.close()
+    return spilled.to ? inFile(spilled.to.path, sizeBytes) : inMemory(Buffer.concat(pieces))
+  }
+
+  function folder(): string {
+    if (isClosed) throw platformProblem('upload_not_taken')
+    try {
+      own ??= makeOwnFolder(root)
+    } catch (cause) {
+      throw notTaken(cause)
+    }
+    return own.folder
+  }
+}
+
+async function begin(path: string): Promise<{ path: string; handle: FileHandle }> {
+  return { path, handle: await open(path, 'wx', 0o600) }
+}
+
+function notTaken(cause: unknown): Problem {
+  if (cause instanceof Problem) return cause
+  return platformProblem('upload_not_taken', { cause, headers: { 'Retry-After': '30' } })
+}
+
+/** The next piece comes when this one is dealt with. */
+function eachPiece(stream: Readable, deal: (piece: Uint8Array) => Promise<void> | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (done: () => void) => {
+      stream.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      done()
+    }
+    const fail = (error: unknown) => {
+      stream.pause()
+      settle(() => reject(error))
+    }
+    const onData = (piece: Uint8Array) => {
+      try {
+        const dealing = deal(piece)
+        if (dealing === undefined) return
+        stream.pause()
+        dealing.then(() => stream.resume(), fail)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    const onEnd = () => settle(resolve)
+    const onError = (error: Error) => fail(error instanceof Problem ? error : brokenOff(error))
+    const onClose = () => fail(brokenOff(new Error('The body was broken off')))
+    stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+    if (stream.destroyed) onClose()
+    else stream.resume()
+  })
+}
+
+/** No fault of ours: whoever sent it has gone. */
+function brokenOff(error: Error): Error {
+  return 'statusCode' in error ? error : Object.assign(error, { statusCode: 400 })
+}
+
+const LOCK = 'process'
+
+function makeOwnFolder(root: string): { folder: string; unlock: () => void } {
+  for (;;) {
+    const folder = join(root, randomUUID())
+    makeFolder(folder)
+    try {
+      return { folder, unlock: lockFolder(folder, [LOCK]) }
+    } catch (error) {
+      // Between the two another's sweep has found it.
+      if (!(error instanceof FolderInUse) && existsSync(folder)) throw error
+    }
+  }
+}
+
+function sweepFolders(root: string): number {
+  let swept = 0
+  for (const name of readdirSync(root)) {
+    const folder = join(root, name)
+    try {
+      lockFolder(folder, [LOCK])()
+    } catch (error) {
+      if (error instanceof FolderInUse) continue
+      throw error
+    }
+    swept += readdirSync(folder).filter((file) => !file.startsWith(LOCK)).length
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return swept
+}

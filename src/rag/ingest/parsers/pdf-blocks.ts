@@ -1,0 +1,245 @@
+/**
+ * Headings, tables and paragraphs of a PDF, of its lines: a heading is set larger or heavier than the text and stands alone, or is a bookmark. What is
+ * neither beyond doubt stays a paragraph. No line is lost, and none changes its place.
+ */
+import type { Outline } from '../outline.ts'
+import { joinLines, type Line } from './pdf-lines.ts'
+import { type Span, type Table, tablesIn } from './pdf-tables.ts'
+import { markdownRow, markdownTable } from './table.ts'
+import type { Heading } from './unreadable.ts'
+
+/** What most of a text is set in. */
+export type Body = { height: number; font: string | null }
+
+export type PageLines = { page: number; lines: Line[] }
+
+/** A title in the file's own list of contents, and the page that it leads to. */
+export type Bookmark = { title: string; level: number; page: number }
+
+type Block = { text: string; heading?: Omit<Heading, 'at'>; table?: Table }
+
+export function bodyOf(pages: PageLines[]): Body {
+  const heights = new Map<number, number>()
+  const fonts = new Map<string | null, number>()
+  for (const { height, font, text } of pages.flatMap(({ lines }) => lines)) {
+    heights.set(rounded(height), (heights.get(rounded(height)) ?? 0) + text.length)
+    fonts.set(font, (fonts.get(font) ?? 0) + text.length)
+  }
+  return { height: mostOf(heights) ?? 0, font: mostOf(fonts) ?? null }
+}
+
+function mostOf<T>(counts: Map<T, number>): T | undefined {
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
+}
+
+const rounded = (height: number) => Math.round(height * 2) / 2
+
+/** @param bold the fonts that are */
+export function textOf(
+  pages: PageLines[],
+  body: Body,
+  bold: ReadonlySet<string>,
+  bookmarks: Bookmark[],
+): { text: string; outline: Outline } {
+  const titles = titlesIn(pages, body, bold, bookmarks)
+  const starts: { at: number; page: number }[] = []
+  const headings: Heading[] = []
+  const texts: string[] = []
+  let length = 0
+  let last: Block | undefined
+  for (const { page, lines } of pages) {
+    const blocks = blocksOf(lines, titles, last?.table?.columns ?? null)
+    for (const [i, block] of blocks.entries()) {
+      if (last !== undefined) {
+        texts.push(block.table?.goesOn ? '\n' : '\n\n')
+        length += block.table?.goesOn ? 1 : 2
+      }
+      if (i === 0) starts.push({ at: length, page })
+      if (block.heading) headings.push({ at: length, ...block.heading })
+      texts.push(block.text)
+      length += block.text.length
+      last = block
+    }
+  }
+  return { text: texts.join(''), outline: { pages: starts, headings } }
+}
+
+type Title = { level: number; lines: Line[] }
+/** By the first line of each. */
+type Titles = ReadonlyMap<Line, Title>
+
+function blocksOf(lines: Line[], titles: Titles, carried: Span[] | null): Block[] {
+  const blocks: Block[] = []
+  const tables = new Map(tablesIn(lines, carried).map((table) => [table.from, table]))
+  let run: Line[] = []
+  const endRun = () => {
+    if (run.length > 0) blocks.push({ text: joinLines(run) })
+    run = []
+  }
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] as Line
+    const table = tables.get(i)
+    const title = titles.get(line)
+    if (table !== undefined) {
+      endRun()
+      blocks.push({ text: markdownOf(table), table })
+      i = table.to - 1
+    } else if (title !== undefined) {
+      endRun()
+      blocks.push(headingOf(title))
+      i += title.lines.length - 1
+    } else run.push(line)
+  }
+  endRun()
+  return blocks
+}
+
+function markdownOf({ rows, columns, goesOn }: Table): string {
+  return goesOn ? rows.map((row) => markdownRow(row, columns.length)).join('\n') : markdownTable(rows)
+}
+
+function headingOf({ level, lines }: Title): Block {
+  const title = joinLines(lines).replace(/\s+/g, ' ')
+  return { text: `${'#'.repeat(level)} ${title}`, heading: { level, title } }
+}
+
+const LEVEL_MAX = 6
+const TITLE_MAX = 150
+const TITLE_LINES_MAX = 3
+/** What is set larger than the text, but is as much as this of all lines, is text as well. */
+const LARGE_SHARE_MAX = 0.4
+
+function titlesIn(pages: PageLines[], body: Body, bold: ReadonlySet<string>, bookmarks: Bookmark[]): Titles {
+  const found = pages.flatMap(({ lines }) => setApart(lines, body, bold))
+  const counts = Map.groupBy(found.flat(), ({ height }) => rounded(height))
+  const count = pages.reduce((sum, { lines }) => sum + lines.length, 0)
+  const styled = found.filter(
+    ([line]) => (counts.get(heightOf(line))?.length ?? 0) <= Math.max(1, count * LARGE_SHARE_MAX),
+  )
+
+  const heights = [...new Set(styled.map(([line]) => heightOf(line)))].sort((a, b) => b - a)
+  const depths = new Map<number, number>()
+  for (const [line] of styled) {
+    const height = heightOf(line)
+    if (depthOf(line) > 0) depths.set(height, Math.min(depths.get(height) ?? LEVEL_MAX, depthOf(line)))
+  }
+  const titles = new Map<Line, Title>()
+  for (const lines of styled) {
+    const height = heightOf(lines[0])
+    const level = 1 + heights.indexOf(height) + Math.max(0, depthOf(lines[0]) - (depths.get(height) ?? 0))
+    titles.set(lines[0] as Line, { level: Math.min(LEVEL_MAX, level), lines })
+  }
+  addBookmarked(titles, pages, bookmarks)
+  return titles
+}
+
+const heightOf = (line: Line | undefined) => rounded(line?.height ?? 0)
+
+/** 1 of "2 Method", 2 of "2.1 Samples", 0 of what has no number. */
+function depthOf(line: Line | undefined): number {
+  return /^\d{1,2}(?:\.\d{1,2}){0,4}(?=\.?\s)/.exec(line?.text ?? '')?.[0].split('.').length ?? 0
+}
+
+/** Runs of lines that are set as a title is. */
+function setApart(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][] {
+  const runs: Line[][] = []
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] as Line
+    const isLarge = line.heightMin >= body.height * 1.15
+    const isBold = line.font !== null && bold.has(line.font)
+    if (!isLikeTitle(line) || !(isLarge || (isBold && standsAlone(lines, i, body)))) continue
+    const run = [line]
+    while (goesOn(run.at(-1) as Line, lines[i + 1])) run.push(lines[++i] as Line)
+    const length = run.reduce((sum, { text }) => sum + text.length, 0)
+    const isText = flowsOn(run.at(-1) as Line, lines[i + 1])
+    if (run.length <= TITLE_LINES_MAX && length <= TITLE_MAX && !isText) runs.push(run)
+  }
+  return runs
+}
+
+/** The next line of the same title. */
+function goesOn(line: Line, next: Line | undefined): boolean {
+  if (next === undefined || next.font !== line.font || rounded(next.height) !== rounded(line.height)) return false
+  const step = next.y - line.y
+  return step > line.height * 0.5 && step < line.height * 1.6 && next.cells.length === 1 && depthOf(next) === 0
+}
+
+/** The first line of a paragraph, whatever it is set in. */
+function flowsOn(line: Line, next: Line | undefined): boolean {
+  const step = next === undefined ? 0 : next.y - line.y
+  return next !== undefined && step > 0 && step < line.height * 1.6 && /^\p{Ll}/u.test(next.text)
+}
+
+const caption = /^(?:figure|fig|table|abbildung|abb|tabelle|tab|figura|tableau|tabla)\b\.? ?\d/i
+const leader = /[.·…_]{4,}|(?:[.·…] ){3,}/
+
+function isLikeTitle({ text, cells }: Line): boolean {
+  const isOne = cells.length === 1 || (cells.length === 2 && /^[\dA-Z.]{1,8}$/.test(cells[0]?.text ?? ''))
+  return (
+    isOne &&
+    text.length <= TITLE_MAX &&
+    /\p{L}{2}/u.test(text) &&
+    /^[\p{Lu}\p{Lo}\p{Lt}\d§"“„«(¿¡]/u.test(text) &&
+    !/[.,;:]$|\p{Ll}[-\u00ad\u2010]$|@|:\/\//u.test(text) &&
+    !caption.test(text) &&
+    !leader.test(text)
+  )
+}
+
+/** A line of its own above what it names, in another font than the text. */
+function standsAlone(lines: Line[], i: number, body: Body): boolean {
+  const line = lines[i] as Line
+  const before = lines[i - 1]
+  const next = lines[i + 1]
+  if (line.heightMin < body.height * 0.95 || line.font === body.font || line.text.length > 80) return false
+  const below = next === undefined ? 0 : next.y - line.y
+  if (next === undefined || next.font === line.font || below < line.height * 0.5 || below > line.height * 3.5)
+    return false
+  const above = before === undefined ? Infinity : line.y - before.y
+  return above < 0 || above > Math.max(line.height * 1.45, below * 0.9)
+}
+
+/** Fonts of lines that are headings if these are bold, each with a page that has it. */
+export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number> {
+  const fonts = new Map<string, number>()
+  for (const { page, lines } of pages) {
+    for (const [i, line] of lines.entries()) {
+      if (line.font && !fonts.has(line.font) && isLikeTitle(line) && standsAlone(lines, i, body))
+        fonts.set(line.font, page)
+    }
+  }
+  return fonts
+}
+
+/** A bookmark's title is a heading however it is set. */
+function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: Bookmark[]): void {
+  const byPage = Map.groupBy(bookmarks, ({ page }) => page)
+  for (const { page, lines } of pages) {
+    for (const { title, level } of byPage.get(page) ?? []) {
+      const named = linesNamed(lines, plain(title))
+      const [first] = named
+      if (first === undefined) continue
+      for (const line of named) titles.delete(line)
+      titles.set(first, { level: Math.min(LEVEL_MAX, level), lines: named })
+    }
+  }
+}
+
+function linesNamed(lines: Line[], wanted: string): Line[] {
+  if (wanted === '') return []
+  for (let i = 0; i < lines.length; i++) {
+    for (let count = 1; count <= TITLE_LINES_MAX && i + count <= lines.length; count++) {
+      const run = lines.slice(i, i + count)
+      const text = plain(run.map(({ text }) => text).join(' '))
+      if (text === wanted) return run
+      if (text.length > wanted.length) break
+    }
+  }
+  return []
+}
+
+/** Letters and digits alone, without the number of the section. */
+function plain(title: string): string {
+  const bare = title.normalize('NFKC').replace(/^\s*(?:\d{1,3}(?:\.\d{1,3})*|[IVX]+|[A-Z])[.)]?\s+/, '')
+  return bare.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+}

@@ -1,0 +1,104 @@
+/**
+ * What is filled into the form fields of a PDF page, as pieces of text that stand where the page shows them. The trap: a field's value and what the page
+ * draws of it may differ, and what the page shows counts.
+ */
+import type { Piece } from './pdf-lines.ts'
+
+export type Annotation = {
+  subtype?: string
+  annotationFlags?: number
+  rect?: number[]
+  fieldType?: string
+  fieldValue?: unknown
+  /** What its appearance draws, line by line. */
+  textContent?: string[]
+  contentsObj?: { str?: string }
+  password?: boolean
+  multiLine?: boolean
+  checkBox?: boolean
+  radioButton?: boolean
+  exportValue?: string
+  buttonValue?: string | null
+  options?: { exportValue?: string; displayValue?: string }[]
+  defaultAppearanceData?: { fontSize?: number }
+}
+
+/** Hidden, or never shown on a screen (PDF 32000-1, table 165). */
+const HIDDEN = 2 | 32
+
+/** @returns the page's pieces with those of its fields, each behind what it stands behind */
+export function withFields(pieces: Piece[], annotations: Annotation[]): Piece[] {
+  const fields = annotations.filter(({ annotationFlags = 0 }) => (annotationFlags & HIDDEN) === 0).flatMap(piecesOf)
+  if (fields.length === 0) return pieces
+  const all = [...pieces]
+  for (const field of fields.sort((a, b) => a.y - b.y || a.x - b.x)) place(all, field)
+  return all
+}
+
+const CHECKED = '[x]'
+const UNCHECKED = '[ ]'
+
+/** A field's lines from the top down. */
+function piecesOf(annotation: Annotation): Piece[] {
+  const { rect: [left = 0, low = 0, right = 0, high = 0] = [], defaultAppearanceData, multiLine } = annotation
+  const lines = linesOf(annotation)
+  const room = (high - low) / Math.max(1, multiLine ? Math.max(lines.length, 2) : lines.length)
+  const height = Math.max(1, Math.min(defaultAppearanceData?.fontSize || 12, room * 0.8))
+  return lines.flatMap((text, i) => {
+    if (text.trim() === '') return []
+    // Where the letters stand: in the middle of a single line's box, from the top down in one of several.
+    const y = lines.length === 1 && !multiLine ? (low + high) / 2 - height * 0.35 : high - height - i * height * 1.2
+    const width = Math.min(right - left, text.length * height * 0.5)
+    return [{ text, x: left, y: -y, width, height, font: '' }]
+  })
+}
+
+function linesOf(annotation: Annotation): string[] {
+  const { subtype, fieldType, fieldValue, textContent = [], contentsObj, password, options = [] } = annotation
+  const shown = textContent.join('\n')
+  if (subtype === 'FreeText') return (shown || contentsObj?.str || '').split(/\r\n?|\n/)
+  if (subtype !== 'Widget' || password) return []
+  if (fieldType === 'Tx') return (shown.trim() ? shown : stringOf(fieldValue)).split(/\r\n?|\n/)
+  if (fieldType === 'Ch') {
+    const nameOf = (value: string) => options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value
+    return [fieldValue].flat().map((value) => nameOf(stringOf(value)))
+  }
+  return fieldType === 'Btn' ? markOf(annotation) : []
+}
+
+function markOf({ checkBox, radioButton, fieldValue, exportValue, buttonValue }: Annotation): string[] {
+  if (checkBox) return [fieldValue === exportValue ? CHECKED : UNCHECKED]
+  if (radioButton) return [fieldValue !== null && fieldValue === buttonValue ? CHECKED : UNCHECKED]
+  return []
+}
+
+const stringOf = (value: unknown) => (typeof value === 'string' ? value : '')
+
+/** Into its row, behind what stands left of it; without one behind what stands above. */
+function place(pieces: Piece[], field: Piece): void {
+  // A gap between two words of the row, told as a blank, is no gap where a field fills it.
+  for (let i = pieces.length - 1; i >= 0; i--) if (isFilled(pieces[i] as Piece, field)) pieces.splice(i, 1)
+  const row: number[] = []
+  let above = -1
+  for (const [i, piece] of pieces.entries()) {
+    if (piece.text.trim() === '') continue
+    const drop = field.y - piece.y
+    if (Math.abs(drop) < Math.max(piece.height, field.height) * 0.6) row.push(i)
+    else if (drop > 0 && drop <= field.y - (pieces[above]?.y ?? -Infinity)) above = i
+  }
+  const at = (i: number) => pieces[i] as Piece
+  const left = row.filter((i) => at(i).x <= field.x).sort((a, b) => at(b).x - at(a).x)[0]
+  const right = row.filter((i) => at(i).x > field.x).sort((a, b) => at(a).x - at(b).x)[0]
+  const nearest = left === undefined ? right : left
+  // A box stands before its label, in a form of several columns behind the label of another.
+  const isBefore =
+    right !== undefined &&
+    (left === undefined || at(right).x - field.x < Math.min(field.height * 3, field.x - at(left).x - at(left).width))
+  const y = nearest === undefined ? field.y : at(isBefore && right !== undefined ? right : nearest).y
+  pieces.splice(isBefore ? right : (left ?? above) + 1, 0, { ...field, y })
+}
+
+function isFilled({ text, x, y, width, height }: Piece, field: Piece): boolean {
+  const isHere = Math.abs(y - field.y) < Math.max(height, field.height) * 0.6
+  return isHere && text.trim() === '' && x < field.x + field.width && x + width > field.x
+}

@@ -1,0 +1,155 @@
+/**
+ * Tables among the lines of a PDF page, by their aligned columns. A PDF says of none that it is one, so only what has a head, columns that stand
+ * under each other and short cells is taken for a table; all else stays lines. The trap: text in two columns, lists and leaders look like one.
+ */
+import type { Cell, Line } from './pdf-lines.ts'
+
+export type Span = { x: number; end: number }
+
+export type Table = {
+  /** Of the lines that it is. */
+  from: number
+  to: number
+  /** As drawn; the first is the head. */
+  rows: string[][]
+  columns: Span[]
+  /** With the table of the page before: then it has no head of its own. */
+  goesOn: boolean
+}
+
+const COLUMNS_MAX = 16
+/** Beyond that many lines that align and are no table after all, the next line is not tried, but those behind them. */
+const RETRY_MAX = 40
+
+/** @param carried the columns of the table that the page before ended with */
+export function tablesIn(lines: Line[], carried: Span[] | null): Table[] {
+  const tables: Table[] = []
+  let i = 0
+  while (i < lines.length) {
+    const region = regionAt(lines, i)
+    const goesOn = i === 0 && carried !== null && continues(region.columns, carried)
+    const hasOwnHead = isTable(region, false)
+    if (hasOwnHead || (goesOn && isTable(region, true))) {
+      const rows = region.lines.map((line) => rowOf(line, region.columns))
+      tables.push({ from: i, to: i + region.lines.length, rows, columns: region.columns, goesOn: !hasOwnHead })
+      i += region.lines.length
+    } else i += region.lines.length > RETRY_MAX ? region.lines.length : 1
+  }
+  return tables
+}
+
+type Region = { lines: Line[]; columns: Span[] }
+
+/** The lines from there on whose cells fit into the same columns. */
+function regionAt(lines: Line[], from: number): Region {
+  const first = lines[from] as Line
+  const region: Region = { lines: [first], columns: first.cells.map(({ x, end }) => ({ x, end })) }
+  if (first.cells.length < 2) return region
+  for (let i = from + 1; i < lines.length; i++) {
+    const line = lines[i] as Line
+    const before = lines[i - 1] as Line
+    const size = Math.max(line.height, before.height, 1)
+    const step = line.y - before.y
+    const columns = step < size * 0.5 || step > size * 4 ? null : fitted(region.columns, line)
+    if (columns === null) break
+    region.lines.push(line)
+    region.columns = columns
+  }
+  // A line below the table may be no wider than its first column.
+  while ((region.lines.at(-1)?.cells.length ?? 2) < 2) region.lines.pop()
+  return region
+}
+
+/** The columns with a row more; null where a cell reaches over two of them, or two cells fall into one. */
+function fitted(columns: Span[], { cells, height }: Line): Span[] | null {
+  const gutter = height * 0.3
+  const grown = columns.map((column) => ({ ...column }))
+  const taken = new Set<Span>()
+  for (const { x, end } of cells) {
+    const met = grown.filter((column) => x < column.end + gutter && end > column.x - gutter)
+    const [column] = met
+    if (met.length > 1 || (column !== undefined && taken.has(column))) return null
+    if (column === undefined) {
+      const added = { x, end }
+      taken.add(added)
+      grown.push(added)
+      continue
+    }
+    taken.add(column)
+    column.x = Math.min(column.x, x)
+    column.end = Math.max(column.end, end)
+  }
+  return grown.length > COLUMNS_MAX ? null : grown.sort((a, b) => a.x - b.x)
+}
+
+function columnOf(columns: Span[], cell: Cell): number {
+  return columns.findIndex((column) => cell.x < column.end && cell.end > column.x)
+}
+
+function rowOf(line: Line, columns: Span[]): string[] {
+  const row = columns.map(() => '')
+  for (const cell of line.cells) {
+    const i = Math.max(0, columnOf(columns, cell))
+    row[i] = row[i] === '' ? cell.text : `${row[i]} ${cell.text}`
+  }
+  return row
+}
+
+function continues(columns: Span[], carried: Span[]): boolean {
+  return (
+    columns.length === carried.length &&
+    columns.every((column, i) => column.x < (carried[i]?.end ?? 0) && column.end > (carried[i]?.x ?? 0))
+  )
+}
+
+/** Of a column's cells; longer ones are prose. */
+const SHORT_MAX = 20
+const LONG_MAX = 90
+const leader = /[.·…_]{4,}|(?:[.·…] ){3,}/
+const bullet = /^(?:[-–—•◦▪■●○‣·*§o]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])$/
+
+function isTable({ lines, columns }: Region, goesOn: boolean): boolean {
+  const body = goesOn ? lines : lines.slice(1)
+  const rowsMin = goesOn ? 1 : columns.length === 2 ? 3 : 2
+  if (columns.length < 2 || body.length < rowsMin) return false
+  if (body.filter(({ cells }) => cells.length > 1).length < body.length * 0.6) return false
+  const cells = columns.map((_, i) =>
+    body.flatMap((line) => line.cells.filter((cell) => columnOf(columns, cell) === i)),
+  )
+  if (cells.flat().length < body.length * columns.length * 0.55) return false
+  if (lines.some((line) => leader.test(line.text))) return false
+  if (cells.some((column) => column.filter(({ text }) => bullet.test(text)).length > column.length / 2)) return false
+  const lengths = cells.map((column) => column.reduce((sum, { text }) => sum + text.length, 0) / column.length)
+  if (Math.min(...lengths) > SHORT_MAX || Math.max(...lengths) > LONG_MAX) return false
+  const size = lines[0]?.height ?? 1
+  if (!cells.every((column) => isAligned(column, size))) return false
+  return goesOn || hasHead(lines, columns, cells)
+}
+
+/** Most cells begin, end or have their middle at the same place. */
+function isAligned(column: Cell[], size: number): boolean {
+  if (column.length < 2) return true
+  const anchors = [({ x }: Cell) => x, ({ end }: Cell) => end, ({ x, end }: Cell) => (x + end) / 2]
+  return anchors.some((anchorOf) => {
+    const places = column.map(anchorOf).sort((a, b) => a - b)
+    const middle = places[places.length >> 1] as number
+    return places.filter((place) => Math.abs(place - middle) <= size * 0.6).length >= column.length * 0.75
+  })
+}
+
+/** Names over all columns but one at most, told apart from what is below them: by its letters, by space or by the digits of a column. */
+function hasHead(lines: Line[], columns: Span[], body: Cell[][]): boolean {
+  const [head, first] = lines as [Line, Line]
+  const names = head.cells.map(({ text }) => text)
+  if (names.length < Math.max(2, columns.length - 1) || new Set(names).size < names.length) return false
+  if (names.some((name) => name.length > 40 || /[.;,]$/.test(name.replace(/\b\p{L}{1,4}\.$/u, '')))) return false
+  const isOwnFont = head.font !== null && lines.slice(1).every(({ font }) => font !== head.font)
+  if (names.some((name) => /\d/.test(name))) return isOwnFont && !names.every((name) => /^[\d.,]+$/.test(name))
+  const steps = lines.slice(2).map((line, i) => line.y - (lines[i + 1] as Line).y)
+  const usual = steps.sort((a, b) => a - b)[steps.length >> 1] ?? 0
+  const isApart = usual > 0 && first.y - head.y > usual * 1.2
+  const hasNumbers = body.some(
+    (column) => column.length >= 2 && column.filter(({ text }) => /\d/.test(text)).length > column.length * 0.6,
+  )
+  return isOwnFont || isApart || hasNumbers
+}

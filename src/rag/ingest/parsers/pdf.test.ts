@@ -1,0 +1,198 @@
+// What PDFs of one's own drawing become: every line, in its order; headings, tables, and what is filled into forms.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { chunkedText } from '../chunked-text.ts'
+import type { Outline } from '../outline.ts'
+import { parsePdf } from './pdf.ts'
+import { bytesOf, type PdfSample, pdfSamples } from './pdf-samples.ts'
+import { drawn, freeNumber, pdfOf } from './samples.ts'
+
+for (const sample of pdfSamples()) {
+  test(`${sample.name}: no line is lost, added or moved`, async () => {
+    const { text, outline = {}, warnings } = await parsePdf(bytesOf(sample))
+
+    assertSame(plain(text), plain(linesOf(sample).join('\n')))
+    const { texts, places } = cut(text, outline)
+    const paths = places.map(({ heading }) => heading).filter((path, i, all) => path !== null && path !== all[i - 1])
+    assert.deepEqual(paths, sample.headings)
+    assert.deepEqual(headsIn(text), sample.tables)
+    for (const [i, piece] of texts.entries()) {
+      if (!/^\|(?! ---)/.test(piece) || sample.tables.some((head) => piece.startsWith(head))) continue
+      assert.ok(
+        sample.tables.some((head) => places[i]?.tableHeader?.startsWith(head)),
+        `no head goes with ${piece}`,
+      )
+    }
+    assert.deepEqual(
+      warnings.map(({ page }) => page),
+      sample.running ? [null] : [],
+    )
+  })
+}
+
+function linesOf({ pages }: PdfSample): string[] {
+  return pages.flat().map(({ text }) => text)
+}
+
+/** Without what Markdown adds. */
+function plain(text: string): string {
+  return text
+    .replace(/^\| --- .*$/gm, '')
+    .replace(/^#+ /gm, '')
+    .replace(/[\s|]/g, '')
+}
+
+/** The first difference alone: these texts are long. */
+function assertSame(actual: string, expected: string): void {
+  let at = 0
+  while (at < actual.length && actual[at] === expected[at]) at++
+  assert.equal(actual.slice(Math.max(0, at - 40), at + 40), expected.slice(Math.max(0, at - 40), at + 40))
+}
+
+function headsIn(text: string): string[] {
+  return [...text.matchAll(/^(\|.*\|)\n\| --- /gm)].map(([, head]) => head as string)
+}
+
+function cut(text: string, outline: Outline) {
+  const { info, slice } = chunkedText(text, { size: 100, overlap: 0 }, outline)
+  return slice(0, info.total)
+}
+
+/** A page with these lines and these form fields. */
+function formOf(lines: string, fields: string[]): Uint8Array {
+  const free = freeNumber(1)
+  const refs = fields.map((_, i) => `${free + i} 0 R`).join(' ')
+  return pdfOf([lines], '', {
+    catalogue: `/AcroForm<</Fields[${refs}]/DA(/F 10 Tf 0 g)/DR<</Font<</F 3 0 R>>>>>>`,
+    page: `/Annots[${refs}]`,
+    objects: fields.map((field) => `<</Type/Annot/Subtype/Widget${field}>>`),
+  })
+}
+
+const read = async (bytes: Uint8Array) => (await parsePdf(bytes)).text
+
+test('what is filled into a form stands where the page shows it', async () => {
+  const page = [
+    drawn(['Name:'], { y: 700 }),
+    drawn(['Born in:'], { x: 300, y: 700 }),
+    drawn(['Smoker'], { x: 100, y: 680 }),
+    drawn(['Swimmer'], { x: 220, y: 680 }),
+    drawn(['Country:'], { y: 660 }),
+    drawn(['Single'], { x: 100, y: 640 }),
+    drawn(['Married'], { x: 220, y: 640 }),
+    drawn(['Remarks'], { y: 620 }),
+    drawn(['Signed in the harbour office.'], { y: 540 }),
+  ].join('\n')
+  const box = (name: string, x: number, y: number, state: string) =>
+    `/FT/Btn/T(${name})/Rect[${x} ${y} ${x + 10} ${y + 10}]/V/${state}/AS/${state}/AP<</N<</Yes 3 0 R/Off 3 0 R>>>>`
+  const text = await read(
+    formOf(page, [
+      '/FT/Tx/T(remarks)/Ff 4096/Rect[72 550 400 612]/V(Sails at night,\\nnever alone.)',
+      '/FT/Tx/T(born)/Rect[360 697 460 711]/V(1815)',
+      '/FT/Tx/T(name)/Rect[120 697 260 711]/V(Ada Lovelace)',
+      '/FT/Ch/T(country)/Ff 131072/Rect[130 657 260 671]/Opt[[(fr)(France)][(pt)(Portugal)]]/V(pt)',
+      box('smoker', 85, 680, 'Off'),
+      box('swimmer', 205, 680, 'Yes'),
+      box('single', 85, 640, 'Yes'),
+      box('married', 205, 640, 'Off'),
+      '/FT/Tx/T(hidden)/F 2/Rect[120 697 260 711]/V(not shown)',
+      '/FT/Tx/T(word)/Ff 8192/Rect[120 600 260 611]/V(password)',
+      '/FT/Btn/T(send)/Ff 65536/Rect[72 500 120 512]/MK<</CA(Send)>>',
+    ]),
+  )
+
+  assert.equal(
+    text.replace(/\s+/g, ' '),
+    [
+      'Name: Ada Lovelace Born in: 1815',
+      '[ ] Smoker [x] Swimmer',
+      'Country: Portugal',
+      '[x] Single [ ] Married',
+      'Remarks',
+      'Sails at night,',
+      'never alone.',
+      'Signed in the harbour office.',
+    ].join(' '),
+  )
+})
+
+test('of a field the page’s own drawing counts, not a value that differs from it', async () => {
+  const drawnValue = '/FT/Tx/T(sum)/Rect[120 697 260 711]/V(1250)/AP<</N 9 0 R>>'
+  const appearance = 'BT /F 10 Tf 2 4 Td (1,250.00 EUR) Tj ET'
+  const bytes = pdfOf([drawn(['Sum:'], { y: 700 })], '', {
+    catalogue: '/AcroForm<</Fields[8 0 R]/DA(/F 10 Tf 0 g)>>',
+    page: '/Annots[8 0 R]',
+    objects: [
+      `<</Type/Annot/Subtype/Widget${drawnValue}>>`,
+      `<</Type/XObject/Subtype/Form/BBox[0 0 140 14]/Resources<</Font<</F 3 0 R>>>>/Length ${appearance.length}>>\nstream\n${appearance}\nendstream`,
+    ],
+  })
+
+  assert.match(await read(bytes), /^Sum:\s+1,250\.00 EUR$/)
+})
+
+test('a page of nothing but filled fields is read, and one that is typed onto, too', async () => {
+  const field = '/FT/Tx/T(name)/Rect[120 697 260 711]/V(Ada Lovelace)'
+  assert.equal(await read(formOf('', [field])), 'Ada Lovelace')
+  const typed = pdfOf([drawn(['Dear sirs,'])], '', {
+    page: '/Annots[<</Type/Annot/Subtype/FreeText/Rect[72 690 300 704]/Contents(I resign.)/DA(/F 10 Tf 0 g)>>]',
+  })
+  assert.match(await read(typed), /^Dear sirs,\s+I resign\.$/)
+})
+
+test('a form that nobody has filled in says nothing but what it asks', async () => {
+  const { text, warnings } = await parsePdf(formOf(drawn(['Name:']), ['/FT/Tx/T(name)/Rect[120 697 260 711]']))
+  assert.deepEqual([text, warnings], ['Name:', []])
+})
+
+const notTables: [string, string][] = [
+  [
+    'prose in two columns that is drawn line by line',
+    Array.from({ length: 12 }, (_, i) =>
+      [72, 330].map((x) => drawn([`Line ${i} of column ${x} goes on about the sea and`], { x, y: 700 - i * 14 })),
+    )
+      .flat()
+      .join('\n'),
+  ],
+  [
+    'a numbered list',
+    Array.from({ length: 8 }, (_, i) => [
+      drawn([`${i + 1}.`], { x: 72, y: 700 - i * 14 }),
+      drawn([`Entry ${i} of the list`], { x: 110, y: 700 - i * 14 }),
+    ])
+      .flat()
+      .join('\n'),
+  ],
+  [
+    'labels and what they name',
+    ['Customer', 'Order', 'Place', 'Payment', 'Remark']
+      .flatMap((label, i) => [
+        drawn([label], { x: 72, y: 700 - i * 14 }),
+        drawn([`of ${'ABCDE'[i]} and others`], { x: 200, y: 700 - i * 14 }),
+      ])
+      .join('\n'),
+  ],
+]
+for (const [title, page] of notTables) {
+  test(`${title} is no table`, async () => assert.doesNotMatch(await read(pdfOf([page])), /\|/))
+}
+
+test('what is large but ends as a sentence does, is long or is no word is no heading', async () => {
+  const large = (text: string, y: number) => `BT /F 20 Tf 72 ${y} Td (${text}) Tj ET`
+  const body = drawn(
+    Array.from({ length: 20 }, (_, i) => `Line ${i} of the text, which is set smaller than the rest.`),
+    { y: 600 },
+  )
+  const page = [
+    large('1,250.00', 760),
+    large('It ends with a stop.', 730),
+    large('and begins small', 700),
+    large('A title', 660),
+    body,
+  ]
+  const { outline } = await parsePdf(pdfOf([page.join('\n')]))
+  assert.deepEqual(
+    outline?.headings?.map(({ title }) => title),
+    ['A title'],
+  )
+})

@@ -1,0 +1,129 @@
+// Uploads that are too long for memory: read whole, kept nowhere but where they belong, and gone however the request ends.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Client, type TestApp, testApp } from '#testing/app.ts'
+
+const LINE = 'A line of a long text, with a number to tell it from the others. '
+
+test('a long upload lies in a temporary file on its way, and nowhere after it', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const text = LINE.repeat(9_000)
+  const sha256 = createHash('sha256').update(text).digest('hex')
+
+  const file = await upload(ada, 'long.txt', text)
+  assert.equal(file.status, 200, file.text)
+  const id = String(file.body.document_ids[0]).slice(0, 12)
+  assert.deepEqual((await ada.get(`/api/rag/documents/${id}`)).body.file, {
+    name: 'long.txt',
+    bytes: text.length,
+    sha256,
+  })
+  assert.ok((await ada.get(`/api/rag/documents/${id}/file`)).text === text)
+  assert.deepEqual(left(app), [])
+
+  const json = await ada.post('/api/rag/ingest/text', { content: `${text} Also.` })
+  assert.equal(json.status, 200, json.text)
+  assert.equal(json.body.chunks_created, file.body.chunks_created)
+
+  const headers = { prefer: 'respond-async' }
+  for (const queued of [
+    await upload(ada, 'later.txt', `${text} Later.`, headers),
+    await ada.post('/api/rag/ingest/text', { content: `${text} Later too.` }, { headers }),
+  ]) {
+    assert.equal(queued.status, 202, queued.text)
+    await app.settle()
+    const job = await ada.get(`/api/rag/jobs/${queued.body.job_id}`)
+    assert.deepEqual([job.body.state, job.body.error], ['done', null])
+  }
+  assert.deepEqual(left(app), [])
+
+  for (const [status, refused] of [
+    [422, await upload(ada, 'binary.txt', `${text}\0\x01\x02${'\x03'.repeat(400_000)}`)],
+    [415, await upload(ada, 'long.exe', text)],
+    [413, await upload(ada, 'endless.txt', 'x'.repeat(26 * 1024 * 1024))],
+    [422, await upload(ada, 'long.txt', text, {}, { chunk_size: 'many' })],
+    [422, await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 'many' })],
+    [422, await ada.post('/api/rag/ingest/text', `{"content":"${text}`)],
+    [413, await ada.post('/api/rag/ingest/text', { content: 'x'.repeat(65 * 1024 * 1024) })],
+  ] as const) {
+    assert.equal(refused.status, status, refused.text.slice(0, 500))
+    assert.deepEqual(left(app), [])
+  }
+})
+
+test('a client that goes in the middle leaves nothing', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const begun = LINE.repeat(9_000)
+  const starts: [path: string, type: string, start: string][] = [
+    ['/api/rag/ingest/text', 'application/json', `{"content":"${begun}`],
+    [
+      '/api/rag/ingest/file',
+      'multipart/form-data; boundary=x',
+      `--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${begun}`,
+    ],
+  ]
+  for (const [path, type, start] of starts) {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: ${type}\r\nContent-Length: 9000000\r\n\r\n${start}`,
+    )
+    await until(() => left(app).length > 0)
+    socket.destroy()
+    await until(() => left(app).length === 0)
+  }
+  assert.equal((await upload(ada, 'a.txt', begun)).status, 200)
+})
+
+test('a disk that takes no more is told in words, and what is short is taken all the same', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const text = LINE.repeat(9_000)
+  // No folder can be made where a file is.
+  const folder = join(app.dataDir, 'tmp')
+  writeFileSync(folder, '')
+  for (const refused of [
+    await ada.post('/api/rag/ingest/text', { content: text }),
+    await upload(ada, 'a.txt', text),
+    await upload(ada, 'a.txt', text.repeat(15)),
+  ]) {
+    assert.equal(refused.status, 503, refused.text)
+    assert.equal(refused.body.code, 'upload_not_taken')
+    assert.match(refused.body.detail, /the disk takes no more/)
+    assert.equal(refused.headers.get('retry-after'), '30')
+  }
+  assert.equal((await ada.post('/api/rag/ingest/text', { content: LINE })).status, 200)
+  rmSync(folder)
+  assert.equal((await upload(ada, 'a.txt', text)).status, 200)
+})
+
+function upload(
+  client: Client,
+  name: string,
+  text: string,
+  headers: Record<string, string> = {},
+  fields: Record<string, string> = {},
+) {
+  const form = new FormData()
+  for (const [field, value] of Object.entries(fields)) form.append(field, value)
+  form.append('file', new Blob([text]), name)
+  return client.post('/api/rag/ingest/file', form, { headers })
+}
+
+function left(app: TestApp): string[] {
+  const folder = join(app.dataDir, 'tmp')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('process.lock'))
+    .map((entry) => entry.name)
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
+}

@@ -1,0 +1,69 @@
+/**
+ * Which embedder's vectors are searched: one for all documents of a user, so that no ranking mixes two. When another is set, its vectors are made beside
+ * the old ones (`renewal.ts`), and the user goes over to them in one transaction, once all his documents have them.
+ */
+import type { Db } from '#platform/db/db.ts'
+import { afterCommit } from '#platform/db/db.ts'
+import { SLICE_ROWS } from '#platform/db/slices.ts'
+import type { RagDeps } from '../deps.ts'
+import { bumpRevision, type DocumentRow, readStore } from '../documents/document-store.ts'
+
+export const TIDY_JOB = 'rag.tidy'
+
+type ServingDeps = Pick<RagDeps, 'jobs' | 'vectors'>
+
+/** Under the user's lock. @returns false where a document still has no vectors of this embedder. */
+export async function serveIfReady(deps: ServingDeps, tx: Db, userId: string, embedder: string): Promise<boolean> {
+  if ((await nextUnready(tx, userId, embedder, deps.vectors.name)) !== undefined) return false
+  const { embedder: serving } = await readStore(tx, userId)
+  const { numUpdatedRows } = await tx
+    .updateTable('rag_documents')
+    .set({ embedder, next_embedder: '' })
+    .where('user_id', '=', userId)
+    .where((e) => e.or([e('embedder', '<>', embedder), e('next_embedder', '<>', '')]))
+    .executeTakeFirstOrThrow()
+  if (serving === embedder && numUpdatedRows === 0n) return true
+  await tx.updateTable('rag_stores').set({ embedder }).where('user_id', '=', userId).execute()
+  await bumpRevision(tx, userId)
+  if (serving !== '' && serving !== embedder) {
+    await deps.jobs.enqueue(tx, TIDY_JOB, { userId }, { key: `${TIDY_JOB}:${userId}` })
+    afterCommit(tx, () => deps.vectors.forget(userId))
+  }
+  return true
+}
+
+/** A document whose vectors are not yet those that are to be searched, or not yet where they are to lie. */
+export function nextUnready(db: Db, userId: string, embedder: string, keptIn: string) {
+  return db
+    .selectFrom('rag_documents')
+    .select(UNREADY)
+    .where('user_id', '=', userId)
+    .where((e) =>
+      e.or([e.and([e('embedder', '<>', embedder), e('next_embedder', '<>', embedder)]), e('kept_in', '<>', keptIn)]),
+    )
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+const UNREADY = ['id', 'version', 'edition', 'total_chunks', 'embedder', 'next_embedder', 'kept_in'] as const
+export type UnreadyDocument = Pick<DocumentRow, (typeof UNREADY)[number]>
+
+/** The job behind a change: what is searched no more goes, some hundreds of rows a commit. `making`: the embedder that is set. */
+export async function tidyVectors(
+  { db, vectors, embedder }: Pick<RagDeps, 'db' | 'vectors' | 'embedder'>,
+  { userId }: { userId: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const documents = await db
+    .selectFrom('rag_documents')
+    .select(['version', 'embedder', 'next_embedder', 'kept_in'])
+    .where('user_id', '=', userId)
+    .execute()
+  for (const document of documents) {
+    do signal.throwIfAborted()
+    while ((await vectors.tidySlice(db, userId, document, embedder?.id ?? '')) >= SLICE_ROWS)
+  }
+  const { embedder: serving } = await readStore(db, userId)
+  await vectors.forgetOthers(db, userId, serving)
+}

@@ -1,0 +1,58 @@
+/**
+ * The best of what was found, put into the order that a cross-encoder gives them (RERANK_MODEL): a call of its own, in the ledger as any other. Where it
+ * fails or takes too long, or a budget has no room for it, the order stays as it was and the reply says so.
+ */
+import { rerank } from '#ai/rerank.ts'
+import { invalid } from '#platform/problems.ts'
+import type { RagDeps } from '../deps.ts'
+import type { RagCall } from '../metering.ts'
+import { type SearchWarning, warningOf } from './warnings.ts'
+
+/** More of them cost more, and what stands further down is seldom the answer. */
+const CANDIDATES = 30
+/** A person waits for it. */
+const PATIENCE_MS = 5_000
+
+export type RerankDeps = Pick<RagDeps, 'gateway' | 'rerankModel' | 'log'>
+type Asked = { queries: string[]; topK: number; reranks?: boolean }
+
+/** Best first; `rerank_score` on a scale of the model's own. */
+type Results<Chunk> = { found: Chunk[]; warnings: SearchWarning[] }
+
+/** @throws Problem 422 where none is there to rerank */
+export function checkRerank(reranks: boolean | null | undefined, { rerankModel }: Pick<RagDeps, 'rerankModel'>): void {
+  if (reranks === true && rerankModel === null)
+    throw invalid(['body', 'rerank'], 'This server has no model that reranks')
+}
+
+/** As many as are looked at. */
+export function candidatesOf({ rerankModel }: RerankDeps, { topK, reranks = true }: Asked): number {
+  return rerankModel === null || !reranks ? topK : Math.max(topK, CANDIDATES)
+}
+
+/** @throws the signal's reason */
+export async function reranked<Chunk extends { content: string; rerank_score?: number }>(
+  deps: RerankDeps,
+  call: RagCall,
+  asked: Asked,
+  { found, warnings }: Results<Chunk>,
+): Promise<Results<Chunk>> {
+  const { gateway, rerankModel, log } = deps
+  const { topK, reranks = true, queries } = asked
+  const query = queries.at(-1) ?? ''
+  if (rerankModel === null || !reranks || found.length < 2) return { warnings, found: found.slice(0, topK) }
+  const [candidates, others] = [found.slice(0, CANDIDATES), found.slice(CANDIDATES)]
+  const documents = candidates.map(({ content }) => content)
+  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)])
+  try {
+    const { result } = await rerank(gateway, call, { first: rerankModel, query, documents, signal })
+    const ordered = candidates
+      .map((chunk, i) => ({ ...chunk, rerank_score: result[i] as number }))
+      .sort((a, b) => b.rerank_score - a.rerank_score)
+    return { warnings, found: [...ordered, ...others].slice(0, topK) }
+  } catch (error) {
+    call.signal.throwIfAborted()
+    log.warn({ err: error, model: rerankModel }, 'what was found could not be reranked')
+    return { found: found.slice(0, topK), warnings: [...warnings, warningOf('not_reranked')] }
+  }
+}

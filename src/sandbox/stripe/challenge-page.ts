@@ -1,0 +1,41 @@
+/** The page of the payer's bank (3-D Secure): it asks whether a payment is theirs, and leads back to where they were paying. */
+import type { FastifyInstance } from 'fastify'
+import { html } from '#platform/http/html.ts'
+import { atomically } from '../database.ts'
+import { money, show } from '../page.ts'
+import { OPEN } from '../route.ts'
+import { backFrom, showCheckout } from './checkout-page.ts'
+import { answerBank, questionOf } from './checkout-payment.ts'
+import type { Courier } from './deliveries.ts'
+import type { ProcessorDeps } from './deps.ts'
+import { faultsAsPages, field } from './hosted-page.ts'
+import { showInvoice } from './invoice-page.ts'
+
+type Params = { Params: { id: string } }
+
+const WEBHOOK_PATIENCE_MS = 3_000
+
+export function challengePages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
+  faultsAsPages(app)
+
+  app.get<Params>('/confirm/:id', OPEN, (request, reply) => {
+    const { id } = request.params
+    const { amount, currency } = questionOf(deps, id)
+    const main = html`<div class="card narrow"><p class="small quiet">SANDBOX BANK · 3-D Secure</p>
+<h1>Is this you?</h1>
+<p>${amount > 0 ? html`Latchkey sandbox asks for <strong class="amount">${money(amount, currency)}</strong>.` : 'Latchkey sandbox asks to keep this card for later payments. Nothing is charged now.'}</p>
+<form method="post" action="/sandbox/confirm/${id}" class="row"><button name="answer" value="complete">Complete</button><button class="danger" name="answer" value="fail">Fail</button></form>
+<p class="small quiet">At a real bank this is a code or an app. Leave the page to see what becomes of a payment that nobody confirms.</p></div>`
+    return show(reply, { title: 'Confirm the payment', place: 'processor', main, hosted: true })
+  })
+
+  app.post<Params>('/confirm/:id', OPEN, async (request, reply) => {
+    const confirms = field(request.body, 'answer') === 'complete'
+    const { session, invoice, refused } = atomically(deps.db, () => answerBank(deps, request.params.id, confirms))
+    await courier.settled(WEBHOOK_PATIENCE_MS)
+    if (session && refused === null) return reply.redirect(backFrom(session), 303)
+    if (session) return showCheckout(deps, reply, session.id, { refused: refused ?? '' })
+    if (invoice && refused !== null) return showInvoice(deps, reply, invoice, refused)
+    return reply.redirect(invoice ? `/sandbox/invoices/${invoice}` : '/sandbox', 303)
+  })
+}

@@ -1,0 +1,164 @@
+// Every state that a subscription can be in, how a customer gets there, and what the service says of it: for the API's tests and the browser's.
+import type { Client } from './app.ts'
+import { ASKS_ALWAYS, PRICES, SLOW_DEBIT, type shopOf } from './shop.ts'
+
+type ShopHands = ReturnType<typeof shopOf>
+
+export type SubscriptionState = {
+  name: string
+  /** From a new account; leaves the state as its end. */
+  bring: (shop: ShopHands, client: Client) => Promise<unknown>
+  /** `status`, `tier`, `processor_status` and `payment_status` of `GET /api/billing/subscription`. */
+  says: [status: string, tier: string, processorStatus: string | null, paymentStatus: string | null]
+  /** What access control answers at a route of paid plans. */
+  gate: 200 | 403
+  /** The badge of the billing page, and words of it. */
+  badge: string
+  words: RegExp
+  /** The button to press. */
+  button: string | null
+}
+
+const FAILING_DEBIT = '000111111116'
+
+const checkout = async (client: Client) =>
+  (await client.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)).body.url as string
+const asked = async (shop: ShopHands, client: Client) => {
+  const reply = await shop.pay(await checkout(client), ASKS_ALWAYS)
+  return new URL(reply.headers.get('location') ?? '').pathname
+}
+const confirmed = async (shop: ShopHands, client: Client) =>
+  shop.press(await asked(shop, client), { answer: 'complete' })
+const invoicePage = async (client: Client) =>
+  new URL((await client.post('/api/billing/create-payment-session')).body.url).pathname
+
+/** Needs a sandbox whose bank debits are held. */
+export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
+  {
+    name: 'never subscribed',
+    bring: async () => {},
+    says: ['free', 'free', null, null],
+    ...{ gate: 403, badge: 'No subscription', words: /no billing account yet/, button: 'See the plans' },
+  },
+  {
+    name: 'a first payment to be confirmed',
+    bring: asked,
+    says: ['free', 'free', 'incomplete', 'requires_action'],
+    ...{ gate: 403, badge: 'To be confirmed', words: /bank asks you to confirm/, button: 'Confirm the payment' },
+  },
+  {
+    name: 'a first payment whose confirmation failed',
+    bring: async (shop, client) => shop.press(await asked(shop, client), { answer: 'fail' }),
+    says: ['free', 'free', 'incomplete', 'requires_payment_method'],
+    ...{ gate: 403, badge: 'No subscription', words: /Free plan/, button: 'See the plans' },
+  },
+  {
+    name: 'a first debit under way',
+    bring: async (shop, client) => shop.pay(await checkout(client), SLOW_DEBIT),
+    says: ['free', 'free', 'incomplete', 'processing'],
+    ...{ gate: 403, badge: 'Payment under way', words: /opens by itself when it has paid/, button: null },
+  },
+  {
+    name: 'a first debit that bounced',
+    async bring(shop, client) {
+      await shop.pay(await checkout(client), FAILING_DEBIT)
+      const { customer } = await shop.subscriptionOf(client)
+      const [charge] = (await shop.processor.charges.list({ customer: String(customer) })).data
+      await shop.press(`/sandbox/processor/charges/${charge?.id}/bounce`)
+    },
+    says: ['cancelled', 'free', null, null],
+    ...{ gate: 403, badge: 'Cancelled', words: /has ended/, button: 'See the plans' },
+  },
+  {
+    name: 'active',
+    bring: (shop, client) => shop.subscribe(client),
+    says: ['active', 'pro', 'active', null],
+    ...{ gate: 200, badge: 'Active', words: /Renews on .*\$29 a month/, button: 'Change the plan' },
+  },
+  {
+    name: 'active, cancelled for its end',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await shop.portal(client, 'cancel-at-end')
+    },
+    says: ['active', 'pro', 'active', null],
+    ...{ gate: 200, badge: 'Ends soon', words: /Until then everything stays open/, button: 'Keep the plan' },
+  },
+  {
+    name: 'past due',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await shop.portal(client, 'renew-badly')
+    },
+    says: ['past_due', 'pro', 'past_due', 'requires_payment_method'],
+    ...{ gate: 200, badge: 'Payment due', words: /stays open until/, button: 'Pay now' },
+  },
+  {
+    name: 'past due, to be confirmed',
+    async bring(shop, client) {
+      await confirmed(shop, client)
+      await shop.portal(client, 'renew-well')
+    },
+    says: ['past_due', 'pro', 'past_due', 'requires_action'],
+    ...{ gate: 200, badge: 'Payment due', words: /Confirm it, so that it stays so/, button: 'Confirm the payment' },
+  },
+  {
+    name: 'past due, a debit under way',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await shop.portal(client, 'renew-badly')
+      await shop.press(await invoicePage(client), { card: SLOW_DEBIT })
+      // The processor tells of no subscription that changed: the next reading finds it.
+      await shop.portal(client, 'resume')
+    },
+    says: ['past_due', 'pro', 'past_due', 'processing'],
+    ...{ gate: 200, badge: 'Payment due', words: /can take some days/, button: 'Cancel' },
+  },
+  {
+    name: 'unpaid',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await shop.portal(client, 'give-up')
+    },
+    says: ['past_due', 'free', 'unpaid', 'requires_payment_method'],
+    ...{ gate: 403, badge: 'Payment due', words: /closed until the payment goes through/, button: 'Pay now' },
+  },
+  {
+    name: 'paused',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await client.post('/api/billing/pause')
+    },
+    says: ['past_due', 'free', 'paused', null],
+    ...{ gate: 403, badge: 'Paused', words: /closed until you resume it/, button: 'Resume' },
+  },
+  {
+    name: 'paused, its end to be confirmed',
+    async bring(shop, client) {
+      await confirmed(shop, client)
+      await client.post('/api/billing/pause')
+      await client.post('/api/billing/resume')
+    },
+    says: ['past_due', 'free', 'paused', 'requires_action'],
+    ...{ gate: 403, badge: 'Paused', words: /opens again as soon as you have/, button: 'Confirm the payment' },
+  },
+  {
+    name: 'ended',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await shop.portal(client, 'cancel-now')
+    },
+    says: ['cancelled', 'free', null, null],
+    ...{ gate: 403, badge: 'Cancelled', words: /has ended/, button: 'See the plans' },
+  },
+  {
+    name: 'subscribed again',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await shop.portal(client, 'cancel-now')
+      await shop.subscribe(client)
+    },
+    says: ['active', 'pro', 'active', null],
+    ...{ gate: 200, badge: 'Active', words: /Renews on/, button: 'Change the plan' },
+  },
+]

@@ -1,0 +1,61 @@
+// What all users together used: the days' sums once more, without the user, in the transaction that changes those. Each process adds to
+// rows of its own, of a few, so that no two wait for one; whoever reads adds them up. Always the sum of `usage_days`, to the last call.
+import './tables.ts'
+import { randomInt } from 'node:crypto'
+import { type CompiledQuery, sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import { compiledQueries } from './compiled.ts'
+import type { UsageDaysTable, UsageTotalsTable } from './tables.ts'
+
+const SLOTS = 16
+/** Two processes may share one: then they wait for each other's commit, and both count. */
+const SLOT = randomInt(SLOTS)
+
+const compiled = compiledQueries()
+
+const KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
+
+/** What adds these days to everybody's (`sign` 1), or takes away what goes with its user or its age (-1). In one order, as two processes lock them. */
+export function totalQueries(
+  db: Db,
+  days: readonly Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>[],
+  sign: 1 | -1,
+): CompiledQuery[] {
+  const totals = new Map<string, UsageTotalsTable>()
+  for (const { day, model, vendor, tier, outcome, ...sums } of days) {
+    const name = `${day}\0${model}\0${vendor}\0${tier}\0${outcome}`
+    let total = totals.get(name)
+    if (total === undefined) {
+      total = {
+        ...{ day, slot: SLOT, model, vendor, tier, outcome },
+        ...{ requests: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, cost_nanos: 0 },
+      }
+      totals.set(name, total)
+    }
+    total.requests += sign * sums.requests
+    total.prompt_tokens += sign * sums.prompt_tokens
+    total.completion_tokens += sign * sums.completion_tokens
+    total.cached_tokens += sign * sums.cached_tokens
+    total.cost_nanos += sign * sums.cost_nanos
+  }
+  const rows =
+    totals.size === 1
+      ? [...totals.values()]
+      : [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
+  return rows.map((row) => compiled(db, 'total', Object.values(row), () => addition(db, row)))
+}
+
+function addition(db: Db, row: UsageTotalsTable) {
+  return db
+    .insertInto('usage_totals')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(KEY).doUpdateSet({
+        requests: sql`usage_totals.requests + excluded.requests`,
+        prompt_tokens: sql`usage_totals.prompt_tokens + excluded.prompt_tokens`,
+        completion_tokens: sql`usage_totals.completion_tokens + excluded.completion_tokens`,
+        cached_tokens: sql`usage_totals.cached_tokens + excluded.cached_tokens`,
+        cost_nanos: sql`usage_totals.cost_nanos + excluded.cost_nanos`,
+      }),
+    )
+}
