@@ -154,6 +154,8 @@ const DURATIONS: Record<string, number> = { latency_ms: 840, first_token_ms: 310
 /** What differs in a text, and the letters that its stand-in is made of; `known` by so many of its first letters, as long as `like`. */
 const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string }[] = [
   { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
+  // Of an entry of the audit log: when it was written, and which it is of that moment.
+  { pattern: /(?<![0-9a-f])0[0-9a-f]{29}(?![0-9a-f])/g, letters: '0123456789abcdef' },
   { pattern: /(?<=\beyJ)[\w-]+\.[\w-]+\.[\w-]+/g, letters: BASE64URL, like: 'hbGciOiJFZERTQSJ9.sub_and_exp.signature' },
   { pattern: /(?<=\b(?:chatcmpl-|msg_|resp_))[0-9a-f]{24,36}/g, letters: '0123456789abcdef' },
   // Of a call: when it began, which it is of its process, and the process.
