@@ -1,6 +1,6 @@
 // A chat request as one model of OpenAI's dialect takes it. It already is in this format, so parameters alone are adapted:
-// what the model, or a server beside OpenAI, would refuse is left out or said in its own word. Members that are not known here go
-// out as they came, for the server to judge.
+// what the model, or a server beside OpenAI, would refuse is left out or said in its own word. Only members that are known here go
+// out, unless the operator says of a vendor that it takes all.
 // The trap: some server takes other models, paid searches or whole bodies by a name of its own; such names are refused in words.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits } from '#models/catalogue.ts'
@@ -43,7 +43,7 @@ const KEPT: ReadonlySet<string> = new Set(['wishes', 'max_tokens', 'max_completi
 function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiHabits): boolean {
   if (KEPT.has(name) || refuses.includes(name)) return false
   if (MEMBERS.has(name) || passes.includes(name)) return true
-  if (unknownMembers === 'taken' && !BILLED_APART.has(name)) return true
+  if (unknownMembers !== 'refused' && !BILLED_APART.has(name)) return unknownMembers === 'taken'
   throw refusal(
     `'${name.slice(0, 100)}' may be billed apart by this model's vendor, or ask another model than is named here: leave it out, or let the operator let it pass`,
     name.slice(0, 100),
