@@ -39,6 +39,11 @@ test('members that are not known here are left out, unless the operator lets the
   assert.deepEqual(sent({ passes: ['models'] }, { ...models, ...odd }), models)
   assert.deepEqual(sent({ unknownMembers: 'taken' }, odd), odd)
   assert.throws(() => sent({ unknownMembers: 'taken' }, models), { param: 'models' })
+  // What a server may take for one of ours in another case counts last there.
+  for (const name of ['Model', 'N', 'Max_Tokens', 'STREAM'])
+    assert.deepEqual(sent({ unknownMembers: 'taken' }, { [name]: 9, topP: 1 }), { topP: 1 }, name)
+  for (const name of ['Best_Of', 'API_BASE', 'model\u017f'])
+    assert.throws(() => sent({ unknownMembers: 'taken' }, { [name]: 9 }), { param: name })
   assert.throws(() => sent({ unknownMembers: 'refused' }, odd), { param: 'odd' })
   assert.deepEqual(sent({ unknownMembers: 'refused', passes: ['odd'] }, { ...odd, top_k: 5 }), { ...odd, top_k: 5 })
   assert.deepEqual(sent({ unknownMembers: 'refused', refuses: ['odd', 'top_k'] }, { ...odd, top_k: 5 }), {})
