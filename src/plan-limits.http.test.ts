@@ -238,11 +238,17 @@ suite('a plan’s limits', () => {
 
   test('only known members of a request reach a vendor, and OpenAI is told whom to take for an abuser', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
-    const paid = { models: ['openai/dearest'], plugins: [{ id: 'web' }], search_parameters: { mode: 'on' }, wishes: {} }
-    for (const model of ['gpt-4.1-mini', 'a-model-of-a-proxy']) await chat(ada, { model, seed: 7, ...paid })
+    const paid = { models: ['openai/dearest'], plugins: [{ id: 'web' }], search_parameters: { mode: 'on' } }
+    for (const model of ['gpt-4.1-mini', 'a-model-of-a-proxy']) {
+      for (const [name, value] of Object.entries(paid)) {
+        const { status, body } = await chat(ada, { model, [name]: value })
+        assert.deepEqual([status, body.error.param], [400, name])
+      }
+      await chat(ada, { model, seed: 7, wishes: {}, a_word_of_tomorrow: 1 })
+    }
     for (const { body } of openai.calls) {
       assert.equal(body.seed, 7)
-      for (const name in paid) assert.ok(!(name in body), name)
+      for (const name of [...Object.keys(paid), 'wishes', 'a_word_of_tomorrow']) assert.ok(!(name in body), name)
     }
     const [own, proxied] = openai.calls
     assert.equal(own?.body.safety_identifier, ada.userId)

@@ -26,7 +26,7 @@ test('a search that no vendor tells of is paid where it was made, and not where 
   assert.ok((await costOf('gpt-6-luna', says('found'))) < 0.001)
 })
 
-test('an operator lets a member pass, or none that is not known here', () => {
+test('members that are not known here are left out, unless the operator lets them pass, or refuses them', () => {
   const sent = (habits: object, more: object) => {
     const { shape } = createOpenAi('key', { habits })
     const { body } = shape('llama', { messages: [{ role: 'user', content: 'Hi' }], ...more }, false)
@@ -35,7 +35,15 @@ test('an operator lets a member pass, or none that is not known here', () => {
   }
   const [models, odd] = [{ models: ['a'] }, { odd: 1 }]
   assert.throws(() => sent({}, models), { param: 'models' })
-  assert.deepEqual(sent({ passes: ['models'] }, { ...models, ...odd }), { ...models, ...odd })
+  assert.deepEqual(sent({}, { ...odd, top_k: 5 }), { top_k: 5 })
+  assert.deepEqual(sent({ passes: ['models'] }, { ...models, ...odd }), models)
+  assert.deepEqual(sent({ unknownMembers: 'taken' }, odd), odd)
+  assert.throws(() => sent({ unknownMembers: 'taken' }, models), { param: 'models' })
+  // What a server may take for one of ours in another case counts last there.
+  for (const name of ['Model', 'N', 'Max_Tokens', 'STREAM'])
+    assert.deepEqual(sent({ unknownMembers: 'taken' }, { [name]: 9, topP: 1 }), { topP: 1 }, name)
+  for (const name of ['Best_Of', 'API_BASE', 'model\u017f'])
+    assert.throws(() => sent({ unknownMembers: 'taken' }, { [name]: 9 }), { param: name })
   assert.throws(() => sent({ unknownMembers: 'refused' }, odd), { param: 'odd' })
   assert.deepEqual(sent({ unknownMembers: 'refused', passes: ['odd'] }, { ...odd, top_k: 5 }), { ...odd, top_k: 5 })
   assert.deepEqual(sent({ unknownMembers: 'refused', refuses: ['odd', 'top_k'] }, { ...odd, top_k: 5 }), {})
@@ -114,12 +122,12 @@ suite('what is billed beside tokens', () => {
     assert.equal(openai.calls.length + anthropic.calls.length, 0)
   })
 
-  test('members that nobody knows reach a server of the dialect as they came, and no translation', async () => {
+  test('members that nobody knows reach no vendor, and those of other servers of the dialect no translation', async () => {
     const more = { mirostat: { mode: 2 }, novelty: [1.5, null], min_p: 0.1 }
     openai.play(says('Hi'))
     assert.equal((await chat({ model: 'gpt-4.1-mini', ...more })).status, 200)
     const { mirostat, novelty, min_p } = openai.calls.at(-1)!.body
-    assert.deepEqual({ mirostat, novelty, min_p }, more)
+    assert.deepEqual([mirostat, novelty, min_p], [undefined, undefined, 0.1])
     anthropic.play(says('Hi'))
     assert.equal((await chat({ model: CLAUDE, ...more })).status, 200)
     assert.deepEqual(

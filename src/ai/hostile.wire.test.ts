@@ -274,14 +274,18 @@ test('a model’s name reaches its vendor as a name and nothing else', async (t)
 test('no caller chooses where a request goes or what it is signed with', async (t) => {
   const { chat, vendor } = await setting(t)
   vendor.play(says('ok'))
-  await chat({
-    model: 'gpt-6-luna',
-    messages: HI,
+  const elsewhere = {
     base_url: 'http://169.254.169.254',
     api_key: 'sk-stolen',
     extra_headers: { authorization: 'Bearer stolen', 'x-evil': '1' },
-    stream: false,
-  })
+  }
+  for (const [name, value] of Object.entries(elsewhere)) {
+    const { status, body } = await chat({ model: 'gpt-6-luna', messages: HI, [name]: value })
+    assert.deepEqual([status, body.error.param], [400, name])
+  }
+  assert.equal(vendor.calls.length, 0)
+  await chat({ model: 'gpt-6-luna', messages: HI, baseUrl: elsewhere.base_url, stream: false })
+  assert.ok(!('baseUrl' in vendor.calls[0]!.body))
   const { headers } = vendor.calls[0]!
   assert.equal(headers.authorization, 'Bearer sk-test-openai-key')
   assert.equal(headers['x-evil'], undefined)

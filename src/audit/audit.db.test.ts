@@ -160,7 +160,7 @@ describe('an entry that is not linked yet', () => {
     await db.updateTable('audit_log').set({ action: 'nothing' }).where('action', '=', 'changed').execute()
     await record('after it')
 
-    assert.equal(await linkEntries(db), 1)
+    assert.deepEqual(await linkEntries(db), { forged: 1, setBack: 0 })
 
     const rows = await db
       .selectFrom('audit_log')
@@ -171,6 +171,38 @@ describe('an entry that is not linked yet', () => {
     assert.deepEqual([linked.get('nothing'), linked.get('after it')], [false, true])
     const verdict = await verifyAudit(db)
     assert.deepEqual([verdict.intact, !verdict.intact && verdict.reason], [false, 'its content was changed'])
+  })
+
+  test('is not linked behind a head that was set back, from which an entry was taken away', async (t) => {
+    const app = await testApp(t, { env: NO_WORKER })
+    const { db, clock } = app.platform
+    for (let i = 0; i < 8; i++) {
+      const event = { actorId: null, action: `a${i}`, subject: 'thing:1', at: clock.now() }
+      await transaction(db, (tx) => recordAudit(tx, event))
+    }
+    await linkEntries(db)
+    const rows = await db
+      .selectFrom('audit_log')
+      .selectAll()
+      .where('subject', '=', 'thing:1')
+      .orderBy('position')
+      .execute()
+    const [before, victim] = rows.slice(2) as [Entry, Entry]
+    // With the database alone, and no key.
+    const { chain } = victim
+    await db.deleteFrom('audit_log').where('id', '=', victim.id).execute()
+    const later = db.updateTable('audit_log').set({ position: null, hash: null }).where('chain', '=', chain)
+    await later.where('position', '>', victim.position).execute()
+    const { position, hash } = before
+    await db
+      .updateTable('audit_heads')
+      .set({ position: position ?? 0, hash: hash ?? '' })
+      .where('chain', '=', chain)
+      .execute()
+
+    assert.deepEqual(await linkEntries(db), { forged: 0, setBack: 1 })
+    const verdict = await verifyAudit(db)
+    assert.ok(verdict.intact && verdict.unlinked.entries === 4, 'none is signed anew')
   })
 
   test('is linked before the service ends', async (t) => {

@@ -1,12 +1,12 @@
 // The audit log of accounts: append-only chains. An entry is written with a keyed hash of its own, in the transaction that it tells of, and
 // linked into its chain a moment later (linking.ts), so that no sign-in waits for another; who writes to the database alone can make or change
-// none, and take none away unseen once it is linked. Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so
+// none; what they take away is seen by every process that had seen it linked, and by a note kept elsewhere (`audit verify NOTE`). Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so
 // that a deleted person's details can be erased while the chain still holds.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
-import { type Db, forUpdate, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
+import { afterCommit, type Db, forUpdate, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { CHAINS } from './migrations.ts'
@@ -232,18 +232,22 @@ async function ownFaultOf(db: Db, key: Buffer, row: Entry): Promise<string | nul
 /**
  * Links up to `limit` entries, those after a moment, into their chains, in one transaction; those of a chain that another process holds are left to it.
  * One that was not written by us is linked never.
- * @returns how many there were, how many of them are none of ours, and the last, after which the next slice begins.
+ * @returns how many there were, how many of them are none of ours, how many of their chains were set back by somebody else, and
+ * the last, after which the next slice begins.
  */
 export async function linkSlice(
   db: Db,
   after: { at: Instant; id: string } = { at: EVER, id: '' },
   limit: number = SLICE_ROWS,
-): Promise<{ seen: number; forged: number; last: { at: Instant; id: string } }> {
+): Promise<{ seen: number; forged: number; setBack: number; last: { at: Instant; id: string } }> {
   return transaction(db, async (tx) => {
     const due = await unlinkedAfter(tx, after, limit).execute()
     const last = due.at(-1) ?? after
-    if (due.length === 0) return { seen: 0, forged: 0, last }
-    const heads = await lockHeads(tx, [...new Set(due.map(({ chain }) => chain))])
+    if (due.length === 0) return { seen: 0, forged: 0, setBack: 0, last }
+    const locked = await lockHeads(tx, [...new Set(due.map(({ chain }) => chain))])
+    const reached = reachedOf(tx)
+    // What is linked behind a head that was set back would be signed anew, less what was taken away.
+    const heads = locked.filter(({ chain, position }) => position >= (reached.get(chain) ?? 0))
     const key = keyOf(tx)
     // Read again: who held a head before may have linked some of these.
     const rows = await unlinkedAfter(tx, after, limit)
@@ -265,8 +269,30 @@ export async function linkSlice(
         await tx.updateTable('audit_heads').set({ position, hash }).where('chain', '=', chain).execute()
       }
     }
-    return { seen: due.length, forged: rows.length - genuine.length, last }
+    // Heads that are as they were found count, too.
+    afterCommit(tx, () => {
+      for (const { chain, position } of heads) reached.set(chain, position)
+    })
+    const setBack = locked.length - heads.length
+    return { seen: due.length, forged: rows.length - genuine.length, setBack, last }
   })
+}
+
+/** How far this process has seen each chain reach, by the database's adapter: a head only ever goes on. */
+const reachedBy = new WeakMap<object, Map<number, number>>()
+
+function reachedOf(db: Db): Map<number, number> {
+  const { adapter } = db.getExecutor()
+  const known = reachedBy.get(adapter) ?? new Map<number, number>()
+  reachedBy.set(adapter, known)
+  return known
+}
+
+/** Before the first link, so that what is set back from now on is seen. */
+export async function lookAtHeads(db: Db): Promise<void> {
+  const heads = await db.selectFrom('audit_heads').select(['chain', 'position']).execute()
+  const reached = reachedOf(db)
+  for (const { chain, position } of heads) reached.set(chain, Math.max(position, reached.get(chain) ?? 0))
 }
 
 function lockHeads(tx: Db, chains: number[]) {

@@ -111,6 +111,8 @@ suite('a bank that asks its customer to confirm', () => {
     assert.deepEqual([refused.status, refused.body.code], [402, 'payment_to_confirm'])
     assert.deepEqual(await state(fred), ['active', 'pro', 'active', null])
 
+    // What was made later is told by the second.
+    store.clock.advance(60_000)
     await answer(await shop.pay(await open(fred, PRICES.enterprise), ASKS_ALWAYS), 'complete')
     await store.settle()
     await store.app.service.billing.sync()

@@ -38,8 +38,8 @@ export type OpenAiHabits = {
   refuses: readonly string[]
   /** Members that are refused here unless they stand in this list. */
   passes: readonly string[]
-  /** Whether it is sent members that are not known here: what they switch on is on no bill but its own. */
-  unknownMembers: 'taken' | 'refused'
+  /** What becomes of members that are not known here: what they switch on is on no bill but its own. */
+  unknownMembers: 'left-out' | 'taken' | 'refused'
   /** Members that each request gets, unless its client says something of them itself. */
   adds: Readonly<Record<string, unknown>>
   /**

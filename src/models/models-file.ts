@@ -367,7 +367,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
     refuses: ['refuses', memberNames],
     passes: ['passes', memberNames],
-    unknown_members: ['unknownMembers', (value, at) => oneOf(value, at, ['taken', 'refused'])],
+    unknown_members: ['unknownMembers', (value, at) => oneOf(value, at, ['left-out', 'taken', 'refused'])],
     adds: ['adds', members],
     thoughts: ['thoughts', (value, at) => oneOf(value, at, ['as-given', 'reasoning_content'])],
     tells_cost: ['tellsCost', flag],

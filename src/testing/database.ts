@@ -19,6 +19,9 @@ import { openPgvector } from '#rag/search/stores/pgvector.ts'
 /** Several connections at once, and a clock of its own. */
 export const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
 
+/** One connection in the process of the tests: what needs several, or much of them, is asked of a real server. */
+export const ON_EMBEDDED = process.env.TEST_ENGINE === 'pglite' && 'asked of SQLite and of a real server'
+
 export type FreshDatabase = { url: string | null; drop(): Promise<unknown> }
 
 /** An empty place of the test's own; a null address means SQLite in the test's own folder. */

@@ -14,7 +14,7 @@ import { timeOrderedIds } from './ids.ts'
 import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } from './ledger-entries.ts'
 import { isAlone } from './nodes.ts'
 import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
-import { createOwnHolds } from './own-holds.ts'
+import { createOwnHolds, type OwnHolds } from './own-holds.ts'
 import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
@@ -148,7 +148,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
         return true
       } catch (error) {
         // The try before was committed, or another node has taken this one for dead and recorded its call.
-        if (!isFirst && isUniqueViolation(error)) return true
+        if (!isFirst && isUniqueViolation(error)) return isThere(ownHolds)
         const failure = databaseFailure(error)
         if (delay === null || (failure !== null && failure !== 'busy')) return false
         isFirst = false
@@ -222,6 +222,12 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       await spool.stop()
     },
   }
+}
+
+/** Nobody has told the memory what the commit that wrote it has counted. */
+function isThere(ownHolds: Pick<OwnHolds, 'forget'> | null): true {
+  ownHolds?.forget()
+  return true
 }
 
 function wakeWaiting(waits: Pick<BudgetWaits, 'wake'>, { userId, budgets }: Granted): void {

@@ -50,7 +50,7 @@ export function recordQueries(db: Db, records: UsageRecord[], nextId: () => stri
       ),
     )
   }
-  // Last, as the only rows that others wait for.
+  // Last of these: other processes may wait for such a row.
   queries.push(...totalQueries(db, days, 1))
   return queries
 }

@@ -1,5 +1,5 @@
 // What all users together used: the days' sums once more, without the user, in the transaction that changes those. Each process adds to
-// rows of its own, of a few, so that no two wait for one; whoever reads adds them up. Always the sum of `usage_days`, to the last call.
+// rows of its own, so that no two wait for one; whoever reads adds them up. Always the sum of `usage_days`, to the last call.
 import './tables.ts'
 import { randomInt } from 'node:crypto'
 import { type CompiledQuery, sql } from 'kysely'
@@ -7,8 +7,9 @@ import type { Db } from '#platform/db/db.ts'
 import { compiledQueries } from './compiled.ts'
 import type { UsageDaysTable, UsageTotalsTable } from './tables.ts'
 
-const SLOTS = 16
-/** Two processes may share one: then they wait for each other's commit, and both count. */
+/** Rows are as many as there were processes in a day, whatever the number of slots. */
+const SLOTS = 1_024
+/** Two processes seldom share one: then they wait for each other's commit, and both count. */
 const SLOT = randomInt(SLOTS)
 
 const compiled = compiledQueries()

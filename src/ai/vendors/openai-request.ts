@@ -1,6 +1,6 @@
 // A chat request as one model of OpenAI's dialect takes it. It already is in this format, so parameters alone are adapted:
-// what the model, or a server beside OpenAI, would refuse is left out or said in its own word. Members that are not known here go
-// out as they came, for the server to judge.
+// what the model, or a server beside OpenAI, would refuse is left out or said in its own word. Only members that are known here go
+// out, unless the operator says of a vendor that it takes all.
 // The trap: some server takes other models, paid searches or whole bodies by a name of its own; such names are refused in words.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits } from '#models/catalogue.ts'
@@ -43,7 +43,10 @@ const KEPT: ReadonlySet<string> = new Set(['wishes', 'max_tokens', 'max_completi
 function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiHabits): boolean {
   if (KEPT.has(name) || refuses.includes(name)) return false
   if (MEMBERS.has(name) || passes.includes(name)) return true
-  if (unknownMembers === 'taken' && !BILLED_APART.has(name)) return true
+  // Servers written in Go read a name in any case, and the last one counts.
+  const plain = name.normalize('NFKC').toLowerCase()
+  const isOurs = KEPT.has(plain) || MEMBERS.has(plain) || plain === 'model' || plain === 'stream'
+  if (unknownMembers !== 'refused' && !BILLED_APART.has(plain)) return unknownMembers === 'taken' && !isOurs
   throw refusal(
     `'${name.slice(0, 100)}' may be billed apart by this model's vendor, or ask another model than is named here: leave it out, or let the operator let it pass`,
     name.slice(0, 100),
@@ -87,7 +90,14 @@ const BILLED_APART: ReadonlySet<string> = new Set([
     'model_list',
     'deployment_id',
     'targets',
+    'provideroptions',
+    'user_config',
   ],
+  // Lengths by other names, which outrun the one that was reserved for: llama.cpp's, TGI's.
+  ...['n_predict', 'max_new_tokens', 'max_output_tokens', 'n_cmpl', 'best_of_n'],
+  // Other weights and addresses: SGLang's, llama.cpp's, MLX'.
+  ...['bootstrap_host', 'bootstrap_port', 'lora', 'lora_path', 'adapters', 'draft_model'],
+  ...['custom_logit_processor', 'logits_processors'],
 ])
 
 /**

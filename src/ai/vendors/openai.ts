@@ -84,7 +84,7 @@ function familyHabits(model: string): OpenAiHabits {
     toolIds: 'any',
     refuses: [],
     passes: [],
-    unknownMembers: 'taken',
+    unknownMembers: 'left-out',
     adds: {},
     thoughts: 'as-given',
     tellsCost: false,

@@ -21,7 +21,7 @@ import { openDatabase } from '#platform/db/open.ts'
 import type { Config } from '#src/config.ts'
 import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
-import { freshDatabaseUrl, ON_POSTGRES } from '#testing/database.ts'
+import { freshDatabaseUrl, ON_EMBEDDED, ON_POSTGRES } from '#testing/database.ts'
 import * as backup from '../backup.ts'
 import * as copy from '../db.ts'
 import * as restore from '../restore.ts'
@@ -33,7 +33,9 @@ const commands = { backup, restore, verify, db: copy }
 const SECRET_KEY = 'a secret of the operator'
 const ODD = 'a line\u2028separator, "quotes", a \\ backslash, {braces}, ✓, 𝒳, \r\n\t, null'
 
-test('a backup made under load is of one moment; restored elsewhere it is the same, row by row and file by file', async (t) => {
+test('a backup made under load is of one moment; restored elsewhere it is the same, row by row and file by file', {
+  skip: ON_EMBEDDED,
+}, async (t) => {
   const folder = temporary(t)
   const products = makeProducts(join(folder, 'products'))
   const app = await testApp(t, { env: { SECRET_KEY, PRODUCTS_DIR: products }, worker: true })
@@ -108,7 +110,7 @@ test('a backup made under load is of one moment; restored elsewhere it is the sa
   assert.match(refused.text, /nothing is overwritten/)
 })
 
-describe('what is no backup, or not for here, changes nothing', () => {
+describe('what is no backup, or not for here, changes nothing', { skip: ON_EMBEDDED }, () => {
   test('and says why', async (t) => {
     const folder = temporary(t)
     const app = await testApp(t, { env: { SECRET_KEY } })
@@ -197,7 +199,7 @@ describe('what is no backup, or not for here, changes nothing', () => {
   })
 })
 
-test('a backup goes to a bucket and comes from it', async (t) => {
+test('a backup goes to a bucket and comes from it', { skip: ON_EMBEDDED }, async (t) => {
   const folder = temporary(t)
   const objects: Record<string, string> = {}
   const endpoint = await startBucket(t, objects, { failures: 1 })
@@ -227,7 +229,7 @@ test('a backup goes to a bucket and comes from it', async (t) => {
   assert.deepEqual([spoilt.code, /bin\/tool has other bytes/.test(spoilt.text)], [1, true], spoilt.text)
 })
 
-test('a large file goes to a bucket in parts, and a failed one leaves nothing', async (t) => {
+test('a large file goes to a bucket in parts, and a failed one leaves nothing', { skip: ON_EMBEDDED }, async (t) => {
   const objects: Record<string, string> = {}
   const trouble = { failures: 0 }
   const endpoint = await startBucket(t, objects, trouble)

@@ -19,14 +19,17 @@ const Alive = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
 const Readiness = Type.Object(
   {
     status: Type.Enum(['ready', 'draining', 'not ready']),
-    checks: Type.Object({
-      database: Type.Boolean({ description: 'It answers.' }),
-      writable: Type.Boolean({ description: 'It takes writes, and its disk is not full.' }),
-      redis: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null where none is set.' }),
-      clock_skew_ms: Type.Union([Type.Number(), Type.Null()], {
-        description: 'How far this machine’s clock is ahead of the database’s.',
-      }),
-    }),
+    checks: Type.Object(
+      {
+        database: Type.Boolean({ description: 'It answers.' }),
+        writable: Type.Boolean({ description: 'It takes writes, and its disk is not full.' }),
+        redis: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null where none is set.' }),
+        clock_skew_ms: Type.Union([Type.Number(), Type.Null()], {
+          description: 'How far this machine’s clock is ahead of the database’s.',
+        }),
+      },
+      { title: 'ReadinessChecks' },
+    ),
     configured: Type.Record(Type.String(), Type.Unknown(), { description: 'What is set up, by name; no secrets.' }),
   },
   { title: 'Readiness' },

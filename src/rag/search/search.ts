@@ -66,7 +66,7 @@ export type SearchQuery = {
  * parental leave?" finds the leave; and for all of them where it leans on what was said: it has no word of its own ("By whom?"),
  * or a single one that the documents know ("Is it paid?"). See decisions/2026-11-21-follow-up-questions.md.
  */
-const OWN_MIN = 0.4
+const OWN_MIN = 0.45
 /** Of each ranking, where several are fused. */
 const FUSED_MIN = 50
 

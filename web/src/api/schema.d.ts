@@ -1432,18 +1432,20 @@ export type ReadDocumentTextResponse = {
 
 export type Readiness = {
   status: 'ready' | 'draining' | 'not ready'
-  checks: {
-    /** It answers. */
-    database: boolean
-    /** It takes writes, and its disk is not full. */
-    writable: boolean
-    /** Null where none is set. */
-    redis: boolean | null
-    /** How far this machine’s clock is ahead of the database’s. */
-    clock_skew_ms: number | null
-  }
+  checks: ReadinessChecks
   /** What is set up, by name; no secrets. */
   configured: Record<string, unknown>
+}
+
+export type ReadinessChecks = {
+  /** It answers. */
+  database: boolean
+  /** It takes writes, and its disk is not full. */
+  writable: boolean
+  /** Null where none is set. */
+  redis: boolean | null
+  /** How far this machine’s clock is ahead of the database’s. */
+  clock_skew_ms: number | null
 }
 
 export type RefreshTokensRequest = {

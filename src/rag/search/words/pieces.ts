@@ -10,7 +10,7 @@ import { eachPiece, folded, isWord } from './terms.ts'
 export type Pieces = {
   /** By piece. */
   weights: number[]
-  /** What those could give that some text holds: of the others a question's turn of phrase would decide. */
+  /** What they could give. */
   ceiling: number
   /** Terms of the shelf, and the piece that each holds. */
   terms: Uint32Array
@@ -23,6 +23,9 @@ export type Pieces = {
 const WORDS_MAX = 5_000
 /** Of one question. */
 const HELD_MAX = 200_000
+
+/** How much of what no text holds belongs to what could be reached: of the whole a question's turn of phrase would decide. */
+const UNKNOWN = 0.4
 
 export function piecesOf(shelf: Shelf, words: { name: string; isStop: boolean }[]): Pieces {
   const pieces: Pieces = { weights: [], ceiling: 0, terms: new Uint32Array(256), held: new Uint32Array(256), length: 0 }
@@ -55,7 +58,7 @@ function add(shelf: Shelf, pieces: Pieces, piece: string, isStop: boolean): void
   const live = Math.max(1, shelf.live)
   const weight = idf(shelf, live * (1 - Math.exp(-frequency / live)), isStop)
   pieces.weights.push(weight)
-  if (frequency > 0) pieces.ceiling += weight
+  pieces.ceiling += weight * (frequency > 0 ? 1 : UNKNOWN)
 }
 
 /** Scratch space, all zeros between uses: by term, 1 + the first of its entries; by entry, 1 + the next of the same term. */

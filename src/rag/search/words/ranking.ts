@@ -38,7 +38,7 @@ const QUESTION_TERMS_MAX = 400
 const CHANCE_SHARE = 0.1
 
 /** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
-const HALF = 0.38
+const HALF = 0.4
 /**
  * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
  * more than a group of characters does, by its pieces and pairs.
@@ -369,7 +369,9 @@ function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]
       frequency[word] = 0
       best[word] = 0
     }
-    reached[at] = sum + pieces.take(K1, norm) + PASSAGE_WEIGHT * passage.best()
+    // Groups of letters alone are chance: "thanks" and "than".
+    const ofPieces = pieces.take(K1, norm)
+    reached[at] = sum === 0 ? 0 : sum + ofPieces + PASSAGE_WEIGHT * passage.best()
     passage.clear()
     for (let pair = 0; pair < pairs.length; pair++) {
       const count = pairFrequency[pair] as number
