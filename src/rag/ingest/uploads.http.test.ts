@@ -118,6 +118,7 @@ test('a disk that takes no more is told in words, and what is short is taken all
     assert.equal(refused.headers.get('retry-after'), '30')
   }
   assert.equal((await ada.post('/api/rag/ingest/text', { content: LINE })).status, 200)
+  assert.equal((await upload(ada, 'short.txt', `${LINE} Short.`)).status, 200)
   rmSync(folder)
   assert.equal((await upload(ada, 'a.txt', text)).status, 200)
 })
