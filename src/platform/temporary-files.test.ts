@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -20,6 +20,8 @@ function made(t: TestContext, memoryBytes = 1_000) {
   })
   return { root, files }
 }
+
+const log = { warn: (details: unknown) => assert.fail(JSON.stringify(details)) }
 
 const kept = (root: string) =>
   readdirSync(root, { recursive: true, withFileTypes: true })
@@ -85,6 +87,35 @@ test('where the disk takes no more, that is said', async (t) => {
   assert.throws(files.create, { code: 'upload_not_taken' })
 })
 
+test('a folder that is removed under a process is made again', async (t) => {
+  const { root, files } = made(t)
+  const long = () => files.take(Readable.from(cut(randomBytes(5_000), 500)))
+  await long()
+  for (const removed of [() => root, () => join(root, readdirSync(root)[0] ?? '')]) {
+    rmSync(removed(), { recursive: true })
+    const content = await long()
+    assert.equal((await content.read(0, 5_000)).length, 5_000)
+    files.create().remove()
+  }
+  assert.equal(readdirSync(root).length, 1)
+})
+
+test('a sweep goes on behind what it cannot remove', async (t) => {
+  const { root, files } = made(t)
+  const failed: unknown[] = []
+  const telling = { warn: (details: { folder: string }) => failed.push(details.folder) } as unknown as typeof log
+  mkdirSync(join(root, 'left'))
+  writeFileSync(join(root, 'left', 'some'), 'bytes')
+  writeFileSync(join(root, 'a-plain-file'), '')
+  assert.equal(files.sweep(telling), 1)
+  assert.deepEqual(failed, [join(root, 'a-plain-file')])
+  assert.deepEqual(readdirSync(root), ['a-plain-file'])
+
+  const noFolder = createTemporaryFiles(join(root, 'a-plain-file'), { memoryBytes: 1_000 })
+  assert.equal(noFolder.sweep(telling), 0)
+  assert.equal(failed.length, 2)
+})
+
 test('a start sweeps what killed processes have left, and nothing that is in use', async (t) => {
   const { root, files } = made(t)
   const content = await files.take(Readable.from(cut(randomBytes(5_000), 500)))
@@ -92,11 +123,11 @@ test('a start sweeps what killed processes have left, and nothing that is in use
   await once(killed, 'message')
   assert.equal(kept(root).length, 2)
   const next = createTemporaryFiles(root, { memoryBytes: 1_000 })
-  assert.equal(next.sweep(), 0)
+  assert.equal(next.sweep(log), 0)
 
   killed.kill('SIGKILL')
   await once(killed, 'exit')
-  assert.equal(next.sweep(), 1)
+  assert.equal(next.sweep(log), 1)
   assert.deepEqual(kept(root), [content.place])
   assert.equal((await content.read(0, 10)).length, 10)
 

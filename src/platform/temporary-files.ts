@@ -12,6 +12,7 @@ import { FolderInUse, lockFolder } from './data-lock.ts'
 import { makeFolder } from './folder.ts'
 import { Problem } from './problem.ts'
 import { platformProblem } from './problems.ts'
+import type { Log } from './telemetry/log.ts'
 
 export type TemporaryFiles = ReturnType<typeof createTemporaryFiles>
 
@@ -34,9 +35,9 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
       return { path, remove: () => rmSync(path, { force: true }) }
     },
 
-    /** Takes away what processes have left that were killed. @returns how many files */
-    sweep(): number {
-      return existsSync(root) ? sweepFolders(root) : 0
+    /** Takes away what processes have left that were killed. What cannot be taken away is logged and stays. @returns how many files */
+    sweep(log: Pick<Log, 'warn'>): number {
+      return sweepFolders(root, log)
     },
 
     close(): void {
@@ -95,6 +96,11 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
   function folder(): string {
     if (isClosed) throw platformProblem('upload_not_taken')
     try {
+      // Its name invites to empty it.
+      if (own !== null && !existsSync(own.folder)) {
+        own.unlock()
+        own = null
+      }
       own ??= makeOwnFolder(root)
     } catch (cause) {
       throw notTaken(cause)
@@ -162,18 +168,32 @@ function makeOwnFolder(root: string): { folder: string; unlock: () => void } {
   }
 }
 
-function sweepFolders(root: string): number {
+function sweepFolders(root: string, log: Pick<Log, 'warn'>): number {
   let swept = 0
-  for (const name of readdirSync(root)) {
-    const folder = join(root, name)
+  for (const folder of foldersIn(root, log)) {
     try {
-      lockFolder(folder, [LOCK])()
+      // Held until it is gone: let go before, another process could still lock it for its own.
+      const unlock = lockFolder(folder, [LOCK])
+      try {
+        const files = readdirSync(folder).filter((file) => !file.startsWith(LOCK)).length
+        rmSync(folder, { recursive: true, force: true })
+        swept += files
+      } finally {
+        unlock()
+      }
     } catch (error) {
-      if (error instanceof FolderInUse) continue
-      throw error
+      if (!(error instanceof FolderInUse)) log.warn({ err: error, folder }, 'what a process left could not be removed')
     }
-    swept += readdirSync(folder).filter((file) => !file.startsWith(LOCK)).length
-    rmSync(folder, { recursive: true, force: true })
   }
   return swept
+}
+
+function foldersIn(root: string, log: Pick<Log, 'warn'>): string[] {
+  if (!existsSync(root)) return []
+  try {
+    return readdirSync(root).map((name) => join(root, name))
+  } catch (error) {
+    log.warn({ err: error, folder: root }, 'the folder for temporary files cannot be read')
+    return []
+  }
 }

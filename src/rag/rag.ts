@@ -92,7 +92,7 @@ export async function createRag(
     },
     /** Looks for documents that another embedder or vector store has left behind, and for files without a document. */
     async start() {
-      const left = deps.temporaryFiles.sweep()
+      const left = deps.temporaryFiles.sweep(log)
       if (left > 0) log.info({ files: left }, 'uploads that a process left when it died were removed')
       await jobs.enqueue(db, RENEW_JOB, {}, { key: RENEW_JOB })
       const sweep = () =>

@@ -31,6 +31,8 @@ export function parseLongBodies(scope: App, { pipeline, temporaryFiles }: LongBo
     if (content.sizeBytes === 0) throw invalid(['body'], 'Field required', 'missing')
     if (typeof content.place !== 'string') return parsed(content.place)
     try {
+      // Gone while its file was closed: nobody would close what is opened now.
+      if (request.raw.socket.destroyed) throw clientGone()
       request.longText = pipeline.open(content, 'json')
       const { body, fault } = await request.longText.head()
       if (body === undefined) throw malformedJson(fault && new FAULTS[fault]())
@@ -53,9 +55,16 @@ export function openTextFor(
   utf8: Content,
   outline: Outline,
 ): TextHandle {
-  const text = pipeline.open(untilReplied(reply, utf8), 'text', outline)
+  const content = untilReplied(reply, utf8)
+  if (reply.raw.destroyed) throw clientGone()
+  const text = pipeline.open(content, 'text', outline)
   reply.raw.once('close', () => text.close())
   return text
+}
+
+/** Nobody reads it: it only ends the request. */
+function clientGone(): Error {
+  return Object.assign(new Error('The client has gone'), { statusCode: 400 })
 }
 
 function parsed(bytes: Uint8Array): unknown {

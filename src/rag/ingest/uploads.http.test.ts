@@ -1,7 +1,7 @@
 // Uploads that are too long for memory: read whole, kept nowhere but where they belong, and gone however the request ends.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -81,6 +81,25 @@ test('a client that goes in the middle leaves nothing', async (t) => {
   assert.equal((await upload(ada, 'a.txt', begun)).status, 200)
 })
 
+test('a client that goes with its last byte holds no thread', { timeout: 60_000 }, async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const body = JSON.stringify({ content: LINE.repeat(9_000) })
+  // As many as there are threads and places behind them, and some more.
+  for (let i = 0; i < 14; i++) {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(
+      `POST /api/rag/ingest/text HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
+    )
+    await until(() => bytesLeft(app) === body.length - 1)
+    socket.write(body.slice(-1), () => socket.destroy())
+    await until(() => left(app).length === 0)
+  }
+  const answer = await ada.post('/api/rag/ingest/text', { content: LINE.repeat(9_001) })
+  assert.equal(answer.status, 200, answer.text)
+})
+
 test('a disk that takes no more is told in words, and what is short is taken all the same', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -99,6 +118,7 @@ test('a disk that takes no more is told in words, and what is short is taken all
     assert.equal(refused.headers.get('retry-after'), '30')
   }
   assert.equal((await ada.post('/api/rag/ingest/text', { content: LINE })).status, 200)
+  assert.equal((await upload(ada, 'short.txt', `${LINE} Short.`)).status, 200)
   rmSync(folder)
   assert.equal((await upload(ada, 'a.txt', text)).status, 200)
 })
@@ -121,8 +141,11 @@ function left(app: TestApp): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.startsWith('process.lock'))
-    .map((entry) => entry.name)
+    .map((entry) => join(entry.parentPath, entry.name))
 }
+
+const bytesLeft = (app: TestApp) =>
+  left(app).reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))

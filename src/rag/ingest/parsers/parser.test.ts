@@ -364,6 +364,19 @@ test('a PDF that unpacks without end is stopped', async () => {
   assert.match(reason, /too long|too much/)
 })
 
+test('a short file that unpacks to a long text is read whole', async () => {
+  const sentence = 'A sentence that stands there many times. '
+  const { text } = await opened('long.docx', docxOf(paragraph(sentence.repeat(15_000))))
+  assert.ok(typeof text !== 'string')
+  assert.equal(
+    Buffer.from(await text.read(0, text.sizeBytes))
+      .toString()
+      .trim(),
+    sentence.repeat(15_000).trim(),
+  )
+  text.remove()
+})
+
 test('the pool still works after a worker was killed', async () => {
   const { text } = await cramped.read('a.docx', inMemory(docxOf(paragraph('alive'))), patient)
   assert.equal(text, 'alive')

@@ -29,6 +29,8 @@ const defaults: Limits = { timeMs: 60_000, heapMb: 512, buffersMb: 768 }
 const THREADS_MAX = 2
 const QUEUE_MAX = 32
 const WATCH_MS = 100
+/** Files up to here seldom hold a long text; one that does is read twice. */
+const SHORT_BYTES = 64 * 1024
 
 export type Parser = ReturnType<typeof createParser>
 
@@ -48,20 +50,26 @@ export function createParser(files: Pick<TemporaryFiles, 'create'>, limits: Part
     /** @throws Problem 415 (format), 422 (cannot be read, with the reason), 503 (too many at once) */
     async read(name: string, { sizeBytes, place, read }: Content, signal: AbortSignal): Promise<ParsedFile> {
       const format = formatOf(name, await read(0, Math.min(sizeBytes, HEAD_BYTES)))
-      const long = files.create()
-      try {
-        const told = new Int32Array(new SharedArrayBuffer(4))
-        const outcome = await run({ ...format, place, longPath: long.path, threadId: told }, signal)
-        if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
-        const { outline, warnings } = outcome
-        if ('text' in outcome) long.remove()
-        return { text: 'text' in outcome ? outcome.text : inFile(long.path, outcome.utf8Bytes), outline, warnings }
-      } catch (error) {
-        long.remove()
-        throw error
-      }
+      const told = new Int32Array(new SharedArrayBuffer(4))
+      const task = { ...format, place, threadId: told }
+      // A short file has no need of a disk, but where it unpacks to a long text.
+      const outcome = sizeBytes <= SHORT_BYTES ? await run({ ...task, longPath: null }, signal) : null
+      return outcome === null || 'needsFile' in outcome ? readLong(task, signal) : parsed(outcome)
     },
     close: () => pool.destroy(),
+  }
+
+  async function readLong(task: Omit<Task, 'longPath'>, signal: AbortSignal): Promise<ParsedFile> {
+    const long = files.create()
+    try {
+      const outcome = await run({ ...task, longPath: long.path }, signal)
+      const file = parsed(outcome, long.path)
+      if (typeof file.text === 'string') long.remove()
+      return file
+    } catch (error) {
+      long.remove()
+      throw error
+    }
   }
 
   async function run(task: Task, signal: AbortSignal): Promise<Outcome> {
@@ -96,6 +104,14 @@ export function createParser(files: Pick<TemporaryFiles, 'create'>, limits: Part
       clearInterval(watch)
     }
   }
+}
+
+/** @throws Problem 422 */
+function parsed(outcome: Outcome, longPath = ''): ParsedFile {
+  if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
+  if ('needsFile' in outcome) throw new Error('a long text has no file')
+  const { outline, warnings } = outcome
+  return { text: 'text' in outcome ? outcome.text : inFile(longPath, outcome.utf8Bytes), outline, warnings }
 }
 
 const tooMuchMemory = 'The file takes too much memory to read: it is damaged, or unpacks to far more than it seems.'

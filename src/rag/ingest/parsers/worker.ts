@@ -21,8 +21,8 @@ export type Task = {
   /** Of the file's name. */
   ending: string
   place: Place
-  /** Of an empty file for a long text. */
-  longPath: string
+  /** Of an empty file for a long text; null: none has been made yet. */
+  longPath: string | null
   /** Where the worker leaves its thread's id, so that its memory can be watched. */
   threadId: Int32Array
 }
@@ -32,6 +32,7 @@ export type Outcome =
   | { text: string; outline: Outline; warnings: Warning[] }
   | { utf8Bytes: number; outline: Outline; warnings: Warning[] }
   | { unreadable: string }
+  | { needsFile: true }
 
 /** Longer texts do not travel: the worker that cuts them reads them from their file. */
 const LONG_CHARACTERS = 500_000
@@ -44,6 +45,7 @@ export async function parse({ format, ending, place, longPath, threadId: told }:
     const clean = text.toWellFormed().replaceAll('\0', ' ')
     if (clean.trim() === '') return { unreadable: 'The file has no text.' }
     if (clean.length <= LONG_CHARACTERS) return { text: clean, outline, warnings }
+    if (longPath === null) return { needsFile: true }
     const utf8 = new TextEncoder().encode(clean)
     // Made anew where it was removed meanwhile it would be nobody's.
     writeFileSync(longPath, utf8, { flag: 'r+' })
