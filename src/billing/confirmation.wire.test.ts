@@ -251,4 +251,24 @@ suite('a bank that asks its customer to confirm', () => {
     const { processor_customer_id: customer } = await view(later)
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 0)
   })
+
+  test('a pause that nobody confirms the end of goes on, and leaves nothing to pay', async () => {
+    const mia = await store.as('mia')
+    await answer(await shop.pay(await open(mia), ASKS_ALWAYS), 'complete')
+    await mia.post('/api/billing/pause')
+    await mia.post('/api/billing/resume')
+    const { challenge } = await toConfirm(mia)
+    for (const days of [1, 31]) {
+      const moved = await store.post('/sandbox/processor/clock', {
+        to: new Date(store.clock.ms() + days * 25 * HOUR_MS),
+      })
+      assert.equal(moved.status, 200, moved.text)
+      await store.app.service.billing.sync()
+      const { body } = await store.post('/api/auth/login', { email: mia.email, password: PASSWORD })
+      const later = clientOf(store.url, body.access_token, mia)
+      assert.deepEqual(await state(later), ['past_due', 'free', 'paused', null])
+      assert.deepEqual(await openOf(later), [])
+    }
+    assert.equal((await shop.press(challenge, { answer: 'complete' })).status, 410)
+  })
 })
