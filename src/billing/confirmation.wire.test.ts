@@ -237,6 +237,29 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal((await shop.press(`/sandbox/confirm/${paid?.id}`, { answer: 'complete' })).status, 410)
   })
 
+  test('a first payment for what somebody else sells is no payment of ours', async () => {
+    const noa = await store.as('noa')
+    await open(noa)
+    const { processor_customer_id: customer } = await view(noa)
+    const price = await shop.processor.prices.create({
+      currency: 'usd',
+      unit_amount: 500,
+      recurring: { interval: 'month' },
+      product_data: { name: 'A magazine' },
+    })
+    const { url } = await shop.processor.checkout.sessions.create({
+      mode: 'subscription',
+      customer,
+      line_items: [{ price: price.id, quantity: 1 }],
+      success_url: 'http://127.0.0.1/read',
+    })
+    await shop.pay(url ?? '', ASKS_ALWAYS)
+    await store.settle()
+    await store.app.service.billing.sync()
+    assert.equal((await shop.subscriptionOf(noa)).status, 'incomplete')
+    assert.deepEqual((await state(noa)).at(-1), null)
+  })
+
   test('what nobody confirms within a day is given up, and cannot be confirmed any more', async () => {
     const cleo = await store.as('cleo')
     const asked = await shop.pay(await open(cleo), ASKS_ALWAYS)
