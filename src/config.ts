@@ -121,7 +121,7 @@ export function configFromProcess({ toLook = false }: { toLook?: boolean } = {})
   const config = readConfig(processEnv())
   if (config.production && config.secretKey === null && !toLook) {
     throw new ConfigError(
-      'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (npm run cli -- secret)',
+      'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (npm run -s cli -- secret)',
     )
   }
   return config

@@ -4,7 +4,7 @@ import { before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { type Client, clientOf, PASSWORD, type Reply } from '#testing/app.ts'
 import { openShop, type Shop } from '#testing/buyer.ts'
-import { ASKS_ALWAYS, ASKS_ONCE, GOOD_CARD, PRICES, shopOf } from '#testing/shop.ts'
+import { ASKS_ALWAYS, ASKS_ONCE, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, shopOf } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 suite('a bank that asks its customer to confirm', () => {
@@ -139,6 +139,74 @@ suite('a bank that asks its customer to confirm', () => {
     assert.ok(Date.parse((await view(gina)).current_period_end) - store.clock.ms() > 27 * DAY_MS)
   })
 
+  const invoicesOf = async (client: Client): Promise<{ id: string; status: string; pay_url: string }[]> =>
+    (await client.get('/api/billing/invoices')).body.invoices
+  const openOf = async (client: Client) => (await invoicesOf(client)).filter(({ status }) => status === 'open')
+
+  test('a resumption that its payer failed at the bank is tried anew with one invoice to pay, not two', async () => {
+    const iris = await store.as('iris')
+    await answer(await shop.pay(await open(iris), ASKS_ALWAYS), 'complete')
+    await iris.post('/api/billing/pause')
+    await iris.post('/api/billing/resume')
+    await shop.press((await toConfirm(iris)).challenge, { answer: 'fail' })
+    await store.settle()
+    assert.deepEqual(await state(iris), ['past_due', 'free', 'paused', 'requires_payment_method'])
+    const [failed] = await openOf(iris)
+    assert.equal((await iris.post('/api/billing/resume')).status, 200)
+    const [again, ...more] = await openOf(iris)
+    assert.ok(again && again.id !== failed?.id)
+    assert.deepEqual(more, [])
+    const late = await shop.press(new URL(failed?.pay_url ?? '').pathname, { card: GOOD_CARD })
+    assert.notEqual(late.status, 303, 'the one before is paid no more')
+    await shop.press(new URL(again.pay_url).pathname, { card: GOOD_CARD })
+    await store.settle()
+    assert.deepEqual(await state(iris), ['active', 'pro', 'active', null])
+    const { processor_customer_id: customer } = await view(iris)
+    const { data } = await shop.processor.charges.list({ customer })
+    assert.equal(data.filter(({ status }) => status === 'succeeded').length, 2, 'the first period and this one')
+  })
+
+  test('two presses of resume at once begin one period', async () => {
+    for (const [name, card, then] of [
+      ['jane', ASKS_ALWAYS, 'paused'],
+      ['kim', GOOD_CARD, 'active'],
+    ] as const) {
+      const client = await store.as(name)
+      const paid = await shop.pay(await open(client), card)
+      if (card === ASKS_ALWAYS) await answer(paid, 'complete')
+      await store.settle()
+      await client.post('/api/billing/pause')
+      const both = await Promise.all([1, 2].map(() => client.post('/api/billing/resume')))
+      // The second may also come when the first is done.
+      for (const { status, body } of both) assert.ok(status === 200 || body.code === 'nothing_to_resume', name)
+      assert.equal((await shop.subscriptionOf(client)).status, then)
+      assert.equal((await invoicesOf(client)).filter(({ status }) => status !== 'void').length, 2, name)
+    }
+  })
+
+  test('what was owed before a pause is no part of its end: it says nothing of it and stays to be paid', async () => {
+    const lea = await store.as('lea')
+    await shop.pay(await open(lea), FAILS_AT_RENEWAL)
+    await store.settle()
+    await shop.portal(lea, 'renew-well')
+    await store.settle()
+    const [owed] = await openOf(lea)
+    assert.ok(owed)
+    store.clock.advance(60_000)
+    // Whoever runs the service can, at the processor.
+    await shop.processor.subscriptions.pause((await shop.subscriptionOf(lea)).id, { type: 'subscription' })
+    await store.settle()
+    await store.app.service.billing.sync()
+    assert.deepEqual(await state(lea), ['past_due', 'free', 'paused', null])
+    store.clock.advance(60_000)
+    const refused = await lea.post('/api/billing/resume')
+    assert.deepEqual([refused.status, refused.body.code], [402, 'payment_refused'])
+    assert.deepEqual(
+      (await openOf(lea)).map(({ id }) => id),
+      [owed.id],
+    )
+  })
+
   test('a purchase is made when its payment is confirmed, and once', async () => {
     const hugo = await store.buyer('hugo')
     const url = (await hugo.get('/api/checkout?tier=basic')).headers.get('location') ?? ''
@@ -169,6 +237,29 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal((await shop.press(`/sandbox/confirm/${paid?.id}`, { answer: 'complete' })).status, 410)
   })
 
+  test('a first payment for what somebody else sells is no payment of ours', async () => {
+    const noa = await store.as('noa')
+    await open(noa)
+    const { processor_customer_id: customer } = await view(noa)
+    const price = await shop.processor.prices.create({
+      currency: 'usd',
+      unit_amount: 500,
+      recurring: { interval: 'month' },
+      product_data: { name: 'A magazine' },
+    })
+    const { url } = await shop.processor.checkout.sessions.create({
+      mode: 'subscription',
+      customer,
+      line_items: [{ price: price.id, quantity: 1 }],
+      success_url: 'http://127.0.0.1/read',
+    })
+    await shop.pay(url ?? '', ASKS_ALWAYS)
+    await store.settle()
+    await store.app.service.billing.sync()
+    assert.equal((await shop.subscriptionOf(noa)).status, 'incomplete')
+    assert.deepEqual((await state(noa)).at(-1), null)
+  })
+
   test('what nobody confirms within a day is given up, and cannot be confirmed any more', async () => {
     const cleo = await store.as('cleo')
     const asked = await shop.pay(await open(cleo), ASKS_ALWAYS)
@@ -182,5 +273,25 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal(late.status, 410)
     const { processor_customer_id: customer } = await view(later)
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 0)
+  })
+
+  test('a pause that nobody confirms the end of goes on, and leaves nothing to pay', async () => {
+    const mia = await store.as('mia')
+    await answer(await shop.pay(await open(mia), ASKS_ALWAYS), 'complete')
+    await mia.post('/api/billing/pause')
+    await mia.post('/api/billing/resume')
+    const { challenge } = await toConfirm(mia)
+    for (const days of [1, 31]) {
+      const moved = await store.post('/sandbox/processor/clock', {
+        to: new Date(store.clock.ms() + days * 25 * HOUR_MS),
+      })
+      assert.equal(moved.status, 200, moved.text)
+      await store.app.service.billing.sync()
+      const { body } = await store.post('/api/auth/login', { email: mia.email, password: PASSWORD })
+      const later = clientOf(store.url, body.access_token, mia)
+      assert.deepEqual(await state(later), ['past_due', 'free', 'paused', null])
+      assert.deepEqual(await openOf(later), [])
+    }
+    assert.equal((await shop.press(challenge, { answer: 'complete' })).status, 410)
   })
 })

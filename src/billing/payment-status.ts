@@ -7,17 +7,28 @@ import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 const WAITING = ['incomplete', 'past_due', 'unpaid', 'paused']
 
+type Waiting = Pick<Stripe.Subscription, 'status' | 'latest_invoice' | 'status_details'>
+
 /** Null where none is missing. Asks the processor once more only of what waits. */
 export async function paymentStatusOf(
-  { processor }: Pick<BillingDeps, 'processor'>,
-  { status, latest_invoice: latest }: Pick<Stripe.Subscription, 'status' | 'latest_invoice'>,
+  deps: Pick<BillingDeps, 'processor'>,
+  subscription: Waiting,
 ): Promise<string | null> {
+  return (await openInvoiceOf(deps, subscription))?.payment ?? null
+}
+
+/** The open invoice that a subscription waits for. A pause waits for that of its resumption, and for none from before it. */
+export async function openInvoiceOf(
+  { processor }: Pick<BillingDeps, 'processor'>,
+  { status, latest_invoice: latest, status_details: details }: Waiting,
+): Promise<{ id: string; payment: string | null } | null> {
   const id = idOf(latest)
   if (id === null || !WAITING.includes(status)) return null
   const invoice = await requireProcessor(processor).invoices.retrieve(id, {
     expand: ['payments.data.payment.payment_intent'],
   })
-  return invoice.status === 'open' ? paymentOf(invoice) : null
+  const isBeforePause = status === 'paused' && invoice.created < (details?.paused?.transitioned_at ?? 0)
+  return invoice.status === 'open' && !isBeforePause ? { id, payment: paymentOf(invoice) } : null
 }
 
 /** Of an open invoice. */

@@ -84,6 +84,11 @@ export function isAnswer(error: unknown): boolean {
   return !(error instanceof StripeRateLimitError) && !isUnderWay(error)
 }
 
+/** True of a failure that the processor gives once more, under a key that it knows. */
+export function isReplayed(error: unknown): boolean {
+  return error instanceof stripeSdk().errors.StripeError && error.headers?.['idempotent-replayed'] === 'true'
+}
+
 /** True when another call under the same idempotency key is still running. */
 export function isUnderWay(error: unknown): boolean {
   return error instanceof stripeSdk().errors.StripeError && error.statusCode === 409

@@ -1,11 +1,12 @@
 /** A user's subscription at the processor as it is now: what can be changed, paused and resumed. It is never named by who asks. */
 import type { Stripe } from 'stripe'
+import { MINUTE_MS } from '#platform/clock.ts'
 import { findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { idOf } from './money/refresh.ts'
-import { paymentStatusOf } from './payment-status.ts'
+import { openInvoiceOf } from './payment-status.ts'
 import { billingProblem } from './problems.ts'
-import { asking, requireProcessor, unlessMissing, unlessRefused } from './processor.ts'
+import { asking, isReplayed, requireProcessor, unlessMissing, unlessRefused } from './processor.ts'
 import { factsOf, WITH_CARD } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
@@ -59,19 +60,38 @@ export async function resumeSubscription(deps: BillingDeps, userId: string): Pro
 
 /** It runs again only when its payment went through. One that the bank has yet to settle, or asks its customer about, stays paused until then. */
 async function resumePaid(deps: BillingDeps, paused: Stripe.Subscription): Promise<void> {
-  const { subscriptions, invoices } = requireProcessor(deps.processor)
-  if (isUnderWay(await paymentStatusOf(deps, paused))) return
-  const resumed = await subscriptions.resume(paused.id, {
-    proration_behavior: 'none',
-    payment_behavior: 'resume_on_payment_success',
-  })
-  const payment = resumed.status === 'paused' ? await paymentStatusOf(deps, resumed) : null
-  const invoice = idOf(resumed.latest_invoice)
-  if (payment === null || invoice === null || isUnderWay(payment)) return
-  // Else the next try would leave two of them.
-  await invoices.voidInvoice(invoice)
-  deps.log.info({ subscription: paused.id, invoice }, 'a pause goes on: its payment was refused')
+  const earlier = await openInvoiceOf(deps, paused)
+  if (earlier && isUnderWay(earlier.payment)) return
+  // The bank has refused it since: paid beside the next one, it would be paid for nothing.
+  if (earlier) await voidInvoice(deps, earlier.id)
+  const resumed = await resumeOnce(deps, paused)
+  const open = resumed.status === 'paused' ? await openInvoiceOf(deps, resumed) : null
+  if (open === null || isUnderWay(open.payment)) return
+  await voidInvoice(deps, open.id)
+  deps.log.info({ subscription: paused.id, invoice: open.id }, 'a pause goes on: its payment was refused')
   throw billingProblem('payment_refused')
+}
+
+/** Of two presses at once the second gets the answer of the first, and bills nothing. A failure of before is no answer: it is asked anew. */
+async function resumeOnce(deps: BillingDeps, paused: Stripe.Subscription): Promise<Stripe.Subscription> {
+  const { subscriptions } = requireProcessor(deps.processor)
+  const { id, latest_invoice: latest, status_details: details } = paused
+  const resume = (idempotencyKey: string) =>
+    subscriptions.resume(
+      id,
+      { proration_behavior: 'none', payment_behavior: 'resume_on_payment_success' },
+      { idempotencyKey },
+    )
+  const key = `resume:${id}:${details?.paused?.transitioned_at ?? ''}:${idOf(latest)}`
+  return resume(key).catch((error: unknown) => {
+    if (!isReplayed(error)) throw error
+    return resume(`${key}:${Math.floor(deps.clock.ms() / MINUTE_MS)}`)
+  })
+}
+
+/** Two presses may want it at once. */
+async function voidInvoice({ processor }: Pick<BillingDeps, 'processor'>, id: string): Promise<void> {
+  await requireProcessor(processor).invoices.voidInvoice(id, {}, { idempotencyKey: `void:${id}` })
 }
 
 const isUnderWay = (payment: string | null): boolean => payment === 'processing' || payment === 'requires_action'

@@ -135,11 +135,9 @@ async function writeReads(
   const refused = await claimTrials(deps, tx, userId, read)
   // A refused trial opens nothing, also while its end is on the way.
   const subscriptions = read.map((one) => (refused.has(one.id) ? { ...one, status: 'canceled' } : one))
-  const state = stateOfAll(
-    subscriptions.filter((one) => isOurs(one, account, user, prices)),
-    prices,
-  )
-  const payment_status = missingPayment(subscriptions, state?.subscription)
+  const ours = subscriptions.filter((one) => isOurs(one, account, user, prices))
+  const state = stateOfAll(ours, prices)
+  const payment_status = missingPayment(ours, state?.subscription)
   await updateAccount(tx, userId, { version: version + 1, synced_at: now, payment_status })
   const paying = state && isLive(state.subscription) ? state.subscription.customerId : null
   await putOnRecord(tx, account, { paying })

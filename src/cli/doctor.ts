@@ -181,7 +181,7 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
   const name = 'SECRET_KEY'
   if (secretKey === null) {
     return production
-      ? { mark: 'wrong', name, says: 'not set: the service does not start without (npm run cli -- secret)' }
+      ? { mark: 'wrong', name, says: 'not set: the service does not start without (npm run -s cli -- secret)' }
       : { mark: 'off', name, says: 'not set: a copy of the database opens everything; production refuses that' }
   }
   if (secretKey.length < SECRET_LENGTH_MIN) {

@@ -243,6 +243,11 @@ test('a vendor’s key is tried where that costs nothing, and never shown', asyn
   assert.match(away, /^wrong: http:\/\/127\.0\.0\.1:1 cannot be reached: /)
   const several = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'right,mistyped' })
   assert.match(several[0] ?? '', /^wrong: .*does not take the key \(401\)$/)
+  for (const key of ['right\nmistyped', 'mistyped right', 'mistypéd', 'mistyped…']) {
+    const [broken = ''] = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key })
+    assert.match(broken, /^wrong: .* is not asked: its key has spaces/, key)
+    assert.doesNotMatch(broken, /mistyp/)
+  }
   assert.doesNotMatch([...wrong, ...several].join(), /mistyped/)
 })
 

@@ -33,7 +33,12 @@ const LISTS: Record<Dialect, (apiKey: string) => { path: string; headers: Record
   gemini: (apiKey) => ({ path: '/v1beta/models?pageSize=1', headers: { 'x-goog-api-key': apiKey } }),
 }
 
+/** What a header takes; of anything else fetch quotes the whole key. */
+const SENDABLE = /^[\x21-\x7e]+$/
+
 async function ask(dialect: Dialect, { baseUrl, apiKey }: Endpoint): Promise<{ isWell: boolean; says: string }> {
+  if (!SENDABLE.test(apiKey))
+    return { isWell: false, says: ' is not asked: its key has spaces, line breaks or letters that no key has' }
   const { path, headers } = LISTS[dialect](apiKey)
   try {
     const signal = AbortSignal.timeout(ASK_TIMEOUT_MS)

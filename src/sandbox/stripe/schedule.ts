@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
-import { intentOf } from './invoices.ts'
+import { intentOf, voidInvoice } from './invoices.ts'
 import { all, get, must, put, sideOf } from './objects.ts'
 import { methodOf } from './payment-methods.ts'
 import { upcomingInvoice } from './previews.ts'
@@ -23,7 +23,7 @@ import {
 export type Due = { at: number; what: string; customer: string; play: () => void }
 
 const DAY_S = 24 * 3_600
-/** https://docs.stripe.com/billing/subscriptions/overview: "within 23 hours". */
+/** Of a first payment and of a pause's end: https://docs.stripe.com/billing/subscriptions/overview, "within 23 hours". */
 const FIRST_PAYMENT_S = 23 * 3_600
 const TRIAL_TOLD_S = 3 * DAY_S
 const RENEWAL_TOLD_S = 7 * DAY_S
@@ -63,9 +63,7 @@ function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
 
   if (status === 'incomplete') {
     const [invoice] = openInvoices(deps, id)
-    const isSettling =
-      invoice && get<Stripe.PaymentIntent>(deps.db, intentOf(deps, invoice.id))?.status === 'processing'
-    if (invoice && !isSettling)
+    if (invoice && !isSettling(deps, invoice.id))
       add(subscription.created + FIRST_PAYMENT_S, 'the first payment was never made', () => expireFirst(deps, invoice))
     return due
   }
@@ -84,10 +82,19 @@ function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
   }
   add(subscription.pause_collection?.resumes_at, 'collection is resumed', () => resumeCollection(deps, id))
   for (const invoice of openInvoices(deps, id)) {
+    const { resumes } = side
+    if (status === 'paused' && resumes?.invoice === invoice.id) {
+      if (!isSettling(deps, invoice.id))
+        add(resumes.at + FIRST_PAYMENT_S, 'the resumption was never paid', () => voidInvoice(deps, invoice.id))
+      continue
+    }
     add(invoice.next_payment_attempt, 'an open payment is tried again', () => retry(deps, invoice.id, id))
   }
   return due
 }
+
+const isSettling = (deps: ProcessorDeps, invoiceId: string): boolean =>
+  get<Stripe.PaymentIntent>(deps.db, intentOf(deps, invoiceId))?.status === 'processing'
 
 function tellOfTrial(deps: ProcessorDeps, id: string, end: number): void {
   const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
