@@ -55,6 +55,8 @@ function tellAttack(engine: string, keys: number, told: Attacked): void {
   const unseenUsd = told.billedUsd - told.usedUsd
   if (unseenUsd > 1e-9) console.log(`\n  Billed for calls that a killed node had not noted yet: ${usd(unseenUsd)}`)
   console.log(
-    told.wrong.length > 0 ? `\n  ${told.wrong.length} are WRONG` : '\n  Never over, and none refused falsely.',
+    told.wrong.length > 0
+      ? `\n  ${told.wrong.length} are WRONG`
+      : '\n  The ledger is never over, and none was refused falsely.',
   )
 }
