@@ -100,8 +100,9 @@ export async function sendDueLetters(deps: Deps, tx: Db, account: Account, befor
   if (due.length === 0) return
   const user = await findUser(tx, account.user_id)
   if (!user?.is_active) return
-  const prices = await pricesFor(deps, tx, user.id)
-  const next = prices.get(account.next_price_id ?? '')?.tier ?? null
+  const isNextNamed = account.next_price_id !== null && due.some(({ kind }) => kind === 'renewal')
+  const prices = isNextNamed ? await pricesFor(deps, tx, user.id) : null
+  const next = prices?.get(account.next_price_id ?? '')?.tier ?? null
   for (const { kind, about } of due) {
     await sendLetter(deps, tx, user.id, about, composed(deps, kind, { user, account, next }))
   }
