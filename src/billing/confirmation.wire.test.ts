@@ -91,6 +91,7 @@ suite('a bank that asks its customer to confirm', () => {
     assert.match(refused.text, /unable to authenticate/)
     await store.settle()
     assert.deepEqual(await state(dora), ['past_due', 'pro', 'past_due', 'requires_payment_method'])
+    assert.equal(await letters(dora, /did not go through/), 0, 'also when it was failed at the bank')
     const { page } = await toConfirm(dora)
     await answer(await shop.press(page, { card: ASKS_ONCE }), 'complete')
     await store.settle()

@@ -74,6 +74,7 @@ const TABLE: [what: string, account: Partial<Account>, expected: string[], befor
   ['a yearly plan on trial', { ...TRIAL, interval: 'year' }, ['trial_ends']],
   ['a failed payment', FAILED, ['payment_failed']],
   ['a payment that the bank asks about', { ...FAILED, payment_status: 'requires_action' }, ['payment_confirm']],
+  ['a payment that the bank has yet to settle', { ...FAILED, payment_status: 'processing' }, []],
   ['a first payment that the bank asks about', { ...NOTHING, payment_status: 'requires_action' }, []],
   ['a grace that is over', { ...FAILED, is_grace_over: true }, ['plan_closed']],
   ['unpaid', { ...FAILED, processor_status: 'unpaid' }, ['plan_closed']],
@@ -121,4 +122,12 @@ test('each failure, each period and each subscription is a matter of its own', (
     ENDED,
   ].flatMap((account) => dueLetters(account, account, NOW).map(({ about }) => about))
   assert.equal(new Set(abouts).size, 7)
+})
+
+test('a failed payment is one matter, whether its bank was asked or not', () => {
+  const abouts = ['requires_action', 'requires_payment_method', null].flatMap((payment_status) =>
+    dueLetters({ ...FAILED, payment_status }, FAILED, NOW).map(({ about }) => about),
+  )
+  assert.equal(abouts.length, 3)
+  assert.equal(new Set(abouts).size, 1)
 })

@@ -45,6 +45,9 @@ export type LetterKind = (typeof LETTERS)[number]
 /** `about` names the matter: the same one is never told twice. */
 export type Letter = { kind: LetterKind; about: string }
 
+/** A payment that fails after its bank was asked, or is asked about when it is tried again, has been written about. */
+const ONE_MATTER: Partial<Record<LetterKind, LetterKind>> = { payment_confirm: 'payment_failed' }
+
 const TRIAL_AHEAD_MS = 3 * DAY_MS
 /** Some laws ask for a notice of 15 to 45 days. */
 const RENEWAL_AHEAD_MS = 30 * DAY_MS
@@ -72,7 +75,7 @@ export function dueLetters(account: Account, before: Account, now: Instant): Let
     renewal: goesOn && status === 'active' && account.interval === 'year' && within(end, RENEWAL_AHEAD_MS) && `${end}`,
     card_expires:
       goesOn && expires !== null && end !== null && expires <= end && since(expires, -CARD_AHEAD_MS) && expires,
-    payment_failed: isOwed && !isAsked && failedAt,
+    payment_failed: isOwed && !isAsked && account.payment_status !== 'processing' && failedAt,
     payment_confirm: isOwed && isAsked && failedAt,
     plan_closed: (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
     payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
@@ -87,7 +90,7 @@ export function dueLetters(account: Account, before: Account, now: Instant): Let
   }
   return LETTERS.flatMap((kind) => {
     const matter = due[kind]
-    return matter === false ? [] : { kind, about: [kind, id, matter].filter(Boolean).join(':') }
+    return matter === false ? [] : { kind, about: [ONE_MATTER[kind] ?? kind, id, matter].filter(Boolean).join(':') }
   })
 }
 
@@ -97,8 +100,9 @@ export async function sendDueLetters(deps: Deps, tx: Db, account: Account, befor
   if (due.length === 0) return
   const user = await findUser(tx, account.user_id)
   if (!user?.is_active) return
-  const prices = await pricesFor(deps, tx, user.id)
-  const next = prices.get(account.next_price_id ?? '')?.tier ?? null
+  const isNextNamed = account.next_price_id !== null && due.some(({ kind }) => kind === 'renewal')
+  const prices = isNextNamed ? await pricesFor(deps, tx, user.id) : null
+  const next = prices?.get(account.next_price_id ?? '')?.tier ?? null
   for (const { kind, about } of due) {
     await sendLetter(deps, tx, user.id, about, composed(deps, kind, { user, account, next }))
   }

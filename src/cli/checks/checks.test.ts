@@ -217,7 +217,15 @@ test('a vendor’s key is tried where that costs nothing, and never shown', asyn
   const server = createHttpServer(({ url = '', headers }, response) => {
     asked.push(url)
     const key = String(headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization ?? '')
-    const status = url.startsWith('/old') ? 404 : key.includes('right') ? 200 : url.includes('v1beta') ? 400 : 401
+    const status = url.startsWith('/old')
+      ? 404
+      : url.startsWith('/open')
+        ? 200
+        : key.includes('right')
+          ? 200
+          : url.includes('v1beta')
+            ? 400
+            : 401
     response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
   })
   const url = `http://127.0.0.1:${await listening(t, server)}`
@@ -229,7 +237,7 @@ test('a vendor’s key is tried where that costs nothing, and never shown', asyn
   const addresses = { OPENAI_BASE_URL: `${url}/v1`, ANTHROPIC_BASE_URL: url, GEMINI_BASE_URL: url }
   const keys = (key: string) => ({ OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key, GEMINI_API_KEY: key })
   assert.deepEqual(await checked({ ...addresses, ...keys('right') }), [`ok: ${url}/v1`, `ok: ${url}`, `ok: ${url}`])
-  assert.deepEqual(asked.toSorted(), ['/v1/models', '/v1/models?limit=1', '/v1beta/models?pageSize=1'])
+  assert.deepEqual([...new Set(asked)].toSorted(), ['/v1/models', '/v1/models?limit=1', '/v1beta/models?pageSize=1'])
   const wrong = await checked({ ...addresses, ...keys('mistyped') })
   assert.deepEqual(wrong, [
     `wrong: ${url}/v1 does not take the key (401)`,
@@ -238,6 +246,9 @@ test('a vendor’s key is tried where that costs nothing, and never shown', asyn
   ])
   assert.deepEqual(await checked({ OPENAI_BASE_URL: `${url}/old`, OPENAI_API_KEY: 'any' }), [
     `ok: ${url}/old (lists no models, so the key was not tried)`,
+  ])
+  assert.deepEqual(await checked({ OPENAI_BASE_URL: `${url}/open`, OPENAI_API_KEY: 'mistyped' }), [
+    `ok: ${url}/open (lists its models to anyone, so no key was tried)`,
   ])
   const [away = ''] = await checked({ OPENAI_BASE_URL: 'http://127.0.0.1:1', OPENAI_API_KEY: 'right' })
   assert.match(away, /^wrong: http:\/\/127\.0\.0\.1:1 cannot be reached: /)

@@ -24,13 +24,17 @@ async function checkVendor(vendor: Vendor): Promise<Line> {
   return { mark, name, says: [...says, ...missingKeys.map((missing) => `${missing} is not set`)].join(', ') }
 }
 
-const LISTS: Record<Dialect, (apiKey: string) => { path: string; headers: Record<string, string> }> = {
-  openai: (apiKey) => ({ path: '/models', headers: { authorization: `Bearer ${apiKey}` } }),
-  anthropic: (apiKey) => ({
+const LISTS: Record<
+  Dialect,
+  { path: string; headers?: Record<string, string>; key: (key: string) => [string, string] }
+> = {
+  openai: { path: '/models', key: (key) => ['authorization', `Bearer ${key}`] },
+  anthropic: {
     path: '/v1/models?limit=1',
-    headers: { 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' },
-  }),
-  gemini: (apiKey) => ({ path: '/v1beta/models?pageSize=1', headers: { 'x-goog-api-key': apiKey } }),
+    headers: { 'anthropic-version': '2023-06-01' },
+    key: (key) => ['x-api-key', key],
+  },
+  gemini: { path: '/v1beta/models?pageSize=1', key: (key) => ['x-goog-api-key', key] },
 }
 
 /** What a header takes; of anything else fetch quotes the whole key. */
@@ -39,12 +43,12 @@ const SENDABLE = /^[\x21-\x7e]+$/
 async function ask(dialect: Dialect, { baseUrl, apiKey }: Endpoint): Promise<{ isWell: boolean; says: string }> {
   if (!SENDABLE.test(apiKey))
     return { isWell: false, says: ' is not asked: its key has spaces, line breaks or letters that no key has' }
-  const { path, headers } = LISTS[dialect](apiKey)
   try {
-    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS)
-    const { status, body } = await fetch(baseUrl + path, { headers, signal, redirect: 'manual' })
-    await body?.cancel()
-    if (status === 200) return { isWell: true, says: '' }
+    const status = await listed(dialect, baseUrl, apiKey)
+    if (status === 200) {
+      const isOpenToAll = (await listed(dialect, baseUrl, null).catch(() => null)) === 200
+      return { isWell: true, says: isOpenToAll ? ' (lists its models to anyone, so no key was tried)' : '' }
+    }
     // At its limit it has looked at the key.
     if (status === 429) return { isWell: true, says: ' (at its limit now)' }
     if (status === 404 || status === 405) return { isWell: true, says: ' (lists no models, so the key was not tried)' }
@@ -56,4 +60,16 @@ async function ask(dialect: Dialect, { baseUrl, apiKey }: Endpoint): Promise<{ i
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message
     return { isWell: false, says: ` cannot be reached: ${why}` }
   }
+}
+
+/** The status of the answer. */
+async function listed(dialect: Dialect, baseUrl: string, apiKey: string | null): Promise<number> {
+  const { path, headers, key } = LISTS[dialect]
+  const { status, body } = await fetch(baseUrl + path, {
+    headers: apiKey === null ? { ...headers } : { ...headers, ...Object.fromEntries([key(apiKey)]) },
+    signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    redirect: 'manual',
+  })
+  await body?.cancel()
+  return status
 }
