@@ -123,6 +123,7 @@ test('where the old embedder is out of reach words alone are compared, and the a
   const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: bananas })
+  await ada.post('/api/rag/ingest/text', { content: oolong })
   const find = async (mode = 'auto') => {
     const { status, body } = await ada.post('/api/rag/search', { query: 'a pale banana', mode })
     assert.equal(status, 200)
@@ -134,6 +135,16 @@ test('where the old embedder is out of reach words alone are compared, and the a
   const refused = await find()
   assert.deepEqual(refused.codes, ['embedder_unreachable'])
   assert.match(refused.results[0].content, /banana/)
+  const dense = await find('dense')
+  assert.deepEqual(dense.codes, ['embedder_unreachable'])
+  assert.deepEqual(dense.results, (await find('lexical')).results, 'as the warning says')
+  const found = await ada.post('/mcp', {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'search', arguments: { query: 'a pale banana' } },
+  })
+  assert.match(found.body.result.structuredContent.warnings[0], /by their words alone/)
   const stored = await ada.post('/api/rag/ingest/text', { content: 'A text that comes in meanwhile.' })
   assert.equal(stored.status, 200, stored.text)
 
@@ -157,7 +168,9 @@ test('where the old embedder is out of reach words alone are compared, and the a
     .updateTable('rag_stores')
     .set((e) => ({ embedder: '', revision: e('revision', '+', 1) }))
     .execute()
-  assert.deepEqual((await find()).codes, ['embedding'])
+  const bare = await find('dense')
+  assert.deepEqual(bare.codes, ['embedding'])
+  assert.deepEqual(bare.results, (await find('lexical')).results)
   await app.settle()
   assert.deepEqual((await find()).codes, [])
 })
