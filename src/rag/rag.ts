@@ -24,8 +24,8 @@ import { mcpRoutes } from './mcp/routes.ts'
 import { eraseOriginals, REMOVE_JOB, removeFiles, sweepOriginals } from './originals/originals.ts'
 import { ragProblem } from './problems.ts'
 import { type Renewal, renewalOf } from './renewal/progress.ts'
-import { RENEW_JOB, renew } from './renewal/renewal.ts'
-import { TIDY_JOB, tidyVectors } from './renewal/serving.ts'
+import { renew, requireOwn } from './renewal/renewal.ts'
+import { RENEW_JOB, type RenewJob, renewLater, TIDY_JOB, type TidyJob, tidyVectors } from './renewal/serving.ts'
 import { searchRoutes } from './search/routes.ts'
 import { type Indexed, makeIndex } from './search/stores/hnsw.ts'
 
@@ -49,13 +49,14 @@ export async function createRag(
   })
   jobs.handle(
     RENEW_JOB,
-    async (_, context) => {
+    async (job: RenewJob, context) => {
+      if (!requireOwn(deps, job, context.attempt > INGEST_DELAYS_MS.length)) return
       const users = await renew(deps, context)
       if (users > 0) log.info({ users, embedder: deps.embedder?.id }, 'documents were embedded anew')
     },
     { lane: 'long', delaysMs: INGEST_DELAYS_MS },
   )
-  jobs.handle(TIDY_JOB, (payload: { userId: string }, { signal }) => tidyVectors(deps, payload, signal), {
+  jobs.handle(TIDY_JOB, (payload: TidyJob, { signal }) => tidyVectors(deps, payload, signal), {
     lane: 'bulk',
   })
 
@@ -94,7 +95,7 @@ export async function createRag(
     async start() {
       const left = deps.temporaryFiles.sweep(log)
       if (left > 0) log.info({ files: left }, 'uploads that a process left when it died were removed')
-      await jobs.enqueue(db, RENEW_JOB, {}, { key: RENEW_JOB })
+      await renewLater(deps, db)
       const sweep = () =>
         sweepOriginals(deps).catch((error) => log.warn({ err: error }, 'files of ingests that died were not removed'))
       void sweep()

@@ -200,7 +200,7 @@ test('documents that were stored without an embedder are found by their words, a
   assert.equal(await scoreOf('dense'), 0)
   assert.equal(embeddings(), stored, 'nor where none is embedded')
 
-  await jobs.enqueue(db, 'rag.renew', {})
+  await jobs.enqueue(db, 'rag.renew', { embedder: 'openai/text-embedding-3-small' })
   await app.settle()
 
   assert.ok((await scoreOf('dense')) > 0)

@@ -241,6 +241,18 @@ async function filesOf(db: Db, userId: string, ids: string[]) {
   return new Map((await query.execute()).map(({ id, ...file }) => [id, file]))
 }
 
+/** Whether a document is searched by this embedder's vectors. */
+export async function isEmbeddedWith(db: Db, userId: string, embedder: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('rag_documents')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('embedder', '=', embedder)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Whether a document names these chunks as its own. */
 export async function isLive(tx: Db, userId: string, version: string): Promise<boolean> {
   const row = await tx

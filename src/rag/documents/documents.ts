@@ -8,6 +8,7 @@ import type { RagDeps } from '../deps.ts'
 import { findOriginal, type Original } from '../originals/original-store.ts'
 import { dropOriginal, readOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
+import { renewLater, serveIfReady } from '../renewal/serving.ts'
 import type { Metadata } from '../tables.ts'
 import { deleteChunks, listSpans, readChunk, someIndexes } from './chunk-store.ts'
 import {
@@ -19,6 +20,7 @@ import {
   isLive,
   listDocumentRows,
   lockDocuments,
+  readStore,
   updateDocument,
   viewDocument,
 } from './document-store.ts'
@@ -91,7 +93,7 @@ export async function openDocumentFile(
 
 /** A chunk by its id, or a whole document by its 12 characters. @throws Problem 404 when the user has none such */
 export async function deleteDocument(
-  deps: Pick<RagDeps, 'db' | 'jobs' | 'vectors'>,
+  deps: Pick<RagDeps, 'db' | 'jobs' | 'vectors' | 'embedder'>,
   userId: string,
   documentId: string,
 ): Promise<void> {
@@ -122,7 +124,15 @@ export async function deleteDocument(
       }
     }
     await bumpRevision(tx, userId)
+    await goOver(deps, tx, userId)
   })
+}
+
+/** It may have been what the others waited for. */
+async function goOver(deps: Pick<RagDeps, 'jobs' | 'vectors' | 'embedder'>, tx: Db, userId: string): Promise<void> {
+  const { embedder } = deps
+  if (embedder === null || (await readStore(tx, userId)).embedder === embedder.id) return
+  if (!(await serveIfReady(deps, tx, userId, embedder.id))) await renewLater(deps, tx)
 }
 
 /** Chunks embedded and written, or deleted, in one transaction. */

@@ -11,6 +11,7 @@ import {
   findDocument,
   findNamedAlone,
   hasExternalId,
+  isEmbeddedWith,
   listIdsOfSource,
   lockDocuments,
   moveExternalIds,
@@ -24,7 +25,7 @@ import { type MeteredCall, metered } from '../metering.ts'
 import { bytesOfOriginal, findOriginal, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
-import { serveIfReady, TIDY_JOB } from '../renewal/serving.ts'
+import { serveIfReady, tidyLater } from '../renewal/serving.ts'
 import type { Metadata } from '../tables.ts'
 import type { ChunkedText, TextHandle } from './ingest-pipeline.ts'
 import type { Outline } from './outline.ts'
@@ -268,7 +269,8 @@ async function formerEmbedder(
   kept: number,
 ) {
   const { embedder: serving } = await readStore(db, userId)
-  const isChanging = embedder !== null && serving !== '' && serving !== embedder.id
+  const isChanging =
+    embedder !== null && serving !== '' && serving !== embedder.id && (await isEmbeddedWith(db, userId, serving))
   let former = isChanging ? embedderNamed(serving) : null
   // What was cut off may have been written without.
   if (former !== null && kept > 0 && (await vectors.lastOf(db, userId, { version, embedder: serving })) !== kept - 1)
@@ -301,7 +303,7 @@ async function publish(
   document: NewDocument,
   { id, version, total, characters, former }: Written,
 ): Promise<void> {
-  const { clock, jobs, embedder, vectors } = deps
+  const { clock, embedder, vectors } = deps
   const { embedder: serving } = await readStore(tx, userId)
   const original = document.originalId && (await findOriginal(tx, userId, document.originalId))
   const replaced = await putDocument(tx, {
@@ -332,8 +334,8 @@ async function publish(
   // The first document, or the last one whose vectors the others waited for.
   if (embedder !== null && serving !== embedder.id) await serveIfReady(deps, tx, userId, embedder.id)
   // The change was done while the document came in.
-  if (former !== '' && serving !== former)
-    await jobs.enqueue(tx, TIDY_JOB, { userId }, { key: `${TIDY_JOB}:${userId}` })
+  if (embedder !== null && former !== '' && serving !== former)
+    await tidyLater(deps, tx, { userId, embedder: embedder.id })
 }
 
 function embeddedAs(embedder: RagDeps['embedder'], serving: string, former: string) {

@@ -21,6 +21,7 @@ import type { RagCall } from '../metering.ts'
 import { QUERY_CHARACTERS_MAX, RAG_POLICY } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
 import { type FoundChunk, search } from '../search/search.ts'
+import type { SearchWarning } from '../search/warnings.ts'
 import type { Metadata } from '../tables.ts'
 import { cursorAfter, DATA_NOTICE, parseCursor, titleOf, urlOf } from './documents.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './protocol.ts'
@@ -73,18 +74,27 @@ const MIN_SCORE = 0.5
 const FETCH_CHARACTERS_MAX = 50_000
 const PAGE_MAX = 200
 
+const Warnings = Type.Optional(
+  Type.Array(Type.String(), {
+    description: 'What the search is set to do and could not; left out where there is nothing.',
+  }),
+)
+
+const told = (warnings: SearchWarning[]) =>
+  warnings.length === 0 ? {} : { warnings: warnings.map(({ reason }) => reason) }
+
 const TOOLS: Record<string, Tool<never, never>> = {
   search: tool({
     title: 'Search documents',
     description: `Find the passages of the user’s stored documents that are nearest to a query. ${DATA_NOTICE}`,
     input: Type.Object({ query: Question, top_k: Type.Optional(TopK), filter: Type.Optional(Filter) }),
-    output: Type.Object({ results: Type.Array(Passage) }),
+    output: Type.Object({ results: Type.Array(Passage), warnings: Warnings }),
     writes: false,
     destroys: false,
     async call(deps, call, { query, top_k = TOP_K, filter }) {
       const conditions = parseFilter(filter)
-      const { found } = await search(deps, call, { queries: [query], topK: top_k, conditions })
-      return { results: found.map((chunk) => passageOf(deps, chunk)) }
+      const { found, warnings } = await search(deps, call, { queries: [query], topK: top_k, conditions })
+      return { results: found.map((chunk) => passageOf(deps, chunk)), ...told(warnings) }
     },
   }),
   ask: tool({
@@ -106,6 +116,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
         ...Nullable(Type.String()),
         description: 'That answered; null where no passage was near enough to ask one.',
       }),
+      warnings: Warnings,
     }),
     writes: false,
     destroys: false,
@@ -114,7 +125,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
       const asked = { question, topK: top_k, minScore: MIN_SCORE, history: [], conditions, model }
       const answered = await answer(deps, call, asked)
       const sources = answered.sources.map((chunk) => passageOf(deps, chunk))
-      return { answer: answered.answer, sources, model: answered.model }
+      return { answer: answered.answer, sources, model: answered.model, ...told(answered.warnings) }
     },
   }),
   fetch: tool({

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { RENEW_JOB } from '#rag/renewal/renewal.ts'
+import { RENEW_JOB } from '#rag/renewal/serving.ts'
 import { openByteVectors } from '#rag/search/stores/bytes.ts'
+import { openVectors } from '#rag/search/stores/vectors.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { type MockCall, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
 
@@ -12,8 +13,11 @@ const setTo = (id: string) => ({ EMBEDDER: id.replace('/', ':') })
 
 async function restartWith(app: TestApp, id: string) {
   await app.restart({ embedder: id.replace('/', ':') })
-  const { db, jobs } = app.platform
-  await jobs.enqueue(db, RENEW_JOB, {}, { key: RENEW_JOB })
+  await wanted(app, id)
+}
+
+async function wanted({ platform: { db, jobs } }: TestApp, embedder: string) {
+  await jobs.enqueue(db, RENEW_JOB, { embedder }, { key: `${RENEW_JOB}:${embedder}` })
 }
 
 /** Two models of other widths, for which other texts are near: the small one goes by a's, the large one by o's. */
@@ -123,6 +127,7 @@ test('where the old embedder is out of reach words alone are compared, and the a
   const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: bananas })
+  await ada.post('/api/rag/ingest/text', { content: oolong })
   const find = async (mode = 'auto') => {
     const { status, body } = await ada.post('/api/rag/search', { query: 'a pale banana', mode })
     assert.equal(status, 200)
@@ -134,6 +139,16 @@ test('where the old embedder is out of reach words alone are compared, and the a
   const refused = await find()
   assert.deepEqual(refused.codes, ['embedder_unreachable'])
   assert.match(refused.results[0].content, /banana/)
+  const dense = await find('dense')
+  assert.deepEqual(dense.codes, ['embedder_unreachable'])
+  assert.deepEqual(dense.results, (await find('lexical')).results, 'as the warning says')
+  const found = await ada.post('/mcp', {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'search', arguments: { query: 'a pale banana' } },
+  })
+  assert.match(found.body.result.structuredContent.warnings[0], /by their words alone/)
   const stored = await ada.post('/api/rag/ingest/text', { content: 'A text that comes in meanwhile.' })
   assert.equal(stored.status, 200, stored.text)
 
@@ -157,7 +172,9 @@ test('where the old embedder is out of reach words alone are compared, and the a
     .updateTable('rag_stores')
     .set((e) => ({ embedder: '', revision: e('revision', '+', 1) }))
     .execute()
-  assert.deepEqual((await find()).codes, ['embedding'])
+  const bare = await find('dense')
+  assert.deepEqual(bare.codes, ['embedding'])
+  assert.deepEqual(bare.results, (await find('lexical')).results)
   await app.settle()
   assert.deepEqual((await find()).codes, [])
 })
@@ -176,6 +193,90 @@ test('a text that the new embedder refuses holds up its owner alone', async (t) 
   await app.settle()
   const embeddings = await Promise.all(users.map(async (user) => (await user.get('/api/rag/storage')).body.embedding))
   assert.deepEqual(embeddings, [{ done: 0, total: 1 }, null])
+})
+
+test('what stands behind a refused text is embedded, and its deletion ends the change', async (t) => {
+  const vendor = await mockVendor(t)
+  vendor.play(embeds)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const poison = await ada.post('/api/rag/ingest/text', { content: 'poison' })
+  for (let i = 0; i < 6; i++) await ada.post('/api/rag/ingest/text', { content: `${bananas} ${i}` })
+  await restartWith(app, LARGE)
+  vendor.play((call, reply) =>
+    `${call.body.input}`.includes('poison') ? refuses(400)(call, reply) : embeds(call, reply),
+  )
+  await app.settle()
+  const embedding = async () => (await ada.get('/api/rag/storage')).body.embedding
+  assert.deepEqual(await embedding(), { done: 6, total: 7 })
+
+  const [chunk] = poison.body.document_ids
+  assert.equal((await ada.delete(`/api/rag/documents/${String(chunk).slice(0, 12)}`)).status, 200)
+  assert.equal(await embedding(), null)
+  assert.equal((await app.platform.db.selectFrom('rag_stores').select('embedder').executeTakeFirst())?.embedder, LARGE)
+  await app.settle()
+  assert.deepEqual(await vectorsOf(app), { [LARGE]: 6 })
+})
+
+test('a node that is set to another embedder leaves the change to the one that is', async (t) => {
+  const vendor = await mockVendor(t)
+  vendor.play(embeds)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const text = `${bananas} `.repeat(60)
+  const { body } = await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 300 })
+  const total: number = body.chunks_created
+  assert.ok(total > 2)
+
+  await wanted(app, LARGE)
+  await app.settle()
+  assert.deepEqual(await vectorsOf(app), { [SMALL]: total })
+  const { db } = app.platform
+  // As a node that tidied leaves what another was making: the end of it without its beginning.
+  const { version } = await db.selectFrom('rag_documents').select('version').executeTakeFirstOrThrow()
+  const last = [{ index: total - 1, vector: Float32Array.of(0, 1, 0) }]
+  await (await openVectors({ db })).insert(db, ada.userId, { version, embedder: LARGE }, last)
+
+  await app.restart({ embedder: LARGE.replace('/', ':') })
+  for (let i = 0; i < 3; i++) {
+    app.clock.advance(600_000)
+    await app.settle()
+  }
+  assert.deepEqual(await vectorsOf(app), { [LARGE]: total })
+})
+
+test('an embedder that is set and set back leaves nothing', async (t) => {
+  const vendor = await mockVendor(t)
+  vendor.play(embeds)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  for (const content of [bananas, oolong, 'poison']) await ada.post('/api/rag/ingest/text', { content })
+  await restartWith(app, LARGE)
+  vendor.play((call, reply) =>
+    `${call.body.input}`.includes('poison') ? refuses(400)(call, reply) : embeds(call, reply),
+  )
+  await app.settle()
+  assert.deepEqual(await vectorsOf(app), { [SMALL]: 3, [LARGE]: 2 })
+
+  await restartWith(app, SMALL)
+  await app.settle()
+  assert.deepEqual(await vectorsOf(app), { [SMALL]: 3 })
+  const rows = await app.platform.db.selectFrom('rag_documents').select(['embedder', 'next_embedder']).execute()
+  assert.deepEqual(rows, Array(3).fill({ embedder: SMALL, next_embedder: '' }))
+})
+
+test('who has no documents any more is embedded with the embedder that is set alone', async (t) => {
+  const vendor = await mockVendor(t)
+  vendor.play(embeds)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body } = await ada.post('/api/rag/ingest/text', { content: bananas })
+  await ada.delete(`/api/rag/documents/${String(body.document_ids[0]).slice(0, 12)}`)
+  await app.restart({ embedder: LARGE.replace('/', ':') })
+  const since = vendor.calls.length
+  assert.equal((await ada.post('/api/rag/ingest/text', { content: bananas })).status, 200)
+  assert.equal(askedOf(vendor.calls.slice(since), SMALL).length, 0)
+  assert.equal(askedOf(vendor.calls.slice(since), LARGE).length, 1)
 })
 
 test('vectors of another store are searched where they lie, and carried over without a vendor', async (t) => {

@@ -5,18 +5,32 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, transaction } from '#platform/db/db.ts'
+import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { JobContext } from '#platform/jobs/runner.ts'
 import type { RagDeps } from '../deps.ts'
 import { readChunks } from '../documents/chunk-store.ts'
 import { bumpRevision, findDocument, lockDocuments, updateDocument } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH } from '../documents/documents.ts'
-import { nextUnready, serveIfReady, TIDY_JOB, type UnreadyDocument } from './serving.ts'
+import { nextUnready, type RenewJob, serveIfReady, tidyLater, type UnreadyDocument } from './serving.ts'
 
-export const RENEW_JOB = 'rag.renew'
+/** Of documents one after the other: then it is their vendor, and not a text. */
+const FAILURES_MAX = 20
 
 export type RenewalDeps = Pick<RagDeps, 'db' | 'jobs' | 'log' | 'embedder' | 'vectors'>
 type Renewing = RenewalDeps & { embedder: NonNullable<RagDeps['embedder']> }
 type Context = Pick<JobContext, 'signal' | 'advanced'>
+
+/** Another node is to do what this one is not set to: it waits for its next try there. @throws where it does */
+export function requireOwn(
+  { embedder, log }: Pick<RagDeps, 'embedder' | 'log'>,
+  job: RenewJob,
+  isLastTry: boolean,
+): boolean {
+  if (embedder?.id === job.embedder) return true
+  if (!isLastTry) throw new Error(`${job.embedder} is not the embedder that is set on this node`)
+  log.info({ embedder: job.embedder }, 'no node has the embedder any more that documents were to be embedded with')
+  return false
+}
 
 const USERS_A_READ = 200
 /** Between two slices, for others' statements. */
@@ -70,33 +84,44 @@ async function usersToRenew(
     .distinct()
     .where('user_id', '>', after)
     .where('user_id', '<=', last)
-    .where((e) => e.or([e('embedder', '<>', embedder), e('kept_in', '<>', keptIn)]))
+    .where((e) => e.or([e('embedder', '<>', embedder), e('next_embedder', '<>', ''), e('kept_in', '<>', keptIn)]))
     .orderBy('user_id')
     .execute()
   return { users: rows.map(({ user_id }) => user_id), last }
 }
 
 async function renewUser(deps: Renewing, userId: string, context: Context): Promise<void> {
-  const { db, embedder, vectors } = deps
-  for (;;) {
-    const document = await nextUnready(db, userId, embedder.id, vectors.name)
+  const { db, embedder, vectors, log } = deps
+  let failure: unknown
+  let failures = 0
+  for (let after = ''; ; ) {
+    const document = await nextUnready(db, userId, embedder.id, vectors.name, after)
     if (document === undefined) {
+      if (failure !== undefined) throw failure
       const isDone = await transaction(db, async (tx) => {
         await lockDocuments(tx, userId)
         return serveIfReady(deps, tx, userId, embedder.id)
       })
       if (isDone) return
-    } else if (document.kept_in !== vectors.name && vectors.has(document.kept_in)) {
-      await carry(deps, userId, document, context)
-    } else {
-      await embedDocument(deps, userId, document, context)
+      continue
+    }
+    const isElsewhere = document.kept_in !== vectors.name && vectors.has(document.kept_in)
+    try {
+      await (isElsewhere ? carry : embedDocument)(deps, userId, document, context)
+      failures = 0
+    } catch (error) {
+      context.signal.throwIfAborted()
+      if (++failures === FAILURES_MAX) throw error
+      log.warn({ err: error, user: userId, document: document.id }, 'a document could not be embedded anew')
+      failure = error
+      after = document.id
     }
   }
 }
 
 /** Vectors that lie in a store that is written no more are taken over as they are: no vendor is asked. */
 async function carry(
-  { db, jobs, vectors }: Renewing,
+  { db, jobs, vectors, embedder: { id: making } }: Renewing,
   userId: string,
   document: UnreadyDocument,
   { signal, advanced }: Context,
@@ -120,7 +145,7 @@ async function carry(
     if (!(await isAsRead(tx, userId, { id, version, edition }))) return
     await updateDocument(tx, userId, id, { kept_in: vectors.name })
     await bumpRevision(tx, userId)
-    await jobs.enqueue(tx, TIDY_JOB, { userId }, { key: `${TIDY_JOB}:${userId}` })
+    await tidyLater({ jobs }, tx, { userId, embedder: making })
   })
 }
 
@@ -131,7 +156,7 @@ async function embedDocument(
   document: UnreadyDocument,
   { signal, advanced }: Context,
 ): Promise<void> {
-  const { id, version, total_chunks: total, kept_in } = document
+  const { id, version, chunks: whole, total_chunks: total, kept_in } = document
   const set = { version, embedder: embedder.id }
   const begun = (await vectors.lastOf(db, userId, set)) + 1
   for (let from = begun; from < total; from += CHUNKS_PER_BATCH) {
@@ -150,9 +175,11 @@ async function embedDocument(
     if (!isKept) return
     await sleep(REST_MS, null, { signal })
   }
-  await transaction(db, async (tx) => {
+  const isLacking = await transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
-    if (!(await isAsRead(tx, userId, document))) return
+    if (!(await isAsRead(tx, userId, document))) return false
+    // A node that is set to another embedder may have tidied them away.
+    if ((await vectors.count(tx, userId, set)) < whole) return true
     // What lies in a store that this database has no more is lost.
     const isLost = kept_in !== '' && kept_in !== vectors.name
     await updateDocument(tx, userId, id, {
@@ -160,7 +187,12 @@ async function embedDocument(
       kept_in: vectors.name,
       ...(isLost ? { embedder: '' } : {}),
     })
+    return false
   })
+  if (!isLacking) return
+  const serving = document.embedder === embedder.id ? '' : document.embedder
+  while ((await vectors.dropSlice(db, userId, version, serving)) >= SLICE_ROWS) signal.throwIfAborted()
+  throw new Error('some vectors of a document were lost while the others were made')
 }
 
 async function isAsRead(

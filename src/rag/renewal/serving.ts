@@ -9,8 +9,25 @@ import type { RagDeps } from '../deps.ts'
 import { bumpRevision, type DocumentRow, readStore } from '../documents/document-store.ts'
 
 export const TIDY_JOB = 'rag.tidy'
+/** Makes the vectors of the embedder that is set. */
+export const RENEW_JOB = 'rag.renew'
+
+/** Nodes may differ in the embedder that is set, while they are restarted one after the other: each job names its own. */
+export type RenewJob = { embedder: string }
+export type TidyJob = RenewJob & { userId: string }
 
 type ServingDeps = Pick<RagDeps, 'jobs' | 'vectors'>
+
+/** One that was given up begins anew. */
+export async function renewLater({ jobs, embedder }: Pick<RagDeps, 'jobs' | 'embedder'>, db: Db): Promise<void> {
+  if (embedder === null) return
+  const job: RenewJob = { embedder: embedder.id }
+  await jobs.enqueue(db, RENEW_JOB, job, { key: `${RENEW_JOB}:${embedder.id}` })
+}
+
+export async function tidyLater({ jobs }: Pick<RagDeps, 'jobs'>, tx: Db, job: TidyJob): Promise<void> {
+  await jobs.enqueue(tx, TIDY_JOB, job, { key: `${TIDY_JOB}:${job.embedder}:${job.userId}` })
+}
 
 /** Under the user's lock. @returns false where a document still has no vectors of this embedder. */
 export async function serveIfReady(deps: ServingDeps, tx: Db, userId: string, embedder: string): Promise<boolean> {
@@ -25,19 +42,19 @@ export async function serveIfReady(deps: ServingDeps, tx: Db, userId: string, em
   if (serving === embedder && numUpdatedRows === 0n) return true
   await tx.updateTable('rag_stores').set({ embedder }).where('user_id', '=', userId).execute()
   await bumpRevision(tx, userId)
-  if (serving !== '' && serving !== embedder) {
-    await deps.jobs.enqueue(tx, TIDY_JOB, { userId }, { key: `${TIDY_JOB}:${userId}` })
-    afterCommit(tx, () => deps.vectors.forget(userId))
-  }
+  // Also where the same embedder goes on serving: what was made for another goes.
+  if (serving !== '') await tidyLater(deps, tx, { userId, embedder })
+  if (serving !== '' && serving !== embedder) afterCommit(tx, () => deps.vectors.forget(userId))
   return true
 }
 
 /** A document whose vectors are not yet those that are to be searched, or not yet where they are to lie. */
-export function nextUnready(db: Db, userId: string, embedder: string, keptIn: string) {
+export function nextUnready(db: Db, userId: string, embedder: string, keptIn: string, after = '') {
   return db
     .selectFrom('rag_documents')
     .select(UNREADY)
     .where('user_id', '=', userId)
+    .where('id', '>', after)
     .where((e) =>
       e.or([e.and([e('embedder', '<>', embedder), e('next_embedder', '<>', embedder)]), e('kept_in', '<>', keptIn)]),
     )
@@ -46,13 +63,13 @@ export function nextUnready(db: Db, userId: string, embedder: string, keptIn: st
     .executeTakeFirst()
 }
 
-const UNREADY = ['id', 'version', 'edition', 'total_chunks', 'embedder', 'next_embedder', 'kept_in'] as const
+const UNREADY = ['id', 'version', 'edition', 'chunks', 'total_chunks', 'embedder', 'next_embedder', 'kept_in'] as const
 export type UnreadyDocument = Pick<DocumentRow, (typeof UNREADY)[number]>
 
-/** The job behind a change: what is searched no more goes, some hundreds of rows a commit. `making`: the embedder that is set. */
+/** The job behind a change: what is searched no more goes, some hundreds of rows a commit. What is being made stays, by this node or by the one that asked. */
 export async function tidyVectors(
   { db, vectors, embedder }: Pick<RagDeps, 'db' | 'vectors' | 'embedder'>,
-  { userId }: { userId: string },
+  { userId, embedder: making }: TidyJob,
   signal: AbortSignal,
 ): Promise<void> {
   const documents = await db
@@ -62,7 +79,7 @@ export async function tidyVectors(
     .execute()
   for (const document of documents) {
     do signal.throwIfAborted()
-    while ((await vectors.tidySlice(db, userId, document, embedder?.id ?? '')) >= SLICE_ROWS)
+    while ((await vectors.tidySlice(db, userId, document, [making, embedder?.id ?? ''])) >= SLICE_ROWS)
   }
   const { embedder: serving } = await readStore(db, userId)
   await vectors.forgetOthers(db, userId, serving)

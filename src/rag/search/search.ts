@@ -118,7 +118,7 @@ export async function findChunks(
   userId: string,
   { queries, topK, minScore = 0, conditions, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
-  { isFormer = false }: { isFormer?: boolean } = {},
+  { isFormer = false, warning = null }: { isFormer?: boolean; warning?: SearchWarning | null } = {},
 ): Promise<Search> {
   const rowsIn = (shelf: UserShelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row)
   const scopeOf = (rows: DocumentRow[], { id }: { id: string }) => vectorScope(rows, id, vectors, conditions)
@@ -133,6 +133,8 @@ export async function findChunks(
       })
     : null
   const warnings = isComparable && embedded === null ? [warningOf('embedder_unreachable')] : []
+  // As the warning says, whatever was asked for.
+  const byWordsAlone = warning !== null || warnings.length > 0
   const rankings = Math.max(1, queries.length * (embedded === null || mode === 'dense' ? 1 : 2))
   const count = rankings === 1 ? topK : Math.max(FUSED_MIN, topK * 2)
 
@@ -141,7 +143,7 @@ export async function findChunks(
     const open = openSlots(shelf, documents, conditions)
     return {
       documents,
-      byWords: mode === 'dense' ? [] : rankedByWords(shelf, open, queries, count),
+      byWords: mode === 'dense' && !byWordsAlone ? [] : rankedByWords(shelf, open, queries, count),
       rest: minScore > 0 ? [] : someOf(shelf, open, topK),
     }
   })

@@ -6,7 +6,10 @@ import type { VectorSet, VectorStore } from './vector-store.ts'
 /** Five parameters a row, of 32,766 that SQLite takes a statement. */
 const ROWS_A_STATEMENT = 500
 
-export const byteRows: Pick<VectorStore, 'insert' | 'remove' | 'removeOthers' | 'lastOf' | 'read' | 'eraseSlice'> = {
+export const byteRows: Pick<
+  VectorStore,
+  'insert' | 'remove' | 'removeOthers' | 'lastOf' | 'count' | 'read' | 'eraseSlice'
+> = {
   async insert(tx, userId, { version, embedder }, rows) {
     for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
       await tx
@@ -54,6 +57,13 @@ export const byteRows: Pick<VectorStore, 'insert' | 'remove' | 'removeOthers' | 
       .select(({ fn }) => fn.max<number | null>('chunk_index').as('last'))
       .executeTakeFirstOrThrow()
     return last === null ? -1 : Number(last)
+  },
+
+  async count(db, userId, set) {
+    const { rows } = await rowsOf(db, userId, set)
+      .select(({ fn }) => fn.countAll<number>().as('rows'))
+      .executeTakeFirstOrThrow()
+    return Number(rows)
   },
 
   async read(db, userId, set, from, limit) {

@@ -59,6 +59,12 @@ export async function openPgvector(
       return Number(rows[0]?.last ?? -1)
     },
 
+    async count(db, userId, { version, embedder }) {
+      const { rows } = await sql<{ n: number }>`select count(*) as n from rag_halfvecs
+        where user_id = ${userId} and version = ${version} and embedder = ${embedder}`.execute(db)
+      return Number(rows[0]?.n)
+    },
+
     async read(db, userId, { version, embedder }, from, limit) {
       const { rows } = await sql<{ index: number; vector: string }>`
         select chunk_index as index, vector::text as vector from rag_halfvecs

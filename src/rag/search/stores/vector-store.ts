@@ -16,6 +16,8 @@ export interface VectorStore {
   removeOthers(db: Db, userId: string, version: string, keep: readonly string[]): Promise<number>
   /** The last chunk that has one; -1 where none has. */
   lastOf(db: Db, userId: string, set: VectorSet): Promise<number>
+  /** How many chunks have one. */
+  count(db: Db, userId: string, set: VectorSet): Promise<number>
   /** In the chunks' order, from the index on. */
   read(db: Db, userId: string, set: VectorSet, from: number, limit: number): Promise<VectorRow[]>
   /** What is kept of other embedders beside their vectors. */

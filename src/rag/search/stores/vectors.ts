@@ -30,6 +30,10 @@ export function vectorsIn(inUse: VectorStore, others: readonly VectorStore[]) {
     has: (name: string): boolean => stores.some((store) => store.name === name),
     insert: (tx: Db, userId: string, set: VectorSet, rows: VectorRow[]) => inUse.insert(tx, userId, set, rows),
     lastOf: (db: Db, userId: string, set: VectorSet) => inUse.lastOf(db, userId, set),
+    count: (db: Db, userId: string, set: VectorSet) => inUse.count(db, userId, set),
+    /** A slice of what is to be made anew: of all embedders but the one that is kept. @returns how many rows went */
+    dropSlice: (db: Db, userId: string, version: string, keep: string) =>
+      inUse.removeOthers(db, userId, version, keep === '' ? [] : [keep]),
 
     async remove(tx: Db, userId: string, version: string, indexes: number[] | null): Promise<void> {
       for (const store of stores) await store.remove(tx, userId, version, indexes)
@@ -45,9 +49,9 @@ export function vectorsIn(inUse: VectorStore, others: readonly VectorStore[]) {
         next_embedder,
         kept_in,
       }: Pick<DocumentRow, 'version' | 'embedder' | 'next_embedder' | 'kept_in'>,
-      making: string,
+      making: readonly string[],
     ): Promise<number> {
-      const keep = [embedder, next_embedder, making].filter((name) => name !== '')
+      const keep = [embedder, next_embedder, ...making].filter((name) => name !== '')
       for (const store of stores) {
         const isKept = store.name === kept_in || store === inUse
         const rows = await store.removeOthers(db, userId, version, isKept ? keep : [])
