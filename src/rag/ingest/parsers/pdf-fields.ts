@@ -27,12 +27,21 @@ export type Annotation = {
 const HIDDEN = 2 | 32
 
 /** @returns the page's pieces with those of its fields, each behind what it stands behind */
-export function withFields(pieces: Piece[], annotations: Annotation[]): Piece[] {
-  const fields = annotations.filter(({ annotationFlags = 0 }) => (annotationFlags & HIDDEN) === 0).flatMap(piecesOf)
+export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 0): Piece[] {
+  const fields = annotations
+    .filter(({ annotationFlags = 0 }) => (annotationFlags & HIDDEN) === 0)
+    .flatMap((annotation) => piecesOf({ ...annotation, rect: turned(annotation.rect, rotate) }))
   if (fields.length === 0) return pieces
   const all = [...pieces]
   for (const field of fields.sort((a, b) => a.y - b.y || a.x - b.x)) place(all, field)
   return all
+}
+
+/** As the page's text is: along its own direction. */
+function turned([left = 0, low = 0, right = 0, high = 0]: number[] = [], rotate: number): number[] {
+  if (rotate === 90) return [low, -right, high, -left]
+  if (rotate === 180) return [-right, -high, -left, -low]
+  return rotate === 270 ? [-high, left, -low, right] : [left, low, right, high]
 }
 
 const CHECKED = '[x]'

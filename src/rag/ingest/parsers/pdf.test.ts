@@ -196,3 +196,20 @@ test('what is large but ends as a sentence does, is long or is no word is no hea
     ['A title'],
   )
 })
+
+test('what is filled into a form on a turned page stands behind its labels', async () => {
+  const labels = [
+    '0 1 -1 0 100 72 Tm (Name:)',
+    '0 1 -1 0 130 72 Tm (City:)',
+    '0 1 -1 0 160 72 Tm (Signed at the office.)',
+  ]
+  const fields = ['/T(n)/V(AdaL)/Rect[90 130 102 300]', '/T(c)/V(Paris)/Rect[120 130 132 300]']
+  const refs = fields.map((_, i) => `${freeNumber(1) + i} 0 R`).join(' ')
+  const bytes = pdfOf([labels.map((label) => `BT /F 10 Tf ${label} Tj ET`).join('\n')], '', {
+    catalogue: `/AcroForm<</Fields[${refs}]>>`,
+    page: `/Rotate 90/Annots[${refs}]`,
+    objects: fields.map((field) => `<</Type/Annot/Subtype/Widget/FT/Tx${field}/MK<</R 90>>/DA(/F 10 Tf 0 g)>>`),
+  })
+  const { text } = await parsePdf(bytes)
+  assert.match(text, /Name:\s+AdaL\s+City:\s+Paris\s+Signed/)
+})

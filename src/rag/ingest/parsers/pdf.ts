@@ -46,8 +46,11 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
       try {
         const page = await document.getPage(number)
         const { items } = await page.getTextContent()
-        const annotations = (await page.getAnnotations().catch(() => [])) as Annotation[]
-        const pieces = withFields(piecesOf(items), annotations)
+        const annotations = (await page.getAnnotations().catch(() => {
+          warn(FIELDS_LOST)
+          return []
+        })) as Annotation[]
+        const pieces = withFields(piecesOf(items), annotations, page.rotate)
         const reason = judged(pieces)
         if (reason !== undefined) warn(reason)
         if (reason === undefined || reason === UNCLEAR) {
@@ -181,6 +184,7 @@ function unligate(text: string): string {
   return text.replace(/[\ufb00-\ufb06]/g, (c) => c.normalize('NFKC'))
 }
 
+const FIELDS_LOST = 'What is filled into the form fields of the page cannot be read and is left out.'
 const DAMAGED = 'The page is damaged and cannot be read.'
 const EMPTY = 'The page has no text. If it is a picture (a scan), run the file through text recognition (OCR) first.'
 const UNKNOWN =

@@ -22,6 +22,8 @@ export async function openPgvector(
   { exactMax = EXACT_MAX, onLarge = async () => {} }: PgvectorOptions = {},
 ): Promise<VectorStore | undefined> {
   if (dialectOf(db) !== 'postgres' || !(await hasExtension(db))) return undefined
+  // An index is searched as far as is needed from 0.8 on; before it, that setting is refused.
+  const indexedFrom = (await isIterative(db)) ? exactMax : Infinity
   // MAIN is PLAIN for what fits into a page, some 4,000 halves, and lies beside the row only beyond that, where PLAIN would refuse it.
   await sql`create table if not exists rag_halfvecs (
     user_id text not null, version text not null, embedder text not null, chunk_index bigint not null, vector halfvec not null,
@@ -84,7 +86,7 @@ export async function openPgvector(
     async nearest(userId, embedder, query, scope, count) {
       const chunks = scope.documents.reduce((sum, { totalChunks }) => sum + totalChunks, 0)
       const of = { userId, embedder, dims: query.length }
-      if (chunks * query.length > exactMax && isIndexable(query.length)) {
+      if (chunks * query.length > indexedFrom && isIndexable(query.length)) {
         const found = await throughIndex(db, of, count, (tx) => nearestByIndex(tx, of, query, scope, count))
         if (found === undefined) await onLarge(of)
         // Where a filter leaves little, the graph may end before enough is found.
@@ -158,6 +160,13 @@ async function hasExtension(db: Db): Promise<boolean> {
   // Installing needs a privilege that a careful operator does not give; then his own "create extension vector" decides.
   await sql`create extension if not exists vector`.execute(db).catch(() => undefined)
   return Number((await installed.execute(db)).rows[0]?.n) > 0
+}
+
+async function isIterative(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ version: string }>`
+    select extversion as version from pg_extension where extname = 'vector'`.execute(db)
+  const [major = 0, minor = 0] = (rows[0]?.version ?? '').split('.').map(Number)
+  return major > 0 || minor >= 8
 }
 
 function literal(vector: Float32Array): string {
