@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Stripe } from 'stripe'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { intercept, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+import { lockAccount } from './accounts.ts'
 import { BILLING_EVENT_TYPES, INBOX_SOURCE } from './billing-events.ts'
 
 const SECOND = 1_000
@@ -288,3 +289,14 @@ function refuseLists(app: TestApp): void {
     return true
   })
 }
+
+test('a checkout that ended behind the deletion of its account keeps no reading of everything from its end', async (t) => {
+  const { app, shop } = await deaf(t)
+  const { db } = app.platform
+  const { id: customer_id } = await shop.processor.customers.create({ metadata: { user_id: 'gone' } })
+  await db.insertInto('billing_customers').values({ customer_id, user_id: 'gone', state: 'present' }).execute()
+  const { userId } = await app.as('ada')
+  await lockAccount(db, userId)
+  await db.updateTable('billing_accounts').set({ user_id: 'gone' }).where('user_id', '=', userId).execute()
+  assert.equal((await app.service.billing.sync())?.accounts, 1)
+})

@@ -126,11 +126,12 @@ async function writeReads(
   const { user_id: userId, version } = account
   const deleted = reads.filter(({ state }) => state === 'deleted')
   for (const { customerId } of deleted) await markLost(tx, userId, customerId, 'deleted')
+  const now = deps.clock.now()
   const user = await findUser(tx, userId)
-  if (!user) return
+  // Read all the same: a checkout that ended behind a deletion would be met without end by whoever reads all that were not.
+  if (!user) return updateAccount(tx, userId, { version: version + 1, synced_at: now })
 
   const prices = await pricesFor(deps, tx, userId)
-  const now = deps.clock.now()
   const read = subscriptionsIn(reads)
   const refused = await claimTrials(deps, tx, userId, read)
   // A refused trial opens nothing, also while its end is on the way.
