@@ -1,15 +1,13 @@
-import { Alert, Badge, Box, Button, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Box, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { subscriptionQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { dollars, money } from '../components/format.ts'
+import { money } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
-import { Stat } from '../components/stat.tsx'
-import { monthForecast } from '../usage/days.ts'
-import { usageQuery } from '../usage/usage-query.ts'
+import { AllowanceCard } from '../usage/allowance-card.tsx'
 import { ChangePlan } from './change-plan.tsx'
 import { Invoices } from './invoices.tsx'
 import { Offers } from './offers.tsx'
@@ -22,12 +20,12 @@ import { usePlans } from './use-plans.ts'
 export function BillingPage() {
   const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
   return (
-    <Page title="Billing" lead="Your plan, what this month comes to, and your invoices.">
+    <Page title="Billing" lead="Your plan, what is left of its allowance, and your invoices.">
       <Stack>
         <Loaded query={subscription} skeleton={<Skeleton h={180} />}>
           {(data) => <SubscriptionCard subscription={data} />}
         </Loaded>
-        <ThisMonth />
+        <AllowanceCard />
         {subscription.data?.processor_customer_id != null && <Invoices />}
         {subscription.data && <Offers subscription={subscription.data} />}
       </Stack>
@@ -92,25 +90,5 @@ function DealOffer({ deal, name, running }: DealOfferProps) {
       {checkout.isError && <FormProblem problem={checkout.error} />}
       <ChangePlan priceId={deal.price_id} name={name} opened={opened} onClose={close} />
     </Alert>
-  )
-}
-
-/** Model cost is what the vendors charge for this user's calls; the plan's price is in the invoices. */
-function ThisMonth() {
-  const now = new Date()
-  const usage = useQuery(usageQuery(now.getUTCDate(), 'day'))
-  return (
-    <Loaded query={usage} skeleton={<Skeleton h={104} />}>
-      {({ totals }) => (
-        <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <Stat label="Model cost this month" note="What your calls cost at the model vendors so far">
-            {dollars(totals.cost_usd)}
-          </Stat>
-          <Stat label="At this pace, the whole month" note="From the days so far, in UTC">
-            {dollars(monthForecast(totals.cost_usd, now))}
-          </Stat>
-        </SimpleGrid>
-      )}
-    </Loaded>
   )
 }

@@ -1,11 +1,12 @@
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { compact, count, dollars } from '../components/format.ts'
+import { compact, count } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
+import { AllowanceLeft } from '../usage/allowance-left.tsx'
 import { usageQuery } from '../usage/usage-query.ts'
 import { NextSteps } from './next-steps.tsx'
 import { PaymentConfirmation } from './payment-confirmation.tsx'
@@ -40,7 +41,7 @@ export function DashboardPage() {
           <SimpleGrid cols={{ base: 1, xs: 3 }} my="md">
             <Stat label="Requests">{count(totals.requests)}</Stat>
             <Stat label="Tokens">{compact(totals.total_tokens)}</Stat>
-            <Stat label="Model cost">{dollars(totals.cost_usd)}</Stat>
+            <AllowanceLeft />
           </SimpleGrid>
         )}
       </Loaded>

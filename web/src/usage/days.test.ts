@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { daysUpTo, everyDay, monthForecast } from './days.ts'
+import { daysUpTo, everyDay } from './days.ts'
 
 test('days end today, in UTC, whatever the hour', () => {
   assert.deepEqual(daysUpTo(new Date('2026-03-01T23:59:59.999Z'), 3), ['2026-02-27', '2026-02-28', '2026-03-01'])
@@ -22,9 +22,4 @@ test('days without a call are there, with zeroes', () => {
     days.map((day) => day.requests),
     [0, 3, 0],
   )
-})
-
-test('a month is forecast from its days so far', () => {
-  assert.equal(monthForecast(10, new Date('2026-11-10T12:00:00Z')), 30)
-  assert.equal(monthForecast(28, new Date('2026-02-28T12:00:00Z')), 28)
 })

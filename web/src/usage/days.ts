@@ -23,9 +23,3 @@ export function everyDay(groups: UsageGroup[], days: string[]): UsageGroup[] {
       },
   )
 }
-
-/** The cost of the whole month at this month's pace so far, from the cost up to and including today. */
-export function monthForecast(costSoFar: number, now: Date): number {
-  const daysInMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 0)).getUTCDate()
-  return (costSoFar / now.getUTCDate()) * daysInMonth
-}

@@ -82,7 +82,7 @@ export function UsagePage() {
               <Stat label="Requests">{count(data.totals.requests)}</Stat>
               <Stat label="Tokens in">{compact(data.totals.prompt_tokens)}</Stat>
               <Stat label="Tokens out">{compact(data.totals.completion_tokens)}</Stat>
-              <Stat label="Model cost">{dollars(data.totals.cost_usd)}</Stat>
+              <Stat label="Used of your allowance">{dollars(data.totals.cost_usd)}</Stat>
             </SimpleGrid>
             <Card component="section" aria-label="Usage in detail">
               {data.totals.requests === 0 ? (
