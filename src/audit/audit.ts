@@ -3,10 +3,10 @@
 // none; what they take away is seen by every process that had seen it linked, and by a note kept elsewhere (`audit verify NOTE`). Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so
 // that a deleted person's details can be erased while the chain still holds.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { type Selectable, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
-import { afterCommit, type Db, forUpdate, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
+import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { CHAINS } from './migrations.ts'
@@ -30,7 +30,8 @@ export function keyAudit(db: Db, key: Buffer): void {
   keys.set(db.getExecutor().adapter, key)
 }
 
-function keyOf(db: Db): Buffer {
+/** @throws Error before `keyAudit` */
+export function keyOf(db: Db): Buffer {
   const key = keys.get(db.getExecutor().adapter)
   if (key === undefined) throw new Error('the audit log of this database has no key: see keyAudit')
   return key
@@ -120,9 +121,11 @@ async function* unlinkedEntries(db: Db): AsyncGenerator<Entry> {
   }
 }
 
-const EVER: Instant = '0001-01-01T00:00:00.000Z'
+/** Before everything. */
+export const EVER: Instant = '0001-01-01T00:00:00.000Z'
 
-function unlinkedAfter(db: Db, { at, id }: { at: Instant; id: string }, limit: number) {
+/** What stands in no chain yet, the oldest first. */
+export function unlinkedAfter(db: Db, { at, id }: { at: Instant; id: string }, limit: number) {
   return db
     .selectFrom('audit_log')
     .selectAll()
@@ -133,7 +136,7 @@ function unlinkedAfter(db: Db, { at, id }: { at: Instant; id: string }, limit: n
     .limit(limit)
 }
 
-type Entry = Selectable<Tables['audit_log']>
+export type Entry = Selectable<Tables['audit_log']>
 
 /** Pages show every entry: one that stands beside the chains is forged. Read at one moment, as others append and retention cuts. */
 async function findStray(db: Db): Promise<(Broken & { chain: number }) | null> {
@@ -227,90 +230,6 @@ async function ownFaultOf(db: Db, key: Buffer, row: Entry): Promise<string | nul
   if (row.salt === null && row.details !== null) return 'it has details without a salt'
   if (row.salt === null && !(await someoneIsGone(db, row))) return 'its details were erased'
   return null
-}
-
-/**
- * Links up to `limit` entries, those after a moment, into their chains, in one transaction; those of a chain that another process holds are left to it.
- * One that was not written by us is linked never.
- * @returns how many there were, how many of them are none of ours, how many of their chains were set back by somebody else, and
- * the last, after which the next slice begins.
- */
-export async function linkSlice(
-  db: Db,
-  after: { at: Instant; id: string } = { at: EVER, id: '' },
-  limit: number = SLICE_ROWS,
-): Promise<{ seen: number; forged: number; setBack: number; last: { at: Instant; id: string } }> {
-  return transaction(db, async (tx) => {
-    const due = await unlinkedAfter(tx, after, limit).execute()
-    const last = due.at(-1) ?? after
-    if (due.length === 0) return { seen: 0, forged: 0, setBack: 0, last }
-    const locked = await lockHeads(tx, [...new Set(due.map(({ chain }) => chain))])
-    const reached = reachedOf(tx)
-    // What is linked behind a head that was set back would be signed anew, less what was taken away.
-    const heads = locked.filter(({ chain, position }) => position >= (reached.get(chain) ?? 0))
-    const key = keyOf(tx)
-    // Read again: who held a head before may have linked some of these.
-    const rows = await unlinkedAfter(tx, after, limit)
-      .where('chain', 'in', heads.length === 0 ? [-1] : heads.map(({ chain }) => chain))
-      .execute()
-    const genuine = rows.filter((row) => markOf(key, row) === row.mark)
-    for (const head of heads) {
-      const own = genuine.filter(({ chain }) => chain === head.chain)
-      for (const row of own) {
-        const position = head.position + 1
-        const hash = linkHash(key, { chain: row.chain, mark: row.mark, position, previous: head.hash })
-        Object.assign(row, { position, hash })
-        Object.assign(head, { position, hash })
-      }
-    }
-    if (genuine.length > 0) {
-      await writeLinks(tx, genuine)
-      for (const { chain, position, hash } of heads) {
-        await tx.updateTable('audit_heads').set({ position, hash }).where('chain', '=', chain).execute()
-      }
-    }
-    // Heads that are as they were found count, too.
-    afterCommit(tx, () => {
-      for (const { chain, position } of heads) reached.set(chain, position)
-    })
-    const setBack = locked.length - heads.length
-    return { seen: due.length, forged: rows.length - genuine.length, setBack, last }
-  })
-}
-
-/** How far this process has seen each chain reach, by the database's adapter: a head only ever goes on. */
-const reachedBy = new WeakMap<object, Map<number, number>>()
-
-function reachedOf(db: Db): Map<number, number> {
-  const { adapter } = db.getExecutor()
-  const known = reachedBy.get(adapter) ?? new Map<number, number>()
-  reachedBy.set(adapter, known)
-  return known
-}
-
-/** Before the first link, so that what is set back from now on is seen. */
-export async function lookAtHeads(db: Db): Promise<void> {
-  const heads = await db.selectFrom('audit_heads').select(['chain', 'position']).execute()
-  const reached = reachedOf(db)
-  for (const { chain, position } of heads) reached.set(chain, Math.max(position, reached.get(chain) ?? 0))
-}
-
-function lockHeads(tx: Db, chains: number[]) {
-  const heads = tx
-    .selectFrom('audit_heads')
-    .select(['chain', 'position', 'hash'])
-    .where('chain', 'in', chains)
-    .orderBy('chain')
-  return forUpdateSkipLocked(tx, heads).execute()
-}
-
-async function writeLinks(tx: Db, rows: readonly Entry[]): Promise<void> {
-  const links = rows.map(
-    ({ chain, id, position, hash }) => sql`(cast(${chain} as bigint), ${id}, cast(${position} as bigint), ${hash})`,
-  )
-  await sql`with linked (chain, id, position, hash) as (values ${sql.join(links)})
-    update audit_log set position = linked.position, hash = linked.hash from linked
-    where audit_log.chain = linked.chain and audit_log.id = linked.id`.execute(tx)
 }
 
 /**
@@ -468,14 +387,14 @@ async function pseudonymOf(tx: Db, userId: string): Promise<string> {
 type Marked = Pick<Entry, 'chain' | 'id' | 'at' | 'actor' | 'action' | 'subject' | 'commitment'>
 
 /** Of an entry alone: without the key nobody can make or change one. */
-function markOf(key: Buffer, { chain, id, at, actor, action, subject, commitment }: Marked): string {
+export function markOf(key: Buffer, { chain, id, at, actor, action, subject, commitment }: Marked): string {
   return keyed(key, ['entry', chain, id, at, actor, action, subject, commitment])
 }
 
 type Link = { chain: number; position: number; previous: string; mark: string }
 
 /** Of an entry's place, and of all before it. */
-function linkHash(key: Buffer, { chain, position, previous, mark }: Link): string {
+export function linkHash(key: Buffer, { chain, position, previous, mark }: Link): string {
   return keyed(key, ['link', chain, previous, position, mark])
 }
 

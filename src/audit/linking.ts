@@ -2,10 +2,12 @@
  * Links what was recorded into the chains of the audit log, after the fact and in slices: a transaction that records waits for nobody, and an
  * entry is covered by its chain a second later. Every process that runs jobs does it; a chain is one's at a time.
  */
-import type { Db } from '#platform/db/db.ts'
+import { sql } from 'kysely'
+import type { Instant } from '#platform/clock.ts'
+import { afterCommit, type Db, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { linkSlice, lookAtHeads } from './audit.ts'
+import { type Entry, EVER, keyOf, linkHash, markOf, unlinkedAfter } from './audit.ts'
 
 const EVERY_MS = 1_000
 
@@ -51,4 +53,88 @@ export function startLinking({ db, log }: { db: Db; log: Log }): () => Promise<v
     await running
     await tick()
   }
+}
+
+/**
+ * Links up to `limit` entries, those after a moment, into their chains, in one transaction; those of a chain that another process holds are left to it.
+ * One that was not written by us is linked never.
+ * @returns how many there were, how many of them are none of ours, how many of their chains were set back by somebody else, and
+ * the last, after which the next slice begins.
+ */
+export async function linkSlice(
+  db: Db,
+  after: { at: Instant; id: string } = { at: EVER, id: '' },
+  limit: number = SLICE_ROWS,
+): Promise<{ seen: number; forged: number; setBack: number; last: { at: Instant; id: string } }> {
+  return transaction(db, async (tx) => {
+    const due = await unlinkedAfter(tx, after, limit).execute()
+    const last = due.at(-1) ?? after
+    if (due.length === 0) return { seen: 0, forged: 0, setBack: 0, last }
+    const locked = await lockHeads(tx, [...new Set(due.map(({ chain }) => chain))])
+    const reached = reachedOf(tx)
+    // What is linked behind a head that was set back would be signed anew, less what was taken away.
+    const heads = locked.filter(({ chain, position }) => position >= (reached.get(chain) ?? 0))
+    const key = keyOf(tx)
+    // Read again: who held a head before may have linked some of these.
+    const rows = await unlinkedAfter(tx, after, limit)
+      .where('chain', 'in', heads.length === 0 ? [-1] : heads.map(({ chain }) => chain))
+      .execute()
+    const genuine = rows.filter((row) => markOf(key, row) === row.mark)
+    for (const head of heads) {
+      const own = genuine.filter(({ chain }) => chain === head.chain)
+      for (const row of own) {
+        const position = head.position + 1
+        const hash = linkHash(key, { chain: row.chain, mark: row.mark, position, previous: head.hash })
+        Object.assign(row, { position, hash })
+        Object.assign(head, { position, hash })
+      }
+    }
+    if (genuine.length > 0) {
+      await writeLinks(tx, genuine)
+      for (const { chain, position, hash } of heads) {
+        await tx.updateTable('audit_heads').set({ position, hash }).where('chain', '=', chain).execute()
+      }
+    }
+    // Heads that are as they were found count, too.
+    afterCommit(tx, () => {
+      for (const { chain, position } of heads) reached.set(chain, position)
+    })
+    const setBack = locked.length - heads.length
+    return { seen: due.length, forged: rows.length - genuine.length, setBack, last }
+  })
+}
+
+/** How far this process has seen each chain reach, by the database's adapter: a head only ever goes on. */
+const reachedBy = new WeakMap<object, Map<number, number>>()
+
+function reachedOf(db: Db): Map<number, number> {
+  const { adapter } = db.getExecutor()
+  const known = reachedBy.get(adapter) ?? new Map<number, number>()
+  reachedBy.set(adapter, known)
+  return known
+}
+
+/** Before the first link, so that what is set back from now on is seen. */
+async function lookAtHeads(db: Db): Promise<void> {
+  const heads = await db.selectFrom('audit_heads').select(['chain', 'position']).execute()
+  const reached = reachedOf(db)
+  for (const { chain, position } of heads) reached.set(chain, Math.max(position, reached.get(chain) ?? 0))
+}
+
+function lockHeads(tx: Db, chains: number[]) {
+  const heads = tx
+    .selectFrom('audit_heads')
+    .select(['chain', 'position', 'hash'])
+    .where('chain', 'in', chains)
+    .orderBy('chain')
+  return forUpdateSkipLocked(tx, heads).execute()
+}
+
+async function writeLinks(tx: Db, rows: readonly Entry[]): Promise<void> {
+  const links = rows.map(
+    ({ chain, id, position, hash }) => sql`(cast(${chain} as bigint), ${id}, cast(${position} as bigint), ${hash})`,
+  )
+  await sql`with linked (chain, id, position, hash) as (values ${sql.join(links)})
+    update audit_log set position = linked.position, hash = linked.hash from linked
+    where audit_log.chain = linked.chain and audit_log.id = linked.id`.execute(tx)
 }
