@@ -63,6 +63,9 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
       .getByText(/\bPro\b/)
       .first()
       .waitFor()
+    // What is left of the plan, and never what vendors take for it.
+    await page.getByText('Left of your allowance').waitFor()
+    assert.equal(await page.getByText(/model cost/i).count(), 0)
   })
 
   await t.test('uploads a document and gets an answer with its source', async () => {
