@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
-import { startLinking } from '#audit/linking.ts'
+import { createLinking } from '#audit/linking.ts'
 import { type Db, transaction, withoutTimeLimit } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { createLog } from '#platform/telemetry/log.ts'
@@ -215,14 +215,14 @@ async function signIns(server: string): Promise<void> {
   const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: `${database.url}?max=${CLIENTS}`, LOG_LEVEL: 'silent' })
   const platform = await openWithRooms(config, { log: createLog('silent') })
   const { db, clock } = platform
-  let stopLinking = async () => {}
+  const linking = createLinking(platform)
   try {
     await transaction(db, async (tx) => {
       await withoutTimeLimit(tx)
       await fill(tx, 1_000)
     })
     await sql`truncate audit_log`.execute(db)
-    stopLinking = startLinking(platform)
+    linking.start()
     const rate = async (isAudited: boolean) => {
       let done = 0
       const until = performance.now() + SECONDS * 1_000
@@ -256,7 +256,7 @@ async function signIns(server: string): Promise<void> {
     )
     console.log(`\n  Median of the ratios: ${ratio.toFixed(2)} (wanted: 0.7) ${ratio >= 0.7 ? 'holds' : 'BROKEN'}`)
   } finally {
-    await stopLinking()
+    await linking.close()
     await platform.close()
     await database.drop()
     rmSync(dataDir, { recursive: true, force: true })

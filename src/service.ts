@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createAdmin } from '#admin/admin.ts'
 import { type Ai, createAi } from '#ai/ai.ts'
 import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
-import { startLinking } from '#audit/linking.ts'
+import { createLinking } from '#audit/linking.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { openProcessor } from '#billing/processor.ts'
 import { createLocalEmbedder } from '#embeddings/local-pool.ts'
@@ -16,7 +16,7 @@ import type { Authenticators } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { createConnectionLimit } from '#platform/http/connections.ts'
 import type { Platform, PlatformOptions } from '#platform/platform.ts'
-import { startRetention } from '#platform/retention.ts'
+import { createRetention } from '#platform/retention.ts'
 import type { Room } from '#platform/room.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
@@ -52,9 +52,6 @@ export type Service = {
   close(drainMs?: number, delayMs?: number): Promise<void>
 }
 
-/** How long an end waits for the last entries of the audit log to be linked. */
-const LAST_LINKS_MS = 1_000
-
 export async function createService(
   config: Config,
   options: PlatformOptions & { userApp?: boolean; hasher?: Hasher } = {},
@@ -67,6 +64,8 @@ export async function createService(
   }
 
   // In this order they are mounted, opened and started, and erase and export what they hold; in the other they are closed.
+  add(createLinking(platform))
+  add(createRetention(platform, agedRows(config)))
   const mail = add(createMail(platform))
   const identity = add(
     createIdentity(platform, {
@@ -108,8 +107,6 @@ export async function createService(
     switches: switches.live,
   })
   const listener = createListener(config, connections, api ?? health, storefront)
-  let stopRetention = () => {}
-  let stopLinking = async () => {}
   let closing: Promise<void> | null = null
 
   return {
@@ -127,8 +124,6 @@ export async function createService(
       if (!config.serve.has('worker')) return
       for (const room of rooms) await room.start?.()
       platform.start()
-      stopRetention = startRetention(platform, agedRows(config))
-      stopLinking = startLinking(platform)
     },
     close: (drainMs = 30_000, delayMs = 0) => (closing ??= close(drainMs, delayMs)),
   }
@@ -136,7 +131,6 @@ export async function createService(
   async function close(drainMs: number, delayMs: number): Promise<void> {
     state.draining = true
     if (delayMs > 0) await wait(delayMs)
-    stopRetention()
     for (const room of rooms) room.stop?.()
     const begun = performance.now()
     // What the jobs call in the sandbox goes over these ports.
@@ -145,8 +139,6 @@ export async function createService(
     await Promise.all([platform.stop(leftMs), listener.close(leftMs)])
     await sandbox?.close()
     for (const room of rooms.toReversed()) await room.close?.()
-    // What a database that is away keeps waiting is linked at the next start.
-    await Promise.race([stopLinking(), wait(LAST_LINKS_MS)])
     await platform.close()
   }
 }

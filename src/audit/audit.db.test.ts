@@ -12,7 +12,7 @@ import { removeAged } from '#platform/retention.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { recordAudit, verifyAudit } from './audit.ts'
 import { pageOfAudit } from './entries.ts'
-import { linkEntries, linkSlice, startLinking } from './linking.ts'
+import { createLinking, linkEntries, linkSlice } from './linking.ts'
 import { CHAINS } from './migrations.ts'
 import { agedAudit } from './retention.ts'
 
@@ -208,9 +208,10 @@ describe('an entry that is not linked yet', () => {
   test('is linked before the service ends', async (t) => {
     const app = await testApp(t, { env: NO_WORKER })
     const { db, clock } = app.platform
-    const stop = startLinking(app.platform)
+    const linking = createLinking(app.platform)
+    linking.start()
     await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'last', at: clock.now() }))
-    await stop()
+    await linking.close()
     const verdict = await verifyAudit(db)
     assert.ok(verdict.intact && verdict.unlinked.entries === 0)
   })

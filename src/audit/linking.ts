@@ -2,14 +2,18 @@
  * Links what was recorded into the chains of the audit log, after the fact and in slices: a transaction that records waits for nobody, and an
  * entry is covered by its chain a second later. Every process that runs jobs does it; a chain is one's at a time.
  */
+import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import { afterCommit, type Db, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
+import type { Room } from '#platform/room.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type Entry, EVER, keyOf, linkHash, markOf, unlinkedAfter } from './audit.ts'
 
 const EVERY_MS = 1_000
+/** How long an end waits for the last entries to be linked. */
+const LAST_LINKS_MS = 1_000
 
 /** Links all that is there. @returns how many entries are none that this service wrote, and how many chains were set back by somebody else. */
 export async function linkEntries(db: Db): Promise<{ forged: number; setBack: number }> {
@@ -24,8 +28,9 @@ export async function linkEntries(db: Db): Promise<{ forged: number; setBack: nu
   }
 }
 
-/** Every second; returns what ends it, when all that is there is linked. */
-export function startLinking({ db, log }: { db: Db; log: Log }): () => Promise<void> {
+/** Every second, in each process that runs jobs; the last time when the rooms that record have closed. */
+export function createLinking({ db, log }: { db: Db; log: Log }): Required<Pick<Room, 'start' | 'close'>> {
+  let timer: NodeJS.Timeout | null = null
   let running: Promise<void> | null = null
   let told = { forged: 0, setBack: 0 }
   let hasLooked = false
@@ -47,11 +52,20 @@ export function startLinking({ db, log }: { db: Db; log: Log }): () => Promise<v
     }
   }
   const tick = () => (running ??= run().finally(() => (running = null)))
-  const timer = setInterval(() => void tick(), EVERY_MS).unref()
-  return async () => {
-    clearInterval(timer)
+  const last = async () => {
     await running
     await tick()
+  }
+  return {
+    start() {
+      timer = setInterval(() => void tick(), EVERY_MS).unref()
+    },
+    async close() {
+      if (timer === null) return
+      clearInterval(timer)
+      // What a database that is away keeps waiting is linked at the next start.
+      await Promise.race([last(), wait(LAST_LINKS_MS)])
+    },
   }
 }
 

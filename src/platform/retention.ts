@@ -8,6 +8,7 @@ import { type Clock, DAY_MS, HOUR_MS, type Instant, plus } from './clock.ts'
 import type { Db } from './db/db.ts'
 import { inSlices, SLICE_ROWS } from './db/slices.ts'
 import type { Tables } from './db/tables.ts'
+import type { Room } from './room.ts'
 import type { Log } from './telemetry/log.ts'
 
 export type Aged = {
@@ -79,9 +80,10 @@ export async function removeAged(
 
 const EVERY_MS = HOUR_MS
 
-/** Now and every hour; returns a function that stops it. */
-export function startRetention(deps: Deps, rules: readonly Aged[]): () => void {
+/** At the start of a process that runs jobs, and every hour. */
+export function createRetention(deps: Deps, rules: readonly Aged[]): Required<Pick<Room, 'start' | 'stop'>> {
   const stopping = new AbortController()
+  let timer: NodeJS.Timeout | undefined
   let running = false
   const run = async () => {
     // What takes longer than an hour is not begun twice.
@@ -96,10 +98,14 @@ export function startRetention(deps: Deps, rules: readonly Aged[]): () => void {
       running = false
     }
   }
-  const timer = setInterval(() => void run(), EVERY_MS).unref()
-  void run()
-  return () => {
-    stopping.abort()
-    clearInterval(timer)
+  return {
+    start() {
+      timer = setInterval(() => void run(), EVERY_MS).unref()
+      void run()
+    },
+    stop() {
+      stopping.abort()
+      clearInterval(timer)
+    },
   }
 }
