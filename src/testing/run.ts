@@ -17,7 +17,7 @@ import {
   watch,
   writeFileSync,
 } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -56,14 +56,24 @@ const SCHEMAS = `test_${randomBytes(4).toString('hex')}`
 /** A lane takes seconds to load what its files are about. */
 const LANES_MAX = 6
 
+/** What cannot be dealt out goes first on a busy machine; the lanes beside it take what it leaves, and end with it. */
+const AFTER_THE_INDIVISIBLE = 3
+
 /** One save is several events, and an editor writes several files. */
 const SETTLE_MS = 100
 
 /** Of one pass; enough for a few failures and their stacks. */
 const MOST_LINES_OF_FAILURES = 100
 
-/** `isLane`: its files run together in one process; else each has its own. */
-type Pass = { name: string; files: string[]; args: string[]; isLane?: boolean; env: Record<string, string> }
+/** `isLane`: its files run together in one process; else each has its own. `nice`: by how much others go first. */
+type Pass = {
+  name: string
+  files: string[]
+  args: string[]
+  isLane?: boolean
+  nice?: number
+  env: Record<string, string>
+}
 /** `failures`: what failed, as the runner prints it, each line after its pass's name. */
 type Count = { passed: number; failed: number; failures: string[] }
 
@@ -158,9 +168,10 @@ function passesOf(): Pass[] {
   const inLanes = dealtOut(onService, lanes).map((files, lane) => [...files, ...(dealtOut(rules, lanes)[lane] ?? [])])
   const services = inLanes.filter((files) => files.length > 0)
   const numbered = (lane: number) => (services.length > 1 ? `${engine} ${lane + 1}` : engine)
+  const nice = others.length > 0 ? AFTER_THE_INDIVISIBLE : 0
   return [
     ...others,
-    ...services.map((files, lane): Pass => ({ name: numbered(lane), files, args: [], isLane: true, env: {} })),
+    ...services.map((files, lane): Pass => ({ name: numbered(lane), files, args: [], isLane: true, nice, env: {} })),
   ]
 }
 
@@ -252,7 +263,7 @@ function dealtOut(files: string[], heaps: number): string[][] {
 }
 
 /** Runs the files with Node's own runner, prints what it says, and counts. */
-async function runPass({ name, files, args, isLane = false, env }: Pass): Promise<Count> {
+async function runPass({ name, files, args, isLane = false, nice = 0, env }: Pass): Promise<Count> {
   const named = options.name === undefined ? [] : [`--test-name-pattern=${options.name}`]
   const runner = ['--test-force-exit', '--test-reporter=spec', ...named]
   const together = isLane ? [...LANE, ...runner, ...args, LANE_FILE] : ['--test', ...runner, ...args]
@@ -266,6 +277,7 @@ async function runPass({ name, files, args, isLane = false, env }: Pass): Promis
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  if (nice > 0 && child.pid !== undefined) setPriority(child.pid, nice)
   const lastErrors: string[] = []
   createInterface({ input: child.stderr }).on('line', (line) => {
     console.error(line)
