@@ -128,7 +128,7 @@ async function writeReads(
   for (const { customerId } of deleted) await markLost(tx, userId, customerId, 'deleted')
   const now = deps.clock.now()
   const user = await findUser(tx, userId)
-  // Read all the same: a checkout that ended behind a deletion would be met without end by whoever reads all that were not.
+  // Read all the same: a row without its user would be met without end by whoever reads all that were not.
   if (!user) return updateAccount(tx, userId, { version: version + 1, synced_at: now })
 
   const prices = await pricesFor(deps, tx, userId)
