@@ -21,8 +21,8 @@ export type SubscriptionState = {
 
 const FAILING_DEBIT = '000111111116'
 
-const checkout = async (client: Client) =>
-  (await client.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)).body.url as string
+const checkout = async (client: Client, price: string = PRICES.pro) =>
+  (await client.post(`/api/billing/create-checkout-session?price_id=${price}`)).body.url as string
 const asked = async (shop: ShopHands, client: Client) => {
   const reply = await shop.pay(await checkout(client), ASKS_ALWAYS)
   return new URL(reply.headers.get('location') ?? '').pathname
@@ -74,6 +74,36 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     bring: (shop, client) => shop.subscribe(client),
     says: ['active', 'pro', 'active', null],
     ...{ gate: 200, badge: 'Active', words: /Renews on .*\$29 a month/, button: 'Change the plan' },
+  },
+  {
+    name: 'active, another checkout to be confirmed',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      shop.later()
+      await shop.pay(await checkout(client, PRICES.enterprise), ASKS_ALWAYS)
+    },
+    says: ['active', 'pro', 'active', null],
+    ...{ gate: 200, badge: 'Active', words: /Enterprise takes the place of your plan/, button: 'Confirm the payment' },
+  },
+  {
+    name: 'active, an earlier checkout left behind',
+    async bring(shop, client) {
+      await asked(shop, client)
+      shop.later()
+      await shop.subscribe(client, { price: PRICES.enterprise })
+    },
+    says: ['active', 'enterprise', 'active', null],
+    ...{ gate: 200, badge: 'Active', words: /You need not confirm it/, button: 'Change the plan' },
+  },
+  {
+    name: 'active, a smaller plan to come',
+    async bring(shop, client) {
+      await shop.subscribe(client, { price: PRICES.enterprise })
+      const { body } = await client.post('/api/billing/change/preview', { price_id: PRICES.pro })
+      await client.post('/api/billing/change', { price_id: PRICES.pro, proration_at: body.proration_at })
+    },
+    says: ['active', 'enterprise', 'active', null],
+    ...{ gate: 200, badge: 'Active', words: /Becomes Pro on .* for \$29 a month/, button: 'Change the plan' },
   },
   {
     name: 'active, cancelled for its end',

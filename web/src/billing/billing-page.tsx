@@ -11,10 +11,10 @@ import { AllowanceCard } from '../usage/allowance-card.tsx'
 import { ChangePlan } from './change-plan.tsx'
 import { Invoices } from './invoices.tsx'
 import { Offers } from './offers.tsx'
-import { PlanActions } from './plan-actions.tsx'
+import { Leave, PlanActions } from './plan-actions.tsx'
 import { planName } from './plans.ts'
-import { openCheckout } from './processor.ts'
-import { stateOf } from './state.ts'
+import { openCheckout, openPayment } from './processor.ts'
+import { pendingOf, stateOf } from './state.ts'
 import { usePlans } from './use-plans.ts'
 
 export function BillingPage() {
@@ -62,11 +62,30 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
           {alert.text}
         </Alert>
       )}
+      <PendingCheckout subscription={subscription} />
       {deal && <DealOffer deal={deal} name={planName(plans, deal.tier)} running={actions.includes('change')} />}
       <Box mt="md">
         <PlanActions actions={actions} />
       </Box>
     </Card>
+  )
+}
+
+function PendingCheckout({ subscription }: { subscription: Subscription }) {
+  const plans = usePlans()
+  const pending = pendingOf(subscription, (one) => planName(plans, one))
+  if (pending === null) return null
+  return (
+    <Alert color="brass" mt="md" title={pending.title}>
+      {pending.text}
+      {pending.isToConfirm && (
+        <Box mt="sm">
+          <Leave variant="default" open={() => openPayment('checkout')}>
+            Confirm the payment
+          </Leave>
+        </Box>
+      )}
+    </Alert>
   )
 }
 

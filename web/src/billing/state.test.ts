@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Shown, stateOf } from './state.ts'
+import { pendingOf, type Shown, stateOf } from './state.ts'
 
 const end = '2027-03-14T12:00:00.000Z'
 const trial = '2027-02-01T12:00:00.000Z'
@@ -143,4 +143,21 @@ test('nobody is offered to pay what is not due, or to end what has ended', () =>
     assert.equal(actions.includes('cancel'), runs && !state.cancel_at_period_end, what)
     assert.equal(actions.includes('pause'), state.processor_status === 'active' && !state.cancel_at_period_end, what)
   }
+})
+
+test('another checkout beside the plan is told by what its payment waits for, and by which of the two stays', () => {
+  const told = (payment_status: string, replaces: boolean, tier: string | null = 'enterprise') => {
+    const pending_checkout = { price_id: 'price', tier, payment_status, replaces }
+    const said = pendingOf({ pending_checkout }, (one) => one.toUpperCase())
+    return said && `${said.title}. ${said.text} ${said.isToConfirm}`
+  }
+  assert.equal(
+    pendingOf({ pending_checkout: null }, (one) => one),
+    null,
+  )
+  assert.match(told('requires_action', true) ?? '', /confirm the payment for ENTERPRISE.*takes the place.*true$/)
+  assert.match(told('requires_action', false) ?? '', /need not confirm.*credited.*false$/)
+  assert.match(told('processing', true, null) ?? '', /for another plan is under way.*takes the place.*false$/)
+  assert.match(told('processing', false) ?? '', /under way.*credited.*false$/)
+  assert.equal(told('requires_payment_method', true), null, 'it was not paid, and nothing waits')
 })

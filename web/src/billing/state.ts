@@ -116,6 +116,36 @@ const PAUSES: Record<string, BillingState> = {
   },
 }
 
+/** Of another checkout, beside a plan that runs: what is said of its payment; null where there is nothing to wait for. */
+export function pendingOf(
+  { pending_checkout: pending }: Pick<Subscription, 'pending_checkout'>,
+  nameOf: (tier: string) => string,
+): { title: string; text: string; isToConfirm: boolean } | null {
+  if (pending === null) return null
+  const name = pending.tier === null ? 'another plan' : nameOf(pending.tier)
+  if (pending.payment_status === 'requires_action') {
+    return pending.replaces
+      ? {
+          title: `Your bank asks you to confirm the payment for ${name}`,
+          text: `${name} takes the place of your plan as soon as you have. After a day it is given up, and your plan goes on.`,
+          isToConfirm: true,
+        }
+      : {
+          title: `An earlier checkout, for ${name}, was not confirmed`,
+          text: 'You need not confirm it: your plan runs without it, and after a day it is given up. Paid all the same, it is credited to your next payments.',
+          isToConfirm: false,
+        }
+  }
+  if (pending.payment_status !== 'processing') return null
+  return {
+    title: `Your payment for ${name} is under way`,
+    text: pending.replaces
+      ? `Your bank is asked, which can take some days. When it has paid, ${name} takes the place of your plan.`
+      : 'Its checkout was begun before your plan. When your bank has paid, that is credited to your next payments.',
+    isToConfirm: false,
+  }
+}
+
 function due(openUntil: string | null, payment: string | null): BillingState {
   const state = { word: 'Payment due', color: 'red', term: null }
   const stays = openUntil === null ? null : `Your plan stays open until ${day(openUntil)}.`
