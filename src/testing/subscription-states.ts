@@ -191,4 +191,13 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     says: ['active', 'pro', 'active', null],
     ...{ gate: 200, badge: 'Active', words: /Renews on/, button: 'Change the plan' },
   },
+  {
+    name: 'ended with its customer',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await shop.processor.customers.del((await shop.subscription(client)).processor_customer_id ?? '')
+    },
+    says: ['cancelled', 'free', null, null],
+    ...{ gate: 403, badge: 'Cancelled', words: /billing account was closed/, button: 'See the plans' },
+  },
 ]

@@ -14,7 +14,7 @@ import { Offers } from './offers.tsx'
 import { Leave, PlanActions } from './plan-actions.tsx'
 import { planName } from './plans.ts'
 import { openCheckout, openPayment } from './processor.ts'
-import { pendingOf, stateOf } from './state.ts'
+import { accountNote, pendingOf, stateOf } from './state.ts'
 import { usePlans } from './use-plans.ts'
 
 export function BillingPage() {
@@ -26,16 +26,19 @@ export function BillingPage() {
           {(data) => <SubscriptionCard subscription={data} />}
         </Loaded>
         <AllowanceCard />
-        {subscription.data?.processor_customer_id != null && <Invoices />}
+        {subscription.data && hasPaid(subscription.data) && <Invoices />}
         {subscription.data && <Offers subscription={subscription.data} />}
       </Stack>
     </Page>
   )
 }
 
+/** Also over a customer that is gone at the processor: its invoices stay. */
+const hasPaid = ({ status, processor_customer_id: customer }: Subscription) => customer !== null || status !== 'free'
+
 function SubscriptionCard({ subscription }: { subscription: Subscription }) {
   const plans = usePlans()
-  const { tier, processor_customer_id: customer, card, deal } = subscription
+  const { tier, deal } = subscription
   const { word, color, term, alert, actions } = stateOf(subscription, (one) => planName(plans, one))
   return (
     <Card component="section" aria-labelledby="plan">
@@ -49,11 +52,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
           </Group>
           {term && <Text mt={4}>{term}</Text>}
           <Text c="dimmed" mt={4}>
-            {customer === null
-              ? 'There is no billing account yet: one is made with your first payment.'
-              : card === null
-                ? 'Cards and addresses are kept by our payment processor.'
-                : `Paid with the card ending in ${card.last4 ?? '····'}. Cards are kept by our payment processor.`}
+            {accountNote(subscription)}
           </Text>
         </div>
       </Group>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pendingOf, type Shown, stateOf } from './state.ts'
+import { accountNote, pendingOf, type Shown, stateOf } from './state.ts'
 
 const end = '2027-03-14T12:00:00.000Z'
 const trial = '2027-02-01T12:00:00.000Z'
@@ -160,4 +160,13 @@ test('another checkout beside the plan is told by what its payment waits for, an
   assert.match(told('processing', true, null) ?? '', /for another plan is under way.*takes the place.*false$/)
   assert.match(told('processing', false) ?? '', /under way.*credited.*false$/)
   assert.equal(told('requires_payment_method', true), null, 'it was not paid, and nothing waits')
+})
+
+test('who has paid is told of no first payment, also when the customer at the processor is gone', () => {
+  const gone = { processor_customer_id: null, card: null }
+  assert.match(accountNote({ status: 'free', ...gone }), /first payment/)
+  assert.match(accountNote({ status: 'cancelled', ...gone }), /was closed.*next payment/)
+  const kept = { status: 'active' as const, processor_customer_id: 'cus', card: { last4: '4242', expires_at: null } }
+  assert.match(accountNote(kept), /ending in 4242/)
+  assert.match(accountNote({ ...kept, card: null }), /^Cards and addresses/)
 })

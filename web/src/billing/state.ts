@@ -116,6 +116,19 @@ const PAUSES: Record<string, BillingState> = {
   },
 }
 
+/** Where the money comes from, in a sentence under the plan. */
+export function accountNote({
+  status,
+  processor_customer_id: customer,
+  card,
+}: Pick<Subscription, 'status' | 'processor_customer_id' | 'card'>): string {
+  if (customer === null && status === 'free')
+    return 'There is no billing account yet: one is made with your first payment.'
+  if (customer === null) return 'Your billing account was closed. Your next payment makes a new one.'
+  if (card === null) return 'Cards and addresses are kept by our payment processor.'
+  return `Paid with the card ending in ${card.last4 ?? '····'}. Cards are kept by our payment processor.`
+}
+
 /** Of another checkout, beside a plan that runs: what is said of its payment; null where there is nothing to wait for. */
 export function pendingOf(
   { pending_checkout: pending }: Pick<Subscription, 'pending_checkout'>,
