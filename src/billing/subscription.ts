@@ -33,6 +33,9 @@ export const SubscriptionView = Type.Object(
           'Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing',
       }),
     ),
+    subscribed_tier: Nullable(
+      Type.String({ description: 'What is subscribed to, also while a pause or a missing payment keeps it closed' }),
+    ),
     pending_checkout: Nullable(
       Type.Object(
         {
@@ -103,6 +106,7 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
     cancel_at_period_end: running?.is_cancel_at_period_end ?? false,
     processor_status: running?.processor_status ?? (account?.payment_status ? 'incomplete' : null),
     payment_status: account?.payment_status ?? null,
+    subscribed_tier: running?.granted_tier ?? null,
     pending_checkout: pendingOf(running, prices),
     entitlements: [...grantsOf(deps.config.catalogue, user.subscription_tier)],
     ...costOf(running),

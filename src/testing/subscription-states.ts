@@ -151,7 +151,12 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.portal(client, 'give-up')
     },
     says: ['past_due', 'free', 'unpaid', 'requires_payment_method'],
-    ...{ gate: 403, badge: 'Payment due', words: /closed until the payment goes through/, button: 'Pay now' },
+    ...{
+      gate: 403,
+      badge: 'Payment due',
+      words: /^Pro plan.*costs \$29 a month.*closed until the payment goes through/,
+      button: 'Pay now',
+    },
   },
   {
     name: 'paused',
@@ -160,7 +165,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await client.post('/api/billing/pause')
     },
     says: ['past_due', 'free', 'paused', null],
-    ...{ gate: 403, badge: 'Paused', words: /closed until you resume it/, button: 'Resume' },
+    ...{ gate: 403, badge: 'Paused', words: /^Pro plan.*closed until you resume it/, button: 'Resume' },
   },
   {
     name: 'paused, its end to be confirmed',
@@ -196,6 +201,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     async bring(shop, client) {
       await shop.subscribe(client)
       await shop.processor.customers.del((await shop.subscription(client)).processor_customer_id ?? '')
+      await shop.reconcile()
     },
     says: ['cancelled', 'free', null, null],
     ...{ gate: 403, badge: 'Cancelled', words: /billing account was closed/, button: 'See the plans' },

@@ -1689,6 +1689,8 @@ export type Subscription = {
   processor_status: string | null
   /** Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing */
   payment_status: string | null
+  /** What is subscribed to, also while a pause or a missing payment keeps it closed */
+  subscribed_tier: string | null
   pending_checkout: PendingCheckout | null
   /** What the plan grants */
   entitlements: Array<string>

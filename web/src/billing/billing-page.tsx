@@ -14,7 +14,7 @@ import { Offers } from './offers.tsx'
 import { Leave, PlanActions } from './plan-actions.tsx'
 import { planName } from './plans.ts'
 import { openCheckout, openPayment } from './processor.ts'
-import { accountNote, pendingOf, stateOf } from './state.ts'
+import { accountNote, pendingOf, planOf, stateOf } from './state.ts'
 import { usePlans } from './use-plans.ts'
 
 export function BillingPage() {
@@ -38,7 +38,7 @@ const hasPaid = ({ status, processor_customer_id: customer }: Subscription) => c
 
 function SubscriptionCard({ subscription }: { subscription: Subscription }) {
   const plans = usePlans()
-  const { tier, deal } = subscription
+  const { deal } = subscription
   const { word, color, term, alert, actions } = stateOf(subscription, (one) => planName(plans, one))
   return (
     <Card component="section" aria-labelledby="plan">
@@ -46,7 +46,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
         <div>
           <Group gap="xs">
             <Title order={2} fz="h3" id="plan">
-              {planName(plans, tier)} plan
+              {planName(plans, planOf(subscription))} plan
             </Title>
             <Badge color={color}>{word}</Badge>
           </Group>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accountNote, pendingOf, type Shown, stateOf } from './state.ts'
+import { accountNote, pendingOf, planOf, type Shown, stateOf } from './state.ts'
 
 const end = '2027-03-14T12:00:00.000Z'
 const trial = '2027-02-01T12:00:00.000Z'
@@ -169,4 +169,16 @@ test('who has paid is told of no first payment, also when the customer at the pr
   const kept = { status: 'active' as const, processor_customer_id: 'cus', card: { last4: '4242', expires_at: null } }
   assert.match(accountNote(kept), /ending in 4242/)
   assert.match(accountNote({ ...kept, card: null }), /^Cards and addresses/)
+})
+
+test('a plan that is closed is still named, and what is open goes before it', () => {
+  assert.equal(planOf({ tier: 'free', subscribed_tier: 'pro', entitlements: [] }), 'pro')
+  assert.equal(planOf({ tier: 'free', subscribed_tier: null, entitlements: [] }), 'free')
+  assert.equal(planOf({ tier: 'enterprise', subscribed_tier: 'pro', entitlements: ['ai'] }), 'enterprise')
+})
+
+test('what is due or paused says what it costs', () => {
+  assert.equal(stateOf(failing).term, 'It costs $29 a month.')
+  assert.equal(stateOf({ ...failing, processor_status: 'paused' }).term, 'It costs $29 a month.')
+  assert.equal(stateOf({ ...failing, amount: null }).term, null)
 })

@@ -35,10 +35,11 @@ export function stateOf(subscription: Shown, nameOf: (tier: string) => string = 
   const { status, processor_status: word, current_period_end: end, open_until: openUntil } = subscription
   const payment = subscription.payment_status
   if (status === 'free' || status === 'cancelled') return FIRST_PAYMENTS[payment ?? ''] ?? notRunning(status)
-  if (word === 'paused') return PAUSES[payment ?? ''] ?? PAUSED
-  if (status === 'past_due') return due(word === 'unpaid' ? null : openUntil, payment)
-  if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
   const cost = costOf(subscription)
+  const term = cost === null ? null : `It costs ${cost}.`
+  if (word === 'paused') return { ...(PAUSES[payment ?? ''] ?? PAUSED), term }
+  if (status === 'past_due') return { ...due(word === 'unpaid' ? null : openUntil, payment), term }
+  if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
   if (subscription.trial_ends_at !== null) {
     const term = `Your trial ends on ${day(subscription.trial_ends_at)}. Then ${cost ?? 'the plan'} is charged to your card.`
     return { word: 'Trial', color: 'brass', term, alert: null, actions: ['change', 'card', 'cancel'] }
@@ -114,6 +115,15 @@ const PAUSES: Record<string, BillingState> = {
     alert: { title: UNDER_WAY, text: 'Your plan opens again by itself when your bank has paid.', isUrgent: false },
     actions: ['cancel'],
   },
+}
+
+/** The plan that the card is about: a closed one is still the one that is paid for. */
+export function planOf({
+  tier,
+  subscribed_tier: subscribed,
+  entitlements,
+}: Pick<Subscription, 'tier' | 'subscribed_tier' | 'entitlements'>): string {
+  return entitlements.length === 0 ? (subscribed ?? tier) : tier
 }
 
 /** Where the money comes from, in a sentence under the plan. */
