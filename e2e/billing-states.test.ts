@@ -1,4 +1,4 @@
-// The billing page in each state of a subscription: what it says, and the button to press.
+// The billing page in each state of a subscription: what it says, and the button to press; and where a closed plan leads from other pages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
@@ -13,7 +13,7 @@ test('the billing page says in each state what it is and what to do', async (t) 
   neverWritten(app, 'stripe_settlements')
   const shop = shopOf(app)
   const browser = await openBrowser(t)
-  for (const [index, { name, bring, badge, words, button }] of SUBSCRIPTION_STATES.entries()) {
+  for (const [index, { name, bring, says, gate, badge, words, button }] of SUBSCRIPTION_STATES.entries()) {
     const client = await app.as(`page-${index}`)
     await bring(shop, client)
     await app.settle()
@@ -26,6 +26,12 @@ test('the billing page says in each state what it is and what to do', async (t) 
     const buttons = plan.locator('button, a')
     const first = (await buttons.count()) === 0 ? null : await buttons.first().innerText()
     assert.equal(first, button, name)
+    if (gate === 403) {
+      await page.goto(`${app.url}/api-keys`)
+      const way = says[0] === 'past_due' ? 'See billing' : 'See the plans'
+      await page.getByRole('main').getByRole('link', { name: way, exact: true }).waitFor()
+      await page.goBack()
+    }
     if (index % 5 === 1) await assertAccessible(page, name)
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/billing-${index}.png`, fullPage: true })
     assert.deepEqual(errors, [], name)

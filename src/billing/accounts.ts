@@ -1,6 +1,6 @@
 /** The rows that tie a user to a customer of the processor, and keep concurrent readings of its state in order. */
 import type { Selectable } from 'kysely'
-import { findUser } from '#identity/users.ts'
+import { lockUser } from '#identity/users.ts'
 import { type Clock, type Instant, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { SubscriptionDetails, SubscriptionFacts } from './subscription-state.ts'
@@ -18,8 +18,12 @@ export async function anyAccount(db: Db): Promise<boolean> {
   return (await db.selectFrom('billing_accounts').select('user_id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** The row, made where missing, locked until the transaction ends. @throws Error where it would outlive its user. */
+/**
+ * The row, made where missing, locked until the transaction ends; the user's first, as a deletion does: else a row could be made beside
+ * it and outlive its user, and each could wait for the other. @throws Error where the user is gone.
+ */
 export async function lockAccount(tx: Db, userId: string): Promise<Account> {
+  const isThere = await lockUser(tx, userId)
   const made = await tx
     .insertInto('billing_accounts')
     .values({
@@ -42,6 +46,9 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
       past_due_at: null,
       is_grace_over: false,
       payment_status: null,
+      pending_price_id: null,
+      pending_payment_status: null,
+      is_pending_newer: false,
       trial_end_at: null,
       price_cents: null,
       currency: null,
@@ -56,7 +63,7 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .returning('user_id')
     .executeTakeFirst()
-  if (made && !(await findUser(tx, userId))) throw new Error('the user is gone')
+  if (made && !isThere) throw new Error('the user is gone')
   return forUpdate(
     tx,
     tx.selectFrom('billing_accounts').selectAll().where('user_id', '=', userId),

@@ -6,7 +6,7 @@ import { type Account, findAccount, noteCheckout } from './accounts.ts'
 import { customerFor, customersOf, dropCustomer, readCustomerState } from './customers.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { listInvoices } from './invoice-list.ts'
+import { readInvoices } from './invoice-list.ts'
 import { idOf } from './money/refresh.ts'
 import { billingProblem } from './problems.ts'
 import { asking, isMissingCustomer, requireProcessor, unlessMissing } from './processor.ts'
@@ -121,10 +121,18 @@ async function flowData(
   return { type: 'subscription_cancel', after_completion, subscription_cancel: { subscription, ...retention } }
 }
 
-/** Where a missing payment is made: the newest open invoice, or, without one, where the card is changed. */
-export async function openPayment(deps: BillingDeps, userId: string): Promise<string> {
-  const open = (await listInvoices(deps, userId)).find(({ status, pay_url: url }) => status === 'open' && url !== null)
-  return open?.pay_url ?? openPortal(deps, userId, 'card')
+/** `plan`: what runs, or the first payment where nothing does; `checkout`: another checkout beside the plan that runs. */
+export const PAYMENTS_FOR = ['plan', 'checkout'] as const
+export type PaymentFor = (typeof PAYMENTS_FOR)[number]
+
+/** Where a missing payment is made: the newest such open invoice, or, without one, where the card is changed. */
+export async function openPayment(deps: BillingDeps, userId: string, wanted: PaymentFor = 'plan'): Promise<string> {
+  const open = (await readInvoices(deps, userId)).filter((one) => one.status === 'open' && one.hosted_invoice_url)
+  const account = await findAccount(deps.db, userId)
+  const running = isLive({ status: account?.processor_status ?? '' }) ? account?.subscription_id : null
+  const isOfPlan = ({ parent }: Stripe.Invoice) => idOf(parent?.subscription_details?.subscription) === running
+  const invoice = wanted === 'checkout' ? open.find((one) => !isOfPlan(one)) : (open.find(isOfPlan) ?? open[0])
+  return invoice?.hosted_invoice_url ?? openPortal(deps, userId, 'card')
 }
 
 const CUSTOMERS_TRIED_MAX = 5

@@ -123,6 +123,62 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal(data.length, 1)
   })
 
+  const pending = async (client: Client) => (await view(client)).pending_checkout
+
+  test('a checkout beside a plan that runs is told, confirmed apart from what the plan owes, and takes its place', async () => {
+    const otto = await store.as('otto')
+    await shop.pay(await open(otto), FAILS_AT_RENEWAL)
+    await store.settle()
+    await shop.portal(otto, 'renew-well')
+    store.clock.advance(60_000)
+    await shop.pay(await open(otto, PRICES.enterprise), ASKS_ALWAYS)
+    await store.settle()
+    assert.deepEqual(await state(otto), ['past_due', 'pro', 'past_due', 'requires_payment_method'])
+    assert.deepEqual(await pending(otto), {
+      price_id: PRICES.enterprise,
+      tier: 'enterprise',
+      payment_status: 'requires_action',
+      replaces: true,
+    })
+    const pageFor = async (what: string) =>
+      (await store.get(new URL((await otto.post(`/api/billing/create-payment-session?for=${what}`)).body.url).pathname))
+        .text
+    assert.doesNotMatch(await pageFor('plan'), /href="\/sandbox\/confirm/, 'what the plan owes')
+    const [, challenge = ''] = /href="(\/sandbox\/confirm\/\w+)"/.exec(await pageFor('checkout')) ?? []
+    await shop.press(challenge, { answer: 'complete' })
+    await store.settle()
+    await store.app.service.billing.sync()
+    assert.deepEqual(await state(otto), ['active', 'enterprise', 'active', null])
+    assert.equal(await pending(otto), null)
+    assert.equal((await otto.post('/api/billing/create-payment-session?for=both')).status, 422)
+  })
+
+  test('of two checkouts that wait, the one that was paid runs; the earlier need not be confirmed, and is credited if it is', async () => {
+    const paula = await store.as('paula')
+    const first = await shop.pay(await open(paula, PRICES.enterprise), ASKS_ALWAYS)
+    store.clock.advance(60_000)
+    await shop.pay(await open(paula), GOOD_CARD)
+    await store.settle()
+    assert.deepEqual(await state(paula), ['active', 'pro', 'active', null])
+    assert.deepEqual(await pending(paula), {
+      price_id: PRICES.enterprise,
+      tier: 'enterprise',
+      payment_status: 'requires_action',
+      replaces: false,
+    })
+    await answer(first, 'complete')
+    await store.settle()
+    await store.app.service.billing.sync()
+    await store.settle()
+    assert.deepEqual(await state(paula), ['active', 'pro', 'active', null])
+    assert.equal(await pending(paula), null)
+    const { processor_customer_id: customer } = await view(paula)
+    const live = await shop.processor.subscriptions.list({ customer, status: 'active' })
+    assert.equal(live.data.length, 1, 'nobody pays two')
+    const { balance } = (await shop.processor.customers.retrieve(customer)) as { balance: number }
+    assert.ok(balance <= -9_800, `what was paid for the earlier is kept for the customer: ${balance}`)
+  })
+
   test('a pause ends when its payment is confirmed, whatever is pressed meanwhile', async () => {
     const gina = await store.as('gina')
     await answer(await shop.pay(await open(gina), ASKS_ALWAYS), 'complete')

@@ -290,7 +290,7 @@ function refuseLists(app: TestApp): void {
   })
 }
 
-test('a checkout that ended behind the deletion of its account keeps no reading of everything from its end', async (t) => {
+test('a billing row without its user keeps no reading of everything from its end', async (t) => {
   const { app, shop } = await deaf(t)
   const { db } = app.platform
   const { id: customer_id } = await shop.processor.customers.create({ metadata: { user_id: 'gone' } })

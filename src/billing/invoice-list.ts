@@ -1,4 +1,5 @@
 /** A user's invoices with their pages and PDFs, as the processor lists them now: its addresses run out, so none is kept. */
+import type { Stripe } from 'stripe'
 import { type Static, Type } from 'typebox'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
@@ -31,6 +32,24 @@ export async function listInvoices(
   deps: Pick<BillingDeps, 'db' | 'processor'>,
   userId: string,
 ): Promise<InvoiceView[]> {
+  return (await readInvoices(deps, userId)).map((invoice) => ({
+    id: invoice.id,
+    number: invoice.number,
+    status: invoice.status ?? 'open',
+    created_at: instantOf(invoice.created),
+    description: invoice.lines.data.at(-1)?.description ?? null,
+    total: inUnits(invoice.total, invoice.currency),
+    due: inUnits(invoice.status === 'open' ? invoice.amount_remaining : 0, invoice.currency),
+    currency: invoice.currency,
+    pay_url: invoice.hosted_invoice_url ?? null,
+    pdf_url: invoice.invoice_pdf ?? null,
+  }))
+}
+
+export async function readInvoices(
+  deps: Pick<BillingDeps, 'db' | 'processor'>,
+  userId: string,
+): Promise<Stripe.Invoice[]> {
   const { invoices } = requireProcessor(deps.processor)
   const customers = await customersOf(deps.db, userId)
   const lists = await asking(
@@ -43,16 +62,4 @@ export async function listInvoices(
     .filter(({ status }) => status !== 'draft')
     .sort((a, b) => b.created - a.created)
     .slice(0, LISTED_MAX)
-    .map((invoice) => ({
-      id: invoice.id,
-      number: invoice.number,
-      status: invoice.status ?? 'open',
-      created_at: instantOf(invoice.created),
-      description: invoice.lines.data.at(-1)?.description ?? null,
-      total: inUnits(invoice.total, invoice.currency),
-      due: inUnits(invoice.status === 'open' ? invoice.amount_remaining : 0, invoice.currency),
-      currency: invoice.currency,
-      pay_url: invoice.hosted_invoice_url ?? null,
-      pdf_url: invoice.invoice_pdf ?? null,
-    }))
 }

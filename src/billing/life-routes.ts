@@ -2,9 +2,9 @@
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Message } from '#platform/http/schema.ts'
+import { Message, OneOf } from '#platform/http/schema.ts'
 import { ChangePreview, changePlan, previewChange } from './change.ts'
-import { openPayment } from './checkout.ts'
+import { openPayment, PAYMENTS_FOR } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
 import { InvoiceView, listInvoices } from './invoice-list.ts'
 import { unsubscribe, wantOffers } from './offers.ts'
@@ -107,11 +107,15 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         operationId: 'createPaymentSession',
         tags: ['billing'],
         summary: 'Open the page where a missing payment is made',
-        description: 'The newest open invoice; without one, where the card is changed.',
+        description:
+          'The newest open invoice; without one, where the card is changed. `for=checkout`: that of another checkout beside the plan that runs (`pending_checkout`).',
+        querystring: Type.Object({
+          for: Type.Optional(OneOf(...PAYMENTS_FOR)),
+        }),
         response: { 200: Address },
       },
     },
-    async (request) => ({ url: await openPayment(deps, callerOf(request).userId) }),
+    async (request) => ({ url: await openPayment(deps, callerOf(request).userId, request.query.for) }),
   )
 
   app.get(
@@ -147,27 +151,29 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
     },
   )
 
-  app.register(async (scope: App) => {
-    // Mail programs press it themselves, with a form that says nothing new (RFC 8058).
-    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, _body, done) =>
-      done(null, {}),
-    )
-    scope.post(
-      '/api/billing/offers/unsubscribe',
-      {
-        config: { access: 'anyone' },
-        schema: {
-          operationId: 'unsubscribeFromOffers',
-          tags: ['billing'],
-          summary: 'Get no offers by mail any more',
-          querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
-          response: { 200: Message },
-        },
+  app.register(async (scope: App) => unsubscribeRoute(scope, deps))
+}
+
+/** Mail programs press it themselves, with a form that says nothing new (RFC 8058). */
+function unsubscribeRoute(app: App, deps: BillingDeps): void {
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, _body, done) =>
+    done(null, {}),
+  )
+  app.post(
+    '/api/billing/offers/unsubscribe',
+    {
+      config: { access: 'anyone' },
+      schema: {
+        operationId: 'unsubscribeFromOffers',
+        tags: ['billing'],
+        summary: 'Get no offers by mail any more',
+        querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
+        response: { 200: Message },
       },
-      async (request) => {
-        await unsubscribe(deps, request.query.token)
-        return { message: 'You get no offers any more' }
-      },
-    )
-  })
+    },
+    async (request) => {
+      await unsubscribe(deps, request.query.token)
+      return { message: 'You get no offers any more' }
+    },
+  )
 }

@@ -128,6 +128,9 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column card_expires_at {timestamp};
       alter table billing_accounts add column offers_at {timestamp};
       alter table billing_accounts add column payment_status text;
+      alter table billing_accounts add column pending_price_id text;
+      alter table billing_accounts add column pending_payment_status text;
+      alter table billing_accounts add column is_pending_newer {boolean} not null default false;
       create table trial_marks (
         mark text primary key,
         subscription_id text not null,

@@ -1,9 +1,10 @@
 /** What the payment that a subscription waits for comes to, in the processor's own words: `requires_action` where the bank asks its customer to confirm. */
 import type { Stripe } from 'stripe'
+import type { Account } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { idOf } from './money/refresh.ts'
 import { requireProcessor } from './processor.ts'
-import { isLive, type SubscriptionFacts } from './subscription-state.ts'
+import { isLive, newestFirst, type SubscriptionFacts } from './subscription-state.ts'
 
 const WAITING = ['incomplete', 'past_due', 'unpaid', 'paused']
 
@@ -45,7 +46,21 @@ export function missingPayment(
   counting: SubscriptionFacts | undefined,
 ): string | null {
   if (counting && isLive(counting)) return counting.paymentStatus ?? null
-  return (
-    subscriptions.find(({ status, paymentStatus }) => status === 'incomplete' && paymentStatus)?.paymentStatus ?? null
-  )
+  return newestUnpaid(subscriptions)?.paymentStatus ?? null
 }
+
+/** The checkout that waits for its first payment beside a subscription that runs. */
+export function pendingCheckout(
+  subscriptions: readonly SubscriptionFacts[],
+  counting: SubscriptionFacts | undefined,
+): Pick<Account, 'pending_price_id' | 'pending_payment_status' | 'is_pending_newer'> {
+  const pending = counting && isLive(counting) ? newestUnpaid(subscriptions) : undefined
+  return {
+    pending_price_id: pending?.priceIds[0] ?? null,
+    pending_payment_status: pending?.paymentStatus ?? null,
+    is_pending_newer: counting !== undefined && pending !== undefined && newestFirst(pending, counting) < 0,
+  }
+}
+
+const newestUnpaid = (subscriptions: readonly SubscriptionFacts[]): SubscriptionFacts | undefined =>
+  subscriptions.filter(({ status, paymentStatus }) => status === 'incomplete' && paymentStatus).sort(newestFirst)[0]

@@ -9,6 +9,7 @@ import { unauthenticated } from '#platform/problems.ts'
 import { type Account, awaitsCheckout, findAccount } from './accounts.ts'
 import { type Deal, dealsOf, pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import type { Prices } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 import { mayTry } from './trials.ts'
 
@@ -31,6 +32,26 @@ export const SubscriptionView = Type.Object(
         description:
           'Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing',
       }),
+    ),
+    subscribed_tier: Nullable(
+      Type.String({ description: 'What is subscribed to, also while a pause or a missing payment keeps it closed' }),
+    ),
+    pending_checkout: Nullable(
+      Type.Object(
+        {
+          price_id: Type.String(),
+          tier: Nullable(Type.String()),
+          payment_status: Type.String(),
+          replaces: Type.Boolean({
+            description:
+              'When it is paid, it takes the place of the plan that runs; else it is the older one, which is credited if it is paid all the same',
+          }),
+        },
+        {
+          title: 'PendingCheckout',
+          description: 'Another checkout, whose first payment is missing, beside the plan that runs',
+        },
+      ),
     ),
     entitlements: Type.Array(Type.String(), { description: 'What the plan grants' }),
     amount: Nullable(
@@ -85,6 +106,8 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
     cancel_at_period_end: running?.is_cancel_at_period_end ?? false,
     processor_status: running?.processor_status ?? (account?.payment_status ? 'incomplete' : null),
     payment_status: account?.payment_status ?? null,
+    subscribed_tier: running?.granted_tier ?? null,
+    pending_checkout: pendingOf(running, prices),
     entitlements: [...grantsOf(deps.config.catalogue, user.subscription_tier)],
     ...costOf(running),
     trial_ends_at: running?.trial_end_at ?? null,
@@ -104,6 +127,12 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
 function openUntil({ config }: Pick<BillingDeps, 'config'>, running: Account | null): string | null {
   if (!running?.past_due_at || running.is_grace_over || running.processor_status !== 'past_due') return null
   return plus(running.past_due_at, config.pastDueGraceDays * DAY_MS)
+}
+
+function pendingOf(running: Account | null, prices: Prices): SubscriptionView['pending_checkout'] {
+  const { pending_price_id: id, pending_payment_status: payment_status } = running ?? {}
+  if (!running || !id || !payment_status) return null
+  return { price_id: id, tier: prices.get(id)?.tier ?? null, payment_status, replaces: running.is_pending_newer }
 }
 
 function costOf(running: Account | null): Pick<SubscriptionView, 'amount' | 'currency' | 'interval'> {

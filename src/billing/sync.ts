@@ -14,7 +14,7 @@ import { pricesFor } from './deals.ts'
 import type { BillingDeps, SyncWish } from './deps.ts'
 import type { Disagreement } from './money/proof.ts'
 import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
-import { missingPayment, paymentStatusOf } from './payment-status.ts'
+import { missingPayment, paymentStatusOf, pendingCheckout } from './payment-status.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { factsOf, WITH_CARD } from './subscription-facts.ts'
 import {
@@ -128,7 +128,7 @@ async function writeReads(
   for (const { customerId } of deleted) await markLost(tx, userId, customerId, 'deleted')
   const now = deps.clock.now()
   const user = await findUser(tx, userId)
-  // Read all the same: a checkout that ended behind a deletion would be met without end by whoever reads all that were not.
+  // Read all the same: a row without its user would be met without end by whoever reads all that were not.
   if (!user) return updateAccount(tx, userId, { version: version + 1, synced_at: now })
 
   const prices = await pricesFor(deps, tx, userId)
@@ -139,7 +139,12 @@ async function writeReads(
   const ours = subscriptions.filter((one) => isOurs(one, account, user, prices))
   const state = stateOfAll(ours, prices)
   const payment_status = missingPayment(ours, state?.subscription)
-  await updateAccount(tx, userId, { version: version + 1, synced_at: now, payment_status })
+  await updateAccount(tx, userId, {
+    version: version + 1,
+    synced_at: now,
+    payment_status,
+    ...pendingCheckout(ours, state?.subscription),
+  })
   const paying = state && isLive(state.subscription) ? state.subscription.customerId : null
   await putOnRecord(tx, account, { paying })
   if (state) {
@@ -187,8 +192,8 @@ async function cancelWithCustomer(deps: Pick<BillingDeps, 'clock'>, tx: Db, user
 type Found = { subscriptions: readonly SubscriptionFacts[]; checkedOut: readonly string[]; prices: Prices }
 
 /**
- * A checkout of a subscriber is a change of plan: the older subscription ends, and what is left of it is credited, unless it was to a larger
- * plan, whose allowance may be used. One that nobody checked out was made by hand, and whoever made it is told instead.
+ * A checkout of a subscriber is a change of plan: the older subscription ends, and what is left of it is credited, unless it was open, and to
+ * a larger plan, whose allowance may be used. One that nobody checked out was made by hand, and whoever made it is told instead.
  */
 async function cancelDuplicates(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
@@ -210,7 +215,11 @@ async function cancelDuplicates(
   }
   const rank = (one: SubscriptionFacts) => rankOf(config, tierIn(one))
   for (const one of older) {
-    const wish: CancelWish = { subscriptionId: one.id, insteadOf: kept.id, isCredited: rank(kept) >= rank(one) }
+    const wish: CancelWish = {
+      subscriptionId: one.id,
+      insteadOf: kept.id,
+      isCredited: one.id !== known || rank(kept) >= rank(one),
+    }
     await jobs.enqueue(tx, CANCEL_JOB, wish, { key: `${CANCEL_JOB}:${one.id}` })
   }
 }

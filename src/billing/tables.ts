@@ -32,6 +32,11 @@ type BillingAccountsTable = {
   is_grace_over: boolean
   /** Of the payment that is missing, in the processor's word; null while none is. Also of a subscription that waits for its first. */
   payment_status: string | null
+  /** Of a checkout beside the subscription that counts, which waits for its first payment; `pending_payment_status` as above. */
+  pending_price_id: string | null
+  pending_payment_status: string | null
+  /** Paid, it takes the other's place; an older one ends at once, and is credited. */
+  is_pending_newer: boolean
   trial_end_at: Instant | null
   /** A period's price, before discounts and taxes. */
   price_cents: number | null

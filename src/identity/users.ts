@@ -111,9 +111,10 @@ export async function findUserByEmail(db: Db, email: string): Promise<User | nul
   return owner === null ? null : findUser(db, owner)
 }
 
-/** Whoever counts or removes what a user has, and decides by it, takes this lock first. */
-export async function lockUser(tx: Db, userId: string): Promise<void> {
-  await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
+/** Whoever counts or removes what a user has, and decides by it, takes this lock first. False where the user is gone. */
+export async function lockUser(tx: Db, userId: string): Promise<boolean> {
+  const user = await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
+  return user !== undefined
 }
 
 export type NewUser = Pick<User, 'email' | 'full_name' | 'password_hash'> &

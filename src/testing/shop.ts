@@ -45,6 +45,10 @@ export function shopOf(app: TestApp) {
     pay: (url: string, card = GOOD_CARD, form: Record<string, string> = {}): Promise<Reply> =>
       press(new URL(url).pathname, { card, email: 'payer@example.com', ...form }),
 
+    /** What is made from now on is the newer one: the processor counts whole seconds. */
+    later: () => app.clock.advance(60_000),
+    /** Also what no page of the processor waits for. */
+    reconcile: () => app.service.billing.sync(),
     async subscribe(client: Client, { price = PRICES.pro as string, card = GOOD_CARD } = {}) {
       const reply = await client.post(`/api/billing/create-checkout-session?price_id=${price}`)
       assert.equal(reply.status, 200, reply.text)

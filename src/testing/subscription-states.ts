@@ -21,8 +21,8 @@ export type SubscriptionState = {
 
 const FAILING_DEBIT = '000111111116'
 
-const checkout = async (client: Client) =>
-  (await client.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)).body.url as string
+const checkout = async (client: Client, price: string = PRICES.pro) =>
+  (await client.post(`/api/billing/create-checkout-session?price_id=${price}`)).body.url as string
 const asked = async (shop: ShopHands, client: Client) => {
   const reply = await shop.pay(await checkout(client), ASKS_ALWAYS)
   return new URL(reply.headers.get('location') ?? '').pathname
@@ -76,6 +76,36 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     ...{ gate: 200, badge: 'Active', words: /Renews on .*\$29 a month/, button: 'Change the plan' },
   },
   {
+    name: 'active, another checkout to be confirmed',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      shop.later()
+      await shop.pay(await checkout(client, PRICES.enterprise), ASKS_ALWAYS)
+    },
+    says: ['active', 'pro', 'active', null],
+    ...{ gate: 200, badge: 'Active', words: /Enterprise takes the place of your plan/, button: 'Confirm the payment' },
+  },
+  {
+    name: 'active, an earlier checkout left behind',
+    async bring(shop, client) {
+      await asked(shop, client)
+      shop.later()
+      await shop.subscribe(client, { price: PRICES.enterprise })
+    },
+    says: ['active', 'enterprise', 'active', null],
+    ...{ gate: 200, badge: 'Active', words: /You need not confirm it/, button: 'Change the plan' },
+  },
+  {
+    name: 'active, a smaller plan to come',
+    async bring(shop, client) {
+      await shop.subscribe(client, { price: PRICES.enterprise })
+      const { body } = await client.post('/api/billing/change/preview', { price_id: PRICES.pro })
+      await client.post('/api/billing/change', { price_id: PRICES.pro, proration_at: body.proration_at })
+    },
+    says: ['active', 'enterprise', 'active', null],
+    ...{ gate: 200, badge: 'Active', words: /Becomes Pro on .* for \$29 a month/, button: 'Change the plan' },
+  },
+  {
     name: 'active, cancelled for its end',
     async bring(shop, client) {
       await shop.subscribe(client)
@@ -121,7 +151,12 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.portal(client, 'give-up')
     },
     says: ['past_due', 'free', 'unpaid', 'requires_payment_method'],
-    ...{ gate: 403, badge: 'Payment due', words: /closed until the payment goes through/, button: 'Pay now' },
+    ...{
+      gate: 403,
+      badge: 'Payment due',
+      words: /^Pro plan.*costs \$29 a month.*closed until the payment goes through/,
+      button: 'Pay now',
+    },
   },
   {
     name: 'paused',
@@ -130,7 +165,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await client.post('/api/billing/pause')
     },
     says: ['past_due', 'free', 'paused', null],
-    ...{ gate: 403, badge: 'Paused', words: /closed until you resume it/, button: 'Resume' },
+    ...{ gate: 403, badge: 'Paused', words: /^Pro plan.*closed until you resume it/, button: 'Resume' },
   },
   {
     name: 'paused, its end to be confirmed',
@@ -160,5 +195,15 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     },
     says: ['active', 'pro', 'active', null],
     ...{ gate: 200, badge: 'Active', words: /Renews on/, button: 'Change the plan' },
+  },
+  {
+    name: 'ended with its customer',
+    async bring(shop, client) {
+      await shop.subscribe(client)
+      await shop.processor.customers.del((await shop.subscription(client)).processor_customer_id ?? '')
+      await shop.reconcile()
+    },
+    says: ['cancelled', 'free', null, null],
+    ...{ gate: 403, badge: 'Cancelled', words: /billing account was closed/, button: 'See the plans' },
   },
 ]

@@ -1284,6 +1284,15 @@ export type PasskeyOptions = {
   options: JsonObject
 }
 
+/** Another checkout, whose first payment is missing, beside the plan that runs */
+export type PendingCheckout = {
+  price_id: string
+  tier: string | null
+  payment_status: string
+  /** When it is paid, it takes the place of the plan that runs; else it is the older one, which is credited if it is paid all the same */
+  replaces: boolean
+}
+
 export type Percentiles = {
   p50: number
   p95: number
@@ -1680,6 +1689,9 @@ export type Subscription = {
   processor_status: string | null
   /** Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing */
   payment_status: string | null
+  /** What is subscribed to, also while a pause or a missing payment keeps it closed */
+  subscribed_tier: string | null
+  pending_checkout: PendingCheckout | null
   /** What the plan grants */
   entitlements: Array<string>
   /** What the next period costs, in units of the currency, before discounts and taxes */
@@ -2184,6 +2196,9 @@ export type Paths = {
       reply: Subscription
     }
     '/api/billing/create-payment-session': {
+      query?: {
+        for?: 'plan' | 'checkout'
+      }
       reply: HostedPage
     }
     '/api/api-keys': {

@@ -11,10 +11,10 @@ import { AllowanceCard } from '../usage/allowance-card.tsx'
 import { ChangePlan } from './change-plan.tsx'
 import { Invoices } from './invoices.tsx'
 import { Offers } from './offers.tsx'
-import { PlanActions } from './plan-actions.tsx'
+import { Leave, PlanActions } from './plan-actions.tsx'
 import { planName } from './plans.ts'
-import { openCheckout } from './processor.ts'
-import { stateOf } from './state.ts'
+import { openCheckout, openPayment } from './processor.ts'
+import { accountNote, pendingOf, planOf, stateOf } from './state.ts'
 import { usePlans } from './use-plans.ts'
 
 export function BillingPage() {
@@ -26,16 +26,19 @@ export function BillingPage() {
           {(data) => <SubscriptionCard subscription={data} />}
         </Loaded>
         <AllowanceCard />
-        {subscription.data?.processor_customer_id != null && <Invoices />}
+        {subscription.data && hasPaid(subscription.data) && <Invoices />}
         {subscription.data && <Offers subscription={subscription.data} />}
       </Stack>
     </Page>
   )
 }
 
+/** Also over a customer that is gone at the processor: its invoices stay. */
+const hasPaid = ({ status, processor_customer_id: customer }: Subscription) => customer !== null || status !== 'free'
+
 function SubscriptionCard({ subscription }: { subscription: Subscription }) {
   const plans = usePlans()
-  const { tier, processor_customer_id: customer, card, deal } = subscription
+  const { deal } = subscription
   const { word, color, term, alert, actions } = stateOf(subscription, (one) => planName(plans, one))
   return (
     <Card component="section" aria-labelledby="plan">
@@ -43,17 +46,13 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
         <div>
           <Group gap="xs">
             <Title order={2} fz="h3" id="plan">
-              {planName(plans, tier)} plan
+              {planName(plans, planOf(subscription))} plan
             </Title>
             <Badge color={color}>{word}</Badge>
           </Group>
           {term && <Text mt={4}>{term}</Text>}
           <Text c="dimmed" mt={4}>
-            {customer === null
-              ? 'There is no billing account yet: one is made with your first payment.'
-              : card === null
-                ? 'Cards and addresses are kept by our payment processor.'
-                : `Paid with the card ending in ${card.last4 ?? '····'}. Cards are kept by our payment processor.`}
+            {accountNote(subscription)}
           </Text>
         </div>
       </Group>
@@ -62,11 +61,30 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
           {alert.text}
         </Alert>
       )}
+      <PendingCheckout subscription={subscription} />
       {deal && <DealOffer deal={deal} name={planName(plans, deal.tier)} running={actions.includes('change')} />}
       <Box mt="md">
         <PlanActions actions={actions} />
       </Box>
     </Card>
+  )
+}
+
+function PendingCheckout({ subscription }: { subscription: Subscription }) {
+  const plans = usePlans()
+  const pending = pendingOf(subscription, (one) => planName(plans, one))
+  if (pending === null) return null
+  return (
+    <Alert color="brass" mt="md" title={pending.title}>
+      {pending.text}
+      {pending.isToConfirm && (
+        <Box mt="sm">
+          <Leave variant="default" open={() => openPayment('checkout')}>
+            Confirm the payment
+          </Leave>
+        </Box>
+      )}
+    </Alert>
   )
 }
 

@@ -40,13 +40,13 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
       )
     case 'pay':
       return (
-        <Leave variant={variant} open={openPayment}>
+        <Leave variant={variant} open={() => openPayment()}>
           Pay now
         </Leave>
       )
     case 'confirm':
       return (
-        <Leave variant={variant} open={openPayment}>
+        <Leave variant={variant} open={() => openPayment()}>
           Confirm the payment
         </Leave>
       )
@@ -91,7 +91,7 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
 
 type LeaveProps = { open: () => Promise<void>; variant: string; children: ReactNode }
 
-function Leave({ open, variant, children }: LeaveProps) {
+export function Leave({ open, variant, children }: LeaveProps) {
   const leave = useMutation({ mutationFn: open })
   return (
     <>

@@ -14,8 +14,8 @@ export async function openPortal(flow?: 'card' | 'cancel'): Promise<void> {
   location.assign(url)
 }
 
-/** Where a missing payment is made. */
-export async function openPayment(): Promise<void> {
-  const { url } = await api.post('/api/billing/create-payment-session')
+/** Where a missing payment is made: of the plan, or of another checkout beside it. */
+export async function openPayment(of: 'plan' | 'checkout' = 'plan'): Promise<void> {
+  const { url } = await api.post('/api/billing/create-payment-session', undefined, { query: { for: of } })
   location.assign(url)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Shown, stateOf } from './state.ts'
+import { accountNote, pendingOf, planOf, type Shown, stateOf } from './state.ts'
 
 const end = '2027-03-14T12:00:00.000Z'
 const trial = '2027-02-01T12:00:00.000Z'
@@ -143,4 +143,42 @@ test('nobody is offered to pay what is not due, or to end what has ended', () =>
     assert.equal(actions.includes('cancel'), runs && !state.cancel_at_period_end, what)
     assert.equal(actions.includes('pause'), state.processor_status === 'active' && !state.cancel_at_period_end, what)
   }
+})
+
+test('another checkout beside the plan is told by what its payment waits for, and by which of the two stays', () => {
+  const told = (payment_status: string, replaces: boolean, tier: string | null = 'enterprise') => {
+    const pending_checkout = { price_id: 'price', tier, payment_status, replaces }
+    const said = pendingOf({ pending_checkout }, (one) => one.toUpperCase())
+    return said && `${said.title}. ${said.text} ${said.isToConfirm}`
+  }
+  assert.equal(
+    pendingOf({ pending_checkout: null }, (one) => one),
+    null,
+  )
+  assert.match(told('requires_action', true) ?? '', /confirm the payment for ENTERPRISE.*takes the place.*true$/)
+  assert.match(told('requires_action', false) ?? '', /need not confirm.*credited.*false$/)
+  assert.match(told('processing', true, null) ?? '', /for another plan is under way.*takes the place.*false$/)
+  assert.match(told('processing', false) ?? '', /under way.*credited.*false$/)
+  assert.equal(told('requires_payment_method', true), null, 'it was not paid, and nothing waits')
+})
+
+test('who has paid is told of no first payment, also when the customer at the processor is gone', () => {
+  const gone = { processor_customer_id: null, card: null }
+  assert.match(accountNote({ status: 'free', ...gone }), /first payment/)
+  assert.match(accountNote({ status: 'cancelled', ...gone }), /was closed.*next payment/)
+  const kept = { status: 'active' as const, processor_customer_id: 'cus', card: { last4: '4242', expires_at: null } }
+  assert.match(accountNote(kept), /ending in 4242/)
+  assert.match(accountNote({ ...kept, card: null }), /^Cards and addresses/)
+})
+
+test('a plan that is closed is still named, and what is open goes before it', () => {
+  assert.equal(planOf({ tier: 'free', subscribed_tier: 'pro', entitlements: [] }), 'pro')
+  assert.equal(planOf({ tier: 'free', subscribed_tier: null, entitlements: [] }), 'free')
+  assert.equal(planOf({ tier: 'enterprise', subscribed_tier: 'pro', entitlements: ['ai'] }), 'enterprise')
+})
+
+test('what is due or paused says what it costs', () => {
+  assert.equal(stateOf(failing).term, 'It costs $29 a month.')
+  assert.equal(stateOf({ ...failing, processor_status: 'paused' }).term, 'It costs $29 a month.')
+  assert.equal(stateOf({ ...failing, amount: null }).term, null)
 })

@@ -35,10 +35,11 @@ export function stateOf(subscription: Shown, nameOf: (tier: string) => string = 
   const { status, processor_status: word, current_period_end: end, open_until: openUntil } = subscription
   const payment = subscription.payment_status
   if (status === 'free' || status === 'cancelled') return FIRST_PAYMENTS[payment ?? ''] ?? notRunning(status)
-  if (word === 'paused') return PAUSES[payment ?? ''] ?? PAUSED
-  if (status === 'past_due') return due(word === 'unpaid' ? null : openUntil, payment)
-  if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
   const cost = costOf(subscription)
+  const term = cost === null ? null : `It costs ${cost}.`
+  if (word === 'paused') return { ...(PAUSES[payment ?? ''] ?? PAUSED), term }
+  if (status === 'past_due') return { ...due(word === 'unpaid' ? null : openUntil, payment), term }
+  if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
   if (subscription.trial_ends_at !== null) {
     const term = `Your trial ends on ${day(subscription.trial_ends_at)}. Then ${cost ?? 'the plan'} is charged to your card.`
     return { word: 'Trial', color: 'brass', term, alert: null, actions: ['change', 'card', 'cancel'] }
@@ -114,6 +115,58 @@ const PAUSES: Record<string, BillingState> = {
     alert: { title: UNDER_WAY, text: 'Your plan opens again by itself when your bank has paid.', isUrgent: false },
     actions: ['cancel'],
   },
+}
+
+/** The plan that the card is about: a closed one is still the one that is paid for. */
+export function planOf({
+  tier,
+  subscribed_tier: subscribed,
+  entitlements,
+}: Pick<Subscription, 'tier' | 'subscribed_tier' | 'entitlements'>): string {
+  return entitlements.length === 0 ? (subscribed ?? tier) : tier
+}
+
+/** Where the money comes from, in a sentence under the plan. */
+export function accountNote({
+  status,
+  processor_customer_id: customer,
+  card,
+}: Pick<Subscription, 'status' | 'processor_customer_id' | 'card'>): string {
+  if (customer === null && status === 'free')
+    return 'There is no billing account yet: one is made with your first payment.'
+  if (customer === null) return 'Your billing account was closed. Your next payment makes a new one.'
+  if (card === null) return 'Cards and addresses are kept by our payment processor.'
+  return `Paid with the card ending in ${card.last4 ?? '····'}. Cards are kept by our payment processor.`
+}
+
+/** Of another checkout, beside a plan that runs: what is said of its payment; null where there is nothing to wait for. */
+export function pendingOf(
+  { pending_checkout: pending }: Pick<Subscription, 'pending_checkout'>,
+  nameOf: (tier: string) => string,
+): { title: string; text: string; isToConfirm: boolean } | null {
+  if (pending === null) return null
+  const name = pending.tier === null ? 'another plan' : nameOf(pending.tier)
+  if (pending.payment_status === 'requires_action') {
+    return pending.replaces
+      ? {
+          title: `Your bank asks you to confirm the payment for ${name}`,
+          text: `${name} takes the place of your plan as soon as you have. After a day it is given up, and your plan goes on.`,
+          isToConfirm: true,
+        }
+      : {
+          title: `An earlier checkout, for ${name}, was not confirmed`,
+          text: 'You need not confirm it: your plan runs without it, and after a day it is given up. Paid all the same, it is credited to your next payments.',
+          isToConfirm: false,
+        }
+  }
+  if (pending.payment_status !== 'processing') return null
+  return {
+    title: `Your payment for ${name} is under way`,
+    text: pending.replaces
+      ? `Your bank is asked, which can take some days. When it has paid, ${name} takes the place of your plan.`
+      : 'Its checkout was begun before your plan. When your bank has paid, that is credited to your next payments.',
+    isToConfirm: false,
+  }
 }
 
 function due(openUntil: string | null, payment: string | null): BillingState {

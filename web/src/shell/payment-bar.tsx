@@ -11,7 +11,7 @@ import classes from './bar.module.css'
 /** Above every page while a payment is missing: what comes of it, and where it is made. */
 export function PaymentBar() {
   const { data } = useQuery({ ...subscriptionQuery, staleTime: 60_000 })
-  const pay = useMutation({ mutationFn: openPayment })
+  const pay = useMutation({ mutationFn: () => openPayment() })
   const { alert = null, actions = [] } = data ? stateOf(data) : {}
   if (!alert?.isUrgent) return null
   return (
