@@ -1,11 +1,12 @@
 // Bodies that never end and uploads all at once, beside other users' reads: how much memory they take, whether it comes back, and
-// what the others wait.
+// what the others wait: also beside a bare node:http server under the same attack, since attacker, server and others share the cores.
 import { fork } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { load } from './lib/load.ts'
-import { payingKey, signUp, startService } from './lib/service.ts'
+import { payingKey, type RunningService, signUp, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
+import { startBare } from './read.ts'
 
 export const says = 'memory and others’ p99 under 1,200 unfinished bodies and 60 uploads of 60 MB'
 
@@ -21,42 +22,57 @@ export async function run(): Promise<void> {
   const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_RAG: 'off' })
   try {
     const { key } = await payingKey(service)
-    const { token } = await signUp(service.url)
-    const others = () =>
-      load({ ...{ port: service.port, path: '/api/users/me', connections: 8, seconds: 5 }, headers: bearer(token) })
-    await others()
-    const idleMb = service.memoryMb()
-    const quiet = await others()
-
-    const rows: string[][] = [['idle', mb(idleMb), ms(quiet.p99Ms), '', '']]
-    let peakMb = 0
-    const watch = setInterval(() => {
-      peakMb = Math.max(peakMb, service.memoryMb())
-    }, 50)
-    const measured = async (name: string, ...attack: string[]) => {
-      peakMb = 0
-      // In a process of its own: what it sends is more work than what is measured here.
-      const attacker = fork(import.meta.filename, [String(service.port), ...attack])
-      const told = new Promise((resolve) => attacker.once('message', resolve))
-      const waited = await others()
-      const replies = String(await told)
-      attacker.kill('SIGKILL')
-      const leftMb = await settled(service.memoryMb, idleMb)
-      const isWell =
-        peakMb < LIMITS.peakMb && leftMb - idleMb < LIMITS.leftMb && waited.p99Ms < quiet.p99Ms * LIMITS.p99Factor
-      rows.push([name, `${mb(peakMb)}, then ${mb(leftMb)}`, ms(waited.p99Ms), replies, isWell ? '✔' : '✖'])
+    const { token, userId } = await signUp(service.url)
+    const bare = await startBare(service, userId)
+    try {
+      await measure(service, bare.port, key, token)
+    } finally {
+      bare.stop()
     }
-    await measured(`${ANONYMOUS} unfinished bodies`)
-    await measured(`${UPLOADS} uploads of 60 MB, one key`, key)
-    clearInterval(watch)
-    printTable(
-      `Memory under ${LIMITS.peakMb} MB, back to within ${LIMITS.leftMb} MB of idle, others’ p99 within ${LIMITS.p99Factor}×`,
-      ['attack', 'memory', 'others’ p99', 'replies', ''],
-      rows,
-    )
   } finally {
     await service.stop()
   }
+}
+
+async function measure(service: RunningService, barePort: number, key: string, token: string): Promise<void> {
+  const others = (port: number) =>
+    load({ ...{ port, path: '/api/auth/me', connections: 8, seconds: 5 }, headers: bearer(token) })
+  /** In a process of its own: what it sends is more work than what is measured here. */
+  const attacked = async (port: number, attack: string[]) => {
+    const attacker = fork(import.meta.filename, [String(port), ...attack])
+    const told = new Promise((resolve) => attacker.once('message', resolve))
+    const waited = await others(port)
+    const replies = String(await told)
+    attacker.kill('SIGKILL')
+    return { p99Ms: waited.p99Ms, replies }
+  }
+
+  await others(service.port)
+  await others(barePort)
+  const idleMb = service.memoryMb()
+  const quiet = { service: await others(service.port), bare: await others(barePort) }
+  const rows = [['idle', mb(idleMb), ms(quiet.service.p99Ms), ms(quiet.bare.p99Ms), '', '']]
+
+  let peakMb = 0
+  const watch = setInterval(() => {
+    peakMb = Math.max(peakMb, service.memoryMb())
+  }, 50)
+  for (const [name, ...attack] of [[`${ANONYMOUS} unfinished bodies`], [`${UPLOADS} uploads of 60 MB, one key`, key]]) {
+    peakMb = 0
+    const { p99Ms, replies } = await attacked(service.port, attack)
+    const leftMb = await settled(service.memoryMb, idleMb)
+    const bare = await attacked(barePort, attack)
+    const isWell =
+      peakMb < LIMITS.peakMb && leftMb - idleMb < LIMITS.leftMb && p99Ms < quiet.service.p99Ms * LIMITS.p99Factor
+    const waits = [times(p99Ms, quiet.service.p99Ms), times(bare.p99Ms, quiet.bare.p99Ms)]
+    rows.push([String(name), `${mb(peakMb)}, then ${mb(leftMb)}`, ...waits, replies, isWell ? '✔' : '✖'])
+  }
+  clearInterval(watch)
+  printTable(
+    `Memory under ${LIMITS.peakMb} MB, back to within ${LIMITS.leftMb} MB of idle, others’ p99 within ${LIMITS.p99Factor}× of their quiet one`,
+    ['attack', 'memory', 'others’ p99', 'bare node:http, the same attack', 'replies', ''],
+    rows,
+  )
 }
 
 /** Each sends all of a body of 1 MB but its end, and stays. From forty addresses, so that no count of addresses helps. */
@@ -102,6 +118,7 @@ async function settled(memoryMb: () => number, idleMb: number): Promise<number> 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const mb = (value: number) => `${Math.round(value)} MB`
 const ms = (value: number) => `${value.toFixed(1)} ms`
+const times = (value: number, quiet: number) => `${ms(value)} (${(value / quiet).toFixed(1)} ×)`
 const tellOf = (counted: ReadonlyMap<string, number>) =>
   [...counted].map(([status, count]) => `${count} × ${status}`).join(', ') || 'none'
 

@@ -122,7 +122,7 @@ async function measureKeys(service: RunningService) {
   console.log(`\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.90) ${ratio >= 0.9 ? 'holds' : 'BROKEN'}`)
 }
 
-async function startBare(service: RunningService, userId: string): Promise<{ port: number; stop(): void }> {
+export async function startBare(service: RunningService, userId: string): Promise<{ port: number; stop(): void }> {
   const port = await freePort()
   const child = spawn(
     process.execPath,

@@ -112,6 +112,9 @@ export type Config = {
   secretKeyOld: string | null
 }
 
+/** In characters; a random one of 16 has some 95 bits. Nothing stretches it. */
+export const SECRET_KEY_LENGTH_MIN = 16
+
 /**
  * Reads settings from `.env` (in the working directory, when there) and the environment, which wins.
  * `toLook`: for commands that tell what is missing, and open nothing.
@@ -119,9 +122,15 @@ export type Config = {
  */
 export function configFromProcess({ toLook = false }: { toLook?: boolean } = {}): Config {
   const config = readConfig(processEnv())
-  if (config.production && config.secretKey === null && !toLook) {
+  if (!config.production || toLook) return config
+  if (config.secretKey === null) {
     throw new ConfigError(
       'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (npm run -s cli -- secret)',
+    )
+  }
+  if (config.secretKey.length < SECRET_KEY_LENGTH_MIN) {
+    throw new ConfigError(
+      `SECRET_KEY is shorter than ${SECRET_KEY_LENGTH_MIN} characters: whoever has a copy of the database can guess it (npm run -s cli -- secret; this one goes into SECRET_KEY_OLD)`,
     )
   }
   return config

@@ -40,10 +40,13 @@ test('a wrong setting in .env is named too', async (t) => {
   assert.match(errors, /^Latchkey cannot start: RATE_LIMIT_AI is wrong: .*\n$/)
 })
 
-test('production does not start without SECRET_KEY', async () => {
+test('production does not start without a SECRET_KEY that nobody guesses', async () => {
   const { code, errors } = await start({ NODE_ENV: 'production' })
   assert.equal(code, 1)
   assert.match(errors, /^Latchkey cannot start: SECRET_KEY is not set: .*\n$/)
+  const guessable = await start({ NODE_ENV: 'production', SECRET_KEY: 'changeme' })
+  assert.equal(guessable.code, 1)
+  assert.match(guessable.errors, /^Latchkey cannot start: SECRET_KEY is shorter than 16 characters: .*\n$/)
 })
 
 test('a busy port is named, with the setting that moves it', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -46,7 +46,26 @@ test('whatever is done to the log shows: changes, reordering, holes, moves to an
   const setHead = (changes: Partial<Head>) =>
     db.updateTable('audit_heads').set(changes).where('chain', '=', chain).execute()
 
+  /** The marks of what stays are whole: it is the links that want a key. */
+  const closeHole = async (hashOf: (content: unknown[]) => string) => {
+    await drop(second)
+    let previous = first.hash as string
+    for (const entry of entries.slice(2)) {
+      const position = (entry.position as number) - 1
+      const hash = hashOf(['link', chain, previous, position, entry.mark])
+      await change(entry, { position, hash })
+      previous = hash
+    }
+    await setHead({ position: entries.length - 1, hash: previous })
+  }
+
   const attacks: Record<string, () => Promise<unknown>> = {
+    'a hole that was closed without a key': () =>
+      closeHole((content) => createHash('sha256').update(JSON.stringify(content)).digest('base64url')),
+    'a hole that was closed with a key of one’s own': () =>
+      closeHole((content) =>
+        createHmac('sha256', Buffer.alloc(32)).update(JSON.stringify(content)).digest('base64url'),
+      ),
     'another action': () => change(second, { action: 'nothing' }),
     'another actor': () => change(second, { actor: 'p_other' }),
     'another time': () => change(second, { at: '2020-01-01T00:00:00.000Z' }),

@@ -9,7 +9,7 @@ import { LANES } from '#platform/jobs/lanes.ts'
 import { hearsNotifications } from '#platform/notify.ts'
 import { renewalOf } from '#rag/renewal/progress.ts'
 import { embedderIdOf } from '#rag/vendor-embedder.ts'
-import { type Config, exposures } from '../config.ts'
+import { type Config, exposures, SECRET_KEY_LENGTH_MIN } from '../config.ts'
 import { agedRows } from '../retention.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
@@ -19,9 +19,6 @@ import { checkVendors } from './checks/vendors.ts'
 import type { Context } from './context.ts'
 
 const SIGNS: Record<Line['mark'], string> = { ok: '✔', sandbox: '◌', off: '–', wrong: '✖' }
-
-/** In characters; a random one of 16 has some 95 bits. */
-const SECRET_LENGTH_MIN = 16
 
 export async function run(_args: string[], { config, platform, print }: Context): Promise<number> {
   const lines: Line[] = [
@@ -184,8 +181,8 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
       ? { mark: 'wrong', name, says: 'not set: the service does not start without (npm run -s cli -- secret)' }
       : { mark: 'off', name, says: 'not set: a copy of the database opens everything; production refuses that' }
   }
-  if (secretKey.length < SECRET_LENGTH_MIN) {
-    return { mark: 'wrong', name, says: `shorter than ${SECRET_LENGTH_MIN} characters: it can be guessed` }
+  if (secretKey.length < SECRET_KEY_LENGTH_MIN) {
+    return { mark: 'wrong', name, says: `shorter than ${SECRET_KEY_LENGTH_MIN} characters: it can be guessed` }
   }
   if (secretKeyOld !== null) return { mark: 'ok', name, says: 'set; SECRET_KEY_OLD may go after the next start' }
   return { mark: 'ok', name, says: 'set' }

@@ -3,7 +3,7 @@
  * (`config: { access, needs, limit, scope }`); one without `access` or `operationId` is refused at the start.
  */
 import { randomUUID } from 'node:crypto'
-import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
+import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -153,7 +153,8 @@ export async function createApp(
 
   app.addHook('onRequest', (request, reply, done) => {
     dress(request, reply)
-    done()
+    if (hasOneHost(request.raw)) done()
+    else done(platformProblem('bad_http'))
   })
   if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
   // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
@@ -205,6 +206,16 @@ export async function createApp(
     replyWithError(errorsOf(pathOf(request), request.headers), platformProblem('not_found'), request, reply),
   )
   return app as unknown as App
+}
+
+/** RFC 9112, 3.2: a proxy may have gone by the one and Node goes by the other. That there is none Node refuses itself. */
+function hasOneHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count <= 1
 }
 
 type Stringify = (value: unknown) => string

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { createLog } from '../telemetry/log.ts'
 import { createBodyAdmission } from './bodies.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -241,6 +242,22 @@ test('unfinished bodies of one address hold an eighth of what may be in flight, 
 
   for (const { socket } of crowd) socket.destroy()
   await until(async () => (await app.post('/api/auth/login', {})).status === 422)
+})
+
+test('a flood of refusals is a line of the log, which tells how many there were', async (t) => {
+  const lines: string[] = []
+  const log = createLog('warn', { write: (line) => void lines.push(line) })
+  const app = await testApp(t, { log })
+  const crowd = await Promise.all(
+    Array.from({ length: 60 }, () =>
+      unfinished(t, app, { path: '/api/billing/webhook', length: 1_000_000, start: 'x' }),
+    ),
+  )
+  await until(() => crowd.filter(({ answer }) => answer.startsWith('HTTP/1.1 503 ')).length > 20)
+
+  const told = lines.map((line) => JSON.parse(line)).filter(({ code }) => code === 'busy')
+  assert.equal(told.length, 1)
+  assert.equal(told[0].err, undefined, 'no stack: it is no bug')
 })
 
 test('strangers together leave half to users, and with large bodies half of that to forms', async (t) => {

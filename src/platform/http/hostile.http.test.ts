@@ -95,6 +95,14 @@ test('what is no HTTP is answered and closed', async (t) => {
   )
 })
 
+test('a request names one host', async (t) => {
+  const app = await testApp(t)
+  for (const path of ['/healthz', '/api/auth/me', '/nowhere']) {
+    const answer = await raw(app.url, `GET ${path} HTTP/1.1\r\nHost: x\r\nhOST: y\r\n\r\n`)
+    assert.match(answer, /^HTTP\/1\.1 400 [\s\S]*not valid HTTP/, path)
+  }
+})
+
 test('addresses that climb or are malformed lead nowhere', async (t) => {
   const app = await testApp(t)
   for (const path of [

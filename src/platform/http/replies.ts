@@ -41,14 +41,7 @@ export function replyWithError(
   const problem = asProblem(error, shape, request.id)
   request.refusedBy = problem.code
   logRefusal(request, problem)
-  if (problem.cause !== undefined && databaseFailure(problem.cause) !== null) {
-    saySeldom(request.log)(
-      { err: problem.cause, code: problem.code, reqId: request.id },
-      'requests fail by the database',
-    )
-  } else if (problem.status >= 500) {
-    request.log.error({ err: error, code: problem.code, reqId: request.id }, 'a request failed')
-  }
+  if (problem.status >= 500) logFailure(request, error, problem)
   if (hasBody(request.raw) && !request.raw.complete) lingerAfterReply(request.raw, reply.raw)
   return reply
     .status(shape.status?.(problem) ?? problem.status)
@@ -71,12 +64,25 @@ function ofDatabase(failure: DatabaseFailure, cause: unknown): Problem {
   return platformProblem(`database_${failure}`, { headers: { 'Retry-After': String(seconds) }, cause })
 }
 
-/** While the database is away every request says the same. */
-const seldomByLog = new WeakMap<object, ReturnType<typeof seldom>>()
+/** What fails one request fails all: a flood of refusals is a few lines, without the stacks of what is no bug. */
+function logFailure({ id, log }: FastifyRequest, error: unknown, { cause, code, status }: Problem): void {
+  const asked = { code, reqId: id }
+  if (cause !== undefined && databaseFailure(cause) !== null) {
+    saySeldom(log, code)({ err: cause, ...asked }, 'requests fail by the database')
+  } else if (status === 503 && cause === undefined) {
+    saySeldom(log, code)(asked, 'requests are refused, there is too much to do')
+  } else {
+    log.error({ err: error, ...asked }, 'a request failed')
+  }
+}
 
-function saySeldom(log: FastifyRequest['log']): ReturnType<typeof seldom> {
-  const known = seldomByLog.get(log) ?? seldom((details, message) => log.error(details, message))
-  seldomByLog.set(log, known)
+const seldomByLog = new WeakMap<object, Map<string, ReturnType<typeof seldom>>>()
+
+function saySeldom(log: FastifyRequest['log'], code: string): ReturnType<typeof seldom> {
+  const byCode = seldomByLog.get(log) ?? new Map<string, ReturnType<typeof seldom>>()
+  seldomByLog.set(log, byCode)
+  const known = byCode.get(code) ?? seldom((details, message) => log.error(details, message))
+  byCode.set(code, known)
   return known
 }
 
