@@ -10,13 +10,20 @@ import { printTable } from './lib/table.ts'
 
 export const says = 'kill -9 at 100 random moments of ingest, replace, delete and re-index: nothing half, nothing lost'
 
-const NAMES = 12
+/** A job whose process was killed rests until its lease has run out, some ten kills: of so many users there is always one whose document is being written. */
+const USERS = 16
+const NAMES = 3
 const CHUNKS_MAX = 900
+/** A service that answers nothing for so long hangs. */
+const ANSWER_MS = 30_000
 const MODELS = ['text-embedding-3-small', 'text-embedding-3-large']
 const OFF = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_RAG: 'off', RATE_LIMIT_AI: 'off' }
 
+type User = { key: string; userId: string }
 /** What was acknowledged of a name last, and what was asked for and not answered since: either may hold. */
 type Wanted = { text: string | null; maybe: (string | null)[] }
+/** By user and name. */
+type AllWanted = Map<string, Wanted & { user: User; name: string }>
 
 export async function run([count = '100']: string[]): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-ingest-kills-'))
@@ -33,26 +40,26 @@ export async function run([count = '100']: string[]): Promise<void> {
       },
       { dataDir },
     )
-  const wanted = new Map<string, Wanted>()
+  const wanted: AllWanted = new Map()
   const wrong: string[] = []
   let acknowledged = 0
-  let resumed = 0
+  let cut = 0
   let service = await start(0)
   try {
-    const { key } = await payingKey(service)
+    const users: User[] = []
+    for (let i = 0; i < USERS; i++) users.push(await payingKey(service))
     for (let life = 1; life <= Number(count); life++) {
       const killed = sleep(100 + Math.random() * 2_400).then(() => service.child.kill('SIGKILL'))
-      acknowledged += await change(service, key, wanted, life)
+      acknowledged += await change(service, users, wanted, life)
       await killed
-      if (service.child.exitCode === null && service.child.signalCode === null) {
-        await new Promise((resolve) => service.child.once('exit', resolve))
-      }
+      await ended(service)
       wrong.push(...halves(dataDir).map((text) => `after kill ${life}: ${text}`))
-      resumed += begunJobs(dataDir)
+      cut += begunJobs(dataDir)
       service = await start(life)
-      if (life % 10 === 0) console.log(`  ${life} kills, ${acknowledged} acknowledged, ${wrong.length} wrong`)
+      if (life % 10 === 0)
+        console.log(`  ${life} kills, ${acknowledged} acknowledged, ${cut} cut in the middle, ${wrong.length} wrong`)
     }
-    await quiet(service, key, dataDir)
+    await quiet(service, users, dataDir)
     wrong.push(...halves(dataDir), ...lost(dataDir, wanted), ...orphans(dataDir))
   } finally {
     await service.stop()
@@ -61,8 +68,8 @@ export async function run([count = '100']: string[]): Promise<void> {
   }
   printTable(
     `${count} kills`,
-    ['acknowledged', 'documents cut in the middle and resumed', 'wrong'],
-    [[String(acknowledged), String(resumed), [...new Set(wrong)].slice(0, 10).join('; ') || 'nothing']],
+    ['acknowledged', 'found half-written at a kill', 'wrong'],
+    [[String(acknowledged), String(cut), [...new Set(wrong)].slice(0, 10).join('; ') || 'nothing']],
   )
   console.log(
     `\n  ${wrong.length === 0 ? 'Nothing is half, and nothing was lost.' : `${wrong.length} things are WRONG`}`,
@@ -70,57 +77,66 @@ export async function run([count = '100']: string[]): Promise<void> {
   if (wrong.length > 0) process.exitCode = 1
 }
 
-/** Sends until the service dies. @returns how many it has acknowledged */
-async function change(
-  service: RunningService,
-  key: string,
-  wanted: Map<string, Wanted>,
-  life: number,
-): Promise<number> {
-  const call = (method: string, path: string, body?: object) =>
-    fetch(`${service.url}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body ? { 'content-type': 'application/json', prefer: 'respond-async' } : {}),
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
+async function ended({ child }: RunningService): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await new Promise((resolve) => child.once('exit', resolve))
+}
+
+/** Sends until the service dies. @returns how many it has acknowledged. @throws Error when it does not answer */
+async function change(service: RunningService, users: User[], wanted: AllWanted, life: number): Promise<number> {
   let done = 0
   try {
     for (let turn = 0; ; turn++) {
+      const user = users[Math.floor(Math.random() * users.length)] as User
       const name = `name-${Math.floor(Math.random() * NAMES)}`
-      const known = wanted.get(name) ?? { text: null, maybe: [] }
-      wanted.set(name, known)
-      if (Math.random() < 0.25) {
-        const listed = (await (await call('GET', '/api/rag/documents')).json()) as {
-          id: string
-          external_ids: string[]
-        }[]
-        const document = listed.find(({ external_ids }) => external_ids.includes(name))
-        // What is still on its way would come after the deletion.
-        if (document === undefined || known.maybe.length > 0) continue
-        known.maybe.push(null)
-        const reply = await call('DELETE', `/api/rag/documents/${document.id}`)
-        if (reply.ok) wanted.set(name, { text: null, maybe: [] })
-      } else {
-        const text = textOf(`${name} of life ${life}, turn ${turn}`)
-        known.maybe.push(text)
-        const reply = await call('POST', '/api/rag/ingest/text', {
-          content: text,
-          external_id: name,
-          chunk_size: 100,
-          chunk_overlap: 0,
-        })
-        // It comes for certain, after what was sent before; a deletion meanwhile takes what there is.
-        if (reply.status === 202) wanted.set(name, { text, maybe: [...known.maybe] })
-      }
+      const known = wanted.get(`${user.userId} ${name}`) ?? { user, name, text: null, maybe: [] }
+      wanted.set(`${user.userId} ${name}`, known)
+      if (Math.random() < 0.25) await remove(service, known)
+      else await store(service, known, textOf(`${name} of life ${life}, turn ${turn}`))
       done++
       await sleep(Math.random() * 60)
     }
-  } catch {
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError') throw new Error(`life ${life}: no answer within ${ANSWER_MS} ms`)
+    await ended(service)
     return done
   }
+}
+
+type Known = Wanted & { user: User; name: string }
+
+async function remove(service: RunningService, known: Known): Promise<void> {
+  const { user, name } = known
+  const listed = (await (await call(service, user, 'GET', '/api/rag/documents')).json()) as {
+    id: string
+    external_ids: string[]
+  }[]
+  const document = listed.find(({ external_ids }) => external_ids.includes(name))
+  if (document === undefined) return
+  known.maybe.push(null)
+  const reply = await call(service, user, 'DELETE', `/api/rag/documents/${document.id}`)
+  // What is still on its way comes after it.
+  if (reply.ok) Object.assign(known, { text: null, maybe: [known.text, ...known.maybe] })
+}
+
+async function store(service: RunningService, known: Known, content: string): Promise<void> {
+  const { user, name } = known
+  known.maybe.push(content)
+  const sent = { content, external_id: name, chunk_size: 100, chunk_overlap: 0 }
+  const reply = await call(service, user, 'POST', '/api/rag/ingest/text', sent)
+  // It comes for certain, and after all that was sent before.
+  if (reply.status === 202) Object.assign(known, { text: content, maybe: [] })
+}
+
+function call({ url }: RunningService, { key }: User, method: string, path: string, body?: object): Promise<Response> {
+  return fetch(`${url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body ? { 'content-type': 'application/json', prefer: 'respond-async' } : {}),
+    },
+    signal: AbortSignal.timeout(ANSWER_MS),
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
 }
 
 function textOf(name: string): string {
@@ -170,23 +186,22 @@ const begunJobs = (dataDir: string) =>
     return Number(row?.n ?? 0)
   })
 
-function lost(dataDir: string, wanted: ReadonlyMap<string, Wanted>): string[] {
+function lost(dataDir: string, wanted: AllWanted): string[] {
   return read(dataDir, (db) => {
     const wrong: string[] = []
-    for (const [name, { text, maybe }] of wanted) {
+    for (const { user, name, text, maybe } of wanted.values()) {
       const document = db
         .prepare(
-          'select d.* from rag_external_ids e join rag_documents d on d.user_id = e.user_id and d.id = e.document_id where external_id = ?',
+          'select d.* from rag_external_ids e join rag_documents d on d.user_id = e.user_id and d.id = e.document_id where e.user_id = ? and external_id = ?',
         )
-        .get(name) as Document | undefined
+        .get(user.userId, name) as Document | undefined
       const now = document
         ? textsOf(db, document)
             .map(({ gap, content }) => gap + content)
             .join('')
         : null
-      const first = (one: string | null) => one?.slice(0, 40).trim() ?? null
-      if (![text, ...maybe].some((one) => first(one) === first(now)))
-        wrong.push(`${name} has ${first(now)}, not ${first(text)}`)
+      if (![text, ...maybe].some((one) => one?.trim() === now?.trim()))
+        wrong.push(`${name} has ${now?.slice(0, 40)}, not ${text?.slice(0, 40)}`)
     }
     const failed = db.prepare(`select error_json from rag_jobs where state = 'failed'`).all()
     return [...wrong, ...failed.map(({ error_json }) => `a job failed: ${error_json}`)]
@@ -221,12 +236,16 @@ function orphans(dataDir: string): string[] {
 const REST_MS = 20 * 60_000
 
 /** Until everything is stored, embedded and swept. @throws Error that says what is left */
-async function quiet(service: RunningService, key: string, dataDir: string): Promise<void> {
+async function quiet(service: RunningService, users: User[], dataDir: string): Promise<void> {
   const deadline = Date.now() + REST_MS
   for (let told = Date.now(); Date.now() < deadline; await sleep(500)) {
-    const reply = await fetch(`${service.url}/api/rag/jobs?limit=1000`, { headers: { authorization: `Bearer ${key}` } })
-    const jobs = (await reply.json()) as { state: string }[]
-    const unfinished = jobs.filter(({ state }) => state === 'queued' || state === 'running').length
+    const ofUsers = await Promise.all(
+      users.map(
+        async (user) =>
+          (await (await call(service, user, 'GET', '/api/rag/jobs?limit=1000')).json()) as { state: string }[],
+      ),
+    )
+    const unfinished = ofUsers.flat().filter(({ state }) => state === 'queued' || state === 'running').length
     const now = new Date().toISOString()
     const due = read(dataDir, (db) =>
       db

@@ -80,7 +80,7 @@ async function untilAlive(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + 60_000
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error('the service did not start')
-    const alive = await fetch(`${url}/healthz`).then(
+    const alive = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(10_000) }).then(
       (response) => response.ok,
       () => false,
     )
@@ -124,16 +124,16 @@ export async function signUp(
 }
 
 /** A user of the paid tier with an access token, and an API key of theirs. */
-export async function payingKey(service: RunningService): Promise<{ token: string; key: string }> {
+export async function payingKey(service: RunningService): Promise<{ token: string; userId: string; key: string }> {
   const { url } = service
-  const { token } = await payingUser(service)
+  const { token, userId } = await payingUser(service)
   const reply = await fetch(`${url}/api/api-keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'bench' }),
   })
   if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
-  return { token, key: ((await reply.json()) as { key: string }).key }
+  return { token, userId, key: ((await reply.json()) as { key: string }).key }
 }
 
 export async function payingUser({ url, dataDir }: RunningService) {

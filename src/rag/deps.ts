@@ -29,15 +29,16 @@ export type RagNeeds = {
 export type RagDeps = Awaited<ReturnType<typeof openDeps>>
 
 export async function openDeps(
-  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log'>,
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log'>,
   needs: RagNeeds,
 ) {
-  const { db, clock, jobs, log, config, secrets } = platform
+  const { db, clock, jobs, bus, log, config, secrets } = platform
   const temporaryFiles = createTemporaryFiles(join(config.dataDir, 'tmp'), { memoryBytes: LONG_BYTES })
   return {
     db,
     clock,
     jobs,
+    bus,
     log,
     secrets,
     /** Where originals are kept; null: nowhere. */

@@ -11,6 +11,7 @@ import { answerRoutes } from './answer/routes.ts'
 import { INDEX_JOB, openDeps, type RagNeeds } from './deps.ts'
 import { eraseChunksSlice } from './documents/chunk-store.ts'
 import { eraseDocuments } from './documents/document-store.ts'
+import { letGo, onEmptied } from './documents/emptied.ts'
 import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { storageRoute } from './documents/storage.ts'
@@ -32,11 +33,15 @@ import { type Indexed, makeIndex } from './search/stores/hnsw.ts'
 export type Rag = Awaited<ReturnType<typeof createRag>>
 
 export async function createRag(
-  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'log' | 'metrics'>,
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log' | 'metrics'>,
   needs: RagNeeds,
 ) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
+  onEmptied(deps, (userId) => {
+    deps.shelves.forget(userId)
+    deps.vectors.forget(userId)
+  })
 
   jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), { lane: 'bulk' })
   const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser(deps.temporaryFiles) }
@@ -106,8 +111,7 @@ export async function createRag(
       await eraseIngestJobs(deps, tx, userId)
       await eraseOriginals(deps, tx, userId)
       await eraseDocuments(tx, userId)
-      deps.shelves.forget(userId)
-      deps.vectors.forget(userId)
+      letGo(deps, tx, userId)
     },
     eraseSlices: [eraseChunksSlice, eraseInputsSlice, (db: Db, userId: string) => deps.vectors.eraseSlice(db, userId)],
     collect: (db: Db, userId: string) => collectDocuments(deps, db, userId),

@@ -241,6 +241,16 @@ async function filesOf(db: Db, userId: string, ids: string[]) {
   return new Map((await query.execute()).map(({ id, ...file }) => [id, file]))
 }
 
+export async function hasDocuments(db: Db, userId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('rag_documents')
+    .select('id')
+    .where('user_id', '=', userId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Whether a document is searched by this embedder's vectors. */
 export async function isEmbeddedWith(db: Db, userId: string, embedder: string): Promise<boolean> {
   const row = await db

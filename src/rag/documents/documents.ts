@@ -24,6 +24,7 @@ import {
   updateDocument,
   viewDocument,
 } from './document-store.ts'
+import { letGoIfEmpty } from './emptied.ts'
 import { parseDocumentId } from './ids.ts'
 
 /** As clients see one. */
@@ -93,7 +94,7 @@ export async function openDocumentFile(
 
 /** A chunk by its id, or a whole document by its 12 characters. @throws Problem 404 when the user has none such */
 export async function deleteDocument(
-  deps: Pick<RagDeps, 'db' | 'jobs' | 'vectors' | 'embedder'>,
+  deps: Pick<RagDeps, 'db' | 'jobs' | 'bus' | 'vectors' | 'embedder'>,
   userId: string,
   documentId: string,
 ): Promise<void> {
@@ -125,6 +126,7 @@ export async function deleteDocument(
     }
     await bumpRevision(tx, userId)
     await goOver(deps, tx, userId)
+    await letGoIfEmpty(deps, tx, userId)
   })
 }
 

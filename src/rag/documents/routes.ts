@@ -85,7 +85,7 @@ const DocumentId = Type.Object({ document_id: Type.String() })
 
 export function documentRoutes(
   app: App,
-  deps: Pick<RagDeps, 'db' | 'jobs' | 'vectors' | 'embedder' | 'secrets' | 'files' | 'log'>,
+  deps: Pick<RagDeps, 'db' | 'jobs' | 'bus' | 'vectors' | 'embedder' | 'secrets' | 'files' | 'log'>,
 ): void {
   app.delete(
     '/api/rag/documents/:document_id',

@@ -66,7 +66,7 @@ export function nextUnready(db: Db, userId: string, embedder: string, keptIn: st
 const UNREADY = ['id', 'version', 'edition', 'chunks', 'total_chunks', 'embedder', 'next_embedder', 'kept_in'] as const
 export type UnreadyDocument = Pick<DocumentRow, (typeof UNREADY)[number]>
 
-/** The job behind a change: what is searched no more goes, some hundreds of rows a commit. What is being made stays, by this node or by the one that asked. */
+/** The job behind a change: what is searched no more goes, some hundreds of rows a commit; of a user without documents, all. What is being made stays, by this node or by the one that asked. */
 export async function tidyVectors(
   { db, vectors, embedder }: Pick<RagDeps, 'db' | 'vectors' | 'embedder'>,
   { userId, embedder: making }: TidyJob,
@@ -82,5 +82,5 @@ export async function tidyVectors(
     while ((await vectors.tidySlice(db, userId, document, [making, embedder?.id ?? ''])) >= SLICE_ROWS)
   }
   const { embedder: serving } = await readStore(db, userId)
-  await vectors.forgetOthers(db, userId, serving)
+  await vectors.forgetOthers(db, userId, documents.length === 0 ? '' : serving)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createShelves } from '#rag/search/shelves.ts'
 import { rank, readQuestion } from '#rag/search/words/ranking.ts'
-import { testApp } from '#testing/app.ts'
+import { PASSWORD, testApp } from '#testing/app.ts'
 
 const subjects = ['lighthouse', 'bakery', 'glacier', 'violin', 'harbour', 'orchard']
 
@@ -162,4 +162,53 @@ test('what is being read stays while others make room', async (t) => {
   await reading[0]
   const again = use()
   assert.equal(await again[2], await reading[2])
+})
+
+test('of documents that are gone nothing stays in memory: not of all, and not of most', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { shelves } = app.service.rag.deps
+  const nothing = shelves.bytes()
+  const send = async (external_id: string, paragraphs: number) => {
+    const content = Array.from({ length: paragraphs }, (_, n) => `${external_id} word${n} ${'is told. '.repeat(8)}`)
+    const stored = await ada.post('/api/rag/ingest/text', {
+      ...{ content: content.join('\n\n'), external_id, chunk_size: 100, chunk_overlap: 0 },
+    })
+    assert.equal(stored.status, 200, stored.text)
+    return stored.body.document_ids[0].slice(0, 12) as string
+  }
+  const search = async () => (await ada.post('/api/rag/search', { query: 'word1', min_score: 0 })).body.results.length
+  const small = await send('small', 2)
+  await search()
+  const withSmall = shelves.bytes()
+  const large = await send('large', 1_500)
+  await search()
+  assert.ok(shelves.bytes() > withSmall * 5, `${shelves.bytes()} beside ${withSmall}`)
+
+  await ada.delete(`/api/rag/documents/${large}`)
+  await search()
+  assert.ok(shelves.bytes() < withSmall * 1.5, `${shelves.bytes()} beside ${withSmall}`)
+
+  await send('large', 1_500)
+  await search()
+  await ada.delete(`/api/rag/documents/${small}`)
+  await ada.delete(`/api/rag/documents/${large}`)
+  assert.equal(shelves.bytes(), nothing, 'nobody has to search for it')
+})
+
+test('a node on which a user’s documents are in memory lets them go when another deletes them, and their account', async (t) => {
+  const app = await testApp(t)
+  const { shelves } = app.service.rag.deps
+  for (const name of ['ada', 'eve']) {
+    const user = await app.as(name, { tier: 'pro' })
+    await user.post('/api/rag/ingest/text', { content: 'The lighthouse is white.' })
+    await user.post('/api/rag/search', { query: 'lighthouse' })
+  }
+  assert.ok(shelves.bytes() > 0)
+  app.platform.bus.publish('rag.emptied', { userId: (await app.as('ada', { tier: 'pro' })).userId })
+  const left = shelves.bytes()
+  const eve = await app.as('eve', { tier: 'pro' })
+  assert.equal((await eve.delete('/api/users/me', { password: PASSWORD })).status, 200)
+  assert.ok(left > 0)
+  assert.equal(shelves.bytes(), 0)
 })

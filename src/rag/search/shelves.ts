@@ -89,15 +89,13 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
     let state = await readStore(db, userId)
     if (state.revision === shelf.revision) return
     shelf.isChanging = true
-    if (shelf.words.isSparse) Object.assign(shelf, emptyShelf(), NOTHING_READ)
-
     let versions = await listVersions(db, userId)
     // Of one moment: between the two statements all of the documents may have got another embedder.
     for (let now = await readStore(db, userId); now.revision !== state.revision; now = await readStore(db, userId)) {
       state = now
       versions = await listVersions(db, userId)
     }
-    const current = new Map(versions.map((row) => [row.version, row]))
+    let current = new Map(versions.map((row) => [row.version, row]))
     for (const document of shelf.documents.values()) {
       const { version, edition } = document.row
       const now = current.get(version)
@@ -115,6 +113,11 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
         await takeDownDeleted(userId, shelf, document)
         document.row = { ...document.row, chunks: document.slots.length, edition: now.edition }
       }
+    }
+    // What is dead takes as much memory as what lives.
+    if (shelf.words.isSparse || shelf.documents.size === 0) {
+      Object.assign(shelf, emptyShelf(), NOTHING_READ)
+      current = new Map(versions.map((row) => [row.version, row]))
     }
     const fresh = [...current.values()].map(({ id }) => id)
     for (let from = 0; from < fresh.length; from += DOCUMENTS_A_READ) {

@@ -3,7 +3,7 @@
  * before the markup is walked. What a browser mends silently is taken as it comes: a tag without an end ends with what it is in.
  */
 import { parsePlainText } from './plain-text.ts'
-import { markdownTable } from './table.ts'
+import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
 import type { Reading, Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
 
@@ -47,6 +47,7 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
   let isItem = false
   let pre = 0
   let skipped = 0
+  let deeper = 0
   let inTitle = false
   let title = ''
   let hasPictures = false
@@ -59,7 +60,7 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
   const flush = () => {
     const text =
       pre > 0
-        ? line.replace(/^\n|\s+$/g, '')
+        ? line.replace(/^\n/, '').trimEnd()
         : line
             .replace(/[^\S\n]+/g, ' ')
             .replace(/ ?\n ?/g, '\n')
@@ -84,7 +85,9 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
       const list = lists.at(-1)
       prefix = `${'  '.repeat(Math.min(8, Math.max(0, lists.length - 1)))}${list?.isOrdered ? `${++list.count}.` : '-'} `
       isItem = true
-    } else if (name === 'table') tables.push({ rows: [], cell: null })
+    } else if (name === 'table' && tables.length === TABLES_DEEP_MAX) deeper++
+    else if (deeper > 0) return
+    else if (name === 'table') tables.push({ rows: [], cell: null })
     else if (name === 'tr') tables.at(-1)?.rows.push([])
     else if (name === 'td' || name === 'th') {
       const table = tables.at(-1)
@@ -116,8 +119,9 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
       isItem = lists.length > 1
     } else if (name === 'td' || name === 'th' || name === 'tr') {
       const table = tables.at(-1)
-      if (table) endCell(table)
-    } else if (name === 'table') {
+      if (table && deeper === 0) endCell(table)
+    } else if (name === 'table' && deeper > 0) deeper--
+    else if (name === 'table') {
       const table = tables.pop()
       if (!table) return
       endCell(table)
@@ -147,6 +151,7 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
   flush()
   // What is still open ends here, also inside of what is hidden.
   skipped = 0
+  deeper = 0
   while (tables.length > 0) close('table')
 
   let text = ''

@@ -118,6 +118,7 @@ function titlesIn(pages: PageLines[], body: Body, bold: ReadonlySet<string>, boo
   )
 
   const heights = [...new Set(styled.map(([line]) => heightOf(line)))].sort((a, b) => b - a)
+  const ranks = new Map(heights.map((height, i) => [height, i]))
   const depths = new Map<number, number>()
   for (const [line] of styled) {
     const height = heightOf(line)
@@ -126,7 +127,7 @@ function titlesIn(pages: PageLines[], body: Body, bold: ReadonlySet<string>, boo
   const titles = new Map<Line, Title>()
   for (const lines of styled) {
     const height = heightOf(lines[0])
-    const level = 1 + heights.indexOf(height) + Math.max(0, depthOf(lines[0]) - (depths.get(height) ?? 0))
+    const level = 1 + (ranks.get(height) ?? 0) + Math.max(0, depthOf(lines[0]) - (depths.get(height) ?? 0))
     titles.set(lines[0] as Line, { level: Math.min(LEVEL_MAX, level), lines })
   }
   addBookmarked(titles, pages, bookmarks)
@@ -215,27 +216,31 @@ export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number
 function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: Bookmark[]): void {
   const byPage = Map.groupBy(bookmarks, ({ page }) => page)
   for (const { page, lines } of pages) {
-    for (const { title, level } of byPage.get(page) ?? []) {
-      const named = linesNamed(lines, plain(title))
-      const [first] = named
-      if (first === undefined) continue
-      for (const line of named) titles.delete(line)
-      titles.set(first, { level: Math.min(LEVEL_MAX, level), lines: named })
+    const wanted = (byPage.get(page) ?? []).map((bookmark) => ({ ...bookmark, name: plain(bookmark.title) }))
+    const named = linesNamed(lines, new Set(wanted.map(({ name }) => name).filter((name) => name !== '')))
+    for (const { name, level } of wanted) {
+      const run = named.get(name)
+      const first = run?.[0]
+      if (run === undefined || first === undefined) continue
+      for (const line of run) titles.delete(line)
+      titles.set(first, { level: Math.min(LEVEL_MAX, level), lines: run })
     }
   }
 }
 
-function linesNamed(lines: Line[], wanted: string): Line[] {
-  if (wanted === '') return []
-  for (let i = 0; i < lines.length; i++) {
+/** The first lines of the page that are one of these names. One pass over the lines, however many names there are. */
+function linesNamed(lines: Line[], names: ReadonlySet<string>): Map<string, Line[]> {
+  const found = new Map<string, Line[]>()
+  const longest = [...names].reduce((most, { length }) => Math.max(most, length), 0)
+  for (let i = 0; i < lines.length && found.size < names.size; i++) {
     for (let count = 1; count <= TITLE_LINES_MAX && i + count <= lines.length; count++) {
       const run = lines.slice(i, i + count)
       const text = plain(run.map(({ text }) => text).join(' '))
-      if (text === wanted) return run
-      if (text.length > wanted.length) break
+      if (text.length > longest) break
+      if (names.has(text) && !found.has(text)) found.set(text, run)
     }
   }
-  return []
+  return found
 }
 
 /** Letters and digits alone, without the number of the section. */

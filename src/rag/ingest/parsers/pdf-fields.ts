@@ -26,6 +26,9 @@ export type Annotation = {
 /** Hidden, or never shown on a screen (PDF 32000-1, table 165). */
 const HIDDEN = 2 | 32
 
+/** Pieces times fields: each field looks for its place among all of them. What no page of a person's has follows the text of its page. */
+const LOOKED_AT_MAX = 10_000_000
+
 /** @returns the page's pieces with those of its fields, each behind what it stands behind */
 export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 0): Piece[] {
   const fields = annotations
@@ -33,7 +36,9 @@ export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 
     .flatMap((annotation) => piecesOf({ ...annotation, rect: turned(annotation.rect, rotate) }))
   if (fields.length === 0) return pieces
   const all = [...pieces]
-  for (const field of fields.sort((a, b) => a.y - b.y || a.x - b.x)) place(all, field)
+  const sorted = fields.sort((a, b) => a.y - b.y || a.x - b.x)
+  if (fields.length * (pieces.length + fields.length) > LOOKED_AT_MAX) return [...all, ...sorted]
+  for (const field of sorted) place(all, field)
   return all
 }
 

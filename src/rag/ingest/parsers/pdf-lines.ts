@@ -35,6 +35,9 @@ export type Line = {
 /** Pieces come in the order in which the page draws them, which for all but odd producers is the reading order. */
 export function linesOf(pieces: Piece[]): Line[] {
   const lines: Line[] = []
+  // The ends of what grows are kept beside it: to look for them there would take as long as it is.
+  let end = ''
+  let cellEnd = ''
   for (const piece of pieces) {
     const { text, x, y, width, height } = piece
     const line = lines.at(-1)
@@ -42,12 +45,17 @@ export function linesOf(pieces: Piece[]): Line[] {
     const isSame =
       line !== undefined && Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
     if (!isSame) {
-      if (text.trim() !== '') lines.push(lineOf(piece))
+      if (text.trim() !== '') {
+        lines.push(lineOf(piece))
+        end = cellEnd = text
+      }
       continue
     }
-    addToCells(line, piece, size)
+    addToCells(line, piece, size, cellEnd)
     const gap = x - line.end
-    const needsSpace = gap > size * 0.15 && !/\s$/.test(line.text) && !/^\s/.test(text)
+    const needsSpace = gap > size * 0.15 && !blankAtEnd.test(end) && !/^\s/.test(text)
+    if (text !== '') end = text
+    if (text.trim() !== '') cellEnd = text
     // Wide gaps are columns of a table or form: kept apart, so that the chunker sees a row.
     line.text += needsSpace ? `${gap > size * 2 ? '\t' : ' '}${text}` : text
     line.columns +=
@@ -73,16 +81,18 @@ function lineOf({ text, x, y, width, height, font }: Piece): Line {
   return { text, columns: text, cells: [{ text, x, end }], x, end, y, height, heightMin: height, font }
 }
 
+const blankAtEnd = /(?<=\s)$/
+
 /** Wider than a space of justified text. */
 const CELL_GAP = 1
 
-function addToCells(line: Line, { text, x, width, height, font }: Piece, size: number): void {
+function addToCells(line: Line, { text, x, width, height, font }: Piece, size: number, end: string): void {
   if (text.trim() === '') return
   const cell = line.cells.at(-1) as Cell
   const gap = x - cell.end
   if (gap > size * CELL_GAP) line.cells.push({ text, x, end: x + width })
   else {
-    const needsSpace = gap > size * 0.15 && !/\s$/.test(cell.text) && !/^\s/.test(text)
+    const needsSpace = gap > size * 0.15 && !blankAtEnd.test(end) && !/^\s/.test(text)
     cell.text += needsSpace ? ` ${text}` : text
     cell.end = Math.max(cell.end, x + width)
   }
@@ -98,13 +108,15 @@ function trimmed({ text, x, end }: Cell): Cell {
 export function joinLines(lines: Line[]): string {
   let text = ''
   for (const [i, line] of lines.entries()) {
-    const before = lines[i - 1]
-    text = before === undefined ? line.text : join(text, line, before)
+    const next = lines[i + 1]
+    const between = next === undefined ? '' : betweenLines(line, next)
+    text += between === null ? line.text.slice(0, -1) : line.text + between
   }
   return text
 }
 
-function join(text: string, line: Line, before: Line): string {
+/** Null where the line's hyphen goes, too: the word goes on. */
+function betweenLines(before: Line, line: Line): string | null {
   const size = Math.max(1, Math.min(line.height, before.height))
   const step = line.y - before.y
   const widest = Math.max(before.end - before.x, line.end - line.x)
@@ -114,14 +126,12 @@ function join(text: string, line: Line, before: Line): string {
   const isShort = before.end - before.x < widest * 0.75
   const isIndented = line.x - before.x > size * 0.8 && line.x - before.x < size * 4 && !isNewColumn
 
-  if (!isGap && !otherSize && /\p{Ll}[-\u00ad\u2010]$/u.test(text) && /^\p{Ll}/u.test(line.text)) {
-    return text.replace(/[-\u00ad\u2010]$/u, '') + line.text
-  }
+  if (!isGap && !otherSize && /\p{Ll}[-\u00ad\u2010]$/u.test(before.text) && /^\p{Ll}/u.test(line.text)) return null
   const endsSentence = /[.!?:。！？]["'”’)\]]*$/.test(before.text)
-  if (isGap || otherSize || (isIndented && endsSentence)) return `${text}\n\n${line.text}`
-  if (isNewColumn) return endsSentence ? `${text}\n\n${line.text}` : `${text}${glue(text, line.text)}${line.text}`
-  if (isShort || isIndented || before.text.includes('\t') || line.text.includes('\t')) return `${text}\n${line.text}`
-  return `${text}${glue(text, line.text)}${line.text}`
+  if (isGap || otherSize || (isIndented && endsSentence)) return '\n\n'
+  if (isNewColumn) return endsSentence ? '\n\n' : glue(before.text, line.text)
+  if (isShort || isIndented || before.text.includes('\t') || line.text.includes('\t')) return '\n'
+  return glue(before.text, line.text)
 }
 
 const unspaced = /[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef\u3000-\u303f]/
@@ -239,7 +249,11 @@ const pageCounter = /^\s*(?:页|頁|ページ|쪽|페이지)/u
 const separated = /(?:^|[\t|·•–—])\s*$/u
 const separates = /^\s*(?:$|[\t|·•–—])/u
 
+/** A head or foot of a page is no longer. */
+const RUNNING_MAX = 300
+
 function keysOf(line: string, page: number, isFoot: boolean): string[] {
+  if (line.length > RUNNING_MAX) return []
   const text = line.replace(/ *\t\s*/g, '\t').replace(/[^\S\t]+/g, ' ')
   const keys: string[] = []
   // The names of a table's columns are no running line, though every page repeats them.

@@ -43,6 +43,7 @@ type Region = { lines: Line[]; columns: Span[] }
 /** The lines from there on whose cells fit into the same columns. */
 function regionAt(lines: Line[], from: number): Region {
   const first = lines[from] as Line
+  if (first.cells.length > COLUMNS_MAX) return { lines: [first], columns: [] }
   const region: Region = { lines: [first], columns: first.cells.map(({ x, end }) => ({ x, end })) }
   if (first.cells.length < 2) return region
   for (let i = from + 1; i < lines.length; i++) {
@@ -62,6 +63,7 @@ function regionAt(lines: Line[], from: number): Region {
 
 /** The columns with a row more; null where a cell reaches over two of them, or two cells fall into one. */
 function fitted(columns: Span[], { cells, height }: Line): Span[] | null {
+  if (cells.length > COLUMNS_MAX) return null
   const gutter = height * 0.3
   const grown = columns.map((column) => ({ ...column }))
   const taken = new Set<Span>()

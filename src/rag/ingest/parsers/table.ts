@@ -1,11 +1,20 @@
+/** Cells that a table is filled up with where its rows differ; where one of many rows is far longer than the others, they stay as they are. */
+const FILLED_MAX = 1_000_000
+
 /** A table as Markdown, its first row the head; one row alone is a row without a table. */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
   // Of more rows than a call may have arguments.
   const width = rows.reduce((most, { length }) => Math.max(most, length), 0)
-  const [head = [], ...rest] = rows.map((row) => markdownRow(row, width))
-  if (rest.length === 0) return rows.length === 0 ? '' : String(head)
-  return [head, `| ${Array.from({ length: width }, () => '---').join(' | ')} |`, ...rest].join('\n')
+  const missing = rows.reduce((sum, { length }) => sum + width - length, 0)
+  const widthOf = (row: readonly string[]) => (missing > FILLED_MAX ? row.length : width)
+  const [head = [], ...rest] = rows
+  if (rows.length < 2) return rows.length === 0 ? '' : markdownRow(head, widthOf(head))
+  const rule = `| ${Array.from({ length: widthOf(head) }, () => '---').join(' | ')} |`
+  return [markdownRow(head, widthOf(head)), rule, ...rest.map((row) => markdownRow(row, widthOf(row)))].join('\n')
 }
+
+/** Tables in tables, each written into a cell of the one around it: what lies deeper is text of the innermost. */
+export const TABLES_DEEP_MAX = 20
 
 export function markdownRow(row: readonly string[], width: number): string {
   const cells = Array.from({ length: width }, (_, i) => cellOf(row[i] ?? ''))

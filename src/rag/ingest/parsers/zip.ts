@@ -9,6 +9,8 @@ const END = 0x06054b50
 const CENTRAL = 0x02014b50
 const LOCAL = 0x04034b50
 const ENTRIES_MAX = 10_000
+/** Of all that is read, each time it is: parts may be named a thousand times. */
+const UNPACKED_MAX = 1_000_000_000
 
 type Entry = {
   method: number
@@ -26,12 +28,20 @@ export type Zip = {
 export function openZip(bytes: Uint8Array): Zip {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries = directory(view, bytes)
+  let unpacked = 0
 
   return {
     names: [...entries.keys()],
     read(name, bytesMax) {
       const entry = entries.get(keyOf(name))
-      return entry === undefined ? undefined : inflate(view, bytes, entry, bytesMax)
+      if (entry === undefined) return undefined
+      const part = inflate(view, bytes, entry, bytesMax)
+      unpacked += part.length
+      if (unpacked > UNPACKED_MAX)
+        throw new Unreadable(
+          'The file holds too much: its parts unpack to more than 1 GB. Split it and send the parts.',
+        )
+      return part
     },
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { transaction } from '#platform/db/db.ts'
@@ -8,6 +9,7 @@ import { dot, nearestRows } from '#rag/search/stores/nearest.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
 import type { Neighbour, VectorStore } from '#rag/search/stores/vector-store.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
+import { mockVendor } from '#testing/mock-vendor.ts'
 
 const DIMS = 64
 
@@ -196,6 +198,34 @@ test('a user with many vectors gets an index of his own, which finds what brute 
   while ((await store.eraseSlice(db, ada)) > 0);
   assert.equal(await indexes(), 0)
   assert.equal((await store.nearest('eve', 'e/one', first, all, 10)).length, 10)
+})
+
+test('the index of a user’s vectors goes with the last document', async (t) => {
+  const vendor = await mockVendor(t)
+  vendor.play(({ body }, reply) => {
+    const data = [body.input].flat().map((_: string, index: number) => ({ index, embedding: [1, index] }))
+    reply.setHeader('content-type', 'application/json')
+    reply.end(JSON.stringify({ data, model: body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }))
+  })
+  const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' } })
+  const { db } = app.platform
+  if ((await openPgvector({ db })) === undefined) return
+  const ada = await app.as('ada', { tier: 'pro' })
+  const put = async (content: string) =>
+    (await ada.post('/api/rag/ingest/text', { content })).body.document_ids[0].slice(0, 12) as string
+  const ids = [await put('The lighthouse was built in 1882.'), await put('Bread rises because of yeast.')]
+  const digest = createHash('sha256').update(ada.userId).digest('hex').slice(0, 16)
+  await sql`create index ${sql.id(`rag_hnsw_${digest}_0_8`)} on rag_halfvecs (chunk_index)`.execute(db)
+  const indexes = async () => {
+    await app.settle()
+    const { rows } = await sql`select from pg_class where relname like 'rag_hnsw_%'`.execute(db)
+    return rows.length
+  }
+
+  await ada.delete(`/api/rag/documents/${ids[0]}`)
+  assert.equal(await indexes(), 1)
+  await ada.delete(`/api/rag/documents/${ids[1]}`)
+  assert.equal(await indexes(), 0)
 })
 
 test('few rows and many rows are ranked alike', () => {
