@@ -163,3 +163,20 @@ test('what is being read stays while others make room', async (t) => {
   const again = use()
   assert.equal(await again[2], await reading[2])
 })
+
+test('of one who asks much at once, questions of others are answered in between', async (t) => {
+  const app = await testApp(t)
+  const shelves = createShelves(app.platform)
+  for (const name of ['ada', 'eve']) await shelves.use(name, () => undefined)
+  const answered: string[] = []
+  const asks = (name: string) => shelves.use(name, () => void answered.push(name))
+
+  const many = Array.from({ length: 50 }, () => asks('ada'))
+  // As a request that arrives with the next read of the sockets.
+  await new Promise((resolve) => setImmediate(resolve))
+  await asks('eve')
+
+  assert.ok(answered.length < 25, `${answered.length} of ada's were answered first`)
+  await Promise.all(many)
+  assert.equal(answered.length, 51)
+})
