@@ -4,13 +4,14 @@ import { chunkText } from '#rag/ingest/chunker.ts'
 import { rank, readQuestion } from '#rag/search/words/ranking.ts'
 import { Shelf } from '#rag/search/words/shelf.ts'
 import { bm25 } from './lib/bm25.ts'
-import { type Corpus, chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
+import { type Corpus, chunkEvaluation, dataFolder, otherSets, xquad } from './lib/corpora.ts'
 import { printTable } from './lib/table.ts'
 
 export const says = 'hit@1, recall@5 and what min_score parts, beside BM25'
 
-/** All were looked at when the constants of the score were chosen: how it does on others, other languages must tell. */
-const LANGUAGES = ['en', 'de', 'es', 'zh', 'ru', 'ar', 'th', 'vi']
+/** The score's constants were chosen on these, one a way of writing. The weights of the ranking itself were chosen with all eight in view. */
+const CHOSEN_ON = ['en', 'zh', 'ar', 'th']
+const LANGUAGES = [...CHOSEN_ON, 'de', 'es', 'ru', 'vi']
 const GROWN_TO = 10_000
 
 type Ranker = (query: string, count: number) => { index: number; score: number }[]
@@ -63,11 +64,16 @@ function chunkRecall(folder: string): void {
 }
 
 function hits(folder: string): void {
+  const languages = LANGUAGES.map((language) => ({
+    name: CHOSEN_ON.includes(language) ? language : `${language}, held out`,
+    set: xquad(folder, language),
+  }))
   const rows: string[][] = []
   const scores: string[][] = []
   const means = [0, 0, 0, 0]
-  for (const language of LANGUAGES) {
-    const { paragraphs, questions } = xquad(folder, language)
+  const others = otherSets(folder)
+  for (const [number, { name, set }] of [...languages, ...others].entries()) {
+    const { paragraphs, articles, questions } = set
     const [find, baseline] = [ours(paragraphs), bm25(paragraphs)]
     const hit = [0, 0, 0, 0]
     let [kept, passed] = [0, 0]
@@ -79,23 +85,24 @@ function hits(folder: string): void {
         if (isHit) hit[i] = (hit[i] as number) + 1
       }
       if ((found[at]?.score ?? 0) >= 0.5) kept++
-      // Paragraphs of one article stand together, five at a time; those of others have nothing to do with the question.
-      if ((found.find(({ index }) => Math.abs(index - paragraph) > 10)?.score ?? 0) >= 0.5) passed++
+      const other = found.find(({ index }) => articles[index] !== articles[paragraph])
+      if ((other?.score ?? 0) >= 0.5) passed++
     }
     const shares = hit.map((count) => count / questions.length)
-    for (const [i, share] of shares.entries()) means[i] = (means[i] as number) + share / LANGUAGES.length
-    rows.push([language, ...shares.map((share) => share.toFixed(3))])
+    if (number < languages.length)
+      for (const [i, share] of shares.entries()) means[i] = (means[i] as number) + share / languages.length
+    rows.push([name, String(paragraphs.length), ...shares.map((share) => share.toFixed(3))])
     const percent = (count: number) => `${((100 * count) / questions.length).toFixed(1)} %`
-    scores.push([language, percent(kept), percent(questions.length - passed)])
+    scores.push([name, percent(kept), percent(questions.length - passed)])
   }
-  rows.push(['mean', ...means.map((mean) => mean.toFixed(3))])
+  rows.splice(languages.length, 0, ['mean', '', ...means.map((mean) => mean.toFixed(3))])
   printTable(
-    'XQuAD: questions whose own paragraph comes first, or among the first five, of 240',
-    ['language', 'hit@1', 'hit@5', 'BM25 hit@1', 'BM25 hit@5'],
+    'XQuAD, and other sets in squad/: questions whose own paragraph comes first, or among the first five',
+    ['language', 'paragraphs', 'hit@1', 'hit@5', 'BM25 hit@1', 'BM25 hit@5'],
     rows,
   )
   printTable(
-    'XQuAD: the default min_score of 0.5 keeps the own paragraph, and drops the best of other articles',
+    'The same: the default min_score of 0.5 keeps the own paragraph, and drops the best of other articles',
     ['language', 'kept', 'dropped'],
     scores,
   )
@@ -106,7 +113,9 @@ function grown(folder: string): void {
   const { paragraphs, questions } = xquad(folder, 'en')
   const others = [
     ...chunkEvaluation(folder).map(({ text }) => text),
-    ...LANGUAGES.slice(1).map((language) => xquad(folder, language).paragraphs.join('\n\n')),
+    ...LANGUAGES.filter((language) => language !== 'en').map((language) =>
+      xquad(folder, language).paragraphs.join('\n\n'),
+    ),
   ].flatMap((text) =>
     [800, 500, 300, 200].flatMap((size) => chunkText(text, { size, overlap: 0 }).map(({ text }) => text)),
   )

@@ -16,6 +16,7 @@ import { openDatabase } from '#platform/db/open.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { readConfig } from '#src/config.ts'
 import { openWithRooms } from '#src/open.ts'
+import { freshDatabase } from './lib/postgres.ts'
 import { startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 import { fill, userId } from './scale/fill.ts'
@@ -273,25 +274,6 @@ async function writeSignIn(tx: Db, user: string, at: string): Promise<void> {
     values (${user}, ${session}, ${session}, ${at})`.execute(tx)
   await sql`select kind, mark, last_seen_at from user_devices where user_id = ${user}`.execute(tx)
   await sql`update users set last_login_at = ${at} where id = ${user}`.execute(tx)
-}
-
-async function freshDatabase(server: string, name: string) {
-  // A database is made and dropped behind a checkpoint, which takes as long as there is much to write.
-  const unlimited = new URL(server)
-  unlimited.searchParams.set('statement_timeout', '0')
-  const admin = openDatabase({ databaseUrl: unlimited.href, dataDir: tmpdir() })
-  const drop = () => sql`drop database if exists ${sql.id(name)} with (force)`.execute(admin.db)
-  await drop()
-  await sql`create database ${sql.id(name)}`.execute(admin.db)
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  return {
-    url: url.href,
-    async drop() {
-      await drop()
-      await admin.close()
-    },
-  }
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

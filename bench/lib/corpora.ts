@@ -1,6 +1,6 @@
 // The texts that the retrieval benches read: public sets in ../shared/data beside the project, or in the folder that is named.
-import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 
 const BESIDE = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 
@@ -41,19 +41,39 @@ export function chunkEvaluation(folder: string): Corpus[] {
   })
 }
 
+export type Paragraphs = {
+  paragraphs: string[]
+  /** By paragraph: of which article it is. */
+  articles: number[]
+  questions: { question: string; answer: string; paragraph: number }[]
+}
+
 /** google-deepmind/xquad: paragraphs, and questions with the paragraph that answers each. */
-export function xquad(
-  folder: string,
-  language: string,
-): { paragraphs: string[]; questions: { question: string; answer: string; paragraph: number }[] } {
-  const { data } = JSON.parse(readFileSync(join(folder, 'xquad', `xquad.${language}.json`), 'utf8')) as {
-    data: { paragraphs: { context: string; qas: { question: string; answers: { text: string }[] }[] }[] }[]
-  }
-  const all = data.flatMap(({ paragraphs }) => paragraphs)
+export function xquad(folder: string, language: string): Paragraphs {
+  return readSquad(join(folder, 'xquad', `xquad.${language}.json`))
+}
+
+/** Whatever else of SQuAD's form lies in `squad/`: sets that nothing was chosen on. */
+export function otherSets(folder: string): { name: string; set: Paragraphs }[] {
+  const at = join(folder, 'squad')
+  if (!existsSync(at)) return []
+  const files = readdirSync(at).filter((file) => file.endsWith('.json'))
+  return files.sort().map((file) => ({ name: basename(file, '.json'), set: readSquad(join(at, file)) }))
+}
+
+type SquadQuestion = { question: string; is_impossible?: boolean; answers: { text: string }[] }
+type SquadArticle = { paragraphs: { context: string; qas: SquadQuestion[] }[] }
+
+function readSquad(file: string): Paragraphs {
+  const { data } = JSON.parse(readFileSync(file, 'utf8')) as { data: SquadArticle[] }
+  const all = data.flatMap(({ paragraphs }, article) => paragraphs.map((paragraph) => ({ article, ...paragraph })))
   return {
     paragraphs: all.map(({ context }) => context),
+    articles: all.map(({ article }) => article),
     questions: all.flatMap(({ qas }, paragraph) =>
-      qas.map(({ question, answers }) => ({ question, answer: answers[0]?.text ?? '', paragraph })),
+      qas
+        .filter(({ is_impossible = false }) => !is_impossible)
+        .map(({ question, answers }) => ({ question, answer: answers[0]?.text ?? '', paragraph })),
     ),
   }
 }

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { openDatabase } from '#platform/db/open.ts'
+import '#identity/tables.ts'
 
 export type RunningService = {
   url: string
@@ -136,11 +137,13 @@ export async function payingKey(service: RunningService): Promise<{ token: strin
   return { token, userId, key: ((await reply.json()) as { key: string }).key }
 }
 
-export async function payingUser({ url, dataDir }: RunningService) {
+/** `databaseUrl`: where the service has its data; null: in its folder. */
+export async function payingUser({ url, dataDir }: RunningService, databaseUrl: string | null = null) {
   const user = await signUp(url, `payer-${Date.now()}@example.com`)
-  const db = new DatabaseSync(join(dataDir, 'latchkey.db'), { timeout: 5_000 })
-  db.prepare("update users set subscription_tier = 'pro', subscription_status = 'active' where id = ?").run(user.userId)
-  db.close()
+  const { db, close } = openDatabase({ databaseUrl, dataDir })
+  const paid = { subscription_tier: 'pro', subscription_status: 'active' } as const
+  await db.updateTable('users').set(paid).where('id', '=', user.userId).execute()
+  await close()
   // Until the service reads the session's user anew.
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   return user

@@ -29,6 +29,16 @@ export function installLiteLlm(): void {
   must(join(LITELLM, 'bin/pip'), ['install', '--quiet', `litellm[proxy]==${LITELLM_VERSION}`])
 }
 
+const TANTIVY_VERSION = '0.27.0'
+export const TANTIVY = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'tantivy')
+
+export function installTantivy(): void {
+  if (existsSync(join(TANTIVY, 'bin/pip'))) return
+  console.log(`Installing Tantivy ${TANTIVY_VERSION} in ${TANTIVY} …`)
+  must('python3', ['-m', 'venv', TANTIVY])
+  must(join(TANTIVY, 'bin/pip'), ['install', '--quiet', `tantivy==${TANTIVY_VERSION}`])
+}
+
 function must(command: string, args: string[]): void {
   const { status } = spawnSync(command, args, { cwd: PEERS, stdio: 'inherit' })
   if (status !== 0) throw new Error(`${command} ${args[0]}: the peers could not be installed`)

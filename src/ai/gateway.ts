@@ -96,12 +96,16 @@ const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vend
   gemini: createGemini,
 }
 
-export function openGateway(
-  platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics' | 'tracer'>,
-  ledger: Ledger,
-  replies: ReplyCache,
+/** All that is needed to ask a vendor; nothing is recorded. */
+export type Vendors = Pick<
+  Gateway,
+  'config' | 'clock' | 'tracer' | 'log' | 'wire' | 'targets' | 'endpoints' | 'breakers' | 'modelBreakers'
+>
+
+export function openVendors(
+  platform: Pick<Platform, 'config' | 'clock' | 'log' | 'tracer'>,
   switches: LiveSwitches,
-): Gateway {
+): Vendors {
   const { clock, log, tracer } = platform
   const config = { ...platform.config.ai, switchedOff: createSwitchedOff(platform.config.ai, switches) }
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
@@ -119,20 +123,32 @@ export function openGateway(
   const breakers = Object.fromEntries(
     Object.values(endpoints).flatMap((all) => all.map(({ name, breaker }) => [name, breaker])),
   )
-  const modelBreakers = createModelBreakers(clock)
-  const limiter = createConcurrencyLimiter({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   return {
     config,
     clock,
     tracer,
     log,
-    ledger,
     wire: openWire(config, tracer && { tracer, tellsVendors: platform.config.telemetry.traces?.tellsVendors ?? false }),
     targets: perVendor((vendor) => endpoints[vendor.name]?.[0]?.target ?? targetAt(vendor, vendor.baseUrl, '')),
     endpoints,
     breakers,
-    modelBreakers,
-    latencies: createLatencies(config.aliases),
+    modelBreakers: createModelBreakers(clock),
+  }
+}
+
+export function openGateway(
+  platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics' | 'tracer'>,
+  ledger: Ledger,
+  replies: ReplyCache,
+  switches: LiveSwitches,
+): Gateway {
+  const vendors = openVendors(platform, switches)
+  const { breakers, modelBreakers } = vendors
+  const limiter = createConcurrencyLimiter({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
+  return {
+    ...vendors,
+    ledger,
+    latencies: createLatencies(vendors.config.aliases),
     limiter,
     metrics: createGatewayMetrics(platform.metrics, { breakers, modelBreakers, limiter }),
     replies,

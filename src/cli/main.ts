@@ -47,8 +47,8 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     load: () => import('./prices.ts'),
   },
   rag: {
-    usage: 'rag sync DIR [--delete] [--dry-run]',
-    says: 'sends what is new or has changed in a folder, with LATCHKEY_API_KEY',
+    usage: 'rag sync DIR|calibrate [FILE]',
+    says: "sends what has changed in a folder, with LATCHKEY_API_KEY; what EMBEDDER's cosines mean",
     load: () => import('./rag.ts'),
   },
   restore: {

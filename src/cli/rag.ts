@@ -1,7 +1,8 @@
-// What a program could do for its user's documents, over the public API with a key: nothing of the service's data is opened.
+// `sync`: what a program could do for its user's documents, over the public API with a key. `calibrate`: what the operator does for the embedder.
 import { parseArgs } from 'node:util'
 import { clientSettingsFromProcess } from '../config.ts'
 import type { Context } from './context.ts'
+import { calibrateEmbedder } from './rag/calibrate.ts'
 import { syncFolder } from './rag/sync.ts'
 
 const USAGE = `Usage: rag sync DIR [--url URL] [--as NAME] [--ignore PATTERN]… [--delete] [--dry-run] [--state FILE]
@@ -9,9 +10,16 @@ const USAGE = `Usage: rag sync DIR [--url URL] [--as NAME] [--ignore PATTERN]…
   Sends what is new or has changed in DIR since the last time, each file under the id NAME/path (NAME: DIR's own name).
   --delete removes what is not in DIR any more. Ignored are names that begin with a dot, node_modules, and what
   --ignore and the lines of DIR/.latchkeyignore say: *.log, drafts/, notes/**/*.txt.
-  The key is read from LATCHKEY_API_KEY (or LATCHKEY_API_KEY_FILE), the address from LATCHKEY_URL where --url is not given.`
+  The key is read from LATCHKEY_API_KEY (or LATCHKEY_API_KEY_FILE), the address from LATCHKEY_URL where --url is not given.
 
-export async function run([verb, ...args]: string[], { print }: Context): Promise<number> {
+       rag calibrate [FILE] [--dry-run]
+
+  Asks EMBEDDER's vendor about a few questions and texts, or those of FILE, and prints the model's \`similarity\` for MODELS.
+  FILE has one pair a line: {"question": "…", "text": "…"}, whose text answers its question and no other. --dry-run only says
+  what it would cost.`
+
+export async function run([verb, ...args]: string[], context: Context): Promise<number> {
+  const { print } = context
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -26,6 +34,8 @@ export async function run([verb, ...args]: string[], { print }: Context): Promis
     },
   })
   const [folder, ...others] = positionals
+  const isTrial = values['dry-run'] ?? false
+  if (verb === 'calibrate' && others.length === 0) return calibrateEmbedder(context, { file: folder ?? null, isTrial })
   if (verb !== 'sync' || folder === undefined || others.length > 0) {
     print(USAGE)
     return 2
@@ -41,7 +51,7 @@ export async function run([verb, ...args]: string[], { print }: Context): Promis
     ignore: values.ignore ?? [],
     deletes: values.delete ?? false,
     allowsEmpty: values['allow-empty'] ?? false,
-    isTrial: values['dry-run'] ?? false,
+    isTrial,
     stateFile: values.state ?? null,
     print,
   })

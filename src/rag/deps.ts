@@ -11,7 +11,7 @@ import { createParser } from './ingest/parsers/parser.ts'
 import { openFilePlace } from './originals/file-place.ts'
 import { createShelves } from './search/shelves.ts'
 import { openVectors } from './search/stores/vectors.ts'
-import { embedderNamed, type MeteredEmbedder, vendorEmbedder } from './vendor-embedder.ts'
+import { embedderNamed, embedderSet } from './vendor-embedder.ts'
 
 /** Makes the index of a user who has many vectors. */
 export const INDEX_JOB = 'rag.index'
@@ -47,7 +47,7 @@ export async function openDeps(
     callerNow: needs.callerNow,
     requireGrant: needs.requireGrant,
     /** Null: documents are compared by their words alone. */
-    embedder: embedderOf(config.embedder, needs),
+    embedder: embedderSet(needs.gateway, config.embedder),
     /** One that was set before, whose vectors serve until the user's documents have those of the one that is; null: out of reach. */
     embedderNamed: (id: string) => embedderNamed(needs.gateway, id),
     /** Makes follow-up questions stand alone; null: none does. */
@@ -70,10 +70,4 @@ export async function openDeps(
     brand: config.brand,
     version: needs.version,
   }
-}
-
-/** `local` is none; else `vendor:model`, and a model's name may hold colons of its own. */
-function embedderOf(setting: string, { gateway }: RagNeeds): MeteredEmbedder | null {
-  const [vendor = '', ...model] = setting.split(':')
-  return model.length > 0 ? vendorEmbedder(gateway, vendor, model.join(':')) : null
 }

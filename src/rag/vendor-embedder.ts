@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
-import type { Gateway } from '#ai/gateway.ts'
+import type { Gateway, Vendors } from '#ai/gateway.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
 import { type EmbeddingTraits, findModel, ofVendor, vendorNamed } from '#models/catalogue.ts'
 import type { Config } from '#src/config.ts'
@@ -16,7 +16,7 @@ export type MeteredEmbedder = Embedder & {
 }
 
 /** Named `openai/text-embedding-3-small`; behind it what else makes its vectors other ones. A text longer than the model takes is the mean of its parts. */
-export function vendorEmbedder(gateway: Gateway, vendor: string, model: string): MeteredEmbedder {
+export function vendorEmbedder(gateway: Vendors, vendor: string, model: string): MeteredEmbedder {
   const entry = ofVendor(gateway.config.vendors, vendor)
   const known = findModel(entry, model)
   const tokensMax = known?.contextTokens ?? TEXT_MAX.tokens
@@ -55,6 +55,12 @@ export function embedderIdOf({ ai }: Pick<Config, 'ai'>, setting: string): strin
   const colon = setting.indexOf(':')
   const [vendor, model] = [setting.slice(0, colon), setting.slice(colon + 1)]
   return idOf(vendor, model, findModel(ofVendor(ai.vendors, vendor), model)?.embedding?.tasks)
+}
+
+/** The one that is set, `vendor:model`, and a model's name may hold colons of its own; null for `local`, which is none. */
+export function embedderSet(gateway: Vendors, setting: string): MeteredEmbedder | null {
+  const [vendor = '', ...model] = setting.split(':')
+  return model.length > 0 ? vendorEmbedder(gateway, vendor, model.join(':')) : null
 }
 
 /**

@@ -86,8 +86,7 @@ const NEAREST = { count: 3, scoreMin: 0.1 }
 /** @throws what the embedder throws that is set now */
 export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   const { userId } = call.caller
-  const none = { embedder: null, warning: null, isFormer: false }
-  const serving = query.mode === 'lexical' ? none : await servingEmbedder(deps, userId)
+  const serving = await servingEmbedder(query.mode === 'lexical' ? { ...deps, embedder: null } : deps, userId)
   const wide = { ...query, topK: candidatesOf(deps, query) }
   const found = await metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
     findChunks(deps, userId, wide, call.signal, serving),
@@ -97,10 +96,11 @@ export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery
 }
 
 /** Whose vectors all of the user's documents have: until those of a new embedder are made, the one before. */
-function servingEmbedder({ embedder, embedderNamed, shelves }: SearchDeps, userId: string) {
+async function servingEmbedder({ embedder, embedderNamed, shelves }: SearchDeps, userId: string) {
+  const now = { embedder, warning: null, isFormer: false }
+  if (embedder === null) return now
   return shelves.use(userId, (shelf) => {
-    if (embedder === null || shelf.embedder === embedder.id || shelf.documents.size === 0)
-      return { embedder, warning: null, isFormer: false }
+    if (shelf.embedder === embedder.id || shelf.documents.size === 0) return now
     const former = shelf.embedder === '' ? null : embedderNamed(shelf.embedder)
     const warning = former === null ? warningOf(shelf.embedder === '' ? 'embedding' : 'embedder_unreachable') : null
     return { embedder: former, warning, isFormer: former !== null }

@@ -212,3 +212,20 @@ test('a node on which a user’s documents are in memory lets them go when anoth
   assert.ok(left > 0)
   assert.equal(shelves.bytes(), 0)
 })
+
+test('of one who asks much at once, questions of others are answered in between', async (t) => {
+  const app = await testApp(t)
+  const shelves = createShelves(app.platform)
+  for (const name of ['ada', 'eve']) await shelves.use(name, () => undefined)
+  const answered: string[] = []
+  const asks = (name: string) => shelves.use(name, () => void answered.push(name))
+
+  const many = Array.from({ length: 50 }, () => asks('ada'))
+  // As a request that arrives with the next read of the sockets.
+  await new Promise((resolve) => setImmediate(resolve))
+  await asks('eve')
+
+  assert.ok(answered.length < 25, `${answered.length} of ada's were answered first`)
+  await Promise.all(many)
+  assert.equal(answered.length, 51)
+})

@@ -1,0 +1,86 @@
+/**
+ * Asks the embedder that is set for the vectors of a few questions and texts, and says which `similarity` MODELS should have for it. Nobody's
+ * documents are read, nothing is recorded: it is the operator who pays the vendor.
+ */
+import { readFileSync } from 'node:fs'
+import { costOf } from '#ai/cost.ts'
+import { tokensOfBytes } from '#ai/estimate.ts'
+import { openVendors } from '#ai/gateway.ts'
+import { calibrate, type Pair } from '#rag/calibration.ts'
+import { pairs as ownPairs } from '#rag/calibration-pairs.ts'
+import { embedderSet } from '#rag/vendor-embedder.ts'
+import { createLiveSwitches } from '#switches/live.ts'
+import type { Context } from '../context.ts'
+
+/** With fewer, one odd pair decides. */
+const PAIRS_MIN = 10
+const PAIRS_MAX = 1_000
+const PATIENCE_MS = 120_000
+/** Less is to be told of the pairs, or of the model. */
+const PARTED_MIN = 0.9
+
+export async function calibrateEmbedder(
+  { config, platform, print }: Context,
+  { file, isTrial }: { file: string | null; isTrial: boolean },
+): Promise<number> {
+  const pairs = file === null ? ownPairs : readPairs(file)
+  const { db, bus, log, clock, tracer } = await platform()
+  const switches = createLiveSwitches({ db, bus, log })
+  await switches.reload()
+  const embedder = embedderSet(openVendors({ config, clock, log, tracer }, switches), config.embedder)
+  if (embedder === null) {
+    print('EMBEDDER is local: documents are compared by their words, whose score is calibrated as it is.')
+    return 1
+  }
+  const { vendor, model } = embedder
+  const tokens = tokensOfBytes(Buffer.byteLength(pairs.map(({ question, text }) => question + text).join('')))
+  const usage = { prompt: tokens, completion: 0, cached: 0, cacheWrites: 0 }
+  const { usd } = costOf(config.ai, vendor, [model], usage, 'embedding')
+  print(
+    `${pairs.length} pairs: ${2 * pairs.length} texts go to ${vendor}/${model}, at most ${tokens} tokens, $${usd.toFixed(6)}`,
+  )
+  if (isTrial) return 0
+
+  const { unrelated, answers, kept, dropped } = await calibrate(embedder, pairs, AbortSignal.timeout(PATIENCE_MS))
+  const percent = (share: number) => `${Math.round(100 * share)} %`
+  const similarity = { unrelated: rounded(unrelated), answers: rounded(answers) }
+  print(`unrelated ${similarity.unrelated}, answers ${similarity.answers}`)
+  print(
+    `From there on ${percent(kept)} of what answers is kept, and ${percent(dropped)} of the nearest other text is dropped.`,
+  )
+  if (similarity.unrelated >= similarity.answers || Math.min(kept, dropped) < PARTED_MIN) {
+    print(
+      'That parts them badly: is this a model for questions and texts? Has it `tasks` of its own? Are the pairs of one subject?',
+    )
+    return 1
+  }
+  print('In MODELS, at this vendor:')
+  print(`  {"id": ${JSON.stringify(model)}, "kind": "embedding", "similarity": ${JSON.stringify(similarity)}}`)
+  return 0
+}
+
+/** One pair a line, as JSON: {"question": "…", "text": "…"}. @throws Error that names the line */
+function readPairs(file: string): Pair[] {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  const pairs = lines.flatMap((line, i) => (line.trim() === '' ? [] : [pairOf(line, `${file}:${i + 1}`)]))
+  if (pairs.length < PAIRS_MIN || pairs.length > PAIRS_MAX)
+    throw new Error(`${file} has ${pairs.length} pairs: ${PAIRS_MIN} to ${PAIRS_MAX} are needed`)
+  return pairs
+}
+
+function pairOf(line: string, at: string): Pair {
+  let given: unknown
+  try {
+    given = JSON.parse(line)
+  } catch {
+    given = null
+  }
+  const { question, text } = (given ?? {}) as Record<string, unknown>
+  const isText = (one: unknown): one is string => typeof one === 'string' && one.trim() !== ''
+  if (!isText(question) || !isText(text)) throw new Error(`${at}: expected {"question": "…", "text": "…"}`)
+  return { question, text }
+}
+
+function rounded(cosine: number): number {
+  return Math.round(1_000 * cosine) / 1_000
+}
