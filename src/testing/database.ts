@@ -236,7 +236,7 @@ const keepRows = (schema: string, kept: string) => `
   create schema ${kept};
   do $$ declare name text; has_rows boolean; begin
     for name in select tablename from pg_tables where schemaname = '${schema}' loop
-      execute format('select exists (select from ${schema}.%I)', name) into has_rows;
+      execute format('select exists (select 1 from ${schema}.%I)', name) into has_rows;
       if has_rows then execute format('create table ${kept}.%I as table ${schema}.%I', name, name); end if;
     end loop;
   end $$`
