@@ -171,7 +171,6 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
     const status = async (path: string, init?: RequestInit) => (await fetch(url + path, init)).status
     const page = await (await fetch(url)).text()
     checks.push(['the user app is in it', page.includes('<script')])
-    checks.push(['its documents are in it', (await status('/openapi.json')) < 400])
     const person = { email: 'ada@example.com', password: 'a long enough password' }
     const body = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(person) }
     const registered = await status('/api/auth/register', body)
