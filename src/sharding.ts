@@ -12,6 +12,8 @@ const WHOLE: Record<string, string> = {
   ...of('read by each process into its memory', ['switches', 'signing_keys', 'secrets']),
   ...of('the operator’s, and small', ['contact_messages', 'operator_notices', 'billing_cursors', 'write_probe']),
   ...of('the operator’s, and small', ['migrations', 'usage_nodes', 'archive_checksums']),
+  ...of('64 rows, locked together when entries are linked', ['audit_heads']),
+  ...of('the books, which the operator’s pages join', ['payments', 'refunds', 'disputes', 'invoices']),
   ...of('sums of everybody’s', ['user_counts', 'usage_archive', 'usage_totals']),
 }
 

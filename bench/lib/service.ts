@@ -25,13 +25,14 @@ export const ROOT = join(import.meta.dirname, '..', '..')
 
 export async function startService(
   env: Record<string, string> = {},
-  keep: { dataDir?: string } = {},
+  keep: { dataDir?: string /** Another checkout. */; root?: string } = {},
 ): Promise<RunningService> {
   const dataDir = keep.dataDir ?? mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const [port, storefrontPort] = [await freePort(), await freePort()]
+  const root = keep.root ?? ROOT
   buildUserApp()
   const started = performance.now()
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', join(ROOT, 'latchkey.js')], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', join(root, 'latchkey.js')], {
     cwd: dataDir,
     env: {
       PATH: process.env.PATH ?? '',

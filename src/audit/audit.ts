@@ -378,7 +378,9 @@ async function pseudonymOf(tx: Db, userId: string): Promise<string> {
     .insertInto('audit_persons')
     .values({ user_id: userId, pseudonym: `p_${randomBytes(12).toString('base64url')}` })
     // Of two first entries at once the earlier name stays; the update makes `returning` see it.
-    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ user_id: userId }))
+    .onConflict((conflict) =>
+      conflict.column('user_id').doUpdateSet((e) => ({ pseudonym: e.ref('audit_persons.pseudonym') })),
+    )
     .returning('pseudonym')
     .executeTakeFirstOrThrow()
   return row.pseudonym

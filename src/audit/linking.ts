@@ -3,10 +3,11 @@
  * entry is covered by its chain a second later. Every process that runs jobs does it; a chain is one's at a time.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import { afterCommit, type Db, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
+import type { Tables } from '#platform/db/tables.ts'
 import type { Room } from '#platform/room.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type Entry, EVER, keyOf, linkHash, markOf, unlinkedAfter } from './audit.ts'
@@ -81,40 +82,38 @@ export async function linkSlice(
   limit: number = SLICE_ROWS,
 ): Promise<{ seen: number; forged: number; setBack: number; last: { at: Instant; id: string } }> {
   return transaction(db, async (tx) => {
+    const isIdle = (await unlinkedAfter(tx, after, 1).execute()).length === 0
+    if (isIdle) return { seen: 0, forged: 0, setBack: 0, last: after }
+    // Locked before the entries are read: who held a head before may have linked some of them.
+    const locked = await lockHeads(tx)
     const due = await unlinkedAfter(tx, after, limit).execute()
     const last = due.at(-1) ?? after
-    if (due.length === 0) return { seen: 0, forged: 0, setBack: 0, last }
-    const locked = await lockHeads(tx, [...new Set(due.map(({ chain }) => chain))])
     const reached = reachedOf(tx)
     // What is linked behind a head that was set back would be signed anew, less what was taken away.
-    const heads = locked.filter(({ chain, position }) => position >= (reached.get(chain) ?? 0))
+    const heads = new Map(
+      locked.filter(({ chain, position }) => position >= (reached.get(chain) ?? 0)).map((head) => [head.chain, head]),
+    )
     const key = keyOf(tx)
-    // Read again: who held a head before may have linked some of these.
-    const rows = await unlinkedAfter(tx, after, limit)
-      .where('chain', 'in', heads.length === 0 ? [-1] : heads.map(({ chain }) => chain))
-      .execute()
+    const rows = due.filter(({ chain }) => heads.has(chain))
     const genuine = rows.filter((row) => markOf(key, row) === row.mark)
-    for (const head of heads) {
-      const own = genuine.filter(({ chain }) => chain === head.chain)
-      for (const row of own) {
-        const position = head.position + 1
-        const hash = linkHash(key, { chain: row.chain, mark: row.mark, position, previous: head.hash })
-        Object.assign(row, { position, hash })
-        Object.assign(head, { position, hash })
-      }
+    const moved = new Set<Head>()
+    for (const row of genuine) {
+      const head = heads.get(row.chain) as Head
+      const position = head.position + 1
+      const hash = linkHash(key, { chain: row.chain, mark: row.mark, position, previous: head.hash })
+      Object.assign(row, { position, hash })
+      Object.assign(head, { position, hash })
+      moved.add(head)
     }
     if (genuine.length > 0) {
       await writeLinks(tx, genuine)
-      for (const { chain, position, hash } of heads) {
-        await tx.updateTable('audit_heads').set({ position, hash }).where('chain', '=', chain).execute()
-      }
+      await writeHeads(tx, [...moved])
     }
     // Heads that are as they were found count, too.
     afterCommit(tx, () => {
-      for (const { chain, position } of heads) reached.set(chain, position)
+      for (const { chain, position } of heads.values()) reached.set(chain, position)
     })
-    const setBack = locked.length - heads.length
-    return { seen: due.length, forged: rows.length - genuine.length, setBack, last }
+    return { seen: due.length, forged: rows.length - genuine.length, setBack: locked.length - heads.size, last }
   })
 }
 
@@ -135,12 +134,10 @@ async function lookAtHeads(db: Db): Promise<void> {
   for (const { chain, position } of heads) reached.set(chain, Math.max(position, reached.get(chain) ?? 0))
 }
 
-function lockHeads(tx: Db, chains: number[]) {
-  const heads = tx
-    .selectFrom('audit_heads')
-    .select(['chain', 'position', 'hash'])
-    .where('chain', 'in', chains)
-    .orderBy('chain')
+type Head = Pick<Selectable<Tables['audit_heads']>, 'chain' | 'position' | 'hash'>
+
+function lockHeads(tx: Db): Promise<Head[]> {
+  const heads = tx.selectFrom('audit_heads').select(['chain', 'position', 'hash']).orderBy('chain')
   return forUpdateSkipLocked(tx, heads).execute()
 }
 
@@ -151,4 +148,13 @@ async function writeLinks(tx: Db, rows: readonly Entry[]): Promise<void> {
   await sql`with linked (chain, id, position, hash) as (values ${sql.join(links)})
     update audit_log set position = linked.position, hash = linked.hash from linked
     where audit_log.chain = linked.chain and audit_log.id = linked.id`.execute(tx)
+}
+
+async function writeHeads(tx: Db, heads: readonly Head[]): Promise<void> {
+  const ends = heads.map(
+    ({ chain, position, hash }) => sql`(cast(${chain} as bigint), cast(${position} as bigint), ${hash})`,
+  )
+  await sql`with reached (chain, position, hash) as (values ${sql.join(ends)})
+    update audit_heads set position = reached.position, hash = reached.hash from reached
+    where audit_heads.chain = reached.chain`.execute(tx)
 }

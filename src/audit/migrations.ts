@@ -25,8 +25,8 @@ export const auditMigrations: Migration[] = [
       );
       create index audit_log_by_time on audit_log (at, id);
       create index audit_log_unlinked on audit_log (at, id) where position is null;
-      create index audit_log_actor on audit_log (actor, at);
-      create index audit_log_subject on audit_log (subject, at);
+      create index audit_log_actor on audit_log (actor, at) where actor is not null;
+      create index audit_log_subject on audit_log (subject, at) where subject is not null;
       create index audit_log_action on audit_log (action, at);
       create table audit_heads (
         chain {bigint} primary key,

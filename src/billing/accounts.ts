@@ -126,13 +126,8 @@ export async function staleUsers(db: Db, before: Instant, limit: number): Promis
   const rows = await db
     .selectFrom('billing_accounts')
     .select('user_id')
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('billing_customers')
-          .select('billing_customers.customer_id')
-          .whereRef('billing_customers.user_id', '=', 'billing_accounts.user_id'),
-      ),
-    )
+    // Not correlated: the two may lie on different servers.
+    .where('user_id', 'in', ({ selectFrom }) => selectFrom('billing_customers').select('billing_customers.user_id'))
     .where((e) => e.or([e('synced_at', 'is', null), e('synced_at', '<', before)]))
     .orderBy('synced_at', (order) => order.asc().nullsFirst())
     .limit(limit)
@@ -144,12 +139,10 @@ export async function staleUsers(db: Db, before: Instant, limit: number): Promis
 export async function recentUsers(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
-    .innerJoin('billing_customers', 'billing_customers.user_id', 'billing_accounts.user_id')
-    .select('billing_accounts.user_id')
-    .distinct()
-    .select('synced_at')
+    .select('user_id')
+    .where('user_id', 'in', ({ selectFrom }) => selectFrom('billing_customers').select('billing_customers.user_id'))
     .orderBy('synced_at', (order) => order.desc().nullsLast())
-    .orderBy('billing_accounts.user_id')
+    .orderBy('user_id')
     .limit(limit)
     .execute()
   return rows.map(({ user_id }) => user_id)

@@ -13,11 +13,8 @@ import { lockedOut, storedRoot } from './backups/root.ts'
 import { openSqliteDatabase } from './backups/sqlite-snapshot.ts'
 import type { Context } from './context.ts'
 
-export async function run(args: string[], { config, platform, print }: Context): Promise<number> {
-  if (args.length === 1 && args[0] === 'citus') {
-    print((await citusScript((await platform()).db)).trimEnd())
-    return 0
-  }
+export async function run(args: string[], { config, print }: Context): Promise<number> {
+  if (args.length === 1 && args[0] === 'citus') return printCitus(config, print)
   if (args.length !== 1 || args[0] !== 'copy') throw new Error('usage: npm run cli -- db copy | db citus')
   const { databaseUrl, dataDir } = config
   if (databaseUrl === null)
@@ -50,5 +47,19 @@ export async function run(args: string[], { config, platform, print }: Context):
     }
   } finally {
     unlock()
+  }
+}
+
+/** Of tables that `migrate` has made and no service has started on yet: laid out on many servers, they want to be empty. */
+async function printCitus({ databaseUrl, dataDir }: Context['config'], print: Context['print']): Promise<number> {
+  if (databaseUrl === null)
+    throw new Error('set DATABASE_URL to the PostgreSQL database whose tables are to be laid out')
+  const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
+  try {
+    const script = await citusScript(db)
+    print(script.trimEnd())
+    return 0
+  } finally {
+    await close()
   }
 }

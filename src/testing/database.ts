@@ -15,6 +15,7 @@ import type { Db } from '#platform/db/db.ts'
 import { type Migration, migrate } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
+import { citusScript } from '#src/sharding.ts'
 
 /** Several connections at once, and a clock of its own. */
 export const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
@@ -77,7 +78,7 @@ const spare: (Awaited<ReturnType<typeof onServer>> & { known: Look })[] = []
 
 /** Under `npm test`, which names its schemas and drops what is left of them, the next test has the schema of the one before. */
 async function migratedOnServer(serverUrl: string, migrations: Migration[]): Promise<FreshDatabase> {
-  if (process.env.TEST_SCHEMAS === undefined) return onServer(serverUrl)
+  if (process.env.TEST_SCHEMAS === undefined && !ON_CITUS) return onServer(serverUrl)
   const place = spare.pop() ?? (await migratedPlace(serverUrl, migrations))
   const drop = async () => {
     if (await isWiped(serverUrl, place)) spare.push(place)
@@ -92,11 +93,24 @@ async function migratedPlace(serverUrl: string, migrations: Migration[]) {
   const database = openDatabase({ databaseUrl: place.url, dataDir: '' })
   await migrate(database.db, migrations, systemClock.now())
     .then(() => openPgvector(database))
+    .then(() => (ON_CITUS ? layOut(database.db) : undefined))
     .finally(() => database.close())
   return withServer(serverUrl, async (client) => {
     await client.query(keepRows(schema, keptOf(schema)))
     const { rows } = await client.query<Look>(look(schema))
     return { ...place, known: rows[0] as Look }
+  })
+}
+
+/** TEST_CITUS=1: the server of TEST_DATABASE_URL coordinates a cluster, over which the tables are laid out as `db citus` says. */
+const ON_CITUS = Boolean(process.env.TEST_CITUS)
+
+async function layOut(db: Db): Promise<void> {
+  const script = await citusScript(db)
+  await db.connection().execute(async (one) => {
+    // As many as show that there are several, and quickly made.
+    await sql`set citus.shard_count = 2`.execute(one)
+    for (const statement of script.split('\n')) if (/^select /.test(statement)) await sql.raw(statement).execute(one)
   })
 }
 
@@ -222,7 +236,7 @@ const keepRows = (schema: string, kept: string) => `
   create schema ${kept};
   do $$ declare name text; has_rows boolean; begin
     for name in select tablename from pg_tables where schemaname = '${schema}' loop
-      execute format('select exists (select from ${schema}.%I)', name) into has_rows;
+      execute format('select exists (select 1 from ${schema}.%I)', name) into has_rows;
       if has_rows then execute format('create table ${kept}.%I as table ${schema}.%I', name, name); end if;
     end loop;
   end $$`

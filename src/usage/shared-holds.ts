@@ -2,6 +2,7 @@
 // they are, so that those of a node that died can be given back. A claim is a conditional update, so no limit is passed.
 import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
+import { isCluster } from '#platform/db/cluster.ts'
 import { type Db, dialectOf, forUpdate } from '#platform/db/db.ts'
 import { alertOfRefusal } from './alerts.ts'
 import {
@@ -89,6 +90,7 @@ async function takeTogether(tx: BudgetTx, nodeId: string, groups: Group[]): Prom
   const taken = new Set<Group>()
   if (dialectOf(tx.db) !== 'postgres' || groups.length === 1) return taken
   if (groups.some(({ first }) => first.limits.length !== 1)) return taken
+  if (await isCluster(tx.db, tx.run)) return taken
   // One row is changed once in a statement: of a user's groups (two limits of one budget, two days) the later come after it.
   const asked = new Map<string, Group>()
   const rows: (BudgetName & Amounts & { n: number; most: number; dearest: number })[] = []

@@ -34,10 +34,7 @@ export async function changeUser(
 
   return transaction(deps.db, async (tx) => {
     // All superusers are locked, so that two of them cannot demote each other at once.
-    const superusers = await forUpdate(
-      tx,
-      tx.selectFrom('users').select('id').where(isSuperuser).where('is_active', '=', true).orderBy('id'),
-    ).execute()
+    const superusers = await lockSuperusers(tx)
     const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', userId)).executeTakeFirst()
     if (!user) throw identityProblem('user_not_found')
     if ((is_active === false || is_superuser === false) && superusers.length === 1 && superusers[0]?.id === userId) {
@@ -66,6 +63,17 @@ export async function changeUser(
     await recordAudit(tx, { actorId, action: 'user.changed', subject: `user:${userId}`, data: { ...changes }, at: now })
     return changed
   })
+}
+
+/** One after the other: they may lie on different servers. Who is made one meanwhile is not counted, who is no longer one neither. */
+async function lockSuperusers(tx: Db): Promise<{ id: string }[]> {
+  const superusers = tx.selectFrom('users').select('id').where(isSuperuser).where('is_active', '=', true)
+  const locked: { id: string }[] = []
+  for (const { id } of await superusers.orderBy('id').execute()) {
+    const row = await forUpdate(tx, superusers.where('id', '=', id)).executeTakeFirst()
+    if (row) locked.push(row)
+  }
+  return locked
 }
 
 /** The addresses of those of them who are still there, by id. */

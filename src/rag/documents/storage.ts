@@ -26,7 +26,9 @@ const COUNTED = Object.keys(LIMITS) as (keyof Stored)[]
 export async function storedOf(db: Db, userId: string): Promise<Stored> {
   const row = await db
     .selectFrom('rag_documents as d')
-    .leftJoin('rag_originals as o', 'o.id', 'd.original_id')
+    .leftJoin('rag_originals as o', (join) =>
+      join.onRef('o.user_id', '=', 'd.user_id').onRef('o.id', '=', 'd.original_id'),
+    )
     .select(({ fn }) => [
       fn.countAll<number>().as('documents'),
       fn.sum<number | null>('d.characters').as('characters'),

@@ -30,7 +30,11 @@ export async function bytesOfOriginal(db: Db, userId: string, id: string | null)
 export function listOriginals(db: Db, userId: string) {
   return db
     .selectFrom('rag_originals')
-    .innerJoin('rag_documents', 'rag_documents.original_id', 'rag_originals.id')
+    .innerJoin('rag_documents', (join) =>
+      join
+        .onRef('rag_documents.user_id', '=', 'rag_originals.user_id')
+        .onRef('rag_documents.original_id', '=', 'rag_originals.id'),
+    )
     .select([
       'rag_originals.id',
       'rag_originals.name',

@@ -1,0 +1,213 @@
+// The image, as far as it can be had without a container tool and a registry: the Dockerfile's own lines, run in a fresh folder of what is
+// committed, and what they lay out started as the image says: from a root of its own that nobody may write to, as user 65532, with /data
+// and /tmp alone to write in. Wanted: it serves, its health check and a command of it work, SIGTERM ends it, and it has at most 300 MB.
+// The base's libraries are this machine's. Wants Linux and root.
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort, ROOT } from './lib/service.ts'
+import { printTable } from './lib/table.ts'
+
+export const says = 'the Dockerfile’s lines in a fresh folder, and what they make, read-only and without rights'
+
+const BYTES_MAX = 300e6
+const GONE_MS = 40_000
+
+export async function run(): Promise<void> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) {
+    console.log('A root of its own wants Linux and root.')
+    return
+  }
+  const work = mkdtempSync(join(tmpdir(), 'latchkey-image-'))
+  try {
+    const lines = linesOf(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
+    const root = join(work, 'root')
+    build(lines, work, root)
+    layBase(root)
+    await tryOut(lines, root, join(work, 'data'))
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+type Line = { word: string; rest: string }
+
+function linesOf(dockerfile: string): Line[] {
+  return dockerfile
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .flatMap((line) => {
+      const [, word = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? []
+      return word === '' ? [] : [{ word, rest }]
+    })
+}
+
+/** Of the first stage what it runs, of the second what it copies; /build, and all that lies elsewhere, is below `work`. */
+function build(lines: readonly Line[], work: string, root: string): void {
+  const stage = join(work, 'stage')
+  const tree = join(stage, 'build')
+  for (const folder of [tree, join(stage, 'usr/local/bin'), root]) mkdirSync(folder, { recursive: true })
+  execFileSync('sh', ['-c', 'git archive HEAD | tar -x -C "$1"', 'sh', tree], { cwd: ROOT })
+  for (const path of readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n').filter(Boolean)) {
+    for (const ignored of globSync(path, { cwd: tree })) rmSync(join(tree, ignored), { recursive: true, force: true })
+  }
+  const second = lines.findLastIndex(({ word }) => word === 'FROM')
+  const env = { HOME: work, PATH: `${join(stage, 'usr/local/bin')}:${process.env.PATH}`, ...certificates() }
+  for (const { word, rest } of lines.slice(0, second)) {
+    if (word !== 'RUN') continue
+    const begun = performance.now()
+    const command = rest.replaceAll(/(?<=\s)\/(?=usr\/|data)/g, `${stage}/`)
+    execFileSync('sh', ['-c', command], { cwd: tree, env, stdio: ['ignore', 'ignore', 'inherit'] })
+    console.log(`  ${rest}: ${((performance.now() - begun) / 1_000).toFixed(0)} s`)
+  }
+  for (const { word, rest } of lines.slice(second)) {
+    if (word !== 'COPY') continue
+    const paths = rest.split(' ').filter((part) => !part.startsWith('--'))
+    const to = paths.pop() ?? ''
+    for (const path of paths) {
+      const target = to.startsWith('/')
+        ? join(root, to)
+        : join(root, 'app', to.endsWith('/') ? join(to, basename(path)) : to)
+      mkdirSync(dirname(target), { recursive: true })
+      cpSync(join(stage, path), target, { recursive: true, verbatimSymlinks: true })
+    }
+  }
+}
+
+/** What a machine whose way out is inspected tells its tools. */
+function certificates(): Record<string, string> {
+  const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'npm_config_registry']
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
+}
+
+/** glibc and what else the programs are linked with, certificates, and the user. */
+function layBase(root: string): void {
+  const programs = [
+    join(root, 'usr/local/bin/node'),
+    ...globSync('app/node_modules/**/*.node', { cwd: root }).map((path) => join(root, path)),
+  ]
+  for (const program of programs) {
+    const { stdout } = spawnSync('ldd', [program], { encoding: 'utf8' })
+    for (const [path] of stdout.matchAll(/(?<=\s)\/(?:usr\/)?lib\S+/g)) {
+      const target = join(root, path)
+      if (existsSync(target)) continue
+      mkdirSync(dirname(target), { recursive: true })
+      cpSync(realpathSync(path), target)
+    }
+  }
+  for (const folder of ['etc/ssl/certs', 'proc', 'tmp', 'dev']) mkdirSync(join(root, folder), { recursive: true })
+  writeFileSync(join(root, 'dev/null'), '')
+  writeFileSync(join(root, 'dev/urandom'), '')
+  writeFileSync(join(root, 'etc/passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n')
+}
+
+async function tryOut(lines: readonly Line[], root: string, data: string): Promise<void> {
+  const told = (name: string) => lines.findLast(({ word }) => word === name)?.rest ?? ''
+  const words = (name: string) => JSON.parse(told(name)) as string[]
+  mkdirSync(data)
+  const [uid = '', gid = ''] = told('USER').split(':')
+  chownSync(data, Number(uid), Number(gid))
+  chmodSync(data, 0o700)
+  const [port, storefrontPort] = [await freePort(), await freePort()]
+  const env = {
+    ...Object.fromEntries(
+      told('ENV')
+        .split(' ')
+        .map((pair) => pair.split('=')),
+    ),
+    ...{
+      PORT: String(port),
+      STOREFRONT_PORT: String(storefrontPort),
+      SECRET_KEY: 's'.repeat(48),
+      DRAIN_DELAY_SECONDS: '1',
+    },
+    ...{ BASE_URL: `http://127.0.0.1:${port}`, HOST: '127.0.0.1' },
+  }
+  const mounts = `mount --make-rprivate / && mount --bind "$0" "$0" && mount --bind "$1" "$0/data" && mount -t tmpfs tmpfs "$0/tmp" \
+    && mount --bind /dev/null "$0/dev/null" && mount --bind /dev/urandom "$0/dev/urandom" && mount --rbind /proc "$0/proc" \
+    && mount -o remount,ro,bind "$0" && chmod 1777 "$0/tmp" && shift`
+  const inside = (command: string[]) => [
+    '--mount',
+    'sh',
+    '-c',
+    `${mounts} && exec chroot --userspec=${uid}:${gid} "$0" "$@"`,
+    root,
+    data,
+    ...command,
+  ]
+  const node = words('ENTRYPOINT')
+  const at = (paths: string[]) => paths.map((path) => (/^(?:src|latchkey)/.test(path) ? `/app/${path}` : path))
+
+  const child = spawn('unshare', inside([...node, ...at(words('CMD'))]), {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const checks: [string, boolean | string][] = []
+  try {
+    const url = `http://127.0.0.1:${port}`
+    let isReady = false
+    for (let tries = 0; tries < 300 && !isReady && child.exitCode === null; tries++) {
+      await sleep(200)
+      isReady = await fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    }
+    checks.push(['it is ready', isReady])
+    const status = async (path: string, init?: RequestInit) => (await fetch(url + path, init)).status
+    const page = await (await fetch(url)).text()
+    checks.push(['the user app is in it', page.includes('<script')])
+    const person = { email: 'ada@example.com', password: 'a long enough password' }
+    const body = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(person) }
+    const registered = await status('/api/auth/register', body)
+    checks.push([
+      'it writes to /data',
+      registered === 201 || registered === 400 || registered === 403 || registered === 422
+        ? existsSync(join(data, 'latchkey.db'))
+        : `${registered}`,
+    ])
+    const commands = /CMD (\[.*\])$/.exec(told('HEALTHCHECK'))?.[1] ?? '[]'
+    const asked = (command: string[]) => spawnSync('unshare', inside(command), { env, encoding: 'utf8' })
+    checks.push(['its health check succeeds', asked(JSON.parse(commands) as string[]).status === 0])
+    const doctor = asked([...node, ...at(['src/cli/main.ts']), 'doctor'])
+    checks.push(['a command runs in it', /✔|✖/.test(doctor.stdout)])
+    const write = "require('node:fs').writeFileSync('/app/x', '')"
+    checks.push([
+      'nothing else can be written',
+      /EROFS|EACCES/.test(asked(['/usr/local/bin/node', '-e', write]).stderr),
+    ])
+    checks.push(['it is not root', asked(['/usr/local/bin/node', '-p', 'process.getuid()']).stdout.trim() === uid])
+    const gone = new Promise((resolve) => child.once('exit', resolve))
+    const begun = performance.now()
+    child.kill('SIGTERM')
+    await Promise.race([gone, sleep(GONE_MS)])
+    checks.push([
+      'SIGTERM ends it',
+      child.exitCode === 0 ? true : `${child.exitCode ?? 'not'} after ${Math.round(performance.now() - begun)} ms`,
+    ])
+  } finally {
+    child.kill('SIGKILL')
+  }
+  const bytes = (folder: string) => Number(execFileSync('du', ['-sb', folder], { encoding: 'utf8' }).split('\t')[0])
+  checks.push([`${Math.round(bytes(root) / 1e6)} MB, at most ${BYTES_MAX / 1e6}`, bytes(root) <= BYTES_MAX])
+  printTable(
+    'The image',
+    ['', ''],
+    checks.map(([what, holds]) => [what, holds === true ? 'holds' : `BROKEN ${holds === false ? '' : holds}`.trim()]),
+  )
+  if (checks.some(([, holds]) => holds !== true)) process.exitCode = 1
+}
