@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { cuts, mockVendor, refuses, resets, type Step, says } from '#testing/mock-vendor.ts'
+import { babbles, cuts, event, mockVendor, refuses, resets, type Step, says, streams } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
@@ -181,4 +181,34 @@ test('a model without a known price counts at its vendor’s dearest, and says t
   assert.deepEqual([own.model, own.cost_nanos, !!own.is_estimated], ['own/embedder', 910, true])
   const { groups } = (await ada.get('/api/usage?group_by=model')).body
   assert.ok(groups.every((group: { cost_usd: number }) => group.cost_usd > 0))
+})
+
+test('what a tool is called with counts where its vendor counts nothing: in a stream that is cut, and in a whole answer', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const code = JSON.stringify({ code: 'let x = 1; '.repeat(100) })
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'write', arguments: code } }
+  const whole = { role: 'assistant', content: null, tool_calls: [call] }
+  const tools = [{ type: 'function', function: { name: 'write', parameters: { type: 'object' } } }]
+  const ask = async (stream: boolean) => {
+    const body = { model: 'gpt-4.1-mini', messages: HI, tools, stream }
+    await ada.post('/v1/chat/completions', body)
+    const { completion_tokens, is_estimated } = await app.platform.db
+      .selectFrom('usage_records')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    assert.ok(is_estimated)
+    return completion_tokens
+  }
+  const tokens = Math.ceil((code.length + call.function.name.length) / 4)
+
+  vendor.play(streams(event({ model: 'gpt-4.1-mini', choices: [{ index: 0, delta: { tool_calls: [call] } }] })))
+  assert.equal(await ask(true), tokens)
+  vendor.play(
+    babbles(JSON.stringify({ model: 'gpt-4.1-mini', choices: [{ message: whole, finish_reason: 'tool_calls' }] })),
+  )
+  assert.equal(await ask(false), tokens)
 })
