@@ -212,3 +212,36 @@ test('what a tool is called with counts where its vendor counts nothing: in a st
   )
   assert.equal(await ask(false), tokens)
 })
+
+test('what the service refuses on its own is not laid at its vendor’s door', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const chat = { model: 'claude-haiku-5-5', messages: HI, n: 2 }
+  const response = { model: 'claude-haiku-5-5', input: 'Hi', prompt: { id: 'pmpt_1' } }
+  const tiered = { model: 'gpt-6-luna', messages: HI, service_tier: 'priority' }
+  const message = { model: 'claude-haiku-5-5', max_tokens: 50, messages: HI, speed: 'fast' }
+  for (const [path, body, words] of [
+    ['/v1/chat/completions', chat, "Vendor 'anthropic' was not asked: More than one choice"],
+    ['/v1/chat/completions', tiered, "Vendor 'openai' was not asked: 'service_tier' of 'priority'"],
+    ['/v1/responses', response, "Vendor 'anthropic' was not asked: A 'prompt' that OpenAI keeps"],
+    ['/v1/messages', message, "Vendor 'anthropic' was not asked: 'speed'"],
+  ] as const) {
+    for (const stream of [false, true]) {
+      const { status, text } = await ada.post(path, { ...body, stream })
+      assert.equal(status, 400, text)
+      assert.ok(JSON.parse(text).error.message.includes(words), text)
+      assert.ok(!text.includes('refused the request'), text)
+    }
+  }
+  assert.equal(vendor.calls.length, 0)
+  const records = await app.platform.db.selectFrom('usage_records').selectAll().execute()
+  assert.deepEqual(
+    [...new Set(records.map(({ error_code, attempts, cost_nanos }) => `${error_code} ${attempts} ${cost_nanos}`))],
+    ['request_not_supported 0 0'],
+  )
+
+  vendor.play(refuses(400))
+  const { body } = await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
+  assert.match(body.error.message, /^Vendor 'openai' refused the request/)
+})
