@@ -170,10 +170,10 @@ function judge(calls: Call[], rows: Row[], book: Record<string, BookEntry>, pric
   return { judged, faults }
 }
 
-/** Of a killed call the row is the next process's guess at its prompt, or its own, when the kill came between record and reply. */
+/** Of a killed call the row is the next process's guess at its prompt and what of it was sent, or its own, when the kill came between record and reply. */
 function wrongRow(
   row: Row,
-  { play, end }: Call,
+  { play, end, stream }: Call,
   asked: BookEntry | undefined,
   price: Price | undefined,
 ): string | null {
@@ -185,7 +185,9 @@ function wrongRow(
   if (end === 'failed')
     return row.outcome === 'failed' && row.error_code !== 'crashed' ? null : `recorded as ${row.outcome}`
   if (row.error_code !== 'crashed') return play.kind === 'refused' || play.kind === 'cut' ? null : `${row.error_code}`
-  return row.prompt_tokens > 0 && row.completion_tokens === 0 && row.cost_nanos > 0 ? null : 'without its prompt'
+  if (row.prompt_tokens === 0 || row.cost_nanos === 0) return 'without its prompt'
+  // Of a whole answer nothing had come; of a stream, the words before its pause.
+  return row.completion_tokens > 0 === stream ? null : `${row.completion_tokens} tokens of an answer`
 }
 
 /** What is summed must be the sum of the rows. */

@@ -6,6 +6,7 @@ import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
+import type { SoFar } from '#usage/open-calls.ts'
 import { nanosOf, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
@@ -59,8 +60,8 @@ export type CallRecord = {
   readonly attemptLog: AttemptLog
   /** Null where nothing was reserved. */
   readonly reservation: Reservation | null
-  /** The first piece of the answer has come. */
-  begun(): void
+  /** The first piece of the answer has come; `soFar` tells from now on what it has used. */
+  begun(soFar: () => Spent): void
   /**
    * Resolves with what the call has cost, in US dollars, when the record is committed; `failure` is what the caller is told
    * of one that failed.
@@ -111,6 +112,18 @@ async function recordOf(
   const startedMs = performance.now()
   const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind, extras)
   const guess = () => priced(first.vendor, [first.model], { ...NOTHING, prompt: promptTokens }).usd
+  /** With what those read who never answered: it is in the cost alone. */
+  const costed: Costed = (model, usage) => {
+    const vendor = attemptLog.vendor ?? first.vendor
+    const asked = attemptLog.model ?? first.model
+    const { usd, isListed } = priced(vendor, [model ?? asked, asked], usage)
+    let costUsd = usd
+    for (const lost of attemptLog.unanswered) {
+      costUsd += priced(lost.vendor, [lost.model], { ...NOTHING, prompt: lost.promptTokens }).usd
+    }
+    return { vendor, asked, model: model ?? asked, costUsd, isListed }
+  }
+  const progress = createProgress(costed, completionTokens)
   // What is found is read with the prompt.
   const { searches, readings } = extras
   const readTokens = promptTokens * readings + searches.calls * searches.tokens
@@ -129,7 +142,7 @@ async function recordOf(
           choices,
           isTrial,
           signal,
-          call: { route, tier, ...first, costUsd: guess(), ...origin },
+          call: { route, tier, ...first, costUsd: guess(), soFar: () => progress.soFar(), ...origin },
         })
   let firstTokenMs: number | null = null
   // Whoever left may have left before the vendor's search, and the vendor bills it mostly all the same.
@@ -144,23 +157,18 @@ async function recordOf(
   return {
     attemptLog,
     reservation,
-    begun() {
+    begun(said) {
+      progress.says = said
       firstTokenMs = performance.now() - startedMs
       metrics.begun(attemptLog.vendor ?? first.vendor, firstTokenMs)
     },
     async settle(outcome, { model: answered, usage: counted, isEstimated }, failure) {
-      const vendor = attemptLog.vendor ?? first.vendor
-      const asked = attemptLog.model ?? first.model
-      const model = answered ?? asked
-      const webSearches = hasAnswered(outcome) ? untoldSearchesOf(vendor, asked) : 0
+      const webSearches = hasAnswered(outcome)
+        ? untoldSearchesOf(attemptLog.vendor ?? first.vendor, attemptLog.model ?? first.model)
+        : 0
       const said = webSearches > 0 ? { webSearches, ...counted } : counted
-      const { usd, isListed } = priced(vendor, [model, asked], said)
-      let costUsd = usd
-      let unansweredTokens = 0
-      for (const lost of attemptLog.unanswered) {
-        unansweredTokens += lost.promptTokens
-        costUsd += priced(lost.vendor, [lost.model], { ...NOTHING, prompt: lost.promptTokens }).usd
-      }
+      const { vendor, asked, model, costUsd, isListed } = costed(answered, said)
+      const unansweredTokens = attemptLog.unanswered.reduce((sum, lost) => sum + lost.promptTokens, 0)
       // An answer's tokens are told as its vendor counted them; what others read before is in the cost alone.
       const usage = outcome === 'ok' ? said : { ...said, prompt: said.prompt + unansweredTokens }
       const latencyMs = performance.now() - startedMs
@@ -219,6 +227,30 @@ async function recordOf(
     release: async () => {
       span?.end()
       if (reservation !== null) await ledger.release(reservation)
+    },
+  }
+}
+
+type Costed = (
+  model: string | null,
+  usage: Usage,
+) => { vendor: string; asked: string; model: string; costUsd: number; isListed: boolean }
+
+/** What is known of an answer that is being sent, in case that nobody sees its end. */
+function createProgress(costed: Costed, completionTokensMax: number) {
+  let toldTokens = 0
+  return {
+    says: null as (() => Spent) | null,
+    soFar(): SoFar | null {
+      if (this.says === null) return null
+      const { model: answered, usage } = this.says()
+      // The vendor goes on while nobody looks: as much again as since the look before.
+      const expected = 2 * usage.completion - toldTokens
+      const completion = Math.min(expected, Math.max(usage.completion, completionTokensMax))
+      toldTokens = usage.completion
+      const { vendor, model, costUsd } = costed(answered, { ...usage, completion })
+      const { prompt: promptTokens, cached: cachedTokens } = usage
+      return { vendor, model, promptTokens, completionTokens: completion, cachedTokens, costUsd }
     },
   }
 }

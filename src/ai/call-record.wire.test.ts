@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { cuts, mockVendor, refuses, resets, type Step, says } from '#testing/mock-vendor.ts'
+import { babbles, cuts, event, mockVendor, refuses, resets, type Step, says, streams } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
@@ -181,4 +181,67 @@ test('a model without a known price counts at its vendor’s dearest, and says t
   assert.deepEqual([own.model, own.cost_nanos, !!own.is_estimated], ['own/embedder', 910, true])
   const { groups } = (await ada.get('/api/usage?group_by=model')).body
   assert.ok(groups.every((group: { cost_usd: number }) => group.cost_usd > 0))
+})
+
+test('what a tool is called with counts where its vendor counts nothing: in a stream that is cut, and in a whole answer', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const code = JSON.stringify({ code: 'let x = 1; '.repeat(100) })
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'write', arguments: code } }
+  const whole = { role: 'assistant', content: null, tool_calls: [call] }
+  const tools = [{ type: 'function', function: { name: 'write', parameters: { type: 'object' } } }]
+  const ask = async (stream: boolean) => {
+    const body = { model: 'gpt-4.1-mini', messages: HI, tools, stream }
+    await ada.post('/v1/chat/completions', body)
+    const { completion_tokens, is_estimated } = await app.platform.db
+      .selectFrom('usage_records')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    assert.ok(is_estimated)
+    return completion_tokens
+  }
+  const tokens = Math.ceil((code.length + call.function.name.length) / 4)
+
+  vendor.play(streams(event({ model: 'gpt-4.1-mini', choices: [{ index: 0, delta: { tool_calls: [call] } }] })))
+  assert.equal(await ask(true), tokens)
+  vendor.play(
+    babbles(JSON.stringify({ model: 'gpt-4.1-mini', choices: [{ message: whole, finish_reason: 'tool_calls' }] })),
+  )
+  assert.equal(await ask(false), tokens)
+})
+
+test('what the service refuses on its own is not laid at its vendor’s door', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const chat = { model: 'claude-haiku-5-5', messages: HI, n: 2 }
+  const response = { model: 'claude-haiku-5-5', input: 'Hi', prompt: { id: 'pmpt_1' } }
+  const tiered = { model: 'gpt-6-luna', messages: HI, service_tier: 'priority' }
+  const message = { model: 'claude-haiku-5-5', max_tokens: 50, messages: HI, speed: 'fast' }
+  for (const [path, body, words] of [
+    ['/v1/chat/completions', chat, "Vendor 'anthropic' was not asked: More than one choice"],
+    ['/v1/chat/completions', tiered, "Vendor 'openai' was not asked: 'service_tier' of 'priority'"],
+    ['/v1/responses', response, "Vendor 'anthropic' was not asked: A 'prompt' that OpenAI keeps"],
+    ['/v1/messages', message, "Vendor 'anthropic' was not asked: 'speed'"],
+  ] as const) {
+    for (const stream of [false, true]) {
+      const { status, text } = await ada.post(path, { ...body, stream })
+      assert.equal(status, 400, text)
+      assert.ok(JSON.parse(text).error.message.includes(words), text)
+      assert.ok(!text.includes('refused the request'), text)
+    }
+  }
+  assert.equal(vendor.calls.length, 0)
+  const records = await app.platform.db.selectFrom('usage_records').selectAll().execute()
+  assert.deepEqual(
+    [...new Set(records.map(({ error_code, attempts, cost_nanos }) => `${error_code} ${attempts} ${cost_nanos}`))],
+    ['request_not_supported 0 0'],
+  )
+
+  vendor.play(refuses(400))
+  const { body } = await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
+  assert.match(body.error.message, /^Vendor 'openai' refused the request/)
 })

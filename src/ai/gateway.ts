@@ -11,6 +11,7 @@ import type { Ledger } from '#usage/ledger.ts'
 import { type AnswerHeaders, answerHeaders, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
+import type { Spent } from './call-record.ts'
 import { type Asked, type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { EndpointHealth } from './endpoints.ts'
@@ -187,7 +188,7 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
     const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     answer = result
     const model = answer.model ?? route.model
-    const usage = answer.usage ?? guess(answer.text.length)
+    const usage = answer.usage ?? guess(answerCharacters(answer))
     const costUsd = await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
     return { answer, model, usage, costUsd, headers: answerHeaders(attemptLog), isNative }
   } catch (error) {
@@ -218,8 +219,6 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       )
     }
     const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
-    record.begun()
-    let characters = 0
     let finish: FinishReason = 'stop'
     let costUsd = 0
     const cut: { failure: unknown; told: unknown } = { failure: null, told: null }
@@ -228,16 +227,20 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       if (cut.failure !== failure) Object.assign(cut, { failure, told: vendorProblem(gateway, failure, attemptLog) })
       return cut.told
     }
-    const usage = () => pieces.usage ?? guess(characters)
+    const usage = () => pieces.usage ?? guess(pieces.characters)
+    // What a stream has used is seldom said before its end: until then the words that came are counted.
+    const soFar = (): Spent => {
+      const usage = largest(pieces.usage, guess(pieces.characters))
+      return { model: pieces.model, usage, isEstimated: usage !== pieces.usage }
+    }
+    record.begun(soFar)
 
     pieces.onClose(async (failure) => {
       const outcome = failure === null ? 'ok' : isCallersLeaving(signal, failure) ? 'cancelled' : 'failed'
-      // What a cut stream has used is seldom said before its end: then the words that came are counted.
       const said = pieces.usage
-      const counted = outcome === 'ok' && said !== null ? said : largest(said, guess(characters))
       if (outcome === 'failed') attemptLog.steps.push('cut')
-      const model = pieces.model ?? route.model
-      const spent = { model, usage: counted, isEstimated: counted !== said }
+      const isTold = outcome === 'ok' && said !== null
+      const spent = isTold ? { model: pieces.model, usage: said, isEstimated: false } : soFar()
       costUsd = await record.settle(outcome, spent, failure && toldOf(failure))
       release()
     })
@@ -253,7 +256,6 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
         pieces
           .each((batch) => {
             for (const piece of batch) {
-              characters += piece.text.length + piece.thought.length
               if (piece.finish !== null) finish = piece.finish
             }
             return take(batch)
@@ -333,6 +335,13 @@ function translationFor(
     ...(safetyIdentifier && { wishes: { ...request.wishes, safetyIdentifier } }),
     ...(thinking && effort != null ? { reasoning_effort: effort } : {}),
   }
+}
+
+function answerCharacters({ text, toolCalls }: Answer): number {
+  return toolCalls.reduce(
+    (sum, { function: called }) => sum + called.name.length + called.arguments.length,
+    text.length,
+  )
 }
 
 function largest(said: Usage | null, guess: Usage): Usage {

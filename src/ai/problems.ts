@@ -28,6 +28,11 @@ export const aiProblem = Problem.define({
         '`reason` has the vendor’s own words: mend that. Under `/v1` the code is the vendor’s own, where it has one.',
     },
   ],
+  request_not_supported: [
+    400,
+    "Vendor '{vendor}' was not asked: {reason}",
+    { advice: '`reason` says what this service does not pass to that model: leave it out, or ask another one.' },
+  ],
   context_length_exceeded: [
     400,
     "Vendor '{vendor}' refused the request: {reason}",

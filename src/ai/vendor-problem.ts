@@ -25,6 +25,7 @@ export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog:
       return aiProblem('model_not_found', { vendor, reason }, options)
     case 'refused': {
       const extra = { reason: error.explanation, ...(error.param === null ? {} : { param: error.param }) }
+      if (error.isUnasked) return aiProblem('request_not_supported', { vendor, reason }, { ...options, extra })
       return aiProblem(
         error.code === CONTEXT_EXCEEDED ? CONTEXT_EXCEEDED : 'vendor_refused',
         { vendor, reason },

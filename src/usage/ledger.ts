@@ -17,7 +17,7 @@ import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
 import { createOwnHolds, type OwnHolds } from './own-holds.ts'
 import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
-import type { UsageRecord } from './record.ts'
+import { storableModel, type UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
 
 export type ReserveCall = {
@@ -71,7 +71,6 @@ export type LedgerNeeds = {
 
 /** How long a call waits for others of the same budget to end before it is refused. */
 const WAIT_MS = 30_000
-const MODEL_LENGTH_MAX = 200
 const RETRY_DELAYS_MS = [100, 500, 2_000]
 
 export type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'config' | 'metrics'>
@@ -264,9 +263,7 @@ function limitsOf(needs: LedgerNeeds, { tier, keyId, budget, promptNanos, tokenN
   return limits
 }
 
-/** A model's name may be a vendor's word for it, which is anything; a text with NUL is none to PostgreSQL. */
 function storable(record: UsageRecord): UsageRecord {
-  const { model } = record
-  if (model.length <= MODEL_LENGTH_MAX && !model.includes('\0')) return record
-  return { ...record, model: model.replaceAll('\0', '').slice(0, MODEL_LENGTH_MAX) }
+  const model = storableModel(record.model)
+  return model === record.model ? record : { ...record, model }
 }

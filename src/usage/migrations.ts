@@ -133,6 +133,8 @@ export const usageMigrations: Migration[] = [
         vendor text not null,
         model text not null,
         prompt_tokens {bigint} not null,
+        completion_tokens {bigint} not null,
+        cached_tokens {bigint} not null,
         cost_nanos {bigint} not null,
         request_id text,
         end_user text not null,

@@ -1,19 +1,20 @@
 // Running calls, so that a crash forgets none: what runs for longer than a second stands in a table until it ends.
-// A short call writes nothing here: once a second what has run for that long is noted, all in one statement. The note is
-// removed in the transaction of the record, and the notes of a dead process become records.
+// A short call writes nothing here: once a second what has run for that long is noted, all in one statement, and while words come
+// so is what they cost. The note is removed in the transaction of the record, and the notes of a dead process become records.
 import './tables.ts'
 import type { CompiledQuery } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
+import { commitAsync } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
-import { nanosOf, type UsageRecord } from './record.ts'
+import { nanosOf, storableModel, type UsageRecord } from './record.ts'
 import { settleBudgets } from './settlements.ts'
 import { isRecorded, recordQueries } from './store.ts'
 
 /**
- * What is known of a call that runs: `vendor` is who is asked first, `promptTokens` a guess, and `costUsd` what these cost;
- * no more is known of a call whose end nobody saw.
+ * What is known of a call that runs: `vendor` is who is asked first, `promptTokens` a guess, and `costUsd` what these cost.
+ * No more is known of one that nobody has answered yet.
  */
 export type OpenCall = Pick<
   UsageRecord,
@@ -29,18 +30,28 @@ export type OpenCall = Pick<
   | 'endUser'
   | 'labels'
   | 'startedAt'
+> & {
+  /** What it will have used a second from now, as far as can be told; null while nothing was said. Asked once a second. */
+  soFar?(): SoFar | null
+}
+export type SoFar = Pick<
+  UsageRecord,
+  'vendor' | 'model' | 'promptTokens' | 'completionTokens' | 'cachedTokens' | 'costUsd'
 >
 /** What the call itself tells; who makes it and what its prompt may take is told with its reservation. */
 export type OpenCallTerms = Omit<OpenCall, 'userId' | 'keyId' | 'promptTokens'>
 
 type Entry = {
   call: OpenCall
-  openedMs: number
+  /** When it is to be noted next. */
+  dueMs: number
   /** From the first try to note it, and kept: whether one that broke off was committed cannot be told. */
   id: string | null
-  isNoted: boolean
+  /** As it was noted last. */
+  noted: Noted | null
   noting: Promise<void> | null
 }
+type Noted = ReturnType<typeof notedOf>
 /** What is to be removed with the record; `noting` while it is being written. */
 export type CallNote = { userId: string; id: string; noting: Promise<void> | null }
 /** What `open` gives and `close` takes. */
@@ -62,42 +73,72 @@ const ROWS_MAX = 500
 type Deps = Pick<Platform, 'db' | 'log'>
 
 export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: Instant) => string): OpenCalls {
+  // In the order in which they are due: who is noted goes to the end.
   const entries = new Set<Entry>()
   const say = seldom((details, message) => log.warn(details, message))
   let timer: NodeJS.Timeout | null = null
+  let isNoting = false
 
-  const note = async () => {
-    const before = performance.now() - NOTE_AFTER_MS
+  const noteAll = async () => {
+    if (isNoting) return
+    isNoting = true
+    const now = performance.now()
+    for (let due = takeDue(now); due.length > 0; due = takeDue(now)) await note(due)
+    isNoting = false
+  }
+
+  const takeDue = (now: number): Entry[] => {
     const due: Entry[] = []
-    // In the order of their opening: what comes after the first young one is younger.
     for (const entry of entries) {
-      if (entry.openedMs > before || due.length >= ROWS_MAX) break
-      if (!entry.isNoted && entry.noting === null) due.push(entry)
+      if (entry.dueMs > now || due.length >= ROWS_MAX) break
+      due.push(entry)
     }
-    if (due.length === 0) return
-    const rows = due.map((entry) => {
-      entry.id ??= nextId(entry.call.startedAt)
-      return rowOf(nodeId, entry.id, entry)
+    for (const entry of due) {
+      entries.delete(entry)
+      entry.dueMs = now + NOTE_AFTER_MS
+      entries.add(entry)
+    }
+    return due
+  }
+
+  const note = async (due: Entry[]) => {
+    const changed = due.flatMap((entry) => {
+      const told = notedOf(entry.call)
+      return entry.noted === null || told.completion_tokens !== entry.noted.completion_tokens ? [{ entry, told }] : []
     })
-    const written = db
+    if (changed.length === 0) return
+    const rows = changed.map(({ entry, told }) => {
+      entry.id ??= nextId(entry.call.startedAt)
+      return rowOf(nodeId, entry.id, entry.call, told)
+    })
+    const query = db
       .insertInto('usage_open_calls')
       .values(rows)
-      .onConflict((conflict) => conflict.columns(['user_id', 'id']).doNothing())
-      .execute()
-      .then(
-        () => {
-          for (const entry of due) entry.isNoted = true
-        },
-        (error) => say({ err: error }, 'running calls were not noted'),
+      .onConflict((conflict) =>
+        conflict.columns(['user_id', 'id']).doUpdateSet(({ ref }) => ({
+          vendor: ref('excluded.vendor'),
+          model: ref('excluded.model'),
+          prompt_tokens: ref('excluded.prompt_tokens'),
+          completion_tokens: ref('excluded.completion_tokens'),
+          cached_tokens: ref('excluded.cached_tokens'),
+          cost_nanos: ref('excluded.cost_nanos'),
+        })),
       )
-    for (const entry of due) entry.noting = written
+      .compile()
+    const written = commitAsync(db, async (run) => run(query)).then(
+      () => {
+        for (const { entry, told } of changed) entry.noted = told
+      },
+      (error) => say({ err: error }, 'running calls were not noted'),
+    )
+    for (const { entry } of changed) entry.noting = written
     await written
-    for (const entry of due) entry.noting = null
+    for (const { entry } of changed) entry.noting = null
   }
 
   return {
     open(call) {
-      const entry: Entry = { call, openedMs: performance.now(), id: null, isNoted: false, noting: null }
+      const entry: Entry = { call, dueMs: performance.now() + NOTE_AFTER_MS, id: null, noted: null, noting: null }
       if (timer !== null) entries.add(entry)
       return { entry }
     },
@@ -106,7 +147,7 @@ export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: 
       return entry.id === null ? null : { userId: entry.call.userId, id: entry.id, noting: entry.noting }
     },
     start() {
-      timer ??= setInterval(note, NOTE_AFTER_MS).unref()
+      timer ??= setInterval(noteAll, NOTE_AFTER_MS).unref()
     },
     stop() {
       if (timer) clearInterval(timer)
@@ -115,7 +156,19 @@ export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: 
   }
 }
 
-function rowOf(nodeId: string, id: string, { call }: Entry) {
+function notedOf({ soFar, vendor, model, promptTokens, costUsd }: OpenCall) {
+  const known = soFar?.() ?? { vendor, model, promptTokens, completionTokens: 0, cachedTokens: 0, costUsd }
+  return {
+    vendor: known.vendor,
+    model: storableModel(known.model),
+    prompt_tokens: known.promptTokens,
+    completion_tokens: known.completionTokens,
+    cached_tokens: known.cachedTokens,
+    cost_nanos: nanosOf(known.costUsd),
+  }
+}
+
+function rowOf(nodeId: string, id: string, call: OpenCall, noted: Noted) {
   return {
     user_id: call.userId,
     id,
@@ -123,10 +176,7 @@ function rowOf(nodeId: string, id: string, { call }: Entry) {
     key_id: call.keyId,
     tier: call.tier,
     route: call.route,
-    vendor: call.vendor,
-    model: call.model,
-    prompt_tokens: call.promptTokens,
-    cost_nanos: nanosOf(call.costUsd),
+    ...noted,
     request_id: call.requestId,
     end_user: call.endUser,
     labels: call.labels,
@@ -156,8 +206,8 @@ export async function recordOrphans(tx: Db, deadNodeId: string, seenAt: Instant)
       vendor: row.vendor,
       model: row.model,
       promptTokens: row.prompt_tokens,
-      completionTokens: 0,
-      cachedTokens: 0,
+      completionTokens: row.completion_tokens,
+      cachedTokens: row.cached_tokens,
       reasoningTokens: 0,
       costUsd: row.cost_nanos / 1e9,
       latencyMs: Math.max(0, Date.parse(seenAt) - Date.parse(row.started_at)),

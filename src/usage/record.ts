@@ -5,6 +5,14 @@ export function nanosOf(usd: number): number {
   return Math.round(usd * 1e9)
 }
 
+const MODEL_LENGTH_MAX = 200
+
+/** A model's name may be a vendor's word for it, which is anything; a text with NUL is none to PostgreSQL. */
+export function storableModel(model: string): string {
+  if (model.length <= MODEL_LENGTH_MAX && !model.includes('\0')) return model
+  return model.replaceAll('\0', '').slice(0, MODEL_LENGTH_MAX)
+}
+
 export type UsageOutcome = 'ok' | 'failed' | 'cancelled'
 
 export type UsageRecord = {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type KyselyPlugin, sql } from 'kysely'
+import { sql } from 'kysely'
 import { pino } from 'pino'
+import type { AsyncCommit, Run } from '#platform/db/adapter.ts'
 import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
@@ -276,18 +277,21 @@ test('a replay that its closing database refuses loses nothing', async (t) => {
 test('a note whose insert lost its answer is the call’s own still, and makes no second one', async (t) => {
   const { platform } = await testApp(t)
   let inserts = 0
-  const losingAnswers: KyselyPlugin = {
-    transformQuery: ({ node }) => node,
-    async transformResult({ result }) {
+  const { adapter } = platform.db.getExecutor()
+  const { commitAsync } = adapter as unknown as AsyncCommit
+  const losing: AsyncCommit = {
+    async commitAsync<T>(work: (run: Run) => Promise<T>) {
+      const result = await commitAsync.call(adapter, work)
       if (++inserts === 1) throw new DatabaseUnreachable('gone')
-      return result
+      return result as T
     },
   }
-  const openCalls = createOpenCalls(
-    { ...platform, db: platform.db.withPlugin(losingAnswers) },
-    'node',
-    timeOrderedIds(),
-  )
+  const db = Object.create(platform.db, {
+    getExecutor: { value: () => ({ adapter: losing }) },
+    insertInto: { value: platform.db.insertInto.bind(platform.db) },
+    isTransaction: { value: false },
+  }) as typeof platform.db
+  const openCalls = createOpenCalls({ ...platform, db }, 'node', timeOrderedIds())
   t.after(() => openCalls.stop())
   openCalls.start()
   const call = {

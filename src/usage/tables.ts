@@ -96,6 +96,8 @@ type UsageOpenCallsTable = {
   vendor: string
   model: string
   prompt_tokens: number
+  completion_tokens: number
+  cached_tokens: number
   cost_nanos: number
   request_id: string | null
   end_user: string

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
-import { mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
+import { cuts, mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
 import { giveBackOf } from './shared-holds.ts'
 import { createUsage } from './usage.ts'
 
@@ -382,6 +383,60 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   const { totals } = (await ada.get('/api/usage')).body
   assert.equal(totals.requests, 3)
   assert.equal(totals.prompt_tokens, 10 + 2 * orphan.prompt_tokens)
+})
+
+test('what a killed process had sent of a stream is recorded with its prompt, and priced', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '100000' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const words = 'word '.repeat(120)
+  const tokens = Math.ceil(words.length / 4)
+  vendor.play(cuts(words, 'stalls'))
+  const leaving = new AbortController()
+  const running = fetch(`${app.url}/api/ai/chat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: HI, stream: true }),
+    signal: leaving.signal,
+  })
+  const noted = () => app.platform.db.selectFrom('usage_open_calls').selectAll().executeTakeFirst()
+  const counts: (number | undefined)[] = []
+  // At first as much again is expected until the next look; then nothing more has come.
+  for (let note = await noted(); note?.completion_tokens !== tokens; note = await noted()) {
+    if (note) counts.push(note.completion_tokens)
+    await wait(50)
+  }
+  assert.ok(counts.includes(2 * tokens), `noted as ${counts}`)
+  const orphan = { ...(await noted())!, id: 'dead', node_id: 'dead' }
+  leaving.abort()
+  await running.then((reply) => reply.text()).catch(() => {})
+  const records = () => app.platform.db.selectFrom('usage_records').selectAll().orderBy('id').execute()
+  while ((await records()).length < 1) await wait(20)
+  assert.equal(await noted(), undefined, 'the note goes with the record')
+
+  await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
+  await app.platform.db.insertInto('usage_nodes').values({ node_id: 'dead', seen_at: orphan.started_at }).execute()
+  app.clock.advance(120_000)
+  await app.restart()
+
+  const [left, killed] = await records()
+  const told = ({
+    error_code,
+    outcome,
+    prompt_tokens,
+    completion_tokens,
+    cost_nanos,
+    is_estimated,
+  }: typeof left & {}) => [
+    ...[error_code, outcome, prompt_tokens, completion_tokens, cost_nanos, Boolean(is_estimated)],
+  ]
+  assert.deepEqual(told(killed!), ['crashed', 'failed', ...told(left!).slice(2)], 'as much as of one whose caller left')
+  assert.ok(killed!.completion_tokens === tokens && killed!.is_estimated)
+  const budget = await app.platform.db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
+  assert.deepEqual(
+    [budget.used_tokens, budget.used_nanos, budget.reserved_tokens],
+    [2 * (killed!.prompt_tokens + tokens), 2 * killed!.cost_nanos, 0],
+  )
 })
 
 test('what was used while there was no budget counts when there is one', async (t) => {

@@ -1,12 +1,14 @@
 // A vendor's pieces on their way to whoever writes them out, with backpressure: when the reader lags, the vendor's socket is
 // paused, so a slow client slows the vendor and fills no memory. They come in batches, one per network read, so that a token
 // costs no promise of its own.
-import type { Piece } from './piece.ts'
+import { charactersOf, type Piece } from './piece.ts'
 import type { EventReader, Usage } from './vendor.ts'
 
 export type PieceStream = {
   readonly usage: Usage | null
   readonly model: string | null
+  /** Of all that the vendor has said, taken or not. */
+  readonly characters: number
   /** Called once when the stream is over: null when whole, else why not. The end of `each` waits for it. */
   onClose(listener: (failure: unknown) => Promise<void>): void
   /**
@@ -32,6 +34,7 @@ const WAITING_PIECES_MAX = 512
 
 export function pieceStream(reader: EventReader, upstream: Upstream): PieceSource {
   let waiting: Piece[] = []
+  let characters = 0
   let hasFirst = false
   let isPaused = false
   let state: 'open' | 'ended' | 'failed' = 'open'
@@ -109,8 +112,16 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     get model() {
       return reader.model
     },
+    get characters() {
+      return characters
+    },
     read(data) {
-      reader.read(data, waiting)
+      const before = waiting.length
+      try {
+        reader.read(data, waiting)
+      } finally {
+        for (let at = before; at < waiting.length; at++) characters += charactersOf(waiting[at] as Piece)
+      }
     },
     flush() {
       // OpenAI's first event names a role and says nothing: a vendor that fails after it has not begun to answer.

@@ -25,6 +25,13 @@ export type Piece = {
   chunk: string | null
 }
 
+/** Of all that it says: what it is billed by, where nobody counts. */
+export function charactersOf({ text, thought, tools }: Piece): number {
+  let characters = text.length + thought.length
+  if (tools !== null) for (const tool of tools) characters += (tool.name?.length ?? 0) + tool.arguments.length
+  return characters
+}
+
 export function textPiece(text: string): Piece {
   return { text, thought: '', details: null, tools: null, finish: null, chunk: null }
 }

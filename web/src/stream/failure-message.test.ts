@@ -39,6 +39,8 @@ test('a refusal keeps its reason', () => {
     assert.equal(refused('1,200,000 tokens: too many'), 'The model refused this request: 1,200,000 tokens: too many.')
     assert.equal(refused(null), 'The model refused this request.')
   }
+  const unasked = { ...failed, reason: 'Audio is not supported', code: 'request_not_supported', status: 400 } as const
+  assert.equal(failureMessage(unasked, at), 'This model cannot take this request: Audio is not supported.')
 })
 
 test('what is no fault of a model keeps the sentence of the service', () => {

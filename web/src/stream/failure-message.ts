@@ -30,6 +30,8 @@ export function failureMessage(
     case 'vendor_refused':
     case 'context_length_exceeded':
       return `The model refused this request${reason ? `: ${withStop(reason)}` : '.'}`
+    case 'request_not_supported':
+      return `This model cannot take this request${reason ? `: ${withStop(reason)}` : '.'}`
     case 'gateway_full':
       return `Too many people are asking right now. Try again in a moment.${quote}`
     case 'vendor_overloaded':
