@@ -20,8 +20,7 @@ COPY --from=build /build/web/dist ./web/dist
 COPY --from=build /build/src ./src
 COPY --from=build --chown=65532:65532 /data /data
 # All that it writes is in /data, but for compiled code in /tmp, which may be missing.
-# What glibc allots beyond 16 KB goes back to the system when it is freed.
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MALLOC_MMAP_THRESHOLD_=16384
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 USER 65532:65532
 VOLUME /data
 EXPOSE 8000 8001

@@ -1,7 +1,7 @@
 // A start that cannot succeed ends with one sentence that helps, and exit code 1.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -108,6 +108,10 @@ test('a second start on one data folder is refused; after a kill the next one ta
   })
   const ports = await freePorts(4)
   const first = await running(t, env('storefront,worker', ports[0]!))
+  if (process.platform === 'linux') {
+    // In the process that was started, not in a child: whoever started it ends it.
+    assert.match(readFileSync(`/proc/${first.pid}/environ`, 'utf8'), /(?:^|\0)MALLOC_MMAP_THRESHOLD_=16384\0/)
+  }
   for (const serve of ['storefront', 'worker,api']) {
     const second = await start(env(serve, ports[1]!))
     assert.equal(second.code, 1)

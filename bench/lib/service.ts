@@ -37,8 +37,6 @@ export async function startService(
     env: {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
-      // As in package.json.
-      MALLOC_MMAP_THRESHOLD_: '16384',
       PORT: String(port),
       STOREFRONT_PORT: String(storefrontPort),
       DATA_DIR: dataDir,
