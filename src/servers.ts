@@ -18,7 +18,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
 import { STOREFRONT_API } from '#storefront/api-path.ts'
-import { storefrontErrors } from '#storefront/errors.ts'
+import { storefrontErrorDialect, storefrontErrors } from '#storefront/errors.ts'
 import { SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchedOffProblem } from '#switches/problems.ts'
@@ -94,7 +94,7 @@ export async function createServers(
       securitySchemes: SECURITY_SCHEMES,
       tags: [
         ...rooms.filter((room) => (room.server ?? 'api') === server).flatMap(({ tags }) => tags ?? []),
-        HEALTH_TAG,
+        server === 'api' ? HEALTH_TAG : { ...HEALTH_TAG, errors: { ...storefrontErrorDialect, name: 'Health' } },
       ],
       examples: () => readExamples()[server],
       entitlements,

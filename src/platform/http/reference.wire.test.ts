@@ -75,6 +75,20 @@ test('on both servers every operation tells what it replies, and every shape has
   }
 })
 
+test('each server refuses what both have in the shape that its own description tells', async (t) => {
+  const app = await testApp(t, { env: { DEBUG: 'true' } })
+  const servers = [
+    [await app.get('/openapi.json'), await app.get('/metrics')],
+    [await app.store('GET', '/openapi.json'), await app.store('GET', '/metrics')],
+  ] as const
+  for (const [{ body: description }, refused] of servers) {
+    assert.equal(refused.status, 401)
+    const { properties, required } = description.components.schemas.HealthError
+    assert.deepEqual(Object.keys(refused.body).toSorted(), required.toSorted())
+    assert.ok(properties.code.enum.includes(refused.body.code))
+  }
+})
+
 type Shape = { properties?: object; items?: object }
 
 /** A client's generator calls a shape without a name by its place: `ChatRequestMessagesItem`. */
