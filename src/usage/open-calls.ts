@@ -82,9 +82,14 @@ export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: 
   const noteAll = async () => {
     if (isNoting) return
     isNoting = true
-    const now = performance.now()
-    for (let due = takeDue(now); due.length > 0; due = takeDue(now)) await note(due)
-    isNoting = false
+    try {
+      const now = performance.now()
+      for (let due = takeDue(now); due.length > 0; due = takeDue(now)) await note(due)
+    } catch (error) {
+      say({ err: error }, 'running calls were not noted')
+    } finally {
+      isNoting = false
+    }
   }
 
   const takeDue = (now: number): Entry[] => {
