@@ -164,6 +164,20 @@ test('a customer that a payment link made takes the place when its checkout is t
   assert.equal((await shop.processor.subscriptions.list({ customer: own ?? '', status: 'active' })).data.length, 0)
 })
 
+test('of three checkouts one is left, also where the newest ended before the others could', async (t) => {
+  const { app, shop, checkOut, deliver, events, live } = await deaf(t)
+  const ada = await app.as('ada')
+  for (const price of [PRICES.pro, PRICES.pro, PRICES.enterprise]) await checkOut(ada, price)
+  assert.equal((await shop.subscription(ada)).tier, 'enterprise')
+  const [newest] = await live(ada)
+  assert.ok(newest)
+  await shop.processor.subscriptions.cancel(newest.id)
+  for (const event of (await events(ada)).reverse()) await deliver(event)
+  await app.settle()
+  assert.equal((await live(ada)).length, 1)
+  assert.equal((await shop.subscription(ada)).tier, 'pro')
+})
+
 test('a deleted customer ends what it paid for, also when its subscriptions cannot be listed any more', async (t) => {
   const { app, shop, checkOut, customers, deliver, events } = await deaf(t)
   const ada = await app.as('ada')

@@ -220,6 +220,7 @@ async function cancelDuplicates(
       insteadOf: kept.id,
       isCredited: one.id !== known || rank(kept) >= rank(one),
     }
-    await jobs.enqueue(tx, CANCEL_JOB, wish, { key: `${CANCEL_JOB}:${one.id}` })
+    // A wish that waits still may be void by now: it holds only while what it was made for runs.
+    await jobs.enqueue(tx, CANCEL_JOB, wish, { key: `${CANCEL_JOB}:${one.id}:${kept.id}` })
   }
 }

@@ -24,8 +24,8 @@ const WORDS_MAX = 5_000
 /** Of one question. */
 const HELD_MAX = 200_000
 
-/** How much of what no text holds, words or pieces, belongs to what could be reached: of the whole a question's turn of phrase would decide. */
-export const UNKNOWN = 0.2
+/** How much of what no text holds belongs to what could be reached: of the whole a question's turn of phrase would decide. */
+const UNKNOWN = 0.4
 
 export function piecesOf(shelf: Shelf, words: { name: string; isStop: boolean }[]): Pieces {
   const pieces: Pieces = { weights: [], ceiling: 0, terms: new Uint32Array(256), held: new Uint32Array(256), length: 0 }

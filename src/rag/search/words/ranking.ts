@@ -5,9 +5,9 @@
  */
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
-import { countingPieces, type PieceCounter, type Pieces, piecesOf, UNKNOWN } from './pieces.ts'
+import { countingPieces, type PieceCounter, type Pieces, piecesOf } from './pieces.ts'
 import { COUNT_BITS, COUNT_MAX, LIKE_LETTERS_MAX, rootKey, type Shelf } from './shelf.ts'
-import { eachPiece, eachTerm, folded, isStopWord, isWord, rootOf } from './terms.ts'
+import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, rootOf } from './terms.ts'
 import { type Window, windowOver } from './window.ts'
 
 export type Ranked = {
@@ -37,18 +37,19 @@ const QUESTION_TERMS_MAX = 400
 /** Two words that meet so much more often than chance say something together. */
 const CHANCE_SHARE = 0.1
 
-/**
- * The share at which chunks that answer and chunks that do not are parted best. This and the three below are chosen on English, Chinese, Arabic and
- * Thai alone, so that other languages tell how they do: `npm run bench -- retrieval`.
- */
-const HALF = 0.43
+/** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
+const HALF = 0.4
 /**
  * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
- * more than a group of characters does, by its pieces.
+ * more than a group of characters does, by its pieces and pairs.
  */
-const CEILING_MORE = { word: 4, group: 2 }
-/** Pairs that stand on the shelf, beside its words. */
-const PAIR_SHARE = 1.5
+const CEILING_MORE = { word: 5, group: 3 }
+/**
+ * How much of what no text here says belongs to what could be reached: less than the rest, else a question's turn of phrase would decide. A group
+ * of characters has often been cut across two words; three of them overlap so much that they are reached together.
+ */
+const UNKNOWN = { word: 0.6, group: 0.2, pair: 0 }
+const KNOWN = { word: 1, group: 0.8, triple: 1.15, pair: 1.5 }
 
 /** To be scored exactly. */
 const CANDIDATES_MIN = 60
@@ -437,9 +438,13 @@ function moreOf({ words }: Question): number {
 /** The share's other side. */
 function ceilingOf({ words, pairs, pieces }: Question, pairWeights: number[], chunksWith: Uint32Array): number {
   let ceiling = 0
-  for (const { terms, weight } of words) ceiling += weight * (terms.length > 0 ? 1 : UNKNOWN)
+  for (const { name, terms, weight } of words) {
+    const share = terms.length === 0 ? UNKNOWN : KNOWN
+    if (isWord(name)) ceiling += weight * share.word
+    else ceiling += weight * (terms.length > 0 && isTriple(name) ? KNOWN.triple : share.group)
+  }
   for (const pair of pairs.keys()) {
-    if (chunksWith[pair] !== 0) ceiling += PAIR_SHARE * (pairWeights[pair] as number)
+    ceiling += (pairWeights[pair] as number) * (chunksWith[pair] === 0 ? UNKNOWN : KNOWN).pair
   }
   return ceiling * (1 + PASSAGE_WEIGHT) + pieces.ceiling
 }

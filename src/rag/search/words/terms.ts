@@ -57,6 +57,12 @@ export function isWord(term: string): boolean {
   return table[term.charCodeAt(0)] === Word
 }
 
+/** Of a script read in groups of three. */
+export function isTriple(term: string): boolean {
+  table ??= classes()
+  return table[term.charCodeAt(0)] === Triples
+}
+
 let stops: Set<string> | undefined
 
 /** Written with accents or without; but short words without theirs are other words in Vietnamese. */
