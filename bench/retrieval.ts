@@ -9,9 +9,8 @@ import { printTable } from './lib/table.ts'
 
 export const says = 'hit@1, recall@5 and what min_score parts, beside BM25'
 
-/** The score's constants were chosen on these, one a way of writing. The weights of the ranking itself were chosen with all eight in view. */
-const CHOSEN_ON = ['en', 'zh', 'ar', 'th']
-const LANGUAGES = [...CHOSEN_ON, 'de', 'es', 'ru', 'vi']
+/** All in view as weights and constants were chosen: none is held out. Other sets are in squad/. */
+const LANGUAGES = ['en', 'de', 'es', 'zh', 'ru', 'ar', 'th', 'vi']
 const GROWN_TO = 10_000
 
 type Ranker = (query: string, count: number) => { index: number; score: number }[]
@@ -65,7 +64,7 @@ function chunkRecall(folder: string): void {
 
 function hits(folder: string): void {
   const languages = LANGUAGES.map((language) => ({
-    name: CHOSEN_ON.includes(language) ? language : `${language}, held out`,
+    name: language,
     set: xquad(folder, language),
   }))
   const rows: string[][] = []

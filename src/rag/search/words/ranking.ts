@@ -38,7 +38,7 @@ const QUESTION_TERMS_MAX = 400
 const CHANCE_SHARE = 0.1
 
 /** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
-const HALF = 0.4
+const HALF = 0.405
 /**
  * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
  * more than a group of characters does, by its pieces and pairs.
