@@ -14,7 +14,11 @@ if (major < 24 || (major === 24 && minor < 12)) {
 // before any code runs, so the process becomes itself once more, with it set.
 if (process.platform === 'linux' && process.env.MALLOC_MMAP_THRESHOLD_ === undefined && process.execve) {
   const words = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
-  process.execve(process.execPath, words, { ...process.env, MALLOC_MMAP_THRESHOLD_: '16384' })
+  try {
+    process.execve(process.execPath, words, { ...process.env, MALLOC_MMAP_THRESHOLD_: '16384' })
+  } catch {
+    // Not permitted (--permission): it only saves memory.
+  }
 }
 
 module.enableCompileCache()

@@ -87,11 +87,14 @@ export async function run(): Promise<void> {
   }
 }
 
+const COPIED = ['src', 'latchkey.js', 'package.json']
+
 /** This checkout, its sources with what `WITHOUT` tells. */
 function copyWithout(): string {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-untraced-'))
   for (const name of readdirSync(ROOT)) {
-    if (name === 'src') cpSync(join(ROOT, name), join(root, name), { recursive: true })
+    // No links: Node goes by where they lead, and would load the sources there.
+    if (COPIED.includes(name)) cpSync(join(ROOT, name), join(root, name), { recursive: true })
     else if (name !== 'data') symlinkSync(join(ROOT, name), join(root, name))
   }
   for (const { file, from, to, times } of WITHOUT) {

@@ -130,8 +130,10 @@ export async function openPayment(deps: BillingDeps, userId: string, wanted: Pay
   const open = (await readInvoices(deps, userId)).filter((one) => one.status === 'open' && one.hosted_invoice_url)
   const account = await findAccount(deps.db, userId)
   const running = isLive({ status: account?.processor_status ?? '' }) ? account?.subscription_id : null
-  const isOfPlan = ({ parent }: Stripe.Invoice) => idOf(parent?.subscription_details?.subscription) === running
-  const invoice = wanted === 'checkout' ? open.find((one) => !isOfPlan(one)) : (open.find(isOfPlan) ?? open[0])
+  const paidBy = ({ parent }: Stripe.Invoice) => idOf(parent?.subscription_details?.subscription)
+  const isOfAnother = (one: Stripe.Invoice) => paidBy(one) !== null && paidBy(one) !== running
+  const ofPlan = running ? open.find((one) => paidBy(one) === running) : (open.find(isOfAnother) ?? open[0])
+  const invoice = wanted === 'checkout' ? open.find(isOfAnother) : ofPlan
   return invoice?.hosted_invoice_url ?? openPortal(deps, userId, 'card')
 }
 

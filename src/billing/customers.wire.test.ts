@@ -178,6 +178,25 @@ test('of three checkouts one is left, also where the newest ended before the oth
   assert.equal((await shop.subscription(ada)).tier, 'pro')
 })
 
+test('a larger plan that was used is not credited by a second checkout either', async (t) => {
+  const { app, shop, checkOut, live } = await deaf(t)
+  const ada = await app.as('ada')
+  await checkOut(ada, PRICES.enterprise)
+  assert.equal((await shop.subscription(ada)).tier, 'enterprise')
+  for (let time = 0; time < 2; time++) {
+    await checkOut(ada, PRICES.pro)
+    assert.equal((await shop.subscription(ada)).tier, 'pro')
+  }
+  const [, earlier] = await live(ada)
+  assert.ok(earlier)
+  await shop.processor.subscriptions.cancel(earlier.id)
+  await app.settle()
+  const [left, ...others] = await live(ada)
+  assert.ok(left && others.length === 0)
+  const { balance } = (await shop.processor.customers.retrieve(String(left.customer))) as Stripe.Customer
+  assert.ok(balance > -5_000, `its allowance may be used: ${balance}`)
+})
+
 test('a deleted customer ends what it paid for, also when its subscriptions cannot be listed any more', async (t) => {
   const { app, shop, checkOut, customers, deliver, events } = await deaf(t)
   const ada = await app.as('ada')

@@ -215,12 +215,12 @@ async function cancelDuplicates(
   }
   const rank = (one: SubscriptionFacts) => rankOf(config, tierIn(one))
   for (const one of older) {
-    const wish: CancelWish = {
-      subscriptionId: one.id,
-      insteadOf: kept.id,
-      isCredited: one.id !== known || rank(kept) >= rank(one),
-    }
+    const key = `${CANCEL_JOB}:${one.id}:`
+    // What was found first holds: once another counts, nothing tells that this one was open.
+    const wasUsed = (await jobs.payloadsOf<CancelWish>(tx, key)).some(({ isCredited }) => isCredited === false)
+    const isCredited = !wasUsed && (one.id !== known || rank(kept) >= rank(one))
+    const wish: CancelWish = { subscriptionId: one.id, insteadOf: kept.id, isCredited }
     // A wish that waits still may be void by now: it holds only while what it was made for runs.
-    await jobs.enqueue(tx, CANCEL_JOB, wish, { key: `${CANCEL_JOB}:${one.id}:${kept.id}` })
+    await jobs.enqueue(tx, CANCEL_JOB, wish, { key: key + kept.id })
   }
 }

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFolder } from '#platform/data-lock.ts'
+import { requireMigrated } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { migrations } from '../migrations.ts'
 import { citusScript } from '../sharding.ts'
@@ -56,6 +57,7 @@ async function printCitus({ databaseUrl, dataDir }: Context['config'], print: Co
     throw new Error('set DATABASE_URL to the PostgreSQL database whose tables are to be laid out')
   const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
   try {
+    await requireMigrated(db, migrations)
     const script = await citusScript(db)
     print(script.trimEnd())
     return 0

@@ -106,10 +106,23 @@ export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: 
     return due
   }
 
+  /** One that cannot be told keeps no other from being noted. */
+  const toldOf = ({ call }: Entry): Noted | null => {
+    try {
+      const told = notedOf(call)
+      if (Number.isFinite(told.cost_nanos)) return told
+      throw new Error(`a call to ${told.model} costs ${told.cost_nanos}`)
+    } catch (error) {
+      say({ err: error }, 'running calls were not noted')
+      return null
+    }
+  }
+
   const note = async (due: Entry[]) => {
     const changed = due.flatMap((entry) => {
-      const told = notedOf(entry.call)
-      return entry.noted === null || told.completion_tokens !== entry.noted.completion_tokens ? [{ entry, told }] : []
+      const told = toldOf(entry)
+      if (told === null || told.completion_tokens === entry.noted?.completion_tokens) return []
+      return [{ entry, told }]
     })
     if (changed.length === 0) return
     const rows = changed.map(({ entry, told }) => {

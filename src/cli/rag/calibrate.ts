@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { costOf } from '#ai/cost.ts'
 import { tokensOfBytes } from '#ai/estimate.ts'
 import { openVendors } from '#ai/gateway.ts'
+import { findModel, ofVendor } from '#models/catalogue.ts'
 import { calibrate, type Pair } from '#rag/calibration.ts'
 import { pairs as ownPairs } from '#rag/calibration-pairs.ts'
 import { embedderSet } from '#rag/vendor-embedder.ts'
@@ -54,8 +55,10 @@ export async function calibrateEmbedder(
     )
     return 1
   }
-  print('In MODELS, at this vendor:')
-  print(`  {"id": ${JSON.stringify(model)}, "kind": "embedding", "similarity": ${JSON.stringify(similarity)}}`)
+  // An entry takes the place of a built-in one, and with other tasks all documents would be embedded anew.
+  const tasks = findModel(ofVendor(config.ai.vendors, vendor), model)?.embedding?.tasks
+  print('In MODELS, at this vendor; an entry that is there keeps what else it says:')
+  print(`  ${JSON.stringify({ id: model, kind: 'embedding', ...(tasks && { tasks }), similarity })}`)
   return 0
 }
 

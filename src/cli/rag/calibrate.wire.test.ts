@@ -25,9 +25,9 @@ const embeds =
     reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 7, total_tokens: 7 } }))
   }
 
-async function setUp(t: TestContext, pairs: object[] = PAIRS) {
+async function setUp(t: TestContext, pairs: object[] = PAIRS, env: Record<string, string> = {}) {
   const vendor = await mockVendor(t)
-  const { platform } = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:some-embedder' } })
+  const { platform } = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:some-embedder', ...env } })
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-pairs-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'pairs.jsonl')
@@ -53,6 +53,20 @@ test('the cosines of questions with their texts and with others become the setti
   assert.ok(Math.abs(similarity.unrelated - unrelated) < 0.001)
   assert.ok(Math.abs(similarity.answers - answers) < 0.001)
   assert.equal(vendor.calls.length, 2)
+})
+
+test('a model that is asked by tasks keeps them, or all documents would be embedded anew', async (t) => {
+  const tasks = { member: 'input_type', query: 'query', document: 'passage' }
+  const models = [{ id: 'some-embedder', kind: 'embedding', tasks }]
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const MODELS = join(folder, 'models.json')
+  writeFileSync(MODELS, JSON.stringify({ vendors: [{ name: 'openai', models }] }))
+  const { vendor, file, lines, calibrate } = await setUp(t, PAIRS, { MODELS })
+  vendor.play(embeds(1))
+
+  assert.equal(await calibrate(file), 0)
+  assert.deepEqual(JSON.parse(lines.at(-1) ?? '').tasks, tasks)
 })
 
 test('a model whose cosines tell nothing apart gets no setting', async (t) => {

@@ -68,6 +68,9 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
     /** As `enqueue`, several of one kind in one statement. Of one key there may be one. */
     enqueueAll,
 
+    /** What the jobs say that wait, or were given up, and whose key begins so. */
+    payloadsOf,
+
     /** Takes back the job of this key, where there is one: what it was for is done. */
     async withdraw(tx: Db, key: string): Promise<void> {
       await withdrawal(tx, [key]).execute()
@@ -172,6 +175,11 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       .execute()
     if (wanted.some(({ runAt }) => runAt === undefined)) afterCommit(tx, runner.poke)
   }
+}
+
+async function payloadsOf<P>(db: Db, keyPrefix: string): Promise<P[]> {
+  const waiting = db.selectFrom('jobs').select('payload_json').where('dedupe_key', 'like', `${keyPrefix}%`)
+  return (await waiting.execute()).map(({ payload_json: payload }) => payload as P)
 }
 
 const withdrawal = (db: Db, keys: readonly string[]) => db.deleteFrom('jobs').where('dedupe_key', 'in', keys)
