@@ -65,12 +65,12 @@ function ofDatabase(failure: DatabaseFailure, cause: unknown): Problem {
 }
 
 /** What fails one request fails all: a flood of refusals is a few lines, without the stacks of what is no bug. */
-function logFailure({ id, log }: FastifyRequest, error: unknown, { cause, code, status }: Problem): void {
+function logFailure({ id, log }: FastifyRequest, error: unknown, { cause, code, message, status }: Problem): void {
   const asked = { code, reqId: id }
   if (cause !== undefined && databaseFailure(cause) !== null) {
     saySeldom(log, code)({ err: cause, ...asked }, 'requests fail by the database')
   } else if (status === 503 && cause === undefined) {
-    saySeldom(log, code)(asked, 'requests are refused, there is too much to do')
+    saySeldom(log, code)(asked, message)
   } else {
     log.error({ err: error, ...asked }, 'a request failed')
   }
