@@ -154,6 +154,15 @@ test('long names fit on a phone, and push nothing out of reach', async (t) => {
     const box = await page.getByRole('button', { name: button }).boundingBox()
     assert.ok(box && box.x >= 0 && box.x + box.width <= PHONE.width, `“${button}” ends at ${box && box.x + box.width}`)
   }
+
+  await page.goto(`${base}/admin`)
+  await page.getByRole('searchbox', { name: 'Find' }).fill(wolfe.email.slice(0, 6).toUpperCase())
+  await page.getByText('1 user', { exact: true }).waitFor()
+  await page.getByRole('button', { name: `Change ${wolfe.email}` }).click()
+  await page.getByRole('link', { name: 'What happened to this account' }).click()
+  await page.getByRole('cell', { name: 'Account made' }).waitFor()
+  await page.goto(`${base}/admin?user=nobody-is-called-so`)
+  await page.getByRole('heading', { name: 'Nobody' }).waitFor()
   assert.deepEqual(errors, [])
 })
 

@@ -127,6 +127,35 @@ test('a change of a user is answered with the user as it is now', async (t) => {
   }
 })
 
+test('a superuser finds an account by the beginning of its address, or by its id', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  const names = ['anna', 'Ann', 'an_', 'an%', 'bob', 'zoe']
+  const ids = new Map<string, string>()
+  for (const name of names) {
+    const { body } = await app.post('/api/auth/register', {
+      email: `${name}@example.org`,
+      password: 'a long enough password',
+    })
+    ids.set(name, body.id)
+  }
+  const find = async (text: string, more = '') =>
+    (await root.get(`/api/admin/users?find=${encodeURIComponent(text)}${more}`)).body
+  const addresses = async (text: string, more = '') =>
+    (await find(text, more)).users.map(({ email }: { email: string }) => email.split('@')[0])
+
+  assert.deepEqual(await addresses('AN'), ['an%', 'an_', 'Ann', 'anna'], 'in any case of the letters, in their order')
+  assert.deepEqual(await addresses(' ann@ '), ['Ann'])
+  assert.deepEqual([await addresses('an_'), await addresses('an%')], [['an_'], ['an%']], 'signs stand for themselves')
+  assert.deepEqual(await addresses('nna'), [], 'from the beginning')
+  assert.deepEqual(await addresses(String(ids.get('zoe')).toUpperCase()), ['zoe'])
+  assert.deepEqual(await addresses('an', '&limit=3&page=2'), ['anna'])
+  const { total, pages, next_cursor } = await find('an', '&limit=3')
+  assert.deepEqual([total, pages, next_cursor], [4, 2, null])
+  assert.equal((await find(' ')).total, names.length + 1, 'nothing asked for: everybody')
+  assert.deepEqual(await addresses('a\0'), [])
+})
+
 test('the last superuser cannot lock everyone out', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)

@@ -2,14 +2,14 @@
 import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { AuditEntries, AuditPage, pageOfAudit } from '#audit/entries.ts'
-import { listUsers, userStats } from '#identity/admin/administration.ts'
+import { findUsers, listUsers, userStats } from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { UserView, userView } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { CountedPaged, Paged, PageQuery } from '#platform/http/keyset.ts'
+import { COUNTED_MAX, CountedPaged, Paged, PageQuery } from '#platform/http/keyset.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { ContactSubjectName, listContactMessages } from '#storefront/contact/contact.ts'
@@ -91,13 +91,22 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'listUsers',
         tags,
-        summary: 'Users, newest first',
-        querystring: Page,
+        summary: 'Users, newest first; or those that are looked for, by address',
+        querystring: Type.Object({
+          find: Type.Optional(
+            Type.String({
+              maxLength: 254,
+              description: `How their address begins, or an id; counted up to ${COUNTED_MAX.toLocaleString('en')}, without cursors`,
+            }),
+          ),
+          ...PageQuery,
+        }),
         response: { 200: Type.Object({ users: Type.Array(ListedUser), ...Paged }) },
       },
       config: { access: 'superuser' },
     },
-    (request) => listUsers(db, request.query),
+    ({ query: { find = '', ...asked } }) =>
+      find.trim() === '' ? listUsers(db, asked) : findUsers(db, find.trim(), asked),
   )
 
   app.get(

@@ -27,6 +27,7 @@ export const identityMigrations: Migration[] = [
         last_login_at {timestamp}
       );
       create index users_newest on users (created_at, id);
+      create index users_by_email on users (email_key {prefixes});
       create index users_superusers on users (id) where is_superuser;
       create table user_counts (
         day text not null,

@@ -7,7 +7,7 @@ import { PASSWORD, testApp } from '#testing/app.ts'
 import { scansOf } from '#testing/plans.ts'
 import { agedIdentity } from '../retention.ts'
 import { updateUser } from '../users.ts'
-import { changeUser, listUsers, userStats } from './administration.ts'
+import { changeUser, findUsers, listUsers, userStats } from './administration.ts'
 import { hasSuperuser } from './superuser.ts'
 
 test('what an operator asks for reads no table from end to end', async (t) => {
@@ -22,6 +22,8 @@ test('what an operator asks for reads no table from end to end', async (t) => {
     await changeUser({ ...platform, db, sessionsElsewhere: [] }, ada.userId, eve.userId, { is_verified: true })
     await userStats(db, clock.now())
     await listUsers(db, { page: 2, limit: 20 })
+    await findUsers(db, 'a', { page: 1, limit: 20 })
+    await findUsers(db, ada.userId, { page: 1, limit: 20 })
   })
 
   // Some rows a day.

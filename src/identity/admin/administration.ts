@@ -2,15 +2,15 @@
 import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
-import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import { nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
+import { type Db, forUpdate, startingWith, transaction } from '#platform/db/db.ts'
+import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { countUsers, countUsersSince } from '../user-counts.ts'
-import { isSuperuser, type User, updateUser } from '../users.ts'
+import { emailKey, isSuperuser, type User, updateUser } from '../users.ts'
 
 export type UserChanges = {
   is_active?: boolean | undefined
@@ -105,6 +105,20 @@ export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promis
     ),
   }
 }
+
+/** Those whose address begins so, in any case of its letters and in its order; or the one with that id. */
+export async function findUsers(db: Db, find: string, { page, limit }: PageOf): Promise<UserPage> {
+  const begins = startingWith(db, 'email_key', emailKey(find))
+  const isId = UUID.test(find)
+  const found = db.selectFrom('users').where(isId ? (e) => e('id', '=', find.toLowerCase()) : begins.where)
+  const total = await countRows(db, found)
+  const offset = (page - 1) * limit
+  const users =
+    offset >= total ? [] : await found.select(LISTED).orderBy(begins.orderBy).offset(offset).limit(limit).execute()
+  return { users, total, page, limit, pages: Math.ceil(total / limit), next_cursor: null }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 async function usersOfPage(db: Db, page: number, limit: number, total: number): Promise<ListedUser[]> {
   const offset = (page - 1) * limit

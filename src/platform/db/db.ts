@@ -65,6 +65,20 @@ export function dialectOf(db: Db): Dialect {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
 }
 
+/**
+ * Rows whose text begins so, byte for byte, in the order of their bytes, whatever the database's language: as an index with
+ * `{prefixes}` has them.
+ */
+export function startingWith(db: Db, column: string, prefix: string) {
+  const [from, to, before] = dialectOf(db) === 'postgres' ? ['~>=~', '~<~', ' using ~<~'] : ['>=', '<', '']
+  const text = sql.ref(column)
+  const end = `${prefix}\u{10FFFF}`
+  return {
+    where: sql<boolean>`${text} ${sql.raw(from)} ${prefix} and ${text} ${sql.raw(to)} ${end}`,
+    orderBy: sql`${text}${sql.raw(before)}`,
+  }
+}
+
 /** True when the error says that a unique index refused the row. */
 export function isUniqueViolation(error: unknown): boolean {
   const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string }

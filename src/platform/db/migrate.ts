@@ -40,6 +40,7 @@ const COLUMN_TYPES: Record<Dialect, Record<string, string>> = {
     bigint: 'integer',
     real: 'real',
     serial: 'integer primary key autoincrement',
+    prefixes: '',
   },
   postgres: {
     id: 'text',
@@ -50,6 +51,7 @@ const COLUMN_TYPES: Record<Dialect, Record<string, string>> = {
     bigint: 'bigint',
     real: 'double precision',
     serial: 'bigint generated always as identity primary key',
+    prefixes: 'text_pattern_ops',
   },
 }
 

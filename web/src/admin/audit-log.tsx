@@ -36,6 +36,7 @@ export function AuditLog() {
       <Group grow preventGrowOverflow={false} mb="md">
         <NativeSelect
           label="What"
+          description="Of all kinds, or of one"
           value={action ?? ''}
           onChange={({ currentTarget }) => show({ action: currentTarget.value || undefined })}
           data={[

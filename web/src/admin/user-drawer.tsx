@@ -1,4 +1,4 @@
-import { Alert, Drawer, Select, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Drawer, Group, Select, Stack, Switch, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
@@ -7,6 +7,8 @@ import { queries } from '../api/queries.ts'
 import type { AdminUser, UpdateUserRequest } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { CopyIcon } from '../components/copy.tsx'
+import { LinkButton } from '../components/links.tsx'
 import { useUser } from '../session/user.ts'
 
 /** No tier: none has a blank in it. */
@@ -33,6 +35,12 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
   return (
     <Drawer opened onClose={onClose} position="right" title={user.email} size={400}>
       <Stack>
+        <Group gap={4} wrap="nowrap">
+          <Text className="mono" size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {user.id}
+          </Text>
+          <CopyIcon value={user.id} what="id" />
+        </Group>
         <Switch
           size="md"
           label="Active"
@@ -77,6 +85,9 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
             ? 'You cannot switch yourself off, or take your own rights away.'
             : `Now on ${planName(plans, shown.subscription_tier)}.`}
         </Text>
+        <LinkButton to="/admin" search={{ tab: 'audit', user: user.id }} variant="default">
+          What happened to this account
+        </LinkButton>
         {change.isError && (
           <Alert color="red" role="alert">
             {messageOf(change.error)}

@@ -1,19 +1,28 @@
-import { Badge, Button, Card, Group, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Badge, Button, Card, Group, Skeleton, Table, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { IconSearch, IconUserSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { AdminUser } from '../api/types.ts'
 import { ago, day, moment } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
 import { StatusBadge, TierBadge } from '../components/plan-badge.tsx'
 import { Pages, usePage } from './pages.tsx'
 import { UserDrawer } from './user-drawer.tsx'
 
+const route = getRouteApi('/app/admin')
+
+/** Newest first, or those that are looked for; its address says who. */
 export function UserTable() {
   const page = usePage()
+  const { user: find } = route.useSearch()
+  const navigate = route.useNavigate()
+  const asked = { page, limit: 20, ...(find && { find }) }
   const users = useQuery({
-    queryKey: ['admin', 'users', page],
-    queryFn: ({ signal }) => api.get('/api/admin/users', { query: { page, limit: 20 }, signal }),
+    queryKey: ['admin', 'users', asked],
+    queryFn: ({ signal }) => api.get('/api/admin/users', { query: asked, signal }),
     placeholderData: (previous) => previous,
   })
   const [openId, setOpenId] = useState<string | null>(null)
@@ -21,64 +30,85 @@ export function UserTable() {
 
   return (
     <Card>
+      <TextInput
+        type="search"
+        label="Find"
+        description="How the address begins, or an id"
+        leftSection={<IconSearch size={18} aria-hidden />}
+        maxLength={254}
+        mb="md"
+        value={find ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          void navigate({
+            search: (search) => ({ ...search, page: undefined, user: value || undefined }),
+            ...{ replace: true, resetScroll: false },
+          })
+        }
+      />
       <Loaded query={users} skeleton={<Skeleton h={320} />}>
-        {(data) => (
-          <>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
-            <section className="scroll-x" tabIndex={0} aria-label="Users">
-              <Table verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>User</Table.Th>
-                    <Table.Th visibleFrom="md">Plan</Table.Th>
-                    <Table.Th visibleFrom="md">State</Table.Th>
-                    <Table.Th visibleFrom="md">Since</Table.Th>
-                    <Table.Th visibleFrom="md">Last sign-in</Table.Th>
-                    <Table.Th>
-                      <VisuallyHidden>Actions</VisuallyHidden>
-                    </Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {data.users.map((user) => (
-                    <Table.Tr key={user.id}>
-                      <Table.Td>
-                        <Text style={{ overflowWrap: 'anywhere' }}>{user.email}</Text>
-                        <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
-                          {user.full_name ?? 'No name'}
-                        </Text>
-                        <Group gap={6} mt={4} hiddenFrom="md">
-                          <PlanBadges user={user} />
-                          <StateBadges user={user} />
-                        </Group>
-                      </Table.Td>
-                      <Table.Td visibleFrom="md">
-                        <PlanBadges user={user} />
-                      </Table.Td>
-                      <Table.Td visibleFrom="md">
-                        <StateBadges user={user} />
-                      </Table.Td>
-                      <Table.Td visibleFrom="md">{day(user.created_at)}</Table.Td>
-                      <Table.Td visibleFrom="md" title={user.last_login_at ? moment(user.last_login_at) : undefined}>
-                        {user.last_login_at ? ago(user.last_login_at) : 'Never'}
-                      </Table.Td>
-                      <Table.Td ta="right">
-                        <Button
-                          variant="default"
-                          onClick={() => setOpenId(user.id)}
-                          aria-label={`Change ${user.email}`}
-                        >
-                          Change
-                        </Button>
-                      </Table.Td>
+        {(data) =>
+          data.users.length === 0 ? (
+            <Notice icon={IconUserSearch} title="Nobody">
+              No address here begins so, and no account has that id.
+            </Notice>
+          ) : (
+            <>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
+              <section className="scroll-x" tabIndex={0} aria-label="Users">
+                <Table verticalSpacing="xs">
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>User</Table.Th>
+                      <Table.Th visibleFrom="md">Plan</Table.Th>
+                      <Table.Th visibleFrom="md">State</Table.Th>
+                      <Table.Th visibleFrom="md">Since</Table.Th>
+                      <Table.Th visibleFrom="md">Last sign-in</Table.Th>
+                      <Table.Th>
+                        <VisuallyHidden>Actions</VisuallyHidden>
+                      </Table.Th>
                     </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </section>
-            <Pages paged={data} what="user" />
-          </>
-        )}
+                  </Table.Thead>
+                  <Table.Tbody>
+                    {data.users.map((user) => (
+                      <Table.Tr key={user.id}>
+                        <Table.Td>
+                          <Text style={{ overflowWrap: 'anywhere' }}>{user.email}</Text>
+                          <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
+                            {user.full_name ?? 'No name'}
+                          </Text>
+                          <Group gap={6} mt={4} hiddenFrom="md">
+                            <PlanBadges user={user} />
+                            <StateBadges user={user} />
+                          </Group>
+                        </Table.Td>
+                        <Table.Td visibleFrom="md">
+                          <PlanBadges user={user} />
+                        </Table.Td>
+                        <Table.Td visibleFrom="md">
+                          <StateBadges user={user} />
+                        </Table.Td>
+                        <Table.Td visibleFrom="md">{day(user.created_at)}</Table.Td>
+                        <Table.Td visibleFrom="md" title={user.last_login_at ? moment(user.last_login_at) : undefined}>
+                          {user.last_login_at ? ago(user.last_login_at) : 'Never'}
+                        </Table.Td>
+                        <Table.Td ta="right">
+                          <Button
+                            variant="default"
+                            onClick={() => setOpenId(user.id)}
+                            aria-label={`Change ${user.email}`}
+                          >
+                            Change
+                          </Button>
+                        </Table.Td>
+                      </Table.Tr>
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </section>
+              <Pages paged={data} what="user" />
+            </>
+          )
+        }
       </Loaded>
       {open && <UserDrawer user={open} onClose={() => setOpenId(null)} />}
     </Card>

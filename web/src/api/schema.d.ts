@@ -2065,6 +2065,7 @@ export type Paths = {
     }
     '/api/admin/users': {
       query?: {
+        find?: string
         page?: number
         limit?: number
         cursor?: string
