@@ -4,6 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { bytesAt, type Place } from '#platform/content.ts'
+import { giveWay } from '#platform/give-way.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
@@ -33,6 +34,8 @@ export type TextHead = {
   /** Of the text alone, as UTF-8. */
   textBytes: number
 }
+
+giveWay()
 
 /** What a body may hold beside its text before it is called too large unseen. */
 const REST_MAX = 1_000_000
