@@ -3,7 +3,6 @@
 // others may wait twice as long as in quiet, or as many times as long as that server makes its own wait.
 import { fork } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
-import { setPriority } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { load } from './lib/load.ts'
 import { payingKey, type RunningService, signUp, startService } from './lib/service.ts'
@@ -43,10 +42,9 @@ async function measure(service: RunningService, barePort: number, key: string, t
     const all = { port, path: '/api/auth/me', headers: { authorization: `Bearer ${token}` } }
     return (await load({ ...all, connections: 8, seconds: SECONDS })).p99Ms
   }
-  /** In a process of its own, behind the others where both want a core: it would be on another machine. */
+  /** In a process of its own: what it sends is more work than what is measured here. */
   const attacked = async (port: number, attack: string[]) => {
     const attacker = fork(import.meta.filename, [String(port), ...attack])
-    setPriority(attacker.pid as number, 19)
     const told = new Promise((resolve) => attacker.once('message', resolve))
     const p99Ms = await others(port)
     const replies = String(await told)

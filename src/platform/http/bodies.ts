@@ -292,16 +292,22 @@ function throwAway(request: IncomingMessage): void {
 
 /** What all refused clients together may send on in a second: a flood of them must not take the others' turns. */
 const THROWN_AWAY_BYTES = 16 * MEGABYTE
-/** A shorter wait is none. */
+/** A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest is cut off. */
 const WAIT_MS_MIN = 10
+const WAIT_MS_MAX = 2_000
 let thrownAwayUntilMs = 0
 
 /** Each waits for its turn behind all the others. */
 function slowly(request: IncomingMessage): (chunk: Buffer) => void {
   return ({ length }) => {
     const nowMs = performance.now()
-    thrownAwayUntilMs = Math.max(nowMs, thrownAwayUntilMs) + (length / THROWN_AWAY_BYTES) * 1_000
-    const waitMs = thrownAwayUntilMs - nowMs
+    const turnMs = Math.max(nowMs, thrownAwayUntilMs) + (length / THROWN_AWAY_BYTES) * 1_000
+    const waitMs = turnMs - nowMs
+    if (waitMs > WAIT_MS_MAX) {
+      request.socket.destroy()
+      return
+    }
+    thrownAwayUntilMs = turnMs
     if (waitMs < WAIT_MS_MIN) return
     request.pause()
     setTimeout(() => request.resume(), waitMs).unref()
