@@ -106,6 +106,44 @@ suite('a plan’s limits', () => {
     assert.equal((await store(bob, 'word '.repeat(390))).status, 200)
   })
 
+  test('bound what waits to be stored in the background, with what is kept, and let it take the place of others', async () => {
+    const ida = await app.as('ida', { tier: 'pro' })
+    const later = { headers: { prefer: 'respond-async' } }
+    const send = (content: string, more: object = {}) => ida.post('/api/rag/ingest/text', { content, ...more }, later)
+    const sendFile = (content: string, name: string) => {
+      const form = new FormData()
+      form.append('file', new Blob([content]), name)
+      return ida.request('POST', '/api/rag/ingest/file', { body: form, ...later })
+    }
+    const refusal = (limit: string, max: number) => [
+      413,
+      { detail: 'Storage limit reached', code: 'storage_limit_reached', limit, max },
+    ]
+    const told = ({ status, body }: { status: number; body: unknown }) => [status, body]
+
+    assert.deepEqual(told(await send('x'.repeat(2_001))), refusal('characters_max', 2_000))
+    assert.deepEqual(told(await sendFile('y'.repeat(2_501), 'long.txt')), refusal('file_bytes_max', 2_500))
+    const crowd = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => send(`Number ${i}. ${'word '.repeat(180)}`, { external_id: `${i}` })),
+    )
+    assert.deepEqual(crowd.map(({ status }) => status).sort(), [202, 202, 413, 413, 413, 413])
+    const taken = crowd.findIndex(({ status }) => status === 202)
+    const again = { external_id: String(taken) }
+    assert.deepEqual(told(await send('word '.repeat(180), again)), refusal('characters_max', 2_000))
+    await app.settle()
+    assert.deepEqual((await kept(ida)).documents.used, 2)
+
+    // What takes the place of another needs no place of its own, whether it has come or is on its way.
+    assert.equal((await send(`Number 7. ${'word '.repeat(180)}`, again)).status, 202)
+    assert.equal((await send('A third one.')).status, 202)
+    assert.deepEqual(told(await send('A fourth one.')), refusal('documents_max', 3))
+    await app.settle()
+    assert.equal((await send('A third one.')).status, 202, 'the same text')
+    assert.deepEqual(told(await sendFile('A file.', 'a.txt')), refusal('documents_max', 3))
+    await app.settle()
+    assert.deepEqual((await kept(ida)).documents.used, 3)
+  })
+
   test('let what is over them be replaced where it does not grow, and pay for nothing that is refused', async () => {
     let dora = await app.as('dora', { tier: 'open' })
     for (const name of 'abcde')
@@ -189,13 +227,15 @@ suite('a plan’s limits', () => {
 
     const { key } = (await fay.post('/api/api-keys', { name: 'later' })).body
     const form = new FormData()
-    form.append('file', new Blob(['<p>Late</p>'.padEnd(1_251, ' ')]), 'late.html')
+    form.append('file', new Blob(['<p>Late</p>'.padEnd(1_250, ' ')]), 'late.html')
     const headers = { authorization: `Bearer ${key}`, prefer: 'respond-async' }
     const queued = await app.request('POST', '/api/rag/ingest/file', { body: form, headers })
+    // Before its turn has come another takes the place.
+    assert.equal((await upload('Between', 1_250)).status, 200)
     await app.settle()
     const job = (await fay.get(`/api/rag/jobs/${queued.body.job_id}`)).body
     assert.deepEqual([job.state, job.error.code], ['failed', 'storage_limit_reached'])
-    assert.equal(await keptFiles(), 1_250)
+    assert.equal(await keptFiles(), 2_500)
   })
 
   test('are told with the plan, and one without limits has none', async () => {

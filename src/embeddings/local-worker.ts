@@ -1,5 +1,8 @@
 /** What a thread does for the local embedder: texts in, one block of floats out. */
+import { giveWay } from '#platform/give-way.ts'
 import { localEmbedder } from './local.ts'
+
+giveWay()
 
 const never = new AbortController().signal
 

@@ -81,6 +81,8 @@ export const ragMigrations: Migration[] = [
         external_id text,
         request_json {json} not null,
         input_bytes {bigint} not null,
+        characters {bigint} not null,
+        file_bytes {bigint} not null,
         fingerprint text,
         done {bigint} not null,
         total {bigint},

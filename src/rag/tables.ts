@@ -104,6 +104,9 @@ type RagJobsTable = {
   external_id: string | null
   request_json: Json<IngestRequest>
   input_bytes: number
+  /** What its document will count in the plan, as far as that is known unread: of a text its characters, of a file that is kept its bytes. */
+  characters: number
+  file_bytes: number
   /** Of what its chunks were made; what is there of another does not fit. */
   fingerprint: string | null
   /** In chunks, all of which below `done` are kept. */

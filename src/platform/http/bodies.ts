@@ -252,6 +252,9 @@ function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, wh
   setTimeout(() => raw.socket.destroy(), LINGER_MS).unref()
 }
 
+/** A client that is told before so much more of its body is to come is told to connect anew: nobody waits for the rest. */
+const READ_ON_BYTES = 2 * MEGABYTE
+
 /**
  * For a reply that goes out before its request has come whole. Closing with bytes unread resets the connection, and a client
  * that is still sending never sees the reply; on a connection that lives on, what nobody reads stands before the next request.
@@ -259,16 +262,17 @@ function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, wh
  */
 export function lingerAfterReply(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
+  if (Number(request.headers['content-length'] ?? 0) > READ_ON_BYTES) response.shouldKeepAlive = false
   // What the server calls once the last reply of a connection is out.
   socket.destroySoon = () => {
     Reflect.deleteProperty(socket, 'destroySoon')
     if (request.complete) return socket.destroySoon()
-    throwAway(request)
     socket.end()
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
-  response.once('close', () => {
-    // Small ones are there by now, and a connection that ends is done with above.
+  // Ahead of the server's own listener: that would have all the rest read, as fast as it comes.
+  response.prependOnceListener('finish', () => {
+    // Small ones are there by now.
     if (request.complete || !socket.writable) return
     throwAway(request)
     const giveUp = setTimeout(() => socket.destroy(), ARRIVAL_MS).unref()
@@ -287,17 +291,23 @@ function throwAway(request: IncomingMessage): void {
 }
 
 /** What all refused clients together may send on in a second: a flood of them must not take the others' turns. */
-const THROWN_AWAY_BYTES = 50 * MEGABYTE
-/** A shorter wait is none. */
+const THROWN_AWAY_BYTES = 16 * MEGABYTE
+/** A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest is cut off. */
 const WAIT_MS_MIN = 10
+const WAIT_MS_MAX = 2_000
 let thrownAwayUntilMs = 0
 
 /** Each waits for its turn behind all the others. */
 function slowly(request: IncomingMessage): (chunk: Buffer) => void {
   return ({ length }) => {
     const nowMs = performance.now()
-    thrownAwayUntilMs = Math.max(nowMs, thrownAwayUntilMs) + (length / THROWN_AWAY_BYTES) * 1_000
-    const waitMs = thrownAwayUntilMs - nowMs
+    const turnMs = Math.max(nowMs, thrownAwayUntilMs) + (length / THROWN_AWAY_BYTES) * 1_000
+    const waitMs = turnMs - nowMs
+    if (waitMs > WAIT_MS_MAX) {
+      request.socket.destroy()
+      return
+    }
+    thrownAwayUntilMs = turnMs
     if (waitMs < WAIT_MS_MIN) return
     request.pause()
     setTimeout(() => request.resume(), waitMs).unref()

@@ -170,6 +170,41 @@ test('a refusal reaches a client that goes on sending before it reads', async (t
   await tooMuch.closed
 })
 
+for (const [what, length] of [
+  ['announce', 60 * MEGABYTE],
+  ['do not tell', null],
+] as const) {
+  test(`clients that are refused unread and ${what} how much they send are read at a pace, however many they are`, async (t) => {
+    const app = await testApp(t)
+    const sockets = new Set<Socket>()
+    app.service.api?.server.on('connection', (socket) => sockets.add(socket))
+    const begunMs = performance.now()
+    const crowd = await Promise.all(
+      Array.from({ length: 40 }, () => unfinished(t, app, { path: '/api/rag/ingest/text', start: '', length })),
+    )
+    const body = Buffer.from(length === null ? chunk('x'.repeat(MEGABYTE)).repeat(30) : 'x'.repeat(30 * MEGABYTE))
+    for (const { socket } of crowd) socket.write(body)
+    await wait(2_500)
+    const read = [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0)
+    const seconds = (performance.now() - begunMs) / 1_000
+
+    for (const { answer } of crowd) assert.match(answer, /^HTTP\/1\.1 401 /)
+    // Each may be a few pieces ahead.
+    assert.ok(read < (16 * seconds + crowd.length / 4) * MEGABYTE, `${read / MEGABYTE} MB in ${seconds} s`)
+  })
+}
+
+test('who is refused with much more to come is told to connect anew, and others go on', async (t) => {
+  const app = await testApp(t)
+  const refused = async (length: number) => {
+    const one = await unfinished(t, app, { path: '/api/rag/ingest/text', start: '', length })
+    await until(() => one.answer !== '')
+    return one.answer
+  }
+  assert.match(await refused(2 * MEGABYTE + 1), /\r\nconnection: close\r\n/i)
+  assert.match(await refused(2 * MEGABYTE), /\r\nconnection: keep-alive\r\n/i)
+})
+
 test('a body of unknown length is read and refused like any other', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')

@@ -8,9 +8,11 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
+import { bytesOfOriginal } from '../originals/original-store.ts'
 import { ragProblem } from '../problems.ts'
 import { progressOf } from '../renewal/progress.ts'
 import { RAG_READ_POLICY } from '../schemas.ts'
+import { findDocument, findNamedAlone, listIdsOfSource } from './document-store.ts'
 
 export type Stored = { documents: number; characters: number; chunks: number; file_bytes: number }
 
@@ -42,6 +44,47 @@ export async function storedOf(db: Db, userId: string): Promise<Stored> {
     characters: Number(row.characters),
     chunks: Number(row.chunks),
     file_bytes: Number(row.file_bytes),
+  }
+}
+
+/** A document that is about to be kept, and by what others are found that it takes the place of. */
+export type Incoming = {
+  /** Null: not known yet. */
+  id: string | null
+  externalId: string | null
+  source: string | null
+  replacesSource: boolean
+  counts: Stored
+}
+
+/** What is kept once it is, and the ids of the documents that go then. */
+export async function storedWith(
+  db: Db,
+  userId: string,
+  before: Stored,
+  { id, externalId, source, replacesSource, counts }: Incoming,
+): Promise<{ after: Stored; replaced: ReadonlySet<string> }> {
+  const named = externalId === null ? undefined : await findNamedAlone(db, userId, externalId)
+  const ofSource = replacesSource && source !== null ? await listIdsOfSource(db, userId, source) : []
+  const replaced = new Set([...(id === null ? [] : [id]), ...(named === undefined ? [] : [named]), ...ofSource])
+  const after = sum(before, counts)
+  for (const old of replaced) {
+    const row = await findDocument(db, userId, old)
+    if (row === undefined) continue
+    after.documents -= 1
+    after.characters -= row.characters
+    after.chunks -= row.chunks
+    after.file_bytes -= await bytesOfOriginal(db, userId, row.original_id)
+  }
+  return { after, replaced }
+}
+
+export function sum(one: Stored, other: Stored): Stored {
+  return {
+    documents: one.documents + other.documents,
+    characters: one.characters + other.characters,
+    chunks: one.chunks + other.chunks,
+    file_bytes: one.file_bytes + other.file_bytes,
   }
 }
 

@@ -5,7 +5,6 @@ import { type ChunkSettings, spansOf } from './chunker.ts'
 import { type Outline, placesIn } from './outline.ts'
 
 export type ChunkedTextInfo = {
-  /** First 12 hex characters of the MD5 of the text. */
   id: string
   characters: number
   /** Of chunks. */
@@ -18,13 +17,16 @@ export type Cut = { texts: string[]; places: ChunkPlace[] }
 /** A text may be a desert with two oases. */
 const GAP_MAX = 200
 
+/** First 12 hex characters of the MD5 of the text. */
+export const documentIdOf = (text: string) => createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
+
 /** Finds where the chunks are; their texts are cut out when they are asked for. */
 export function chunkedText(text: string, settings: ChunkSettings, outline: Outline = {}) {
   const boundaries = findBoundaries(text)
   const spans = spansOf(text, settings, boundaries)
   const placeOf = placesIn(text, boundaries, outline)
   const info: ChunkedTextInfo = {
-    id: createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12),
+    id: documentIdOf(text),
     characters: text.length,
     total: spans.length / 2,
   }

@@ -1,7 +1,8 @@
 /** SQL of ingest jobs and of what they read. */
 import '../tables.ts'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
+import type { Stored } from '../documents/storage.ts'
 import type { RagJobsTable } from '../tables.ts'
 
 export type IngestJobRow = Selectable<RagJobsTable>
@@ -44,6 +45,54 @@ export async function countActive(db: Db, userId: string): Promise<{ jobs: numbe
     .where('state', 'in', ACTIVE)
     .executeTakeFirstOrThrow()
   return { jobs: Number(row.jobs), bytes: Number(row.bytes ?? 0) }
+}
+
+/** What the documents that wait will count in the plan, less those that they may take the place of, `beside` some that are reckoned with. */
+export async function storedByActive(db: Db, userId: string, beside: ReadonlySet<string>): Promise<Stored> {
+  const active = db.selectFrom('rag_jobs').where('user_id', '=', userId).where('state', 'in', ACTIVE)
+  const waiting = await active
+    .select((e) => [
+      sql<number>`count(distinct coalesce(external_id, id))`.as('documents'),
+      e.fn.sum<number>('characters').as('characters'),
+      e.fn.sum<number>('file_bytes').as('file_bytes'),
+    ])
+    .executeTakeFirstOrThrow()
+  if (Number(waiting.documents) === 0) return { documents: 0, characters: 0, chunks: 0, file_bytes: 0 }
+
+  let replaced = db
+    .selectFrom('rag_documents as d')
+    .leftJoin('rag_originals as o', (join) =>
+      join.onRef('o.user_id', '=', 'd.user_id').onRef('o.id', '=', 'd.original_id'),
+    )
+    .select(({ fn }) => [
+      fn.countAll<number>().as('documents'),
+      fn.sum<number>('d.characters').as('characters'),
+      fn.sum<number>('d.chunks').as('chunks'),
+      fn.sum<number>('o.bytes').as('file_bytes'),
+    ])
+    .where('d.user_id', '=', userId)
+    .where((e) =>
+      e.or([
+        e('d.source', 'in', active.select('source')),
+        e(
+          'd.id',
+          'in',
+          e
+            .selectFrom('rag_external_ids')
+            .select('document_id')
+            .where('user_id', '=', userId)
+            .where('external_id', 'in', active.select('external_id')),
+        ),
+      ]),
+    )
+  if (beside.size > 0) replaced = replaced.where('d.id', 'not in', [...beside])
+  const gone = await replaced.executeTakeFirstOrThrow()
+  return {
+    documents: Number(waiting.documents) - Number(gone.documents),
+    characters: Number(waiting.characters) - Number(gone.characters),
+    chunks: -Number(gone.chunks),
+    file_bytes: Number(waiting.file_bytes) - Number(gone.file_bytes),
+  }
 }
 
 /** The one that was begun, else the oldest that waits. */

@@ -5,6 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import type { PlanLimits } from '#catalogue/catalogue.ts'
 import { DAY_MS, HOUR_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import type { Bytes, Content } from '#platform/content.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -15,6 +16,7 @@ import { platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { lockDocuments } from '../documents/document-store.ts'
 import { sweepChunks } from '../documents/documents.ts'
+import { type Incoming, isBounded, requireRoom, storedOf, storedWith, sum } from '../documents/storage.ts'
 import { withOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import { RAG_POLICY } from '../schemas.ts'
@@ -33,11 +35,13 @@ import {
   listJobs,
   nextJob,
   type ShownJobRow,
+  storedByActive,
   updateActive,
 } from './ingest-job-store.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
 import type { ParsedFile } from './parsers/parser.ts'
 import type { Warning } from './parsers/unreadable.ts'
+import type { TextMeasure } from './text-worker.ts'
 
 export const INGEST_JOB = 'rag.ingest'
 
@@ -71,6 +75,7 @@ export type IngestJob = {
 }
 
 type QueueDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs'>
+type AdmissionDeps = QueueDeps & Pick<RagDeps, 'files' | 'planLimits'>
 /** `pipeline` and `parser` are of the jobs' own: what is sent in the foreground waits for none of theirs. */
 export type IngestJobDeps = QueueDeps &
   Pick<
@@ -94,29 +99,42 @@ export type IngestJobDeps = QueueDeps &
 
 export type NewIngest = IngestRequest & { source: string | null; externalId: string | null }
 
-/** @throws Problem 429 when too much waits already */
+/** @throws Problem 413 where the plan has no room beside what waits already, as far as that is known of what is unread; 429 when too much waits */
 export async function queueIngest(
-  deps: QueueDeps,
+  deps: AdmissionDeps,
+  tier: string,
   { source, externalId, ...request }: NewIngest,
-  input: Bytes,
+  { input, measure }: { input: Bytes; measure: TextMeasure | null },
 ): Promise<string> {
   const { db, clock, jobs } = deps
   const { userId } = request.caller
   const id = randomUUID()
-  await requireRoom(db, userId, input.sizeBytes)
+  const limits = deps.planLimits(tier)
+  const { file } = request
+  const counts = {
+    documents: 1,
+    characters: measure?.characters ?? 0,
+    chunks: 0,
+    file_bytes: file === null || deps.files === null ? 0 : input.sizeBytes,
+  }
+  // A file that has been sent before makes the same document, and goes by its name here.
+  const replacesSource = request.replacesSource || file !== null
+  const incoming: Incoming = { id: measure?.id ?? null, externalId, source, replacesSource, counts }
+  await requireQueueRoom(db, userId, input.sizeBytes, limits, incoming)
   const isShort = input.sizeBytes <= PART_BYTES
   const whole = isShort ? await input.read(0, input.sizeBytes) : null
   if (whole === null) await keepInput(deps, userId, id, input)
   await transaction(db, async (tx) => {
     // Whoever ends this user's job looks under the same lock whether there is more.
     await lockDocuments(tx, userId)
-    await requireRoom(tx, userId, input.sizeBytes)
+    await requireQueueRoom(tx, userId, input.sizeBytes, limits, incoming)
     if (whole !== null) await insertInput(tx, userId, id, 0, whole)
     await forgetJobsBefore(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
     await insertJob(tx, {
       ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0 },
       ...{ source, external_id: externalId, request_json: request },
-      ...{ input_bytes: input.sizeBytes, fingerprint: null, done: 0, total: null, document_id: null },
+      ...{ input_bytes: input.sizeBytes, characters: counts.characters, file_bytes: counts.file_bytes },
+      ...{ fingerprint: null, done: 0, total: null, document_id: null },
       ...{ warnings_json: [], error_json: null, created_at: clock.now(), finished_at: null },
     })
     await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: keyOf(userId) })
@@ -137,10 +155,20 @@ async function keepInput({ db, clock, jobs }: QueueDeps, userId: string, id: str
   }
 }
 
-async function requireRoom(db: Db, userId: string, bytes: number): Promise<void> {
+async function requireQueueRoom(
+  db: Db,
+  userId: string,
+  bytes: number,
+  limits: PlanLimits,
+  incoming: Incoming,
+): Promise<void> {
   const waiting = await countActive(db, userId)
-  if (waiting.jobs < WAITING_MAX && waiting.bytes + bytes <= WAITING_MB * 1024 * 1024) return
-  throw ragProblem('ingest_queue_full', { jobs: WAITING_MAX, max: WAITING_MB }, { headers: { 'Retry-After': '30' } })
+  if (waiting.jobs >= WAITING_MAX || waiting.bytes + bytes > WAITING_MB * 1024 * 1024)
+    throw ragProblem('ingest_queue_full', { jobs: WAITING_MAX, max: WAITING_MB }, { headers: { 'Retry-After': '30' } })
+  if (!isBounded(limits)) return
+  const before = await storedOf(db, userId)
+  const { after, replaced } = await storedWith(db, userId, before, incoming)
+  requireRoom(limits, before, sum(after, await storedByActive(db, userId, replaced)))
 }
 
 const keyOf = (userId: string) => `${INGEST_JOB}:${userId}`

@@ -11,7 +11,7 @@ import { ragProblem } from '../problems.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { Outline } from './outline.ts'
-import type { TextHead, TextRequest, TextTask } from './text-worker.ts'
+import type { TextHead, TextMeasure, TextRequest, TextTask } from './text-worker.ts'
 
 /** A text cut into chunks, wherever it lies. */
 export type ChunkedText = ChunkedTextInfo & {
@@ -28,6 +28,7 @@ export type ChunkedText = ChunkedTextInfo & {
 export type TextHandle = {
   sizeBytes: number
   head(): Promise<TextHead>
+  measure(): Promise<TextMeasure>
   chunk(settings: ChunkSettings): Promise<ChunkedTextInfo>
   read(from: number, to: number): Promise<Cut>
   /** Some bytes of the text. */
@@ -76,6 +77,7 @@ export function createIngestPipeline() {
     return {
       sizeBytes,
       head: () => ask({ ask: 'head' }),
+      measure: () => ask({ ask: 'measure' }),
       chunk: (settings) => ask({ ask: 'chunk', settings }),
       read: (from, to) => ask({ ask: 'read', from, to }),
       utf8: (from, to) => ask({ ask: 'utf8', from, to }),

@@ -9,7 +9,6 @@ import { insertChunks } from '../documents/chunk-store.ts'
 import {
   bumpRevision,
   findDocument,
-  findNamedAlone,
   hasExternalId,
   isEmbeddedWith,
   listIdsOfSource,
@@ -20,7 +19,7 @@ import {
   setExternalId,
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
-import { isBounded, requireRoom, storedOf } from '../documents/storage.ts'
+import { isBounded, requireRoom, storedOf, storedWith } from '../documents/storage.ts'
 import { type MeteredCall, metered } from '../metering.ts'
 import { bytesOfOriginal, findOriginal, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
@@ -167,24 +166,10 @@ async function requireRoomFor(
   { id, total, characters }: Pick<Written, 'id' | 'total' | 'characters'>,
   limits: PlanLimits,
 ): Promise<void> {
-  const { externalId, replacesSource, source } = document
-  const named = externalId === null ? undefined : await findNamedAlone(db, userId, externalId)
-  const ofSource = replacesSource && source !== null ? await listIdsOfSource(db, userId, source) : []
+  const { externalId, replacesSource, source, originalId = null } = document
+  const counts = { documents: 1, characters, chunks: total, file_bytes: await bytesOfOriginal(db, userId, originalId) }
   const before = await storedOf(db, userId)
-  const after = {
-    documents: before.documents + 1,
-    characters: before.characters + characters,
-    chunks: before.chunks + total,
-    file_bytes: before.file_bytes + (await bytesOfOriginal(db, userId, document.originalId ?? null)),
-  }
-  for (const old of new Set([id, ...(named === undefined ? [] : [named]), ...ofSource])) {
-    const row = await findDocument(db, userId, old)
-    if (row === undefined) continue
-    after.documents -= 1
-    after.characters -= row.characters
-    after.chunks -= row.chunks
-    after.file_bytes -= await bytesOfOriginal(db, userId, row.original_id)
-  }
+  const { after } = await storedWith(db, userId, before, { id, externalId, replacesSource, source, counts })
   requireRoom(limits, before, after)
 }
 

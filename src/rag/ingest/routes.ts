@@ -15,12 +15,14 @@ import type { RagDeps } from '../deps.ts'
 import { type OriginalDeps, withOriginal } from '../originals/originals.ts'
 import { RAG_POLICY } from '../schemas.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
+import { documentIdOf } from './chunked-text.ts'
 import { type IngestDeps, ingest, requireStorable } from './ingest.ts'
 import { queueIngest } from './ingest-jobs.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
 import { openTextFor, parseLongBodies } from './long-bodies.ts'
 import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.ts'
 import { IngestWarnings } from './schemas.ts'
+import type { TextMeasure } from './text-worker.ts'
 import { readUpload } from './upload.ts'
 
 const externalIdSays = 'An id of your own: the same id again replaces its document whole, whatever the text.'
@@ -122,8 +124,8 @@ export async function ingestRoutes(
         }
         if (prefersAsync(request)) {
           await requireStorable(deps, { text })
-          const input = await inputOf(text)
-          return queued(reply, await queueIngest(deps, { ...document, ...askedBy(request), file: null }, input))
+          const sent = { ...document, ...askedBy(request), file: null }
+          return queued(reply, await queueIngest(deps, caller.tier, sent, await inputOf(text)))
         }
         const call = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply), origin: originOf(reply) }
         const stored = await ingest(deps, call, { ...document, text })
@@ -169,7 +171,8 @@ export async function ingestRoutes(
           chunkOverlap,
         }
         if (prefersAsync(request)) {
-          return queued(reply, await queueIngest(deps, { ...document, ...askedBy(request), file: name }, content))
+          const sent = { ...document, ...askedBy(request), file: name }
+          return queued(reply, await queueIngest(deps, caller.tier, sent, { input: content, measure: null }))
         }
         const { text, outline, warnings } = await deps.parser.read(name, content, signal)
         const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
@@ -195,9 +198,10 @@ function askedBy(request: FastifyRequest) {
   return { caller: { userId, keyId }, requestId: request.id }
 }
 
-async function inputOf(text: string | TextHandle): Promise<Bytes> {
-  if (typeof text === 'string') return inMemory(Buffer.from(text))
-  return { sizeBytes: (await text.head()).textBytes, read: text.utf8 }
+async function inputOf(text: string | TextHandle): Promise<{ input: Bytes; measure: TextMeasure }> {
+  if (typeof text === 'string')
+    return { input: inMemory(Buffer.from(text)), measure: { id: documentIdOf(text), characters: text.length } }
+  return { input: { sizeBytes: (await text.head()).textBytes, read: text.utf8 }, measure: await text.measure() }
 }
 
 function queued(reply: FastifyReply, jobId: string) {

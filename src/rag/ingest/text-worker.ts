@@ -4,8 +4,9 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { bytesAt, type Place } from '#platform/content.ts'
+import { giveWay } from '#platform/give-way.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
-import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
+import { type ChunkedTextInfo, type Cut, chunkedText, documentIdOf } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { Outline } from './outline.ts'
 
@@ -20,6 +21,7 @@ export type TextTask = {
 
 export type TextRequest =
   | { ask: 'head' }
+  | { ask: 'measure' }
   | { ask: 'chunk'; settings: ChunkSettings }
   | { ask: 'read'; from: number; to: number }
   | { ask: 'utf8'; from: number; to: number }
@@ -34,12 +36,17 @@ export type TextHead = {
   textBytes: number
 }
 
+giveWay()
+
 /** What a body may hold beside its text before it is called too large unseen. */
 const REST_MAX = 1_000_000
 /** Stands in for a value that is not handed over: no schema of ours takes it. */
 const TOO_LARGE = 'too large'
 /** Stands in for a text that is there; the schema looks at no more than that. */
 const PLACEHOLDER = '…'
+
+/** Of the document that it would make. */
+export type TextMeasure = Pick<ChunkedTextInfo, 'id' | 'characters'>
 
 export async function serveText({ port, place, form, outline }: TextTask): Promise<void> {
   const { text, body, fault } =
@@ -49,6 +56,7 @@ export async function serveText({ port, place, form, outline }: TextTask): Promi
 
   const answers = {
     head: (): TextHead => ({ body, fault, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
+    measure: (): TextMeasure => ({ id: documentIdOf(text), characters: text.length }),
     chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
       chunked = chunkedText(text, settings, outline)
       return chunked.info

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import { bytesAt, type Place } from '#platform/content.ts'
+import { giveWay } from '#platform/give-way.ts'
 import type { Outline } from '../outline.ts'
 import { parseCsv } from './csv.ts'
 import { parseDocx } from './docx.ts'
@@ -33,6 +34,8 @@ export type Outcome =
   | { utf8Bytes: number; outline: Outline; warnings: Warning[] }
   | { unreadable: string }
   | { needsFile: true }
+
+giveWay()
 
 /** Longer texts do not travel: the worker that cuts them reads them from their file. */
 const LONG_CHARACTERS = 500_000
