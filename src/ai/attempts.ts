@@ -43,12 +43,14 @@ export async function attempt<T, E extends EndpointHealth>(
   let asked = 0
   let stale = 0
 
-  for (const [position, route] of routes.entries()) {
+  for (let position = 0; position < routes.length; position++) {
+    const route = routes[position] as Route
     const endpoints = inOrder(ofVendor(health.endpoints, route.vendor), route.model, modelBreakers, affinity)
     isFailedElsewhere = failure !== null
     let isRefused = false
 
-    for (const [index, endpoint] of endpoints.entries()) {
+    for (let index = 0; index < endpoints.length; index++) {
+      const endpoint = endpoints[index] as E
       if (isRefused) break
       const { breaker, name } = endpoint
       const place = { vendor: name, model: route.model }

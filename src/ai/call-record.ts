@@ -74,14 +74,11 @@ export type CallRecord = {
 export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites: 0 }
 
 /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
-export async function openCall(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
+export function openCall(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
   const span = deps.tracer && spanOf(deps.tracer, call)
-  try {
-    return await recordOf(deps, call, span)
-  } catch (error) {
-    span?.end(error instanceof Problem ? error.code : 'not asked')
-    throw error
-  }
+  const record = recordOf(deps, call, span)
+  if (span !== null) record.catch((error) => span.end(error instanceof Problem ? error.code : 'not asked'))
+  return record
 }
 
 /** By the semantic conventions for generative models; what was said is in none of it. */

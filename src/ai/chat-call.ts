@@ -101,7 +101,8 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
   })
   let release: () => void
   try {
-    release = await limiter.acquire(caller.userId, signal)
+    const place = limiter.acquire(caller.userId, signal)
+    release = place instanceof Promise ? await place : place
   } catch (error) {
     await record.release()
     throw error

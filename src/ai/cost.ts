@@ -7,6 +7,7 @@ import {
   type Model,
   type Price,
   type Route,
+  type VendorEntry,
 } from '#models/catalogue.ts'
 import { FILE_SEARCH, NO_SEARCHES, type Searches, WEB_SEARCH } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
@@ -154,12 +155,15 @@ const priceLists = new WeakMap<Vendors['vendors'], Map<string, readonly Price[]>
 /** Its vendor's price, or, of a model that this vendor does not list (as a proxy does not), the price at another. */
 function priceOf({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
   const own = vendors[vendor]
-  for (const some of [own === undefined ? [] : [own], Object.values(vendors)]) {
-    for (const name of names) {
-      for (const one of some) {
-        const price = findModel(one, name)?.price ?? listedAt(own, one, name)?.price
-        if (price) return price
-      }
+  const price = own === undefined ? null : priceAt([own], own, names)
+  return price ?? priceAt(Object.values(vendors), own, names)
+}
+
+function priceAt(some: readonly VendorEntry[], asked: VendorEntry | undefined, names: readonly string[]): Price | null {
+  for (const name of names) {
+    for (const one of some) {
+      const price = findModel(one, name)?.price ?? listedAt(asked, one, name)?.price
+      if (price) return price
     }
   }
   return null

@@ -80,7 +80,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
   const ownHolds = isAlone({ db, config }) ? createOwnHolds(db) : null
-  const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries, ownHolds?.counted))
+  const writes = createWrites(db, nodeId, ownHolds)
   /** What calls hold whose ends wait in the spool, by the ends' ids. */
   const spooledHolds = new Map<string, Granted>()
   const giveBack = (granted: Granted) => {
@@ -121,7 +121,11 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     const id = note?.id ?? nextId(record?.startedAt ?? clock.now())
     const allowanceNanos = record === null ? null : needs.planBudget(record.tier).nanos
     const settled = {
-      ...{ id, record, allowanceNanos, note: note && { userId: note.userId, id } },
+      kind: 'settle' as const,
+      id,
+      record,
+      allowanceNanos,
+      note: note && { userId: note.userId, id },
       // What is held in memory stands in no row.
       granted: ownHolds === null ? granted : null,
     }
@@ -130,31 +134,10 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       await spool.add({ ...settled, nodeId })
     }
     if (spool.isFailing()) return keep()
-    if (!(await written({ kind: 'settle', ...settled }))) await keep()
+    if (!(await writes.written(settled))) await keep()
     else if (granted !== null) ownHolds?.release(granted)
     // Where the database takes nothing they are told so.
     if (granted !== null) wakeWaiting(waits, granted)
-  }
-
-  /** @returns false where the database does not take it. */
-  const written = async (entry: Entry): Promise<boolean> => {
-    let isFirst = true
-    for (const delay of [...RETRY_DELAYS_MS, null]) {
-      try {
-        // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
-        if (isFirst) await writes.add(entry)
-        else await writeEntries(db, nodeId, [entry], ownHolds?.counted)
-        return true
-      } catch (error) {
-        // The try before was committed, or another node has taken this one for dead and recorded its call.
-        if (!isFirst && isUniqueViolation(error)) return isThere(ownHolds)
-        const failure = databaseFailure(error)
-        if (delay === null || (failure !== null && failure !== 'busy')) return false
-        isFirst = false
-        await new Promise((resolve) => setTimeout(resolve, delay))
-      }
-    }
-    return false
   }
 
   /** What failed among others is tried again alone: one claim that cannot be written refuses no other. */
@@ -173,41 +156,44 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     }
   }
 
-  return {
-    async reserve(call) {
-      const limits = limitsOf(needs, call)
-      const { userId, promptTokens, promptNanos, tokenNanos, completionTokens, completionTokensMin } = call
-      const { choices, isTrial, signal } = call
-      if (limits.length === 0) {
-        const at = clock.now()
-        return { completionTokens, at, granted: null, open: opened(call, at) }
-      }
+  const reserved = (call: ReserveCall, granted: Granted): Reservation => {
+    const { completionTokens, at } = granted
+    return { completionTokens, at, granted, open: opened(call, at) }
+  }
 
-      const until = performance.now() + WAIT_MS
-      while (true) {
-        const claim: BudgetClaim = {
-          ...{ userId, at: clock.now(), limits, promptTokens, promptNanos, tokenNanos },
-          ...{ completionTokens, completionTokensMin, choices, isTrial },
-        }
-        const answer = await claimed(claim)
-        if (answer === null) throw new Error('a claim was not answered')
-        if (signal?.aborted) {
-          if (answer.is === 'granted') await settleEntry(answer.granted, null, null)
-          throw signal.reason
-        }
-        if (answer.is === 'granted') {
-          const { granted } = answer
-          const { at } = granted
-          return { completionTokens: granted.completionTokens, at, granted, open: opened(call, at) }
-        }
-        const budget = waitName(userId, answer.scope)
-        if (answer.is === 'exhausted') {
-          if (!isTrial) waits.wakeAll(budget)
-          throw exhausted(answer)
-        }
-        if (performance.now() > until) throw usageProblem('budget_busy', { headers: { 'Retry-After': '5' } })
-        await waits.anotherEnds(budget, signal)
+  /** Waits for other calls of a budget while it is short. */
+  const reserve = async (call: ReserveCall, limits: BudgetLimit[]): Promise<Reservation> => {
+    const { userId, isTrial, signal } = call
+    const until = performance.now() + WAIT_MS
+    while (true) {
+      const answer = await claimed(claimOf(call, limits, clock.now()))
+      if (answer === null) throw new Error('a claim was not answered')
+      if (signal?.aborted) {
+        if (answer.is === 'granted') await settleEntry(answer.granted, null, null)
+        throw signal.reason
       }
+      if (answer.is === 'granted') return reserved(call, answer.granted)
+      const budget = waitName(userId, answer.scope)
+      if (answer.is === 'exhausted') {
+        if (!isTrial) waits.wakeAll(budget)
+        throw exhausted(answer)
+      }
+      if (performance.now() > until) throw usageProblem('budget_busy', { headers: { 'Retry-After': '5' } })
+      await waits.anotherEnds(budget, signal)
+    }
+  }
+
+  return {
+    reserve(call) {
+      const { completionTokens, signal } = call
+      const limits = limitsOf(needs, call)
+      const at = clock.now()
+      if (limits.length === 0) {
+        return Promise.resolve({ completionTokens, at, granted: null, open: opened(call, at) })
+      }
+      const isReady = ownHolds !== null && !spool.isFailing() && !signal?.aborted
+      const granted = isReady ? ownHolds.reserveAtOnce(claimOf(call, limits, at)) : null
+      return granted === null ? reserve(call, limits) : Promise.resolve(reserved(call, granted))
     },
     settle: (reservation, record) =>
       settleEntry(reservation?.granted ?? null, storable(record), reservation?.open ?? null),
@@ -223,10 +209,61 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   }
 }
 
+/** In batches: what comes at one moment is one transaction. */
+function createWrites(db: Deps['db'], nodeId: string, ownHolds: OwnHolds | null) {
+  const batches = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries, ownHolds?.counted))
+
+  /** What failed among others is tried again alone: one record that cannot be written keeps no other from it. */
+  const writtenAlone = async (entry: Entry, failed: unknown): Promise<boolean> => {
+    let error = failed
+    for (const delay of RETRY_DELAYS_MS) {
+      if (!mayPass(error)) return false
+      await new Promise((resolve) => setTimeout(resolve, delay))
+      try {
+        await writeEntries(db, nodeId, [entry], ownHolds?.counted)
+        return true
+      } catch (again) {
+        // The try before was committed, or another node has taken this one for dead and recorded its call.
+        if (isUniqueViolation(again)) return isThere(ownHolds)
+        error = again
+      }
+    }
+    return false
+  }
+
+  return {
+    ...batches,
+    /** Tried at once, then after pauses; false where the database does not take it. */
+    written: (entry: Entry): Promise<boolean> => batches.add(entry).then(yes, (error) => writtenAlone(entry, error)),
+  }
+}
+
+const yes = () => true
+
+function mayPass(error: unknown): boolean {
+  const failure = databaseFailure(error)
+  return failure === null || failure === 'busy'
+}
+
 /** Nobody has told the memory what the commit that wrote it has counted. */
 function isThere(ownHolds: Pick<OwnHolds, 'forget'> | null): true {
   ownHolds?.forget()
   return true
+}
+
+function claimOf(call: ReserveCall, limits: BudgetLimit[], at: Instant): BudgetClaim {
+  return {
+    userId: call.userId,
+    at,
+    limits,
+    promptTokens: call.promptTokens,
+    promptNanos: call.promptNanos,
+    tokenNanos: call.tokenNanos,
+    completionTokens: call.completionTokens,
+    completionTokensMin: call.completionTokensMin,
+    choices: call.choices,
+    isTrial: call.isTrial,
+  }
 }
 
 function wakeWaiting(waits: Pick<BudgetWaits, 'wake'>, { userId, budgets }: Granted): void {

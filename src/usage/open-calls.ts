@@ -43,6 +43,8 @@ export type OpenCallTerms = Omit<OpenCall, 'userId' | 'keyId' | 'promptTokens'>
 
 type Entry = {
   call: OpenCall
+  /** Where it stands among those that run; -1: nowhere. */
+  at: number
   /** When it is to be noted next. */
   dueMs: number
   /** From the first try to note it, and kept: whether one that broke off was committed cannot be told. */
@@ -73,8 +75,9 @@ const ROWS_MAX = 500
 type Deps = Pick<Platform, 'db' | 'log'>
 
 export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: Instant) => string): OpenCalls {
-  // In the order in which they are due: who is noted goes to the end.
-  const entries = new Set<Entry>()
+  // No Set: as it turns over, each table that it gave up keeps the next alive, and all calls in them, until a whole collection;
+  // at 5,000 calls a second that was a fifth of the CPU.
+  const entries: Entry[] = []
   const say = seldom((details, message) => log.warn(details, message))
   let timer: NodeJS.Timeout | null = null
   let isNoting = false
@@ -93,17 +96,21 @@ export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: 
   }
 
   const takeDue = (now: number): Entry[] => {
-    const due: Entry[] = []
-    for (const entry of entries) {
-      if (entry.dueMs > now || due.length >= ROWS_MAX) break
-      due.push(entry)
-    }
-    for (const entry of due) {
-      entries.delete(entry)
-      entry.dueMs = now + NOTE_AFTER_MS
-      entries.add(entry)
-    }
+    const due = entries.filter(({ dueMs }) => dueMs <= now).slice(0, ROWS_MAX)
+    for (const entry of due) entry.dueMs = now + NOTE_AFTER_MS
     return due
+  }
+
+  /** The last takes its place: their order says nothing. */
+  const remove = (entry: Entry) => {
+    const { at } = entry
+    if (at === -1) return
+    const last = entries.pop() as Entry
+    if (last !== entry) {
+      entries[at] = last
+      last.at = at
+    }
+    entry.at = -1
   }
 
   /** One that cannot be told keeps no other from being noted. */
@@ -156,12 +163,13 @@ export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: 
 
   return {
     open(call) {
-      const entry: Entry = { call, dueMs: performance.now() + NOTE_AFTER_MS, id: null, noted: null, noting: null }
-      if (timer !== null) entries.add(entry)
+      const dueMs = performance.now() + NOTE_AFTER_MS
+      const entry: Entry = { call, at: -1, dueMs, id: null, noted: null, noting: null }
+      if (timer !== null) entry.at = entries.push(entry) - 1
       return { entry }
     },
     close({ entry }) {
-      entries.delete(entry)
+      remove(entry)
       return entry.id === null ? null : { userId: entry.call.userId, id: entry.id, noting: entry.noting }
     },
     start() {

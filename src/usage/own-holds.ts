@@ -9,12 +9,14 @@ import { prepared } from '#platform/db/prepared.ts'
 import { alertOfRefusal } from './alerts.ts'
 import {
   type Amounts,
+  amountsOf,
   type Budget,
   type BudgetAnswer,
   type BudgetClaim,
   type BudgetLimit,
   claimOne,
   type Granted,
+  granted,
   NO_LIMIT,
   openPeriod,
   type Refusal,
@@ -24,6 +26,8 @@ import { periodsAt } from './periods.ts'
 import { type Counted, periodsOf } from './settlements.ts'
 
 export type OwnHolds = {
+  /** Without a turn of the queue; null where `reserve` has more to do or to say. */
+  reserveAtOnce(claim: BudgetClaim): Granted | null
   reserve(claim: BudgetClaim): Promise<BudgetAnswer>
   /** After what the call used is counted: meanwhile it may count twice, and never not at all. */
   release(granted: Granted): void
@@ -92,6 +96,16 @@ export function createOwnHolds(db: Db): OwnHolds {
   }
 
   return {
+    reserveAtOnce(claim) {
+      const { completionTokens } = claim
+      try {
+        const taken = takeNow(claim, amountsOf(claim, completionTokens))
+        return 'refusal' in taken && taken.refusal === null ? granted(claim, completionTokens) : null
+      } catch {
+        // The database cannot be read: `reserve` fails of it.
+        return null
+      }
+    },
     reserve: (claim) =>
       claimOne(claim, take, (refusal) => commitAsync(db, (run) => alertOfRefusal({ db, run }, claim, refusal))),
     release({ userId, at, budgets, tokens, nanos }) {

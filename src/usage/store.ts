@@ -25,11 +25,9 @@ export function recordQueries(db: Db, records: UsageRecord[], nextId: () => stri
   const queries: CompiledQuery[] = []
   for (let from = 0; from < records.length; from += ROWS_MAX) {
     const rows = records.slice(from, from + ROWS_MAX).map((record) => rowOf(record, nextId()))
-    queries.push(
-      compiled(db, `records:${rows.length}`, rows.flatMap(Object.values), () =>
-        db.insertInto('usage_records').values(rows),
-      ),
-    )
+    const values: unknown[] = []
+    for (const row of rows) for (const name in row) values.push(row[name as keyof typeof row])
+    queries.push(compiled(db, `records:${rows.length}`, values, () => db.insertInto('usage_records').values(rows)))
   }
   const days = daySums(records)
   for (const day of days) {

@@ -51,7 +51,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       },
       bodyLimit: gateway.bodyBytesMax,
     },
-    async (request, reply) => {
+    (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
       const call: GatewayCall = {

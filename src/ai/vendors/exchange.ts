@@ -3,8 +3,9 @@
 import type { Agent, Dispatcher } from 'undici'
 import { traceparentOf } from '#platform/telemetry/trace-context.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
-import { createBody } from './body.ts'
+import { encodingOf } from './decompress.ts'
 import { failureFromWire } from './failures.ts'
+import { type PackedBody, packedBody } from './packed-body.ts'
 import { limitSilence } from './silence.ts'
 import type { ReplyHeaders, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
@@ -49,6 +50,7 @@ export function dispatch(
   let isOver = false
   let hasBegun = false
   let hasHead = false
+  let packed: PackedBody | null = null
 
   const span = tracing?.tracer.start('POST', { ...ofVendorCall(origin), parent: listener.parent ?? undefined }) ?? null
 
@@ -62,7 +64,7 @@ export function dispatch(
     if (isOver) return
     finish(wordOf(error))
     controller?.abort(error instanceof Error ? error : new Error('aborted'))
-    body.destroy()
+    packed?.destroy()
     listener.onFailure(error)
   }
   const onAbort = () => fail(signal.reason)
@@ -76,17 +78,15 @@ export function dispatch(
     silence.limit(timeouts.idleTimeoutMs)
   }
 
-  const body = createBody(() => controller, {
-    onData: (chunk) => {
-      if (!isOver) listener.onData(chunk)
-    },
-    onEnd() {
-      if (isOver) return
-      finish(null)
-      listener.onEnd()
-    },
-    onUnreadable: (words, cause) => fail(new VendorError('nonsense', words, { cause })),
-  })
+  const onData = (chunk: Buffer) => {
+    if (!isOver) listener.onData(chunk)
+  }
+  const onEnd = () => {
+    if (isOver) return
+    finish(null)
+    listener.onEnd()
+  }
+  const onUnreadable = (words: string, cause?: unknown) => fail(new VendorError('nonsense', words, { cause }))
 
   if (signal.aborted) {
     queueMicrotask(onAbort)
@@ -116,23 +116,28 @@ export function dispatch(
         // The caller may have left while the connection was being made.
         if (isOver) started.abort(new Error('aborted'))
       },
-      onResponseStart(_controller, status, headers) {
+      onResponseStart(socket, status, headers) {
         if (isOver) return
         hasHead = true
         silence.heard()
         // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
         if (!hasBegun) silence.limit(Math.max(timeouts.firstByteTimeoutMs, timeouts.idleTimeoutMs))
         if (status < 200) return
-        body.begin(headers['content-encoding'])
+        const encoding = encodingOf(headers['content-encoding'])
+        if (encoding !== '') packed = packedBody(encoding, socket, { onData, onEnd, onUnreadable })
         span?.set({ 'http.response.status_code': status })
         listener.onHead(status, headers)
       },
       onResponseData(_controller, chunk) {
         if (isOver) return
         silence.heard()
-        body.write(chunk)
+        if (packed === null) listener.onData(chunk)
+        else packed.write(chunk)
       },
-      onResponseEnd: () => body.end(),
+      onResponseEnd() {
+        if (packed === null) onEnd()
+        else packed.end()
+      },
       onResponseError(_controller, error) {
         if (!isOver) fail(failureFromWire(error, { isStale: isReused && !hasHead }))
       },
@@ -142,11 +147,11 @@ export function dispatch(
   return {
     pause() {
       silence.pause()
-      body.pause()
+      ;(packed ?? controller)?.pause()
     },
     resume() {
       silence.resume()
-      body.resume()
+      ;(packed ?? controller)?.resume()
     },
     begun,
     fail,

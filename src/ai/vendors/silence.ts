@@ -28,8 +28,10 @@ export function limitSilence(firstMs: number, onSilence: (limitMs: number) => vo
       heardMs = performance.now()
     },
     limit(ms) {
-      if (ms === limitMs) return
+      const isLater = ms >= limitMs
       limitMs = ms
+      // The timer finds it when it looks.
+      if (isLater) return
       clearTimeout(timer)
       timer = setTimeout(look, ms)
     },

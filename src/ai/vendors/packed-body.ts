@@ -1,11 +1,9 @@
-// The body of a vendor's answer, decompressed where a proxy or server has compressed it though it was asked not to, and
+// The body of a vendor's answer that a proxy or server has compressed though it was asked not to, decompressed as it comes and
 // paused with its reader: the socket stands still while either the reader or the decompression is full.
 import type { Transform } from 'node:stream'
-import { decoderFor, encodingOf } from './decompress.ts'
+import { decoderFor } from './decompress.ts'
 
-export type Body = {
-  /** The head has come. */
-  begin(contentEncoding: string | string[] | undefined): void
+export type PackedBody = {
   write(chunk: Buffer): void
   /** What is still being decompressed comes before `onEnd`. */
   end(): void
@@ -21,9 +19,11 @@ export type BodyEvents = {
   onUnreadable(words: string, cause?: unknown): void
 }
 
-/** `socket` is null before there is one. */
-export function createBody(socket: () => { pause(): void; resume(): void } | null, events: BodyEvents): Body {
-  let encoding = ''
+export function packedBody(
+  encoding: string,
+  socket: { pause(): void; resume(): void },
+  events: BodyEvents,
+): PackedBody {
   let decoder: Transform | null = null
   let isFull = false
   let isPaused = false
@@ -37,7 +37,7 @@ export function createBody(socket: () => { pause(): void; resume(): void } | nul
     opened.on('data', events.onData)
     opened.on('drain', () => {
       isFull = false
-      if (!isPaused) socket()?.resume()
+      if (!isPaused) socket.resume()
     })
     opened.on('end', events.onEnd)
     opened.on('error', (cause) => events.onUnreadable('sent an answer that cannot be decompressed', cause))
@@ -46,18 +46,11 @@ export function createBody(socket: () => { pause(): void; resume(): void } | nul
   }
 
   return {
-    begin(contentEncoding) {
-      encoding = encodingOf(contentEncoding)
-    },
     write(chunk) {
-      if (encoding === '') {
-        events.onData(chunk)
-        return
-      }
       decoder ??= openDecoder(chunk)
       if (decoder === null || decoder.write(chunk)) return
       isFull = true
-      socket()?.pause()
+      socket.pause()
     },
     end() {
       if (decoder === null) events.onEnd()
@@ -65,13 +58,13 @@ export function createBody(socket: () => { pause(): void; resume(): void } | nul
     },
     pause() {
       isPaused = true
-      socket()?.pause()
+      socket.pause()
       decoder?.pause()
     },
     resume() {
       isPaused = false
       decoder?.resume()
-      if (!isFull) socket()?.resume()
+      if (!isFull) socket.resume()
     },
     destroy: () => decoder?.destroy(),
   }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { getHeapSpaceStatistics } from 'node:v8'
+import { createOpenCalls, type OpenCall, type OpenHandle } from './open-calls.ts'
+
+test('calls that have ended are garbage of the young kind', (t) => {
+  // None runs for a second: neither is asked.
+  const calls = createOpenCalls({ db: null as never, log: { warn() {} } as never }, 'node', () => 'id')
+  calls.start()
+  t.after(() => calls.stop())
+  const running: OpenHandle[] = Array.from({ length: 64 }, () => calls.open(aCall()))
+  const turnOver = (times: number) => {
+    for (let n = 0; n < times; n++) {
+      calls.close(running[n % running.length] as OpenHandle)
+      running[n % running.length] = calls.open(aCall())
+    }
+  }
+  turnOver(5_000)
+
+  const before = oldBytes()
+  turnOver(20_000)
+
+  // They held 80 MB; what runs now is a quarter of one.
+  assert.ok(oldBytes() - before < 8e6, `${oldBytes() - before} bytes more in the old generation`)
+})
+
+/** With what hangs on it: the request, its reply, and whatever its end needs. */
+function aCall(): OpenCall {
+  const hanging = Array.from({ length: 500 }, (_, index) => index)
+  return {
+    ...{ userId: 'ada', keyId: null, tier: 'pro', route: '/v1/chat/completions', vendor: 'openai', model: 'm' },
+    ...{ promptTokens: 1, costUsd: 0, requestId: null, endUser: '', labels: '', startedAt: '2026-11-20T09:00:00.000Z' },
+    // Never asked; it holds on to them.
+    soFar: () => hanging && null,
+  }
+}
+
+function oldBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? 0
+}
