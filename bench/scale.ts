@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
 import { createLinking } from '#audit/linking.ts'
-import { type Db, transaction, withoutTimeLimit } from '#platform/db/db.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { readConfig } from '#src/config.ts'
@@ -65,14 +65,9 @@ async function measure(users: number, server: string | null): Promise<Measured> 
     await first.stop()
     const begun = performance.now()
     const opened = openDatabase({ databaseUrl: database?.url ?? null, dataDir })
-    await transaction(opened.db, async (db) => {
-      // A fill takes longer than any statement of the service may.
-      await withoutTimeLimit(db)
-      await fill(db, users)
-      await sql`update users set subscription_tier = 'enterprise', subscription_status = 'active' where email = ${PERSON.email}`.execute(
-        db,
-      )
-    })
+    await fill(opened.db, users)
+    await sql`update users set subscription_tier = 'enterprise', subscription_status = 'active'
+      where email = ${PERSON.email}`.execute(opened.db)
     await opened.close()
     const fillS = (performance.now() - begun) / 1_000
     const service = await startService(env, { dataDir })
@@ -218,10 +213,7 @@ async function signIns(server: string): Promise<void> {
   const { db, clock } = platform
   const linking = createLinking(platform)
   try {
-    await transaction(db, async (tx) => {
-      await withoutTimeLimit(tx)
-      await fill(tx, 1_000)
-    })
+    await fill(db, 1_000)
     await sql`truncate audit_log`.execute(db)
     linking.start()
     const rate = async (isAudited: boolean) => {

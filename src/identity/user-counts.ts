@@ -78,3 +78,25 @@ export async function countUsersSince(db: Db, since: Instant): Promise<number> {
     .executeTakeFirstOrThrow()
   return Number(users ?? 0) + Number(rest)
 }
+
+/** The beginning of a day, and how many came since. Null: of time itself, or its end. */
+export type DayEdge = { at: Instant | null; newer: number }
+
+/** Counted from the newest: the last edge above the user at `first`, and the first below the one before `last`. */
+export async function dayEdgesAround(db: Db, first: number, last: number): Promise<{ above: DayEdge; below: DayEdge }> {
+  const days = await db
+    .selectFrom('user_counts')
+    .select(['day', ({ fn }) => fn.sum<number>('users').as('users')])
+    .groupBy('day')
+    .orderBy('day', 'desc')
+    .execute()
+  let above: DayEdge = { at: null, newer: 0 }
+  let newer = 0
+  for (const { day, users } of days) {
+    newer += Number(users)
+    const edge = { at: `${day}T00:00:00.000Z`, newer }
+    if (newer >= last) return { above, below: edge }
+    if (newer <= first) above = edge
+  }
+  return { above, below: { at: null, newer } }
+}

@@ -70,6 +70,31 @@ test('the numbers are those of the people', async (t) => {
   await assert.rejects(listUsers(db, { page: 1, limit: 1, cursor: 'bm8gY3Vyc29y' }), { status: 422 })
 })
 
+test('pages of every size are parts of one list, whatever days people came on', async (t) => {
+  const app = await testApp(t)
+  let person = 0
+  for (const cameThatDay of [3, 1, 0, 4, 2]) {
+    for (let n = 0; n < cameThatDay; n++) await app.as(`person-${person++}`)
+    app.clock.advance(86_400_000)
+  }
+  const { db } = app.platform
+  const { users, total } = await listUsers(db, { page: 1, limit: 100 })
+  assert.equal(total, person)
+  const list = users.map(({ id }) => id)
+
+  for (let limit = 1; limit <= total; limit++) {
+    const paged: string[][] = []
+    for (let page = 1; page <= Math.ceil(total / limit) + 1; page++) {
+      paged.push((await listUsers(db, { page, limit })).users.map(({ id }) => id))
+    }
+    assert.deepEqual(paged.flat(), list, `pages of ${limit}`)
+    assert.ok(
+      paged.slice(0, -2).every((page) => page.length === limit),
+      `pages of ${limit}`,
+    )
+  }
+})
+
 test('more old sessions than a slice holds are all removed, and no others', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')

@@ -9,7 +9,7 @@ import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { announceUserChange } from '../user-changes.ts'
-import { countUsers, countUsersSince } from '../user-counts.ts'
+import { countUsers, countUsersSince, dayEdgesAround } from '../user-counts.ts'
 import { emailKey, isSuperuser, type User, updateUser } from '../users.ts'
 
 export type UserChanges = {
@@ -93,7 +93,7 @@ export type UserPage = {
   next_cursor: string | null
 }
 
-/** Newest first; `page` counts from 1, and is walked to from the nearer end. */
+/** Newest first; `page` counts from 1. */
 export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promise<UserPage> {
   const { users: total } = await countUsers(db)
   const users = cursor === undefined ? await usersOfPage(db, page, limit, total) : await usersBelow(db, cursor, limit)
@@ -120,12 +120,15 @@ export async function findUsers(db: Db, find: string, { page, limit }: PageOf): 
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** Walked to from the nearer edge of its days, whose counts are known: a million users are as near as a thousand. */
 async function usersOfPage(db: Db, page: number, limit: number, total: number): Promise<ListedUser[]> {
-  const offset = (page - 1) * limit
-  const fromEnd = total - offset - limit
-  if (offset >= total) return []
-  const isNearEnd = fromEnd < offset
-  const order = isNearEnd ? 'asc' : 'desc'
+  const first = (page - 1) * limit
+  const last = Math.min(first + limit, total)
+  if (first >= total) return []
+  const { above, below } = await dayEdgesAround(db, first, last)
+  const isFromBelow = below.newer - last < first - above.newer
+  const order = isFromBelow ? 'asc' : 'desc'
+  const { at } = isFromBelow ? below : above
   const users = await db
     .selectFrom('users')
     .select(LISTED)
@@ -134,10 +137,11 @@ async function usersOfPage(db: Db, page: number, limit: number, total: number): 
       e
         .selectFrom('users')
         .select('id')
+        .$if(at !== null, (query) => query.where('created_at', isFromBelow ? '>=' : '<', at ?? ''))
         .orderBy('created_at', order)
         .orderBy('id', order)
-        .limit(isNearEnd ? Math.min(limit, total - offset) : limit)
-        .offset(isNearEnd ? Math.max(0, fromEnd) : offset),
+        .limit(last - first)
+        .offset(isFromBelow ? Math.max(0, below.newer - last) : first - above.newer),
     )
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
