@@ -251,6 +251,25 @@ export async function hasDocuments(db: Db, userId: string): Promise<boolean> {
   return row !== undefined
 }
 
+/** Those of the users who have documents. */
+export async function withDocuments(db: Db, users: readonly string[]): Promise<Set<string>> {
+  const full = new Set<string>()
+  for (let from = 0; from < users.length; from += USERS_A_STATEMENT) {
+    const rows = await db
+      .selectFrom('rag_stores')
+      .select('user_id')
+      .where('user_id', 'in', users.slice(from, from + USERS_A_STATEMENT))
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('rag_documents').select('id').whereRef('rag_documents.user_id', '=', 'rag_stores.user_id')),
+      )
+      .execute()
+    for (const { user_id } of rows) full.add(user_id)
+  }
+  return full
+}
+
+const USERS_A_STATEMENT = 500
+
 /** Whether a document is searched by this embedder's vectors. */
 export async function isEmbeddedWith(db: Db, userId: string, embedder: string): Promise<boolean> {
   const row = await db

@@ -88,6 +88,8 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
       return done
     },
     forget: (userId: string) => void cache.delete(userId),
+    /** Whose is in memory. */
+    users: () => [...cache.keys()],
     /** Of all users, as counted. */
     bytes: () => cache.values().reduce((sum, { bytes }) => sum + bytes, 0),
   }
