@@ -70,7 +70,7 @@ const OWN_MIN = 0.45
 /** Of each ranking, where several are fused. */
 const FUSED_MIN = 50
 
-type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'embedder' | 'vectors'>
+type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'turns' | 'embedder' | 'vectors'>
 export type SearchDeps = FindDeps & RerankDeps & Pick<RagDeps, 'embedderNamed'>
 
 export type Search = {
@@ -88,8 +88,10 @@ export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery
   const { userId } = call.caller
   const serving = await servingEmbedder(query.mode === 'lexical' ? { ...deps, embedder: null } : deps, userId)
   const wide = { ...query, topK: candidatesOf(deps, query) }
-  const found = await metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
-    findChunks(deps, userId, wide, call.signal, serving),
+  const found = await deps.turns.during(userId, () =>
+    metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
+      findChunks(deps, userId, wide, call.signal, serving),
+    ),
   )
   const warnings = serving.warning === null ? found.warnings : [serving.warning]
   return { ...found, ...(await reranked(deps, call, query, { ...found, warnings })) }
@@ -114,7 +116,7 @@ export function sizeOf({ queries }: SearchQuery): number {
 
 /** Not metered. */
 export async function findChunks(
-  { db, shelves, embedder, vectors }: FindDeps,
+  { db, shelves, turns, embedder, vectors }: FindDeps,
   userId: string,
   { queries, topK, minScore = 0, conditions, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
@@ -138,14 +140,17 @@ export async function findChunks(
   const rankings = Math.max(1, queries.length * (embedded === null || mode === 'dense' ? 1 : 2))
   const count = rankings === 1 ? topK : Math.max(FUSED_MIN, topK * 2)
 
-  const { byWords, documents, rest } = await shelves.use(userId, (shelf) => {
-    const documents = new Map(rowsIn(shelf).map((row) => [row.version, row]))
-    const open = openSlots(shelf, documents, conditions)
-    return {
-      documents,
-      byWords: mode === 'dense' && !byWordsAlone ? [] : rankedByWords(shelf, open, queries, count),
-      rest: minScore > 0 ? [] : someOf(shelf, open, topK),
-    }
+  const { byWords, documents, rest } = await turns.take(userId, async () => {
+    signal.throwIfAborted()
+    return shelves.use(userId, (shelf) => {
+      const documents = new Map(rowsIn(shelf).map((row) => [row.version, row]))
+      const open = openSlots(shelf, documents, conditions)
+      return {
+        documents,
+        byWords: mode === 'dense' && !byWordsAlone ? [] : rankedByWords(shelf, open, queries, count),
+        rest: minScore > 0 ? [] : someOf(shelf, open, topK),
+      }
+    })
   })
   const byVectors: Found[][] = []
   if (embedder !== null && embedded !== null) {
