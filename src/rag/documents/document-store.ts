@@ -2,6 +2,7 @@
 import '../tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import { prepared } from '#platform/db/prepared.ts'
 import type { Original } from '../originals/original-store.ts'
 import type { RagDocumentsTable } from '../tables.ts'
 
@@ -28,13 +29,13 @@ export async function bumpRevision(tx: Db, userId: string): Promise<void> {
     .execute()
 }
 
+const storeOf = prepared<StoreState>(
+  (db) => db.selectFrom('rag_stores').select(['revision', 'embedder']).where('user_id', '=', ''),
+  1,
+)
+
 export async function readStore(db: Db, userId: string): Promise<StoreState> {
-  const row = await db
-    .selectFrom('rag_stores')
-    .select(['revision', 'embedder'])
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  return row ?? { revision: 0, embedder: '' }
+  return (await storeOf(db, userId)) ?? { revision: 0, embedder: '' }
 }
 
 export function findDocument(db: Db, userId: string, id: string): Promise<DocumentRow | undefined> {

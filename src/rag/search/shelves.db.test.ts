@@ -89,7 +89,8 @@ test('a shelf that could not be read is read anew', async (t) => {
   const { db } = app.platform
   const flaky = new Proxy(db, {
     get(target, key) {
-      if (key !== 'selectFrom') return Reflect.get(target, key)
+      const value = Reflect.get(target, key)
+      if (key !== 'selectFrom') return typeof value === 'function' ? value.bind(target) : value
       return (table: 'rag_chunks') => {
         if (isBroken && table === 'rag_chunks') throw new Error('no disk')
         return target.selectFrom(table)
