@@ -55,6 +55,8 @@ export type SearchQuery = {
   topK: number
   /** Chunks below are left out. */
   minScore?: number
+  /** So are those below this share of the best one's score. */
+  minRelativeScore?: number
   conditions: Condition[]
   mode?: Mode
   /** Left out: where there is a model that does. */
@@ -118,7 +120,7 @@ export function sizeOf({ queries }: SearchQuery): number {
 export async function findChunks(
   { db, shelves, turns, embedder, vectors }: FindDeps,
   userId: string,
-  { queries, topK, minScore = 0, conditions, mode = 'auto' }: SearchQuery,
+  { queries, topK, minScore = 0, minRelativeScore = 0, conditions, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
   { isFormer = false, warning = null }: { isFormer?: boolean; warning?: SearchWarning | null } = {},
 ): Promise<Search> {
@@ -163,7 +165,9 @@ export async function findChunks(
   }
 
   const ranked = fused([...byVectors, ...byWords], rest)
-  const best = ranked.filter(({ score }) => Math.max(0, score) >= minScore).slice(0, topK)
+  const highest = ranked.reduce((most, { score }) => Math.max(most, score), 0)
+  const least = Math.max(minScore, minRelativeScore * highest)
+  const best = ranked.filter(({ score }) => Math.max(0, score) >= least).slice(0, topK)
   const isEmpty = best.length === 0
   const near = isEmpty ? ranked.filter(({ score }) => score >= NEAREST.scoreMin).slice(0, NEAREST.count) : best
   const chunks = toFoundChunks(near, await readContents(db, userId, near), documents, userId)
