@@ -39,27 +39,41 @@ function chunkRecall(folder: string): void {
     [1_000, 200],
     [1_600, 0],
   ] as const) {
-    const sums = { ours: 0, bm25: 0, iou: 0, questions: 0 }
+    const sums = { ours: 0, bm25: 0, iou: 0, once: 0, near: 0, nearIou: 0, questions: 0 }
     for (const corpus of chunkEvaluation(folder)) {
       const chunks = chunkText(corpus.text, { size, overlap })
       const texts = chunks.map(({ text }) => text)
-      const found = recall(corpus, chunks, ours(texts))
+      const rank = ours(texts)
+      const found = recall(corpus, chunks, rank)
       sums.ours += found.recall
       sums.iou += found.iou
+      sums.once += found.once
+      const near = recall(corpus, chunks, (query, count) => nearest(rank(query, count)))
+      sums.near += near.recall
+      sums.nearIou += near.iou
       const rankByWords = bm25(texts)
       sums.bm25 += recall(corpus, chunks, (query, count) => rankByWords(query).slice(0, count)).recall
       sums.questions += corpus.questions.length
     }
     rows.push([
       `${size}/${overlap}`,
-      ...[sums.ours, sums.iou, sums.bm25].map((sum) => (sum / sums.questions).toFixed(3)),
+      ...[sums.ours, sums.iou, sums.once, sums.near, sums.nearIou, sums.bm25].map((sum) =>
+        (sum / sums.questions).toFixed(3),
+      ),
     ])
   }
   printTable(
     'chunk-evaluation: share of the answering text within the first 5 chunks, and its intersection over union with them',
-    ['size/overlap', 'words', 'IoU', 'BM25'],
+    ['size/overlap', 'words', 'IoU', 'IoU, overlaps once', `from ${NEAR} of the best`, 'IoU', 'BM25'],
     rows,
   )
+}
+
+/** As `min_relative_score` leaves them. */
+const NEAR = 0.7
+
+function nearest(found: ReturnType<Ranker>): ReturnType<Ranker> {
+  return found.filter(({ score }) => score >= NEAR * (found[0]?.score ?? 0))
 }
 
 function hits(folder: string): void {
@@ -135,9 +149,12 @@ function grown(folder: string): void {
   printTable('XQuAD, English, as the shelf grows by other texts', ['chunks', 'hit@1', 'hit@5'], rows)
 }
 
-/** Intersection over union as chunking_evaluation has it: what is found twice is counted once, what is retrieved counts in full. */
+/**
+ * Intersection over union as chunking_evaluation has it: what is found twice is counted once, what is retrieved counts in full, also where
+ * neighbouring chunks overlap; `once`: these overlaps counted once, too.
+ */
 function recall({ questions }: Corpus, chunks: { start: number; end: number }[], find: Ranker) {
-  const sums = { recall: 0, iou: 0 }
+  const sums = { recall: 0, iou: 0, once: 0 }
   for (const { question, references } of questions) {
     const top = find(question, 5)
       .map(({ index }) => chunks[index] ?? { start: 0, end: 0 })
@@ -155,6 +172,12 @@ function recall({ questions }: Corpus, chunks: { start: number; end: number }[],
     const retrieved = top.reduce((sum, { start, end }) => sum + end - start, 0)
     sums.recall += found / total
     sums.iou += found / (retrieved + total - found)
+    let [covered, to] = [0, 0]
+    for (const { start, end } of top) {
+      covered += Math.max(0, end - Math.max(start, to))
+      to = Math.max(to, end)
+    }
+    sums.once += found / (covered + total - found)
   }
   return sums
 }

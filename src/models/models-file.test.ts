@@ -288,6 +288,49 @@ test('a price is its vendor’s; without one a model costs the vendor’s deares
   assert.equal(dearest.usd, Math.max(...Object.keys(ai.vendors).map((vendor) => cost(vendor, 'nobody knows').usd)))
 })
 
+test('of a model that its vendor has already, what an entry does not say stays', (t) => {
+  const similarity = { unrelated: 0.2, answers: 0.4 }
+  const price = { input: 1 }
+  const models = [
+    { id: 'gemini-embedding-2', similarity },
+    { id: 'gemini-3.8-flash', habits: { vision: false } },
+    { id: 'gemini-3.5-flash-lite', kind: 'rerank' },
+  ]
+  const openAi = [{ id: 'text-embedding-3-small', price }]
+  const file = {
+    vendors: [
+      { name: 'gemini', models },
+      { name: 'openai', models: openAi },
+    ],
+  }
+  const before = readConfig({}).ai
+  const after = readConfig({ MODELS: fileOf(t, file) }).ai
+  const of = (ai: typeof before, vendor: string, id: string) => {
+    const model = ai.vendors[vendor]?.models.find((model) => model.id === id)
+    assert.ok(model, id)
+    return model
+  }
+  const embedder = of(before, 'gemini', 'gemini-embedding-2')
+  assert.ok(embedder.embedding?.tasks && embedder.price)
+  assert.deepEqual(of(after, 'gemini', 'gemini-embedding-2'), {
+    ...embedder,
+    embedding: { ...embedder.embedding, similarity },
+  })
+  const small = of(before, 'openai', 'text-embedding-3-small')
+  assert.deepEqual(of(after, 'openai', 'text-embedding-3-small'), {
+    ...small,
+    price: { input: 1, cached: 1, output: 0 },
+  })
+  const chat = of(before, 'gemini', 'gemini-3.8-flash')
+  const { habits, embedding: _, ...rest } = of(after, 'gemini', 'gemini-3.8-flash')
+  const { habits: usual, ...same } = chat
+  assert.deepEqual(rest, same)
+  assert.deepEqual(Object.keys(habits), Object.keys(usual))
+  assert.notDeepEqual(habits, usual)
+  // Of another kind it is another model.
+  assert.deepEqual(of(after, 'gemini', 'gemini-3.5-flash-lite').habits, {})
+})
+
 const VENDOR = { name: 'groq', dialect: 'openai', base_url: 'https://x.example/v1', models: [{ id: 'a' }] }
 const WRONG: [contents: unknown, says: RegExp][] = [
   ['{', /^MODELS: the file is no JSON/],

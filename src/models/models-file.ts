@@ -183,7 +183,7 @@ function vendorAt(
   }
   const prices = pricesAt(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
   const models = listAt(given.models, `${at}.models`).map((one, index) => {
-    const model = modelAt(one, `${at}.models[${index}]`, dialect, createdSeconds)
+    const model = modelAt(one, `${at}.models[${index}]`, dialect, createdSeconds, known?.models ?? [])
     const found = prices?.find(model.id) ?? null
     return {
       ...model,
@@ -283,19 +283,31 @@ function embeddingsAt(value: unknown, at: string, usual: VendorEntry['embeddings
 
 const MODEL_FIELDS = ['id', 'kind', 'context_tokens', 'output_tokens_max', 'price', 'habits', 'similarity', 'tasks']
 
-function modelAt(value: unknown, at: string, dialect: Dialect, createdSeconds: number): Model {
+/** What is not said of one that its vendor has already, of the same kind, is as it was. */
+function modelAt(
+  value: unknown,
+  at: string,
+  dialect: Dialect,
+  createdSeconds: number,
+  models: readonly Model[],
+): Model {
   const given = object(value, at, MODEL_FIELDS)
+  const id = text(given.id, `${at}.id`, MODEL_ID, "a model's name")
+  const kind = optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding', 'rerank']))
+  const known = models.find((model) => model.id === id && model.kind === (kind ?? model.kind))
   const similarity = optional(given.similarity, (one) => similarityAt(one, `${at}.similarity`))
   const tasks = optional(given.tasks, (one) => tasksAt(one, `${at}.tasks`))
   return {
-    id: text(given.id, `${at}.id`, MODEL_ID, "a model's name"),
-    kind: optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding', 'rerank'])) ?? 'chat',
-    contextTokens: optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)) ?? null,
-    outputTokensMax: optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)) ?? null,
-    price: optional(given.price, (price) => priceAt(price, `${at}.price`)) ?? null,
-    createdSeconds,
-    habits: habitsAt(given.habits, `${at}.habits`, dialect),
-    embedding: { ...(similarity && { similarity }), ...(tasks && { tasks }) },
+    id,
+    kind: kind ?? known?.kind ?? 'chat',
+    contextTokens:
+      optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)) ?? known?.contextTokens ?? null,
+    outputTokensMax:
+      optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)) ?? known?.outputTokensMax ?? null,
+    price: optional(given.price, (price) => priceAt(price, `${at}.price`)) ?? known?.price ?? null,
+    createdSeconds: known?.createdSeconds ?? createdSeconds,
+    habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
+    embedding: { ...known?.embedding, ...(similarity && { similarity }), ...(tasks && { tasks }) },
   }
 }
 

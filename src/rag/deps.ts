@@ -11,6 +11,7 @@ import { createParser } from './ingest/parsers/parser.ts'
 import { openFilePlace } from './originals/file-place.ts'
 import { createShelves } from './search/shelves.ts'
 import { openVectors } from './search/stores/vectors.ts'
+import { createTurns } from './search/turns.ts'
 import { embedderNamed, embedderSet } from './vendor-embedder.ts'
 
 /** Makes the index of a user who has many vectors. */
@@ -63,6 +64,7 @@ export async function openDeps(
     parser: createParser(temporaryFiles),
     pipeline: createIngestPipeline(),
     shelves: createShelves({ db }),
+    turns: createTurns(),
     planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),
     maxTextBytes: config.maxTextBytes,
     maxFileBytes: config.maxFileBytes,

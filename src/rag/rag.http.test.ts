@@ -523,6 +523,32 @@ test('a follow-up is searched with what was asked before', async (t) => {
   assert.equal(new Set(everything.map(({ id }) => id)).size, handbook.length)
 })
 
+test('a search leaves out what is below a share of the best score, where it is told one', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  for (const content of [
+    'Parental leave lasts 26 weeks.',
+    'Leave the keys at the desk.',
+    'Bread rises because of yeast.',
+  ]) {
+    await ada.post('/api/rag/ingest/text', { content })
+  }
+  const scores = async (more: object) => {
+    const { results } = (await ada.post('/api/rag/search', { query: 'How long is parental leave?', ...more })).body
+    return (results as { score: number }[]).map(({ score }) => score)
+  }
+  const [best = 0, second = 0, ...rest] = await scores({})
+  assert.ok(best > second && second > 0 && rest.length === 1)
+  assert.deepEqual(await scores({ min_relative_score: 0.01 }), [best, second])
+  assert.deepEqual(await scores({ min_relative_score: (second / best) * 0.99 }), [best, second])
+  assert.deepEqual(await scores({ min_relative_score: (second / best) * 1.01 }), [best])
+  assert.deepEqual(await scores({ min_relative_score: 1 }), [best], 'the best is never below')
+  assert.deepEqual(await scores({ min_relative_score: 0.01, min_score: best + 0.01 }), [])
+  assert.deepEqual(await scores({ query: 'zzz qqq', min_relative_score: 1 }), [0, 0, 0], 'of nothing, none has less')
+  const refused = await ada.post('/api/rag/search', { query: 'a', min_relative_score: 1.1 })
+  assert.equal(refused.status, 422)
+})
+
 test('a search leaves out what is below min_score, which is 0 unless told', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })

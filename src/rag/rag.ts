@@ -11,7 +11,7 @@ import { answerRoutes } from './answer/routes.ts'
 import { INDEX_JOB, openDeps, type RagNeeds } from './deps.ts'
 import { eraseChunksSlice } from './documents/chunk-store.ts'
 import { eraseDocuments } from './documents/document-store.ts'
-import { letGo, onEmptied } from './documents/emptied.ts'
+import { forgetEmptied, letGo } from './documents/emptied.ts'
 import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { storageRoute } from './documents/storage.ts'
@@ -38,10 +38,7 @@ export async function createRag(
 ) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
-  onEmptied(deps, (userId) => {
-    deps.shelves.forget(userId)
-    deps.vectors.forget(userId)
-  })
+  forgetEmptied(deps, [deps.shelves, deps.vectors])
 
   jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), { lane: 'bulk' })
   const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser(deps.temporaryFiles) }

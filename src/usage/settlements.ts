@@ -24,6 +24,7 @@ export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settl
       change.freedTokens = freed.tokens
       change.freedNanos = freed.nanos
     }
+    if (changesNothing(change)) continue
     const { rows } = await tx.run(settleOf(tx.db, change))
     const [budget] = rows as Watched[]
     const { userId, at, allowanceNanos } = change
@@ -93,6 +94,11 @@ function changesOf(settled: Settlement[]): Change[] {
   }
   if (changes.size === 1) return [...changes.values()]
   return [...changes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
+}
+
+/** A search by words costs nothing and holds nothing. */
+function changesNothing({ usedTokens, usedNanos, freedTokens, freedNanos }: Change): boolean {
+  return usedTokens === 0 && usedNanos === 0 && freedTokens === 0 && freedNanos === 0
 }
 
 /** Gives the row back where an alert may be due. */

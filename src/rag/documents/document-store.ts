@@ -2,6 +2,7 @@
 import '../tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import { prepared } from '#platform/db/prepared.ts'
 import type { Original } from '../originals/original-store.ts'
 import type { RagDocumentsTable } from '../tables.ts'
 
@@ -28,13 +29,13 @@ export async function bumpRevision(tx: Db, userId: string): Promise<void> {
     .execute()
 }
 
+const storeOf = prepared<StoreState>(
+  (db) => db.selectFrom('rag_stores').select(['revision', 'embedder']).where('user_id', '=', ''),
+  1,
+)
+
 export async function readStore(db: Db, userId: string): Promise<StoreState> {
-  const row = await db
-    .selectFrom('rag_stores')
-    .select(['revision', 'embedder'])
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  return row ?? { revision: 0, embedder: '' }
+  return (await storeOf(db, userId)) ?? { revision: 0, embedder: '' }
 }
 
 export function findDocument(db: Db, userId: string, id: string): Promise<DocumentRow | undefined> {
@@ -250,6 +251,25 @@ export async function hasDocuments(db: Db, userId: string): Promise<boolean> {
     .executeTakeFirst()
   return row !== undefined
 }
+
+/** Those of the users who have documents. */
+export async function withDocuments(db: Db, users: readonly string[]): Promise<Set<string>> {
+  const full = new Set<string>()
+  for (let from = 0; from < users.length; from += USERS_A_STATEMENT) {
+    const rows = await db
+      .selectFrom('rag_stores')
+      .select('user_id')
+      .where('user_id', 'in', users.slice(from, from + USERS_A_STATEMENT))
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('rag_documents').select('id').whereRef('rag_documents.user_id', '=', 'rag_stores.user_id')),
+      )
+      .execute()
+    for (const { user_id } of rows) full.add(user_id)
+  }
+  return full
+}
+
+const USERS_A_STATEMENT = 500
 
 /** Whether a document is searched by this embedder's vectors. */
 export async function isEmbeddedWith(db: Db, userId: string, embedder: string): Promise<boolean> {

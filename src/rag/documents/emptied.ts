@@ -4,17 +4,22 @@
  */
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
-import { tidyLater } from '../renewal/serving.ts'
-import { hasDocuments, readStore } from './document-store.ts'
+import { TIDY_JOB, type TidyJob } from '../renewal/serving.ts'
+import { hasDocuments, readStore, withDocuments } from './document-store.ts'
 
 const EMPTIED = 'rag.emptied'
 
 /** Under the user's lock. */
-export async function letGoIfEmpty(deps: Pick<RagDeps, 'jobs' | 'bus'>, tx: Db, userId: string): Promise<void> {
+export async function letGoIfEmpty(
+  { jobs, bus }: Pick<RagDeps, 'jobs' | 'bus'>,
+  tx: Db,
+  userId: string,
+): Promise<void> {
   if (await hasDocuments(tx, userId)) return
-  letGo(deps, tx, userId)
+  letGo({ bus }, tx, userId)
   const { embedder } = await readStore(tx, userId)
-  if (embedder !== '') await tidyLater(deps, tx, { userId, embedder })
+  // Without a key: one that runs already may have looked before.
+  if (embedder !== '') await jobs.enqueue(tx, TIDY_JOB, { userId, embedder } satisfies TidyJob)
 }
 
 /** From the memory of every node. */
@@ -22,6 +27,18 @@ export function letGo({ bus }: Pick<RagDeps, 'bus'>, tx: Db, userId: string): vo
   afterCommit(tx, () => bus.publish(EMPTIED, { userId }))
 }
 
-export function onEmptied({ bus }: Pick<RagDeps, 'bus'>, forget: (userId: string) => void): void {
+/** What this node has in memory: of whom, and how it is let go. */
+type Remembered = { users(): string[]; forget(userId: string): void }
+
+export function forgetEmptied({ bus, db }: Pick<RagDeps, 'bus' | 'db'>, kept: readonly Remembered[]): void {
+  const forget = (userId: string) => {
+    for (const one of kept) one.forget(userId)
+  }
   bus.on(EMPTIED, (payload) => forget((payload as { userId: string }).userId))
+  bus.onGap(async () => {
+    const users = [...new Set(kept.flatMap((one) => one.users()))]
+    // Where nobody can say who still has documents, all are read anew at their next search.
+    const full = await withDocuments(db, users).catch(() => new Set<string>())
+    for (const userId of users) if (!full.has(userId)) forget(userId)
+  })
 }

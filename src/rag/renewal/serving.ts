@@ -6,7 +6,7 @@ import type { Db } from '#platform/db/db.ts'
 import { afterCommit } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { RagDeps } from '../deps.ts'
-import { bumpRevision, type DocumentRow, readStore } from '../documents/document-store.ts'
+import { bumpRevision, type DocumentRow, hasDocuments, readStore } from '../documents/document-store.ts'
 
 export const TIDY_JOB = 'rag.tidy'
 /** Makes the vectors of the embedder that is set. */
@@ -82,5 +82,6 @@ export async function tidyVectors(
     while ((await vectors.tidySlice(db, userId, document, [making, embedder?.id ?? ''])) >= SLICE_ROWS)
   }
   const { embedder: serving } = await readStore(db, userId)
-  await vectors.forgetOthers(db, userId, documents.length === 0 ? '' : serving)
+  // The last document may have gone meanwhile.
+  await vectors.forgetOthers(db, userId, (await hasDocuments(db, userId)) ? serving : '')
 }

@@ -20,6 +20,13 @@ const SearchBody = Type.Object({
       '`lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none.',
   }),
   min_score: Type.Number({ default: 0, minimum: 0, maximum: 1 }),
+  min_relative_score: Type.Number({
+    default: 0,
+    minimum: 0,
+    maximum: 1,
+    description:
+      'A share of the best score; what has less is left out. With 0.7 fewer results come, and hardly one that answers is missing.',
+  }),
   filter: Type.Optional(Nullable(JsonObject)),
   rerank: Type.Optional(
     Type.Boolean({
@@ -44,7 +51,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       config: RAG_READ_POLICY,
     },
     async (request, reply) => {
-      const { query, top_k, mode, min_score, filter, rerank } = request.body
+      const { query, top_k, mode, min_score, min_relative_score, filter, rerank } = request.body
       checkMode(mode, deps)
       checkRerank(rerank, deps)
       const origin = originOf(reply, request.body)
@@ -54,6 +61,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         queries: [query],
         topK: top_k,
         minScore: min_score,
+        minRelativeScore: min_relative_score,
         conditions,
         mode,
         ...(rerank === undefined ? {} : { reranks: rerank }),

@@ -55,6 +55,8 @@ export type SearchQuery = {
   topK: number
   /** Chunks below are left out. */
   minScore?: number
+  /** So are those below this share of the best one's score. */
+  minRelativeScore?: number
   conditions: Condition[]
   mode?: Mode
   /** Left out: where there is a model that does. */
@@ -70,7 +72,7 @@ const OWN_MIN = 0.45
 /** Of each ranking, where several are fused. */
 const FUSED_MIN = 50
 
-type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'embedder' | 'vectors'>
+type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'turns' | 'embedder' | 'vectors'>
 export type SearchDeps = FindDeps & RerankDeps & Pick<RagDeps, 'embedderNamed'>
 
 export type Search = {
@@ -88,8 +90,10 @@ export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery
   const { userId } = call.caller
   const serving = await servingEmbedder(query.mode === 'lexical' ? { ...deps, embedder: null } : deps, userId)
   const wide = { ...query, topK: candidatesOf(deps, query) }
-  const found = await metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
-    findChunks(deps, userId, wide, call.signal, serving),
+  const found = await deps.turns.during(userId, () =>
+    metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
+      findChunks(deps, userId, wide, call.signal, serving),
+    ),
   )
   const warnings = serving.warning === null ? found.warnings : [serving.warning]
   return { ...found, ...(await reranked(deps, call, query, { ...found, warnings })) }
@@ -114,9 +118,9 @@ export function sizeOf({ queries }: SearchQuery): number {
 
 /** Not metered. */
 export async function findChunks(
-  { db, shelves, embedder, vectors }: FindDeps,
+  { db, shelves, turns, embedder, vectors }: FindDeps,
   userId: string,
-  { queries, topK, minScore = 0, conditions, mode = 'auto' }: SearchQuery,
+  { queries, topK, minScore = 0, minRelativeScore = 0, conditions, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
   { isFormer = false, warning = null }: { isFormer?: boolean; warning?: SearchWarning | null } = {},
 ): Promise<Search> {
@@ -138,14 +142,17 @@ export async function findChunks(
   const rankings = Math.max(1, queries.length * (embedded === null || mode === 'dense' ? 1 : 2))
   const count = rankings === 1 ? topK : Math.max(FUSED_MIN, topK * 2)
 
-  const { byWords, documents, rest } = await shelves.use(userId, (shelf) => {
-    const documents = new Map(rowsIn(shelf).map((row) => [row.version, row]))
-    const open = openSlots(shelf, documents, conditions)
-    return {
-      documents,
-      byWords: mode === 'dense' && !byWordsAlone ? [] : rankedByWords(shelf, open, queries, count),
-      rest: minScore > 0 ? [] : someOf(shelf, open, topK),
-    }
+  const { byWords, documents, rest } = await turns.take(userId, async () => {
+    signal.throwIfAborted()
+    return shelves.use(userId, (shelf) => {
+      const documents = new Map(rowsIn(shelf).map((row) => [row.version, row]))
+      const open = openSlots(shelf, documents, conditions)
+      return {
+        documents,
+        byWords: mode === 'dense' && !byWordsAlone ? [] : rankedByWords(shelf, open, queries, count),
+        rest: minScore > 0 ? [] : someOf(shelf, open, topK),
+      }
+    })
   })
   const byVectors: Found[][] = []
   if (embedder !== null && embedded !== null) {
@@ -158,7 +165,9 @@ export async function findChunks(
   }
 
   const ranked = fused([...byVectors, ...byWords], rest)
-  const best = ranked.filter(({ score }) => Math.max(0, score) >= minScore).slice(0, topK)
+  const highest = ranked.reduce((most, { score }) => Math.max(most, score), 0)
+  const least = Math.max(minScore, minRelativeScore * highest)
+  const best = ranked.filter(({ score }) => Math.max(0, score) >= least).slice(0, topK)
   const isEmpty = best.length === 0
   const near = isEmpty ? ranked.filter(({ score }) => score >= NEAREST.scoreMin).slice(0, NEAREST.count) : best
   const chunks = toFoundChunks(near, await readContents(db, userId, near), documents, userId)

@@ -32,8 +32,6 @@ type CachedShelf = UserShelf & {
   bytes: number
   documentBytes: number
   isChanging: boolean
-  /** Under way, or waiting for the one before. */
-  uses: number
   ready: Promise<unknown>
 }
 
@@ -60,18 +58,14 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
         ...emptyShelf(),
         ...NOTHING_READ,
         isChanging: false,
-        uses: 0,
         ready: Promise.resolve(),
       }
       // The last to be used is the last to go.
       cache.delete(userId)
       cache.set(userId, shelf)
-      const isBehind = shelf.uses++ > 0
       // One after the other: two refreshes would shelve the same document twice.
       const done = shelf.ready.then(async () => {
         try {
-          // Of one who asks much at once, between two questions, those of others are read.
-          if (isBehind) await yieldToOthers()
           await refresh(userId, shelf)
         } catch (error) {
           // Half a document may have been shelved.
@@ -80,7 +74,6 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
           throw error
         } finally {
           shelf.isChanging = false
-          shelf.uses--
         }
         return work(shelf)
       })
@@ -88,6 +81,8 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
       return done
     },
     forget: (userId: string) => void cache.delete(userId),
+    /** Whose is in memory. */
+    users: () => [...cache.keys()],
     /** Of all users, as counted. */
     bytes: () => cache.values().reduce((sum, { bytes }) => sum + bytes, 0),
   }

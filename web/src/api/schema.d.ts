@@ -1590,6 +1590,8 @@ export type SearchChunksRequest = {
   mode?: SearchMode
   /** Default: 0. */
   min_score?: number
+  /** A share of the best score; what has less is left out. With 0.7 fewer results come, and hardly one that answers is missing. Default: 0. */
+  min_relative_score?: number
   filter?: JsonObject | null
   /** Whether a model puts the best 30 into their order, a call of its own. Left out: where this server has one; true is refused where it has none. */
   rerank?: boolean

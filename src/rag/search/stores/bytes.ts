@@ -29,6 +29,7 @@ export function openByteVectors(
       return byteRows.eraseSlice(db, userId)
     },
     forget: (userId) => cache.forget(userId),
+    users: () => cache.users(),
 
     async nearest(userId, embedder, query, scope, count) {
       const best = new TopK<Neighbour>(count)
@@ -158,6 +159,7 @@ function createCache(bytesMax: number) {
 
   return {
     forget,
+    users: () => [...users.keys()],
     get(userId: string, key: string, dims: number): Matrix[] | undefined {
       const user = users.get(userId)
       if (user === undefined) return undefined

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { runMaintenance } from '#platform/db/maintenance.ts'
+import { isEmbeddedWith } from '#rag/documents/document-store.ts'
 
 /** Chunks times dimensions; 20 ms on the machine that it was measured on: 6,500 chunks of 1,536 dimensions. */
 export const EXACT_MAX = 10_000_000
@@ -56,19 +57,22 @@ export async function makeIndex(db: Db, databaseUrl: string, of: Indexed): Promi
   const known = await indexesOf(db, '')
   const mine = known.find(({ name }) => name === nameOf(of))
   if (mine?.valid) return true
-  // They may have gone with their account since it was asked for: nobody would drop it any more.
-  const { rows } = await sql`select from rag_halfvecs where ${predicateOf(of)} limit 1`.execute(db)
-  if (rows.length === 0) return true
+  // They may have gone since it was asked for, and then nobody would drop it any more; their vectors go later, in slices.
+  const isWanted = () => isEmbeddedWith(db, of.userId, of.embedder)
+  if (!(await isWanted())) return true
   if (mine === undefined && known.length >= INDEXES_MAX) return false
   const name = sql.id(nameOf(of))
   const drop = sql`drop index concurrently if exists ${name}`
   const create = sql`create index concurrently if not exists ${name} on rag_halfvecs
     using hnsw (${ordered(of.dims)} halfvec_cosine_ops) where ${predicateOf(of)}`
   const statements = mine === undefined ? [create] : [drop, create]
-  await runMaintenance(
-    databaseUrl,
-    statements.map((statement) => statement.compile(db).sql),
-  )
+  const run = (statements: RawBuilder<unknown>[]) =>
+    runMaintenance(
+      databaseUrl,
+      statements.map((statement) => statement.compile(db).sql),
+    )
+  await run(statements)
+  if (!(await isWanted())) await run([drop])
   return true
 }
 

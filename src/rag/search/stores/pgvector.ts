@@ -35,6 +35,7 @@ export async function openPgvector(
   return {
     name: 'pgvector',
     forget() {},
+    users: () => [],
 
     async insert(tx, userId, { version, embedder }, rows) {
       const values = rows.map(

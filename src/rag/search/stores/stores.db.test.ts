@@ -41,6 +41,13 @@ async function fill(
   })
 }
 
+/** A row with nothing behind it. */
+const documentRow = (user_id: string, version: string) => ({
+  ...{ user_id, id: version, version, edition: 0, source: null, metadata_json: {}, chunks: 1, total_chunks: 1 },
+  ...{ characters: 1, embedder: 'e/one', next_embedder: '', kept_in: 'pgvector', original_id: null },
+  created_at: new Date(0).toISOString(),
+})
+
 const documentOf = (version: string, totalChunks: number) => ({ version, edition: 0, totalChunks })
 
 async function storesOf({ platform: { db } }: TestApp): Promise<VectorStore[]> {
@@ -163,6 +170,9 @@ test('a user with many vectors gets an index of his own, which finds what brute 
   assert.equal((await store.nearest(ada, 'e/one', first, all, 10)).length, 10)
   await store.nearest(ada, 'e/one', first, { ...all, documents: [documentOf('small', 20)] }, 10)
   assert.deepEqual(wanted, [{ userId: ada, embedder: 'e/one', dims: DIMS }], 'and none for a few')
+  assert.equal(await makeIndex(db, app.config.databaseUrl ?? '', wanted[0] as Indexed), true)
+  assert.equal(await indexes(), 0, 'none is made for vectors that no document has any more')
+  await db.insertInto('rag_documents').values(documentRow(ada, 'large')).execute()
   assert.equal(await makeIndex(db, app.config.databaseUrl ?? '', wanted[0] as Indexed), true)
   assert.equal(await makeIndex(db, app.config.databaseUrl ?? '', wanted[0] as Indexed), true)
   assert.equal(await indexes(), 1)

@@ -27,6 +27,8 @@ export interface VectorStore {
   /** The nearest chunks within the scope by cosine, nearest first. */
   nearest(userId: string, embedder: string, query: Float32Array, scope: Scope, count: number): Promise<Neighbour[]>
   forget(userId: string): void
+  /** Whose are in memory. */
+  users(): string[]
 }
 
 export type VectorRow = {

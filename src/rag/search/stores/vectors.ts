@@ -101,5 +101,7 @@ export function vectorsIn(inUse: VectorStore, others: readonly VectorStore[]) {
     forget(userId: string): void {
       for (const store of stores) store.forget(userId)
     },
+    /** Whose are in memory. */
+    users: () => stores.flatMap((store) => store.users()),
   }
 }
