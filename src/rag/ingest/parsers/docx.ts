@@ -18,14 +18,14 @@ export function parseDocx(bytes: Uint8Array): Reading {
   if (document === undefined) throw new Unreadable('The file is not a Word document: it has no text part.')
 
   const folder = main.slice(0, main.lastIndexOf('/') + 1)
-  const headings = headingStyles(zip.read(`${folder}styles.xml`, SMALL_PART_MAX))
+  const styles = stylesOf(zip.read(`${folder}styles.xml`, SMALL_PART_MAX))
   const parts = [
     document,
     zip.read(`${folder}footnotes.xml`, SMALL_PART_MAX),
     zip.read(`${folder}endnotes.xml`, SMALL_PART_MAX),
   ]
   const text = parts
-    .map((part) => (part === undefined ? '' : readParagraphs(decodeXml(part), headings)))
+    .map((part) => (part === undefined ? '' : readParagraphs(decodeXml(part), styles)))
     .filter((part) => part !== '')
     .join('\n\n')
   return { text, warnings: leftOut(zip, folder.toLowerCase(), decodeXml(document)) }
@@ -77,38 +77,42 @@ function mainPart(zip: Zip): string {
   return target
 }
 
+type Style = { heading: number; isItem: boolean }
+type Styles = ReadonlyMap<string, Style>
+
 /** Style ids are translated ("berschrift1"); their names ("heading 1") are not. */
-function headingStyles(part: Uint8Array | undefined): Map<string, number> {
-  const levels = new Map<string, number>()
-  let id = ''
-  if (part === undefined) return levels
+function stylesOf(part: Uint8Array | undefined): Styles {
+  const styles = new Map<string, Style>()
+  let style: Style = { heading: 0, isItem: false }
+  if (part === undefined) return styles
   walkXml(decodeXml(part), {
     open(name, attributes) {
-      if (name === 'style') id = attributes().get('styleId') ?? ''
-      else if (name === 'name') {
+      if (name === 'style') {
+        style = { heading: 0, isItem: false }
+        styles.set(attributes().get('styleId') ?? '', style)
+      } else if (name === 'name') {
         const value = attributes().get('val')?.toLowerCase() ?? ''
-        const level = value === 'title' ? 1 : Number(/^heading ([1-6])$/.exec(value)?.[1])
-        if (level >= 1) levels.set(id, level)
-      }
+        style.heading = value === 'title' ? 1 : Number(/^heading ([1-6])$/.exec(value)?.[1] ?? 0)
+      } else if (name === 'numId') style.isItem = attributes().get('val') !== '0'
     },
     close() {},
     text() {},
   })
-  return levels
+  return styles
 }
 
-type Paragraph = {
-  text: string
-  heading: number
-  isItem: boolean
-}
+type Paragraph = Style & { text: string }
 
 type Table = {
   rows: string[][]
   cell: string[]
+  /** The columns that the cell reaches over. */
+  columns: number
 }
 
-function readParagraphs(xml: string, headings: Map<string, number>): string {
+const COLUMNS_MAX = 63
+
+function readParagraphs(xml: string, styles: Styles): string {
   const blocks: { text: string; isItem: boolean }[] = []
   const paragraphs: Paragraph[] = []
   const tables: Table[] = []
@@ -137,14 +141,19 @@ function readParagraphs(xml: string, headings: Map<string, number>): string {
       else if (name === 'br' || name === 'cr') write(tables.length > 0 ? ' ' : '\n')
       else if (name === 'noBreakHyphen') write('-')
       else if (name === 'tbl' && tables.length === TABLES_DEEP_MAX) deeper++
-      else if (name === 'tbl') tables.push({ rows: [], cell: [] })
+      else if (name === 'tbl') tables.push({ rows: [], cell: [], columns: 1 })
       else if (inTable.has(name) && deeper > 0) return
       else if (name === 'tr') tables.at(-1)?.rows.push([])
       else if (name === 'tc') {
         const table = tables.at(-1)
-        if (table) table.cell = []
-      } else if (paragraph && name === 'pStyle') paragraph.heading = headings.get(attributes().get('val') ?? '') ?? 0
+        if (table) Object.assign(table, { cell: [], columns: 1 })
+      } else if (name === 'gridSpan') {
+        const table = tables.at(-1)
+        if (table) table.columns = Math.min(COLUMNS_MAX, Number(attributes().get('val')) || 1)
+      } else if (paragraph && name === 'pStyle')
+        Object.assign(paragraph, styles.get(attributes().get('val') ?? '') ?? { heading: 0, isItem: false })
       else if (paragraph && name === 'numPr') paragraph.isItem = true
+      else if (paragraph && name === 'numId') paragraph.isItem = attributes().get('val') !== '0'
     },
     close(name) {
       if (skippedParts.has(name)) skipped = Math.max(0, skipped - 1)
@@ -156,7 +165,8 @@ function readParagraphs(xml: string, headings: Map<string, number>): string {
       else if (inTable.has(name) && deeper > 0) return
       else if (name === 'tc') {
         const table = tables.at(-1)
-        table?.rows.at(-1)?.push(table.cell.join(' '))
+        // Merged cells are the first of them, and the others are empty.
+        for (let i = 0; table && i < table.columns; i++) table.rows.at(-1)?.push(i === 0 ? table.cell.join(' ') : '')
       } else if (name === 'tbl') {
         const table = tables.pop()
         if (table) place(rowsOf(table, tables.length > 0), false)

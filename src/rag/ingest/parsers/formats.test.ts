@@ -6,7 +6,7 @@ import { parseCsv } from './csv.ts'
 import { parseEpub } from './epub.ts'
 import { parseHtml } from './html.ts'
 import { parsePptx } from './pptx.ts'
-import { docxOf, zipOf } from './samples.ts'
+import { docxOf, paragraph, zipOf } from './samples.ts'
 import { Unreadable } from './unreadable.ts'
 import { parseXlsx } from './xlsx.ts'
 
@@ -36,6 +36,25 @@ test('a web page gives headings, lists, tables and code, and nothing of what a r
     ].join('\n\n'),
   )
   assert.match(warnings[0]?.reason ?? '', /Pictures/)
+})
+
+test('a web page’s tables keep their columns without end tags, and where cells reach over several', async () => {
+  assert.equal(
+    await html('<table><tr><th>Name<th>Age<tr><td>Ann<td>30<tr><td>Bob<td>40</table>'),
+    '| Name | Age |\n| --- | --- |\n| Ann | 30 |\n| Bob | 40 |',
+  )
+  assert.equal(
+    await html(
+      `<table><tr><th>Region<th>City<th>Sum<tr><td rowspan="2">North<td>Kiel<td>1<tr><td>Lund<td>2
+       <tr><td colspan=2>All<td>3</table>`,
+    ),
+    '| Region | City | Sum |\n| --- | --- | --- |\n| North | Kiel | 1 |\n|  | Lund | 2 |\n| All |  | 3 |',
+  )
+})
+
+test('cells of a web page that reach far fill no memory', async () => {
+  const rows = '<tr><td colspan=1000 rowspan=1000>a'.repeat(3_000)
+  assert.ok((await html(`<table>${rows}</table>`)).length < 20_000_000)
 })
 
 test('a web page is read in the encoding that it names', async () => {
@@ -137,6 +156,28 @@ test('a workbook gives each sheet as a table, with its cells as they are shown',
     ].join('\n'),
   )
   assert.deepEqual(warnings, [{ page: null, reason: 'Charts are left out.' }])
+})
+
+test('formulas whose results a workbook does not hold are named as left out', () => {
+  const book = (cells: string) =>
+    parseXlsx(
+      zipOf({
+        '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
+        'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Sums" sheetId="1" r:id="r1"/></sheets></workbook>`,
+        'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/sheet1.xml'] }),
+        'xl/worksheets/sheet1.xml': `<worksheet><sheetData><row><c><v>1</v></c>${cells}</row></sheetData></worksheet>`,
+      }),
+    ).warnings.map(({ reason }) => reason)
+
+  assert.match(book('<c><f>A1*2</f><v></v></c><c><f>A1*3</f></c>').join(), /^Formulas whose results are not stored/)
+  assert.deepEqual(book('<c><f>A1*2</f><v>2</v></c><c t="str"><f>""</f><v></v></c>'), [])
+})
+
+test('a package of another kind is no workbook', () => {
+  const word = docxOf(paragraph('text'), {
+    '_rels/.rels': relations({ r1: ['officeDocument', 'word/document.xml'] }),
+  })
+  assert.throws(() => parseXlsx(word), /not an Excel workbook/)
 })
 
 test('a workbook of few cells far apart is refused before its table is made', () => {

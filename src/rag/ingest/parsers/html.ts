@@ -38,9 +38,26 @@ const blocks = new Set(
 const hidden = new Set(['head', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'select', 'datalist'])
 const voids = new Set('area base br col embed hr img input link meta source track wbr'.split(' '))
 
+type Table = {
+  rows: string[][]
+  cell: string[] | null
+  /** What the cell reaches over. */
+  columns: number
+  down: number
+  /** By column: up to which row, from 1, a cell of an earlier one reaches down. */
+  takenUntil: number[]
+}
+
+/** Cells that a page's tables are filled up with; a few that reach far would make a table that no memory holds. */
+const REACHED_MAX = 1_000_000
+
+function spanOf(value: string | undefined): number {
+  return Math.min(1_000, Math.max(1, Math.trunc(Number(value)) || 1))
+}
+
 export function markdownOf(html: string): { text: string; title: string; hasPictures: boolean } {
   const parts: { text: string; isItem: boolean }[] = []
-  const tables: { rows: string[][]; cell: string[] | null }[] = []
+  const tables: Table[] = []
   const lists: { isOrdered: boolean; count: number }[] = []
   let line = ''
   let prefix = ''
@@ -51,6 +68,7 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
   let inTitle = false
   let title = ''
   let hasPictures = false
+  let reached = 0
 
   const place = (text: string) => {
     const cell = tables.at(-1)?.cell
@@ -70,7 +88,7 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
     line = ''
   }
 
-  const open = (name: string) => {
+  const open = (name: string, attributes: () => Map<string, string>) => {
     if (name === 'title') inTitle = true
     if (hidden.has(name)) skipped++
     if (name === 'img') hasPictures = true
@@ -87,20 +105,29 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
       isItem = true
     } else if (name === 'table' && tables.length === TABLES_DEEP_MAX) deeper++
     else if (deeper > 0) return
-    else if (name === 'table') tables.push({ rows: [], cell: null })
-    else if (name === 'tr') tables.at(-1)?.rows.push([])
-    else if (name === 'td' || name === 'th') {
+    else if (name === 'table') tables.push({ rows: [], cell: null, columns: 1, down: 1, takenUntil: [] })
+    else if (name === 'tr' || name === 'td' || name === 'th') {
       const table = tables.at(-1)
-      if (table) {
-        endCell(table)
+      if (table === undefined) return
+      endCell(table)
+      if (name === 'tr') table.rows.push([])
+      else {
         table.cell = []
+        table.columns = spanOf(attributes().get('colspan'))
+        table.down = spanOf(attributes().get('rowspan'))
       }
     }
   }
-  const endCell = (table: (typeof tables)[number]) => {
+  const endCell = (table: Table) => {
     if (table.cell === null) return
     if (table.rows.length === 0) table.rows.push([])
-    table.rows.at(-1)?.push(table.cell.join(' '))
+    const row = table.rows.at(-1) as string[]
+    // What reaches over several columns or rows is the first of them, and the others are empty.
+    while ((table.takenUntil[row.length] ?? 0) >= table.rows.length && reached++ < REACHED_MAX) row.push('')
+    for (let i = 0; i < table.columns && (i === 0 || reached++ < REACHED_MAX); i++) {
+      if (table.down > 1) table.takenUntil[row.length] = table.rows.length + table.down - 1
+      row.push(i === 0 ? table.cell.join(' ') : '')
+    }
     table.cell = null
   }
   const close = (name: string) => {
@@ -136,8 +163,8 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
   }
 
   walkXml(named(withoutScripts(html.replace(/<!doctype[^<>]*>/i, ''))), {
-    open(qualified) {
-      open(qualified.toLowerCase())
+    open(qualified, attributes) {
+      open(qualified.toLowerCase(), attributes)
     },
     close(qualified) {
       const name = qualified.toLowerCase()

@@ -64,6 +64,27 @@ test('a Word document gives headings, lists and tables, without what was deleted
   )
 })
 
+test('a Word document’s lists may be styles, and its merged cells leave their columns empty', async () => {
+  const cell = (text: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${paragraph(text)}</w:tc>`
+  const bytes = docxOf(
+    [
+      paragraph('one', '<w:pStyle w:val="Bullet"/>'),
+      paragraph('two', '<w:pStyle w:val="Bullet"/>'),
+      paragraph('none', '<w:pStyle w:val="Bullet"/><w:numPr><w:numId w:val="0"/></w:numPr>'),
+      `<w:tbl><w:tr>${cell('Code')}${cell('Name')}${cell('Days')}</w:tr><w:tr>${cell('Sum', '<w:gridSpan w:val="2"/>')}${cell('7')}</w:tr></w:tbl>`,
+    ].join(''),
+    {
+      'word/styles.xml':
+        '<w:styles><w:style w:styleId="Bullet"><w:name w:val="List Bullet"/><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style></w:styles>',
+    },
+  )
+
+  assert.equal(
+    await read('a.docx', bytes),
+    '- one\n- two\n\nnone\n\n| Code | Name | Days |\n| --- | --- | --- |\n| Sum |  | 7 |',
+  )
+})
+
 test('a PDF gives paragraphs with joined lines and words', async () => {
   const page = drawn([
     'The first paragraph goes on for a while and is then hyphen-',

@@ -106,17 +106,18 @@ function trimmed({ text, x, end }: Cell): Cell {
 
 /** One page's text. */
 export function joinLines(lines: Line[]): string {
+  const edges = edgesOfText(lines)
   let text = ''
   for (const [i, line] of lines.entries()) {
     const next = lines[i + 1]
-    const between = next === undefined ? '' : betweenLines(line, next)
+    const between = next === undefined ? '' : betweenLines(line, next, edges[i] ?? line.end)
     text += between === null ? line.text.slice(0, -1) : line.text + between
   }
   return text
 }
 
 /** Null where the line's hyphen goes, too: the word goes on. */
-function betweenLines(before: Line, line: Line): string | null {
+function betweenLines(before: Line, line: Line, edge: number): string | null {
   const size = Math.max(1, Math.min(line.height, before.height))
   const step = line.y - before.y
   const widest = Math.max(before.end - before.x, line.end - line.x)
@@ -131,7 +132,44 @@ function betweenLines(before: Line, line: Line): string | null {
   if (isGap || otherSize || (isIndented && endsSentence)) return '\n\n'
   if (isNewColumn) return endsSentence ? '\n\n' : glue(before.text, line.text)
   if (isShort || isIndented || before.text.includes('\t') || line.text.includes('\t')) return '\n'
-  return glue(before.text, line.text)
+  return isRow(before, line, edge) ? '\n' : glue(before.text, line.text)
+}
+
+/** Where the text ends that each line is a part of: the end of its longest line. */
+function edgesOfText(lines: Line[]): number[] {
+  const edges: number[] = []
+  let from = 0
+  for (const [i, line] of lines.entries()) {
+    const next = lines[i + 1]
+    const size = Math.max(1, line.height)
+    const goesOn =
+      next !== undefined &&
+      next.y > line.y &&
+      next.y - line.y < size * 1.75 &&
+      Math.abs(next.x - line.x) < size * 4 &&
+      Math.abs(next.height - line.height) < size * 0.2
+    if (goesOn) continue
+    const edge = lines.slice(from, i + 1).reduce((most, { end }) => Math.max(most, end), 0)
+    while (edges.length <= i) edges.push(edge)
+    from = i + 1
+  }
+  return edges
+}
+
+/** A date, a time, an amount, a long number: what rows begin with. */
+const rowStart = /^(?:\d[\d.:,/T-]*\d\S*|[#№]\d+)(?=\s)/
+
+/** The line ended though there was room: rows of a statement, a log, a list, not text that was wrapped. */
+function isRow(before: Line, line: Line, edge: number): boolean {
+  const shape = (text: string) => text.replace(/\d+/g, '0')
+  if (/\d/.test(line.text) && shape(before.text) === shape(line.text)) return true
+  const start = rowStart.exec(line.text)?.[0]
+  if (start !== undefined && start.length > 3 && shape(rowStart.exec(before.text)?.[0] ?? '') === shape(start))
+    return true
+  // How wide the next word is can only be guessed: letters differ.
+  const word = unspaced.test(line.text[0] ?? '') ? line.text.slice(0, 4) : (/^\S+/.exec(line.text)?.[0] ?? '')
+  const width = ((line.end - line.x) / line.text.length) * word.length
+  return before.end + width * 1.4 + line.height < edge
 }
 
 const unspaced = /[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef\u3000-\u303f]/

@@ -44,21 +44,21 @@ type Region = { lines: Line[]; columns: Span[] }
 function regionAt(lines: Line[], from: number): Region {
   const first = lines[from] as Line
   if (first.cells.length > COLUMNS_MAX) return { lines: [first], columns: [] }
-  const region: Region = { lines: [first], columns: first.cells.map(({ x, end }) => ({ x, end })) }
-  if (first.cells.length < 2) return region
+  let columns = first.cells.map(({ x, end }) => ({ x, end }))
+  let last = { i: from, columns }
+  if (first.cells.length < 2) return { lines: [first], columns }
   for (let i = from + 1; i < lines.length; i++) {
     const line = lines[i] as Line
     const before = lines[i - 1] as Line
     const size = Math.max(line.height, before.height, 1)
     const step = line.y - before.y
-    const columns = step < size * 0.5 || step > size * 4 ? null : fitted(region.columns, line)
-    if (columns === null) break
-    region.lines.push(line)
-    region.columns = columns
+    const grown = step < size * 0.5 || step > size * 4 ? null : fitted(columns, line)
+    if (grown === null) break
+    columns = grown
+    // Lines of one cell below the table are none of it, though they may fit.
+    if (line.cells.length > 1) last = { i, columns }
   }
-  // A line below the table may be no wider than its first column.
-  while ((region.lines.at(-1)?.cells.length ?? 2) < 2) region.lines.pop()
-  return region
+  return { lines: lines.slice(from, last.i + 1), columns: last.columns }
 }
 
 /** The columns with a row more; null where a cell reaches over two of them, or two cells fall into one. */

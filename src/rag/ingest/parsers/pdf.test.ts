@@ -145,6 +145,40 @@ test('a form that nobody has filled in says nothing but what it asks', async () 
   assert.deepEqual([text, warnings], ['Name:', []])
 })
 
+const rowsOf: [string, string[]][] = [
+  ['of a statement', ['2026-01-02 Card payment 1001 EUR 11.01', '2026-01-03 Card payment 1002 EUR 12.02']],
+  ['that begin with dates', ['02.01.2026 Rent for January, flat 3', '03.01.2026 Bread, milk and cheese']],
+  ['of numbers', ['12 144 204', '13 169 221', '14 196 238']],
+  ['of a list', ['Oats, rolled', 'Barley and rye', 'Spelt', 'Wheat from the north of the country']],
+]
+for (const [title, rows] of rowsOf) {
+  test(`rows ${title} stay lines`, async () => assert.equal(await read(pdfOf([drawn(rows)])), rows.join('\n')))
+}
+
+test('lines of text that was wrapped are joined, where a year begins one, too', async () => {
+  const lines = ['The lighthouse of the harbour was built by Hilda Marsh in the year', '1871 and burned down.']
+  assert.equal(await read(pdfOf([drawn(lines)])), lines.join(' '))
+})
+
+test('a table goes on over the page’s end also where text follows it', async () => {
+  const row = (texts: string[], y: number) => texts.map((text, i) => drawn([text], { x: 200 + i * 110, y })).join('\n')
+  const items = Array.from({ length: 8 }, (_, i) => [`A${i}`, `Article ${i}`, `${i}.00`])
+  const page = (rows: string[][]) => rows.map((cells, i) => row(cells, 720 - i * 14)).join('\n')
+  const first = page([['Article', 'Text', 'Price'], ...items.slice(0, 5)])
+  const second = [page(items.slice(5)), drawn(['Terms', 'Pay within 30 days.'], { x: 60, y: 660, step: 20 })].join('\n')
+
+  assert.equal(
+    await read(pdfOf([first, second])),
+    [
+      '| Article | Text | Price |',
+      '| --- | --- | --- |',
+      ...items.map((cells) => `| ${cells.join(' | ')} |`),
+      '',
+      'Terms\nPay within 30 days.',
+    ].join('\n'),
+  )
+})
+
 const notTables: [string, string][] = [
   [
     'prose in two columns that is drawn line by line',

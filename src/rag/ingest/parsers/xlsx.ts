@@ -18,6 +18,7 @@ export function parseXlsx(bytes: Uint8Array): Reading {
     return target === undefined ? undefined : zip.read(target, PART_MAX)
   }
   const { sheets, is1904 } = sheetsOf(decodeXml(workbook))
+  if (sheets.length === 0) throw new Unreadable('The file is not an Excel workbook.')
   const shared = stringsOf(partOf('sharedStrings'))
   const formats = formatsOf(partOf('styles'))
   const warnings: Warning[] = leftOut(zip)
@@ -27,11 +28,18 @@ export function parseXlsx(bytes: Uint8Array): Reading {
     const target = relations.find((relation) => relation.id === id)?.target
     const part = target === undefined ? undefined : zip.read(target, PART_MAX)
     if (part === undefined) return []
-    const rows = rowsOf(decodeXml(part), { shared, formats, is1904 }, CELLS_MAX - cells)
+    const { rows, isUncalculated } = rowsOf(decodeXml(part), { shared, formats, is1904 }, CELLS_MAX - cells)
+    if (isUncalculated && !warnings.includes(UNCALCULATED)) warnings.push(UNCALCULATED)
     cells += rows.length * (rows[0]?.length ?? 0)
     return rows.length === 0 ? [] : [`# ${name}\n\n${markdownTable(rows)}`]
   })
   return { text: texts.join('\n\n'), warnings }
+}
+
+/** What a program has written that does not calculate: a library, an export. */
+const UNCALCULATED: Warning = {
+  page: null,
+  reason: 'Formulas whose results are not stored are left out. Open the workbook, save it, and send it again.',
 }
 
 function leftOut({ names }: Zip): Warning[] {
@@ -119,13 +127,15 @@ function shownAs(id: number, own: Map<number, string>): Shown {
 type Book = { shared: string[]; formats: Shown[]; is1904: boolean }
 
 /** Without the rows and columns that are empty. @throws Unreadable */
-function rowsOf(xml: string, book: Book, cellsMax: number): string[][] {
+function rowsOf(xml: string, book: Book, cellsMax: number): { rows: string[][]; isUncalculated: boolean } {
   const rows: Map<number, string>[] = []
   let column = -1
   let cell = { type: '', style: 0 }
   let value = ''
   let taken: 'v' | 't' | null = null
   let inRuby = false
+  let hasFormula = false
+  let isUncalculated = false
   walkXml(xml, {
     open(name, attributes) {
       if (name === 'row') {
@@ -136,13 +146,17 @@ function rowsOf(xml: string, book: Book, cellsMax: number): string[][] {
         column = columnOf(given.get('r')) ?? column + 1
         cell = { type: given.get('t') ?? 'n', style: Number(given.get('s') ?? 0) }
         value = ''
-      } else if (name === 'rPh') inRuby = true
+        hasFormula = false
+      } else if (name === 'f') hasFormula = true
+      else if (name === 'rPh') inRuby = true
       else if (name === 'v' || name === 't') taken = name
     },
     close(name) {
       if (name === 'v' || name === 't') taken = null
       else if (name === 'rPh') inRuby = false
       else if (name === 'c') {
+        // One whose result is an empty text says that it is a text.
+        if (hasFormula && value === '' && cell.type === 'n') isUncalculated = true
         const text = textOf(value, cell, book)
         if (text.trim() !== '') rows.at(-1)?.set(column, text)
       }
@@ -156,7 +170,7 @@ function rowsOf(xml: string, book: Book, cellsMax: number): string[][] {
   // Before it is made: a few cells far apart span a table that no memory holds.
   if (filled.length * columns.length > cellsMax)
     throw new Unreadable('The workbook has more than 5 million cells. Split it and send the parts.')
-  return filled.map((row) => columns.map((at) => row.get(at) ?? ''))
+  return { rows: filled.map((row) => columns.map((at) => row.get(at) ?? '')), isUncalculated }
 }
 
 function columnOf(reference: string | undefined): number | undefined {

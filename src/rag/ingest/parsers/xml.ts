@@ -31,8 +31,10 @@ export function walkXml(xml: string, walker: Walker): void {
 
 function attributesOf(text: string): Map<string, string> {
   const attributes = new Map<string, string>()
-  for (const [, name = '', double, single] of text.matchAll(/([^\s"'=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
-    attributes.set(name.slice(name.indexOf(':') + 1), decode(double ?? single ?? ''))
+  for (const [, name = '', double, single, bare] of text.matchAll(
+    /([^\s"'=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=/]+))/g,
+  )) {
+    attributes.set(name.slice(name.indexOf(':') + 1), decode(double ?? single ?? bare ?? ''))
   }
   return attributes
 }
