@@ -57,13 +57,16 @@ export async function openDeps(
     rerankModel: config.rerankModel,
     vectors: await openVectors(
       { db },
-      { onLarge: (of) => jobs.enqueue(db, INDEX_JOB, of, { key: `${INDEX_JOB}:${of.userId}` }) },
+      {
+        cacheBytesMax: config.searchMemoryBytes,
+        onLarge: (of) => jobs.enqueue(db, INDEX_JOB, of, { key: `${INDEX_JOB}:${of.userId}` }),
+      },
     ),
     /** What is uploaded, until it is stored. */
     temporaryFiles,
     parser: createParser(temporaryFiles),
     pipeline: createIngestPipeline(),
-    shelves: createShelves({ db }),
+    shelves: createShelves({ db }, { bytesMax: config.searchMemoryBytes }),
     turns: createTurns(),
     planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),
     maxTextBytes: config.maxTextBytes,

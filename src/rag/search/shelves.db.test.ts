@@ -153,6 +153,22 @@ test('a user who takes more than half leaves the others their half, and metadata
   for (const i of [0, 1, 2]) assert.equal(kept[i], kept[i + 3], 'none was read again')
 })
 
+test('SEARCH_MEMORY_MB says how much is kept', async (t) => {
+  const kept: number[] = []
+  for (const mb of ['1', '256']) {
+    const app = await testApp(t, { env: { SEARCH_MEMORY_MB: mb } })
+    for (const name of ['ada', 'bob', 'eve', 'zoe']) {
+      const user = await app.as(name, { tier: 'pro' })
+      const content = Array.from({ length: 4_000 }, (_, n) => `${name} word${n} is told here.`).join('\n\n')
+      await user.post('/api/rag/ingest/text', { content, chunk_size: 100, chunk_overlap: 0 })
+      assert.equal((await user.post('/api/rag/search', { query: 'word7' })).body.results.length > 0, true)
+    }
+    kept.push(app.service.rag.deps.shelves.bytes())
+  }
+  const [little = 0, all = 0] = kept
+  assert.ok(little < all * 0.8, `${little} and ${all} bytes`)
+})
+
 test('what is being read stays while others make room', async (t) => {
   const app = await testApp(t)
   const users = await Promise.all(['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })))

@@ -13,9 +13,11 @@ const CACHE_BYTES_MAX = 256 * 1024 * 1024
 /** Rows read in one statement, and compared without letting others run. */
 const ROWS_AT_ONCE = 1_000
 
+export type ByteVectorsOptions = { cacheBytesMax?: number }
+
 export function openByteVectors(
   { db }: { db: Db },
-  { cacheBytesMax = CACHE_BYTES_MAX }: { cacheBytesMax?: number } = {},
+  { cacheBytesMax = CACHE_BYTES_MAX }: ByteVectorsOptions = {},
 ): VectorStore {
   const cache = createCache(cacheBytesMax)
 

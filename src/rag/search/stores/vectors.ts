@@ -6,7 +6,7 @@ import type { Db } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { DocumentRow } from '#rag/documents/document-store.ts'
 import type { Condition } from '#rag/search/filter.ts'
-import { openByteVectors } from './bytes.ts'
+import { type ByteVectorsOptions, openByteVectors } from './bytes.ts'
 import { openPgvector, type PgvectorOptions } from './pgvector.ts'
 import type { Neighbour, VectorRow, VectorSet, VectorStore } from './vector-store.ts'
 
@@ -14,8 +14,8 @@ export type Vectors = Awaited<ReturnType<typeof openVectors>>
 
 export type SearchedDocument = Pick<DocumentRow, 'version' | 'edition' | 'total_chunks' | 'kept_in'>
 
-export async function openVectors({ db }: { db: Db }, options: PgvectorOptions = {}) {
-  const bytes = openByteVectors({ db })
+export async function openVectors({ db }: { db: Db }, options: PgvectorOptions & ByteVectorsOptions = {}) {
+  const bytes = openByteVectors({ db }, options)
   const pgvector = await openPgvector({ db }, options)
   return vectorsIn(pgvector ?? bytes, pgvector === undefined ? [] : [bytes])
 }
