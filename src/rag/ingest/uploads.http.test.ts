@@ -56,6 +56,16 @@ test('a long upload lies in a temporary file on its way, and nowhere after it', 
   }
 })
 
+test('a file is taken up to its limit, and not a byte beyond', async (t) => {
+  const app = await testApp(t, { env: { MAX_FILE_MB: '1' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const page = (bytes: number) => `<p>Short.</p><!-- ${'.'.repeat(bytes - 21)} -->`.slice(0, bytes)
+  assert.equal((await upload(ada, 'full.html', page(1024 * 1024))).status, 200)
+  const beyond = await upload(ada, 'over.html', page(1024 * 1024 + 1))
+  assert.deepEqual([beyond.status, beyond.body.code], [413, 'file_too_large'])
+  assert.deepEqual(left(app), [])
+})
+
 test('a client that goes in the middle leaves nothing', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
