@@ -325,8 +325,12 @@ suite('a plan’s limits', () => {
     await chat(ada, { user: 'customer-1', safety_identifier: 'somebody-else' })
     await chat(ada, { user: 'customer-2' })
     await ada.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi', safety_identifier: 'somebody-else' })
+    // Which goes to the responses, too.
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
+    await chat(ada, { model: 'gpt-6-luna', tools, reasoning_effort: 'high', user: 'customer-4' })
+    assert.equal(openai.calls.at(-1)?.path, '/v1/responses')
     const identifiers = openai.calls.slice(2).map(({ body }) => body.safety_identifier as string)
-    assert.equal(new Set(identifiers).size, 3)
+    assert.equal(new Set(identifiers).size, 4)
     for (const one of identifiers) assert.match(one, new RegExp(`^${ada.userId}\\.[0-9a-f]{24}$`))
   })
 })
