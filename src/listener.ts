@@ -1,6 +1,7 @@
 /** The ports: one listener for each server, or one for both, which are then told apart by the Host header. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type App, CONNECTIONS_MAX } from '#platform/http/app.ts'
+import { judgeBeforeContinue } from '#platform/http/bodies.ts'
 import type { ConnectionLimit } from '#platform/http/connections.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import type { Config } from './config.ts'
@@ -55,6 +56,7 @@ function onSharedPort({ http, urls }: Config, connections: ConnectionLimit, api:
   }).on('clientError', (error, socket) => api.server.emit('clientError', error, socket))
   server.maxConnections = CONNECTIONS_MAX
   connections.watch(server)
+  judgeBeforeContinue(server)
   return {
     servers: [server],
     async listen() {

@@ -106,6 +106,33 @@ suite('a plan’s limits', () => {
     assert.equal((await store(bob, 'word '.repeat(390))).status, 200)
   })
 
+  test('give the last place to one of two that were both on their way when it was free', async () => {
+    const gil = await app.as('gil', { tier: 'pro' })
+    for (const name of 'ab') assert.equal((await store(gil, `Note ${name}.`)).status, 200)
+    const { deps } = app.service.rag
+    const both = Promise.withResolvers<void>()
+    let embedding = 0
+    const embedder: MeteredEmbedder = {
+      ...{ id: 'slow/model', vendor: 'slow', model: 'model', dims: 1, scoreOf: (cosine) => cosine },
+      async embed(texts) {
+        if (++embedding === 2) both.resolve()
+        await both.promise
+        return { vectors: texts.map(() => new Float32Array([1])) }
+      },
+      countedIn: () => embedder,
+    }
+    const storing = ['First.', 'Second.'].map((text) => {
+      const document = { text, metadata: {}, source: null, externalId: null, replacesSource: false }
+      const settings = { chunkSize: 1_000, chunkOverlap: 0 }
+      const [limits, signal] = [deps.planLimits('pro'), AbortSignal.timeout(60_000)]
+      return storeDocument({ ...deps, embedder }, gil.userId, { ...document, ...settings }, signal, { limits })
+    })
+    const outcomes = await Promise.allSettled(storing)
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    assert.match(String(outcomes.find((one) => one.status === 'rejected')?.reason), /Storage limit reached/)
+    assert.deepEqual((await kept(gil)).documents.used, 3)
+  })
+
   test('bound what waits to be stored in the background, with what is kept, and let it take the place of others', async () => {
     const ida = await app.as('ida', { tier: 'pro' })
     const later = { headers: { prefer: 'respond-async' } }
@@ -298,8 +325,12 @@ suite('a plan’s limits', () => {
     await chat(ada, { user: 'customer-1', safety_identifier: 'somebody-else' })
     await chat(ada, { user: 'customer-2' })
     await ada.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi', safety_identifier: 'somebody-else' })
+    // Which goes to the responses, too.
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
+    await chat(ada, { model: 'gpt-6-luna', tools, reasoning_effort: 'high', user: 'customer-4' })
+    assert.equal(openai.calls.at(-1)?.path, '/v1/responses')
     const identifiers = openai.calls.slice(2).map(({ body }) => body.safety_identifier as string)
-    assert.equal(new Set(identifiers).size, 3)
+    assert.equal(new Set(identifiers).size, 4)
     for (const one of identifiers) assert.match(one, new RegExp(`^${ada.userId}\\.[0-9a-f]{24}$`))
   })
 })

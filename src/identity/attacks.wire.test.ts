@@ -444,6 +444,16 @@ test('the link that makes a superuser works once, and a guess does not', async (
   assert.match(script.headers.get('content-security-policy') ?? '', /script-src 'self';.* form-action 'self';/)
 })
 
+test('pages load pictures from here and the sign-in providers, and from no other address', async (t) => {
+  const app = await testApp(t)
+  const policy = (await app.get('/setup?token=guess')).headers.get('content-security-policy') ?? ''
+  assert.match(
+    policy,
+    /(?:^|; )img-src 'self' data: https:\/\/lh3\.googleusercontent\.com https:\/\/avatars\.githubusercontent\.com(?:;|$)/,
+  )
+  assert.match(policy, /(?:^|; )default-src 'self'(?:;|$)/)
+})
+
 function tokenIn(text: string): string {
   const match = /[?&]token=([\w-]+)/.exec(text)
   assert.ok(match, text)

@@ -73,6 +73,10 @@ export async function createRag(
   renewalMetrics(platform, deps.embedder?.id ?? null)
 
   let sweeping: NodeJS.Timeout | undefined
+  function sweepUploads(): void {
+    const left = deps.temporaryFiles.sweep(log)
+    if (left > 0) log.info({ files: left }, 'uploads that a process left when it died were removed')
+  }
   return {
     tags: [
       {
@@ -93,10 +97,11 @@ export async function createRag(
       storageRoute(app, deps)
       mcpRoutes(app, deps)
     },
+    // Where uploads arrive, and where jobs read them again: both may be the one process that has this folder.
+    open: async () => sweepUploads(),
     /** Looks for documents that another embedder or vector store has left behind, and for files without a document. */
     async start() {
-      const left = deps.temporaryFiles.sweep(log)
-      if (left > 0) log.info({ files: left }, 'uploads that a process left when it died were removed')
+      sweepUploads()
       await renewLater(deps, db)
       const sweep = () =>
         sweepOriginals(deps).catch((error) => log.warn({ err: error }, 'files of ingests that died were not removed'))

@@ -72,6 +72,16 @@ test('what is made of the own address is refused, in any spelling', () => {
     assert.match(of(password) ?? '', /address|name|common/, password)
   }
   assert.equal(of('grace under pressure, twice'), null)
+  // All of its parts are too short to be looked for alone.
+  assert.match(weakness('ad@ex.it', { product: 'latchkey', email: 'ad@ex.it' }) ?? '', /same as the email address/)
+})
+
+test('what is made of the product’s name is refused, also where no address is known', () => {
+  const of = (password: string) => weakness(password, { product: 'Harbour-Master', email: null })
+  for (const password of ['harbourmaster1', 'H4rbour Master', 'my-harbourmaster']) {
+    assert.match(of(password) ?? '', /the name Harbour-Master/, password)
+  }
+  assert.equal(of('harbour lights'), null)
 })
 
 test('of random passwords hardly one is taken for a common one', () => {
@@ -85,7 +95,7 @@ test('breached passwords are asked for by five digits of a hash, and taken while
   const asked: string[] = []
   // SHA-1 of `a very private phrase`, and padding.
   const server = createServer((request, reply) => {
-    asked.push(request.url ?? '')
+    asked.push(`${request.url} ${request.headers['add-padding']}`)
     const known = createHash('sha1').update('a very private phrase').digest('hex').toUpperCase().slice(5)
     const padding = createHash('sha1').update('only padding here').digest('hex').toUpperCase().slice(5)
     reply.end(`${'0'.repeat(35)}:3\r\n${known}:2\r\n${padding}:0`)
@@ -97,8 +107,21 @@ test('breached passwords are asked for by five digits of a hash, and taken while
   await assert.rejects(refuseWeak(deps, 'password', 'a very private phrase', null), /breach/)
   await refuseWeak(deps, 'password', 'only padding here', null)
   await refuseWeak(deps, 'password', 'never seen before', null)
-  assert.match(asked[0] ?? '', /^\/range\/[0-9A-F]{5}$/)
+  // Padded, the length of a reply tells nobody on the way what was asked for.
+  assert.match(asked[0] ?? '', /^\/range\/[0-9A-F]{5} true$/)
   server.closeAllConnections()
   server.close()
+  await refuseWeak(deps, 'password', 'a very private phrase', null)
+})
+
+test('nobody waits for a list of breached passwords that is silent', { timeout: 30_000 }, async (t) => {
+  const server = createServer(() => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const deps = { config: readConfig({ PWNED_PASSWORDS_URL: url }), log: pino({ level: 'silent' }) }
   await refuseWeak(deps, 'password', 'a very private phrase', null)
 })

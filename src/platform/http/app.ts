@@ -25,7 +25,7 @@ import { countValues } from '../json.ts'
 import type { Platform } from '../platform.ts'
 import { malformedJson, platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
-import type { BodyAdmission } from './bodies.ts'
+import { type BodyAdmission, judgeBeforeContinue } from './bodies.ts'
 import type { ConnectionLimit } from './connections.ts'
 import { allowOrigins } from './cross-origin.ts'
 import { securityHeaders } from './headers.ts'
@@ -132,6 +132,7 @@ export async function createApp(
 
   app.server.maxConnections = CONNECTIONS_MAX
   connections.watch(app.server)
+  judgeBeforeContinue(app.server)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(({ schema }) => {
     let stringify: Stringify | null = null

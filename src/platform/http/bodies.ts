@@ -3,7 +3,7 @@
  * come. Decided by Content-Length before a byte is read; what hides its length, as a packed body does, is charged as it arrives
  * (or unpacks), a megabyte ahead.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type {
   FastifyReply,
   FastifyRequest,
@@ -139,8 +139,12 @@ export function createBodyAdmission({
     admit(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
       const length = request.raw.headers['content-length']
       try {
-        if (!hasBody(request.raw) || enter(request, reply, length === undefined ? null : Number(length))) done()
-        else done(busy())
+        if (hasBody(request.raw) && !enter(request, reply, length === undefined ? null : Number(length))) {
+          done(busy())
+          return
+        }
+        if (expectant.has(request.raw)) reply.raw.writeContinue()
+        done()
       } catch (refusal) {
         done(refusal as Problem)
       }
@@ -198,6 +202,17 @@ export function createBodyAdmission({
     reply.raw.once('close', () => raw.off('data', count))
     return true
   }
+}
+
+/** Requests whose clients wait to be told whether their body is wanted. */
+const expectant = new WeakSet<IncomingMessage>()
+
+/** `Expect: 100-continue` (RFC 9110, 10.1.1): who is refused is told so before the body is sent, and not told to go on first. */
+export function judgeBeforeContinue(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    expectant.add(request)
+    server.emit('request', request, response)
+  })
 }
 
 /** Of packed bodies: takes room for so many bytes unpacked; false when there is none. */

@@ -205,6 +205,31 @@ test('who is refused with much more to come is told to connect anew, and others 
   assert.match(await refused(2 * MEGABYTE), /\r\nconnection: keep-alive\r\n/i)
 })
 
+test('who asks before sending is told to go on when admitted, and else only why not, on a shared listener too', async (t) => {
+  const [port = 0] = await freePorts(1)
+  const shared = {
+    ...{ PORT: `${port}`, STOREFRONT_PORT: `${port}` },
+    STOREFRONT_URL: `http://shop.localhost:${port}`,
+  }
+  for (const env of [{}, shared]) {
+    const app = await testApp(t, { env })
+    const ada = await app.as('ada')
+    const asking = (path: string, body: string, token = '') =>
+      unfinished(t, app, { path, length: body.length, start: '', token, headers: 'Expect: 100-continue\r\n' })
+    const refused = await asking('/api/rag/ingest/text', 'x'.repeat(60 * MEGABYTE))
+    await refused.closed
+    assert.match(refused.answer, /^HTTP\/1\.1 401 /)
+
+    const login = JSON.stringify({ email: ada.email, password: PASSWORD })
+    const taken = await asking('/api/auth/login', login)
+    await until(() => taken.answer !== '')
+    assert.equal(taken.answer, 'HTTP/1.1 100 Continue\r\n\r\n')
+    taken.socket.write(login)
+    await until(() => taken.answer.includes('access_token'))
+    assert.match(taken.answer, /\r\n\r\nHTTP\/1\.1 200 /)
+  }
+})
+
 test('a body of unknown length is read and refused like any other', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')

@@ -1,11 +1,15 @@
 // Uploads that are too long for memory: read whole, kept nowhere but where they belong, and gone however the request ends.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { EventEmitter } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { FastifyReply } from 'fastify'
+import { inMemory } from '#platform/content.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { untilReplied } from './upload.ts'
 
 const LINE = 'A line of a long text, with a number to tell it from the others. '
 
@@ -56,6 +60,16 @@ test('a long upload lies in a temporary file on its way, and nowhere after it', 
   }
 })
 
+test('a file is taken up to its limit, and not a byte beyond', async (t) => {
+  const app = await testApp(t, { env: { MAX_FILE_MB: '1' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const page = (bytes: number) => `<p>Short.</p><!-- ${'.'.repeat(bytes - 21)} -->`.slice(0, bytes)
+  assert.equal((await upload(ada, 'full.html', page(1024 * 1024))).status, 200)
+  const beyond = await upload(ada, 'over.html', page(1024 * 1024 + 1))
+  assert.deepEqual([beyond.status, beyond.body.code], [413, 'file_too_large'])
+  assert.deepEqual(left(app), [])
+})
+
 test('a client that goes in the middle leaves nothing', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -79,6 +93,24 @@ test('a client that goes in the middle leaves nothing', async (t) => {
     await until(() => left(app).length === 0)
   }
   assert.equal((await upload(ada, 'a.txt', begun)).status, 200)
+})
+
+test('a file whose client has gone by the time that it is whole is not kept', () => {
+  let removed = 0
+  const content = { ...inMemory(Buffer.from('Too late.')), remove: () => void removed++ }
+  const gone = { raw: Object.assign(new EventEmitter(), { destroyed: true }) }
+  untilReplied(gone as unknown as FastifyReply, content)
+  assert.equal(removed, 1)
+})
+
+test('what a killed process has left of its uploads goes at the next start', async (t) => {
+  const app = await testApp(t)
+  const folder = join(app.dataDir, 'tmp', 'of-a-killed-one')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'upload'), 'left')
+  assert.equal(left(app).length, 1)
+  await app.restart()
+  assert.deepEqual(left(app), [])
 })
 
 test('a client that goes with its last byte holds no thread', { timeout: 60_000 }, async (t) => {
