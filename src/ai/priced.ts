@@ -3,7 +3,7 @@ import { parseExactly } from '#platform/exact-json.ts'
 import type { CompletionStream } from './gateway.ts'
 import type { AnswerEncoder } from './stream-encoder.ts'
 import { objectOf } from './vendors/json.ts'
-import { eventLines, eventType } from './vendors/native.ts'
+import { eventIn, eventLines } from './vendors/native.ts'
 
 type Json = Record<string, unknown>
 
@@ -19,35 +19,32 @@ export function pricedBody(body: Json, costUsd: number): Json {
  */
 export function passingEncoder(answer: Pick<CompletionStream, 'costUsd'>): AnswerEncoder {
   const waiting: string[] = []
-  let told = 0
+  let told = -1
   return {
     batch(pieces) {
       let text = ''
       for (const { chunk } of pieces) {
         if (chunk === null) continue
-        const type = eventType(chunk)
-        if (tellsUsage(type)) told = waiting.length
+        if (TELLS_USAGE.test(chunk)) told = waiting.length
         else if (waiting.length === 0) {
-          text += eventLines(chunk, type)
+          text += chunk
           continue
         }
         waiting.push(chunk)
       }
       return text
     },
-    end: () =>
-      waiting.map((chunk, index) => eventLines(index === told ? pricedEvent(chunk, answer.costUsd()) : chunk)).join(''),
+    end: () => waiting.map((chunk, index) => (index === told ? pricedEvent(chunk, answer.costUsd()) : chunk)).join(''),
   }
 }
 
-function tellsUsage(type: string | null): boolean {
-  return type === 'message_delta' || type === 'response.completed' || type === 'response.incomplete'
-}
+const TELLS_USAGE = /^event: (?:message_delta|response\.completed|response\.incomplete)\n/
 
 /** Anthropic's event has its usage on it, OpenAI's in its response. */
-function pricedEvent(chunk: string, costUsd: number): string {
-  const event = objectOf(parseExactly(chunk)) ?? {}
+function pricedEvent(lines: string, costUsd: number): string {
+  const { type, data } = eventIn(lines)
+  const event = objectOf(parseExactly(data)) ?? {}
   const response = objectOf(event.response)
   const priced = response === null ? pricedBody(event, costUsd) : { ...event, response: pricedBody(response, costUsd) }
-  return JSON.stringify(priced)
+  return eventLines(JSON.stringify(priced), type)
 }

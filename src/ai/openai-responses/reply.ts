@@ -54,6 +54,8 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
   /** Of the next event. */
   let number = 0
   let model = needs.body.model
+  /** What of OpenAI's own events went out last. */
+  let passed = ''
 
   return {
     endsWithDone: false,
@@ -63,8 +65,9 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
         const { batch, end } = passingEncoder(answer)
         return {
           batch(pieces) {
-            number += pieces.length
-            return batch(pieces)
+            const text = batch(pieces)
+            if (text !== '') passed = text
+            return text
           },
           end,
         }
@@ -72,6 +75,7 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
       return eventEncoder(needs, id, answer, () => number++)
     },
     failure(problem) {
+      if (passed !== '') number = numberAfter(passed)
       const response = { ...headOf(needs, id, model), ...failed(problem), output: [], usage: null }
       const { message, alias: code } = problem
       const error = { type: 'server_error', code, message, param: null }
@@ -82,6 +86,14 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
       )
     },
   }
+}
+
+const SEQUENCE_NUMBER = '"sequence_number":'
+
+/** Within a text its quotes would be escaped. */
+function numberAfter(events: string): number {
+  const at = events.lastIndexOf(SEQUENCE_NUMBER)
+  return at === -1 ? 0 : Number.parseInt(events.slice(at + SEQUENCE_NUMBER.length), 10) + 1
 }
 
 function eventEncoder(needs: ResponseNeeds, id: string, answer: CompletionStream, next: () => number): AnswerEncoder {

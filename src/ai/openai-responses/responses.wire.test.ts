@@ -585,6 +585,16 @@ suite('responses on the wire', () => {
     }
   })
 
+  test('what tells of a cut is numbered on from the last event that passed', async () => {
+    const delta = (number: number) =>
+      event(`{"type":"response.output_text.delta","sequence_number":${number},"output_index":0,"delta":"Hi"}`)
+    openai.play(streams(delta(4), delta(5), delta(6)))
+
+    const numbers = (await streamed({ model: 'openai/gpt-6-luna', input: 'Hi' })).map((one) => one.sequence_number)
+
+    assert.deepEqual(numbers, [4, 5, 6, 7, 8])
+  })
+
   test('a failure before the first piece is a plain reply, streamed or not', async () => {
     play(refuses(400))
     for (const model of MODELS) {

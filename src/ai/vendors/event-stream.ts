@@ -14,8 +14,12 @@ export type EventSplitter = {
 /**
  * Events without data, comments and the fields `id`, `retry` and `event` are passed over: all three vendors repeat
  * the event's name inside its data. A line ends in LF or CRLF; a lone CR, which no vendor sends, ends none.
+ * `pass` takes whole events from a place in the text on without their being split, and tells where it stopped.
  */
-export function splitEvents(onData: (data: string) => void): EventSplitter {
+export function splitEvents(
+  onData: (data: string) => void,
+  pass: (text: string, from: number) => number = () => 0,
+): EventSplitter {
   let rest: Buffer[] = []
   let restBytes = 0
   let data: string | null = null
@@ -24,6 +28,13 @@ export function splitEvents(onData: (data: string) => void): EventSplitter {
   const readLines = (text: string) => {
     let start = 0
     while (start < text.length) {
+      if (data === null) {
+        const passed = pass(text, start)
+        if (passed > start) {
+          start = passed
+          continue
+        }
+      }
       let end = text.indexOf('\n', start)
       if (end === -1) end = text.length
       const next = end + 1

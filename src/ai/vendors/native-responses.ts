@@ -22,7 +22,7 @@ export function nativeResponses(speaks: OfModel, thinks: OfModel, isOpenAis: OfM
       return sent
     },
     counted: { path: '/responses/input_tokens', body: countedBody },
-    words: responseWords,
+    pieces: { name: 'response.output_text.delta', words: responseWords },
   }
 }
 

@@ -17,13 +17,16 @@ export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
   thinks(model: string): boolean
   counted: { path: string; body(model: string, request: NativeRequest): Json }
   /** As `passThrough` has it. */
-  words(data: string): string | null
+  pieces: NativePieces
 }
+
+/** The events that a stream mostly consists of: their name, and the words in one's data, about; null for any other event. */
+export type NativePieces = { name: string; words(data: string): string | null }
 
 /** A vendor's side of requests in its own words; `reader` reads what is metered. */
 export function createNative(
   headers: Record<string, string>,
-  { api, speaks, thinks, path, body, counted, words }: NativeDialect,
+  { api, speaks, thinks, path, body, counted, pieces }: NativeDialect,
   ratesOf: (model: string) => Rates,
   reader: Pick<Vendor, 'readAnswer' | 'createReader'>,
 ): Native {
@@ -43,7 +46,7 @@ export function createNative(
       return post(path, request, body(model, { ...request, body: asked }, stream))
     },
     readAnswer: (value) => ({ ...reader.readAnswer(value), body: objectOf(value) }),
-    createReader: () => passThrough(reader.createReader(), words),
+    createReader: () => passThrough(reader.createReader(), pieces),
     count: {
       shape: (model, request) => post(counted.path, request, counted.body(model, request)),
       readAnswer(value) {
@@ -56,11 +59,12 @@ export function createNative(
 }
 
 /**
- * Passes every event on. Those that `words` knows for a piece of the answer are not parsed: it gives the words in them, about,
- * or null for all other events, of which `reader` learns what was used, how it ended, and that it failed.
+ * Passes every event on. Those that `words` knows for a piece of the answer are not parsed, and go on as they came, all that one
+ * network read brought together; of all others `reader` learns what was used, how it ended, and that it failed.
  */
-function passThrough(reader: EventReader, words: (data: string) => string | null): EventReader {
+function passThrough(reader: EventReader, { name, words }: NativePieces): EventReader {
   const read: Piece[] = []
+  const head = `event: ${name}\ndata: `
   return {
     get isWhole() {
       return reader.isWhole
@@ -74,19 +78,34 @@ function passThrough(reader: EventReader, words: (data: string) => string | null
     get model() {
       return reader.model
     },
+    pass(text, from, pieces) {
+      let said = ''
+      let at = from
+      // Slices are compared as in openai-frame.ts.
+      while (text.slice(at, at + head.length) === head) {
+        const end = text.indexOf('\n\n', at + head.length)
+        const own = end === -1 ? null : words(text.slice(at + head.length, end))
+        if (own === null) break
+        said += own
+        at = end + 2
+      }
+      if (at > from) pieces.push(piece(said, text.slice(from, at)))
+      return at
+    },
     read(data, pieces) {
       const text = words(data)
       if (text !== null) {
-        pieces.push({ text, thought: '', details: null, tools: null, finish: null, chunk: data })
+        pieces.push(piece(text, eventLines(data, name)))
         return
       }
       read.length = 0
       reader.read(data, read)
       // Some proxies end every stream so, in whichever API's words it is.
       if (data === '[DONE]') return
-      const passed: Piece = { text: '', thought: '', details: null, tools: null, finish: null, chunk: data }
+      const type = eventType(data)
+      const passed = piece('', eventLines(data, type))
       // Words come again in the events that end a part of the answer: they are counted where they came first.
-      const isDelta = read.length > 0 && (eventType(data)?.endsWith('delta') ?? false)
+      const isDelta = read.length > 0 && (type?.endsWith('delta') ?? false)
       for (const piece of read) {
         if (isDelta) passed.text += piece.text
         passed.thought += piece.thought
@@ -98,16 +117,26 @@ function passThrough(reader: EventReader, words: (data: string) => string | null
   }
 }
 
-/** A vendor's event as it came: its name stands in its data as well. */
-export function eventLines(chunk: string, type: string | null = eventType(chunk)): string {
-  const data = chunk.includes('\n') ? chunk.replaceAll('\n', '\ndata: ') : chunk
+function piece(text: string, chunk: string): Piece {
+  return { text, thought: '', details: null, tools: null, finish: null, chunk }
+}
+
+/** An event as its lines: its name stands in its data as well. */
+export function eventLines(json: string, type: string | null): string {
+  const data = json.includes('\n') ? json.replaceAll('\n', '\ndata: ') : json
   return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`
+}
+
+/** What `eventLines` has made of a named event. */
+export function eventIn(lines: string): { type: string; data: string } {
+  const [type = '', ...data] = lines.slice('event: '.length, -2).split('\ndata: ')
+  return { type, data: data.join('\n') }
 }
 
 const TYPE = '{"type":"'
 
 /** What an event's data says that it is. */
-export function eventType(chunk: string): string | null {
+function eventType(chunk: string): string | null {
   const type = chunk.startsWith(TYPE)
     ? chunk.slice(TYPE.length, chunk.indexOf('"', TYPE.length))
     : (JSON.parse(chunk) as { type?: unknown }).type

@@ -21,6 +21,8 @@ export type PieceStream = {
 /** The vendor's side of it. */
 export type PieceSource = PieceStream & {
   read(data: string): void
+  /** As `splitEvents` has it. */
+  pass(text: string, from: number): number
   /** Hands over what was read; true when there has been a first piece. */
   flush(): boolean
   end(): void
@@ -29,12 +31,14 @@ export type PieceSource = PieceStream & {
 
 type Upstream = { pause(): void; resume(): void; cancel(reason: unknown): void }
 
-/** How much may wait for a slow reader before the vendor's socket is paused. */
+/** How much may wait for a slow reader before the vendor's socket is paused; of what is passed on, by its characters. */
 const WAITING_PIECES_MAX = 512
+const WAITING_CHARACTERS_MAX = 128 * 1024
 
 export function pieceStream(reader: EventReader, upstream: Upstream): PieceSource {
   let waiting: Piece[] = []
   let characters = 0
+  let waitingCharacters = 0
   let hasFirst = false
   let isPaused = false
   let state: 'open' | 'ended' | 'failed' = 'open'
@@ -60,6 +64,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
   const takeWaiting = (): Piece[] => {
     const batch = waiting
     waiting = []
+    waitingCharacters = 0
     if (isPaused) {
       isPaused = false
       upstream.resume()
@@ -123,6 +128,14 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
         for (let at = before; at < waiting.length; at++) characters += charactersOf(waiting[at] as Piece)
       }
     },
+    pass(text, from) {
+      if (reader.pass === undefined || reader.isOver) return from
+      const before = waiting.length
+      const end = reader.pass(text, from, waiting)
+      if (waiting.length > before) characters += charactersOf(waiting[before] as Piece)
+      waitingCharacters += end - from
+      return end
+    },
     flush() {
       // OpenAI's first event names a role and says nothing: a vendor that fails after it has not begun to answer.
       hasFirst ||= waiting.some(
@@ -130,7 +143,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
       )
       if (waiting.length === 0 || !hasFirst) return false
       taker?.give()
-      if (!isPaused && waiting.length > WAITING_PIECES_MAX) {
+      if (!isPaused && (waiting.length > WAITING_PIECES_MAX || waitingCharacters > WAITING_CHARACTERS_MAX)) {
         isPaused = true
         upstream.pause()
       }

@@ -21,7 +21,7 @@ export type Piece = {
   details: ReasoningDetail[] | null
   tools: ToolDelta[] | null
   finish: FinishReason | null
-  /** The event's own JSON, where the vendor already speaks the client's format. */
+  /** Where the vendor already speaks the client's format: the event's own JSON, or of a stream that passes whole events' lines. */
   chunk: string | null
 }
 

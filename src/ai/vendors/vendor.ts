@@ -43,6 +43,11 @@ export type Answer = {
  */
 export interface EventReader extends Readonly<ReaderState> {
   read(data: string, pieces: Piece[]): void
+  /**
+   * Takes the whole events that begin at `from` and need no reading, as one piece at most, and tells where it stopped. Where it is
+   * left out all are read.
+   */
+  pass?(text: string, from: number, pieces: Piece[]): number
 }
 
 /** What a stream has said of itself up to now. */
@@ -127,7 +132,7 @@ export type Native = {
   shape(model: string, request: NativeRequest, stream: boolean): VendorRequest
   /** The vendor's own body stands in `body`. */
   readAnswer(body: unknown): Answer
-  /** Each piece has its event in `chunk`. */
+  /** Each piece has its event's lines in `chunk`, or those of several. */
   createReader(): EventReader
   /** How long a prompt is, where the vendor counts for nothing. */
   count?: {

@@ -147,10 +147,7 @@ function openStream(
       cancel: (reason) => exchange.fail(reason instanceof Error ? reason : new Error('the reader broke off')),
     })
 
-    // A vendor sends each event in an HTTP chunk of its own, and one network read brings many: they go out as one batch.
-    let isFlushDue = false
     const flush = () => {
-      isFlushDue = false
       if (!stream.flush()) return
       exchange.begun()
       resolve(stream)
@@ -158,7 +155,42 @@ function openStream(
 
     const events = splitEvents((data) => {
       if (!reader.isOver) stream.read(data)
-    })
+    }, stream.pass)
+
+    // A vendor sends each event in an HTTP chunk of its own, and one network read brings many: they are read together, and go
+    // out as one batch.
+    let unread: Buffer[] = []
+    /** @returns what makes it unreadable. What came before the failure was said: it goes out all the same. */
+    const readAll = (): unknown => {
+      if (unread.length === 0) return null
+      const bytes = unread.length === 1 && unread[0] ? unread[0] : Buffer.concat(unread)
+      unread = []
+      try {
+        events.push(bytes)
+      } catch (error) {
+        return error instanceof VendorError
+          ? error
+          : new VendorError('nonsense', 'sent an unreadable stream', { cause: error })
+      } finally {
+        flush()
+      }
+      if (reader.isOver) stream.end()
+      return null
+    }
+    const readSoon = () => {
+      const failure = readAll()
+      if (failure !== null) exchange.fail(failure as Error)
+    }
+    const broken = (error: unknown) => {
+      // A connection that breaks after the end mark has cost nothing.
+      if (reader.isWhole && error instanceof VendorError) {
+        stream.end()
+        resolve(stream)
+        return
+      }
+      stream.fail(error)
+      reject(error)
+    }
 
     const exchange = dispatch(deps, target, request, signal, {
       parent: seen?.span ?? null,
@@ -174,52 +206,23 @@ function openStream(
           if (refusal.bytes <= ERROR_BYTES_MAX) refusal.chunks.push(chunk)
           return
         }
-        try {
-          events.push(chunk)
-        } catch (error) {
-          // What came before the failure was said: whether it shared a network read with it must make no difference.
-          flush()
-          exchange.fail(
-            error instanceof VendorError
-              ? error
-              : new VendorError('nonsense', 'sent an unreadable stream', { cause: error }),
-          )
-          return
-        }
-        if (reader.isOver) {
-          flush()
-          stream.end()
-        } else if (!isFlushDue) {
-          isFlushDue = true
-          queueMicrotask(flush)
-        }
+        if (unread.push(chunk) === 1) queueMicrotask(readSoon)
       },
       onEnd() {
         if (refusal !== null) {
           const { status, headers, chunks } = refusal
           reject(failureFromReply(vendor, status, headers, Buffer.concat(chunks).toString('utf8')))
-        } else if (reader.isWhole) {
-          flush()
+          return
+        }
+        const failure = readAll()
+        if (failure === null && reader.isWhole) {
           stream.end()
           resolve(stream)
         } else {
-          flush()
-          const error = new VendorError('nonsense', 'ended its stream without saying that it is complete')
-          stream.fail(error)
-          reject(error)
+          broken(failure ?? new VendorError('nonsense', 'ended its stream without saying that it is complete'))
         }
       },
-      onFailure(error) {
-        flush()
-        // A connection that breaks after the end mark has cost nothing.
-        if (reader.isWhole && error instanceof VendorError) {
-          stream.end()
-          resolve(stream)
-          return
-        }
-        stream.fail(error)
-        reject(error)
-      },
+      onFailure: (error) => broken(readAll() ?? error),
     })
   })
 }
