@@ -8,6 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
 import { createLinking } from '#audit/linking.ts'
@@ -71,6 +72,7 @@ async function measure(users: number, server: string | null): Promise<Measured> 
     await opened.close()
     const fillS = (performance.now() - begun) / 1_000
     const service = await startService(env, { dataDir })
+    console.log(`  ${server === null ? 'SQLite' : 'PostgreSQL'} has ${users} users, made in ${fillS.toFixed(0)} s`)
     try {
       return { ...(await walk(service.url, service.storefrontPort, users)), fillS }
     } finally {
@@ -127,10 +129,10 @@ async function walk(url: string, storefrontPort: number, users: number): Promise
   const measured: Omit<Measured, 'fillS'> = { hot: new Map(), operator: new Map(), calmP99: 0 }
   const me = hot.me as () => Promise<unknown>
   for (const [name, call] of Object.entries(hot)) measured.hot.set(name, await timed(call, name === 'login' ? 15 : 60))
-  measured.calmP99 = (await beside(me, () => new Promise((resolve) => setTimeout(resolve, 1_000)))).p99
+  measured.calmP99 = (await beside(me, () => sleep(50))).p99
   for (const [name, call] of Object.entries(operator)) {
     const alone = await timed(call, 15)
-    const others = await beside(me, () => timed(call, 15))
+    const others = await beside(me, call)
     measured.operator.set(name, { ...alone, besideP99: others.p99 })
   }
   return measured
@@ -148,19 +150,21 @@ async function timed(call: () => Promise<unknown>, times: number): Promise<Times
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) }
 }
 
-/** How long `call` takes, every 5 ms, while something else is done. */
+const BESIDE = 200
+
+/** How long `call` takes, every 5 ms, while something else is done again and again. */
 async function beside(call: () => Promise<unknown>, work: () => Promise<unknown>): Promise<Times> {
   const tookMs: number[] = []
   let isDone = false
   const others = (async () => {
-    while (!isDone) {
-      const begun = performance.now()
-      await call()
-      tookMs.push(performance.now() - begun)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+    while (!isDone) await work()
   })()
-  await work()
+  for (let time = 0; time < BESIDE; time++) {
+    const begun = performance.now()
+    await call()
+    tookMs.push(performance.now() - begun)
+    await sleep(5)
+  }
   isDone = true
   await others
   const sorted = tookMs.sort((a, b) => a - b)
