@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Selectable } from 'kysely'
+import { type Selectable, SqliteQueryCompiler } from 'kysely'
 import { run as audit } from '#cli/audit.ts'
 import { plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -222,6 +222,30 @@ describe('an entry that is not linked yet', () => {
     assert.deepEqual(await linkEntries(db), { forged: 0, setBack: 1 })
     const verdict = await verifyAudit(db)
     assert.ok(verdict.intact && verdict.unlinked.entries === 4, 'none is signed anew')
+  })
+
+  test('is linked by the same statements however many there are: the server keeps each one’s plan', async (t) => {
+    const app = await testApp(t, { env: NO_WORKER })
+    const { db, clock } = app.platform
+    const statements = new Set<string>()
+    const compiler = new SqliteQueryCompiler()
+    const listened = db.withPlugin({
+      transformQuery({ node, queryId }) {
+        statements.add(compiler.compileQuery(node, queryId).sql)
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    })
+    const numbers: number[] = []
+    for (const count of [1, 2, 30]) {
+      for (let n = 0; n < count; n++)
+        await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: `done-${n}`, at: clock.now() }))
+      await linkEntries(listened)
+      numbers.push(statements.size)
+    }
+    const verdict = await verifyAudit(db)
+    assert.ok(verdict.intact && verdict.unlinked.entries === 0)
+    assert.deepEqual(numbers, [numbers[0], numbers[0], numbers[0]])
   })
 
   test('is linked before the service ends', async (t) => {

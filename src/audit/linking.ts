@@ -3,9 +3,9 @@
  * entry is covered by its chain a second later. Every process that runs jobs does it; a chain is one's at a time.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
-import { afterCommit, type Db, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
+import { afterCommit, type Db, dialectOf, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import type { Room } from '#platform/room.ts'
@@ -142,19 +142,29 @@ function lockHeads(tx: Db): Promise<Head[]> {
 }
 
 async function writeLinks(tx: Db, rows: readonly Entry[]): Promise<void> {
-  const links = rows.map(
-    ({ chain, id, position, hash }) => sql`(cast(${chain} as bigint), ${id}, cast(${position} as bigint), ${hash})`,
-  )
-  await sql`with linked (chain, id, position, hash) as (values ${sql.join(links)})
-    update audit_log set position = linked.position, hash = linked.hash from linked
+  const links = rows.map(({ chain, id, position, hash }) => ({ chain, id, position, hash }))
+  await sql`update audit_log set position = linked.position, hash = linked.hash
+    from ${given(tx, links, { chain: 'bigint', id: 'text', position: 'bigint', hash: 'text' })} as linked
     where audit_log.chain = linked.chain and audit_log.id = linked.id`.execute(tx)
 }
 
 async function writeHeads(tx: Db, heads: readonly Head[]): Promise<void> {
-  const ends = heads.map(
-    ({ chain, position, hash }) => sql`(cast(${chain} as bigint), cast(${position} as bigint), ${hash})`,
-  )
-  await sql`with reached (chain, position, hash) as (values ${sql.join(ends)})
-    update audit_heads set position = reached.position, hash = reached.hash from reached
+  await sql`update audit_heads set position = reached.position, hash = reached.hash
+    from ${given(tx, heads, { chain: 'bigint', position: 'bigint', hash: 'text' })} as reached
     where audit_heads.chain = reached.chain`.execute(tx)
+}
+
+/** Rows as one parameter: how many they are is not in the statement, of which the server keeps one and not one a number. */
+function given<R extends object>(
+  tx: Db,
+  rows: readonly R[],
+  types: Record<keyof R & string, string>,
+): RawBuilder<unknown> {
+  const json = JSON.stringify(rows)
+  const columns = Object.entries<string>(types)
+  if (dialectOf(tx) === 'postgres') {
+    const typed = sql.join(columns.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`))
+    return sql`(select * from jsonb_to_recordset(${json}::jsonb) as one (${typed}))`
+  }
+  return sql`(select ${sql.join(columns.map(([name]) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`))} from json_each(${json}))`
 }

@@ -2,7 +2,7 @@
  * A backup put back, into a place that is empty: nothing is overwritten. It is looked through before a service can start on it: every
  * file by its checksum, every table by its rows, the keys by SECRET_KEY.
  */
-import { chmod, mkdtemp, rename, rm, utimes } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFolder } from '#platform/data-lock.ts'
 import { openDatabase } from '#platform/db/open.ts'
@@ -33,8 +33,10 @@ export async function run(args: string[], { config, print }: Context): Promise<n
     throw new Error('it is of PostgreSQL: set DATABASE_URL to an empty database')
   }
   makeFolder(config.dataDir)
-  const unlock = lockFolder(config.dataDir, config.databaseUrl === null ? ['api', 'storefront', 'worker'] : [])
+  const parts = config.databaseUrl === null ? ['api', 'storefront', 'worker'] : []
+  const unlock = lockFolder(config.dataDir, [...parts, 'restore'])
   try {
+    await clearScratch(config.dataDir)
     const files = await filesToCome(manifest, config, has('--without-products'))
     if (config.databaseUrl === null) await restoreSqlite(backup, config, () => restoreFiles(place, files))
     else await restorePostgres(backup, config, config.databaseUrl, print, () => restoreFiles(place, files))
@@ -47,9 +49,18 @@ export async function run(args: string[], { config, print }: Context): Promise<n
 }
 
 type Backup = { place: Place; manifest: Manifest }
-type Arriving = FileEntry & { home: string }
+type Arriving = FileEntry & { home: string; isThere: boolean }
 
-/** What is to be written; what stands there already as it should is passed over. @throws Error where it is something else. */
+const SCRATCH = '.restore-'
+
+/** One that was killed has left its copy of the database, with all that is secret in it. */
+async function clearScratch(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (name.startsWith(SCRATCH)) await rm(join(dataDir, name), { recursive: true, force: true })
+  }
+}
+
+/** Where files go; what stands there already as it should is not fetched again. @throws Error where it is something else. */
 async function filesToCome({ files }: Manifest, config: Config, isWithoutProducts: boolean): Promise<Arriving[]> {
   const coming: Arriving[] = []
   for (const entry of files) {
@@ -60,9 +71,10 @@ async function filesToCome({ files }: Manifest, config: Config, isWithoutProduct
       throw new Error('it has files that users uploaded: set ORIGINALS_DIR to a folder for them')
     if (home === null)
       throw new Error('it has products: set PRODUCTS_DIR to a folder for them, or say --without-products')
-    if (sizeOf(home) === null) coming.push({ ...entry, home })
-    else if (!isSame(await sumOfFile(home), entry))
+    const isThere = sizeOf(home) !== null
+    if (isThere && !isSame(await sumOfFile(home), entry))
       throw new Error(`${home} is there already, and another: nothing is overwritten`)
+    coming.push({ ...entry, home, isThere })
   }
   return coming
 }
@@ -70,15 +82,17 @@ async function filesToCome({ files }: Manifest, config: Config, isWithoutProduct
 async function restoreFiles(place: Place, files: readonly Arriving[]): Promise<void> {
   const placed: string[] = []
   try {
-    for (const { home, ...entry } of files) {
-      await fetchFile(place, entry, home)
-      placed.push(home)
+    for (const { home, isThere, ...entry } of files) {
+      if (!isThere) {
+        await fetchFile(place, entry, home)
+        placed.push(home)
+      }
+      // Also of what is there: whoever put it may have been killed before this.
       const isProduct = entry.path.startsWith('products/')
       if (isProduct) await chmod(home, entry.is_executable ? 0o755 : 0o644)
       if (entry.modified_at) await utimes(home, new Date(), new Date(entry.modified_at))
     }
   } catch (error) {
-    // None of them was there before.
     for (const home of placed) await rm(home, { force: true })
     throw error
   }
@@ -92,7 +106,7 @@ async function restoreSqlite(backup: Backup, config: Config, files: () => Promis
     if (sizeOf(name) !== null)
       throw new Error(`${name} is there already: nothing is overwritten. Set DATA_DIR to an empty folder`)
   }
-  const scratch = await mkdtemp(join(config.dataDir, '.restore-'))
+  const scratch = await mkdtemp(join(config.dataDir, SCRATCH))
   try {
     const copy = join(scratch, 'latchkey.db')
     await fetchFile(place, entryOf(manifest, DATABASE_FILE), copy)
@@ -118,7 +132,7 @@ async function restorePostgres(
   print: Context['print'],
   files: () => Promise<void>,
 ): Promise<void> {
-  const scratch = await mkdtemp(join(config.dataDir, '.restore-'))
+  const scratch = await mkdtemp(join(config.dataDir, SCRATCH))
   const { db, close } = openDatabase({ databaseUrl, dataDir: config.dataDir, isGuest: true })
   try {
     const source = await readDatabase(backup, scratch)

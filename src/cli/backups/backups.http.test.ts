@@ -12,10 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
+import { lockFolder } from '#platform/data-lock.ts'
 import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import type { Config } from '#src/config.ts'
@@ -108,6 +109,43 @@ test('a backup made under load is of one moment; restored elsewhere it is the sa
   const refused = await run('restore', [to], { ...app.config, products: again.products })
   assert.equal(refused.code, 1)
   assert.match(refused.text, /nothing is overwritten/)
+})
+
+test('a restore that was killed is begun again where it left off, and what it had copied is gone', {
+  skip: ON_EMBEDDED,
+}, async (t) => {
+  const folder = temporary(t)
+  const products = makeProducts(join(folder, 'products'))
+  const app = await testApp(t, { env: { SECRET_KEY, PRODUCTS_DIR: products } })
+  await app.as('ada')
+  await app.service.close(1_000)
+  const to = join(folder, 'backups')
+  assert.equal((await run('backup', [to], app.config)).code, 0)
+
+  const elsewhere = await emptyPlace(t, app.config, folder, 'elsewhere')
+  const scratch = join(elsewhere.dataDir, '.restore-killed')
+  mkdirSync(scratch, { recursive: true })
+  writeFileSync(join(scratch, 'latchkey.db'), 'half of a database')
+  // Killed before it said when the file is of and who may run it.
+  const tool = join(elsewhere.products.location ?? '', 'pro', '1.0', 'bin', 'tool')
+  mkdirSync(dirname(tool), { recursive: true })
+  writeFileSync(tool, Buffer.from([0, 1, 255]), { mode: 0o600 })
+
+  const other = lockFolder(elsewhere.dataDir, ['restore'])
+  const beside = await run('restore', [to], elsewhere)
+  assert.equal(beside.code, 1)
+  assert.match(beside.text, /is in use by this process/)
+  assert.ok(existsSync(scratch), 'one that still runs keeps its copy')
+  other()
+
+  const restored = await run('restore', [to], elsewhere)
+  assert.equal(restored.code, 0, restored.text)
+  assert.deepEqual(
+    readdirSync(elsewhere.dataDir).filter((name) => name.startsWith('.restore-')),
+    [],
+  )
+  assert.deepEqual(filesOf(elsewhere.products.location ?? ''), filesOf(products))
+  assert.equal((await run('verify', [to, '--here'], elsewhere)).code, 0)
 })
 
 describe('what is no backup, or not for here, changes nothing', { skip: ON_EMBEDDED }, () => {
