@@ -16,7 +16,8 @@ import { printTable, quantile } from './lib/table.ts'
 import { installTantivy, installVectorPeers, LANCEDB, PEERS, TANTIVY } from './peers/install.ts'
 import type { Busy } from './search/busy.ts'
 
-export const says = 'CPU and wall time of a search at 100 to 100,000 chunks of a user, beside Tantivy, FTS5, LanceDB and sqlite-vec'
+export const says =
+  'CPU and wall time of a search at 100 to 100,000 chunks of a user, beside Tantivy, FTS5, LanceDB and sqlite-vec'
 
 const CHUNK_SIZE = 320
 const SIZES = [100, 2_000, 10_000, 100_000]
