@@ -1,18 +1,23 @@
-// What a search costs: CPU and wall time as one user's shelf grows, in process beside Tantivy and SQLite's FTS5, and over HTTP, on SQLite and
-// (BENCH_DATABASE_URL: a server where databases may be made) PostgreSQL; and what it costs somebody else meanwhile.
+// What a search costs: CPU and wall time as one user's shelf grows, in process beside Tantivy, FTS5, LanceDB and sqlite-vec, and over HTTP, on SQLite
+// and (BENCH_DATABASE_URL: a server where databases may be made) PostgreSQL; and what it costs somebody else meanwhile.
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
 import { chunkText } from '#rag/ingest/chunker.ts'
+import { nearestRows } from '#rag/search/stores/nearest.ts'
 import { rank, readQuestion } from '#rag/search/words/ranking.ts'
 import { Shelf } from '#rag/search/words/shelf.ts'
 import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { freshDatabase } from './lib/postgres.ts'
-import { payingUser, type RunningService, startService } from './lib/service.ts'
+import { payingKeys, type RunningService, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
-import { installTantivy, PEERS, TANTIVY } from './peers/install.ts'
+import { installTantivy, installVectorPeers, LANCEDB, PEERS, TANTIVY } from './peers/install.ts'
+import type { Busy } from './search/busy.ts'
 
-export const says = 'CPU and wall time of a search at 100 to 100,000 chunks of a user, beside Tantivy and FTS5'
+export const says =
+  'CPU and wall time of a search at 100 to 100,000 chunks of a user, beside Tantivy, FTS5, LanceDB and sqlite-vec'
 
 const CHUNK_SIZE = 320
 const SIZES = [100, 2_000, 10_000, 100_000]
@@ -20,6 +25,7 @@ const SEARCHES = 400
 /** A service runs for days: what its first searches cost, until their code is compiled, is told apart. */
 const FIRST_SEARCHES = 200
 const WARM_SEARCHES = 2_000
+const DIMS = 384
 /** Of somebody else, one after the other. */
 const OTHERS = 300
 
@@ -48,7 +54,9 @@ export async function run(args: string[]): Promise<void> {
 function inProcess(texts: string[], questions: string[]): void {
   const asked = Array.from({ length: SEARCHES }, (_, i) => questions[(i * 7) % questions.length] as string)
   installTantivy()
+  const sqliteVec = installVectorPeers()
   const rows: string[][] = []
+  const vectors: string[][] = []
   for (const size of SIZES) {
     const shelf = new Shelf()
     const some = texts.slice(0, size)
@@ -62,22 +70,76 @@ function inProcess(texts: string[], questions: string[]): void {
     const cpu = cpuMs(() => asked.forEach(search)) / SEARCHES
     rows.push([
       String(size),
-      ...[first, cpu, tantivyMs(some, asked), fts5Ms(some, asked)].map((ms) => `${ms.toFixed(2)} ms`),
+      ...[first, cpu, tantivyMs(some, asked), fts5Ms(some, asked)].map(told),
+      sqliteVec === null ? '–' : told(lanceDbMs(some, asked)),
       `${built.toFixed(0)} ms`,
       `${(shelf.bytes / 1e6).toFixed(1)} MB`,
     ])
+    if (sqliteVec !== null) vectors.push([String(size), ...vectorsMs(size, sqliteVec).map(told)])
   }
   printTable(
     `In process, chunks of at most ${CHUNK_SIZE} characters: CPU a search`,
-    ['chunks', 'the first 200', 'warm', 'Tantivy, stems', 'FTS5, words', 'CPU to build', 'memory'],
+    ['chunks', 'the first 200', 'warm', 'Tantivy, stems', 'FTS5, words', 'LanceDB, stems', 'CPU to build', 'memory'],
     rows,
   )
+  if (vectors.length > 0)
+    printTable(
+      `In process, the nearest 5 of so many vectors of ${DIMS} floats, exactly: CPU a search`,
+      ['vectors', 'here', 'sqlite-vec'],
+      vectors,
+    )
 }
+
+const told = (ms: number) => `${ms.toFixed(2)} ms`
 
 function tantivyMs(texts: string[], questions: string[]): number {
   const python = join(TANTIVY, 'bin/python')
   const input = JSON.stringify({ texts, questions })
   return Number(execFileSync(python, [join(PEERS, 'tantivy-search.py')], { input, encoding: 'utf8' }))
+}
+
+function lanceDbMs(texts: string[], questions: string[]): number {
+  const input = JSON.stringify({ texts, questions: questions.slice(0, 100) })
+  return Number(execFileSync(LANCEDB, [join(PEERS, 'lancedb-search.py')], { input, encoding: 'utf8' }))
+}
+
+/** Drawn anew; unit vectors. @returns of ours, and of sqlite-vec */
+function vectorsMs(count: number, sqliteVec: string): [number, number] {
+  let state = 7
+  const draw = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32 - 0.5
+  }
+  const unit = () => {
+    const vector = Float32Array.from({ length: DIMS }, draw)
+    const length = Math.hypot(...vector)
+    return vector.map((value) => value / length)
+  }
+  const rows = new Float32Array(count * DIMS)
+  const db = new DatabaseSync(':memory:', { allowExtension: true })
+  db.loadExtension(sqliteVec)
+  db.exec(`create virtual table chunks using vec0(vector float[${DIMS}] distance_metric=cosine)`)
+  const insert = db.prepare('insert into chunks (vector) values (?)')
+  db.exec('begin')
+  for (let row = 0; row < count; row++) {
+    const vector = unit()
+    rows.set(vector, row * DIMS)
+    insert.run(new Uint8Array(vector.buffer))
+  }
+  db.exec('commit')
+  const matrix = { indexes: Int32Array.from({ length: count }, (_, i) => i), rows }
+  const select = db.prepare('select rowid from chunks where vector match ? and k = 5')
+  const asked = Array.from({ length: 50 }, unit)
+  const searches = [
+    (vector: Float32Array) => nearestRows(matrix, vector, 5, () => {}),
+    (vector: Float32Array) => void select.all(new Uint8Array(vector.buffer)),
+  ] as const
+  const [ours, theirs] = searches.map((search) => {
+    asked.forEach(search)
+    return cpuMs(() => asked.forEach(search)) / asked.length
+  }) as [number, number]
+  db.close()
+  return [ours, theirs]
 }
 
 function fts5Ms(texts: string[], questions: string[]): number {
@@ -115,71 +177,124 @@ async function overHttp(
 ): Promise<void> {
   const rows: string[][] = []
   const beside: string[][] = []
-  const somebody = await shelfOf(service, databaseUrl, texts.slice(0, 100), questions)
-  for (const size of [2_000, 100_000]) {
-    const { search } = await shelfOf(service, databaseUrl, texts.slice(0, size), questions)
-    const firstMs = await wallMs(() => search(0))
-    await searchMany(search, 16, WARM_SEARCHES)
+  const bodies = questions.map((query) => JSON.stringify({ query, top_k: 5 }))
+  const [somebody = NOBODY] = await shelvesOf(service, databaseUrl, 1, 100, texts)
+  const besides = async (shape: string, users: Headers[], spinMs: number) => {
+    for (const [what, url, ms] of [
+      ['service', `${service.url}/api/rag/search`, [0, 0]],
+      ['bare server', await bareServer(), [spinMs, SOMEBODY_MS]],
+    ] as const) {
+      const askedBy = (headers: Headers, who: number) => ({ ...headers, user: String(who), ms: String(ms[who]) })
+      const search = asking(url, [askedBy(somebody, 1)], bodies)
+      await searchMany(search, 1, OTHERS)
+      for (const inFlight of [0, 1, 16]) {
+        const headers = users.map((user) => askedBy(user, 0))
+        const busy = new Worker(new URL('search/busy.ts', import.meta.url), {
+          workerData: { url, headers, bodies, inFlight } satisfies Busy,
+        })
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        const times = await searchMany(search, 1, OTHERS, PAUSE_MS)
+        await busy.terminate()
+        beside.push([shape, what, String(inFlight), ...[0.5, 0.99].map((at) => `${quantile(times, at).toFixed(1)} ms`)])
+      }
+    }
+  }
+  for (const [users, chunks] of SHAPES) {
+    const shape = `${users} × ${chunks}`
+    const all = await shelvesOf(service, databaseUrl, users, chunks, texts)
+    const search = asking(`${service.url}/api/rag/search`, all, bodies)
+    let firstMs = 0
+    for (let i = 0; i < Math.min(users, 20); i++) firstMs += (await wallMs(() => search(i))) / Math.min(users, 20)
+    await searchMany(search, 16, Math.max(users, WARM_SEARCHES))
+    let cpu = 0
     for (const inFlight of [1, 16]) {
       const before = service.cpuMs()
       const times = await searchMany(search, inFlight, SEARCHES)
+      cpu = (service.cpuMs() - before) / SEARCHES
       rows.push([
-        String(size),
+        shape,
         String(inFlight),
-        `${((service.cpuMs() - before) / SEARCHES).toFixed(2)} ms`,
+        told(cpu),
         `${quantile(times, 0.5).toFixed(1)} ms`,
         `${quantile(times, 0.99).toFixed(1)} ms`,
         `${firstMs.toFixed(0)} ms`,
         `${Math.round(service.memoryMb())} MB`,
       ])
     }
-    await searchMany(somebody.search, 1, OTHERS)
-    const told = (times: number[]) => [0.5, 0.99].map((share) => `${quantile(times, share).toFixed(1)} ms`)
-    for (const inFlight of [0, 1, 16]) {
-      const until = { isOver: false }
-      const busy = Promise.all(
-        Array.from({ length: inFlight }, async (_, from) => {
-          for (let i = from; !until.isOver; i++) await search(i)
-        }),
-      )
-      const times = await searchMany(somebody.search, 1, OTHERS)
-      until.isOver = true
-      await busy
-      beside.push([String(size), String(inFlight), ...told(times)])
-    }
+    if (users === 1) await besides(shape, all, cpu)
   }
   printTable(
     `${name}: over HTTP, with the request, the texts and the record of usage (all threads of the service)`,
-    ['chunks', 'in flight', 'CPU a search', 'p50', 'p99', 'first search', 'memory'],
+    ['users × chunks', 'in flight', 'CPU a search', 'p50', 'p99', 'first search', 'memory'],
     rows,
   )
   printTable(
-    `${name}: a search of somebody else with 100 chunks, beside so many searches in flight without a pause`,
-    ['chunks', 'in flight', 'p50', 'p99'],
+    `${name}: a search of somebody else with 100 chunks, beside so many searches of one user in flight without a pause; and of a bare server
+  that holds its thread as long as each of them takes`,
+    ['users × chunks', '', 'in flight', 'p50', 'p99'],
     beside,
   )
 }
 
-/** A user with these chunks. */
-async function shelfOf(service: RunningService, databaseUrl: string | null, texts: string[], questions: string[]) {
-  const { token } = await payingUser(service, databaseUrl)
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const post = async (path: string, body: object) => {
-    const reply = await fetch(`${service.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    const text = await reply.text()
-    if (!reply.ok) throw new Error(`${path}: ${reply.status} ${text.slice(0, 200)}`)
-  }
-  for (let from = 0; from < texts.length; from += 20_000) {
-    const content = texts.slice(from, from + 20_000).join('\n\n')
-    await post('/api/rag/ingest/text', { content, chunk_size: CHUNK_SIZE, chunk_overlap: 0 })
-  }
-  return {
-    search: (i: number) =>
-      post('/api/rag/search', { query: questions[(i * 7) % questions.length] as string, top_k: 5 }),
-  }
+type Headers = Record<string, string>
+const NOBODY: Headers = {}
+/** Of CPU, over 100 chunks. */
+const SOMEBODY_MS = 0.7
+/** Between two searches of somebody else: longer ago, the service has slept. */
+const PAUSE_MS = 5
+
+const SHAPES = [
+  [1, 100_000],
+  [1_000, 100],
+  [100, 2_000],
+  [1, 2_000],
+] as const
+
+async function bareServer(): Promise<string> {
+  const worker = new Worker(new URL('search/bare.ts', import.meta.url))
+  worker.unref()
+  const [port] = await once(worker, 'message')
+  return `http://127.0.0.1:${port}/`
 }
 
-async function searchMany(search: (i: number) => Promise<void>, inFlight: number, count: number): Promise<number[]> {
+/** Users with so many chunks each, as the headers of their requests. */
+async function shelvesOf(
+  service: RunningService,
+  databaseUrl: string | null,
+  users: number,
+  chunks: number,
+  texts: string[],
+): Promise<Headers[]> {
+  const keys = await payingKeys(service, databaseUrl, users)
+  const all = keys.map((key) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' }))
+  for (const [i, headers] of all.entries()) {
+    const start = (i * 977) % (texts.length - chunks + 1)
+    for (let from = 0; from < chunks; from += 20_000) {
+      const content = texts.slice(start + from, start + Math.min(chunks, from + 20_000)).join('\n\n')
+      const body = JSON.stringify({ content, chunk_size: CHUNK_SIZE, chunk_overlap: 0 })
+      await post(`${service.url}/api/rag/ingest/text`, headers, body)
+    }
+  }
+  return all
+}
+
+/** The users one after the other, each with another question. */
+function asking(url: string, users: Headers[], bodies: string[]): (i: number) => Promise<void> {
+  return (i) => post(url, users[i % users.length] as Headers, bodies[(i * 7) % bodies.length] as string)
+}
+
+async function post(url: string, headers: Headers, body: string): Promise<void> {
+  const reply = await fetch(url, { method: 'POST', headers, body })
+  const text = await reply.text()
+  if (!reply.ok) throw new Error(`${url}: ${reply.status} ${text.slice(0, 200)}`)
+}
+
+async function searchMany(
+  search: (i: number) => Promise<void>,
+  inFlight: number,
+  count: number,
+  pauseMs = 0,
+): Promise<number[]> {
   const times: number[] = []
   let next = 0
   await Promise.all(
@@ -187,6 +302,7 @@ async function searchMany(search: (i: number) => Promise<void>, inFlight: number
       while (next < count) {
         const i = next++
         times.push(await wallMs(() => search(i)))
+        if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }
     }),
   )

@@ -1,10 +1,15 @@
 // The service under measurement: a process of its own, on a temporary folder, as `npm start` runs it.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keyHash } from '#api-keys/keys.ts'
+import { newSecret } from '#api-keys/secret.ts'
+import { systemClock } from '#platform/clock.ts'
 import { openDatabase } from '#platform/db/open.ts'
+import { openSecrets } from '#platform/secrets.ts'
 import '#identity/tables.ts'
 
 export type RunningService = {
@@ -124,9 +129,12 @@ export async function signUp(
 }
 
 /** A user of the paid tier with an access token, and an API key of theirs. */
-export async function payingKey(service: RunningService): Promise<{ token: string; userId: string; key: string }> {
+export async function payingKey(
+  service: RunningService,
+  databaseUrl: string | null = null,
+): Promise<{ token: string; userId: string; key: string }> {
   const { url } = service
-  const { token, userId } = await payingUser(service)
+  const { token, userId } = await payingUser(service, databaseUrl)
   const reply = await fetch(`${url}/api/api-keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -134,6 +142,40 @@ export async function payingKey(service: RunningService): Promise<{ token: strin
   })
   if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
   return { token, userId, key: ((await reply.json()) as { key: string }).key }
+}
+
+/** Many people of the paid tier, each with an API key: copies of one, since hashing a password takes as long as a hundred searches. */
+export async function payingKeys(
+  service: RunningService,
+  databaseUrl: string | null,
+  count: number,
+): Promise<string[]> {
+  const { userId, key } = await payingKey(service, databaseUrl)
+  const { db, close } = openDatabase({ databaseUrl, dataDir: service.dataDir })
+  const secrets = await openSecrets(
+    { db, clock: systemClock },
+    { secretKey: null, secretKeyOld: null },
+    { isGuest: true },
+  )
+  const user = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirstOrThrow()
+  const first = await db.selectFrom('api_keys').selectAll().where('user_id', '=', userId).executeTakeFirstOrThrow()
+  const keys = [key]
+  while (keys.length < count) {
+    const id = randomUUID()
+    const secret = newSecret(id)
+    const email = `copy-${id}@example.com`
+    await db
+      .insertInto('users')
+      .values({ ...user, id, email })
+      .execute()
+    await db
+      .insertInto('api_keys')
+      .values({ ...first, id: randomUUID(), user_id: id, hash: keyHash({ secrets }, secret) })
+      .execute()
+    keys.push(secret)
+  }
+  await close()
+  return keys
 }
 
 /** `databaseUrl`: where the service has its data; null: in its folder. */

@@ -1,7 +1,7 @@
 // What the measurements compare with, installed at its first use: npm's packages beside this file, in a package of their own (a package.json
 // in bench/ would hide the product's `#room` imports from the measurements), Python's in the user's cache.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
@@ -37,6 +37,30 @@ export function installTantivy(): void {
   console.log(`Installing Tantivy ${TANTIVY_VERSION} in ${TANTIVY} …`)
   must('python3', ['-m', 'venv', TANTIVY])
   must(join(TANTIVY, 'bin/pip'), ['install', '--quiet', `tantivy==${TANTIVY_VERSION}`])
+}
+
+const LANCEDB_VERSION = '0.40.0'
+const SQLITE_VEC_VERSION = '0.1.9'
+const VECTORS = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'vectors')
+export const LANCEDB = join(VECTORS, 'bin/python')
+
+/** Half a gigabyte. @returns the extension of sqlite-vec; null, said aloud, where they cannot be had */
+export function installVectorPeers(): string | null {
+  const extension = () => globSync('lib/python*/site-packages/sqlite_vec/vec0.*', { cwd: VECTORS })[0]
+  try {
+    if (extension() === undefined) {
+      console.log(`Installing LanceDB ${LANCEDB_VERSION} and sqlite-vec ${SQLITE_VEC_VERSION} in ${VECTORS} …`)
+      must('python3', ['-m', 'venv', VECTORS])
+      must(join(VECTORS, 'bin/pip'), [
+        ...['install', '--quiet'],
+        ...[`lancedb==${LANCEDB_VERSION}`, `sqlite-vec==${SQLITE_VEC_VERSION}`],
+      ])
+    }
+    return join(VECTORS, extension() ?? '')
+  } catch (error) {
+    console.log(`LanceDB and sqlite-vec are left out: ${(error as Error).message}`)
+    return null
+  }
 }
 
 function must(command: string, args: string[]): void {

@@ -3,6 +3,7 @@
  * and brought up to date with the user's revision at every use, one small read, so never old, also with several processes. The trap: what `use`
  * hands over changes with the next use; take out of it what is needed, at once.
  */
+import { totalmem } from 'node:os'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { indexesOf, readTextsOf } from '../documents/chunk-store.ts'
@@ -35,7 +36,9 @@ type CachedShelf = UserShelf & {
   ready: Promise<unknown>
 }
 
-const BYTES_MAX = 256 * 1024 * 1024
+const MB = 1024 * 1024
+/** An eighth of what there is: with less, a hundred users of 2,000 chunks who ask in turn would be read anew at each question. */
+const BYTES_MAX = Math.min(1_024 * MB, Math.max(256 * MB, memoryOfMachine() / 8))
 const DOCUMENTS_A_READ = 200
 const CHUNKS_A_READ = 500
 const INDEXES_A_READ = 10_000
@@ -183,6 +186,11 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
       total -= shareOf(other)
     }
   }
+}
+
+/** Or of the container that this runs in. */
+function memoryOfMachine(): number {
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
 }
 
 function takeDown(shelf: UserShelf, slots: number[]): void {
