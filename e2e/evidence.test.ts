@@ -12,6 +12,38 @@ const LINES = [
   'one, which the engineer Amelie Duroc had brought from Paris.',
 ]
 
+test('a file that has changed takes the place of the one before, where that is asked for', async (t) => {
+  const app = await testApp(t, { userApp: true, worker: true })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const browser = await openBrowser(t)
+  const { page } = await visit(browser)
+  await signIn(page, app.url, ada.email)
+  await page.goto(`${app.url}/documents`)
+  await page.getByText('Drop files here, or click to choose').waitFor()
+  const send = async (text: string, nth: number) => {
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({ name: 'price.md', mimeType: 'text/markdown', buffer: Buffer.from(text) })
+    await page.getByText('Done: searchable in 1 passage').nth(nth).waitFor()
+  }
+  const stored = async () => {
+    const { results } = (await ada.post('/api/rag/search', { query: 'price' })).body as {
+      results: { content: string }[]
+    }
+    return results.map(({ content }) => content).sort()
+  }
+
+  await send('The price is ten euros.', 0)
+  await send('The price is eleven euros.', 1)
+  assert.deepEqual(await stored(), ['The price is eleven euros.', 'The price is ten euros.'])
+
+  await page.getByRole('switch', { name: 'Replace documents of the same name' }).click()
+  await send('The price is twelve euros.', 2)
+  assert.deepEqual(await stored(), ['The price is twelve euros.'])
+  await assertAccessible(page, 'documents')
+})
+
 test('a passage leads to its page, where it is lit, and in a text to its mark', async (t) => {
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })

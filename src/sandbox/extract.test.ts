@@ -64,6 +64,49 @@ test('what the sources do not hold is not answered', () => {
   assert.match(plain, /^Nothing in the sources/)
 })
 
+test('of a table the row that fits is quoted, and of a list the item', () => {
+  const content = `Sources:
+
+[1] (prices.pdf, page 2)
+# Price list of the year 2026
+| Article | Price |
+| --- | --- |
+| A0056 | 56.00 |
+| A0057 | 57.00 |
+
+- Send the request to Hilda Marsh
+- Wait for ten days after that`
+  const asked = (question: string) =>
+    answer([
+      { role: 'system', content },
+      { role: 'user', content: question },
+    ])
+  assert.equal(asked('What does A0057 cost?').split('\n')[0], '| A0057 | 57.00 | [1]')
+  assert.equal(asked('Who gets the request?').split('\n')[0], 'Send the request to Hilda Marsh [1]')
+})
+
+test('what is written without spaces is found by its characters', () => {
+  const content =
+    'Sources:\n\n[1] (lib.txt)\n図書館は午前九時に開きます。館長は田中花子です。本は二週間借りることができます。'
+  const said = answer([
+    { role: 'system', content },
+    { role: 'user', content: '館長は誰ですか' },
+  ])
+  assert.match(said, /^館長は田中花子です。 \[1\]/)
+})
+
+test('sources that share no word with the question are told by name and beginning', () => {
+  const content = `Sources:\n\n[1] (lease.pdf, page 1)\nNo dogs are allowed in the flat.\n\n[2] (a.md)\nThe bees sleep in the winter.`
+  const said = answer([
+    { role: 'system', content },
+    { role: 'user', content: 'What do I own?' },
+  ])
+  assert.match(
+    said,
+    /begin:\n\n- lease\.pdf: No dogs are allowed in the flat\. \[1\]\n- a\.md: The bees sleep in the winter\. \[2\]/,
+  )
+})
+
 test('every answer says what it comes from', () => {
   fc.assert(
     fc.property(

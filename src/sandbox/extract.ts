@@ -4,8 +4,10 @@ export type Message = { role: string; content: string }
 
 export const SIGNATURE = '— Sandbox model: I quote, I do not reason.'
 const QUOTED_MAX = 3
+const BEGUN_MAX = 12
 
-type Sentence = { text: string; mark: string; words: Set<string>; place: number }
+type Part = { mark: string; text: string; name?: string }
+type Sentence = { text: string; mark: string; name: string; words: Set<string>; place: number }
 
 export function answer(messages: readonly Message[]): string {
   const question = messages.findLast((message) => message.role === 'user')?.content ?? ''
@@ -18,22 +20,20 @@ export function answer(messages: readonly Message[]): string {
   // Numbered sources were chosen for the question by somebody who understands more: the first is the nearest.
   const first = beginnings(sources)
   if (first.length > 0) {
-    const [says, quotes] = [
-      first.length === 1 ? 'The source says' : 'The sources begin',
-      first.map(({ text, mark }) => `${text} ${mark}`),
-    ]
-    return `No sentence of the sources shares a word with the question. ${says}: ${quotes.join(' ')}\n\n${SIGNATURE}`
+    const says = first.length === 1 ? 'The source says' : 'The sources begin'
+    const quotes = first.map(({ text, mark, name }) => `- ${name === '' ? '' : `${name}: `}${text} ${mark}`)
+    return `No sentence of the sources shares a word with the question. ${says}:\n\n${quotes.join('\n')}\n\n${SIGNATURE}`
   }
   return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
 }
 
-/** Each numbered source's first sentence, of the first few. */
+/** Each numbered source's first sentence. */
 function beginnings(sources: readonly Sentence[]): Sentence[] {
   const byMark = new Map<string, Sentence>()
   for (const sentence of sources) {
     if (sentence.mark !== '' && !byMark.has(sentence.mark)) byMark.set(sentence.mark, sentence)
   }
-  return [...byMark.values()].slice(0, QUOTED_MAX)
+  return [...byMark.values()].slice(0, BEGUN_MAX)
 }
 
 /** The context: marked passages ([1] …) wherever they stand, else whatever the system message and earlier turns hold. */
@@ -52,12 +52,14 @@ function sourcesOf(messages: readonly Message[]): Sentence[] {
 }
 
 /** `[1] text`, `[2] (a.pdf)` and the text below: from a mark at a line's start up to the next, or to the end of the sources or the question in a person's message. */
-function passages(content: string, hasQuestion: boolean): { mark: string; text: string }[] {
+function passages(content: string, hasQuestion: boolean): Part[] {
   const marks = [...content.matchAll(/(?:^|\n)[ \t]*\[(\d{1,3})\][ \t:]*/g)]
   return marks.map((match, index) => {
     const from = match.index + match[0].length
     const until = marks[index + 1]?.index ?? (hasQuestion ? endOfPassages(content, from) : content.length)
-    return { mark: `[${match[1]}]`, text: unquoted(content.slice(from, until)) }
+    const text = unquoted(content.slice(from, until))
+    const origin = ORIGIN.exec(text)?.[0] ?? ''
+    return { mark: `[${match[1]}]`, text: text.slice(origin.length), name: nameIn(origin) }
   })
 }
 
@@ -94,23 +96,47 @@ function contextIn(content: string): string {
 /** Where a text came from, in brackets before it, is not part of it. */
 const ORIGIN = /^\s*\((?:(?:source|from)\b[^)]*\)|[^()\n]{1,220}\)[ \t]*\n)/i
 
-function sentences(parts: readonly { mark: string; text: string }[]): Sentence[] {
+/** "(lease.pdf, page 3)". */
+function nameIn(origin: string): string {
+  const inside = origin.trim().slice(1, -1)
+  return (inside.replace(/^(?:source|from)\b:?\s*/i, '').split(',')[0] ?? '').trim()
+}
+
+/** Headings, list items and rows of tables are sentences of their own; other lines were wrapped. */
+function linesIn(text: string): string[] {
+  return text
+    .split(/\n(?=\s*(?:#{1,6} |[-*|] ?|\d{1,3}[.)] ))|(?<=(?:^|\n)\s*(?:#{1,6} |\|)[^\n]*)\n|\n{2,}/)
+    .map((line) => line.replace(/\s+/g, ' ').trim())
+    .filter((line) => /[\p{L}\p{N}]/u.test(line))
+    .map((line) => line.replace(/^(?:#{1,6}|[-*]) /, ''))
+}
+
+/** Shorter ones are headings and remains; scripts without spaces say more with fewer signs. */
+function isShort(sentence: string): boolean {
+  return sentence.length < (UNSPACED.test(sentence) ? 6 : 20) && !sentence.startsWith('|')
+}
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+
+function sentences(parts: readonly Part[]): Sentence[] {
   const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
   const found = new Map<string, Sentence>()
-  for (const { mark, text } of parts) {
-    const flat = text.replace(ORIGIN, '').replace(/\s+/g, ' ').trim()
-    const segments = [...segmenter.segment(flat)].map(({ segment }) => segment.trim())
+  for (const { mark, text, name = '' } of parts) {
+    const segments = linesIn(text.replace(ORIGIN, '')).flatMap((line) =>
+      line.startsWith('|') ? [line] : [...segmenter.segment(line)].map(({ segment }) => segment.trim()),
+    )
     for (const [index, sentence] of segments.entries()) {
-      if (sentence.length < 20 || sentence.length > 600) continue
+      if (isShort(sentence) || sentence.length > 600) continue
       // A text cut from a larger one begins and ends in the middle of a sentence: such pieces are not quoted when there are whole ones.
       const isCut =
         segments.length > 2 &&
+        !sentence.startsWith('|') &&
         ((index === 0 && /^\p{Ll}/u.test(sentence)) ||
           (index === segments.length - 1 && !/[.!?…:;)"'”’。！？]$/.test(sentence)))
       // Neighbouring pieces overlap: what both hold is quoted once.
       const key = sentence.toLowerCase()
       if (!isCut && !found.has(key))
-        found.set(key, { text: sentence, mark, words: wordsOf(sentence), place: found.size })
+        found.set(key, { text: sentence, mark, name, words: wordsOf(sentence), place: found.size })
     }
   }
   return [...found.values()]
@@ -152,7 +178,13 @@ function wordsOf(text: string): Set<string> {
       .toLowerCase()
       .normalize('NFKC')
       .match(/[\p{L}\p{N}]+/gu) ?? []
-  return new Set(words.filter((word) => word.length > 2 && !STOP.has(word)).map(stem))
+  const spaced = words.filter((word) => word.length > 2 && !STOP.has(word) && !UNSPACED.test(word)).map(stem)
+  return new Set([...spaced, ...words.filter((word) => UNSPACED.test(word)).flatMap(pairs)])
+}
+
+function pairs(word: string): string[] {
+  const characters = [...word]
+  return characters.length < 2 ? characters : characters.slice(1).map((character, i) => characters[i] + character)
 }
 
 /** Enough to bring plurals and verb forms together; wrong in rare words, which costs a quote, never a truth. */

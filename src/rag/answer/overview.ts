@@ -96,7 +96,8 @@ function kindOf(question: string, name: ReadonlySet<string>): Overview['kind'] |
   let words = 0
   let isOther = false
   let rest = ''
-  eachTerm(question, (term) => {
+  // "ai" alone is as often what a question is about.
+  eachTerm(question.replace(/(?<!\p{L})(?:j['’]ai|ai-je)(?!\p{L})/giu, 'avons'), (term) => {
     words++
     if (!isWord(term)) return
     const root = keyOf(term)

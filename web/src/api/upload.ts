@@ -3,26 +3,31 @@ import { offline, problemFrom } from './problem.ts'
 
 const ADDRESS = '/api/rag/ingest/file'
 
+type Sending = {
+  /** Whether documents of the same name go once this one is stored. */
+  replaces: boolean
+  onProgress: (sent: number) => void
+  signal: AbortSignal
+}
+
 /**
  * Sends one file to be stored in the background. By XMLHttpRequest, since fetch cannot tell how much has been sent.
  * `onProgress` gets 0 to 1. @returns the job's id
  */
-export async function uploadFile(
-  file: File,
-  { onProgress, signal }: { onProgress: (sent: number) => void; signal: AbortSignal },
-): Promise<string> {
+export async function uploadFile(file: File, sending: Sending): Promise<string> {
   const token = await session.token()
-  const first = await send(file, token, onProgress, signal)
+  const first = await send(file, token, sending)
   if (first.status !== 401 || token === null) return read(first)
 
   const next = await session.tokenAfterRefusal(token)
-  return read(next === null ? first : await send(file, next, onProgress, signal))
+  return read(next === null ? first : await send(file, next, sending))
 }
 
-function send(file: File, token: string | null, onProgress: (sent: number) => void, signal: AbortSignal) {
+function send(file: File, token: string | null, { replaces, onProgress, signal }: Sending) {
   return new Promise<XMLHttpRequest>((resolve, reject) => {
     const xhr = new XMLHttpRequest()
     const form = new FormData()
+    if (replaces) form.append('replace', 'source')
     form.append('file', file)
     xhr.open('POST', ADDRESS)
     if (token !== null) xhr.setRequestHeader('authorization', `Bearer ${token}`)

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api, request } from '../api/client.ts'
-import { compact } from '../components/format.ts'
+import { bytes } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
@@ -78,7 +78,7 @@ export function DocumentPage() {
   )
 }
 
-function Download({ id, name, bytes }: { id: string; name: string; bytes: number }) {
+function Download({ id, name, bytes: sizeBytes }: { id: string; name: string; bytes: number }) {
   return (
     <Button
       variant="default"
@@ -88,7 +88,7 @@ function Download({ id, name, bytes }: { id: string; name: string; bytes: number
         await saveFile(response, name)
       }}
     >
-      Download ({compact(bytes)} bytes)
+      Download ({bytes(sizeBytes)})
     </Button>
   )
 }

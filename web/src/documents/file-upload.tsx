@@ -1,17 +1,24 @@
 import '@mantine/dropzone/styles.css'
-import { Group, Stack, Text } from '@mantine/core'
+import { Group, Stack, Switch, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import { IconFileUpload, IconX } from '@tabler/icons-react'
+import { useState } from 'react'
 import { UploadRow } from './upload-row.tsx'
 import { useUploads } from './uploads.ts'
 
 export function FileUpload() {
   const uploads = useUploads()
+  const [replaces, setReplaces] = useState(false)
   return (
     <>
       <Dropzone
-        onDrop={uploads.add}
-        onReject={(rejected) => uploads.add(rejected.map(({ file }) => file))}
+        onDrop={(files) => uploads.add(files, replaces)}
+        onReject={(rejected) =>
+          uploads.add(
+            rejected.map(({ file }) => file),
+            replaces,
+          )
+        }
         radius="lg"
         inputProps={{ 'aria-label': 'Choose files to upload' }}
         acceptColor="pine"
@@ -29,6 +36,12 @@ export function FileUpload() {
           </div>
         </Group>
       </Dropzone>
+      <Switch
+        mt="md"
+        label="Replace documents of the same name"
+        checked={replaces}
+        onChange={(event) => setReplaces(event.currentTarget.checked)}
+      />
       {uploads.rows.length > 0 && (
         <Stack component="ul" gap="xs" mt="md" p={0} aria-label="Uploads" style={{ listStyle: 'none' }}>
           {uploads.rows.map((row) => (

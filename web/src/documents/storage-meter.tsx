@@ -22,7 +22,7 @@ export function EmbeddingProgress() {
       </Text>
       <Progress.Root size="sm" mt="xs">
         <Progress.Section
-          value={total === 0 ? 0 : (done / total) * 100}
+          value={total === 0 ? 0 : Math.round((done / total) * 10_000) / 100}
           color="pine"
           aria-label="Passages: embedded anew"
         />
@@ -51,7 +51,8 @@ export function StorageMeter() {
 type MeterProps = { name: string; used: StorageRoom['used']; max: number; told: (n: number) => string }
 
 function Meter({ name, used, max, told }: MeterProps) {
-  const share = Math.min(100, (used / max) * 100)
+  // A tiny share would be written as 2e-7, which no screen reader takes for a number.
+  const share = Math.min(100, Math.round((used / max) * 10_000) / 100)
   const color = share >= 100 ? 'red' : share >= 80 ? 'brass' : 'pine'
   return (
     <div>

@@ -17,7 +17,7 @@ type Sending =
   | { kind: 'taken'; jobId: string }
   | { kind: 'failed'; reason: string; retriable: boolean }
 
-type Upload = { id: string; file: File; state: Sending }
+type Upload = { id: string; file: File; replaces: boolean; state: Sending }
 
 export type RowState =
   | { kind: 'waiting' }
@@ -63,12 +63,13 @@ export function useUploads() {
     }
   }, [])
 
-  async function start({ id, file }: Upload) {
+  async function start({ id, file, replaces }: Upload) {
     const controller = new AbortController()
     controllers.current.set(id, controller)
     set(id, { kind: 'sending', sent: 0 })
     try {
       const jobId = await uploadFile(file, {
+        replaces,
         signal: controller.signal,
         onProgress: (sent) => set(id, { kind: 'sending', sent }),
       })
@@ -105,10 +106,10 @@ export function useUploads() {
 
   return {
     rows,
-    add: (files: File[]) =>
+    add: (files: File[], replaces: boolean) =>
       setList((uploads) => [
         ...uploads,
-        ...files.map((file): Upload => ({ id: newId(), file, state: { kind: 'waiting' } })),
+        ...files.map((file): Upload => ({ id: newId(), file, replaces, state: { kind: 'waiting' } })),
       ]),
     retry: (id: string) => set(id, { kind: 'waiting' }),
     remove: (id: string) => {

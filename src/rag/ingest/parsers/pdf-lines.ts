@@ -159,13 +159,14 @@ function edgesOfText(lines: Line[]): number[] {
 /** A date, a time, an amount, a long number: what rows begin with. */
 const rowStart = /^(?:\d[\d.:,/T-]*\d\S*|[#№]\d+)(?=\s)/
 
+const startOf = ({ text }: Line) => rowStart.exec(text.slice(0, 60))?.[0]
+
 /** The line ended though there was room: rows of a statement, a log, a list, not text that was wrapped. */
 function isRow(before: Line, line: Line, edge: number): boolean {
   const shape = (text: string) => text.replace(/\d+/g, '0')
   if (/\d/.test(line.text) && shape(before.text) === shape(line.text)) return true
-  const start = rowStart.exec(line.text)?.[0]
-  if (start !== undefined && start.length > 3 && shape(rowStart.exec(before.text)?.[0] ?? '') === shape(start))
-    return true
+  const start = startOf(line)
+  if (start !== undefined && start.length > 3 && shape(startOf(before) ?? '') === shape(start)) return true
   // How wide the next word is can only be guessed: letters differ.
   const word = unspaced.test(line.text[0] ?? '') ? line.text.slice(0, 4) : (/^\S+/.exec(line.text)?.[0] ?? '')
   const width = ((line.end - line.x) / line.text.length) * word.length

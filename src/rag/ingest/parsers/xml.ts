@@ -32,7 +32,7 @@ export function walkXml(xml: string, walker: Walker): void {
 function attributesOf(text: string): Map<string, string> {
   const attributes = new Map<string, string>()
   for (const [, name = '', double, single, bare] of text.matchAll(
-    /([^\s"'=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=/]+))/g,
+    /(?<![^\s"'=/])([^\s"'=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=/]+))/g,
   )) {
     attributes.set(name.slice(name.indexOf(':') + 1), decode(double ?? single ?? bare ?? ''))
   }
