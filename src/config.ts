@@ -100,8 +100,8 @@ export type Config = {
   pastDueGraceDays: number
   maxTextBytes: number
   maxFileBytes: number
-  /** What searches keep of documents in memory: of their words, and as much of their vectors. */
-  searchMemoryBytes: number
+  /** What searches keep of documents in memory: of their words, and as much of their vectors. Null: as the machine has it. */
+  searchMemoryMb: number | null
   /** Of a request to a model; packed ones are measured unpacked. */
   maxAiBodyBytes: number
   /** Of security.txt: a mailto: or https: address. */
@@ -298,7 +298,7 @@ export function readConfig(env: Env): Config {
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
-    searchMemoryBytes: read.positive('SEARCH_MEMORY_MB', 256) * 1024 * 1024,
+    searchMemoryMb: read.count('SEARCH_MEMORY_MB'),
     maxAiBodyBytes: read.positive('MAX_AI_BODY_MB', 32) * 1024 * 1024,
     securityContact: readSecurityContact(read, urls.base),
     metricsToken: read.optional('METRICS_TOKEN'),

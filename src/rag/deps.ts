@@ -34,6 +34,7 @@ export async function openDeps(
   needs: RagNeeds,
 ) {
   const { db, clock, jobs, bus, log, config, secrets } = platform
+  const searchMemoryBytes = config.searchMemoryMb === null ? undefined : config.searchMemoryMb * 1024 * 1024
   const temporaryFiles = createTemporaryFiles(join(config.dataDir, 'tmp'), { memoryBytes: LONG_BYTES })
   return {
     db,
@@ -58,7 +59,7 @@ export async function openDeps(
     vectors: await openVectors(
       { db },
       {
-        cacheBytesMax: config.searchMemoryBytes,
+        cacheBytesMax: searchMemoryBytes,
         onLarge: (of) => jobs.enqueue(db, INDEX_JOB, of, { key: `${INDEX_JOB}:${of.userId}` }),
       },
     ),
@@ -66,7 +67,7 @@ export async function openDeps(
     temporaryFiles,
     parser: createParser(temporaryFiles),
     pipeline: createIngestPipeline(),
-    shelves: createShelves({ db }, { bytesMax: config.searchMemoryBytes }),
+    shelves: createShelves({ db }, { bytesMax: searchMemoryBytes }),
     turns: createTurns(),
     planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),
     maxTextBytes: config.maxTextBytes,

@@ -51,7 +51,7 @@ const METADATA_BYTES = 4
 const PLACE_BYTES = 60
 
 /** A user who takes more than half of `bytesMax` counts as half, so that the others keep theirs and nobody is read again and again. */
-export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { bytesMax?: number } = {}) {
+export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { bytesMax?: number | undefined } = {}) {
   const cache = new Map<string, CachedShelf>()
 
   return {

@@ -13,7 +13,7 @@ const CACHE_BYTES_MAX = 256 * 1024 * 1024
 /** Rows read in one statement, and compared without letting others run. */
 const ROWS_AT_ONCE = 1_000
 
-export type ByteVectorsOptions = { cacheBytesMax?: number }
+export type ByteVectorsOptions = { cacheBytesMax?: number | undefined }
 
 export function openByteVectors(
   { db }: { db: Db },
