@@ -149,6 +149,8 @@ test('SUPERUSER_EMAIL and SUPERUSER_PASSWORD make one at the first start', async
   assert.equal(app.service.superuserNotice, null)
   await app.restart()
   assert.equal(app.service.superuserNotice, null)
+  const weak = { email: 'other@example.com', password: 'Other2026!' }
+  await assert.rejects(app.restart({ superuser: weak }), { code: 'validation_failed' })
 })
 
 test('SUPERUSER_EMAIL never promotes an account whose address nobody has proven', async (t) => {

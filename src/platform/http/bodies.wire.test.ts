@@ -194,6 +194,26 @@ for (const [what, length] of [
   })
 }
 
+// Else they would be let go after a minute.
+test('of a flood of refused clients those are cut off whose turn to be read is far away', {
+  timeout: 40_000,
+}, async (t) => {
+  const app = await testApp(t)
+  let closed = 0
+  const body = Buffer.alloc(MEGABYTE / 2, 'x')
+  const crowd = await Promise.all(
+    Array.from({ length: 900 }, () =>
+      unfinished(t, app, { path: '/api/rag/ingest/text', start: '', length: MEGABYTE }),
+    ),
+  )
+  for (const one of crowd) {
+    one.closed.then(() => closed++)
+    one.socket.write(body)
+  }
+  await until(() => closed > 100)
+  assert.equal((await app.get('/healthz')).status, 200)
+})
+
 test('who is refused with much more to come is told to connect anew, and others go on', async (t) => {
   const app = await testApp(t)
   const refused = async (length: number) => {
