@@ -98,7 +98,7 @@ export async function listSpans(db: Db, userId: string, version: string, from: n
 export function readTextsOf(db: Db, userId: string, versions: string[], from: number, to: number) {
   return db
     .selectFrom('rag_chunks')
-    .select(['version', 'chunk_index as index', 'content'])
+    .select(['version', 'chunk_index as index', 'content', 'heading', 'table_header as tableHeader'])
     .where('user_id', '=', userId)
     .where('version', 'in', versions)
     .where('chunk_index', '>=', from)

@@ -3,6 +3,7 @@
  * what it leaves out is read from the text, as Markdown.
  */
 import type { ChunkPlace } from '../documents/chunk-store.ts'
+import { BELOW } from '../headings.ts'
 import type { Boundaries } from './boundaries.ts'
 import type { Heading, Outline } from './parsers/unreadable.ts'
 
@@ -59,7 +60,7 @@ function pathsOf(headings: Heading[]): string[] {
     return above
       .map(({ title }) => title)
       .filter((title) => title !== '')
-      .join(' › ')
+      .join(BELOW)
   })
 }
 

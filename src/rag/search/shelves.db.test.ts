@@ -153,6 +153,20 @@ test('a user who takes more than half leaves the others their half, and metadata
   for (const i of [0, 1, 2]) assert.equal(kept[i], kept[i + 3], 'none was read again')
 })
 
+test('a chunk is found by the headings and the head of the table that it stands under, too', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const rows = Array.from({ length: 60 }, (_, n) => `| A${String(n).padStart(4, '0')} | ${n + 3}.50 EUR |`)
+  const content = `# Price list\n\n| Article | Wholesale price |\n|---|---|\n${rows.join('\n')}\n\n# Opening hours\n\n## Harbour shop\n\n${'We are there for you. '.repeat(12)}From nine to five.\n`
+  await ada.post('/api/rag/ingest/text', { content, chunk_size: 300, chunk_overlap: 0 })
+  await ada.post('/api/rag/ingest/text', { content: 'Our wholesale partners ask for a price now and then.' })
+  const best = async (query: string) => (await ada.post('/api/rag/search', { query })).body.results[0]
+  const row = await best('What is the wholesale price of A0057?')
+  assert.match(row.content, /A0057/)
+  assert.ok(row.score >= 0.5, `${row.score}`)
+  assert.match((await best('opening hours of the harbour shop from nine to five')).content, /From nine to five/)
+})
+
 test('SEARCH_MEMORY_MB says how much is kept', async (t) => {
   const kept: number[] = []
   for (const mb of ['1', '256']) {

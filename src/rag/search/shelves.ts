@@ -6,8 +6,9 @@
 import { totalmem } from 'node:os'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
-import { indexesOf, readTextsOf } from '../documents/chunk-store.ts'
+import { type Chunk, indexesOf, readTextsOf } from '../documents/chunk-store.ts'
 import { type DocumentRow, listVersions, readDocuments, readStore } from '../documents/document-store.ts'
+import { BELOW } from '../headings.ts'
 import { grown } from './words/arena.ts'
 import { Shelf } from './words/shelf.ts'
 
@@ -160,8 +161,8 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
     }
     let sinceMs = performance.now()
     for (let from = 0; from < chunksMax; from += step) {
-      for (const { version, index, content } of await readTextsOf(db, userId, versions, from, from + step)) {
-        const slot = shelf.words.add(content)
+      for (const { version, index, ...text } of await readTextsOf(db, userId, versions, from, from + step)) {
+        const slot = shelf.words.add(inContext(text))
         if (slot === shelf.alive.length) shelf.alive = grown(shelf.alive, slot + 1)
         shelf.alive[slot] = 1
         shelf.places.push({ version, index })
@@ -191,6 +192,12 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
 /** Or of the container that this runs in. */
 function memoryOfMachine(): number {
   return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
+}
+
+/** With the headings that it stands under, and the head of its table, where these are in other chunks. */
+function inContext({ content, heading, tableHeader }: Pick<Chunk, 'content' | 'heading' | 'tableHeader'>): string {
+  const titles = heading?.split(BELOW).filter((title) => !content.includes(title)) ?? []
+  return [...titles, ...(tableHeader === null ? [] : [tableHeader]), content].join('\n')
 }
 
 function takeDown(shelf: UserShelf, slots: number[]): void {
