@@ -52,7 +52,7 @@ const ROUTES: Route[] = [
 
 /** `npm run bench -- tracing [ROUNDS]` */
 export async function run([rounds = '40']: string[]): Promise<void> {
-  const bare = copyWithout()
+  const [bare, whole] = [copyWithout(WITHOUT), copyWithout([])]
   const collector = createServer((request, reply) => void request.resume().on('end', () => reply.end('{}')))
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
   const vendorPort = await freePort()
@@ -70,35 +70,36 @@ export async function run([rounds = '40']: string[]): Promise<void> {
   }
   const on = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}` }
   const arms: Arm[] = []
-  const start = async (name: string, more: Record<string, string>, root?: string) => {
-    const service = await startService({ ...env, ...more }, root === undefined ? {} : { root })
+  const start = async (name: string, more: Record<string, string>, root: string) => {
+    const service = await startService({ ...env, ...more }, { root })
     arms.push({ name, service, key: (await payingKey(service)).key })
   }
   try {
     await start('without the code', {}, bare)
-    await start('off', {})
-    await start('on, 1 of 100', { ...on, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.01' })
-    await start('on, all', on)
+    // From a copy as well, so that all arms but for the code are alike.
+    await start('off', {}, whole)
+    await start('on, 1 of 100', { ...on, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.01' }, whole)
+    await start('on, all', on, whole)
     for (const route of ROUTES) print(route.name, await inTurns(arms, route, Number(rounds)))
   } finally {
     for (const { service } of arms) await service.stop()
     vendor.kill()
     collector.close()
-    rmSync(bare, { recursive: true, force: true })
+    for (const root of [bare, whole]) rmSync(root, { recursive: true, force: true })
   }
 }
 
 const COPIED = ['src', 'latchkey.js', 'package.json']
 
-/** This checkout, its sources with what `WITHOUT` tells. */
-function copyWithout(): string {
+/** This checkout, its sources with what `edits` tell. */
+function copyWithout(edits: typeof WITHOUT): string {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-untraced-'))
   for (const name of readdirSync(ROOT)) {
     // No links: Node goes by where they lead, and would load the sources there.
     if (COPIED.includes(name)) cpSync(join(ROOT, name), join(root, name), { recursive: true })
     else if (name !== 'data') symlinkSync(join(ROOT, name), join(root, name))
   }
-  for (const { file, from, to, times } of WITHOUT) {
+  for (const { file, from, to, times } of edits) {
     const path = join(root, 'src', file)
     const text = readFileSync(path, 'utf8')
     const found = text.match(from)?.length ?? 0
