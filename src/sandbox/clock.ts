@@ -54,7 +54,8 @@ function movedIn(path: string): number {
     const moved = Number(readFileSync(path, 'utf8'))
     return Number.isSafeInteger(moved) ? moved : 0
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    // Nor is there one where the folder cannot be: whoever makes it says so.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return 0
     throw error
   }
 }

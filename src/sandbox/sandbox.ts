@@ -48,7 +48,7 @@ export type Sandbox = {
 }
 
 export function createSandbox(needs: SandboxNeeds): Sandbox {
-  const { clock, catalogue, endpoints } = needs
+  const { clock, log, catalogue, endpoints } = needs
   const db = openDatabase(needs.dataDir)
   const guard = createGuard(needs)
 
@@ -58,7 +58,7 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
     return needs.open || isLoopbackHost(base.host) ? base.origin : `http://${request.host}`
   }
   const origin = () => new URL(needs.baseUrl()).origin
-  const processor = createProcessor({ db, clock, hands: needs.hands, catalogue, endpoints, originOf, origin })
+  const processor = createProcessor({ db, clock, hands: needs.hands, log, catalogue, endpoints, originOf, origin })
 
   return {
     watch: needs.open ? null : guard.watch,

@@ -290,10 +290,13 @@ export function lingerAfterReply(request: IncomingMessage, response: ServerRespo
     // Small ones are there by now.
     if (request.complete || !socket.writable) return
     throwAway(request)
+    refused++
     const giveUp = setTimeout(() => socket.destroy(), ARRIVAL_MS).unref()
     const over = () => {
+      refused--
       clearTimeout(giveUp)
       socket.off('close', over)
+      request.off('end', over)
     }
     socket.once('close', over)
     request.once('end', over)
@@ -307,6 +310,11 @@ function throwAway(request: IncomingMessage): void {
 
 /** What all refused clients together may send on in a second: a flood of them must not take the others' turns. */
 const THROWN_AWAY_BYTES = 16 * MEGABYTE
+/** The same while they are few, who are no flood: each is to see its reply before its time is over. */
+const THROWN_AWAY_BYTES_OF_FEW = 50 * MEGABYTE
+const FEW = 4
+/** How many are being read away. */
+let refused = 0
 /** A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest is cut off. */
 const WAIT_MS_MIN = 10
 const WAIT_MS_MAX = 2_000
@@ -316,7 +324,8 @@ let thrownAwayUntilMs = 0
 function slowly(request: IncomingMessage): (chunk: Buffer) => void {
   return ({ length }) => {
     const nowMs = performance.now()
-    const turnMs = Math.max(nowMs, thrownAwayUntilMs) + (length / THROWN_AWAY_BYTES) * 1_000
+    const pace = refused > FEW ? THROWN_AWAY_BYTES : THROWN_AWAY_BYTES_OF_FEW
+    const turnMs = Math.max(nowMs, thrownAwayUntilMs) + (length / pace) * 1_000
     const waitMs = turnMs - nowMs
     if (waitMs > WAIT_MS_MAX) {
       request.socket.destroy()

@@ -23,6 +23,8 @@ const ATTEMPT_TIMEOUT_MS = 10_000
 const AT_ONCE_MAX = 8
 /** An attempt whose process died is made again after this. */
 const CLAIM_MS = 15_000
+/** Where the database could not be read. */
+const AGAIN_MS = 1_000
 
 export type Courier = {
   wake: () => void
@@ -31,7 +33,9 @@ export type Courier = {
   close: () => Promise<void>
 }
 
-export function startCourier(deps: Omit<ProcessorDeps, 'wake'>): Courier {
+type CourierDeps = Omit<ProcessorDeps, 'wake'> & { onFailure: (error: unknown) => void }
+
+export function startCourier(deps: CourierDeps): Courier {
   const running = new Set<Promise<void>>()
   const underWay = new Set<string>()
   const stopping = new AbortController()
@@ -51,6 +55,15 @@ export function startCourier(deps: Omit<ProcessorDeps, 'wake'>): Courier {
   const pump = () => {
     if (stopping.signal.aborted) return
     clearTimeout(timer)
+    try {
+      deliver()
+    } catch (error) {
+      deps.onFailure(error)
+      timer = setTimeout(pump, AGAIN_MS).unref()
+    }
+  }
+
+  const deliver = () => {
     const now = Date.now()
     const { isReversed } = settingsOf(deps)
     const atOnceMax = isReversed ? 1 : AT_ONCE_MAX
@@ -59,11 +72,13 @@ export function startCourier(deps: Omit<ProcessorDeps, 'wake'>): Courier {
       const key = `${delivery.event_id} ${delivery.endpoint}`
       if (underWay.has(key) || !claim(deps, delivery, now)) continue
       underWay.add(key)
-      const run = attempt(deps, delivery, stopping.signal).finally(() => {
-        running.delete(run)
-        underWay.delete(key)
-        wake()
-      })
+      const run = attempt(deps, delivery, stopping.signal)
+        .catch(deps.onFailure)
+        .finally(() => {
+          running.delete(run)
+          underWay.delete(key)
+          wake()
+        })
       running.add(run)
     }
     if (running.size >= atOnceMax) return

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
+import { type Log, seldom } from '#platform/telemetry/log.ts'
 import type { SandboxDatabase } from '../database.ts'
 import { processorApi } from './api.ts'
 import { stockCatalogue } from './catalogue.ts'
@@ -22,6 +23,7 @@ export type ProcessorNeeds = {
   db: SandboxDatabase
   clock: Clock
   hands: Hands
+  log: Pick<Log, 'error'>
   /** What the processor is to sell. */
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
@@ -32,8 +34,11 @@ export type ProcessorNeeds = {
 
 const TICK_MS = 1_000
 
-export function createProcessor({ db, clock, hands, catalogue, endpoints, originOf, origin }: ProcessorNeeds) {
-  const courier = startCourier({ db, clock, endpoints, origin })
+export function createProcessor({ db, clock, hands, log, catalogue, endpoints, originOf, origin }: ProcessorNeeds) {
+  const say = seldom((details, message) => log.error(details, message))
+  // A full disk, or no descriptor left, ends no process: what is due stays due.
+  const onFailure = (error: unknown) => say({ err: error }, 'the sandbox’s processor tries again')
+  const courier = startCourier({ db, clock, endpoints, origin, onFailure })
   const deps: ProcessorDeps = { db, clock, endpoints, origin, wake: courier.wake }
   const time = createTimeTravel(deps, courier, hands)
   stockCatalogue(deps, catalogue)
@@ -64,9 +69,13 @@ export function createProcessor({ db, clock, hands, catalogue, endpoints, origin
     /** When the product listens: takes up what an earlier process left undelivered. */
     start(): void {
       ticker = setInterval(() => {
-        settleDue(deps)
-        time.tick()
-        expireOldSessions(deps)
+        try {
+          settleDue(deps)
+          time.tick()
+          expireOldSessions(deps)
+        } catch (error) {
+          onFailure(error)
+        }
       }, TICK_MS).unref()
       courier.wake()
     },

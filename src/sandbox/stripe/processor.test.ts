@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { movableClock } from '#platform/clock.ts'
+import { openDatabase } from '../database.ts'
+import { createProcessor } from './processor.ts'
+
+test('a database that cannot be read ends no process, and is told', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const db = openDatabase(folder)
+  const clock = movableClock()
+  const told = Promise.withResolvers<unknown>()
+  const processor = createProcessor({
+    ...{ db, clock, hands: { clock, settle: async () => undefined } as never },
+    log: { error: (details: object) => told.resolve(Reflect.get(details, 'err')) } as never,
+    catalogue: { plans: [], products: [] },
+    endpoints: () => [],
+    originOf: () => 'http://127.0.0.1',
+    origin: () => 'http://127.0.0.1',
+  })
+  db.close()
+  // Looks for what is undelivered, and once a second for what is due.
+  processor.start()
+  assert.match(String(await told.promise), /database is not open/)
+  await new Promise((resolve) => setTimeout(resolve, 1_200))
+  await processor.close()
+})
