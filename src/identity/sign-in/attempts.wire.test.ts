@@ -76,8 +76,8 @@ describe('attempts', () => {
     const audit = await app.platform.db.selectFrom('audit_log').select('details').where('action', '=', 'sign-in.failed')
     await deps.failedSignIns.flush()
     const entries = (await audit.execute()).map(({ details }) => JSON.parse(details ?? ''))
-    // One every five seconds, on a slow machine more than one.
-    const proofs = entries.filter(({ reason }) => reason === 'proof_required')
+    // One every five seconds, on a slow machine more than one; and the service may have written down its own two by now.
+    const proofs = entries.filter(({ reason, user_agent }) => reason === 'proof_required' && user_agent === 'guesser/1')
     assert.equal(
       proofs.reduce((sum, { attempts }) => sum + attempts, 0),
       codes.get('proof_required'),
