@@ -17,6 +17,17 @@ test('the sentence that fits is quoted with its mark', () => {
   assert.doesNotMatch(said, /Deliveries/)
 })
 
+test('a source of many blank lines is read in time that grows with its length', () => {
+  const read = (lines: number) => {
+    const before = process.cpuUsage()
+    const content = `Sources:\n[1] The harbour opens at nine.${'\n '.repeat(lines)}\nIt is closed on Mondays.`
+    assert.match(answer([{ role: 'user', content: `${content}\n\nQuestion: When does the harbour open?` }]), /at nine/)
+    return process.cpuUsage(before).user
+  }
+  read(1_000)
+  assert.ok(read(60_000) < 1_000_000, 'microseconds; four times as many where each line is looked at from each')
+})
+
 test('sources and question in one message are told apart', () => {
   const said = answer([{ role: 'user', content: `${SOURCES}\n\nQuestion: How many days do I have for returns?` }])
   assert.match(said, /Returns are free within thirty days\. \[2\]/)

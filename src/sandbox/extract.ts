@@ -9,7 +9,9 @@ const BEGUN_MAX = 12
 type Part = { mark: string; text: string; name?: string }
 type Sentence = { text: string; mark: string; name: string; words: Set<string>; place: number }
 
-export function answer(messages: readonly Message[]): string {
+export function answer(given: readonly Message[]): string {
+  // Runs of white space are read again at each of their ends below.
+  const messages = given.map(({ role, content }) => ({ role, content: tidy(content) }))
   const question = messages.findLast((message) => message.role === 'user')?.content ?? ''
   const sources = sourcesOf(messages)
   // The question stands apart from its context where both are in one message, so that it does not quote itself.
@@ -25,6 +27,13 @@ export function answer(messages: readonly Message[]): string {
     return `No sentence of the sources shares a word with the question. ${says}:\n\n${quotes.join('\n')}\n\n${SIGNATURE}`
   }
   return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
+}
+
+function tidy(text: string): string {
+  return text
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
 }
 
 /** Each numbered source's first sentence. */
@@ -104,11 +113,15 @@ function nameIn(origin: string): string {
 
 /** Headings, list items and rows of tables are sentences of their own; other lines were wrapped. */
 function linesIn(text: string): string[] {
-  return text
-    .split(/\n(?=\s*(?:#{1,6} |[-*|] ?|\d{1,3}[.)] ))|(?<=(?:^|\n)\s*(?:#{1,6} |\|)[^\n]*)\n|\n{2,}/)
-    .map((line) => line.replace(/\s+/g, ' ').trim())
-    .filter((line) => /[\p{L}\p{N}]/u.test(line))
-    .map((line) => line.replace(/^(?:#{1,6}|[-*]) /, ''))
+  const lines: string[] = []
+  let isWrapped = false
+  for (const given of text.split('\n')) {
+    const line = given.replace(/\s+/g, ' ').trim()
+    if (isWrapped && line !== '' && !/^(?:#{1,6} |[-*|]|\d{1,3}[.)] )/.test(line)) lines[lines.length - 1] += ` ${line}`
+    else if (line !== '') lines.push(line)
+    isWrapped = line !== '' && !/^(?:#{1,6} |\|)/.test(line)
+  }
+  return lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).map((line) => line.replace(/^(?:#{1,6}|[-*]) /, ''))
 }
 
 /** Shorter ones are headings and remains; scripts without spaces say more with fewer signs. */

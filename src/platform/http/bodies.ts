@@ -305,7 +305,11 @@ export function lingerAfterReply(request: IncomingMessage, response: ServerRespo
 
 /** Also where somebody has begun to read it and stopped, as a form's parser does at its first fault. */
 function throwAway(request: IncomingMessage): void {
-  request.unpipe().removeAllListeners('data').on('data', slowly(request)).resume()
+  request.unpipe().removeAllListeners('data')
+  const length = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
+  // A small one is read like any other: its client is to see the reply in a flood, too.
+  if (length > SMALL_BYTES) request.on('data', slowly(request))
+  request.resume()
 }
 
 /** What all refused clients together may send on in a second: a flood of them must not take the others' turns. */

@@ -1,4 +1,5 @@
 import { Badge, Button, Card, Group, Skeleton, Table, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch, IconUserSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -19,6 +20,14 @@ export function UserTable() {
   const page = usePage()
   const { user: find } = route.useSearch()
   const navigate = route.useNavigate()
+  const look = useDebouncedCallback(
+    (value: string) =>
+      void navigate({
+        search: (search) => ({ ...search, page: undefined, user: value || undefined }),
+        ...{ replace: true, resetScroll: false },
+      }),
+    250,
+  )
   const asked = { page, limit: 20, ...(find && { find }) }
   const users = useQuery({
     queryKey: ['admin', 'users', asked],
@@ -37,13 +46,8 @@ export function UserTable() {
         leftSection={<IconSearch size={18} aria-hidden />}
         maxLength={254}
         mb="md"
-        value={find ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          void navigate({
-            search: (search) => ({ ...search, page: undefined, user: value || undefined }),
-            ...{ replace: true, resetScroll: false },
-          })
-        }
+        defaultValue={find ?? ''}
+        onChange={({ currentTarget: { value } }) => look(value)}
       />
       <Loaded query={users} skeleton={<Skeleton h={320} />}>
         {(data) =>

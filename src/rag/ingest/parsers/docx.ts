@@ -111,6 +111,8 @@ type Table = {
 }
 
 const COLUMNS_MAX = 63
+/** Cells that a file's tables are filled up with. */
+const REACHED_MAX = 1_000_000
 
 function readParagraphs(xml: string, styles: Styles): string {
   const blocks: { text: string; isItem: boolean }[] = []
@@ -119,6 +121,7 @@ function readParagraphs(xml: string, styles: Styles): string {
   let inText = 0
   let skipped = 0
   let deeper = 0
+  let reached = 0
 
   const write = (text: string) => {
     const paragraph = paragraphs.at(-1)
@@ -143,13 +146,14 @@ function readParagraphs(xml: string, styles: Styles): string {
       else if (name === 'tbl' && tables.length === TABLES_DEEP_MAX) deeper++
       else if (name === 'tbl') tables.push({ rows: [], cell: [], columns: 1 })
       else if (inTable.has(name) && deeper > 0) return
+      else if (skipped > 0 && looks.has(name)) return
       else if (name === 'tr') tables.at(-1)?.rows.push([])
       else if (name === 'tc') {
         const table = tables.at(-1)
         if (table) Object.assign(table, { cell: [], columns: 1 })
       } else if (name === 'gridSpan') {
         const table = tables.at(-1)
-        if (table) table.columns = Math.min(COLUMNS_MAX, Number(attributes().get('val')) || 1)
+        if (table) table.columns = Math.min(COLUMNS_MAX, Math.max(1, Math.trunc(Number(attributes().get('val'))) || 1))
       } else if (paragraph && name === 'pStyle')
         Object.assign(paragraph, styles.get(attributes().get('val') ?? '') ?? { heading: 0, isItem: false })
       else if (paragraph && name === 'numPr') paragraph.isItem = true
@@ -166,7 +170,8 @@ function readParagraphs(xml: string, styles: Styles): string {
       else if (name === 'tc') {
         const table = tables.at(-1)
         // Merged cells are the first of them, and the others are empty.
-        for (let i = 0; table && i < table.columns; i++) table.rows.at(-1)?.push(i === 0 ? table.cell.join(' ') : '')
+        for (let i = 0; table && i < table.columns && (i === 0 || reached++ < REACHED_MAX); i++)
+          table.rows.at(-1)?.push(i === 0 ? table.cell.join(' ') : '')
       } else if (name === 'tbl') {
         const table = tables.pop()
         if (table) place(rowsOf(table, tables.length > 0), false)
@@ -188,10 +193,13 @@ function readParagraphs(xml: string, styles: Styles): string {
   return text
 }
 
-const inTable = new Set(['tr', 'tc'])
+const inTable = new Set(['tr', 'tc', 'gridSpan'])
+const looks = new Set(['pStyle', 'numPr', 'numId', 'gridSpan'])
 
-/** What a reader of the finished document does not see. */
-const skippedParts = new Set(['del', 'moveFrom', 'Fallback', 'instrText', 'delText', 'delInstrText', 'tabs'])
+/** What a reader of the finished document does not see: what was deleted, and how things looked before they were changed. */
+const skippedParts = new Set(
+  'del moveFrom Fallback instrText delText delInstrText tabs pPrChange tcPrChange'.split(' '),
+)
 
 function written({ text, heading, isItem }: Paragraph, inCell: boolean): string {
   const trimmed = text.replaceAll('\u00ad', '').trim()

@@ -52,6 +52,23 @@ test('a web page’s tables keep their columns without end tags, and where cells
   )
 })
 
+test('a web page’s cells reach down no further than their group, and a table of single cells lays a page out', async () => {
+  assert.equal(
+    await html(
+      '<table><thead><tr><th rowspan=5>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>',
+    ),
+    '| A | B |\n| --- | --- |\n| 1 | 2 |',
+  )
+  assert.equal(
+    await html('<table><tr><td rowspan=0>A<td>B<tr><td>C<tr><td>D<tbody><tr><td>1<td>2</table>'),
+    '| A | B |\n| --- | --- |\n|  | C |\n|  | D |\n| 1 | 2 |',
+  )
+  assert.equal(
+    await html('<table><tr><td colspan=2><p>One long paragraph.</p></td></tr><tr><td></td><td>Two.</td></tr></table>'),
+    'One long paragraph.\n\nTwo.',
+  )
+})
+
 test('cells of a web page that reach far fill no memory', async () => {
   const rows = '<tr><td colspan=1000 rowspan=1000>a'.repeat(3_000)
   assert.ok((await html(`<table>${rows}</table>`)).length < 20_000_000)

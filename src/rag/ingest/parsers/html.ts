@@ -38,6 +38,8 @@ const blocks = new Set(
 const hidden = new Set(['head', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'select', 'datalist'])
 const voids = new Set('area base br col embed hr img input link meta source track wbr'.split(' '))
 
+type Part = { text: string; isItem: boolean }
+
 type Table = {
   rows: string[][]
   cell: string[] | null
@@ -51,12 +53,15 @@ type Table = {
 /** Cells that a page's tables are filled up with; a few that reach far would make a table that no memory holds. */
 const REACHED_MAX = 1_000_000
 
+const SPAN_MAX = 1_000
 function spanOf(value: string | undefined): number {
-  return Math.min(1_000, Math.max(1, Math.trunc(Number(value)) || 1))
+  return Math.min(SPAN_MAX, Math.max(1, Math.trunc(Number(value)) || 1))
 }
+/** Nothing reaches down beyond its group. */
+const rowGroups = new Set(['thead', 'tbody', 'tfoot'])
 
 export function markdownOf(html: string): { text: string; title: string; hasPictures: boolean } {
-  const parts: { text: string; isItem: boolean }[] = []
+  const parts: Part[] = []
   const tables: Table[] = []
   const lists: { isOrdered: boolean; count: number }[] = []
   let line = ''
@@ -106,6 +111,7 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
     } else if (name === 'table' && tables.length === TABLES_DEEP_MAX) deeper++
     else if (deeper > 0) return
     else if (name === 'table') tables.push({ rows: [], cell: null, columns: 1, down: 1, takenUntil: [] })
+    else if (rowGroups.has(name)) endGroup()
     else if (name === 'tr' || name === 'td' || name === 'th') {
       const table = tables.at(-1)
       if (table === undefined) return
@@ -114,7 +120,8 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
       else {
         table.cell = []
         table.columns = spanOf(attributes().get('colspan'))
-        table.down = spanOf(attributes().get('rowspan'))
+        const down = attributes().get('rowspan')
+        table.down = down === '0' ? SPAN_MAX : spanOf(down)
       }
     }
   }
@@ -129,6 +136,12 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
       row.push(i === 0 ? table.cell.join(' ') : '')
     }
     table.cell = null
+  }
+  const endGroup = () => {
+    const table = tables.at(-1)
+    if (table === undefined || deeper > 0) return
+    endCell(table)
+    table.takenUntil = []
   }
   const close = (name: string) => {
     if (name === 'title') inTitle = false
@@ -147,16 +160,18 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
     } else if (name === 'td' || name === 'th' || name === 'tr') {
       const table = tables.at(-1)
       if (table && deeper === 0) endCell(table)
-    } else if (name === 'table' && deeper > 0) deeper--
+    } else if (rowGroups.has(name)) endGroup()
+    else if (name === 'table' && deeper > 0) deeper--
     else if (name === 'table') {
       const table = tables.pop()
       if (!table) return
       endCell(table)
       const rows = table.rows.filter((row) => row.some((cell) => cell.trim() !== ''))
       // A table in a table, and one that only lays a page out.
-      const isLayout = tables.length > 0 || rows.every((row) => row.length < 2)
+      const filled = rows.map((row) => row.filter((cell) => cell.trim() !== ''))
+      const isLayout = tables.length > 0 || filled.every((row) => row.length < 2)
       const text = isLayout
-        ? rows.map((row) => row.join(tables.length > 0 ? ', ' : '\n\n')).join(tables.length > 0 ? '; ' : '\n\n')
+        ? filled.map((row) => row.join(tables.length > 0 ? ', ' : '\n\n')).join(tables.length > 0 ? '; ' : '\n\n')
         : markdownTable(rows)
       if (text !== '') place(text)
     }
@@ -181,13 +196,17 @@ export function markdownOf(html: string): { text: string; title: string; hasPict
   deeper = 0
   while (tables.length > 0) close('table')
 
+  return { text: joined(parts), title: title.replace(/\s+/g, ' ').trim(), hasPictures }
+}
+
+function joined(parts: readonly Part[]): string {
   let text = ''
   for (const [i, part] of parts.entries()) {
     const before = parts[i - 1]
     if (before) text += before.isItem && part.isItem ? '\n' : '\n\n'
     text += part.text
   }
-  return { text, title: title.replace(/\s+/g, ' ').trim(), hasPictures }
+  return text
 }
 
 /** One pass, also over a script that never ends. */

@@ -85,6 +85,24 @@ test('a Word document’s lists may be styles, and its merged cells leave their 
   )
 })
 
+test('a Word document is read as it is, not as it looked before tracked changes', async () => {
+  const was = (properties: string) => `<w:pPrChange><w:pPr>${properties}</w:pPr></w:pPrChange>`
+  const cell = (text: string, span: string) => `<w:tc><w:tcPr>${span}</w:tcPr>${paragraph(text)}</w:tc>`
+  const bytes = docxOf(
+    [
+      paragraph('item now', `<w:numPr><w:numId w:val="3"/></w:numPr>${was('<w:pStyle w:val="X"/>')}`),
+      paragraph('no item now', was('<w:numPr><w:numId w:val="3"/></w:numPr>')),
+      `<w:tbl><w:tr>${cell('a', '<w:gridSpan w:val="-1"/>')}${cell('b', '<w:tcPrChange><w:tcPr><w:gridSpan w:val="2"/></w:tcPr></w:tcPrChange>')}</w:tr></w:tbl>`,
+    ].join(''),
+  )
+  assert.equal(await read('a.docx', bytes), '- item now\n\nno item now\n\n| a | b |')
+})
+
+test('merged cells of a Word document fill no memory', async () => {
+  const row = `<w:tr><w:tc><w:tcPr><w:gridSpan w:val="63"/></w:tcPr>${paragraph('a')}</w:tc></w:tr>`
+  assert.ok((await read('a.docx', docxOf(`<w:tbl>${row.repeat(50_000)}</w:tbl>`))).length < 6_000_000)
+})
+
 test('a PDF gives paragraphs with joined lines and words', async () => {
   const page = drawn([
     'The first paragraph goes on for a while and is then hyphen-',
