@@ -316,7 +316,7 @@ function throwAway(request: IncomingMessage): void {
 const THROWN_AWAY_BYTES = 16 * MEGABYTE
 /** The same while they are few, who are no flood: each is to see its reply before its time is over. */
 const THROWN_AWAY_BYTES_OF_FEW = 50 * MEGABYTE
-const FEW = 4
+const FEW = 32
 /** How many are being read away. */
 let refused = 0
 /** A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest is cut off. */
@@ -328,10 +328,11 @@ let thrownAwayUntilMs = 0
 function slowly(request: IncomingMessage): (chunk: Buffer) => void {
   return ({ length }) => {
     const nowMs = performance.now()
-    const pace = refused > FEW ? THROWN_AWAY_BYTES : THROWN_AWAY_BYTES_OF_FEW
+    const isFlood = refused > FEW
+    const pace = isFlood ? THROWN_AWAY_BYTES : THROWN_AWAY_BYTES_OF_FEW
     const turnMs = Math.max(nowMs, thrownAwayUntilMs) + (length / pace) * 1_000
     const waitMs = turnMs - nowMs
-    if (waitMs > WAIT_MS_MAX) {
+    if (isFlood && waitMs > WAIT_MS_MAX) {
       request.socket.destroy()
       return
     }
