@@ -95,11 +95,16 @@ async function untilAlive(url: string, child: ChildProcess): Promise<void> {
   throw new Error('the service did not answer within 60 s')
 }
 
+const givenPorts = new Set<number>()
+
+/** One that was not given before: the system may name one again as soon as it is let go. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
   await new Promise((resolve) => server.close(resolve))
+  if (givenPorts.has(port)) return freePort()
+  givenPorts.add(port)
   return port
 }
 
