@@ -254,7 +254,7 @@ function excerpt(text: string): string {
 async function startService(print: Context['print']): Promise<Places & { stop(): Promise<void> }> {
   const started = performance.now()
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-tour-'))
-  const [port, storePort] = [await freePort(), await freePort()]
+  const [port, storePort] = await freePorts()
   const main = join(import.meta.dirname, '..', '..', 'latchkey.js')
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
     // The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its service.
@@ -289,11 +289,15 @@ async function startService(print: Context['print']): Promise<Places & { stop():
   }
 }
 
-async function freePort(): Promise<number> {
+/** Two: neither is let go before both are known. */
+async function freePorts(): Promise<[number, number]> {
   const { createServer } = await import('node:net')
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  const servers = [createServer(), createServer()] as const
+  const ports = servers.map(async (server) => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return (server.address() as { port: number }).port
+  })
+  const [port = 0, storePort = 0] = await Promise.all(ports)
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return [port, storePort]
 }
