@@ -189,8 +189,8 @@ for (const [what, length] of [
     const seconds = (performance.now() - begunMs) / 1_000
 
     for (const { answer } of crowd) assert.match(answer, /^HTTP\/1\.1 401 /)
-    // Each may be a few pieces ahead.
-    assert.ok(read < (16 * seconds + crowd.length / 4) * MEGABYTE, `${read / MEGABYTE} MB in ${seconds} s`)
+    // The pace of a few: as some are done with, the others are no crowd any more. Each may be a few pieces ahead.
+    assert.ok(read < (50 * seconds + crowd.length / 4) * MEGABYTE, `${read / MEGABYTE} MB in ${seconds} s`)
   })
 }
 
