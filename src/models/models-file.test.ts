@@ -331,6 +331,25 @@ test('of a model that its vendor has already, what an entry does not say stays',
   assert.deepEqual(of(after, 'gemini', 'gemini-3.5-flash-lite').habits, {})
 })
 
+test('where an entry names a part of the price list, that goes before what its vendor has; what it tells goes before both', (t) => {
+  const list = {
+    as_of: '2026-01-01',
+    source: 'a test',
+    vendors: { proxy: [{ id: 'gpt-6-luna', context_tokens: 9_000, price: { input: 70, output: 90 } }] },
+  }
+  const read = (model: object, more: object = {}) => {
+    const MODELS = fileOf(t, { vendors: [{ name: 'openai', models: [{ id: 'gpt-6-luna', ...model }], ...more }] })
+    const { ai } = readConfig({ MODELS, PRICES: fileOf(t, list) })
+    const { price, contextTokens } = ai.vendors.openai?.models.find(({ id }) => id === 'gpt-6-luna') ?? {}
+    return [price?.input, price?.output, contextTokens]
+  }
+  const own = read({})
+  assert.notEqual(own[0], 70)
+  assert.deepEqual(read({}, { price_list: 'proxy' }), [70, 90, 9_000])
+  assert.deepEqual(read({ price: { input: 1, output: 2 } }, { price_list: 'proxy' }), [1, 2, 9_000])
+  assert.deepEqual(read({ context_tokens: 5_000 }), [own[0], own[1], 5_000])
+})
+
 const VENDOR = { name: 'groq', dialect: 'openai', base_url: 'https://x.example/v1', models: [{ id: 'a' }] }
 const WRONG: [contents: unknown, says: RegExp][] = [
   ['{', /^MODELS: the file is no JSON/],
@@ -368,6 +387,16 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   [
     { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: -1 } }] }] },
     /^MODELS: vendors\[0\]\.models\[0\]\.price\.input is wrong: expected US dollars per million tokens, got -1$/,
+  ],
+  // Answers that nobody has priced would cost nothing, and no budget would hold them.
+  [{ vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: 5 } }] }] }, /models\[0\]\.price\.output is wrong/],
+  [
+    { vendors: [{ name: 'gemini', models: [{ id: 'gemini-3.8-flash', price: { input: 5 } }] }] },
+    /models\[0\]\.price\.output is wrong: expected US dollars per million tokens, got nothing$/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: 5, output: 9, long: { above: 9, input: 9 } } }] }] },
+    /price\.long\.output is wrong/,
   ],
   [{ vendors: [{ ...VENDOR, habits: { thinking: 'none' } }] }, /vendors\[0\]\.habits\.thinking is not known/],
   [

@@ -183,14 +183,10 @@ function vendorAt(
   }
   const prices = pricesAt(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
   const models = listAt(given.models, `${at}.models`).map((one, index) => {
-    const model = modelAt(one, `${at}.models[${index}]`, dialect, createdSeconds, known?.models ?? [])
-    const found = prices?.find(model.id) ?? null
-    return {
-      ...model,
-      contextTokens: model.contextTokens ?? found?.contextTokens ?? null,
-      outputTokensMax: model.outputTokensMax ?? found?.outputTokensMax ?? null,
-      price: model.price ?? found?.price ?? null,
-    }
+    const model = modelAt(one, `${at}.models[${index}]`, dialect, known?.models ?? [])
+    const listed = prices?.find(model.told.id) ?? null
+    // Who names a part of the list says whose prices count here.
+    return completed(model, given.price_list == null ? [model.known, listed] : [listed, model.known], createdSeconds)
   })
   const repeated = models.findIndex(({ id }, index) => models.findIndex((other) => other.id === id) < index)
   if (repeated !== -1) throw new WrongModelsFile(`${at}.models[${repeated}].id is wrong: it stands there twice`)
@@ -283,31 +279,54 @@ function embeddingsAt(value: unknown, at: string, usual: VendorEntry['embeddings
 
 const MODEL_FIELDS = ['id', 'kind', 'context_tokens', 'output_tokens_max', 'price', 'habits', 'similarity', 'tasks']
 
-/** What is not said of one that its vendor has already, of the same kind, is as it was. */
+type Told = Pick<Model, 'id' | 'habits' | 'embedding'> & {
+  kind: Model['kind'] | undefined
+  contextTokens: number | undefined
+  outputTokensMax: number | undefined
+  price: Price | undefined
+}
+
+/** What is told of a model, and the one of that name and kind among those that its vendor has already. */
 function modelAt(
   value: unknown,
   at: string,
   dialect: Dialect,
-  createdSeconds: number,
   models: readonly Model[],
-): Model {
+): { told: Told; known: Model | null } {
   const given = object(value, at, MODEL_FIELDS)
   const id = text(given.id, `${at}.id`, MODEL_ID, "a model's name")
   const kind = optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding', 'rerank']))
-  const known = models.find((model) => model.id === id && model.kind === (kind ?? model.kind))
+  const known = models.find((model) => model.id === id && model.kind === (kind ?? model.kind)) ?? null
+  const isChat = (kind ?? known?.kind ?? 'chat') === 'chat'
   const similarity = optional(given.similarity, (one) => similarityAt(one, `${at}.similarity`))
   const tasks = optional(given.tasks, (one) => tasksAt(one, `${at}.tasks`))
-  return {
+  const told = {
     id,
-    kind: kind ?? known?.kind ?? 'chat',
-    contextTokens:
-      optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)) ?? known?.contextTokens ?? null,
-    outputTokensMax:
-      optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)) ?? known?.outputTokensMax ?? null,
-    price: optional(given.price, (price) => priceAt(price, `${at}.price`)) ?? known?.price ?? null,
+    kind,
+    contextTokens: optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)),
+    outputTokensMax: optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)),
+    price: optional(given.price, (price) => priceAt(price, `${at}.price`, isChat)),
+    habits: habitsAt(given.habits, `${at}.habits`, dialect),
+    embedding: { ...(similarity && { similarity }), ...(tasks && { tasks }) },
+  }
+  return { told, known }
+}
+
+/** What is not told is as the first has it, else as the second. */
+function completed(
+  { told, known }: { told: Told; known: Model | null },
+  [first, second]: [first: Model | null, second: Model | null],
+  createdSeconds: number,
+): Model {
+  return {
+    id: told.id,
+    kind: told.kind ?? known?.kind ?? 'chat',
+    contextTokens: told.contextTokens ?? first?.contextTokens ?? second?.contextTokens ?? null,
+    outputTokensMax: told.outputTokensMax ?? first?.outputTokensMax ?? second?.outputTokensMax ?? null,
+    price: told.price ?? first?.price ?? second?.price ?? null,
     createdSeconds: known?.createdSeconds ?? createdSeconds,
-    habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
-    embedding: { ...known?.embedding, ...(similarity && { similarity }), ...(tasks && { tasks }) },
+    habits: { ...known?.habits, ...told.habits },
+    embedding: { ...known?.embedding, ...told.embedding },
   }
 }
 
@@ -330,21 +349,21 @@ function tasksAt(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks
 
 const RATE_FIELDS = ['input', 'output', 'cached', 'cache_write']
 
-function priceAt(value: unknown, at: string): Price {
+function priceAt(value: unknown, at: string, isChat: boolean): Price {
   const given = object(value, at, [...RATE_FIELDS, 'long'])
   const long = optional(given.long, (one) => {
     const rate = object(one, `${at}.long`, ['above', ...RATE_FIELDS])
-    return { above: whole(rate.above, `${at}.long.above`), ...rateAt(rate, `${at}.long`) }
+    return { above: whole(rate.above, `${at}.long.above`), ...rateAt(rate, `${at}.long`, isChat) }
   })
-  return { ...rateAt(given, at), ...(long === undefined ? {} : { long }) }
+  return { ...rateAt(given, at, isChat), ...(long === undefined ? {} : { long }) }
 }
 
-function rateAt({ input, output, cached, cache_write: write }: Json, at: string) {
+function rateAt({ input, output, cached, cache_write: write }: Json, at: string, isChat: boolean) {
   const dollars = dollarsAt(input, `${at}.input`)
   return {
     input: dollars,
-    // Who embeds says nothing.
-    output: optional(output, (n) => dollarsAt(n, `${at}.output`)) ?? 0,
+    // Who embeds says nothing; who says something does so at no price only where that is told.
+    output: output == null && !isChat ? 0 : dollarsAt(output, `${at}.output`),
     cached: optional(cached, (n) => dollarsAt(n, `${at}.cached`)) ?? dollars,
     ...(write === undefined ? {} : { cacheWrite: dollarsAt(write, `${at}.cache_write`) }),
   }

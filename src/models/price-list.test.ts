@@ -58,7 +58,11 @@ test('the MODELS file goes before the list, the list fills what it leaves out, a
   const path = join(folderOf(t), 'models.json')
   const entry = { dialect: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key_env: 'SOME_KEY' }
   const vendors: object[] = [
-    { name: 'groq', ...entry, models: [{ id: 'llama-3.1-8b-instant' }, { id: 'qwen/qwen3-32b', price: { input: 7 } }] },
+    {
+      name: 'groq',
+      ...entry,
+      models: [{ id: 'llama-3.1-8b-instant' }, { id: 'qwen/qwen3-32b', price: { input: 7, output: 0 } }],
+    },
     { name: 'mine', ...entry, price_list: 'groq', models: [{ id: 'llama-3.3-70b-versatile' }] },
     { name: 'openrouter', ...entry, models: [{ id: 'my-own' }] },
     { name: 'home', ...entry, api_key_env: null, models: [{ id: 'llama', price: { input: 0, output: 0 } }] },
@@ -204,7 +208,7 @@ const luna = (more: object, price: object = { input: 1, output: 1 }) => ({
 test('a list is held to its form whole: what would break a call, or never count, is told with its file and model', () => {
   const long = { above: 1_000, input: 2, output: 4 }
   assert.doesNotThrow(() =>
-    checked(luna({ also: ['luna'], context_tokens: 9 }, { input: 1, cached: 0.1, long }), '/a.json'),
+    checked(luna({ also: ['luna'], context_tokens: 9 }, { input: 1, output: 1, cached: 0.1, long }), '/a.json'),
   )
   const wrong: [object, RegExp][] = [
     [luna({ also: 5 }), /wrong other names/],
@@ -217,15 +221,17 @@ test('a list is held to its form whole: what would break a call, or never count,
     [luna({ price: null }), /no price/],
     [luna({ price: [] }), /no price/],
     [luna({}, { output: 1 }), /no price\.input/],
+    [luna({}, { input: 1 }), /no price\.output/],
+    [luna({}, { input: 1, output: 1, long: { above: 9, input: 2 } }), /no price\.long\.output/],
     [luna({}, { input: 1, cached: '0' }), /wrong price\.cached/],
     [luna({}, { input: 1, cachd: 0.1 }), /price\.cachd, which is none of/],
-    [luna({}, { input: 1, long: null }), /wrong price\.long/],
-    [luna({}, { input: 1, long: 7 }), /wrong price\.long/],
-    [luna({}, { input: 1, long: { input: 2 } }), /wrong price\.long\.above/],
-    [luna({}, { input: 1, long: { ...long, above: '9' } }), /wrong price\.long\.above/],
-    [luna({}, { input: 1, long: { ...long, above: 0 } }), /wrong price\.long\.above/],
-    [luna({}, { input: 1, long: { above: 9 } }), /no price\.long\.input/],
-    [luna({}, { input: 1, long: { ...long, cache_write: -1 } }), /wrong price\.long\.cache_write/],
+    [luna({}, { input: 1, output: 1, long: null }), /wrong price\.long/],
+    [luna({}, { input: 1, output: 1, long: 7 }), /wrong price\.long/],
+    [luna({}, { input: 1, output: 1, long: { input: 2 } }), /wrong price\.long\.above/],
+    [luna({}, { input: 1, output: 1, long: { ...long, above: '9' } }), /wrong price\.long\.above/],
+    [luna({}, { input: 1, output: 1, long: { ...long, above: 0 } }), /wrong price\.long\.above/],
+    [luna({}, { input: 1, output: 1, long: { above: 9 } }), /no price\.long\.input/],
+    [luna({}, { input: 1, output: 1, long: { ...long, cache_write: -1 } }), /wrong price\.long\.cache_write/],
   ]
   for (const [list, words] of wrong) {
     const told = (error: Error) =>

@@ -172,21 +172,25 @@ function faultOf({ also, kind, context_tokens, output_tokens_max, price }: Recor
   }
   if (!isObject(price)) return 'has no price'
   const { long, ...rate } = price
-  const fault = rateFault(rate, 'price')
+  const isChat = kind === undefined
+  const fault = rateFault(rate, 'price', isChat)
   if (fault !== null || long === undefined) return fault
   if (!isObject(long)) return 'has a wrong price.long: expected {above, input, output, …}'
   const { above, ...longRate } = long
-  return isCount(above) ? rateFault(longRate, 'price.long') : 'has a wrong price.long.above: expected tokens, from 1'
+  return isCount(above)
+    ? rateFault(longRate, 'price.long', isChat)
+    : 'has a wrong price.long.above: expected tokens, from 1'
 }
 
 const RATES = ['input', 'output', 'cached', 'cache_write']
 
-function rateFault(rate: Record<string, unknown>, at: string): string | null {
+function rateFault(rate: Record<string, unknown>, at: string, isChat: boolean): string | null {
   if (rate.input === undefined) return `has no ${at}.input`
   for (const [name, figure] of Object.entries(rate)) {
     if (!RATES.includes(name)) return `has a ${at}.${name}, which is none of ${RATES.join(', ')}`
     if (!(typeof figure === 'number' && Number.isFinite(figure) && figure >= 0)) return `has a wrong ${at}.${name}`
   }
+  if (isChat && rate.output === undefined) return `has no ${at}.output`
   return null
 }
 

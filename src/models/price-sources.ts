@@ -57,7 +57,14 @@ function listed(id: string, rate: Rate, long: (Rate & { above: number }) | null)
     ...(isEmbedding ? { kind: 'embedding' as const } : {}),
     price: {
       ...wordsOf(rate, rate.input),
-      ...(long === null ? {} : { long: { above: long.above, ...wordsOf(long, long.input ?? rate.input) } }),
+      ...(long === null
+        ? {}
+        : {
+            long: {
+              above: long.above,
+              ...wordsOf({ ...long, output: long.output ?? rate.output }, long.input ?? rate.input),
+            },
+          }),
     },
   }
 }
