@@ -169,6 +169,19 @@ suite('a plan’s limits', () => {
     assert.deepEqual(told(await sendFile('A file.', 'a.txt')), refusal('documents_max', 3))
     await app.settle()
     assert.deepEqual((await kept(ida)).documents.used, 3)
+
+    // The same source alone takes no document's place.
+    const of = { metadata: { source: 'notes' } }
+    for (const { id } of (await ida.get('/api/rag/documents?limit=2')).body)
+      await ida.delete(`/api/rag/documents/${id}`)
+    assert.equal((await store(ida, 'The first of the notes.', of)).status, 200)
+    assert.equal((await send('The second of the notes.', of)).status, 202)
+    assert.deepEqual(told(await send('One more.')), refusal('documents_max', 3))
+    await app.settle()
+    assert.equal((await send('The notes anew.', { ...of, replace: 'source' })).status, 202)
+    assert.equal((await send('One more.')).status, 202)
+    await app.settle()
+    assert.deepEqual((await kept(ida)).documents.used, 3)
   })
 
   test('let what is over them be replaced where it does not grow, and pay for nothing that is refused', async () => {

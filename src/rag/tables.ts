@@ -107,6 +107,8 @@ type RagJobsTable = {
   /** What its document will count in the plan, as far as that is known unread: of a text its characters, of a file that is kept its bytes. */
   characters: number
   file_bytes: number
+  /** Whether it may take the place of the documents of its source. */
+  replaces_source: boolean
   /** Of what its chunks were made; what is there of another does not fit. */
   fingerprint: string | null
   /** In chunks, all of which below `done` are kept. */

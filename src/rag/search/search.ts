@@ -124,11 +124,11 @@ export async function findChunks(
   signal: AbortSignal,
   { isFormer = false, warning = null }: { isFormer?: boolean; warning?: SearchWarning | null } = {},
 ): Promise<Search> {
-  const rowsIn = (shelf: UserShelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row)
   const scopeOf = (rows: DocumentRow[], { id }: { id: string }) => vectorScope(rows, id, vectors, conditions)
   // Where nothing is there to compare with, no vendor is asked.
   const isComparable =
-    embedder !== null && (await shelves.use(userId, (shelf) => scopeOf(rowsIn(shelf), embedder).documents.length > 0))
+    embedder !== null &&
+    scopeOf(await documentsMeeting({ shelves, turns }, userId, conditions), embedder).documents.length > 0
   const embedded = isComparable
     ? await embedder.embed(queries, 'query', signal).catch((error) => {
         // Of one that was given up its vendor may know nothing any more.
@@ -145,7 +145,7 @@ export async function findChunks(
   const { byWords, documents, rest } = await turns.take(userId, async () => {
     signal.throwIfAborted()
     return shelves.use(userId, (shelf) => {
-      const documents = new Map(rowsIn(shelf).map((row) => [row.version, row]))
+      const documents = new Map(documentsIn(shelf, conditions, userId).map(({ row }) => [row.version, row]))
       const open = openSlots(shelf, documents, conditions)
       return {
         documents,
@@ -176,11 +176,13 @@ export async function findChunks(
 
 /** The user's documents that meet the conditions. */
 export function documentsMeeting(
-  { shelves }: Pick<RagDeps, 'shelves'>,
+  { shelves, turns }: Pick<RagDeps, 'shelves' | 'turns'>,
   userId: string,
   conditions: Condition[],
 ): Promise<DocumentRow[]> {
-  return shelves.use(userId, (shelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row))
+  return turns.take(userId, () =>
+    shelves.use(userId, (shelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row)),
+  )
 }
 
 /** Chunks that were not searched but chosen, with the score that is given them. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { documentsMeeting } from '#rag/search/search.ts'
 import { createShelves } from '#rag/search/shelves.ts'
 import { rank, readQuestion } from '#rag/search/words/ranking.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
@@ -259,4 +260,19 @@ test('a search waits until another of the same user has ranked, and somebody els
   ranked()
   await Promise.all([before, behind])
   assert.deepEqual(answered, ['eve 200', 'ada 200'])
+})
+
+test('so does whatever looks through all of a user’s documents', async (t) => {
+  const app = await testApp(t)
+  const { deps } = app.service.rag
+  const { promise: ranking, resolve: ranked } = Promise.withResolvers<void>()
+  const before = deps.turns.take('ada', () => ranking)
+  const looked: string[] = []
+  const look = (name: string) => documentsMeeting(deps, name, []).then(() => looked.push(name))
+  const behind = look('ada')
+  await look('eve')
+  assert.deepEqual(looked, ['eve'])
+  ranked()
+  await Promise.all([before, behind])
+  assert.deepEqual(looked, ['eve', 'ada'])
 })
