@@ -55,7 +55,7 @@ export async function calibrateEmbedder(
     )
     return 1
   }
-  // An entry takes the place of a built-in one, and with other tasks all documents would be embedded anew.
+  // Pasted over an entry of the operator's own: with other tasks all documents would be embedded anew.
   const tasks = findModel(ofVendor(config.ai.vendors, vendor), model)?.embedding?.tasks
   print('In MODELS, at this vendor; an entry that is there keeps what else it says:')
   print(`  ${JSON.stringify({ id: model, kind: 'embedding', ...(tasks && { tasks }), similarity })}`)

@@ -74,7 +74,7 @@ export function startingWith(db: Db, column: string, prefix: string) {
   const text = sql.ref(column)
   const end = `${prefix}\u{10FFFF}`
   return {
-    where: sql<boolean>`${text} ${sql.raw(from)} ${prefix} and ${text} ${sql.raw(to)} ${end}`,
+    where: sql<boolean>`(${text} ${sql.raw(from)} ${prefix} and ${text} ${sql.raw(to)} ${end})`,
     orderBy: sql`${text}${sql.raw(before)}`,
   }
 }

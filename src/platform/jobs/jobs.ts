@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import '../tables.ts'
 import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
-import { afterCommit, type Db } from '../db/db.ts'
+import { afterCommit, type Db, startingWith } from '../db/db.ts'
 import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { traceparentOf } from '../telemetry/trace-context.ts'
@@ -178,7 +178,10 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
 }
 
 async function payloadsOf<P>(db: Db, keyPrefix: string): Promise<P[]> {
-  const waiting = db.selectFrom('jobs').select('payload_json').where('dedupe_key', 'like', `${keyPrefix}%`)
+  const waiting = db
+    .selectFrom('jobs')
+    .select('payload_json')
+    .where(startingWith(db, 'dedupe_key', keyPrefix).where)
   return (await waiting.execute()).map(({ payload_json: payload }) => payload as P)
 }
 
