@@ -65,7 +65,7 @@ export async function openDeps(
     ),
     /** What is uploaded, until it is stored. */
     temporaryFiles,
-    parser: createParser(temporaryFiles),
+    parser: createParser({ temporaryFiles, log }),
     pipeline: createIngestPipeline(),
     shelves: createShelves({ db }, { bytesMax: searchMemoryBytes }),
     turns: createTurns(),

@@ -41,7 +41,7 @@ export async function createRag(
   forgetEmptied(deps, [deps.shelves, deps.vectors])
 
   jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), { lane: 'bulk' })
-  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser(deps.temporaryFiles) }
+  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser(deps) }
   jobs.handle(INGEST_JOB, (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context), {
     lane: 'long',
     delaysMs: INGEST_DELAYS_MS,

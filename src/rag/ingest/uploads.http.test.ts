@@ -1,6 +1,6 @@
 // Uploads that are too long for memory: read whole, kept nowhere but where they belong, and gone however the request ends.
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import type { FastifyReply } from 'fastify'
 import { inMemory } from '#platform/content.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { docxOf, drawn, paragraph, pdfOf, zipOf } from './parsers/samples.ts'
 import { untilReplied } from './upload.ts'
 
 const LINE = 'A line of a long text, with a number to tell it from the others. '
@@ -58,6 +59,44 @@ test('a long upload lies in a temporary file on its way, and nowhere after it', 
     assert.equal(refused.status, status, refused.text.slice(0, 500))
     assert.deepEqual(left(app), [])
   }
+})
+
+test('long files of every format are read as short ones are', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  // What nobody sees, and does not shrink: the file is long, its text is not.
+  const noise = randomBytes(600_000)
+  const bulk = { 'noise.bin': noise.toString('base64') }
+  const relation = (type: string, target: string) =>
+    `<Relationships><Relationship Id="r1" Type="x/${type}" Target="${target}"/></Relationships>`
+  const workbook = {
+    '_rels/.rels': relation('officeDocument', 'xl/workbook.xml'),
+    'xl/workbook.xml': '<workbook><sheets><sheet name="Lamps" id="r1"/></sheets></workbook>',
+    'xl/_rels/workbook.xml.rels': relation('worksheet', 'sheet.xml'),
+    'xl/sheet.xml':
+      '<worksheet><sheetData><row><c r="A1" t="inlineStr"><is><t>Forty-one lamps</t></is></c></row></sheetData></worksheet>',
+  }
+  const files: [name: string, bytes: Uint8Array | string][] = [
+    ['lamps.txt', `Forty-one lamps. ${LINE.repeat(9_000)}`],
+    ['lamps.csv', `lamps\n${'Forty-one lamps\n'.repeat(40_000)}`],
+    ['lamps.html', `<p>Forty-one lamps</p><!-- ${noise.toString('base64')} -->`],
+    ['lamps.pdf', pdfOf([`${drawn(['Forty-one lamps'])}\n% ${noise.toString('base64')}`])],
+    ['lamps.docx', docxOf(paragraph('Forty-one lamps'), bulk)],
+    ['lamps.xlsx', zipOf({ ...workbook, ...bulk })],
+  ]
+  for (const [name, bytes] of files) {
+    assert.ok(Buffer.byteLength(bytes) > 550_000, name)
+    const taken = await upload(ada, name, bytes)
+    assert.equal(taken.status, 200, `${name}: ${taken.text}`)
+    const queued = await upload(ada, name, bytes, { prefer: 'respond-async' })
+    assert.equal(queued.status, 202, `${name}: ${queued.text}`)
+    await app.settle()
+    const job = await ada.get(`/api/rag/jobs/${queued.body.job_id}`)
+    assert.deepEqual([name, job.body.state, job.body.error], [name, 'done', null])
+    const { results } = (await ada.post('/api/rag/search', { query: 'forty-one lamps', filter: { source: name } })).body
+    assert.match(results[0]?.content ?? '', /Forty-one lamps/, name)
+  }
+  assert.deepEqual(left(app), [])
 })
 
 test('a file is taken up to its limit, and not a byte beyond', async (t) => {
@@ -158,13 +197,13 @@ test('a disk that takes no more is told in words, and what is short is taken all
 function upload(
   client: Client,
   name: string,
-  text: string,
+  content: string | Uint8Array,
   headers: Record<string, string> = {},
   fields: Record<string, string> = {},
 ) {
   const form = new FormData()
   for (const [field, value] of Object.entries(fields)) form.append(field, value)
-  form.append('file', new Blob([text]), name)
+  form.append('file', new Blob([content as Uint8Array<ArrayBuffer>]), name)
   return client.post('/api/rag/ingest/file', form, { headers })
 }
 

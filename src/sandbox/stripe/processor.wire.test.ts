@@ -11,6 +11,7 @@ import { Stripe } from 'stripe'
 import { openProcessor } from '#billing/processor.ts'
 import { movableClock } from '#platform/clock.ts'
 import { inMemory } from '#platform/content.ts'
+import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser } from '#rag/ingest/parsers/parser.ts'
 import { readConfig } from '#src/config.ts'
@@ -522,7 +523,7 @@ test('an invoice has a page that pays it and a PDF that can be read', async (t) 
   const pdf = await fetch(`${it.url}${new URL(paid?.invoice_pdf ?? '').pathname}`)
   assert.equal(pdf.headers.get('content-type'), 'application/pdf')
   const files = createTemporaryFiles(join(tmpdir(), `invoice-${randomUUID()}`), { memoryBytes: 1_000 })
-  const parser = createParser(files)
+  const parser = createParser({ temporaryFiles: files, log: createLog('silent') })
   t.after(() => parser.close().then(files.close))
   const { text } = await parser.read('invoice.pdf', inMemory(new Uint8Array(await pdf.arrayBuffer())), t.signal)
   const said = String(text)

@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { inMemory } from '#platform/content.ts'
 import type { Problem } from '#platform/problem.ts'
+import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser } from './parser.ts'
 import { docxOf, freeNumber, paragraph, pdfOf, zipOf } from './samples.ts'
 
 const files = createTemporaryFiles(join(tmpdir(), `hostile-${randomUUID()}`), { memoryBytes: 1_000 })
-const parser = createParser(files)
+const parser = createParser({ temporaryFiles: files, log: createLog('silent') })
 after(() => parser.close().then(files.close))
 
 const range = (count: number, of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i))

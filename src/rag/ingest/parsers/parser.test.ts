@@ -1,26 +1,57 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
-import { inMemory } from '#platform/content.ts'
+import { inFile, inMemory } from '#platform/content.ts'
 import type { Problem } from '#platform/problem.ts'
+import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
-import { createParser } from '#rag/ingest/parsers/parser.ts'
+import { createParser, type ParsedFile } from '#rag/ingest/parsers/parser.ts'
 import { docxOf, drawn, paragraph, pdfOf, zipOf } from '#rag/ingest/parsers/samples.ts'
 import { walkXml } from '#rag/ingest/parsers/xml.ts'
 
 const files = createTemporaryFiles(join(tmpdir(), `parsing-${randomUUID()}`), { memoryBytes: 1_000 })
-const parser = createParser(files)
-const cramped = createParser(files, { timeMs: 10_000, heapMb: 64, buffersMb: 100 })
+const parser = createParser({ temporaryFiles: files, log: createLog('silent') })
+const cramped = createParser(
+  { temporaryFiles: files, log: createLog('silent') },
+  { timeMs: 10_000, heapMb: 64, buffersMb: 100 },
+)
 after(() => Promise.all([parser.close(), cramped.close()]).then(files.close))
 
 const patient = new AbortController().signal
 const read = (name: string, bytes: Uint8Array | string) => opened(name, bytes).then(({ text }) => String(text))
-const opened = (name: string, bytes: Uint8Array | string) =>
-  parser.read(name, inMemory(typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes), patient)
+
+/** Short files come in memory and long ones on disk: both ways give the same. */
+async function opened(name: string, given: Uint8Array | string): Promise<ParsedFile> {
+  const bytes = typeof given === 'string' ? new TextEncoder().encode(given) : given
+  const long = files.create()
+  writeFileSync(long.path, bytes)
+  try {
+    const inMemoryFirst = [inMemory(bytes), inFile(long.path, bytes.length)].map((content) =>
+      parser.read(name, content, patient).then(
+        (file) => ({ file, refusal: null }),
+        (refusal: Problem) => ({ file: null, refusal }),
+      ),
+    )
+    const [short, onDisk] = await Promise.all(inMemoryFirst)
+    assert.deepEqual(await told(onDisk), await told(short))
+    if (short?.file) return short.file
+    throw short?.refusal
+  } finally {
+    long.remove()
+  }
+}
+
+async function told(outcome: { file: ParsedFile | null; refusal: Problem | null } | undefined) {
+  const { file = null, refusal = null } = outcome ?? {}
+  if (file === null) return refusal?.detail
+  const { text } = file
+  return { ...file, text: typeof text === 'string' ? text : Buffer.from(await text.read(0, text.sizeBytes)).toString() }
+}
 
 async function refused(promise: Promise<unknown>): Promise<{ status: number; reason: string }> {
   const problem = await promise.then(

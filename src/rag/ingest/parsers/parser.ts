@@ -5,6 +5,7 @@
 import { Piscina } from 'piscina'
 import { type Content, inFile } from '#platform/content.ts'
 import type { Problem } from '#platform/problem.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 import type { TemporaryFiles } from '#platform/temporary-files.ts'
 import { ragProblem } from '../../problems.ts'
 import type { Outline } from '../outline.ts'
@@ -32,9 +33,11 @@ const WATCH_MS = 100
 /** Files up to here seldom hold a long text; one that does is read twice. */
 const SHORT_BYTES = 64 * 1024
 
+type ParserDeps = { temporaryFiles: Pick<TemporaryFiles, 'create'>; log: Pick<Log, 'warn'> }
+
 export type Parser = ReturnType<typeof createParser>
 
-export function createParser(files: Pick<TemporaryFiles, 'create'>, limits: Partial<Limits> = {}) {
+export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partial<Limits> = {}) {
   const { timeMs, heapMb, buffersMb } = { ...defaults, ...limits }
   const pool = new Piscina<Task, Outcome>({
     filename: new URL('./worker.ts', import.meta.url).href,
@@ -60,7 +63,7 @@ export function createParser(files: Pick<TemporaryFiles, 'create'>, limits: Part
   }
 
   async function readLong(task: Omit<Task, 'longPath'>, signal: AbortSignal): Promise<ParsedFile> {
-    const long = files.create()
+    const long = temporaryFiles.create()
     try {
       const outcome = await run({ ...task, longPath: long.path }, signal)
       const file = parsed(outcome, long.path)
@@ -98,6 +101,8 @@ export function createParser(files: Pick<TemporaryFiles, 'create'>, limits: Part
       if (pool.queueSize >= QUEUE_MAX) {
         throw ragProblem('parser_busy', { headers: { 'Retry-After': '5' } })
       }
+      // Damage that no parser foresaw, or a fault of the parser's own.
+      log.warn({ err: error, format: task.format }, 'a file could not be read')
       throw unreadable('The file is damaged and cannot be read.', error)
     } finally {
       clearTimeout(timer)
