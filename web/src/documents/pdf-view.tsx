@@ -70,8 +70,9 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
           <div className={classes.page}>
             {/* Drawn anew for each page: pdf.js draws into a canvas one page at a time. */}
             <canvas key={number} ref={canvas} role="img" aria-label={`Page ${number} of ${name}`} />
-            {lit.map(({ left, top, width, height }) => (
+            {lit.map(({ left, top, width, height }, i) => (
               <div
+                ref={i === 0 ? intoView : undefined}
                 key={`${left} ${top}`}
                 className={classes.lit}
                 data-lit
@@ -88,4 +89,8 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
       )}
     </Loaded>
   )
+}
+
+function intoView(lit: HTMLElement | null): void {
+  lit?.scrollIntoView({ block: 'center' })
 }
