@@ -104,7 +104,8 @@ test('a backup made under load is of one moment; restored elsewhere it is the sa
   await app.as('eve')
   const apart = await run('verify', [to, '--here'], app.config)
   assert.equal(apart.code, 1)
-  assert.match(apart.text, /✖ users has 2 rows instead of 1/)
+  const users = (before.users ?? []).length
+  assert.match(apart.text, new RegExp(`✖ users has ${users + 1} rows instead of ${users}$`, 'm'))
   await app.service.close(1_000)
   const refused = await run('restore', [to], { ...app.config, products: again.products })
   assert.equal(refused.code, 1)
