@@ -8,11 +8,14 @@ COPY . .
 RUN npm run build
 RUN cp node_modules/node/bin/node /usr/local/bin/latchkey-node && strip /usr/local/bin/latchkey-node
 RUN latchkey-node scripts/trim.ts && mkdir /data
+# Node wants it, and the base below is without.
+RUN cp /lib/*-linux-gnu/libatomic.so.1 /usr/local/lib/libatomic.so.1
 
 # glibc and libstdc++, no shell; its user `nonroot` is 65532.
 FROM gcr.io/distroless/cc-debian12:nonroot
 WORKDIR /app
 COPY --from=build /usr/local/bin/latchkey-node /usr/local/bin/node
+COPY --from=build /usr/local/lib/libatomic.so.1 /usr/lib/libatomic.so.1
 COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/package.json /build/latchkey.js ./
 COPY --from=build /build/docs ./docs

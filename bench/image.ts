@@ -1,7 +1,7 @@
-// The image, as far as it can be had without a container tool and a registry: the Dockerfile's own lines, run in a fresh folder of what is
-// committed, and what they lay out started as the image says: from a root of its own that nobody may write to, as user 65532, with /data
+// The image, and what it holds started as the image says: from a root of its own that nobody may write to, as user 65532, with /data
 // and /tmp alone to write in. Wanted: it serves, its health check and a command of it work, SIGTERM ends it, and it has at most 300 MB.
-// The base's libraries are this machine's. Wants Linux and root.
+// Built by docker or podman where one is there and has the Dockerfile's bases; else the Dockerfile's own lines are run in a fresh folder
+// of what is committed, and of the base there is what this machine has of it. Wants Linux and root.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -36,8 +36,16 @@ export async function run(): Promise<void> {
   try {
     const lines = linesOf(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
     const root = join(work, 'root')
-    build(lines, work, root)
-    layBase(root)
+    mkdirSync(root)
+    const tool = toolWithBases(lines)
+    console.log(tool === null ? 'No docker or podman with the bases here: by hand' : `Built by ${tool}`)
+    if (tool !== null) buildWith(tool, work, root)
+    else {
+      build(lines, work, root)
+      layBase(root)
+    }
+    for (const folder of ['proc', 'tmp', 'dev']) mkdirSync(join(root, folder), { recursive: true })
+    for (const file of ['dev/null', 'dev/urandom']) writeFileSync(join(root, file), '')
     await tryOut(lines, root, join(work, 'data'))
   } finally {
     rmSync(work, { recursive: true, force: true })
@@ -56,11 +64,38 @@ function linesOf(dockerfile: string): Line[] {
     })
 }
 
+/** Null where none is installed, or one of the images that the Dockerfile begins with would have to be fetched. */
+function toolWithBases(lines: readonly Line[]): string | null {
+  const bases = lines.filter(({ word }) => word === 'FROM').map(({ rest }) => rest.split(' ')[0] ?? '')
+  const has = (tool: string) => spawnSync(tool, ['image', 'inspect', ...bases], { stdio: 'ignore' }).status === 0
+  return ['docker', 'podman'].find(has) ?? null
+}
+
+/** What the image holds, of what is committed. */
+function buildWith(tool: string, work: string, root: string): void {
+  const context = join(work, 'context')
+  mkdirSync(context)
+  execFileSync('sh', ['-c', 'git archive HEAD | tar -x -C "$1"', 'sh', context], { cwd: ROOT })
+  // podman otherwise makes a container for each line and keeps what each has changed; its own format has no health checks.
+  const podman = { BUILDAH_ISOLATION: 'chroot', BUILDAH_LAYERS: 'false', BUILDAH_FORMAT: 'docker' }
+  const env = { ...process.env, ...podman }
+  const inherit = { env, stdio: ['ignore', 'ignore', 'inherit'] as const }
+  execFileSync(tool, ['build', '-t', 'latchkey-bench', context], inherit as never)
+  const container = execFileSync(tool, ['create', 'latchkey-bench'], { encoding: 'utf8' }).trim()
+  try {
+    execFileSync('sh', ['-c', '"$0" export "$1" | tar -x -C "$2"', tool, container, root])
+  } finally {
+    execFileSync(tool, ['rm', container], { stdio: 'ignore' })
+    execFileSync(tool, ['rmi', 'latchkey-bench'], { stdio: 'ignore' })
+  }
+}
+
 /** Of the first stage what it runs, of the second what it copies; /build, and all that lies elsewhere, is below `work`. */
 function build(lines: readonly Line[], work: string, root: string): void {
   const stage = join(work, 'stage')
   const tree = join(stage, 'build')
-  for (const folder of [tree, join(stage, 'usr/local/bin'), root]) mkdirSync(folder, { recursive: true })
+  for (const folder of [tree, join(stage, 'usr/local/bin'), join(stage, 'usr/local/lib')])
+    mkdirSync(folder, { recursive: true })
   execFileSync('sh', ['-c', 'git archive HEAD | tar -x -C "$1"', 'sh', tree], { cwd: ROOT })
   for (const path of readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n').filter(Boolean)) {
     for (const ignored of globSync(path, { cwd: tree })) rmSync(join(tree, ignored), { recursive: true, force: true })
@@ -94,7 +129,10 @@ function certificates(): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
 }
 
-/** glibc and what else the programs are linked with, certificates, and the user. */
+/** As the second base has them: what else a program is linked with has to come by the Dockerfile. */
+const OF_THE_BASE = /\/(?:ld-linux|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|ssl|crypto))[-.]/
+
+/** glibc and libstdc++ as far as the programs are linked with them, certificates, and the user. */
 function layBase(root: string): void {
   const programs = [
     join(root, 'usr/local/bin/node'),
@@ -104,14 +142,12 @@ function layBase(root: string): void {
     const { stdout } = spawnSync('ldd', [program], { encoding: 'utf8' })
     for (const [path] of stdout.matchAll(/(?<=\s)\/(?:usr\/)?lib\S+/g)) {
       const target = join(root, path)
-      if (existsSync(target)) continue
+      if (existsSync(target) || !OF_THE_BASE.test(path)) continue
       mkdirSync(dirname(target), { recursive: true })
       cpSync(realpathSync(path), target)
     }
   }
-  for (const folder of ['etc/ssl/certs', 'proc', 'tmp', 'dev']) mkdirSync(join(root, folder), { recursive: true })
-  writeFileSync(join(root, 'dev/null'), '')
-  writeFileSync(join(root, 'dev/urandom'), '')
+  mkdirSync(join(root, 'etc/ssl/certs'), { recursive: true })
   writeFileSync(join(root, 'etc/passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n')
 }
 

@@ -1,5 +1,6 @@
 // What is shipped to operators (image, composition, units, manifests, proxies) names settings, files and commands that there are.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -45,6 +46,27 @@ test('every file that they take is there, and in the image only what was let in'
   for (const file of FILES) {
     for (const [, command = ''] of read(file).matchAll(/src\/cli\/main\.ts,? (\w+)/g)) {
       assert.ok(existsSync(join(ROOT, 'src', 'cli', `${command}.ts`)), `${file}: ${command}`)
+    }
+  }
+})
+
+/** What the image's base has: glibc, libstdc++ and what comes with a C++ compiler. */
+const OF_THE_BASE = /^(?:linux-vdso|ld-linux.*|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so/
+
+test('the image has every library that its programs are linked with', {
+  skip: process.platform !== 'linux' && 'asked of Linux',
+}, () => {
+  const copied = read('Dockerfile')
+  const native = globSync(`node_modules/{usearch/prebuilds/linux-${process.arch},@napi-rs/*-gnu}/*.node`, { cwd: ROOT })
+  assert.ok(native.length > 1, native.join())
+  for (const program of [process.execPath, ...native.map((path) => join(ROOT, path))]) {
+    const { stdout } = spawnSync('ldd', [program], { encoding: 'utf8' })
+    const libraries = [...stdout.matchAll(/^\s*(?:\/\S*\/)?(\S+\.so\S*)/gm)].map(([, name = '']) => name)
+    assert.ok(libraries.length > 2, `${program}: ${stdout}`)
+    for (const name of libraries) {
+      const isThere =
+        OF_THE_BASE.test(name) || copied.includes(`COPY --from=build /usr/local/lib/${name} /usr/lib/${name}`)
+      assert.ok(isThere, `${program} wants ${name}`)
     }
   }
 })

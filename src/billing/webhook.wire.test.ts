@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Stripe } from 'stripe'
 import { type TestApp, testApp } from '#testing/app.ts'
+import { freshDatabaseUrl } from '#testing/database.ts'
 import { PRICES, shopOf } from '#testing/shop.ts'
 
 const CUSTOMER = 'cus_unknownToTheProcessor'
@@ -382,7 +386,11 @@ test('every data folder has its own secrets for what the sandbox signs, and keep
   const seen = new Set<string>()
   for (const folder of ['one', 'another']) {
     await t.test(folder, async (t) => {
-      const app = await testApp(t)
+      const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
+      const { url: databaseUrl, drop } = await freshDatabaseUrl()
+      const app = await testApp(t, { onData: { dataDir, databaseUrl } })
+      t.after(drop)
+      t.after(() => rmSync(dataDir, { recursive: true, force: true }))
       const { webhookSecret, storefrontWebhookSecret } = app.config.processor
       for (const secret of [webhookSecret ?? '', storefrontWebhookSecret ?? '']) {
         assert.match(secret, /^whsec_sandbox_[\w-]{43}$/)

@@ -6,6 +6,7 @@ import { openDatabase } from '#platform/db/open.ts'
 import type { Config } from '../config.ts'
 import { isSame, readDatabase } from './backups/backed-up.ts'
 import { homeOf, sizeOf } from './backups/contents.ts'
+import { VECTORS } from './backups/fill.ts'
 import { findBackup, type Manifest } from './backups/manifest.ts'
 import { openPlace } from './backups/open-place.ts'
 import { placeAndFlags } from './backups/options.ts'
@@ -22,7 +23,9 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   const { place, manifest } = await findBackup(openPlace(address, config))
   print(`${place.address}, made ${manifest.made_at} by version ${manifest.version}`)
 
-  const wrong = has('--here') ? await faultsHere(manifest, config) : await faultsOf(place, manifest, config, print)
+  const wrong = has('--here')
+    ? await faultsHere(manifest, config, print)
+    : await faultsOf(place, manifest, config, print)
   for (const line of wrong) print(`✖ ${line}`)
   if (wrong.length > 0) return 1
   const rows = Object.values(manifest.tables).reduce((sum, table) => sum + table.rows, 0)
@@ -60,8 +63,11 @@ async function faultsOf(place: Place, manifest: Manifest, config: Config, print:
 }
 
 /** Right after a restore; once the service runs its data go on. */
-async function faultsHere(manifest: Manifest, config: Config): Promise<string[]> {
-  const wrong = differences(manifest.tables, await sumsHere(config))
+async function faultsHere(manifest: Manifest, config: Config, print: Context['print']): Promise<string[]> {
+  const here = await sumsHere(config)
+  const leftOut = VECTORS in manifest.tables && !(VECTORS in here) ? [VECTORS] : []
+  if (leftOut.length > 0) print('– its vectors stayed behind: the server here has no extension "vector"')
+  const wrong = differences(manifest.tables, here, leftOut)
   for (const entry of manifest.files) {
     if (entry.path.startsWith('database/')) continue
     const home = homeOf(entry, config)

@@ -83,7 +83,7 @@ export const ragMigrations: Migration[] = [
         input_bytes {bigint} not null,
         characters {bigint} not null,
         file_bytes {bigint} not null,
-        replaces_source {boolean} not null,
+        is_replacing {boolean} not null,
         fingerprint text,
         done {bigint} not null,
         total {bigint},

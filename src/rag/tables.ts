@@ -108,7 +108,7 @@ type RagJobsTable = {
   characters: number
   file_bytes: number
   /** Whether it may take the place of the documents of its source. */
-  replaces_source: boolean
+  is_replacing: boolean
   /** Of what its chunks were made; what is there of another does not fit. */
   fingerprint: string | null
   /** In chunks, all of which below `done` are kept. */

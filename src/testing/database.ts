@@ -4,9 +4,9 @@
  * engine's tables are emptied. Its trap: a test that wants to see the migrations run takes an empty place.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -34,7 +34,10 @@ export async function freshDatabaseUrl(): Promise<FreshDatabase> {
 
 /** As a service leaves it that has started on an empty place and served nobody; `dataDir` is where SQLite's file is put. */
 export async function migratedDatabase(dataDir: string, migrations: Migration[]): Promise<FreshDatabase> {
-  if (process.env.TEST_DATABASE_URL) return migratedOnServer(process.env.TEST_DATABASE_URL, migrations)
+  if (process.env.TEST_DATABASE_URL) {
+    if (process.env.TEST_COPIED) return copiedOnServer(process.env.TEST_DATABASE_URL, process.env.TEST_COPIED, dataDir)
+    return migratedOnServer(process.env.TEST_DATABASE_URL, migrations)
+  }
   if (process.env.TEST_ENGINE === 'pglite') return onPglite((engine) => engine.migrated(migrations))
   sqliteFile ??= migratedFile(migrations)
   writeFileSync(join(dataDir, 'latchkey.db'), await sqliteFile)
@@ -71,6 +74,22 @@ async function onServer(serverUrl: string): Promise<{ schema: string; url: strin
   url.searchParams.set('max', '4')
   const drop = () => withServer(serverUrl, (client) => client.query(dropping([schema, keptOf(schema)])))
   return { schema, url: url.href, drop }
+}
+
+/**
+ * TEST_COPIED, a data folder: as `db copy` left it, which filled the database of the run's and the folder's name from the folder's SQLite
+ * (`npm test -- --copied`). A database of its own for each test, with the folder's other files beside it.
+ */
+async function copiedOnServer(serverUrl: string, folder: string, dataDir: string): Promise<FreshDatabase> {
+  const run = process.env.TEST_SCHEMAS
+  const name = `${run}_${randomBytes(8).toString('hex')}`
+  await withServer(serverUrl, (client) => client.query(`create database ${name} template ${run}_${basename(folder)}`))
+  cpSync(folder, dataDir, { recursive: true, filter: (path) => !/latchkey\.db|\.lock$/.test(path) })
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  url.searchParams.set('max', '4')
+  const drop = () => withServer(serverUrl, (client) => client.query(`drop database ${name} with (force)`))
+  return { url: url.href, drop }
 }
 
 /** Migrated schemas without a test, wiped: to make one costs the server a quarter of a second, all in one line. */

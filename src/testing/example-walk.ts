@@ -15,16 +15,25 @@ import { createRecorder, type Recorder, type Server } from './example-recorder.t
 import { chooseAccount } from './provider.ts'
 import { PRICES, shopOf } from './shop.ts'
 
-const MAIL = 'ada@example.com'
 const STORY =
   'The lighthouse of Saint-Malo was built by Amélie Duroc in 1882. Its lamp burns oil and is seen from twenty miles.'
 const QUESTION = 'Who built the lighthouse?'
 
-export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<Examples> {
-  const app = await testApp(t, { env: { DEBUG: 'true' } })
+/** `prefix`: what the names of the people begin with, where others are on the service as well. */
+export async function walkEverything(
+  t: Parameters<typeof testApp>[0],
+  { on, prefix = '' }: { on?: TestApp; prefix?: string } = {},
+): Promise<Examples> {
+  const app = on ?? (await testApp(t, { env: { DEBUG: 'true' } }))
   // To the next morning: a day's name and the moments in it keep their distance, at whatever hour this runs.
   app.clock.advance(DAY_MS - ((app.clock.ms() - 9 * HOUR_MS) % DAY_MS))
-  const walk = { app, recorder: await createRecorder(app) }
+  const called = (name: string) => `${prefix}${name}`
+  const walk = {
+    app,
+    recorder: await createRecorder(app),
+    called,
+    mailOf: (name: string) => `${called(name)}@example.com`,
+  }
   const ada = await makeAccount(walk)
   await subscribe(walk, ada)
   const key = await makeKeys(walk, ada)
@@ -41,7 +50,7 @@ export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<
   return walk.recorder.examples
 }
 
-type Walk = { app: TestApp; recorder: Recorder }
+type Walk = { app: TestApp; recorder: Recorder; called(name: string): string; mailOf(name: string): string }
 type Calls = ReturnType<typeof callsOf>
 
 /** Recorded calls. */
@@ -55,24 +64,25 @@ function callsOf({ recorder }: Walk, server: Server, headers: Record<string, str
 
 async function makeAccount(walk: Walk): Promise<Calls> {
   const { app } = walk
+  const email = walk.mailOf('ada')
   const anyone = callsOf(walk, 'api')
   await anyone.get('/healthz')
   await anyone.get('/readyz')
   await anyone.get('/.well-known/jwks.json')
   await anyone.get('/.well-known/oauth-protected-resource/mcp')
   await anyone.get('/api/billing/plans')
-  await anyone.post('/api/auth/register', { email: MAIL, password: PASSWORD, full_name: 'Ada Lovelace' })
-  await anyone.post('/api/auth/resend-verification', { email: MAIL })
-  await anyone.post('/api/auth/verify-email', { token: await mailedToken(app, MAIL, '/verify-email') })
-  await anyone.post('/api/auth/forgot-password', { email: MAIL })
-  const token = await mailedToken(app, MAIL, '/reset-password')
+  await anyone.post('/api/auth/register', { email, password: PASSWORD, full_name: 'Ada Lovelace' })
+  await anyone.post('/api/auth/resend-verification', { email })
+  await anyone.post('/api/auth/verify-email', { token: await mailedToken(app, email, '/verify-email') })
+  await anyone.post('/api/auth/forgot-password', { email })
+  const token = await mailedToken(app, email, '/reset-password')
   await anyone.post('/api/auth/verify-reset-token', { token })
   await anyone.post('/api/auth/reset-password', { token, new_password: PASSWORD })
-  const { body } = await anyone.post('/api/auth/login', { email: MAIL, password: PASSWORD })
+  const { body } = await anyone.post('/api/auth/login', { email, password: PASSWORD })
   await anyone.post('/api/auth/refresh', { refresh_token: body.refresh_token })
   await anyone.post('/api/auth/logout')
 
-  const ada = await signedIn(walk, MAIL)
+  const ada = await signedIn(walk, email)
   await ada.get('/api/auth/me')
   await ada.get('/api/users/me')
   await ada.patch('/api/users/me', { full_name: 'Ada King', avatar_url: 'https://example.com/ada.png' })
@@ -222,10 +232,12 @@ async function guardAccount(walk: Walk, ada: Calls): Promise<void> {
     new_password: 'a longer battery horse',
   })
   await ada.post('/api/users/me/change-email', {
-    new_email: 'ada.king@example.com',
+    new_email: walk.mailOf('ada.king'),
     password: 'a longer battery horse',
   })
-  await anyone.post('/api/auth/undo-email-change', { token: await mailedToken(app, MAIL, '/undo-email-change') })
+  await anyone.post('/api/auth/undo-email-change', {
+    token: await mailedToken(app, walk.mailOf('ada'), '/undo-email-change'),
+  })
 }
 
 /** Through a provider, with a second factor, and out. */
@@ -254,7 +266,7 @@ async function signInElsewhere(walk: Walk): Promise<void> {
   async function finish({ headers, body }: Reply): Promise<URL> {
     const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
     const walked = { cookie, authorization: new URL(body.authorization_url), state: body.state }
-    const back = await chooseAccount(app, walked, { email: 'olga@example.com', name: 'Olga' })
+    const back = await chooseAccount(app, walked, { email: walk.mailOf('olga'), name: 'Olga' })
     const reply = await anyone.get(back.pathname + back.search, undefined, { headers: { cookie } })
     return new URL(reply.headers.get('location') ?? '')
   }
@@ -262,7 +274,7 @@ async function signInElsewhere(walk: Walk): Promise<void> {
 
 async function shopAround(walk: Walk): Promise<void> {
   const { app } = walk
-  const { userId, email } = await app.as('buyer')
+  const { userId, email } = await app.as(walk.called('buyer'))
   const anyone = callsOf(walk, 'storefront')
   await anyone.get('/healthz')
   await anyone.get('/readyz')
@@ -283,7 +295,7 @@ async function shopAround(walk: Walk): Promise<void> {
   await anyone.post('/api/purchases/recover', { email })
   await anyone.post('/api/contact', {
     name: 'Ada',
-    email: MAIL,
+    email: walk.mailOf('ada'),
     subject: 'sales',
     message: 'Do you ship to the coast?',
   })
@@ -292,7 +304,7 @@ async function shopAround(walk: Walk): Promise<void> {
 
 async function administer(walk: Walk): Promise<void> {
   const { app } = walk
-  const { email, userId } = await app.as('root')
+  const { email, userId } = await app.as(walk.called('root'))
   await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
   const root = await signedIn(walk, email)
   await root.get('/metrics')
@@ -303,9 +315,9 @@ async function administer(walk: Walk): Promise<void> {
   await root.patch(`/api/admin/users/${users[1].id}`, { is_verified: true, subscription_tier: 'enterprise' })
   await app.settle()
   await root.get('/api/admin/contact-messages')
-  await root.post('/api/admin/invitations', { email: 'grace@example.com' })
+  await root.post('/api/admin/invitations', { email: walk.mailOf('grace') })
   await root.get('/api/admin/invitations')
-  await root.delete('/api/admin/invitations?email=grace@example.com')
+  await root.delete(`/api/admin/invitations?email=${walk.mailOf('grace')}`)
   await root.get('/api/admin/audit?limit=2')
 
   const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }

@@ -16,6 +16,8 @@ test('what cannot be run is refused with a sentence, and the options are told', 
     [['--name', '('], /^--name: Invalid regular expression/],
     [['--watch'], '--watch needs a PART: the whole suite takes minutes'],
     [['--watch', '--coverage', SMALL], '--watch and --coverage do not go together'],
+    [['--copied'], /^--copied needs TEST_DATABASE_URL/],
+    [['--copied', '--sqlite'], '--copied is of PostgreSQL'],
     [['--quickly'], "Unknown option '--quickly'"],
     [['--sqlite', SMALL], 'TEST_DATABASE_URL is set: unset it to use SQLite', { TEST_DATABASE_URL: 'postgres://x' }],
   ]

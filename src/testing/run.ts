@@ -30,12 +30,14 @@ const USAGE = `Usage: npm test -- [OPTIONS] [PART …]
   --sqlite         on SQLite only: not on the embedded PostgreSQL, not in a browser
   --name PATTERN   only the tests whose name matches; a word or a regular expression
   --watch          on SQLite, and again whenever a file changes; needs a PART
-  --coverage       on SQLite, and which lines of src/ ran`
+  --coverage       on SQLite, and which lines of src/ ran
+  --copied         what speaks HTTP, each test on what \`db copy\` made of a SQLite that was used; needs TEST_DATABASE_URL`
 
 const WITHOUT_BROWSER = ['{src,scripts,web}/**/*.test.ts']
 /** What speaks HTTP or SQL; `wire`: on the service's own database alone. */
 const ON_SERVICE = ['src/**/*.{http,db}.test.ts', 'src/**/*.wire.test.ts']
 const ON_BOTH_ENGINES = ['src/**/*.{http,db}.test.ts']
+const OVER_HTTP = ['src/**/*.{http,wire}.test.ts']
 const IN_BROWSER = ['e2e/**/*.test.ts']
 const COVERAGE = [
   '--experimental-test-coverage',
@@ -95,6 +97,7 @@ function readOptions() {
         name: { type: 'string' },
         watch: { type: 'boolean', default: false },
         coverage: { type: 'boolean', default: false },
+        copied: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     })
@@ -107,7 +110,12 @@ function readOptions() {
     if (values.watch && values.coverage) throw new Error('--watch and --coverage do not go together')
     const onlySqlite = values.sqlite || values.watch || values.coverage
     if (onlySqlite && process.env.TEST_DATABASE_URL) throw new Error('TEST_DATABASE_URL is set: unset it to use SQLite')
-    const known = find(...WITHOUT_BROWSER, ...(onlySqlite ? [] : IN_BROWSER))
+    if (values.copied && onlySqlite) throw new Error('--copied is of PostgreSQL')
+    if (values.copied && !process.env.TEST_DATABASE_URL)
+      throw new Error(
+        '--copied needs TEST_DATABASE_URL: the address of a PostgreSQL server, as one who may make databases',
+      )
+    const known = values.copied ? find(...OVER_HTTP) : find(...WITHOUT_BROWSER, ...(onlySqlite ? [] : IN_BROWSER))
     const unknown = positionals.find((part) => !known.some((file) => file.includes(part)))
     if (unknown !== undefined) throw new Error(`no test file to run has '${unknown}' in its path`)
     return { options: { ...values, onlySqlite }, parts: positionals }
@@ -131,6 +139,10 @@ function find(...patterns: string[]): string[] {
   return globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules'] }).sort()
 }
 
+function nameArgs(): string[] {
+  return options.name === undefined ? [] : [`--test-name-pattern=${options.name}`]
+}
+
 /** All at once, so that none is left behind alone; their files are dealt out so that they end at much the same time. */
 function passesOf(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
@@ -140,15 +152,15 @@ function passesOf(): Pass[] {
   const whole = find(...WITHOUT_BROWSER).filter(chosen)
   // One table of all files, so one runner; and of what the compile cache hands out Node tells no exact lines.
   if (options.coverage) {
-    const args = ['--test-concurrency=2', ...COVERAGE]
+    const args = ['--test-concurrency=2', ...COVERAGE, ...nameArgs()]
     return [{ name: 'coverage', files: whole, args, env: { NODE_DISABLE_COMPILE_CACHE: '1' } }]
   }
-  const onService = find(...ON_SERVICE).filter(chosen)
-  const rules = whole.filter((file) => !onService.includes(file))
+  const onService = find(...(options.copied ? OVER_HTTP : ON_SERVICE)).filter(chosen)
+  const rules = options.copied ? [] : whole.filter((file) => !onService.includes(file))
   const embedded: Pass = {
     name: 'embedded PostgreSQL',
     files: onServer || options.onlySqlite ? [] : find(...ON_BOTH_ENGINES).filter(chosen),
-    args: [],
+    args: nameArgs(),
     // One: its engine takes seconds and 600 MB to start.
     isLane: true,
     env: { TEST_ENGINE: 'pglite' },
@@ -156,8 +168,8 @@ function passesOf(): Pass[] {
   // One: its files share an unpacked browser and the app's build, which the first of them may have to make.
   const browser: Pass = {
     name: 'browser',
-    files: options.onlySqlite ? [] : find(...IN_BROWSER).filter(chosen),
-    args: ['--test-concurrency=1'],
+    files: options.onlySqlite || options.copied ? [] : find(...IN_BROWSER).filter(chosen),
+    args: ['--test-concurrency=1', ...nameArgs()],
     env: {},
   }
   const others = [browser, embedded].filter(({ files }) => files.length > 0)
@@ -171,24 +183,46 @@ function passesOf(): Pass[] {
   const nice = others.length > 0 ? AFTER_THE_INDIVISIBLE : 0
   return [
     ...others,
-    ...services.map((files, lane): Pass => ({ name: numbered(lane), files, args: [], isLane: true, nice, env: {} })),
+    ...services.map(
+      (files, lane): Pass => ({ name: numbered(lane), files, args: nameArgs(), isLane: true, nice, env: {} }),
+    ),
   ]
 }
 
 async function runAll(): Promise<boolean> {
   const total: Count = { passed: 0, failed: 0, failures: [] }
-  for (const { passed, failed, failures } of await Promise.all(passes.map(runPass))) {
-    total.passed += passed
-    total.failed += failed
-    total.failures.push(...failures)
+  try {
+    const begun = options.copied ? await onCopies(passes) : passes
+    for (const { passed, failed, failures } of await Promise.all(begun.map(runPass))) {
+      total.passed += passed
+      total.failed += failed
+      total.failures.push(...failures)
+    }
+  } finally {
+    if (process.env.TEST_DATABASE_URL) await dropSchemas(process.env.TEST_DATABASE_URL)
   }
-  if (process.env.TEST_DATABASE_URL) await dropSchemas(process.env.TEST_DATABASE_URL)
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
   // Once more at the end, where it is found: it happened thousands of lines ago.
   if (total.failures.length > 0) console.log(`\nFailed:\n${total.failures.join('\n')}`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)
   return total.failed === 0 && total.passed > 0
+}
+
+/** Most begin with a service that was used, those that cannot with one that was not: in a pass of their own. */
+async function onCopies(passes: Pass[]): Promise<Pass[]> {
+  const { makeCopied, OF_AN_UNUSED_SERVICE } = await import('./copied.ts')
+  const { used, unused } = await makeCopied(process.env.TEST_DATABASE_URL ?? '', SCHEMAS, temporaryFolder)
+  const all = Object.values(OF_AN_UNUSED_SERVICE).flat()
+  const named = all.filter((name) => options.name === undefined || new RegExp(options.name).test(name))
+  const patterns = (option: string, names: string[]) =>
+    names.map((name) => `--test-${option}-pattern=^${RegExp.escape(name)}`)
+  const files = passes.flatMap((pass) => pass.files)
+  const others = { name: 'PostgreSQL, unused', files, isLane: true, env: { TEST_COPIED: unused } }
+  return [
+    ...passes.map((pass) => ({ ...pass, args: [...nameArgs(), ...patterns('skip', all)], env: { TEST_COPIED: used } })),
+    ...(named.length > 0 ? [{ ...others, args: patterns('name', named) }] : []),
+  ]
 }
 
 async function dropSchemas(serverUrl: string): Promise<void> {
@@ -201,6 +235,8 @@ async function dropSchemas(serverUrl: string): Promise<void> {
     ])
     // One by one: all of them at once would hold more locks than a server has.
     for (const { name } of rows) await client.query(`set lock_timeout = '5s'; drop schema ${name} cascade`)
+    const made = await client.query('select datname as name from pg_database where starts_with(datname, $1)', [SCHEMAS])
+    for (const { name } of made.rows) await client.query(`drop database ${name} with (force)`)
   } catch (error) {
     console.error(`Schemas called ${SCHEMAS}_… are left on the server:`, error)
   } finally {
@@ -264,10 +300,9 @@ function dealtOut(files: string[], heaps: number): string[][] {
 
 /** Runs the files with Node's own runner, prints what it says, and counts. */
 async function runPass({ name, files, args, isLane = false, nice = 0, env }: Pass): Promise<Count> {
-  const named = options.name === undefined ? [] : [`--test-name-pattern=${options.name}`]
-  const runner = ['--test-force-exit', '--test-reporter=spec', ...named]
+  const runner = ['--test-force-exit', '--test-reporter=spec']
   const together = isLane ? [...LANE, ...runner, ...args, LANE_FILE] : ['--test', ...runner, ...args]
-  const label = passes.length > 1 ? `${name} | ` : ''
+  const label = passes.length > 1 || options.copied ? `${name} | ` : ''
   console.log(`${label}files: ${files.length}`)
   const child = spawn(process.execPath, [...together, ...files], {
     cwd: ROOT,

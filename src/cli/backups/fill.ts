@@ -14,7 +14,7 @@ import {
 import { differences, type Row, recordsOf, type Snapshot, type Sums, sumOfTable, sumsOf } from './rows.ts'
 
 /** Made anew by the service from the passages, where the server has no vector extension. */
-const VECTORS = 'rag_halfvecs'
+export const VECTORS = 'rag_halfvecs'
 
 type Fill = {
   source: Snapshot

@@ -73,7 +73,7 @@ export async function storedByActive(db: Db, userId: string, beside: ReadonlySet
     .where('d.user_id', '=', userId)
     .where((e) =>
       e.or([
-        e('d.source', 'in', active.where('replaces_source', '=', true).select('source')),
+        e('d.source', 'in', active.where('is_replacing', '=', true).select('source')),
         e(
           'd.id',
           'in',

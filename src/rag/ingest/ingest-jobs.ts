@@ -134,7 +134,7 @@ export async function queueIngest(
       ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0 },
       ...{ source, external_id: externalId, request_json: request },
       ...{ input_bytes: input.sizeBytes, characters: counts.characters, file_bytes: counts.file_bytes },
-      replaces_source: replacesSource,
+      is_replacing: replacesSource,
       ...{ fingerprint: null, done: 0, total: null, document_id: null },
       ...{ warnings_json: [], error_json: null, created_at: clock.now(), finished_at: null },
     })
