@@ -4,8 +4,9 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startMailServer } from '#testing/mail-server.ts'
 import { type RunningService, startService } from '../lib/service.ts'
-import { type Postgres, type Redis, startMailServer } from './servers.ts'
+import type { Postgres, Redis } from './servers.ts'
 import { customerOf, inspect, type Journal, type Place, type Query, startTraffic } from './traffic.ts'
 
 export type Outcome = {
@@ -234,11 +235,10 @@ export async function mailAway({ url, query }: Pick<Postgres, 'url' | 'query'>, 
     await mail.start()
     const { journal } = traffic
     const come = () => journal.registered.every((email) => mail.to.includes(email))
-    // Its jobs wait for 1, 5 and 30 s between their tries.
-    const recoveredMs = await timed(async () => come(), 60_000)
+    const recoveredMs = await timed(async () => come(), RECOVERY_MS)
     const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal))]
     if (journal.answers.has(503)) wrong.push('requests noticed')
-    if (!come()) wrong.push('letters are missing a minute later')
+    if (!come()) wrong.push(`letters are missing ${RECOVERY_MS} ms later`)
     const own = mail.to.filter((to) => to.startsWith('fault-'))
     if (own.length !== new Set(own).size) wrong.push('letters came twice')
     return outcomeOf(`the mail server is away for ${forMs / 1_000} s`, journal, recoveredMs, wrong)
