@@ -102,7 +102,7 @@ async function replaced(place: Place, token: string, nodes: RunningService[], en
     ...journal.wrong,
     ...(noticed > 0 ? [`${noticed} requests were refused`] : []),
     ...slow.map((ms) => `a node took ${ms} ms to go`),
-    ...(await inspect(place, journal)),
+    ...(await inspect(place, journal, token)),
   ]
   const failed = journal.unanswered.length + journal.wrong.length + noticed
   printTable(
@@ -137,7 +137,7 @@ async function killed(
   const own = mail.to.filter((to) => to.startsWith('fault-'))
   const twice = own.length - new Set(own).size
   const wrong = [
-    ...(await inspect(place, journal)),
+    ...(await inspect(place, journal, token)),
     ...missing().map((email) => `the letter to ${email} never came`),
     ...(twice > 0 ? [`${twice} letters came twice`] : []),
   ]
