@@ -64,6 +64,8 @@ const POLL_MS = 1_000
 /** A process may end for many reasons: before a job is given up for it, so many have ended under it. */
 const LOSSES_MIN = 5
 const AFTER_LOSS_MS = 30 * SECOND_MS
+/** An outage is found by a few of those that wait for its end. */
+const FOUND_AWAY_MAX = 3
 
 export function createRunner(deps: Deps) {
   const { handlers, log } = deps
@@ -258,7 +260,7 @@ async function fail(deps: RunDeps, job: LeasedJob, entry: KindOfJob, error: unkn
   if (error instanceof NeighbourAway) {
     deps.sayAway({ err: error, kind: job.kind }, 'a neighbour is away: the jobs that need it wait')
     if (entry.isKnock) return putBack(deps, { ...job, attempts: 0 }, { delayMs: KNOCK_MS, error: error.message })
-    if (entry.needs && delayMs !== undefined) return waitFor(entry.needs, deps, job, error)
+    if (entry.needs && delayMs !== undefined) return waitFor(entry.needs, deps, job, { delayMs, error: error.message })
   }
   deps.log.warn(
     { err: error, job: job.id, kind: job.kind, attempt: job.attempts },
@@ -272,11 +274,16 @@ async function fail(deps: RunDeps, job: LeasedJob, entry: KindOfJob, error: unkn
   })
 }
 
-/** It is due again when the neighbour answers. The try counts: a job under which its neighbour falls each time is given up. */
-async function waitFor(needs: Neighbour, deps: Deps, job: LeasedJob, error: NeighbourAway): Promise<void> {
+/** It is due again when the neighbour answers. One that found it away several times has its usual waits: perhaps it is the job, or this node. */
+async function waitFor(
+  needs: Neighbour,
+  deps: Deps,
+  job: LeasedJob,
+  { delayMs, error }: { delayMs: number; error: string },
+): Promise<void> {
   const key = knockOf(needs)
   await transaction(deps.db, async (tx) => {
     await deps.enqueueAll(tx, key, [{ payload: {}, key, runAt: plus(deps.clock.now(), KNOCK_MS) }])
-    await putBack({ ...deps, db: tx }, job, { delayMs: 0, error: error.message })
+    await putBack({ ...deps, db: tx }, job, { delayMs: job.attempts <= FOUND_AWAY_MAX ? 0 : delayMs, error })
   })
 }
