@@ -2,7 +2,8 @@
 // is replaced in turn under load, then one is killed every fifteen seconds. Wanted: 0 failed requests and 0 cut streams of the
 // replacing, under 10 s a node; 0 lost and 0 twice of the killing. Wants Debian's PostgreSQL and Redis.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasPostgres, hasRedis, type MailServer, startMailServer, startPostgres, startRedis } from './faults/servers.ts'
+import { type MailServer, startMailServer } from '#testing/mail-server.ts'
+import { hasPostgres, hasRedis, startPostgres, startRedis } from './faults/servers.ts'
 import { customerOf, inspect, type Place, startTraffic, type Traffic } from './faults/traffic.ts'
 import { type RunningService, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
@@ -101,7 +102,7 @@ async function replaced(place: Place, token: string, nodes: RunningService[], en
     ...journal.wrong,
     ...(noticed > 0 ? [`${noticed} requests were refused`] : []),
     ...slow.map((ms) => `a node took ${ms} ms to go`),
-    ...(await inspect(place, journal)),
+    ...(await inspect(place, journal, token)),
   ]
   const failed = journal.unanswered.length + journal.wrong.length + noticed
   printTable(
@@ -136,7 +137,7 @@ async function killed(
   const own = mail.to.filter((to) => to.startsWith('fault-'))
   const twice = own.length - new Set(own).size
   const wrong = [
-    ...(await inspect(place, journal)),
+    ...(await inspect(place, journal, token)),
     ...missing().map((email) => `the letter to ${email} never came`),
     ...(twice > 0 ? [`${twice} letters came twice`] : []),
   ]

@@ -1,5 +1,7 @@
 // What a dense search costs in pgvector as a user's shelf grows, one by one and through his own HNSW index, and how much of the exact answer that finds.
 import { sql } from 'kysely'
+import { insertUser } from '#identity/users.ts'
+import type { Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { dropIndexes, makeIndex } from '#rag/search/stores/hnsw.ts'
@@ -26,7 +28,8 @@ export async function run([url = process.env.DATABASE_URL ?? '', ...sizes]: stri
   const rows: string[][] = []
   try {
     for (const size of sizes.length > 0 ? sizes.map(Number) : SIZES) {
-      const of = { userId: `bench-${size}`, embedder: 'bench/one', dims: DIMS }
+      const userId = await ownerOf(db, `${size}@example.com`, 'bench/one', size)
+      const of = { userId, embedder: 'bench/one', dims: DIMS }
       for (let from = 0; from < size; from += ROWS_A_STATEMENT) {
         const count = Math.min(ROWS_A_STATEMENT, size - from)
         const some = Array.from({ length: count }, (_, i) => ({ index: from + i, vector: draw() }))
@@ -72,6 +75,29 @@ export async function run([url = process.env.DATABASE_URL ?? '', ...sizes]: stri
     ['chunks', 'exact', 'by index', 'recall', 'index made in'],
     rows,
   )
+}
+
+/** Somebody with one document: an index is made for vectors that a document has. @returns the id */
+async function ownerOf(db: Db, email: string, embedder: string, chunks: number): Promise<string> {
+  const now = new Date().toISOString()
+  const { id } = await insertUser(db, { email, full_name: null, password_hash: null }, now)
+  await db
+    .insertInto('rag_documents')
+    .values({
+      ...{
+        user_id: id,
+        id: 'v',
+        version: 'v',
+        edition: 0,
+        source: null,
+        metadata_json: {},
+        chunks,
+        total_chunks: chunks,
+      },
+      ...{ characters: 1, embedder, next_embedder: '', kept_in: 'pgvector', original_id: null, created_at: now },
+    })
+    .execute()
+  return id
 }
 
 /** Points around 200 centres in 48 dimensions, seen in many: embeddings of texts lie about as close together. */

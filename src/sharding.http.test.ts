@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { StatementSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { type Db, dialectOf } from '#platform/db/db.ts'
-import { clientOf, PASSWORD, testApp } from '#testing/app.ts'
-import { ON_POSTGRES } from '#testing/database.ts'
+import { settingsOf } from '#platform/db/postgres.ts'
+import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { ON_CITUS, ON_POSTGRES } from '#testing/database.ts'
 import { shopOf } from '#testing/shop.ts'
 import { citusScript, placements, refusals } from './sharding.ts'
 
@@ -79,17 +81,7 @@ test('no statement of a hot path goes to the rows of several users', {
   skip: ON_POSTGRES && 'the statements are the same',
 }, async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
-  const ada = await app.as('ada', { tier: 'pro' })
-  const key = clientOf(app.url, (await ada.post('/api/api-keys', { name: 'one' })).body.key, ada)
-  const session = await app.store('POST', '/api/session', { body: { email: ada.email, password: PASSWORD } })
-  const cookie = (session.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
-  const hosted = await app.store('GET', '/api/checkout?tier=basic', { headers: { cookie } })
-  await shop.pay(hosted.headers.get('location') ?? '')
-  await app.settle()
-  const license = (await app.store('GET', '/api/download', { headers: { cookie } })).headers.get('x-license-key')
-  app.clock.advance(2 * 60_000)
-  const refreshed = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
+  const walk = await hotPaths(app)
   const asked = new Set<string>()
   for (const method of ['run', 'all', 'get', 'iterate'] as const) {
     const real = StatementSync.prototype[method] as (...given: unknown[]) => unknown
@@ -98,31 +90,7 @@ test('no statement of a hot path goes to the rows of several users', {
       return real.apply(this, given)
     })
   }
-
-  const messages = [{ role: 'user', content: 'Hello' }]
-  const replies = [
-    await app.post('/api/auth/register', { email: 'grace@example.com', password: PASSWORD }),
-    await app.post('/api/auth/login', { email: ada.email, password: PASSWORD }),
-    await app.post('/api/auth/refresh', { refresh_token: refreshed.body.refresh_token }),
-    await ada.get('/api/auth/me'),
-    await ada.post('/api/ai/chat', { messages }),
-    await key.post('/api/ai/chat', { messages }),
-    await key.post('/v1/chat/completions', { model: 'gpt-6-luna', messages }),
-    await ada.get('/api/usage'),
-    await ada.get('/api/usage/calls'),
-    await ada.get('/api/usage/allowance'),
-    await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was lit by forty-one lamps.' }),
-    await key.post('/api/rag/search', { query: 'how many lamps' }),
-    await ada.get('/api/rag/documents'),
-    await app.store('GET', '/api/purchases', { headers: { cookie } }),
-    await app.store('GET', '/api/download', { headers: { cookie } }),
-    await app.store('POST', '/api/license/verify', { body: { license_key: license } }),
-  ]
-  assert.deepEqual(
-    replies.map(({ status }) => status).filter((status) => status >= 300),
-    [],
-    JSON.stringify(replies.map(({ status, text }) => [status, text.slice(0, 100)])),
-  )
+  await walk()
   t.mock.restoreAll()
 
   const spread = new Map(
@@ -139,6 +107,86 @@ test('no statement of a hot path goes to the rows of several users', {
   assert.equal(excused.size, CROSSING.length, 'an excuse that nothing needs')
   assert.ok(asked.size > 40, `${asked.size} statements were seen`)
 })
+
+test('the cluster’s own planner sends each statement of a hot path to one shard', {
+  skip: !ON_CITUS && 'TEST_CITUS=1 and a coordinator are wanted',
+}, async (t) => {
+  const app = await testApp(t)
+  const walk = await hotPaths(app)
+  const asked = new Map<string, unknown[]>()
+  const real = pg.Client.prototype.query as (...given: unknown[]) => unknown
+  t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...given: unknown[]) {
+    const { text = '', values = [] } = given[0] as { text?: string; values?: unknown[] }
+    if (/^(select|insert|update|delete|with)\b/i.test(text)) asked.set(text, values)
+    return real.apply(this, given)
+  })
+  await walk()
+  t.mock.restoreAll()
+
+  const client = new pg.Client(settingsOf(app.config.databaseUrl ?? ''))
+  await client.connect()
+  t.after(() => client.end())
+  /** None of tables that lie whole. A step of its own, whose rows are sent on, counts as well. */
+  const tasksOf = async (text: string, values: unknown[] = []) => {
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>({ text: `explain ${text}`, values })
+    return rows.reduce((sum, row) => sum + Number(/Task Count: (\d+)/.exec(row['QUERY PLAN'])?.[1] ?? 0), 0)
+  }
+  assert.equal(await tasksOf('select id from users'), 2, 'what asks all is told')
+  const wrong: string[] = []
+  let spread = 0
+  for (const [text, values] of asked) {
+    const tasks = await tasksOf(text, values)
+    if (tasks > 1) wrong.push(`${tasks} tasks: ${text}`)
+    spread += tasks
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(spread > 40, `${spread} statements went to a shard`)
+})
+
+/** What a person, a key and a buyer do all day, prepared by what they did before. */
+async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
+  const shop = shopOf(app)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const key = clientOf(app.url, (await ada.post('/api/api-keys', { name: 'one' })).body.key, ada)
+  const session = await app.store('POST', '/api/session', { body: { email: ada.email, password: PASSWORD } })
+  const cookie = (session.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  const hosted = await app.store('GET', '/api/checkout?tier=basic', { headers: { cookie } })
+  await shop.pay(hosted.headers.get('location') ?? '')
+  await app.settle()
+  const license = (await app.store('GET', '/api/download', { headers: { cookie } })).headers.get('x-license-key')
+  app.clock.advance(2 * 60_000)
+  const refreshed = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
+  const messages = [{ role: 'user', content: 'Hello' }]
+  return async () => {
+    const replies = [
+      await app.post('/api/auth/register', { email: 'grace@example.com', password: PASSWORD }),
+      await app.post('/api/auth/login', { email: ada.email, password: PASSWORD }),
+      await app.post('/api/auth/refresh', { refresh_token: refreshed.body.refresh_token }),
+      await ada.get('/api/auth/me'),
+      await ada.post('/api/ai/chat', { messages }),
+      await key.post('/api/ai/chat', { messages }),
+      await key.post('/v1/chat/completions', { model: 'gpt-6-luna', messages }),
+      await ada.post('/api/ai/chat', { messages, stream: true }),
+      await key.post('/v1/messages', { model: 'claude-sonnet-5-5', max_tokens: 100, messages }),
+      await ada.get('/api/users/me/sessions'),
+      await ada.get('/api/usage'),
+      await ada.get('/api/usage/calls'),
+      await ada.get('/api/usage/allowance'),
+      await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was lit by forty-one lamps.' }),
+      await key.post('/api/rag/search', { query: 'how many lamps' }),
+      await ada.post('/api/rag/query', { question: 'How many lamps?' }),
+      await ada.get('/api/rag/documents'),
+      await app.store('GET', '/api/purchases', { headers: { cookie } }),
+      await app.store('GET', '/api/download', { headers: { cookie } }),
+      await app.store('POST', '/api/license/verify', { body: { license_key: license } }),
+    ]
+    assert.deepEqual(
+      replies.map(({ status }) => status).filter((status) => status >= 300),
+      [],
+      JSON.stringify(replies.map(({ status, text }) => [status, text.slice(0, 100)])),
+    )
+  }
+}
 
 /** Whether a table is asked, or joined, without what its rows lie by; or that is written anew. */
 function crosses(spread: ReadonlyMap<string, string>, statement: string): boolean {

@@ -4,8 +4,10 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startMailServer } from '#testing/mail-server.ts'
 import { type RunningService, startService } from '../lib/service.ts'
-import { type Postgres, type Redis, startMailServer } from './servers.ts'
+import type { Postgres, Redis } from './servers.ts'
+import { mountSmallDisk } from './small-disk.ts'
 import { customerOf, inspect, type Journal, type Place, type Query, startTraffic } from './traffic.ts'
 
 export type Outcome = {
@@ -69,7 +71,7 @@ async function under(place: Place, service: RunningService, token: string, fault
   if (service.child.exitCode !== null) wrong.push(`the process ended with ${service.child.exitCode}`)
   if (recoveredMs === null) wrong.push(`nothing works ${RECOVERY_MS} ms after its end`)
   if (fault.isSilent && journal.answers.has(503)) wrong.push(`${journal.answers.get(503)} requests noticed`)
-  return outcomeOf(fault.name, journal, recoveredMs, [...wrong, ...(await inspect(place, journal))])
+  return outcomeOf(fault.name, journal, recoveredMs, [...wrong, ...(await inspect(place, journal, token))])
 }
 
 /** Until it is true; null when it was not, of those tries that began in time. */
@@ -169,23 +171,62 @@ export function descriptorFault(): Fault {
   }
 }
 
-/** SQLite's files may not grow any more, then they may. */
+const DISK_MB = 48
+/** What people do fills the rest, in a few seconds. */
+const LEFT_BYTES = 4 * 1024 * 1024
+
+/** SQLite's disk fills while people work, is full to its last byte, and has room again. */
 export async function fullDisk(forMs: number): Promise<Outcome> {
-  const service = await startService(OFF)
+  const disk = mountSmallDisk(DISK_MB)
+  if (disk === null) return limitedFiles(forMs)
+  try {
+    let leastFree = Number.POSITIVE_INFINITY
+    const fault: Fault = {
+      name: `a disk of ${DISK_MB} MB fills up, for ${forMs / 1_000} s (SQLite)`,
+      async make() {
+        disk.fill(LEFT_BYTES)
+        const steps = forMs / 100
+        for (let step = 0; step < steps; step++) {
+          leastFree = Math.min(leastFree, disk.freeBytes())
+          if (step > steps / 2) disk.fill(0)
+          await sleep(100)
+        }
+        disk.free()
+      },
+    }
+    const outcome = await onSqlite(disk.folder, fault)
+    if (leastFree > 0) outcome.wrong.push(`${leastFree} bytes were free all the time`)
+    return outcome
+  } finally {
+    disk.end()
+  }
+}
+
+/** Where no disk of our own can be mounted: SQLite's files may not grow any more, then they may. */
+function limitedFiles(forMs: number): Promise<Outcome> {
+  console.log('  No file system can be mounted here: a limit of the process stands in for the full disk.')
+  return onSqlite(undefined, {
+    name: `files may not grow for ${forMs / 1_000} s (SQLite)`,
+    async make({ child }) {
+      limit(child.pid, 'fsize', '4096')
+      await sleep(forMs)
+      limit(child.pid, 'fsize', 'unlimited')
+    },
+  })
+}
+
+async function onSqlite(dataDir: string | undefined, fault: Fault): Promise<Outcome> {
+  const service = await startService(OFF, dataDir === undefined ? {} : { dataDir })
   const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), { timeout: 5_000 })
   const query: Query = async (text, values = []) =>
     db.prepare(text.replaceAll(/\$\d+/g, '?')).all(...(values as string[])) as never
   const place: Place = { urls: () => [service.url], query }
   try {
     const { token } = await customerOf(place)
-    return await under(place, service, token, {
-      name: `the disk takes no more for ${forMs / 1_000} s (SQLite)`,
-      async make({ child }) {
-        limit(child.pid, 'fsize', '4096')
-        await sleep(forMs)
-        limit(child.pid, 'fsize', 'unlimited')
-      },
-    })
+    const outcome = await under(place, service, token, fault)
+    const [{ integrity_check: integrity } = {}] = await query<{ integrity_check: string }>('pragma integrity_check')
+    if (integrity !== 'ok') outcome.wrong.push(`the database is broken: ${integrity}`)
+    return outcome
   } finally {
     db.close()
     await service.stop()
@@ -209,7 +250,7 @@ export async function skewedClocks({ url, query }: Pick<Postgres, 'url' | 'query
     const letters = () => mail.to.filter((to) => to.startsWith('fault-'))
     await timed(async () => new Set(letters()).size >= journal.registered.length, 60_000)
     const twice = letters().length - new Set(letters()).size
-    const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal))]
+    const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal, token))]
     if (twice > 0) wrong.push(`${twice} of ${letters().length} letters came twice`)
     const missing = journal.registered.filter((email) => !mail.to.includes(email)).length
     if (missing > 0) wrong.push(`${missing} letters never came`)
@@ -234,11 +275,10 @@ export async function mailAway({ url, query }: Pick<Postgres, 'url' | 'query'>, 
     await mail.start()
     const { journal } = traffic
     const come = () => journal.registered.every((email) => mail.to.includes(email))
-    // Its jobs wait for 1, 5 and 30 s between their tries.
-    const recoveredMs = await timed(async () => come(), 60_000)
-    const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal))]
+    const recoveredMs = await timed(async () => come(), RECOVERY_MS)
+    const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal, token))]
     if (journal.answers.has(503)) wrong.push('requests noticed')
-    if (!come()) wrong.push('letters are missing a minute later')
+    if (!come()) wrong.push(`letters are missing ${RECOVERY_MS} ms later`)
     const own = mail.to.filter((to) => to.startsWith('fault-'))
     if (own.length !== new Set(own).size) wrong.push('letters came twice')
     return outcomeOf(`the mail server is away for ${forMs / 1_000} s`, journal, recoveredMs, wrong)

@@ -1,7 +1,6 @@
 // The neighbours that faults are made at: a PostgreSQL, a Redis and a mail server of our own, which can be stopped, frozen and asked.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -104,57 +103,6 @@ export async function startRedis() {
       await ended(child, 'SIGTERM')
     },
   }
-}
-
-export type MailServer = Awaited<ReturnType<typeof startMailServer>>
-
-/** Takes every letter, each after `delayMs`; `to` has the recipient of each that it has said yes to. */
-export async function startMailServer({ delayMs = 0 }: { delayMs?: number } = {}) {
-  const to: string[] = []
-  const sockets = new Set<Socket>()
-  let server: Server | null = null
-  const port = await freePort()
-  const serve = (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
-    let [buffer, recipient, inData] = ['', '', false]
-    socket.write('220 here\r\n')
-    socket.on('data', async (chunk) => {
-      buffer += chunk.toString('latin1')
-      for (;;) {
-        const end = buffer.indexOf(inData ? '\r\n.\r\n' : '\r\n')
-        if (end < 0) return
-        const line = buffer.slice(0, end)
-        buffer = buffer.slice(end + (inData ? 5 : 2))
-        if (inData) {
-          inData = false
-          const of = recipient
-          await sleep(delayMs)
-          if (socket.destroyed) return
-          to.push(of)
-          socket.write('250 taken\r\n')
-        } else if (/^DATA/i.test(line)) {
-          inData = true
-          socket.write('354 go on\r\n')
-        } else if (/^QUIT/i.test(line)) socket.end('221 bye\r\n')
-        else {
-          recipient = /^RCPT TO:<([^>]+)>/i.exec(line)?.[1] ?? recipient
-          socket.write('250 yes\r\n')
-        }
-      }
-    })
-  }
-  const start = async () => {
-    server = createServer(serve)
-    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve))
-  }
-  const stop = async () => {
-    for (const socket of sockets) socket.destroy()
-    await new Promise((resolve) => (server ? server.close(resolve) : resolve(null)))
-    server = null
-  }
-  await start()
-  return { url: `smtp://127.0.0.1:${port}`, to, start, stop }
 }
 
 function idsOf(user: string): { uid: number; gid: number } {

@@ -14,12 +14,17 @@ export type Journal = {
   slowestMs: number
   registered: string[]
   documents: string[]
+  /** Each is to come back as it was sent. */
+  uploads: { name: string; path: string }[]
   /** The ids of calls that were answered whole. */
   calls: string[]
 }
 
 /** A statement waits up to 12 s for a server that stands still. */
 const ANSWER_MS = 20_000
+/** Sign-ups, texts, chats, uploads, and two that read. */
+const KINDS = 6
+const UPLOAD_TEXTS = 100
 const TEXT = 'A sentence about nothing in particular, which somebody may look for. '.repeat(20)
 
 export type Traffic = {
@@ -50,6 +55,7 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
     slowestMs: 0,
     registered: [],
     documents: [],
+    uploads: [],
     calls: [],
   }
   let isOver = false
@@ -59,8 +65,9 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
 
   async function act(turn: number): Promise<boolean> {
     const urls = place.urls()
-    const url = urls[turn % urls.length] ?? ''
-    switch (turn % 5) {
+    const round = Math.floor(turn / KINDS)
+    const url = urls[(turn + round) % urls.length] ?? ''
+    switch (turn % KINDS) {
       case 0: {
         const email = `fault-${randomBytes(8).toString('hex')}@example.com`
         const reply = await ask(url, 'POST', '/api/auth/register', { email, password: 'a long enough password' })
@@ -70,30 +77,39 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
       case 1: {
         const content = `${randomBytes(8).toString('hex')} ${TEXT}`
         const reply = await ask(url, 'POST', '/api/rag/ingest/text', { content })
-        const [id] = reply?.status === 200 ? (JSON.parse(reply.text).document_ids as string[]) : []
-        if (id !== undefined) journal.documents.push(id.split('_')[0] ?? '')
+        if (reply?.status === 200) journal.documents.push(documentOf(reply.text))
         return reply?.status === 200
       }
       case 2: {
-        const stream = turn % 2 === 0
+        const stream = round % 2 === 0
         const body = { messages: [{ role: 'user', content: 'Say something' }], stream }
         const reply = await ask(url, 'POST', '/api/ai/chat', body)
         const isWhole = reply?.status === 200 && (!stream || reply.text.includes('[DONE]'))
         if (reply && isWhole) journal.calls.push(reply.id)
         return isWhole
       }
+      case 3: {
+        const form = new FormData()
+        const name = `${randomBytes(8).toString('hex')}.txt`
+        form.append('file', new Blob([uploadOf(name)]), name)
+        const reply = await ask(url, 'POST', '/api/rag/ingest/file', form)
+        if (reply?.status !== 200) return false
+        journal.documents.push(documentOf(reply.text))
+        journal.uploads.push({ name, path: `/api/rag/documents/${documentIdOf(reply.text)}/file` })
+        return true
+      }
       default:
         return (await ask(url, 'GET', turn % 2 === 0 ? '/api/users/me/sessions' : '/api/auth/me'))?.status === 200
     }
   }
 
-  async function ask(url: string, method: string, path: string, body?: object) {
+  async function ask(url: string, method: string, path: string, body?: object | FormData) {
     const begun = performance.now()
     try {
       const reply = await fetch(`${url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
-        ...(body ? { body: JSON.stringify(body) } : {}),
+        headers: { authorization: `Bearer ${token}`, ...(isJson(body) ? { 'content-type': 'application/json' } : {}) },
+        ...(body ? { body: isJson(body) ? JSON.stringify(body) : (body as FormData) } : {}),
         signal: AbortSignal.timeout(ANSWER_MS),
       })
       const text = await reply.text()
@@ -119,7 +135,7 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
     async untilAllWork(withinMs) {
       const begun = performance.now()
       const began = await Promise.all(
-        [0, 1, 2, 3, 4].map(async (turn) => {
+        Array.from({ length: KINDS }, async (_, turn) => {
           for (;;) {
             const afterMs = performance.now() - begun
             if (afterMs > withinMs) return null
@@ -136,10 +152,19 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
   }
 }
 
+const isJson = (body: object | undefined) => body !== undefined && !(body instanceof FormData)
+
+const documentIdOf = (reply: string): string => (JSON.parse(reply).document_ids as string[])[0] ?? ''
+/** Without its chunk's number. */
+const documentOf = (reply: string): string => documentIdOf(reply).split('_')[0] ?? ''
+
+const uploadOf = (name: string): string => `${name} ${TEXT.repeat(UPLOAD_TEXTS)}`
+
 /** @returns what is lost or there twice. */
 export async function inspect(
-  { query }: Pick<Place, 'query'>,
-  { registered, documents, calls }: Journal,
+  { query, urls }: Place,
+  { registered, documents, uploads, calls }: Journal,
+  token: string,
 ): Promise<string[]> {
   const users = await query<{ email: string }>("select email from users where email like 'fault-%'")
   const kept = new Set(users.map(({ email }) => email))
@@ -149,11 +174,23 @@ export async function inspect(
   return [
     ...registered.filter((email) => !kept.has(email)).map((email) => `the account ${email} is lost`),
     ...documents.filter((id) => !there.has(id)).map((id) => `the document ${id} is lost`),
+    ...(await changedUploads(urls()[0] ?? '', token, uploads)),
     ...calls.flatMap((id) => {
       const count = records.get(id) ?? 0
       return count === 1 ? [] : [`the call ${id} is recorded ${count} times`]
     }),
   ]
+}
+
+async function changedUploads(url: string, token: string, uploads: Journal['uploads']): Promise<string[]> {
+  const changed: string[] = []
+  for (const { name, path } of uploads) {
+    const reply = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+    const text = await reply.text()
+    if (text !== uploadOf(name))
+      changed.push(`the upload ${name} comes back as ${reply.status}, ${text.length} characters`)
+  }
+  return changed
 }
 
 /** Records whose database was away are on their way from the spool for a moment. */

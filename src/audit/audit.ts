@@ -7,6 +7,7 @@ import type { Selectable } from 'kysely'
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import { prepared, preparedWrite } from '#platform/db/prepared.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { CHAINS } from './migrations.ts'
@@ -51,11 +52,19 @@ export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
     ...{ chain, id: nextId(), at: event.at, actor, action: event.action, subject },
     commitment: commitmentOf(salt, details),
   }
-  await tx
-    .insertInto('audit_log')
-    .values({ ...entry, mark: markOf(keyOf(tx), entry), salt, details, position: null, hash: null })
-    .execute()
+  const mark = markOf(keyOf(tx), entry)
+  await append(tx, chain, entry.id, entry.at, actor, entry.action, subject, entry.commitment, salt, details, mark)
 }
+
+/** In no chain yet. */
+const append = preparedWrite(
+  (db) =>
+    db.insertInto('audit_log').values({
+      ...{ chain: 0, id: '', at: '', actor: '', action: '', subject: '' },
+      ...{ commitment: '', salt: '', details: '', mark: '' },
+    }),
+  10,
+)
 
 const chainOf = (about: string) => (createHash('sha256').update(about).digest()[0] ?? 0) % CHAINS
 
@@ -367,12 +376,10 @@ async function someoneIsGone(db: Db, { actor, subject }: { actor: string | null;
   return known.length < new Set(names).size
 }
 
+const knownPseudonym = prepared((db) => db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', ''), 1)
+
 async function pseudonymOf(tx: Db, userId: string): Promise<string> {
-  const known = await tx
-    .selectFrom('audit_persons')
-    .select('pseudonym')
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
+  const known = await knownPseudonym(tx, userId)
   if (known) return known.pseudonym
   const row = await tx
     .insertInto('audit_persons')

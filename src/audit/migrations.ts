@@ -20,9 +20,9 @@ export const auditMigrations: Migration[] = [
         details text,
         mark text not null,
         hash text,
-        primary key (chain, id),
-        unique (chain, position)
+        primary key (chain, id)
       );
+      create unique index audit_log_by_position on audit_log (chain, position) where position is not null;
       create index audit_log_by_time on audit_log (at, id);
       create index audit_log_unlinked on audit_log (at, id) where position is null;
       create index audit_log_actor on audit_log (actor, at) where actor is not null;

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 
 type AuditLogTable = {
@@ -5,7 +6,7 @@ type AuditLogTable = {
   /** In the order in which a process wrote them. */
   id: string
   /** In its chain; null until the entry is linked into it. */
-  position: number | null
+  position: Generated<number | null>
   at: Instant
   actor: string | null
   action: string
@@ -17,7 +18,7 @@ type AuditLogTable = {
   /** Keyed hash of the entry alone. */
   mark: string
   /** Keyed hash of the entry and of the one before it; null until it is linked. */
-  hash: string | null
+  hash: Generated<string | null>
 }
 
 /** Where a chain ends, and after which entry it begins, once its older ones were taken away. */

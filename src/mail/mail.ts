@@ -2,11 +2,17 @@
 // may be handed over twice, with the same Message-ID, so mailboxes drop the second.
 import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
+import type { Neighbour } from '#platform/jobs/neighbours.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Email } from './email.ts'
 import { createTransport, type Transport } from './transport.ts'
 
-export type Mail = { deliver(email: Email, messageId: string): Promise<void>; close(): void }
+export type Mail = {
+  /** What jobs need that deliver. */
+  neighbour: Neighbour
+  deliver(email: Email, messageId: string): Promise<void>
+  close(): void
+}
 
 /** Opens the configured transport, and handles the jobs that carry emails. */
 export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
@@ -15,13 +21,14 @@ export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
   const transport: Transport = createTransport(config)
 
   const mail: Mail = {
-    /** Hands the email over now. @throws Error when the mail server does not take it. */
+    neighbour: { name: 'mail', answers: () => transport.answers() },
+    /** Hands the email over now. @throws Error when the mail server does not take it, NeighbourAway when it does not answer. */
     deliver: (email, messageId) =>
       transport.send({ from: config.mail.from, messageId: `<${messageId}@${domain}>`, ...email }),
     close: () => transport.close(),
   }
-  jobs.handle<Email>('mail.send', (email, { id }) => mail.deliver(email, id), { lane: 'urgent' })
-  jobs.handle<Email>(NOTICE_JOB, (email, { id }) => mail.deliver(email, id), { lane: 'bulk' })
+  jobs.handle<Email>('mail.send', (email, { id }) => mail.deliver(email, id), { lane: 'urgent', needs: mail.neighbour })
+  jobs.handle<Email>(NOTICE_JOB, (email, { id }) => mail.deliver(email, id), { lane: 'bulk', needs: mail.neighbour })
   return mail
 }
 

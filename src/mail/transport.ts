@@ -1,11 +1,22 @@
+import { NeighbourAway } from '#platform/jobs/neighbours.ts'
 import type { Config } from '../config.ts'
 import type { Email } from './email.ts'
 
 export type Envelope = Email & { from: string; messageId: string }
 
-export type Transport = { send(envelope: Envelope): Promise<void>; close(): void }
+export type Transport = {
+  /** @throws NeighbourAway when the server does not answer. */
+  send(envelope: Envelope): Promise<void>
+  /** Whether the server answers, be it with a refusal. */
+  answers(): Promise<boolean>
+  close(): void
+}
 
 const SEND_TIMEOUT_MS = 20_000
+/** Some greet late, to be rid of bad senders; that a connection is made takes no server long. */
+const LIMITS = { connectionTimeout: 5_000, greetingTimeout: SEND_TIMEOUT_MS, socketTimeout: SEND_TIMEOUT_MS }
+/** Nodemailer's codes of failures without a reply; with one there is a `responseCode`, too. */
+const SILENCES = ['ECONNECTION', 'ESOCKET', 'ETIMEDOUT', 'EDNS']
 
 export function createTransport(config: Pick<Config, 'mail' | 'sandbox'>): Transport {
   if (config.mail.smtpUrl !== null) return smtpTransport(config.mail.smtpUrl)
@@ -14,6 +25,7 @@ export function createTransport(config: Pick<Config, 'mail' | 'sandbox'>): Trans
     async send() {
       throw new Error('mail is not configured: set SMTP_URL')
     },
+    answers: async () => true,
     close() {},
   }
 }
@@ -26,15 +38,22 @@ function smtpTransport(url: string): Transport {
       pool: true,
       // As many as the lanes of mail run at once.
       maxConnections: 4,
-      connectionTimeout: SEND_TIMEOUT_MS,
-      socketTimeout: SEND_TIMEOUT_MS,
+      // A connection that broke is told, and the job tries again; the pool itself would five times, uncounted.
+      maxRequeues: 0,
+      ...LIMITS,
     } as never),
   )
+  const answers = () =>
+    reach(url, LIMITS).then(
+      () => true,
+      (error) => !isSilence(error),
+    )
   return {
+    answers,
     async send({ from, to, subject, text, html, messageId, replyTo, unsubscribeUrl }) {
       const transporter = await opened
       // A string address would be parsed as a list: one comma could add a recipient.
-      await transporter.sendMail({
+      const sent = transporter.sendMail({
         from,
         to: { name: '', address: to },
         subject,
@@ -50,6 +69,11 @@ function smtpTransport(url: string): Transport {
               },
             }
           : {}),
+      })
+      await sent.catch(async (error) => {
+        // Where the server answers, a connection that broke is the letter's own failure.
+        if (!isSilence(error) || (await answers())) throw error
+        throw new NeighbourAway('the mail server does not answer', { cause: error })
       })
     },
     close: () => void opened.then((transporter) => transporter.close()),
@@ -67,14 +91,18 @@ function sandboxTransport(mailboxUrl: string): Transport {
       })
       if (!response.ok) throw new Error(`the sandbox mailbox answered ${response.status}`)
     },
+    answers: async () => true,
     close() {},
   }
 }
 
 /** Connects to the mail server, signs in where the address says so, and leaves. @throws Error with what it answered. */
 export async function reachSmtp(url: string, timeoutMs: number): Promise<void> {
+  await reach(url, { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs })
+}
+
+async function reach(url: string, limits: typeof LIMITS): Promise<void> {
   const { createTransport } = await import('nodemailer')
-  const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs }
   const transporter = createTransport({ url, ...limits } as never)
   try {
     await transporter.verify()
@@ -82,3 +110,6 @@ export async function reachSmtp(url: string, timeoutMs: number): Promise<void> {
     transporter.close()
   }
 }
+
+const isSilence = ({ code, responseCode }: Error & { code?: string; responseCode?: number }): boolean =>
+  responseCode === undefined && SILENCES.includes(code ?? '')

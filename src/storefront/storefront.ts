@@ -89,10 +89,11 @@ export function createStorefront(
   jobs.handle<{ purchaseId: string }>(
     CONFIRMATION_JOB,
     ({ purchaseId }, { id }) => confirmPurchase(deps, purchaseId, id),
-    { lane: 'urgent' },
+    { lane: 'urgent', needs: mail.neighbour },
   )
   jobs.handle<{ userId: string; tier: Tier }>(PAID_TWICE_JOB, (job, { id }) => reportPaidTwice(deps, job, id), {
     lane: 'bulk',
+    needs: mail.neighbour,
   })
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) => followUpCheckout(deps, sessionId))
   jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job), {
@@ -111,7 +112,10 @@ export function createStorefront(
     lane: 'bulk',
     delaysMs: NOTIFY_DELAYS_MS,
   })
-  jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id), { lane: 'urgent' })
+  jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id), {
+    lane: 'urgent',
+    needs: mail.neighbour,
+  })
 
   if (processor) billing.listen(PAYMENT_EVENTS)
   billing.sells({

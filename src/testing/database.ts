@@ -122,7 +122,7 @@ async function migratedPlace(serverUrl: string, migrations: Migration[]) {
 }
 
 /** TEST_CITUS=1: the server of TEST_DATABASE_URL coordinates a cluster, over which the tables are laid out as `db citus` says. */
-const ON_CITUS = Boolean(process.env.TEST_CITUS)
+export const ON_CITUS = Boolean(process.env.TEST_CITUS)
 
 async function layOut(db: Db): Promise<void> {
   const script = await citusScript(db)

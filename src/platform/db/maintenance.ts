@@ -5,8 +5,17 @@ import { settingsOf } from './postgres.ts'
 
 const pg = lazyRequire<typeof import('pg')>('pg')
 
-/** One after the other. @throws the server's own error */
-export async function runMaintenance(url: string, statements: readonly string[]): Promise<void> {
+/**
+ * `name`: what is worked on, by one connection at a time, however many nodes there are. The server lets go of it with the connection, and that
+ * may be after the node's end: what a killed node has begun goes on. Nobody waits for it here, because `create index concurrently` waits for
+ * every statement that has begun, and each would wait for the other.
+ * @throws the server's own error, and where another connection works on it
+ */
+export async function withMaintenance<T>(
+  url: string,
+  name: string,
+  work: (run: (statement: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
   const client = new (pg().Client)({
     ...settingsOf(url),
     connectionTimeoutMillis: 5_000,
@@ -17,7 +26,12 @@ export async function runMaintenance(url: string, statements: readonly string[])
   await client.connect()
   try {
     await client.query('set statement_timeout = 0')
-    for (const statement of statements) await client.query(statement)
+    const locked = await client.query<{ mine: boolean }>(
+      "select pg_try_advisory_lock(hashtextextended(current_schema() || '.' || $1, 0)) as mine",
+      [name],
+    )
+    if (!locked.rows[0]?.mine) throw new Error(`${name} is worked on by another connection`)
+    return await work(async (statement) => void (await client.query(statement)))
   } finally {
     await client.end().catch(() => {})
   }

@@ -12,9 +12,28 @@ import { type Db, type Dialect, dialectOf } from './db.ts'
  * In a transaction it runs there.
  */
 export function prepared<R>(build: (db: Db) => Compilable<R>, parameterCount: number) {
-  const compiled = new Map<Dialect, CompiledQuery<R>>()
+  const compiled = compiledOnce(build, parameterCount)
 
   return (db: Db, ...parameters: unknown[]): Promise<R | undefined> | R | undefined => {
+    const query = compiled(db)
+    if (db.isTransaction) return db.executeQuery<R>({ ...query, parameters }).then((result) => result.rows[0])
+    return (db.getExecutor().adapter as unknown as FastRead).firstRow<R>(query.sql, parameters)
+  }
+}
+
+/** As `prepared`, of a statement that writes. */
+export function preparedWrite(build: (db: Db) => Compilable<unknown>, parameterCount: number) {
+  const compiled = compiledOnce(build, parameterCount)
+
+  return async (db: Db, ...parameters: unknown[]): Promise<void> => {
+    await db.executeQuery({ ...compiled(db), parameters })
+  }
+}
+
+function compiledOnce<R>(build: (db: Db) => Compilable<R>, parameterCount: number): (db: Db) => CompiledQuery<R> {
+  const compiled = new Map<Dialect, CompiledQuery<R>>()
+
+  return (db) => {
     const dialect = dialectOf(db)
     let query = compiled.get(dialect)
     if (!query) {
@@ -22,7 +41,6 @@ export function prepared<R>(build: (db: Db) => Compilable<R>, parameterCount: nu
       if (query.parameters.length !== parameterCount) throw new Error('a prepared query holds values of its own')
       compiled.set(dialect, query)
     }
-    if (db.isTransaction) return db.executeQuery<R>({ ...query, parameters }).then((result) => result.rows[0])
-    return (db.getExecutor().adapter as unknown as FastRead).firstRow<R>(query.sql, parameters)
+    return query
   }
 }

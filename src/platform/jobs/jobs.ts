@@ -11,7 +11,15 @@ import type { Log } from '../telemetry/log.ts'
 import { traceparentOf } from '../telemetry/trace-context.ts'
 import { currentSpan, type Tracer } from '../telemetry/tracer.ts'
 import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
-import { createRunner, type DeadJobHandler, type JobContext, type JobHandler, type KindOfJob } from './runner.ts'
+import { knockOf, type Neighbour } from './neighbours.ts'
+import {
+  createRunner,
+  type DeadJobHandler,
+  type JobContext,
+  type JobHandler,
+  type KindOfJob,
+  knockKind,
+} from './runner.ts'
 
 export type JobOptions = {
   /** Whom it may hold up: jobs of other lanes have places of their own. */
@@ -20,6 +28,8 @@ export type JobOptions = {
   atOnce?: number
   /** Waits between the tries; when they are used up the job is dead, kept and shown. */
   delaysMs?: readonly number[]
+  /** While it is away, none of these jobs is tried. */
+  needs?: Neighbour
 }
 
 export type Jobs = ReturnType<typeof createJobs>
@@ -39,17 +49,19 @@ type Deps = { db: Db; clock: Clock; log: Log; slots?: LaneSlots; tracer?: Tracer
 export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }: Deps) {
   const handlers = new Map<string, KindOfJob>()
   const deadHandlers: DeadJobHandler[] = []
-  const runner = createRunner({ db, clock, log, slots, tracer, handlers, deadHandlers })
+  const runner = createRunner({ db, clock, log, slots, tracer, handlers, deadHandlers, enqueueAll })
 
   return {
     /** Names what runs a kind of job. Each kind once, before `start`. */
     handle<P extends object>(
       kind: string,
       handler: (payload: P, context: JobContext) => Promise<void>,
-      { delaysMs = DELAYS_MS, lane = 'events', atOnce }: JobOptions = {},
+      { delaysMs = DELAYS_MS, lane = 'events', atOnce, needs }: JobOptions = {},
     ) {
       if (handlers.has(kind)) throw new Error(`two handlers for jobs of kind ${kind}`)
-      handlers.set(kind, { handler: handler as unknown as JobHandler, delaysMs, lane, atOnce: atOnce ?? null })
+      const run = handler as unknown as JobHandler
+      handlers.set(kind, { handler: run, delaysMs, lane, atOnce, needs, isKnock: false })
+      if (needs) handlers.set(knockOf(needs), knockKind(needs, log))
     },
 
     /**
@@ -116,15 +128,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       return row !== undefined
     },
 
-    async counts(): Promise<{ queued: number; dead: number }> {
-      const rows = await db
-        .selectFrom('jobs')
-        .select((e) => ['status', e.fn.countAll<number>().as('count')])
-        .groupBy('status')
-        .execute()
-      const of = (status: string) => Number(rows.find((row) => row.status === status)?.count ?? 0)
-      return { queued: of('queued'), dead: of('dead') }
-    },
+    counts: () => countsOf(db),
 
     /**
      * What is due and does not run, by lane and by the database's clock. Of a kind that nobody here handles (a command's `jobs` has no
@@ -183,6 +187,16 @@ async function payloadsOf<P>(db: Db, keyPrefix: string): Promise<P[]> {
     .select('payload_json')
     .where(startingWith(db, 'dedupe_key', keyPrefix).where)
   return (await waiting.execute()).map(({ payload_json: payload }) => payload as P)
+}
+
+async function countsOf(db: Db): Promise<{ queued: number; dead: number }> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select((e) => ['status', e.fn.countAll<number>().as('count')])
+    .groupBy('status')
+    .execute()
+  const of = (status: string) => Number(rows.find((row) => row.status === status)?.count ?? 0)
+  return { queued: of('queued'), dead: of('dead') }
 }
 
 const withdrawal = (db: Db, keys: readonly string[]) => db.deleteFrom('jobs').where('dedupe_key', 'in', keys)

@@ -25,6 +25,9 @@ export type LeasedJob = {
 
 export type DueJob = { id: string; kind: string }
 
+/** Of a kind: at most so many, and none while the job of that key waits or runs. */
+export type Share = { max: number; unless: string | null }
+
 /**
  * Renewed while the handler runs; a job whose lease has run out lost its process. So long does a mail wait whose sender
  * was killed; and a process that stands still for longer may see its job done twice.
@@ -36,17 +39,17 @@ const CHOICES_MAX = 4
 
 /**
  * Leases those that `choose` takes of what is due, those first that fell due first. Of each kind it sees so many as it may have
- * (`most`), each read by an index of its own, so that a million jobs of one kind do not stand before the others.
+ * (`shares`), each read by an index of its own, so that a million jobs of one kind do not stand before the others.
  */
 export async function leaseDue(
   { db, clock }: Deps,
-  most: ReadonlyMap<string, number>,
+  shares: ReadonlyMap<string, Share>,
   choose: (due: DueJob[]) => string[],
 ): Promise<LeasedJob[]> {
-  if (most.size === 0) return []
+  if (shares.size === 0) return []
   for (let choices = 0; choices < CHOICES_MAX; choices++) {
     // An idle sweep takes no write lock.
-    const ids = choose(await readDue({ db, clock }, most))
+    const ids = choose(await readDue({ db, clock }, shares))
     if (ids.length === 0) return []
     const leased = await lease({ db, clock }, ids)
     if (leased.length > 0) return leased
@@ -54,13 +57,14 @@ export async function leaseDue(
   return []
 }
 
-async function readDue({ db, clock }: Deps, most: ReadonlyMap<string, number>): Promise<DueJob[]> {
-  const ofKind = ([kind, max]: [string, number]) =>
+async function readDue({ db, clock }: Deps, shares: ReadonlyMap<string, Share>): Promise<DueJob[]> {
+  const ofKind = ([kind, { max, unless }]: [string, Share]) =>
     db
       .selectFrom(
         due(db, clock, db)
           .select(['id', 'kind', 'run_at', 'created_at'])
           .where('kind', '=', kind)
+          .$if(unless !== null, (jobs) => jobs.where((e) => e.not(e.exists(isQueued(db, unless ?? '')))))
           .orderBy('run_at')
           // What one transaction wrote fell due at one moment.
           .orderBy('created_at')
@@ -68,11 +72,18 @@ async function readDue({ db, clock }: Deps, most: ReadonlyMap<string, number>): 
           .as('due'),
       )
       .selectAll()
-  const [first, ...rest] = [...most].map(ofKind)
+  const [first, ...rest] = [...shares].map(ofKind)
   if (first === undefined) return []
   const rows = await rest.reduce((all, next) => all.unionAll(next) as typeof all, first).execute()
   return rows.sort((a, b) => (a.run_at + a.created_at < b.run_at + b.created_at ? -1 : 1))
 }
+
+const isQueued = (db: Db, key: string) =>
+  db
+    .selectFrom('jobs as other')
+    .select('other.id')
+    .where('other.dedupe_key', '=', key)
+    .where('other.status', '=', 'queued')
 
 async function lease({ db, clock }: Deps, chosen: string[]): Promise<LeasedJob[]> {
   return transaction(db, async (tx) => {

@@ -3,7 +3,7 @@
  * lane's. A job that ends its process is tried again with growing waits, and given up like one that fails.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, SECOND_MS } from '../clock.ts'
+import { type Clock, type Instant, plus, SECOND_MS } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { type Log, seldom } from '../telemetry/log.ts'
 import { parseTraceparent } from '../telemetry/trace-context.ts'
@@ -19,7 +19,9 @@ import {
   putBack,
   removeDone,
   renewLease,
+  type Share,
 } from './leases.ts'
+import { KNOCK_MS, knock, knockOf, type Neighbour, NeighbourAway } from './neighbours.ts'
 
 export type JobContext = {
   id: string
@@ -30,8 +32,15 @@ export type JobContext = {
   /** Part of the work is done and kept, by this transaction: failures and lost processes are counted anew from here. */
   advanced(tx: Db): Promise<void>
 }
-/** `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process. */
-export type KindOfJob = { handler: JobHandler; delaysMs: readonly number[]; lane: Lane; atOnce: number | null }
+/** `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process; `needs`: none while that is away. */
+export type KindOfJob = {
+  handler: JobHandler
+  delaysMs: readonly number[]
+  lane: Lane
+  atOnce: number | undefined
+  needs: Neighbour | undefined
+  isKnock: boolean
+}
 /** By kind. */
 export type Handlers = ReadonlyMap<string, KindOfJob>
 export type JobHandler = (payload: never, context: JobContext) => Promise<void>
@@ -46,18 +55,24 @@ type Deps = {
   tracer: Tracer | null
   handlers: Handlers
   deadHandlers: readonly DeadJobHandler[]
+  enqueueAll(tx: Db, kind: string, jobs: readonly { payload: object; runAt: Instant; key: string }[]): Promise<void>
 }
+/** `sayAway`: a log line, one a minute. */
+type RunDeps = Deps & { sayAway: (details: object, message: string) => void }
 
 const POLL_MS = 1_000
 /** A process may end for many reasons: before a job is given up for it, so many have ended under it. */
 const LOSSES_MIN = 5
 const AFTER_LOSS_MS = 30 * SECOND_MS
+/** An outage is found by a few of those that wait for its end. */
+const FOUND_AWAY_MAX = 3
 
 export function createRunner(deps: Deps) {
   const { handlers, log } = deps
   const running = new Map<Promise<void>, string>()
   const stopping = new AbortController()
   const saySeldom = seldom((details, message) => log.error(details, message))
+  const sayAway = seldom((details, message) => log.warn(details, message))
   let timer: NodeJS.Timeout | null = null
   let sweep: Promise<void> | null = null
   let sweepAgain = false
@@ -127,8 +142,8 @@ export function createRunner(deps: Deps) {
 
   /** Whatever fell due first, of all kinds. */
   function claimNext(): Promise<LeasedJob[]> {
-    const most = new Map([...handlers.keys()].map((kind) => [kind, 1]))
-    return leaseDue(deps, most, (due) => due.slice(0, 1).map(({ id }) => id))
+    const shares = new Map([...handlers].map(([kind, { needs }]) => [kind, shareOf(1, needs)]))
+    return leaseDue(deps, shares, (due) => due.slice(0, 1).map(({ id }) => id))
   }
 
   /** As many as have a place, in their lane and among their kind. */
@@ -139,9 +154,22 @@ export function createRunner(deps: Deps) {
   }
 
   function execute(job: LeasedJob): Promise<void> {
-    return executeJob(deps, job, stopping.signal)
+    return executeJob({ ...deps, sayAway }, job, stopping.signal)
   }
 }
+
+/** The job that knocks; however long the neighbour is away, it is not given up. */
+export const knockKind = (neighbour: Neighbour, log: Log): KindOfJob => ({
+  handler: async () => {
+    await knock(neighbour)
+    log.info({ neighbour: neighbour.name }, 'a neighbour answers again: what waited for it is due')
+  },
+  delaysMs: [KNOCK_MS],
+  lane: 'urgent',
+  atOnce: 1,
+  needs: undefined,
+  isKnock: true,
+})
 
 function freeSlots({ handlers, slots }: Deps, running: Iterable<string>) {
   const ofLanes: Record<Lane, number> = { ...slots }
@@ -151,14 +179,16 @@ function freeSlots({ handlers, slots }: Deps, running: Iterable<string>) {
     const lane = handlers.get(kind)?.lane
     if (lane !== undefined) ofLanes[lane]--
   }
-  const ofKinds = new Map<string, number>()
-  for (const [kind, { lane, atOnce }] of handlers) {
+  const ofKinds = new Map<string, Share>()
+  for (const [kind, { lane, atOnce, needs }] of handlers) {
     // One place is left to the lane's other kinds.
     const most = atOnce ?? Math.max(1, slots[lane] - 1)
-    ofKinds.set(kind, Math.max(0, Math.min(ofLanes[lane], most - (runs.get(kind) ?? 0))))
+    ofKinds.set(kind, shareOf(Math.max(0, Math.min(ofLanes[lane], most - (runs.get(kind) ?? 0))), needs))
   }
   return { ofKinds, ofLanes }
 }
+
+const shareOf = (max: number, needs: Neighbour | undefined): Share => ({ max, unless: needs ? knockOf(needs) : null })
 
 function placed(handlers: Handlers, due: DueJob[], left: Record<Lane, number>): string[] {
   return due.flatMap(({ id, kind }) => {
@@ -169,7 +199,7 @@ function placed(handlers: Handlers, due: DueJob[], left: Record<Lane, number>): 
   })
 }
 
-async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Promise<void> {
+async function executeJob(deps: RunDeps, job: LeasedJob, signal: AbortSignal): Promise<void> {
   const { handlers, log } = deps
   const entry = handlers.get(job.kind)
   if (!entry) return
@@ -191,7 +221,7 @@ async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Prom
     await (deps.tracer === null ? handle() : traced(deps.tracer, job, handle))
     await removeDone(deps, job)
   } catch (error) {
-    const changed = signal.aborted ? giveBack(deps, job) : fail(deps, job, entry.delaysMs, error)
+    const changed = signal.aborted ? giveBack(deps, job) : fail(deps, job, entry, error)
     await changed.catch((cause) => log.error({ err: cause, job: job.id }, 'a failed job could not be put back'))
   } finally {
     clearInterval(renewal)
@@ -215,17 +245,23 @@ async function traced(tracer: Tracer, job: LeasedJob, handle: () => Promise<void
 }
 
 /** Waits as after a failure; what may end every process that runs it does not get to do so without end. */
-async function giveUpLost(deps: Deps, job: LeasedJob, { delaysMs }: KindOfJob): Promise<void> {
+async function giveUpLost(deps: RunDeps, job: LeasedJob, entry: KindOfJob): Promise<void> {
   const losses = job.attempts - 1
-  const least = Array<number>(Math.max(0, LOSSES_MIN - delaysMs.length)).fill(AFTER_LOSS_MS)
+  const least = Array<number>(Math.max(0, LOSSES_MIN - entry.delaysMs.length)).fill(AFTER_LOSS_MS)
+  const delaysMs = [...entry.delaysMs, ...least]
   const error = new Error(`the process that ran it ended, at the try ${losses}`)
-  await fail(deps, { ...job, attempts: losses }, [...delaysMs, ...least], error).catch((cause) =>
+  await fail(deps, { ...job, attempts: losses }, { ...entry, delaysMs }, error).catch((cause) =>
     deps.log.error({ err: cause, job: job.id }, 'a lost job could not be put back'),
   )
 }
 
-async function fail(deps: Deps, job: LeasedJob, delaysMs: readonly number[], error: unknown): Promise<void> {
-  const delayMs = delaysMs[job.attempts - 1]
+async function fail(deps: RunDeps, job: LeasedJob, entry: KindOfJob, error: unknown): Promise<void> {
+  const delayMs = entry.delaysMs[job.attempts - 1]
+  if (error instanceof NeighbourAway) {
+    deps.sayAway({ err: error, kind: job.kind }, 'a neighbour is away: the jobs that need it wait')
+    if (entry.isKnock) return putBack(deps, { ...job, attempts: 0 }, { delayMs: KNOCK_MS, error: error.message })
+    if (entry.needs && delayMs !== undefined) return waitFor(entry.needs, deps, job, { delayMs, error: error.message })
+  }
   deps.log.warn(
     { err: error, job: job.id, kind: job.kind, attempt: job.attempts },
     delayMs === undefined ? 'a job is dead' : 'a job failed and will be tried again',
@@ -235,5 +271,19 @@ async function fail(deps: Deps, job: LeasedJob, delaysMs: readonly number[], err
   await transaction(deps.db, async (tx) => {
     await putBack({ ...deps, db: tx }, job, { delayMs, error: words })
     for (const handle of deps.deadHandlers) await handle(tx, job, words)
+  })
+}
+
+/** It is due again when the neighbour answers. One that found it away several times has its usual waits: perhaps it is the job, or this node. */
+async function waitFor(
+  needs: Neighbour,
+  deps: Deps,
+  job: LeasedJob,
+  { delayMs, error }: { delayMs: number; error: string },
+): Promise<void> {
+  const key = knockOf(needs)
+  await transaction(deps.db, async (tx) => {
+    await deps.enqueueAll(tx, key, [{ payload: {}, key, runAt: plus(deps.clock.now(), KNOCK_MS) }])
+    await putBack({ ...deps, db: tx }, job, { delayMs: job.attempts <= FOUND_AWAY_MAX ? 0 : delayMs, error })
   })
 }

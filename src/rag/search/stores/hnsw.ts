@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { runMaintenance } from '#platform/db/maintenance.ts'
+import { withMaintenance } from '#platform/db/maintenance.ts'
 import { isEmbeddedWith } from '#rag/documents/document-store.ts'
 
 /** Chunks times dimensions; 20 ms on the machine that it was measured on: 6,500 chunks of 1,536 dimensions. */
@@ -52,28 +52,25 @@ export const ordered = (dims: number): RawBuilder<unknown> => sql`(vector::halfv
 /**
  * Made beside the writers, on a connection of its own. One that a lost process left half-made is made anew.
  * @returns false where there are too many already
+ * @throws where another node is at it
  */
 export async function makeIndex(db: Db, databaseUrl: string, of: Indexed): Promise<boolean> {
-  const known = await indexesOf(db, '')
-  const mine = known.find(({ name }) => name === nameOf(of))
-  if (mine?.valid) return true
+  const name = sql.id(nameOf(of))
+  const drop = sql`drop index concurrently if exists ${name}`.compile(db).sql
+  const create = sql`create index concurrently ${name} on rag_halfvecs
+    using hnsw (${ordered(of.dims)} halfvec_cosine_ops) where ${predicateOf(of)}`.compile(db).sql
   // They may have gone since it was asked for, and then nobody would drop it any more; their vectors go later, in slices.
   const isWanted = () => isEmbeddedWith(db, of.userId, of.embedder)
-  if (!(await isWanted())) return true
-  if (mine === undefined && known.length >= INDEXES_MAX) return false
-  const name = sql.id(nameOf(of))
-  const drop = sql`drop index concurrently if exists ${name}`
-  const create = sql`create index concurrently if not exists ${name} on rag_halfvecs
-    using hnsw (${ordered(of.dims)} halfvec_cosine_ops) where ${predicateOf(of)}`
-  const statements = mine === undefined ? [create] : [drop, create]
-  const run = (statements: RawBuilder<unknown>[]) =>
-    runMaintenance(
-      databaseUrl,
-      statements.map((statement) => statement.compile(db).sql),
-    )
-  await run(statements)
-  if (!(await isWanted())) await run([drop])
-  return true
+  return withMaintenance(databaseUrl, nameOf(of), async (run) => {
+    const known = await indexesOf(db, '')
+    const mine = known.find(({ name }) => name === nameOf(of))
+    if (mine?.valid || !(await isWanted())) return true
+    if (mine === undefined && known.length >= INDEXES_MAX) return false
+    if (mine !== undefined) await run(drop)
+    await run(create)
+    if (!(await isWanted())) await run(drop)
+    return true
+  })
 }
 
 /** All but those of the embedder that is kept. */

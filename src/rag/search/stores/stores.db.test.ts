@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import pg from 'pg'
+import { insertUser } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
+import { settingsOf } from '#platform/db/postgres.ts'
 import { openByteVectors } from '#rag/search/stores/bytes.ts'
 import { type Indexed, makeIndex } from '#rag/search/stores/hnsw.ts'
 import { dot, nearestRows } from '#rag/search/stores/nearest.ts'
@@ -39,6 +43,16 @@ async function fill(
     const rows = vectors.map((vector, index) => ({ index, vector }))
     await store.insert(tx, userId, { version, embedder }, rows)
   })
+}
+
+/** Somebody of this id, with nothing but a name. */
+async function addUser({ platform: { db } }: TestApp, id: string) {
+  const { id: given } = await insertUser(
+    db,
+    { email: `${randomUUID()}@example.com`, full_name: null, password_hash: null },
+    new Date(0).toISOString(),
+  )
+  await db.updateTable('users').set({ id }).where('id', '=', given).execute()
 }
 
 /** A row with nothing behind it. */
@@ -172,6 +186,7 @@ test('a user with many vectors gets an index of his own, which finds what brute 
   assert.deepEqual(wanted, [{ userId: ada, embedder: 'e/one', dims: DIMS }], 'and none for a few')
   assert.equal(await makeIndex(db, app.config.databaseUrl ?? '', wanted[0] as Indexed), true)
   assert.equal(await indexes(), 0, 'none is made for vectors that no document has any more')
+  await addUser(app, ada)
   await db.insertInto('rag_documents').values(documentRow(ada, 'large')).execute()
   assert.equal(await makeIndex(db, app.config.databaseUrl ?? '', wanted[0] as Indexed), true)
   assert.equal(await makeIndex(db, app.config.databaseUrl ?? '', wanted[0] as Indexed), true)
@@ -190,7 +205,8 @@ test('a user with many vectors gets an index of his own, which finds what brute 
     )
   }
   assert.ok(shared >= 0.99 * 10 * queries.length, `${shared} of ${10 * queries.length}`)
-  assert.equal(wanted.length, 1, 'the index is used')
+  assert.equal(wanted.length, 1, 'no other is asked for')
+  assert.ok(await isScanned(app), 'the planner takes it')
   const late = {
     documents: [documentOf('large', 600)],
     conditions: [{ key: 'chunk_index', operator: '$gte' as const, value: 597 }],
@@ -208,6 +224,77 @@ test('a user with many vectors gets an index of his own, which finds what brute 
   while ((await store.eraseSlice(db, ada)) > 0);
   assert.equal(await indexes(), 0)
   assert.equal((await store.nearest('eve', 'e/one', first, all, 10)).length, 10)
+})
+
+/** PostgreSQL counts a backend's scans when it gets to it. */
+async function isScanned({ platform: { db } }: TestApp): Promise<boolean> {
+  for (let tries = 0; tries < 300; tries++) {
+    const { rows } = await sql`select from pg_stat_user_indexes where schemaname = current_schema()
+      and indexrelname like 'rag_hnsw_%' and idx_scan > 0`.execute(db)
+    if (rows.length > 0) return true
+    await sleep(50)
+  }
+  return false
+}
+
+test('an index is made by one node at a time, and made anew where its maker was killed half-way', {
+  skip: process.env.TEST_ENGINE === 'pglite' && 'it is made on a connection beside the first, and that engine has one',
+}, async (t) => {
+  const app = await testApp(t)
+  const { db } = app.platform
+  const url = app.config.databaseUrl ?? ''
+  const wanted: Indexed[] = []
+  const store = await openPgvector({ db }, { exactMax: 0, onLarge: async (of) => void wanted.push(of) })
+  if (store === undefined) return
+  const of = { userId: randomUUID(), embedder: 'e/one', dims: DIMS }
+  await addUser(app, of.userId)
+  await db.insertInto('rag_documents').values(documentRow(of.userId, 'large')).execute()
+  await fill(app, store, of.userId, 'large', vectorsOf(200, 1))
+  const states = async () => {
+    const { rows } = await sql<{ valid: boolean }>`select indisvalid as valid from pg_index i join pg_class c
+      on c.oid = i.indexrelid where i.indrelid = 'rag_halfvecs'::regclass and relname like 'rag_hnsw_%'`.execute(db)
+    return rows.map(({ valid }) => valid)
+  }
+  // Whoever makes an index beside the writers waits for those that have begun.
+  const writer = new pg.Client(settingsOf(url))
+  await writer.connect()
+  t.after(() => writer.end())
+  const begin = () =>
+    writer.query(`begin; insert into rag_halfvecs values ('${of.userId}', 'open', 'e/one', 0, '[1]'::halfvec)`)
+  const begun = async () => {
+    while ((await states()).length === 0) await sleep(10)
+  }
+
+  await begin()
+  const killed = makeIndex(db, url, of)
+  const refused = assert.rejects(killed, { code: '57P01' })
+  await begun()
+  await assert.rejects(makeIndex(db, url, of), /by another connection/)
+  const scope = { documents: [documentOf('large', 200)], conditions: [] }
+  const [query = new Float32Array(DIMS)] = vectorsOf(1, 3)
+  assert.equal(
+    (await store.nearest(of.userId, of.embedder, query, scope, 10)).length,
+    10,
+    'compared one by one meanwhile',
+  )
+  assert.equal(wanted.length, 1)
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'latchkey maintenance' and query like ${`%${of.userId}%`}`.execute(db)
+  await refused
+  await writer.query('rollback')
+  assert.deepEqual(await states(), [false], 'what is half-made serves nobody')
+
+  assert.equal(await makeIndex(db, url, of), true)
+  assert.deepEqual(await states(), [true])
+  await store.forgetOthers?.(db, of.userId, '')
+  await begin()
+  const made = makeIndex(db, url, of)
+  await begun()
+  // The last document goes while the index is made.
+  await db.deleteFrom('rag_documents').where('user_id', '=', of.userId).execute()
+  await writer.query('rollback')
+  assert.equal(await made, true)
+  assert.deepEqual(await states(), [], 'it is dropped by who made it')
 })
 
 test('the index of a user’s vectors goes with the last document', async (t) => {
