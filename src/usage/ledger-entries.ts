@@ -2,12 +2,13 @@
 import './tables.ts'
 import type { CompiledQuery } from 'kysely'
 import { commitAsync, type Run } from '#platform/db/async-commit.ts'
-import type { Db } from '#platform/db/db.ts'
+import { isCluster } from '#platform/db/cluster.ts'
+import { type Db, dialectOf } from '#platform/db/db.ts'
 import type { BudgetAnswer, BudgetClaim } from './budgets.ts'
 import { removalOf } from './open-calls.ts'
-import { type Counted, type Settlement, settleBudgets } from './settlements.ts'
+import { type Counted, type Settlement, settleBudgets, settlesNothing } from './settlements.ts'
 import { reserveAll } from './shared-holds.ts'
-import { isRecorded, recordQueries } from './store.ts'
+import { isRecorded, recordQueries, recordsAlone } from './store.ts'
 
 export type Entry =
   | ({ kind: 'settle'; note: Note | null; id: string } & Settlement)
@@ -33,6 +34,11 @@ async function writeOnce(db: Db, nodeId: string, entries: Entry[], onCounted?: O
     if (entry.kind === 'settle') settled.push(entry)
     else claims.push(entry.claim)
   }
+  if (claims.length === 0 && (await areRecordsAlone(db, settled))) {
+    const { ids, records } = writtenOf(settled)
+    await db.executeQuery(recordsAlone(db, records, () => ids.next().value ?? ''))
+    return entries.map(() => null)
+  }
   const queries = queriesOf(db, settled)
   const work = async (run: Run) => {
     for (const query of queries) await run(query)
@@ -47,11 +53,20 @@ async function writeOnce(db: Db, nodeId: string, entries: Entry[], onCounted?: O
 
 type Settled = Extract<Entry, { kind: 'settle' }>
 
+/** Whether records are all there is to write, as of searches by words, and one statement can write them, on a server without a transaction around it. */
+async function areRecordsAlone(db: Db, settled: Settled[]): Promise<boolean> {
+  if (dialectOf(db) !== 'postgres' || (await isCluster(db, (query) => db.executeQuery(query)))) return false
+  return settled.every(({ record, note }) => record !== null && note === null) && settlesNothing(settled)
+}
+
+function writtenOf(settled: Pick<Settled, 'id' | 'record'>[]) {
+  const written = settled.flatMap(({ id, record }) => (record === null ? [] : [{ id, record }]))
+  return { ids: written.map(({ id }) => id).values(), records: written.map(({ record }) => record) }
+}
+
 /** The records under their own ids, and the notes away. */
 function queriesOf(db: Db, settled: Pick<Settled, 'id' | 'record' | 'note'>[]): CompiledQuery[] {
-  const written = settled.flatMap(({ id, record }) => (record === null ? [] : [{ id, record }]))
-  const ids = written.map(({ id }) => id).values()
-  const records = written.map(({ record }) => record)
+  const { ids, records } = writtenOf(settled)
   const queries = recordQueries(db, records, () => ids.next().value ?? '')
   for (const { note } of settled) if (note !== null) queries.push(removalOf(db, note.userId, note.id))
   return queries

@@ -96,6 +96,11 @@ function changesOf(settled: Settlement[]): Change[] {
   return [...changes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
 }
 
+/** Whether no budget changes by them. */
+export function settlesNothing(settled: Settlement[]): boolean {
+  return changesOf(settled).every(changesNothing)
+}
+
 /** A search by words costs nothing and holds nothing. */
 function changesNothing({ usedTokens, usedNanos, freedTokens, freedNanos }: Change): boolean {
   return usedTokens === 0 && usedNanos === 0 && freedTokens === 0 && freedNanos === 0

@@ -21,6 +21,7 @@ test('everybody’s sums are those of the calls, whatever came late, twice, from
     ...{ kind: 'settle' as const, id: `id-${String(number++).padStart(6, '0')}`, note: null },
     ...{ granted: null, record, allowanceNanos: null },
   })
+  const FREE = { promptTokens: 0, completionTokens: 0, costUsd: 0 }
   const called = (daysAgo: number): UsageRecord => ({
     ...{ userId: pick(people).userId, keyId: pick([null, 'key-1']), tier: pick(['pro', 'enterprise']) },
     ...{ route: '/api/ai/chat', vendor: pick(['openai', 'anthropic']), model: pick(['m-1', 'm-2', 'ein “Modell”']) },
@@ -36,6 +37,8 @@ test('everybody’s sums are those of the calls, whatever came late, twice, from
     const batches = Array.from({ length: 3 }, () =>
       Array.from({ length: 1 + Math.floor(random() * 9) }, () => settle(called(pick([0, 0, 0, 1, 2, 70])))),
     )
+    // As searches by words: nothing but records.
+    batches.push([0, 0, 1].map((daysAgo) => settle({ ...called(daysAgo), ...FREE })))
     await Promise.all(batches.map((batch) => writeEntries(db, 'node', batch)))
     // A batch whose commit was not heard of comes again from the spool, beside one that is new.
     const again = (batches[0] ?? []).map((entry) => ({ ...entry, nodeId: 'node' }))

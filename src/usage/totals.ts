@@ -14,14 +14,16 @@ const SLOT = randomInt(SLOTS)
 
 const compiled = compiledQueries()
 
-const KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
+export const TOTAL_KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
 
 /** What adds these days to everybody's (`sign` 1), or takes away what goes with its user or its age (-1). In one order, as two processes lock them. */
-export function totalQueries(
-  db: Db,
-  days: readonly Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>[],
-  sign: 1 | -1,
-): CompiledQuery[] {
+export function totalQueries(db: Db, days: readonly DaySum[], sign: 1 | -1): CompiledQuery[] {
+  return totalsOf(days, sign).map((row) => compiled(db, 'total', Object.values(row), () => addition(db, row)))
+}
+
+type DaySum = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>
+
+export function totalsOf(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
   const totals = new Map<string, UsageTotalsTable>()
   for (const { day, model, vendor, tier, outcome, ...sums } of days) {
     const name = `${day}\0${model}\0${vendor}\0${tier}\0${outcome}`
@@ -39,11 +41,8 @@ export function totalQueries(
     total.cached_tokens += sign * sums.cached_tokens
     total.cost_nanos += sign * sums.cost_nanos
   }
-  const rows =
-    totals.size === 1
-      ? [...totals.values()]
-      : [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
-  return rows.map((row) => compiled(db, 'total', Object.values(row), () => addition(db, row)))
+  if (totals.size === 1) return [...totals.values()]
+  return [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
 }
 
 function addition(db: Db, row: UsageTotalsTable) {
@@ -51,7 +50,7 @@ function addition(db: Db, row: UsageTotalsTable) {
     .insertInto('usage_totals')
     .values(row)
     .onConflict((conflict) =>
-      conflict.columns(KEY).doUpdateSet({
+      conflict.columns(TOTAL_KEY).doUpdateSet({
         requests: sql`usage_totals.requests + excluded.requests`,
         prompt_tokens: sql`usage_totals.prompt_tokens + excluded.prompt_tokens`,
         completion_tokens: sql`usage_totals.completion_tokens + excluded.completion_tokens`,

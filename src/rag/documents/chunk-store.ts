@@ -1,6 +1,7 @@
 /** SQL of chunks. They are found only through the version that a document names as its own. */
 import '../tables.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type CompiledQuery, sql } from 'kysely'
+import { type Db, type Dialect, dialectOf } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 
 /** Where a chunk was cut out of its document. */
@@ -130,26 +131,38 @@ export async function readContents(
   userId: string,
   chunks: { version: string; index: number }[],
 ): Promise<Map<string, ChunkText>> {
-  const contents = new Map<string, ChunkText>()
-  // One statement a version: for a long list of pairs SQLite would walk through all of the user's chunks.
-  const versions = [...Map.groupBy(chunks, ({ version }) => version)]
-  await Promise.all(
-    versions.map(async ([version, wanted]) => {
-      const rows = await db
-        .selectFrom('rag_chunks')
-        .select(['chunk_index', 'content', 'page', 'page_end as pageEnd', 'heading', 'table_header as tableHeader'])
-        .where('user_id', '=', userId)
-        .where('version', '=', version)
-        .where(
-          'chunk_index',
-          'in',
-          wanted.map(({ index }) => index),
+  if (chunks.length === 0) return new Map()
+  const wanted = JSON.stringify(chunks.map(({ version, index }) => ({ version, index })))
+  const dialect = dialectOf(db)
+  contentsOf[dialect] ??= contentsQuery(db, dialect).compile()
+  const { rows } = await db.executeQuery<ChunkText & ChunkName>({
+    ...contentsOf[dialect],
+    parameters: [wanted, userId],
+  })
+  return new Map(rows.map(({ version, index, ...chunk }) => [`${version}/${index}`, chunk]))
+}
+
+type ChunkName = { version: string; index: number }
+
+/** One text however many are wanted, compiled once: building it takes longer than SQLite needs to run it. */
+const contentsOf: Partial<Record<Dialect, CompiledQuery<ChunkText & ChunkName>>> = {}
+
+function contentsQuery(db: Db, dialect: Dialect) {
+  const wanted =
+    dialect === 'postgres'
+      ? sql<ChunkName>`jsonb_to_recordset(${''}::jsonb)`.as<'wanted'>(sql`wanted (version text, index bigint)`)
+      : sql<ChunkName>`(select value ->> 'version' as version, value ->> 'index' as "index" from json_each(${''}))`.as(
+          'wanted',
         )
-        .execute()
-      for (const { chunk_index, ...chunk } of rows) contents.set(`${version}/${chunk_index}`, chunk)
-    }),
-  )
-  return contents
+  // Cross: SQLite begins with the first then, and would walk through all of the user's chunks otherwise.
+  return db
+    .selectFrom(wanted)
+    .crossJoin('rag_chunks as chunk')
+    .select(['chunk.version', 'chunk.chunk_index as index'])
+    .select(['content', 'page', 'page_end as pageEnd', 'heading', 'table_header as tableHeader'])
+    .where('chunk.user_id', '=', '')
+    .whereRef('chunk.version', '=', 'wanted.version')
+    .whereRef('chunk.chunk_index', '=', 'wanted.index')
 }
 
 /** Whole documents, for the export: their chunks in order. */

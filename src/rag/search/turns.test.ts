@@ -46,21 +46,44 @@ test('another user’s search is ranked at once, and waited for to its end by wh
   assert.equal(ranked.length, 21)
 })
 
-test('who is behind waits for one that takes long no more than some turns, and for nobody at all once it ended', async () => {
-  const { ranked, ask } = searches()
-  let isOver = false
-  const eve = ask('eve', { lasts: 2_000 }).then(() => {
-    isOver = true
-  })
-  await Promise.all(Array.from({ length: 20 }, () => ask('ada')))
-  assert.equal(isOver, false)
-  assert.equal(ranked.length, 21)
-  await eve
-  const after = ranked.length
-  const many = Array.from({ length: 10 }, () => ask('ada', { lasts: 0 }))
-  for (let turn = 0; turn < 12; turn++) await nextTurn()
-  assert.equal(ranked.length, after + 10)
-  await Promise.all(many)
+test('who is behind waits for another’s search to its end, and not for one that takes long', async () => {
+  const patient = createTurns({ othersMs: 600_000 })
+  const hasty = createTurns({ othersMs: 1 })
+  for (const [turns, waits] of [
+    [patient, true],
+    [hasty, false],
+  ] as const) {
+    const { promise: vendor, resolve: answer } = Promise.withResolvers<void>()
+    const events: string[] = []
+    const eve = turns.during('eve', () => vendor).then(() => events.push('eve'))
+    const ada = Promise.all(
+      ['first', 'second', 'third'].map((name) =>
+        turns.during('ada', () => turns.take('ada', async () => void events.push(name))),
+      ),
+    )
+    if (waits) for (let turn = 0; turn < 50; turn++) await nextTurn()
+    else await ada
+    assert.deepEqual(events, waits ? ['first'] : ['first', 'second', 'third'])
+    answer()
+    await Promise.all([eve, ada])
+    assert.deepEqual(events, waits ? ['first', 'eve', 'second', 'third'] : ['first', 'second', 'third', 'eve'])
+  }
+})
+
+test('two who both ask much do not wait for each other’s searches to end', async () => {
+  const turns = createTurns({ othersMs: 600_000 })
+  const ranked: string[] = []
+  const { promise: vendor, resolve: answer } = Promise.withResolvers<void>()
+  const all = ['ada', 'eve', 'ada', 'eve', 'ada', 'eve'].map((name) =>
+    turns.during(name, async () => {
+      await turns.take(name, async () => void ranked.push(name))
+      await vendor
+    }),
+  )
+  for (let turn = 0; turn < 20; turn++) await nextTurn()
+  assert.deepEqual(ranked, ['ada', 'eve', 'ada', 'eve', 'ada', 'eve'])
+  answer()
+  await Promise.all(all)
 })
 
 test('what fails leaves its turn, and what takes long keeps it', async () => {

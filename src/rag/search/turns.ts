@@ -4,27 +4,29 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** A search over SQLite ends within them. Nobody waits longer: those of others may be with a vendor, or with a database elsewhere. */
-const TURNS_MAX = 4
+/** A search ends within it, also with its statements to a database elsewhere. Nobody waits longer: others may be with a vendor. */
+const OTHERS_MS = 5
 
 /** `last`: of his turns the last that was asked for, until a turn of the event loop after its end. */
 type Turn = { searches: number; last: Promise<void> | null }
 
 export type Turns = ReturnType<typeof createTurns>
 
-export function createTurns() {
+export function createTurns({ othersMs = OTHERS_MS } = {}) {
   const users = new Map<string, Turn>()
-  let searching = 0
+  /** Users of whom one search is under way. Who has more is not waited for: two of those would wait for each other, and the thread for both. */
+  let single = 0
+  const waiting = new Set<() => void>()
 
   return {
     /** Until it ends others, of whom one search went before, wait for this one. */
     async during<T>(userId: string, search: () => Promise<T>): Promise<T> {
       const mine = turnOf(userId)
-      if (mine.searches++ === 0) searching++
+      count(mine, 1)
       try {
         return await search()
       } finally {
-        if (--mine.searches === 0) searching--
+        count(mine, -1)
         tidy(userId, mine)
       }
     },
@@ -52,14 +54,29 @@ export function createTurns() {
     return mine
   }
 
+  function count(mine: Turn, change: 1 | -1): void {
+    if (mine.searches === 1) single--
+    mine.searches += change
+    if (mine.searches === 1) single++
+    for (const look of waiting) look()
+  }
+
   function tidy(userId: string, mine: Turn): void {
     if (mine.searches === 0 && mine.last === null) users.delete(userId)
   }
 
-  async function afterOthers({ searches }: Turn): Promise<void> {
-    const areOthers = () => searching > (searches > 0 ? 1 : 0)
-    let turns = 0
-    do await nextTurn()
-    while (areOthers() && ++turns < TURNS_MAX)
+  async function afterOthers(mine: Turn): Promise<void> {
+    await nextTurn()
+    const areOthers = () => single > (mine.searches === 1 ? 1 : 0)
+    if (!areOthers()) return
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const look = () => {
+      if (!areOthers()) resolve()
+    }
+    const timer = setTimeout(resolve, othersMs)
+    waiting.add(look)
+    await ended
+    waiting.delete(look)
+    clearTimeout(timer)
   }
 }
