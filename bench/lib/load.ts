@@ -12,10 +12,20 @@ export type LoadOptions = {
   body?: string
   connections: number
   seconds: number
+  /** Ends the load before that. */
+  requests?: number
 }
 
 /** Sends requests to 127.0.0.1 over `connections` sockets, each with one request in flight, for a bounded time. */
-export async function load({ port, path, headers = {}, body, connections, seconds }: LoadOptions): Promise<LoadResult> {
+export async function load({
+  port,
+  path,
+  headers = {},
+  body,
+  connections,
+  seconds,
+  requests = Number.POSITIVE_INFINITY,
+}: LoadOptions): Promise<LoadResult> {
   const sent =
     body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
   const lines = Object.entries({ ...headers, ...sent }).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -24,6 +34,7 @@ export async function load({ port, path, headers = {}, body, connections, second
   )
   const times: number[] = []
   let errors = 0
+  let left = requests
   const startedMs = performance.now()
   const deadlineMs = startedMs + seconds * 1_000
 
@@ -46,7 +57,7 @@ export async function load({ port, path, headers = {}, body, connections, second
       let sentMs = 0
       let buffer: Buffer = Buffer.alloc(0)
       const send = () => {
-        if (performance.now() >= deadlineMs) return finish()
+        if (performance.now() >= deadlineMs || left-- <= 0) return finish()
         sentMs = performance.now()
         socket.write(request)
       }
