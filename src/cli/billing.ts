@@ -7,7 +7,7 @@ import { monthOf, printReport } from './billing-report.ts'
 import type { Context } from './context.ts'
 import { withBilling } from './money.ts'
 
-const USAGE = `Usage: billing sync                         events that never came, every customer, all money of half a year
+export const USAGE = `Usage: billing sync                         events that never came, every customer, all money of half a year
        billing report --month 2026-09      what a month brought
        billing deal EMAIL --plan TIER --amount 19.50 [--interval year]
                                            a price for one customer, who finds it on the billing page

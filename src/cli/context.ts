@@ -9,5 +9,9 @@ export type Context = {
   print(line?: string): void
 }
 
-/** @returns the process's exit code. */
-export type Command = { run(args: string[], context: Context): Promise<number> }
+export type Command = {
+  /** @returns the process's exit code. */
+  run(args: string[], context: Context): Promise<number>
+  /** Where one line does not say it. */
+  USAGE?: string
+}

@@ -88,6 +88,8 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
   },
 }
 
+const HELP = new Set(['help', '--help', '-h'])
+
 /** These do not open what SECRET_KEY seals, or say themselves that it is missing. */
 const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'rag', 'tour', 'verify'])
 
@@ -96,10 +98,16 @@ process.exitCode = await main(process.argv.slice(2))
 async function main([name = '', ...args]: string[]): Promise<number> {
   const command = COMMANDS[name]
   if (!command) {
-    if (name !== '' && name !== 'help') console.error(`There is no command '${name}'.\n`)
+    const isAsked = name === '' || HELP.has(name)
+    if (!isAsked) console.error(`There is no command '${name}'.\n`)
     console.log('Usage: npm run cli -- COMMAND\n')
     for (const { usage, says } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(36)} ${says}`)
-    return name === '' || name === 'help' ? 0 : 2
+    return isAsked ? 0 : 2
+  }
+  if (args.some((arg) => HELP.has(arg) && arg !== 'help')) {
+    const { USAGE = `Usage: ${command.usage}\n\n  ${command.says}` } = await command.load()
+    console.log(USAGE)
+    return 0
   }
 
   let opened: Platform | null = null

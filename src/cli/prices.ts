@@ -18,7 +18,7 @@ import { DAY_MS } from '#platform/clock.ts'
 import { priceFilesFromProcess } from '../config.ts'
 import type { Context } from './context.ts'
 
-const USAGE = `Usage: prices                     which list counts
+export const USAGE = `Usage: prices                     which list counts
        prices update FILE         takes over genai-prices' data.json, or models.dev's api.json
          --date YYYY-MM-DD        the day of its prices (else the file's own)
          --vendors a,b            those vendors' alone; the others keep what they have

@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { calibrateEmbedder } from './rag/calibrate.ts'
 import { syncFolder } from './rag/sync.ts'
 
-const USAGE = `Usage: rag sync DIR [--url URL] [--as NAME] [--ignore PATTERN]… [--delete] [--dry-run] [--state FILE]
+export const USAGE = `Usage: rag sync DIR [--url URL] [--as NAME] [--ignore PATTERN]… [--delete] [--dry-run] [--state FILE]
 
   Sends what is new or has changed in DIR since the last time, each file under the id NAME/path (NAME: DIR's own name).
   --delete removes what is not in DIR any more. Ignored are names that begin with a dot, node_modules, and what

@@ -35,6 +35,23 @@ for (const args of [['doctor'], ['audit', 'verify'], ['jobs'], ['superuser', 'ad
   })
 }
 
+test('help is told by whatever name, of all commands or of one, and nothing is run', async (t) => {
+  const dataDir = join(temporary(t), 'none')
+  for (const [args, says] of [
+    [['--help'], /Usage: npm run cli[\s\S]+superuser add EMAIL/],
+    [['help'], /Usage: npm run cli/],
+    [['rag', 'sync', '--help'], /Usage: rag sync DIR[\s\S]+--dry-run/],
+    [['billing', 'report', '-h'], /billing report --month/],
+    [['seed', '--help'], /Usage: seed\n\n {2}fills an empty database/],
+  ] as const) {
+    const { code, text } = await cli([...args], { DATA_DIR: dataDir })
+    assert.equal(code, 0, text)
+    assert.match(text, says)
+    assert.doesNotMatch(text, /There is no command|Unknown option/)
+  }
+  assert.equal(existsSync(dataDir), false)
+})
+
 test('the plan of a migration shows what the next one applies', async (t) => {
   const dataDir = temporary(t)
   const nowhere = await cli(['migrate'], { DATA_DIR: join(dataDir, 'typo') })

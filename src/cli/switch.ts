@@ -5,7 +5,7 @@ import { listSwitches, switchOff, switchOn } from '#switches/set.ts'
 import type { SwitchKind } from '#switches/tables.ts'
 import type { Context } from './context.ts'
 
-const USAGE = `Usage: switch                          what is switched off, and why
+export const USAGE = `Usage: switch                          what is switched off, and why
        switch off KIND NAME [--reason TEXT]   KIND: user (an email address or id), key (its id), vendor,
                                               or model (a name, an alias, a pattern: groq/*)
        switch on KIND NAME`

@@ -28,7 +28,8 @@ export async function run(args: string[], { print }: Context): Promise<number> {
   }
 }
 
-const USAGE = 'Usage: npm run tour -- [FILE.pdf|.docx|.txt|.md] [--question TEXT] [--url API --storefront STOREFRONT]'
+export const USAGE =
+  'Usage: npm run tour -- [FILE.pdf|.docx|.txt|.md] [--question TEXT] [--url API --storefront STOREFRONT]'
 
 function options(args: string[]) {
   const found: { file?: string; url?: string; store?: string; question?: string } = {}
