@@ -148,18 +148,36 @@ type ChunkName = { version: string; index: number }
 const contentsOf: Partial<Record<Dialect, CompiledQuery<ChunkText & ChunkName>>> = {}
 
 function contentsQuery(db: Db, dialect: Dialect) {
-  const wanted =
-    dialect === 'postgres'
-      ? sql<ChunkName>`jsonb_to_recordset(${''}::jsonb)`.as<'wanted'>(sql`wanted (version text, index bigint)`)
-      : sql<ChunkName>`(select value ->> 'version' as version, value ->> 'index' as "index" from json_each(${''}))`.as(
-          'wanted',
-        )
-  // Cross: SQLite begins with the first then, and would walk through all of the user's chunks otherwise.
+  return dialect === 'postgres' ? contentsOnServer(db) : contentsEmbedded(db)
+}
+
+const CONTENT = ['content', 'page', 'page_end as pageEnd', 'heading', 'table_header as tableHeader'] as const
+
+/** Each by the key: as a plain join it may be planned for the users' average, and then walks through all the chunks of one with many. */
+function contentsOnServer(db: Db) {
+  const wanted = sql<ChunkName>`jsonb_to_recordset(${''}::jsonb)`
   return db
-    .selectFrom(wanted)
+    .selectFrom(wanted.as<'wanted'>(sql`wanted (version text, index bigint)`))
+    .crossJoinLateral((e) =>
+      e
+        .selectFrom('rag_chunks')
+        .select(CONTENT)
+        .where('user_id', '=', '')
+        .whereRef('version', '=', 'wanted.version')
+        .whereRef('chunk_index', '=', 'wanted.index')
+        .limit(sql.lit(1))
+        .as('chunk'),
+    )
+    .selectAll()
+}
+
+/** Cross: SQLite then begins with the first. */
+function contentsEmbedded(db: Db) {
+  const wanted = sql<ChunkName>`(select value ->> 'version' as version, value ->> 'index' as "index" from json_each(${''}))`
+  return db
+    .selectFrom(wanted.as('wanted'))
     .crossJoin('rag_chunks as chunk')
-    .select(['chunk.version', 'chunk.chunk_index as index'])
-    .select(['content', 'page', 'page_end as pageEnd', 'heading', 'table_header as tableHeader'])
+    .select(['wanted.version', 'wanted.index', ...CONTENT])
     .where('chunk.user_id', '=', '')
     .whereRef('chunk.version', '=', 'wanted.version')
     .whereRef('chunk.chunk_index', '=', 'wanted.index')
