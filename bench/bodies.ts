@@ -1,6 +1,7 @@
 // Bodies that never end and uploads all at once, beside other users' reads: how much memory they take, whether it comes back, and
 // what the others wait. Attacker, server and others share the cores here, so a bare node:http server is attacked in turn with it: the
-// others may wait twice as long as in quiet, or as many times as long as that server makes its own wait.
+// others may wait twice as long as in quiet, or as many times as long as that server makes its own wait. And the same server is asked,
+// unattacked, while the service is: what its others wait longer is the machine's doing.
 import { fork } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -43,10 +44,10 @@ async function measure(service: RunningService, barePort: number, key: string, t
     return (await load({ ...all, connections: 8, seconds: SECONDS })).p99Ms
   }
   /** In a process of its own: what it sends is more work than what is measured here. */
-  const attacked = async (port: number, attack: string[]) => {
+  const attacked = async (port: number, attack: string[], asked = port) => {
     const attacker = fork(import.meta.filename, [String(port), ...attack])
     const told = new Promise((resolve) => attacker.once('message', resolve))
-    const p99Ms = await others(port)
+    const p99Ms = await others(asked)
     const replies = String(await told)
     attacker.kill('SIGKILL')
     return { p99Ms, replies }
@@ -59,30 +60,33 @@ async function measure(service: RunningService, barePort: number, key: string, t
   const watch = setInterval(() => {
     peakMb = Math.max(peakMb, service.memoryMb())
   }, 50)
-  const rows = [['idle', mb(idleMb), '', '', '', '']]
+  const rows = [['idle', mb(idleMb), '', '', '', '', '']]
   for (const [name, ...attack] of [[`${ANONYMOUS} unfinished bodies`], [`${UPLOADS} uploads of 60 MB, one key`, key]]) {
     peakMb = 0
     let leftMb = 0
-    const rounds: Record<'service' | 'bare', { quietMs: number; p99Ms: number; replies: string }[]> = {
+    const rounds: Record<'service' | 'bare' | 'beside', { quietMs: number; p99Ms: number; replies: string }[]> = {
       service: [],
       bare: [],
+      beside: [],
     }
     for (let round = 0; round < ROUNDS; round++) {
       rounds.service.push({ quietMs: await others(service.port), ...(await attacked(service.port, attack)) })
       leftMb = await settled(service.memoryMb, idleMb)
       rounds.bare.push({ quietMs: await others(barePort), ...(await attacked(barePort, attack)) })
+      rounds.beside.push({ quietMs: await others(barePort), ...(await attacked(service.port, attack, barePort)) })
+      await settled(service.memoryMb, idleMb)
     }
     const ours = factorOf(rounds.service)
     const bare = factorOf(rounds.bare)
     const isWell = peakMb < LIMITS.peakMb && leftMb - idleMb < LIMITS.leftMb && ours <= Math.max(LIMITS.p99Factor, bare)
     const { replies = '' } = rounds.service[0] ?? {}
-    const waits = [told(rounds.service, ours), told(rounds.bare, bare)]
+    const waits = [told(rounds.service, ours), told(rounds.bare, bare), told(rounds.beside, factorOf(rounds.beside))]
     rows.push([String(name), `${mb(peakMb)}, then ${mb(leftMb)}`, ...waits, replies, isWell ? '✔' : '✖'])
   }
   clearInterval(watch)
   printTable(
     `Memory under ${LIMITS.peakMb} MB, back to within ${LIMITS.leftMb} MB of idle, others’ p99 within ${LIMITS.p99Factor}× of their quiet one or of what bare node:http makes of it; medians of ${ROUNDS} turns`,
-    ['attack', 'memory', 'others’ p99', 'bare node:http, the same attack', 'replies', ''],
+    ['attack', 'memory', 'others’ p99', 'bare node:http, the same attack', 'bare, beside the attack', 'replies', ''],
     rows,
   )
 }
