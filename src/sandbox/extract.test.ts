@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { answer, tokens } from './extract.ts'
+import { answer, SIGNATURE, tokens } from './extract.ts'
 
 const SOURCES = `Answer from these sources only.
 
@@ -26,6 +26,22 @@ test('a source of many blank lines is read in time that grows with its length', 
   }
   read(1_000)
   assert.ok(read(60_000) < 1_000_000, 'microseconds; four times as many where each line is looked at from each')
+})
+
+test('asked what there is, it counts as it was told to, and names each with its beginning', () => {
+  const says =
+    'The question is about the documents as a whole: 3 documents, newest first. The sources are their beginnings;'
+  const inside =
+    '> lease.pdf\n> b.md\n\n[1] (lease.pdf, page 1)\n> The lease begins in May. Dogs may stay.\n\n[2] (b.md)\n> Short.'
+  const given = (about: string) => [
+    { role: 'user', content: `${about}\n\n<sources-x>\nThe documents' names:\n${inside}\n</sources-x>` },
+    { role: 'user', content: 'How many documents do I have?' },
+  ]
+  assert.equal(
+    answer(given(says)),
+    `You have 3 documents:\n\n- lease.pdf: The lease begins in May. [1]\n- b.md\n\n${SIGNATURE}`,
+  )
+  assert.doesNotMatch(answer(given('')), /You have/)
 })
 
 test('sources and question in one message are told apart', () => {

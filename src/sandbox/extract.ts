@@ -14,6 +14,8 @@ export function answer(given: readonly Message[]): string {
   const messages = given.map(({ role, content }) => ({ role, content: tidy(content) }))
   const question = messages.findLast((message) => message.role === 'user')?.content ?? ''
   const sources = sourcesOf(messages)
+  const shelf = shelfIn(messages)
+  if (shelf !== null) return `${shelf}\n\n${SIGNATURE}`
   // The question stands apart from its context where both are in one message, so that it does not quote itself.
   const asked = questionIn(question)
   const quoted = relevant(asked, sources)
@@ -28,6 +30,25 @@ export function answer(given: readonly Message[]): string {
   }
   return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
 }
+
+/** What is told of all documents and where each begins, where the question was taken to ask for that. */
+function shelfIn(messages: readonly Message[]): string | null {
+  const told = messages.flatMap(({ role, content }) => {
+    const count = role === 'user' ? WHOLE_SHELF.exec(content)?.[1] : undefined
+    return count === undefined ? [] : [{ count, content }]
+  })[0]
+  if (told === undefined) return null
+  const parts = passages(told.content, true)
+  const begun = new Map(beginnings(sentences(parts)).map((sentence) => [sentence.mark, sentence]))
+  const lines = parts.slice(0, BEGUN_MAX).map(({ mark, name = '' }) => {
+    const first = begun.get(mark)
+    return `- ${name === '' ? 'A text without a name' : name}${first ? `: ${first.text} ${mark}` : ''}`
+  })
+  return `You have ${told.count}${lines.length < parts.length ? '. The newest' : ''}:\n\n${lines.join('\n')}`
+}
+
+const WHOLE_SHELF =
+  /^The question is about the documents as a whole: (one document|\d+ documents), newest first\. The sources are their beginnings/
 
 function tidy(text: string): string {
   return text
