@@ -96,7 +96,7 @@ const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'rag', 'tour', 'veri
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = '', ...args]: string[]): Promise<number> {
-  const command = COMMANDS[name]
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (!command) {
     const isAsked = name === '' || HELP.has(name)
     if (!isAsked) console.error(`There is no command '${name}'.\n`)

@@ -134,6 +134,18 @@ test('merged cells of a Word document fill no memory', async () => {
   assert.ok((await read('a.docx', docxOf(`<w:tbl>${row.repeat(50_000)}</w:tbl>`))).length < 6_000_000)
 })
 
+test('the longest line of a list is followed by a line of its own, that of a text is not', async () => {
+  const names = ['Ada Lovelace', 'Grace Brewster Murray Hopper', 'Alan Turing', 'Edsger Dijkstra', 'Barbara Liskov']
+  assert.equal(await read('a.pdf', pdfOf([drawn(names)])), names.join('\n'))
+  const prose = [
+    'The harbour has two cranes, of which',
+    'one was built for ships that came with',
+    'extraordinarily heavy loads and the',
+    'other for those that did not.',
+  ]
+  assert.equal(await read('a.pdf', pdfOf([drawn(prose)])), prose.join(' '))
+})
+
 test('a PDF gives paragraphs with joined lines and words', async () => {
   const page = drawn([
     'The first paragraph goes on for a while and is then hyphen-',

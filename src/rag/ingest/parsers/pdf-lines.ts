@@ -135,7 +135,7 @@ function betweenLines(before: Line, line: Line, edge: number): string | null {
   return isRow(before, line, edge) ? '\n' : glue(before.text, line.text)
 }
 
-/** Where the text ends that each line is a part of: the end of its longest line. */
+/** Where the text ends that each line is a part of: the end of its longest line; nowhere where all others are rows, since then that is one, too. */
 function edgesOfText(lines: Line[]): number[] {
   const edges: number[] = []
   let from = 0
@@ -149,12 +149,26 @@ function edgesOfText(lines: Line[]): number[] {
       Math.abs(next.x - line.x) < size * 4 &&
       Math.abs(next.height - line.height) < size * 0.2
     if (goesOn) continue
-    const edge = lines.slice(from, i + 1).reduce((most, { end }) => Math.max(most, end), 0)
+    const text = lines.slice(from, i + 1)
+    const longest = text.reduce((most, { end }) => Math.max(most, end), 0)
+    const edge = isList(text, longest) ? Number.POSITIVE_INFINITY : longest
     while (edges.length <= i) edges.push(edge)
     from = i + 1
   }
   return edges
 }
+
+function isList(lines: Line[], edge: number): boolean {
+  const full = lines.filter(({ end, height }) => end > edge - height / 2)
+  return (
+    lines.length >= LIST_MIN &&
+    full.length === 1 &&
+    lines.slice(1).every((line, i) => full.includes(lines[i] as Line) || isRow(lines[i] as Line, line, edge))
+  )
+}
+
+/** Fewer lines may be short by chance. */
+const LIST_MIN = 4
 
 /** A date, a time, an amount, a long number: what rows begin with. */
 const rowStart = /^(?:\d[\d.:,/T-]*\d\S*|[#№]\d+)(?=\s)/
