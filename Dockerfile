@@ -3,11 +3,12 @@
 FROM node:26-bookworm AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --no-audit --no-fund
+COPY scripts/trim.ts scripts/
+RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build
 RUN cp node_modules/node/bin/node /usr/local/bin/latchkey-node && strip /usr/local/bin/latchkey-node
-RUN latchkey-node scripts/trim.ts && mkdir /data
+RUN npm prune --omit=dev --no-audit --no-fund && latchkey-node scripts/trim.ts && rm -r node_modules/node && mkdir /data
 # Node wants it, and the base below is without.
 RUN cp /lib/*-linux-gnu/libatomic.so.1 /usr/local/lib/libatomic.so.1
 
@@ -21,6 +22,7 @@ COPY --from=build /build/package.json /build/latchkey.js ./
 COPY --from=build /build/docs ./docs
 COPY --from=build /build/web/dist ./web/dist
 COPY --from=build /build/src ./src
+COPY --from=build /build/dist ./dist
 COPY --from=build --chown=65532:65532 /data /data
 # All that it writes is in /data, but for compiled code in /tmp, which may be missing.
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data

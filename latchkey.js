@@ -22,4 +22,8 @@ if (process.platform === 'linux' && process.env.MALLOC_MMAP_THRESHOLD_ === undef
 }
 
 module.enableCompileCache()
-await import('./src/main.ts')
+
+// The bundle that `npm run build` made, while it is made of these sources; `npm run dev` always runs the sources.
+const { BUNDLE, isCurrent } = await import('./src/built.ts')
+const isBundled = !process.argv.includes('--no-user-app') && isCurrent(BUNDLE)
+await import(isBundled ? './dist/main.js' : './src/main.ts')

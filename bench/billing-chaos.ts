@@ -1,16 +1,21 @@
 // Random histories of subscriptions and purchases under lost, doubled, delayed and reordered events, a failing processor and kill -9;
-// then one reconciliation, after which nothing may differ from what the processor has on record.
+// then one reconciliation, after which nothing may differ from what the processor has on record. And a year of people who try to get more of
+// the models than they pay for.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrations } from '../src/migrations.ts'
+import { testApp } from '../src/testing/app.ts'
 import { randomOf } from '../src/testing/billing-chaos/random.ts'
+import { playThieves } from '../src/testing/billing-chaos/thief.ts'
+import { chaosCatalogue } from '../src/testing/billing-chaos/world.ts'
 import { migratedDatabase } from '../src/testing/database.ts'
 import type { Life } from './billing-chaos/child.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'random histories of money under chaos and kill -9: [COUNT] [SEED]; PostgreSQL at TEST_DATABASE_URL'
+export const says =
+  'random histories of money under chaos and kill -9, and the year of thieves: [COUNT] [SEED], or thieves [COUNT] [SEED]; PostgreSQL at TEST_DATABASE_URL'
 
 const HISTORIES_A_WORLD = 50
 const LIVES = 3
@@ -27,10 +32,49 @@ type Told = {
   wrong: string[]
 }
 
-export async function run([count = '1000', first]: string[]): Promise<void> {
+export async function run(args: string[]): Promise<void> {
+  if (args[0] === 'thieves') return playYears(args.slice(1))
+  await playHistories(args)
+  await playYears(args)
+}
+
+const THIEVES_A_WORLD = 25
+const ROUNDS_A_YEAR = 16
+
+/** What each customer's calls cost never exceeds what the customer's payments bought. */
+async function playYears([count = '1000', first]: string[]): Promise<void> {
+  const seed = first === undefined ? Math.floor(Math.random() * 1e6) : Number(first)
+  const worlds = Math.ceil(Number(count) / THIEVES_A_WORLD)
+  const rows: string[][] = []
+  let wrong = 0
+  for (let world = 0; world < worlds; world++) {
+    const endings: (() => Promise<void>)[] = []
+    const context = { after: (work: unknown) => void endings.unshift(work as () => Promise<void>) }
+    const app = await testApp(context, { env: chaosCatalogue(context) })
+    const told = await playThieves(app, { seed: seed + world, thieves: THIEVES_A_WORLD, rounds: ROUNDS_A_YEAR })
+    for (const end of endings) await end()
+    const { bought, spent, calls, refused } = told
+    const sums = [`$${bought.toFixed(0)}`, `$${spent.toFixed(0)}`, String(calls), String(refused)]
+    rows.push([String(seed + world), ...sums, told.wrong.join('; ') || '0'])
+    console.log(`  ${rows.at(-1)?.join('  ')}`)
+    if (told.wrong.length > 0)
+      console.log(`  OVERSPENT: npm run bench -- billing-chaos thieves ${THIEVES_A_WORLD} ${seed + world}`)
+    wrong += told.wrong.length
+  }
+  printTable(
+    `${worlds * THIEVES_A_WORLD} years of thieves on ${ENGINE}`,
+    ['seed', 'bought', 'spent', 'calls', 'refused', 'overspent'],
+    rows,
+  )
+  console.log(wrong === 0 ? '\n  Nobody spent more than they bought.' : `\n  ${wrong} OVERSPENT`)
+  if (wrong > 0) process.exitCode = 1
+}
+
+const ENGINE = process.env.TEST_DATABASE_URL ? 'PostgreSQL' : 'SQLite'
+
+async function playHistories([count = '1000', first]: string[]): Promise<void> {
   const seed = first === undefined ? Math.floor(Math.random() * 1e6) : Number(first)
   const worlds = Math.ceil(Number(count) / HISTORIES_A_WORLD)
-  const engine = process.env.TEST_DATABASE_URL ? 'PostgreSQL' : 'SQLite'
   const rows: string[][] = []
   const befell = new Map<string, number>()
   let wrong = 0
@@ -50,7 +94,7 @@ export async function run([count = '1000', first]: string[]): Promise<void> {
       console.log(`  DIFFERS: npm run bench -- billing-chaos ${HISTORIES_A_WORLD} ${seed + world}`)
   }
   printTable(
-    `${worlds * HISTORIES_A_WORLD} histories on ${engine}, each world killed ${LIVES - 1} times`,
+    `${worlds * HISTORIES_A_WORLD} histories on ${ENGINE}, each world killed ${LIVES - 1} times`,
     ['seed', 'histories', 'events', 'found afterwards', 'differ'],
     rows,
   )

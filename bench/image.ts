@@ -118,7 +118,7 @@ function build(lines: readonly Line[], work: string, root: string): void {
         ? join(root, to)
         : join(root, 'app', to.endsWith('/') ? join(to, basename(path)) : to)
       mkdirSync(dirname(target), { recursive: true })
-      cpSync(join(stage, path), target, { recursive: true, verbatimSymlinks: true })
+      cpSync(join(stage, path), target, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
     }
   }
 }

@@ -1,10 +1,11 @@
 // How well questions find their texts by words alone, beside BM25 over the same chunks in the same run; and what the scores say of unrelated texts.
 
 import { chunkText } from '#rag/ingest/chunker.ts'
-import { rank, readQuestion } from '#rag/search/words/ranking.ts'
+import { rankMessage, readMessage } from '#rag/search/words/message.ts'
 import { Shelf } from '#rag/search/words/shelf.ts'
 import { bm25 } from './lib/bm25.ts'
 import { type Corpus, chunkEvaluation, dataFolder, otherSets, xquad } from './lib/corpora.ts'
+import { frames } from './lib/phrasings.ts'
 import { printTable } from './lib/table.ts'
 
 export const says = 'hit@1, recall@5 and what min_score parts, beside BM25'
@@ -20,6 +21,7 @@ export async function run(args: string[]): Promise<void> {
   if (folder === null) return
   chunkRecall(folder)
   hits(folder)
+  phrased(folder)
   grown(folder)
 }
 
@@ -28,7 +30,7 @@ function ours(texts: string[]): Ranker {
   for (const text of texts) shelf.add(text)
   const open = new Uint8Array(texts.length).fill(1)
   return (query, count) =>
-    rank(shelf, readQuestion(shelf, query), open, count).map(({ slot, score }) => ({ index: slot, score }))
+    rankMessage(shelf, readMessage(query), open, count).map(({ slot, score }) => ({ index: slot, score }))
 }
 
 function chunkRecall(folder: string): void {
@@ -119,6 +121,78 @@ function hits(folder: string): void {
     ['language', 'kept', 'dropped'],
     scores,
   )
+}
+
+const PHRASED = 60
+
+/** Questions as people write them. The unrelated ones are those of another corpus, and of the articles that are not on the shelf. */
+function phrased(folder: string): void {
+  const rows: string[][] = []
+  for (const { name, language, texts, asked, unrelated } of shelvesToAsk(folder)) {
+    const find = ours(texts)
+    for (const [frame, phrase] of Object.entries(frames[language] ?? {})) {
+      const found = asked.map(({ question, answers }) => ({ answers, top: find(phrase(question), 5) }))
+      const others = unrelated.map((question) => find(phrase(question), 1)[0]?.score ?? 0)
+      const count = (is: (one: (typeof found)[number]) => boolean) => String(found.filter(is).length)
+      rows.push([
+        name,
+        frame,
+        String(asked.length),
+        count(({ top, answers }) => top.some(({ index }) => answers(index))),
+        count(({ top, answers }) => top.some(({ index, score }) => answers(index) && score >= 0.5)),
+        count(({ top }) => (top[0]?.score ?? 0) < 0.5),
+        count(({ top }) => (top[0]?.score ?? 0) < 0.3),
+        `${others.filter((score) => score >= 0.5).length} of ${others.length}`,
+        `${others.filter((score) => score >= 0.3).length} of ${others.length}`,
+      ])
+    }
+  }
+  printTable(
+    'Questions within other sentences: the answer among the first five, and no lower than 0.5; refused; unrelated questions that pass',
+    ['shelf', 'phrased', 'asked', 'found', 'kept', 'refused .5', 'refused .3', 'unrelated .5', 'unrelated .3'],
+    rows,
+  )
+}
+
+function shelvesToAsk(folder: string) {
+  const corpora = chunkEvaluation(folder)
+  const chunked = corpora.map(({ name, text, questions }, i) => {
+    const chunks = chunkText(text, { size: 1_000, overlap: 200 })
+    const asked = spread(questions, PHRASED).map(({ question, references }) => ({
+      question,
+      answers: (index: number) =>
+        references.some(({ start, end }) => (chunks[index]?.start ?? 0) < end && (chunks[index]?.end ?? 0) > start),
+    }))
+    const unrelated = spread(corpora[(i + 1) % corpora.length]?.questions ?? [], PHRASED).map(
+      ({ question }) => question,
+    )
+    return { name, language: 'en', texts: chunks.map(({ text }) => text), asked, unrelated }
+  })
+  const halves = LANGUAGES.map((language) => {
+    const { paragraphs, articles, questions } = xquad(folder, language)
+    const half = Math.max(...articles) / 2
+    const isOnShelf = (paragraph: number) => (articles[paragraph] ?? 0) <= half
+    const asked = spread(
+      questions.filter(({ paragraph }) => isOnShelf(paragraph)),
+      PHRASED,
+    )
+    return {
+      name: `XQuAD ${language}`,
+      language,
+      texts: paragraphs.filter((_, paragraph) => isOnShelf(paragraph)),
+      asked: asked.map(({ question, paragraph }) => ({ question, answers: (index: number) => index === paragraph })),
+      unrelated: spread(
+        questions.filter(({ paragraph }) => !isOnShelf(paragraph)),
+        PHRASED,
+      ).map(({ question }) => question),
+    }
+  })
+  return [...chunked, ...halves]
+}
+
+function spread<T>(list: T[], count: number): T[] {
+  const step = Math.max(1, Math.floor(list.length / count))
+  return list.filter((_, i) => i % step === 0).slice(0, count)
 }
 
 /** Chunks of the other sets among the English paragraphs. */

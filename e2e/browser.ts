@@ -122,6 +122,11 @@ export async function assertContrast(page: Page, name: string): Promise<void> {
   await assertNothingFound(page, name, { runOnly: ['color-contrast'] })
 }
 
+/** The part of it that another width can change. */
+export async function assertScrollable(page: Page, name: string): Promise<void> {
+  await assertNothingFound(page, name, { runOnly: ['scrollable-region-focusable'] })
+}
+
 /** What a busy machine draws late is looked at again; what is wrong stays wrong. */
 const LOOKS = 3
 

@@ -188,8 +188,78 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     await page.goto('about:blank')
     await page.goto(url)
     await page.getByText('Talk to me until I close this').waitFor()
-    await page.getByText('This answer broke off when you left the page.').waitFor()
+    await page.getByText('This answer broke off when you left the page').waitFor()
     await page.getByRole('button', { name: 'Answer again' }).waitFor()
+  })
+
+  await t.test('the keyboard writes on arrival, edits the last message and stops an answer', async () => {
+    await page.goto(chat)
+    await page.getByRole('textbox', { name: 'Message' }).waitFor()
+    await page.waitForFunction("document.activeElement.getAttribute('aria-label') === 'Message'")
+    vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+    await page.keyboard.type('Tell me more')
+    await page.keyboard.press('Enter')
+    await page.getByText('word word').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('You stopped this answer.').waitFor()
+
+    await page.keyboard.press('ArrowUp')
+    const edited = page.getByRole('textbox', { name: 'Edit your message' })
+    assert.equal(await edited.inputValue(), 'Tell me more')
+    vendor.play(says('Enough'))
+    await edited.fill('Tell me less')
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('Enough').waitFor()
+    assert.equal(await page.getByRole('article').count(), 2)
+  })
+
+  await t.test('a long conversation is printed whole', async () => {
+    await keepConversation(page, ada.userId, 40)
+    await page.goto(`${chat}?c=long`)
+    await page.getByText('Question 0', { exact: true }).waitFor({ state: 'attached' })
+    await page.emulateMedia({ media: 'print' })
+    const log = page.getByRole('log')
+    assert.equal(await log.evaluate((box) => box.scrollHeight - box.clientHeight), 0)
+    assert.equal(await page.getByRole('textbox', { name: 'Message' }).isVisible(), false)
+    assert.equal(await page.getByRole('navigation').first().isVisible(), false)
+    await page.emulateMedia({ media: 'screen' })
+  })
+
+  await t.test('two tabs on one conversation show and keep the turns of both', async () => {
+    const other = await page.context().newPage()
+    await page.goto(chat)
+    vendor.play(says('Answer zero'))
+    await ask(page, 'first')
+    await other.goto(page.url())
+    await other.getByText('Answer zero').waitFor()
+
+    // Both answers are being written at the same time.
+    vendor.play(says(`${'slow '.repeat(60)}Answer one`, { gapMs: 30 }))
+    await write(page, 'from one')
+    await page.getByText('slow slow').waitFor()
+    vendor.play(says('Answer two'))
+    await write(other, 'from two')
+    await other.getByText('Answer two').waitFor()
+    await page.getByText('Answer one').waitFor()
+
+    const said = ['first', 'Answer zero', 'from one', 'Answer one', 'from two', 'Answer two']
+    for (const tab of [page, other]) {
+      for (const text of said) await tab.getByText(text).waitFor()
+      assert.equal(await tab.getByRole('article').count(), 6)
+    }
+    assert.match(JSON.stringify(vendor.calls.at(-1)?.body.messages), /from one.*from two/, 'the model reads both')
+
+    // A tab that stored its own answer a moment too early has put ours back to unfinished.
+    await other.evaluate(`(() => {
+      const key = 'latchkey.conversations.${ada.userId}'
+      const [open, ...rest] = JSON.parse(localStorage.getItem(key))
+      open.turns[3] = { ...open.turns[3], content: '', ending: { kind: 'left' } }
+      localStorage.setItem(key, JSON.stringify([open, ...rest]))
+    })()`)
+    await other.waitForFunction(`localStorage.getItem('latchkey.conversations.${ada.userId}').includes('Answer one')`)
+    await other.reload()
+    for (const text of said) await other.getByText(text).waitFor()
+    await other.close()
   })
 
   await t.test('a long conversation opens at its end, and stays where its reader is', async () => {

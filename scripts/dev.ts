@@ -36,7 +36,7 @@ process.removeAllListeners('SIGTERM')
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, close)
 
 async function startVite() {
-  const { http } = configFromProcess()
+  const { http } = configFromProcess({ for: 'service' })
   process.env.API_URL ??= `http://127.0.0.1:${http.port}`
   const server = await createServer({
     configFile: join(ROOT, 'web', 'vite.config.ts'),

@@ -21,9 +21,7 @@ try {
   execFileSync('tar', ['-xf', tar, '-C', work])
   const tree = join(work, name)
   symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
-  const build =
-    "import { ensureBuilt } from './src/user-app.ts'; await ensureBuilt({ info: console.log, warn: console.warn })"
-  execFileSync(process.execPath, ['--input-type=module', '--eval', build], { cwd: tree, stdio: 'inherit' })
+  execFileSync(process.execPath, ['scripts/build.ts'], { cwd: tree, stdio: 'inherit' })
   rmSync(join(tree, 'node_modules'))
   execFileSync('tar', ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '-czf', archive, '-C', work, name])
 } finally {

@@ -24,9 +24,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   rag: ['models', 'embeddings', 'ai'],
   storefront: ['audit', 'mail', 'identity', 'billing'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
-  admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage', 'switches'],
+  admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage', 'switches', 'ai'],
   sandbox: [],
-  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'usage', 'ai', 'rag', 'storefront', 'switches'],
+  cli: ['audit', 'mail', 'identity', 'billing', 'models', 'usage', 'ai', 'rag', 'storefront', 'switches'],
 }
 
 const files = globSync('**/*.ts', { cwd: SRC }).filter(

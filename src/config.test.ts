@@ -136,6 +136,11 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ BASE_URL: 'localhost:8000' }, /^BASE_URL is wrong: expected .*, got 'localhost:8000'$/],
   [{ PORT: 'eighty' }, /^PORT is wrong: expected a port from 0 to 65535, got 'eighty'$/],
   [{ PORT: '70000' }, /^PORT is wrong/],
+  [
+    { DATABASE_URL: 'postgres://app:secret@a:5432,b:5433/db?target_session_attrs=read-write' },
+    /^DATABASE_URL names several hosts, .* connects to one host: put a proxy or a DNS name before several$/,
+  ],
+  [{ DATABASE_URL: 'postgres://a,b/db' }, /^DATABASE_URL names several hosts/],
   [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL is wrong: expected an address starting with postgres:/],
   [{ RATE_LIMIT_AI: '30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
   [{ SANDBOX: 'on', NODE_ENV: 'production' }, /SANDBOX=on is refused/],

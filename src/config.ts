@@ -72,6 +72,8 @@ export type Config = {
   }
   /** Where the files that users upload are kept: a folder or `s3://bucket/prefix`; null: nowhere. */
   originals: string | null
+  /** False: the place above is the default, in the DATA_DIR of this node. */
+  isOriginalsDirSet: boolean
   /** What is sold, and what each plan grants. */
   catalogue: Catalogue
   processor: ProcessorConfig
@@ -117,14 +119,32 @@ export type Config = {
 /** In characters; a random one of 16 has some 95 bits. Nothing stretches it. */
 export const SECRET_KEY_LENGTH_MIN = 16
 
+/** What stops a start, as a sentence; null where all nodes find the same files. */
+export function findOriginalsFault({
+  databaseUrl,
+  isOriginalsDirSet,
+}: Pick<Config, 'databaseUrl' | 'isOriginalsDirSet'>): string | null {
+  if (databaseUrl === null || isOriginalsDirSet) return null
+  return 'ORIGINALS_DIR is not set: with DATABASE_URL several nodes may serve, and each needs the files that users upload. Set it to s3://bucket/prefix, to a folder that all nodes share (of this machine, if it is the only one), or to off'
+}
+
 /**
  * Reads settings from `.env` (in the working directory, when there) and the environment, which wins.
- * `toLook`: for commands that tell what is missing, and open nothing.
+ * `for`: `service` needs all settings, a `command` no ORIGINALS_DIR; `look` is for commands that report what is missing.
+ * `changes` replace settings of those names.
  * @throws ConfigError with one line that names the wrong setting.
  */
-export function configFromProcess({ toLook = false }: { toLook?: boolean } = {}): Config {
-  const config = readConfig(processEnv())
-  if (!config.production || toLook) return config
+export function configFromProcess({
+  for: use,
+  changes = {},
+}: {
+  for: 'service' | 'command' | 'look'
+  changes?: Env
+}): Config {
+  const config = readConfig({ ...processEnv(), ...changes })
+  const originalsFault = use === 'service' ? findOriginalsFault(config) : null
+  if (originalsFault !== null) throw new ConfigError(originalsFault)
+  if (!config.production || use === 'look') return config
   if (config.secretKey === null) {
     throw new ConfigError(
       'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (npm run -s cli -- secret)',
@@ -225,7 +245,7 @@ export function readConfig(env: Env): Config {
     'letters, digits, dots, dashes',
     'latchkey',
   )
-  const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
+  const databaseUrl = readDatabaseUrl(read)
   const processor = readProcessor(read, sandbox.on, sandbox.url)
   const catalogue = readCatalogue(read, processor.sandboxed)
   const uncoded = catalogue.products.findIndex(({ taxCode }) => taxCode === null)
@@ -272,6 +292,7 @@ export function readConfig(env: Env): Config {
       },
     },
     originals: readOriginals(read, dataDir),
+    isOriginalsDirSet: read.optional('ORIGINALS_DIR') !== null,
     catalogue,
     processor: { ...processor, prices: pricesOf(catalogue) },
     ai,
@@ -280,7 +301,7 @@ export function readConfig(env: Env): Config {
     rerankModel: readReranker(read, ai),
     // Nobody is vouched for by a sandbox where the emails to them are real.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
-    mail: readMail(read, sandbox.on, urls.base),
+    mail: readMail(read, sandbox.on, urls.base, productName),
     limits: {
       general: read.rate('RATE_LIMIT_GENERAL', '100/60'),
       ai: read.rate('RATE_LIMIT_AI', '30/60'),
@@ -318,12 +339,12 @@ function readRetention(read: Reader): Config['retention'] {
   }
 }
 
-function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'] {
+function readMail(read: Reader, sandboxOn: boolean, base: string, brand: string): Config['mail'] {
   const domain = new URL(base).hostname
   const smtpUrl = read.url('SMTP_URL', ['smtp:', 'smtps:'])
   return {
     smtpUrl,
-    from: read.text('MAIL_FROM', `Latchkey <no-reply@${domain}>`),
+    from: read.text('MAIL_FROM', `${brand.charAt(0).toUpperCase() + brand.slice(1)} <no-reply@${domain}>`),
     supportEmail: read.text('SUPPORT_EMAIL', `support@${domain}`),
     sandboxed: sandboxOn && smtpUrl === null,
   }
@@ -372,4 +393,15 @@ function deepFreeze<T>(value: T): T {
     for (const inner of Object.values(value)) deepFreeze(inner)
   }
   return value
+}
+
+/** libpq's list of hosts, as Patroni and clouds hand it out, is no URL, and the driver takes one host. */
+function readDatabaseUrl(read: Reader): string | null {
+  const value = read.optional('DATABASE_URL')
+  if (value !== null && /^postgres(?:ql)?:\/\/(?:[^/?#@]*@)?[^/?#@]*,/.test(value)) {
+    throw new ConfigError(
+      'DATABASE_URL names several hosts, and the service connects to one host: put a proxy or a DNS name before several',
+    )
+  }
+  return read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
 }

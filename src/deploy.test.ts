@@ -2,10 +2,18 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { MEGABYTE } from '#platform/http/app.ts'
+import { textBodyBytesMax } from '#platform/http/bodies.ts'
+import { readConfig } from './config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+/** The package that descriptions are written with brings it. */
+const { parseAllDocuments } = createRequire(createRequire(import.meta.url).resolve('@fastify/swagger'))('yaml')
+// biome-ignore lint/suspicious/noExplicitAny: a manifest's shape is Kubernetes'.
+const parse = (path: string): any[] => parseAllDocuments(read(path)).map((document: any) => document.toJS())
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const FILES = ['Dockerfile', 'compose.yaml', ...globSync('deploy/**/*.*', { cwd: ROOT })]
 
@@ -29,13 +37,26 @@ test('every setting of theirs is one of .env.example', () => {
   assert.ok(count > 25, `${count} settings`)
 })
 
+test('what runs on PostgreSQL keeps uploaded files where every node finds them', () => {
+  const manifest = read('deploy/kubernetes/latchkey.yaml')
+  assert.match(manifest, /^ {2}ORIGINALS_DIR: s3:\/\/\S+$/m)
+  // All pods, the backup too, have the settings of the one map.
+  const pods = [...manifest.matchAll(/image: registry/g)].length
+  assert.equal([...manifest.matchAll(/envFrom: \[\{ configMapRef: \{ name: latchkey \} \}/g)].length, pods)
+  assert.match(read('compose.yaml'), /ORIGINALS_DIR: \$\{ORIGINALS_DIR:-\/data\/originals\}/)
+  assert.match(read('compose.yaml'), /volumes: \['data:\/data'\]/)
+})
+
 test('every file that they take is there, and in the image only what was let in', () => {
   const dockerfile = read('Dockerfile')
   const copied = [...dockerfile.matchAll(/^COPY --from=build (.+) \S+$/gm)].flatMap(([, list = '']) => list.split(' '))
   const ours = copied.filter((path) => path.startsWith('/build/')).map((path) => path.slice('/build/'.length))
-  assert.ok(ours.includes('src') && ours.includes('web/dist'), ours.join())
+  assert.ok(
+    ['src', 'dist', 'web/dist'].every((path) => ours.includes(path)),
+    ours.join(),
+  )
   for (const path of ours) {
-    if (!/^(node_modules|web\/dist)$/.test(path)) assert.ok(existsSync(join(ROOT, path)), path)
+    if (!/^(node_modules|dist|web\/dist)$/.test(path)) assert.ok(existsSync(join(ROOT, path)), path)
   }
   // Secrets, data and what only develops it never reach the builder.
   const ignored = read('.dockerignore').split('\n')
@@ -71,6 +92,33 @@ test('the image has every library that its programs are linked with', {
   }
 })
 
+test('on Kubernetes every pod has bounds, is watched, and is reached by those alone who must', () => {
+  const manifest = parse('deploy/kubernetes/latchkey.yaml')
+  const pods = manifest.flatMap(({ kind, spec }) =>
+    kind === 'Deployment' ? [spec.template] : kind === 'CronJob' ? [spec.jobTemplate.spec.template] : [],
+  )
+  assert.equal(pods.length, 3)
+  const isChosen = (labels: Record<string, string>, wanted: Record<string, string>) =>
+    Object.entries(wanted).every(([name, value]) => labels[name] === value)
+  const policies = manifest.filter(({ kind }) => kind === 'NetworkPolicy')
+  const [monitor] = parse('deploy/kubernetes/prometheus-operator/latchkey.yaml')
+  const scraped = monitor.spec.podMetricsEndpoints.map(({ port }: { port: string }) => port)
+  for (const { metadata, spec } of pods) {
+    const { labels } = metadata
+    const [container] = spec.containers
+    assert.ok(container.resources.requests.memory && container.resources.limits.memory, labels.app)
+    assert.ok(
+      policies.some((policy) => isChosen(labels, policy.spec.podSelector.matchLabels)),
+      labels.app,
+    )
+    if (labels.app === 'latchkey-backup') continue
+    assert.ok(isChosen(labels, monitor.spec.selector.matchLabels), labels.app)
+    assert.equal(container.ports.filter(({ name }: { name: string }) => scraped.includes(name)).length, 1, labels.app)
+    for (const one of spec.topologySpreadConstraints)
+      assert.deepEqual(one.labelSelector.matchLabels, { app: labels.app })
+  }
+})
+
 test('nobody is killed before his drain has ended', () => {
   const seconds = (path: string, pattern: RegExp) => Number(pattern.exec(read(path))?.[1])
   // Production's DRAIN_DELAY_SECONDS, and DRAIN_SECONDS.
@@ -88,4 +136,26 @@ test('the handbook names what there is', () => {
   for (const [, path = ''] of text.matchAll(/\]\(\.\.\/([^)#]+)/g)) assert.ok(existsSync(join(ROOT, path)), path)
   for (const [, command = ''] of text.matchAll(/npm run (?:-s )?cli -- (\w+)/g))
     assert.ok(existsSync(join(ROOT, 'src', 'cli', `${command}.ts`)), command)
+})
+
+test('proxies let through the longest body that the service accepts', () => {
+  const { maxTextBytes, maxFileBytes, maxAiBodyBytes } = readConfig({})
+  const longestMb = Math.ceil(
+    Math.max(textBodyBytesMax(maxTextBytes), maxFileBytes + MEGABYTE, maxAiBodyBytes) / MEGABYTE,
+  )
+  const numbers = [
+    ['deploy/nginx.conf', /client_max_body_size (\d+)m;/],
+    ['deploy/kubernetes/latchkey.yaml', /proxy-body-size: (\d+)m/],
+    ['deploy/Caddyfile', /hold \(up to (\d+) MB\)/],
+    ['docs/operations.md', /let\s+(\d+) MB of a request through/],
+  ] as const
+  for (const [file, pattern] of numbers) {
+    const allowedMb = Number(pattern.exec(read(file))?.[1])
+    assert.ok(
+      allowedMb >= longestMb && allowedMb < longestMb + 10,
+      `${file}: ${allowedMb} MB, and ${longestMb} MB may come`,
+    )
+  }
+  // Without request_body Caddy has no limit.
+  assert.doesNotMatch(read('deploy/Caddyfile'), /request_body|max_size/)
 })

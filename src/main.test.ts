@@ -1,7 +1,7 @@
 // A start that cannot succeed ends with one sentence that helps, and exit code 1.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,10 +90,18 @@ test('a data folder that cannot be used is named', async (t) => {
 
 test('a database that does not answer is named, without its password', async () => {
   const [port] = await freePorts(1)
-  const { code, errors } = await start({ DATABASE_URL: `postgres://latchkey:hunter2@127.0.0.1:${port}/latchkey` })
+  const address = `postgres://latchkey:hunter2@127.0.0.1:${port}/latchkey`
+  const { code, errors } = await start({ DATABASE_URL: address, ORIGINALS_DIR: 'off' })
   assert.equal(code, 1)
   assert.match(errors, /^Latchkey cannot start: .*127\.0\.0\.1.*\n$/)
   assert.doesNotMatch(errors, /hunter2/)
+})
+
+test('with DATABASE_URL and no word on where uploaded files lie nothing starts', async () => {
+  const [port] = await freePorts(1)
+  const { code, errors } = await start({ DATABASE_URL: `postgres://latchkey@127.0.0.1:${port}/latchkey` })
+  assert.equal(code, 1)
+  assert.match(errors, /^Latchkey cannot start: ORIGINALS_DIR is not set: .*s3:\/\/bucket\/prefix.*off\n$/)
 })
 
 test('a second start on one data folder is refused; after a kill the next one takes it over', async (t) => {
@@ -185,6 +193,10 @@ for (const [nodeEnv, env] of [
         [],
       )
     }
+
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
+    assert.ok(files.some((path) => path.endsWith('latchkey.db')))
+    for (const path of files) assert.equal(statSync(path).mode & 0o077, 0, `${path} is open to other users`)
 
     child.kill('SIGTERM')
     for (let tries = 0; tries < 100 && !output.includes('"draining"'); tries++) await wait(20)

@@ -1,6 +1,8 @@
 /** The process: settings, service, ports, a welcome; and on a signal the way back. */
 import { configFromProcess, wantsDetails } from './config.ts'
 
+// Every file that this process writes is for its owner alone.
+process.umask(0o077)
 await start().catch((error: Error) => {
   console.error(`Latchkey cannot start: ${error.message}`)
   if (wantsDetails()) console.error(error)
@@ -8,7 +10,7 @@ await start().catch((error: Error) => {
 })
 
 async function start() {
-  const config = configFromProcess()
+  const config = configFromProcess({ for: 'service' })
 
   const { createService } = await import('./service.ts')
   // `npm run dev` serves the user app itself, from its sources.

@@ -34,16 +34,38 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the program of a session': 'Phone of ada',
     'the customer at the processor': ada.customerId,
     'the download': 'Downloader of ada',
+    'the uploaded file': 'handbook of ada.md',
+    'rows that are rare': 'rare row of ada',
+    'the switch': 'subject ada',
   })) {
     assert.ok(whole.includes(text), `${what} is missing`)
   }
   assert.ok(list(files, 'purchases').length > 0)
   assert.ok(list(files, 'usage').length > 0)
   assert.ok(list(files, 'security_events').length > 3)
-  for (const other of ['eve@example.com', 'eve-google', 'notes of eve', 'key of eve', 'Phone of eve']) {
+  for (const other of ['eve@example.com', 'eve-google', 'notes of eve', 'key of eve', 'Phone of eve', 'of eve']) {
     assert.equal(whole.includes(other), false, other)
   }
   for (const secret of [...licenseKeys, apiKey, 'argon2id']) assert.equal(whole.includes(secret), false, 'no secret')
+})
+
+test('both people of these tests have a row in every table that belongs to users', async (t) => {
+  const app = await testApp(t)
+  const people = [await liveAWhile(app, 'ada'), await liveAWhile(app, 'eve')]
+  const rows = await everyRow(app)
+  const missing = (await listTablesOfUsers(app)).flatMap((table) =>
+    people
+      .filter(({ userId }) => !rows.some((held) => held.table === table && held.row.user_id === userId))
+      .map(({ email }) => `${table}: ${email}`),
+  )
+  assert.deepEqual(missing, [
+    // Only a server with pgvector has this table; rag_vectors is its equal elsewhere.
+    ...(missing.includes(`rag_halfvecs: ${people[0]?.email}`)
+      ? people.map(({ email }) => `rag_halfvecs: ${email}`)
+      : []),
+    // Rows of calls in progress: another process takes them over, so a made-up one would not stay.
+    ...people.map(({ email }) => `usage_open_calls: ${email}`),
+  ])
 })
 
 test('messages sent under an address go into an export only when the address is proven', async (t) => {
@@ -127,6 +149,11 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   const content = `${PHRASE} ${name}. ${'It says nothing else. '.repeat(40)}`
   const ingested = await withKey.post('/api/rag/ingest/text', { content, metadata: { source: `notes of ${name}` } })
   assert.equal(ingested.status, 200, ingested.text)
+  const file = new FormData()
+  file.set('file', new File([`# Handbook\n\n${PHRASE} ${name}`], `handbook of ${name}.md`))
+  file.set('external_id', `handbook ${name}`)
+  const uploaded = await withKey.post('/api/rag/ingest/file', file, { headers: { prefer: 'respond-async' } })
+  assert.equal(uploaded.status, 202, uploaded.text)
   const cached = { headers: { 'x-latchkey-cache': '3600' } }
   assert.equal((await first.post('/api/ai/completions', { prompt: `A word of ${name}` }, cached)).status, 200)
   await contact(app, email, name)
@@ -154,6 +181,7 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   )
   assert.equal(phone.status, 200, phone.text)
   const client = clientOf(app.url, phone.body.access_token, first)
+  await addRareRows(app, first.userId, name)
   await client.post('/api/users/me/oauth/github')
   return {
     ...client,
@@ -161,6 +189,38 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
     code,
     secrets: { licenseKeys: [download.headers.get('x-license-key') ?? '?'], apiKey: key.body.key },
   }
+}
+
+/** Inserts rows that only months of use or a call in progress leave behind. Their values name the person. */
+async function addRareRows({ platform: { db }, clock }: TestApp, userId: string, name: string) {
+  const mark = `rare row of ${name}`
+  const now = new Date(clock.ms()).toISOString()
+  await db.insertInto('billing_letters').values({ user_id: userId, about: mark, sent_at: now }).execute()
+  const cancellation = { subscription_id: `sub_${name}`, user_id: userId, tier: 'pro', feedback: null, comment: mark }
+  await db
+    .insertInto('cancellations')
+    .values({ ...cancellation, canceled_at: now, ended_at: null })
+    .execute()
+  const deal = {
+    price_id: `price_${name}`,
+    user_id: userId,
+    tier: 'pro',
+    interval: 'month' as const,
+    amount_cents: 1_900,
+  }
+  await db
+    .insertInto('deals')
+    .values({ ...deal, currency: 'usd', created_at: now })
+    .execute()
+  const off = { kind: 'key' as const, subject: `subject ${name}`, user_id: userId, reason: mark, set_at: now }
+  await db.insertInto('switches').values(off).execute()
+  const period = { period: '2026-11', renews_at: now }
+  const alert = { user_id: userId, ...period, percent: 80, limit_nanos: 10, used_nanos: 8, created_at: now }
+  await db.insertInto('usage_alerts').values(alert).execute()
+  const input = { user_id: userId, job_id: mark, part: 0, bytes: Buffer.from(mark) }
+  await db.insertInto('rag_job_inputs').values(input).execute()
+  const vector = { user_id: userId, version: mark, embedder: 'other', chunk_index: 0, vector: Buffer.alloc(4) }
+  await db.insertInto('rag_vectors').values(vector).execute()
 }
 
 async function contact(app: TestApp, email: string, name: string) {
@@ -175,7 +235,9 @@ async function exportOf(app: TestApp, person: Client): Promise<Map<string, unkno
   assert.equal(response.status, 200)
   const files = new Map<string, unknown>()
   for (const entry of await new ZipReader(new BlobReader(await response.blob())).getEntries()) {
-    if (!entry.directory) files.set(entry.filename, JSON.parse(await entry.getData(new TextWriter())))
+    if (entry.directory) continue
+    const text = await entry.getData(new TextWriter())
+    files.set(entry.filename, entry.filename.endsWith('.json') ? JSON.parse(text) : text)
   }
   return files
 }
@@ -194,6 +256,18 @@ async function untilHandled(app: TestApp) {
 }
 
 type Held = { table: string; row: Record<string, unknown>; text: string }
+
+async function listTablesOfUsers({ platform: { db, dialect } }: TestApp): Promise<string[]> {
+  const { rows } =
+    dialect === 'postgres'
+      ? await sql<{ name: string }>`
+          select table_name as name from information_schema.columns
+          where table_schema = current_schema() and column_name = 'user_id' order by 1`.execute(db)
+      : await sql<{ name: string }>`
+          select m.name from sqlite_master m join pragma_table_info(m.name) c on c.name = 'user_id'
+          where m.type = 'table' order by 1`.execute(db)
+  return rows.map(({ name }) => name)
+}
 
 /** The whole database, whatever tables it has by now. */
 async function everyRow(app: TestApp): Promise<Held[]> {

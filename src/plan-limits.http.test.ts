@@ -113,7 +113,14 @@ suite('a plan’s limits', () => {
     const both = Promise.withResolvers<void>()
     let embedding = 0
     const embedder: MeteredEmbedder = {
-      ...{ id: 'slow/model', vendor: 'slow', model: 'model', dims: 1, scoreOf: (cosine) => cosine },
+      ...{
+        id: 'slow/model',
+        vendor: 'slow',
+        model: 'model',
+        dims: 1,
+        isCalibrated: false,
+        scoreOf: (cosine) => cosine,
+      },
       async embed(texts) {
         if (++embedding === 2) both.resolve()
         await both.promise
@@ -206,7 +213,14 @@ suite('a plan’s limits', () => {
     const { deps } = app.service.rag
     let embedded = 0
     const embedder: MeteredEmbedder = {
-      ...{ id: 'paid/model', vendor: 'paid', model: 'model', dims: 1, scoreOf: (cosine) => cosine },
+      ...{
+        id: 'paid/model',
+        vendor: 'paid',
+        model: 'model',
+        dims: 1,
+        isCalibrated: false,
+        scoreOf: (cosine) => cosine,
+      },
       embed: async (texts) => ({ vectors: texts.map(() => new Float32Array([++embedded])) }),
       countedIn: () => embedder,
     }

@@ -47,7 +47,14 @@ const BOUNDED: Record<string, string> = {
   ...of('eight rows a day', ['user_counts']),
   ...of('old keys go when they verify nothing more', ['signing_keys']),
   ...of('one row a buyer and release', ['archive_checksums']),
-  ...of('a fixed number of rows', ['migrations', 'secrets', 'write_probe', 'billing_cursors', 'audit_heads']),
+  ...of('a fixed number of rows', [
+    'migrations',
+    'secrets',
+    'write_probe',
+    'billing_cursors',
+    'audit_heads',
+    'rag_originals_folder',
+  ]),
 }
 
 test('what is too old goes, in slices and by an index; what is younger stays', async (t) => {
@@ -167,7 +174,7 @@ async function fill({ platform: { db, clock } }: TestApp): Promise<void> {
 }
 
 const callRow = (id: string, at: string) => ({
-  ...{ user_id: 'u', id, day: at.slice(0, 10), key_id: 'session', tier: 'pro', route: 'chat', vendor: 'v' },
+  ...{ user_id: 'u', id, key_id: 'session', tier: 'pro', route: 'chat', vendor: 'v' },
   ...{ model: 'm', prompt_tokens: 1, completion_tokens: 1, cached_tokens: 0, reasoning_tokens: 0, cost_nanos: 1 },
   ...{ latency_ms: 1, first_token_ms: null, attempts: 1, tried: '', outcome: 'ok' as const, status: 200 },
   ...{ error_code: null, request_id: null, vendor_request_id: null, end_user: '', labels: '' },

@@ -18,6 +18,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
 import { STOREFRONT_API } from '#storefront/api-path.ts'
+import { getBrand } from '#storefront/brand.ts'
 import { storefrontErrorDialect, storefrontErrors } from '#storefront/errors.ts'
 import { SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
 import type { LiveSwitches } from '#switches/live.ts'
@@ -25,7 +26,7 @@ import { switchedOffProblem } from '#switches/problems.ts'
 import type { Config } from './config.ts'
 import { configured } from './configured.ts'
 import { readExamples } from './examples.ts'
-import { userAppRoutes } from './user-app.ts'
+import { findRedoc, userAppRoutes } from './user-app.ts'
 import { version } from './version.ts'
 
 /** What the contract's limits and policies are about. */
@@ -113,7 +114,7 @@ export async function createServers(
     if (app) await routes?.(app)
   }
   // Last, since it answers every address that is nobody else's.
-  if (api && needs.userApp) await userAppRoutes(api, platform.log)
+  if (api && needs.userApp) await userAppRoutes(api, { log: platform.log, brand: getBrand(config) })
   return { ...servers, health }
 }
 
@@ -147,8 +148,9 @@ function originElsewhere({ base, frontend }: Config['urls']): string | null {
 type About = Omit<Reference, 'info' | 'url' | 'problems'>
 
 /** For developers. Before the routes that it is about. */
-async function describeApi(app: App, { config: { urls } }: Pick<Platform, 'config'>, about: About): Promise<void> {
-  const title = 'Latchkey'
+async function describeApi(app: App, { config }: Pick<Platform, 'config'>, about: About): Promise<void> {
+  const { urls } = config
+  const title = getBrand(config)
   const description = `Accounts, billing, AI gateway, retrieval, API keys, administration. The storefront describes its own: ${urls.storefront}/openapi.json`
   const info = { title, version, description }
   await describeRoutes(app, {
@@ -157,14 +159,15 @@ async function describeApi(app: App, { config: { urls } }: Pick<Platform, 'confi
     url: urls.base,
     problems: { ...catalogueProblem.catalogue, ...switchedOffProblem.catalogue },
   })
-  await referencePages(app, title)
+  await referencePages(app, title, findRedoc)
 }
 
-async function describeStorefront(
-  app: App,
-  { config: { urls } }: Pick<Platform, 'config'>,
-  about: About,
-): Promise<void> {
-  const info = { title: 'Latchkey storefront', version, description: 'Checkout, purchases, downloads, contact.' }
+async function describeStorefront(app: App, { config }: Pick<Platform, 'config'>, about: About): Promise<void> {
+  const { urls } = config
+  const info = {
+    title: `${getBrand(config)} storefront`,
+    version,
+    description: 'Checkout, purchases, downloads, contact.',
+  }
   await describeRoutes(app, { ...about, info, url: urls.storefront, problems: {} })
 }

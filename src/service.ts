@@ -87,7 +87,7 @@ export async function createService(
   const rag = add(
     await createRag(platform, { ...{ gateway: ai.gateway, version, requireGrant }, callerNow: apiKeys.callerNow }),
   )
-  add(createAdmin(platform, { identity, billing, switches: switches.live }))
+  add(createAdmin(platform, { identity, billing, switches: switches.live, ai }))
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {

@@ -10,7 +10,13 @@ import { type Db, dialectOf } from '#platform/db/db.ts'
 const WHOLE: Record<string, string> = {
   ...of('one queue', ['jobs', 'inbox']),
   ...of('read by each process into its memory', ['switches', 'signing_keys', 'secrets']),
-  ...of('the operator’s, and small', ['contact_messages', 'operator_notices', 'billing_cursors', 'write_probe']),
+  ...of('the operator’s, and small', [
+    'contact_messages',
+    'operator_notices',
+    'billing_cursors',
+    'write_probe',
+    'rag_originals_folder',
+  ]),
   ...of('the operator’s, and small', ['migrations', 'usage_nodes', 'archive_checksums']),
   ...of('64 rows, locked together when entries are linked', ['audit_heads']),
   ...of('the books, which the operator’s pages join', ['payments', 'refunds', 'disputes', 'invoices']),

@@ -3,8 +3,7 @@
  * that is no file and no API is the app's own, so its page is the answer.
  */
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { accessSync, constants, existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -13,19 +12,28 @@ import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { canonicalPath } from '#platform/http/path.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import { isCurrent, USER_APP } from './built.ts'
 
-const WEB = join(import.meta.dirname, '..', 'web')
-const DIST = join(WEB, 'dist')
-const STAMP = join(DIST, '.sources')
+const ROOT = join(import.meta.dirname, '..')
+const DIST = USER_APP.folder
+
+/** Pages behind the sign-in have nothing for search engines. */
+const ROBOTS = `User-agent: *
+Allow: /$
+Allow: /pricing
+Disallow: /
+`
 
 const YEAR_S = 31_536_000
 
 /** Not the app's: unknown addresses below these stay 404. */
-const RESERVED = /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json)(\/|$)/
+const RESERVED =
+  /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json|sitemap\.xml|llms\.txt)(\/|$)/
 
-export async function userAppRoutes(app: App, log: Log): Promise<void> {
+/** `brand`: the name that the app shows. Letters, digits, dots and dashes, so it needs no escaping. */
+export async function userAppRoutes(app: App, { log, brand }: { log: Log; brand: string }): Promise<void> {
   await ensureBuilt(log)
-  const index = readFileSync(join(DIST, 'index.html'), 'utf8')
+  const index = readFileSync(join(DIST, 'index.html'), 'utf8').replaceAll('Latchkey', () => brand)
 
   await app.register(fastifyStatic, {
     root: DIST,
@@ -41,6 +49,10 @@ export async function userAppRoutes(app: App, log: Log): Promise<void> {
     },
   })
 
+  app.get('/robots.txt', { config: { access: 'anyone' } }, (_request, reply) =>
+    reply.type('text/plain; charset=utf-8').send(ROBOTS),
+  )
+
   app.get('/*', { config: { access: 'anyone' } }, (request, reply) => {
     if (RESERVED.test(canonicalPath(request.url)) || !acceptsHtml(request.headers.accept)) {
       reply.callNotFound()
@@ -50,29 +62,33 @@ export async function userAppRoutes(app: App, log: Log): Promise<void> {
   })
 }
 
-/** Runs Vite when the sources have changed since the last build. In an image that left Vite out, what is there is served. */
-export async function ensureBuilt(log: Pick<Log, 'info' | 'warn'>): Promise<void> {
-  const sources = fingerprint()
-  const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : null
-  if (built === sources) return
-
-  const vite = findVite()
-  if (vite === null) {
-    if (existsSync(join(DIST, 'index.html'))) return
-    throw new Error('the user app is not built: run `npm run build` where Vite is installed (npm ci)')
+/** Builds the app when its sources have changed since the last build, and the service's bundle with it. */
+export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
+  if (isCurrent(USER_APP)) return
+  // A production install has no Vite, and an image may have its sources read-only, copied with new times: serve what was built.
+  const isBuilt = existsSync(join(DIST, 'index.html'))
+  const canBuild = hasVite()
+  if (isBuilt && !(canBuild && isWritable(ROOT))) return
+  if (!canBuild) {
+    throw new Error(
+      'the user app is not built: install all packages (npm ci), or use the release archive, which has it',
+    )
   }
   log.info('building the user app (once)')
   // In a process of its own: a bundler takes a gigabyte, and this one would keep it.
   try {
-    await promisify(execFile)(process.execPath, [vite, 'build', WEB, '--logLevel', 'warn'], { cwd: WEB })
-    writeFileSync(STAMP, sources)
+    await promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { cwd: ROOT })
   } catch (error) {
-    // An image with its sources read-only, copied with new times: what is there is what was meant.
-    if (!isWritable(WEB) && existsSync(join(DIST, 'index.html'))) return
     throw new Error(
-      `the user app cannot be built (${reasonOf(error)}): run \`npm run build\` where ${WEB} can be written`,
+      `the user app cannot be built (${reasonOf(error)}): run \`npm run build\` where ${ROOT} can be written`,
     )
   }
+}
+
+/** Returns the path of Redoc, one script: the build's copy, or the package where nothing is built. */
+export function findRedoc(): string {
+  const built = join(DIST, 'redoc.js')
+  return existsSync(built) ? built : fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
 }
 
 function isWritable(folder: string): boolean {
@@ -90,23 +106,13 @@ function reasonOf(error: unknown): string {
   return (stderr || message).trim().split('\n').at(-1) ?? message
 }
 
-/** The bundler's command; null in an image that left it out. */
-function findVite(): string | null {
+function hasVite(): boolean {
   try {
-    return fileURLToPath(new URL('bin/vite.js', import.meta.resolve('vite/package.json')))
+    import.meta.resolve('vite/package.json')
+    return true
   } catch {
-    return null
+    return false
   }
-}
-
-/** Names, sizes and times of the sources: cheap enough for every start. */
-function fingerprint(): string {
-  const hash = createHash('sha256')
-  for (const file of globSync('**/*', { cwd: WEB, exclude: (name) => /^(dist|node_modules)$/.test(name) }).sort()) {
-    const stat = statSync(join(WEB, file))
-    if (stat.isFile()) hash.update(`${file}\0${stat.size}\0${stat.mtimeMs}\n`)
-  }
-  return hash.digest('hex')
 }
 
 function acceptsHtml(accept: string | undefined): boolean {

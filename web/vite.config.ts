@@ -3,6 +3,7 @@ import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
 import { precompress } from './precompress.ts'
+import { redoc } from './redoc.ts'
 import { shellFirst } from './shell-first.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -18,7 +19,7 @@ export default defineConfig(({ command }) => {
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: here('.'),
-    plugins: [react(), shellFirst(), precompress(here('./dist'))],
+    plugins: [react(), shellFirst(), precompress(here('./dist')), redoc()],
     css: { postcss: { plugins: [mantine()] } },
     build: {
       outDir: here('./dist'),

@@ -89,7 +89,7 @@ function ledgerOn(db: ReturnType<typeof openDatabase>['db'], folder: string, url
 
 /** Each call has a key of its own, of a thousand. */
 const callOf = (index: number, users: number) => ({
-  ...{ userId: `user-${index % users}`, keyId: `key-${index % 1_000}`, tier: 'pro', promptTokens: 10 },
+  ...{ userId: `user-${index % users}`, keyId: `key-${index % 1_000}`, tier: 'pro', slices: null, promptTokens: 10 },
   ...{ completionTokens: 90, promptNanos: 1_000, tokenNanos: 500 },
 })
 

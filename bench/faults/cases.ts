@@ -1,6 +1,8 @@
 // The faults, one a function: each is made under load, ends, and is looked back upon. A case says what was wrong in sentences.
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -48,7 +50,8 @@ export async function faultsOf(
   faults: Fault[],
   env: Record<string, string> = {},
 ): Promise<Outcome[]> {
-  const service = await startService({ ...OFF, DATABASE_URL: url, ...env })
+  const originals = mkdtempSync(join(tmpdir(), 'latchkey-originals-'))
+  const service = await startService({ ...OFF, DATABASE_URL: url, ORIGINALS_DIR: originals, ...env })
   const place: Place = { urls: () => [service.url], query }
   try {
     const { token } = await customerOf(place)
@@ -57,6 +60,7 @@ export async function faultsOf(
     return outcomes
   } finally {
     await service.stop()
+    rmSync(originals, { recursive: true, force: true })
   }
 }
 
@@ -236,8 +240,16 @@ async function onSqlite(dataDir: string | undefined, fault: Fault): Promise<Outc
 /** Two nodes whose clocks differ, and a mail server that takes its time: each letter once, each call once. */
 export async function skewedClocks({ url, query }: Pick<Postgres, 'url' | 'query'>, skewMs: number): Promise<Outcome> {
   const mail = await startMailServer({ delayMs: 4_000 })
-  // One address for both, as behind a balancer: tokens are for it.
-  const env = { ...OFF, DATABASE_URL: url, SMTP_URL: mail.url, SANDBOX: 'on', BASE_URL: 'http://127.0.0.1:8000' }
+  const originals = mkdtempSync(join(tmpdir(), 'latchkey-originals-'))
+  const env = {
+    ...OFF,
+    DATABASE_URL: url,
+    ORIGINALS_DIR: originals,
+    SMTP_URL: mail.url,
+    SANDBOX: 'on',
+    // One address for both, as behind a balancer: tokens are for it.
+    BASE_URL: 'http://127.0.0.1:8000',
+  }
   const skewed = { NODE_OPTIONS: `--import ${join(import.meta.dirname, 'skewed-clock.ts')}`, SKEW_MS: String(skewMs) }
   const nodes = [await startService(env), await startService({ ...env, ...skewed })]
   const place: Place = { urls: () => nodes.map((node) => node.url), query }
@@ -258,6 +270,7 @@ export async function skewedClocks({ url, query }: Pick<Postgres, 'url' | 'query
   } finally {
     for (const node of nodes) await node.stop()
     await mail.stop()
+    rmSync(originals, { recursive: true, force: true })
   }
 }
 

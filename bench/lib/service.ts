@@ -10,6 +10,7 @@ import { newSecret } from '#api-keys/secret.ts'
 import { systemClock } from '#platform/clock.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { openSecrets } from '#platform/secrets.ts'
+import { BUNDLE, isCurrent, USER_APP } from '#src/built.ts'
 import '#identity/tables.ts'
 
 export type RunningService = {
@@ -35,7 +36,7 @@ export async function startService(
   const dataDir = keep.dataDir ?? mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const [port, storefrontPort] = [await freePort(), await freePort()]
   const root = keep.root ?? ROOT
-  buildUserApp()
+  build()
   const started = performance.now()
   const child = spawn(process.execPath, ['--max-semi-space-size=8', join(root, 'latchkey.js')], {
     cwd: dataDir,
@@ -46,6 +47,7 @@ export async function startService(
       STOREFRONT_PORT: String(storefrontPort),
       DATA_DIR: dataDir,
       LOG_LEVEL: 'error',
+      ...(env.DATABASE_URL ? { ORIGINALS_DIR: 'off' } : {}),
       RATE_LIMIT_SIGNUP: 'off',
       ...env,
     },
@@ -75,10 +77,10 @@ export async function startService(
   }
 }
 
-/** As the first start of all does: its memory and time would otherwise be in what is measured. */
-function buildUserApp() {
-  const build = `import(${JSON.stringify(join(ROOT, 'src/user-app.ts'))}).then((app) => app.ensureBuilt(console))`
-  execFileSync(process.execPath, ['--eval', build], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+/** As a release has them. A start that builds would have the builder's time in what is measured. */
+function build() {
+  if (isCurrent(USER_APP) && isCurrent(BUNDLE)) return
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 async function untilAlive(url: string, child: ChildProcess): Promise<void> {

@@ -115,7 +115,6 @@ async function fillCalls({ id, at, day, flag, put }: Writer, users: number) {
       ...{
         user_id: id(u),
         id: `'0' || n`,
-        day: day('n % 60'),
         key_id: `'session'`,
         tier: `'pro'`,
         route: `'/api/ai/chat'`,

@@ -210,7 +210,7 @@ async function withSnippets(
 }
 
 function snippetText(id: string, model: string, { url, key }: At): string {
-  const snippets = snippetGroups({ origin: url, model, key }).flatMap((one) => one.snippets)
+  const snippets = snippetGroups({ origin: url, model, key, brand: 'Latchkey' }).flatMap((one) => one.snippets)
   const found = snippets.find((one) => one.id === id)
   if (found === undefined) throw new Error(`the keys page has no snippet ${id}`)
   return found.text

@@ -104,7 +104,7 @@ async function walk(store: Awaited<ReturnType<typeof openShop>>): Promise<void> 
   // A pause that a refused card does not end leaves a void invoice; an address that changed is told; open checkouts are closed with the account.
   const eve = await store.as('eve')
   await shop.subscribe(eve, { card: FAILS_AT_RENEWAL })
-  await eve.post('/api/billing/pause')
+  await shop.pause(eve)
   await eve.post('/api/billing/resume')
   await store.platform.db.updateTable('users').set({ email: 'ada@example.org' }).where('id', '=', ada.userId).execute()
   await ada.post('/api/billing/create-portal-session')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { type TestApp, testApp } from '#testing/app.ts'
+import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 
 async function asSuperuser(app: TestApp, name = 'root') {
   const { userId } = await app.as(name)
@@ -127,7 +127,7 @@ test('a change of a user is answered with the user as it is now', async (t) => {
   }
 })
 
-test('a superuser finds an account by the beginning of its address, or by its id', async (t) => {
+test('a superuser finds an account by any part of its address or name, or by its id', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   const names = ['anna', 'Ann', 'an_', 'an%', 'bob', 'zoe']
@@ -147,13 +147,40 @@ test('a superuser finds an account by the beginning of its address, or by its id
   assert.deepEqual(await addresses('AN'), ['an%', 'an_', 'Ann', 'anna'], 'in any case of the letters, in their order')
   assert.deepEqual(await addresses(' ann@ '), ['Ann'])
   assert.deepEqual([await addresses('an_'), await addresses('an%')], [['an_'], ['an%']], 'signs stand for themselves')
-  assert.deepEqual(await addresses('nna'), [], 'from the beginning')
+  assert.deepEqual(await addresses('nn'), ['Ann', 'anna'], 'in the middle')
+  assert.deepEqual(await addresses('A@EXAMPLE'), ['anna'])
+  assert.deepEqual(await addresses('e@'), ['zoe'])
+  assert.deepEqual((await addresses('o')).length, names.length + 1)
+  const grace = await app.as('grace')
+  await grace.patch('/api/users/me', { full_name: 'Ernest Ängström' })
+  for (const part of ['änGST', 'nest ängs', 'grace ÄNGSTRÖM', 'ström example']) {
+    assert.deepEqual(await addresses(part), ['grace'], part)
+  }
+  assert.deepEqual(await addresses('anna ängström'), [])
+  await grace.patch('/api/users/me', { full_name: 'Grace Lowell' })
+  assert.deepEqual([await addresses('ängström'), await addresses('lowell')], [[], ['grace']], 'the name as it is now')
   assert.deepEqual(await addresses(String(ids.get('zoe')).toUpperCase()), ['zoe'])
   assert.deepEqual(await addresses('an', '&limit=3&page=2'), ['anna'])
   const { total, pages, next_cursor } = await find('an', '&limit=3')
   assert.deepEqual([total, pages, next_cursor], [4, 2, null])
-  assert.equal((await find(' ')).total, names.length + 1, 'nothing asked for: everybody')
+  assert.equal((await find(' ')).total, names.length + 2, 'nothing asked for: everybody')
   assert.deepEqual(await addresses('a\0'), [])
+})
+
+test('the audit log names the users that its entries are by and about', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  const ada = await app.as('ada')
+  await root.patch(`/api/admin/users/${ada.userId}`, { is_verified: true })
+  const entries = async () => (await root.get('/api/admin/audit')).body.entries
+  const [changed] = (await entries()).filter(({ action }: { action: string }) => action === 'user.changed')
+  assert.deepEqual([changed.actor_email, changed.subject_email], [root.email, ada.email])
+  const [signIn] = (await entries()).filter(({ actor_id: by }: { actor_id: string }) => by === ada.userId)
+  assert.deepEqual([signIn.actor_email, signIn.subject_email], [ada.email, null])
+
+  await ada.delete('/api/users/me', { password: PASSWORD })
+  const [since] = (await entries()).filter(({ id }: { id: string }) => id === changed.id)
+  assert.deepEqual([since.subject, since.subject_email], ['user:deleted', null])
 })
 
 test('the last superuser cannot lock everyone out', async (t) => {

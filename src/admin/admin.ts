@@ -1,3 +1,4 @@
+import type { Ai } from '#ai/ai.ts'
 import type { Billing } from '#billing/billing.ts'
 import { billingProblem } from '#billing/problems.ts'
 import type { Identity } from '#identity/identity.ts'
@@ -13,11 +14,11 @@ import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
 import { adminUsageRoutes } from './usage-routes.ts'
 
-type Needs = { identity: Identity; billing: Billing; switches: LiveSwitches }
+type Needs = { identity: Identity; billing: Billing; switches: LiveSwitches; ai: Pick<Ai, 'gateway'> }
 
 export function createAdmin(
   platform: Pick<Platform, 'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus'>,
-  { identity, billing, switches }: Needs,
+  { identity, billing, switches, ai }: Needs,
 ): Room {
   tellOfDeadJobs(platform)
   return {
@@ -34,7 +35,7 @@ export function createAdmin(
     routes(app) {
       adminRoutes(app, { ...platform, identity })
       adminUsageRoutes(app, platform)
-      adminSwitchRoutes(app, platform, switches)
+      adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
     },
   }

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import type { Billing } from '#billing/billing.ts'
-import { emailsOf } from '#identity/admin/administration.ts'
+import { findEmails } from '#identity/admin/administration.ts'
 import { transaction } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -49,7 +49,7 @@ export function adminBillingRoutes(
     },
     async () => {
       const look = await billing.disagreements()
-      const emails = await emailsOf(
+      const emails = await findEmails(
         db,
         look.disagreements.flatMap(({ user_id }) => user_id ?? []),
       )

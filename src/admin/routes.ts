@@ -1,8 +1,8 @@
 // The superuser's API: numbers, users, messages, and jobs that gave up. Rules live in the rooms they are about.
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
-import { AuditEntries, AuditPage, pageOfAudit } from '#audit/entries.ts'
-import { findUsers, listUsers, userStats } from '#identity/admin/administration.ts'
+import { AuditEntries, AuditEntryView, AuditPage, pageOfAudit } from '#audit/entries.ts'
+import { findEmails, findUsers, listUsers, SEARCHED_MAX, userStats } from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { UserView, userView } from '#identity/users.ts'
@@ -59,7 +59,22 @@ const ContactMessage = Type.Object(
   { title: 'ContactMessage' },
 )
 
+const AdminAuditEntry = Type.Object(
+  {
+    ...AuditEntryView.properties,
+    actor_email: Nullable(Type.String({ description: 'Of `actor_id`' })),
+    subject_email: Nullable(Type.String({ description: 'Of the user in `subject`' })),
+  },
+  { title: 'AdminAuditEntry' },
+)
+
 type Needs = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & { identity: Identity }
+
+/** The ids of the users that an entry names, and who still exist. */
+function usersOf({ actor_id, subject }: Static<typeof AuditEntryView>): string[] {
+  const named = subject?.startsWith('user:') && subject !== 'user:deleted' ? subject.slice('user:'.length) : null
+  return [actor_id, named].filter((id) => id !== null)
+}
 
 export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Needs): void {
   const Tier = Named('Tier', OneOf(...config.catalogue.plans.map(({ tier }) => tier)))
@@ -91,12 +106,12 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'listUsers',
         tags,
-        summary: 'Users, newest first; or those that are looked for, by address',
+        summary: 'List users, newest first, or search them by address and name',
         querystring: Type.Object({
           find: Type.Optional(
             Type.String({
               maxLength: 254,
-              description: `How their address begins, or an id; counted up to ${COUNTED_MAX.toLocaleString('en')}, without cursors`,
+              description: `Words in their address or name (of the newest ${SEARCHED_MAX.toLocaleString('en')} users), how their address begins (of all), or an id; counted up to ${COUNTED_MAX.toLocaleString('en')}, without cursors`,
             }),
           ),
           ...PageQuery,
@@ -132,11 +147,20 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
         tags,
         summary: 'Security events of all accounts, newest first; refused sign-ins come some seconds late',
         querystring: Type.Object({ user_id: Type.Optional(Uuid), ...AuditPage.properties }),
-        response: { 200: AuditEntries },
+        response: { 200: Type.Object({ ...AuditEntries.properties, entries: Type.Array(AdminAuditEntry) }) },
       },
       config: { access: 'superuser' },
     },
-    ({ query: { user_id: userId, ...asked } }) => pageOfAudit(db, { userId, ...asked }),
+    async ({ query: { user_id: userId, ...asked } }) => {
+      const page = await pageOfAudit(db, { userId, ...asked })
+      const emails = await findEmails(db, [...new Set(page.entries.flatMap(usersOf))])
+      const entries = page.entries.map((entry) => ({
+        ...entry,
+        actor_email: emails.get(entry.actor_id ?? '') ?? null,
+        subject_email: emails.get(entry.subject?.replace(/^user:/, '') ?? '') ?? null,
+      }))
+      return { ...page, entries }
+    },
   )
 
   app.post(

@@ -1,13 +1,17 @@
 // The superuser's kill switches. A change holds in this process when its reply is sent, elsewhere a second or two later.
 import { Type } from 'typebox'
-import { emailsOf } from '#identity/admin/administration.ts'
+import type { Ai } from '#ai/ai.ts'
+import { switchEffect } from '#ai/switch-effect.ts'
+import { findEmails } from '#identity/admin/administration.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
+import { DAY_MS, plus } from '#platform/clock.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { LiveSwitches } from '#switches/live.ts'
-import { listSwitches, type Switch, switchOff, switchOn } from '#switches/set.ts'
+import { listSwitches, requireSubject, type Switch, switchOff, switchOn } from '#switches/set.ts'
+import { sumModelsUsage } from '#usage/operator-sums.ts'
 
 const tags = ['admin']
 
@@ -31,12 +35,63 @@ const SwitchView = Type.Object(
   { title: 'Switch' },
 )
 
+const ModelName = Type.String({ description: '`vendor/model`' })
+const PriceRatio = Nullable(
+  Type.Number({
+    description: 'What the same calls would cost there, divided by what they cost now: 8 is 8 times as much.',
+  }),
+)
+
+const SwitchEffectView = Type.Object(
+  {
+    days: Type.Integer({ description: 'Calls and costs are averages of so many last days.' }),
+    default_model: Type.Object(
+      {
+        before: Nullable(ModelName),
+        after: Nullable(ModelName),
+        price_ratio: PriceRatio,
+      },
+      {
+        title: 'SwitchEffectOnDefault',
+        description: 'Calls that name no model. `after` is null where they would be refused.',
+      },
+    ),
+    models: Type.Array(
+      Type.Object(
+        {
+          model: ModelName,
+          calls_per_day: Type.Number(),
+          cost_usd_per_day: Type.Number(),
+          stand_in: Nullable(ModelName),
+          price_ratio: PriceRatio,
+        },
+        { title: 'SwitchEffectOnModel' },
+      ),
+      {
+        description:
+          'Models that are on now and would be off, the most expensive of late first. `stand_in` answers calls that name the model; null: they would be refused.',
+      },
+    ),
+    aliases: Type.Array(
+      Type.Object(
+        { alias: Type.String(), before: Nullable(ModelName), after: Nullable(ModelName) },
+        { title: 'SwitchEffectOnAlias' },
+      ),
+      { description: 'Aliases of these models, and which model would be asked first.' },
+    ),
+  },
+  { title: 'SwitchEffect' },
+)
+
+const EFFECT_DAYS = 7
+const MODELS_MAX = 500
+
 export function adminSwitchRoutes(
   app: App,
   platform: Pick<Platform, 'config' | 'db' | 'clock' | 'bus'>,
-  live: LiveSwitches,
+  { switches: live, ai }: { switches: LiveSwitches; ai: Pick<Ai, 'gateway'> },
 ): void {
-  const { db } = platform
+  const { db, clock } = platform
 
   app.get(
     '/api/admin/switches',
@@ -52,6 +107,30 @@ export function adminSwitchRoutes(
     async () => ({ switches: await views(await listSwitches(db)) }),
   )
 
+  app.get(
+    '/api/admin/switches/effect',
+    {
+      schema: {
+        operationId: 'previewSwitch',
+        tags,
+        summary: 'What switching off a model or a vendor would change: where its calls would go, and at what price',
+        description:
+          'Nothing is switched. It holds for callers who may use every model: a plan’s or a key’s own list can leave out more.',
+        querystring: Type.Object({ kind: Named('SwitchableRoute', OneOf('model', 'vendor')), subject: Subject }),
+        response: { 200: SwitchEffectView },
+      },
+      config: { access: 'superuser' },
+    },
+    async ({ query }) => {
+      const subject = requireSubject(platform, query)
+      const to = clock.now().slice(0, 10)
+      const from = plus(`${to}T00:00:00.000Z`, -(EFFECT_DAYS - 1) * DAY_MS).slice(0, 10)
+      const uses = await sumModelsUsage(db, { from, to }, MODELS_MAX)
+      const { config } = ai.gateway
+      return { days: EFFECT_DAYS, ...switchEffect({ config, live }, { ...query, subject }, uses, EFFECT_DAYS) }
+    },
+  )
+
   app.post(
     '/api/admin/switches',
     {
@@ -60,7 +139,7 @@ export function adminSwitchRoutes(
         tags,
         summary: 'Switch off a user’s calls, a key, models or a vendor, on all nodes within seconds',
         description:
-          'Calls that are running end by themselves. Where a model or vendor is off, an alias’s others and the fallbacks stand in.',
+          'Calls that are running end by themselves. Where a model or vendor is off, an alias’s others and the fallbacks stand in. Calls that name no model go to the first fallback, else to the same vendor’s model whose price is nearest and not higher; else they are refused.',
         body: Type.Object({
           kind: Kind,
           subject: Subject,
@@ -108,7 +187,7 @@ export function adminSwitchRoutes(
   )
 
   async function views(rows: Switch[]) {
-    const emails = await emailsOf(
+    const emails = await findEmails(
       db,
       rows.flatMap(({ user_id }) => user_id ?? []),
     )

@@ -1,7 +1,7 @@
 // What everybody used, for the operator: requests, errors, tokens, cost by the vendors' prices, and how long calls took.
 // Never what was said in a call, and for superusers alone: what a model costs the operator is no customer's business.
 import { Type } from 'typebox'
-import { emailsOf } from '#identity/admin/administration.ts'
+import { findEmails } from '#identity/admin/administration.ts'
 import type { App } from '#platform/http/app.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -89,7 +89,7 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
       const byUser = await sumUsersUsage(db, span, among, groupBy === 'user' ? GROUPS_MAX : TOP_USERS)
       const sums = groupBy === 'user' ? byUser : await sumAllUsage(db, span, groupBy, GROUPS_MAX)
       const top = byUser.slice(0, TOP_USERS)
-      const emails = await emailsOf(
+      const emails = await findEmails(
         db,
         [...top, ...(groupBy === 'user' ? sums : [])].map(({ key }) => key),
       )

@@ -11,6 +11,8 @@ export type AttemptLog = {
   model: string | null
   /** What the vendor that was asked last calls the request; its support asks for it. */
   vendorRequestId: string | null
+  /** Members of the request that the one asked last was not given. */
+  leftOut: readonly string[]
   /** Who took the request and never answered: each has read the prompt, and bills it. */
   unanswered: (Route & { promptTokens: number })[]
   /** The prompt's, as they are guessed before anybody has counted them. */
@@ -23,7 +25,25 @@ export type AttemptLog = {
 export const PASSED_OVER = 'resting'
 
 /** Response headers that say who answered, and after how many attempts. */
-export type AnswerHeaders = { 'x-latchkey-vendor': string; 'x-latchkey-attempts': string }
+export type AnswerHeaders = {
+  'x-latchkey-vendor': string
+  'x-latchkey-attempts': string
+  'x-latchkey-left-out'?: string
+}
+
+/** The same in the API's description. */
+export const ANSWER_HEADERS = {
+  'X-Latchkey-Vendor': { description: 'The vendor that answered.', schema: { type: 'string' } },
+  'X-Latchkey-Attempts': {
+    description: 'Requests to vendors, failed ones included.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+  'X-Latchkey-Left-Out': {
+    description:
+      'Members of the request that this model cannot be given, as `logprobs,seed`; absent where there are none, and of a stream that was opened before its answer began.',
+    schema: { type: 'string' },
+  },
+}
 
 export function newAttemptLog(promptTokens = 0, span: Span | null = null): AttemptLog {
   return {
@@ -32,15 +52,25 @@ export function newAttemptLog(promptTokens = 0, span: Span | null = null): Attem
     vendor: null,
     model: null,
     vendorRequestId: null,
+    leftOut: [],
     unanswered: [],
     promptTokens,
     span,
   }
 }
 
-export function answerHeaders({ vendor, attempts }: AttemptLog): AnswerHeaders {
-  return { 'x-latchkey-vendor': vendor ?? '', 'x-latchkey-attempts': String(attempts) }
+export function answerHeaders({ vendor, attempts, leftOut }: AttemptLog): AnswerHeaders {
+  // Names come from callers: those that no header may hold are left unnamed.
+  const names = leftOut.filter((name) => NAME.test(name)).slice(0, NAMES_MAX)
+  return {
+    'x-latchkey-vendor': vendor ?? '',
+    'x-latchkey-attempts': String(attempts),
+    ...(names.length > 0 ? { 'x-latchkey-left-out': names.join(',') } : {}),
+  }
 }
+
+const NAME = /^[\w.-]{1,64}$/
+const NAMES_MAX = 20
 
 /** A long text is embedded in many requests: those that went well one after the other are told once. */
 export function joinedSteps({ steps }: AttemptLog): string {

@@ -5,6 +5,8 @@ import type { Clock } from '#platform/clock.ts'
 import { type AttemptLog, PASSED_OVER } from './attempt-log.ts'
 import type { ModelBreakers } from './breaker.ts'
 import { type Affinity, byLot, type EndpointHealth, inOrder, isResting } from './endpoints.ts'
+import type { Patience } from './patience.ts'
+import type { AnswerLimits } from './vendors/exchange.ts'
 import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor-error.ts'
 
 export type Attempt<T> = { route: Route; result: T }
@@ -26,7 +28,8 @@ const STALE_MAX = 3
 const REST_MS = { limited: 5_000, unauthorized: 60_000 }
 
 /**
- * Asks `routes` in their order until one answers, each at its vendor's endpoints in the order of `inOrder`.
+ * Asks `routes` in their order until one answers, each at its vendor's endpoints in the order of `inOrder`, as long and as often as
+ * `patience` allows.
  * @throws VendorError the failure that says most, or the signal's reason
  */
 export async function attempt<T, E extends EndpointHealth>(
@@ -34,10 +37,14 @@ export async function attempt<T, E extends EndpointHealth>(
   routes: readonly Route[],
   signal: AbortSignal,
   log: AttemptLog,
-  ask: (route: Route, endpoint: E) => Promise<T>,
+  ask: (route: Route, endpoint: E, limits: AnswerLimits) => Promise<T>,
+  patience: Patience,
   affinity: Affinity = byLot,
 ): Promise<Attempt<T>> {
   const { modelBreakers } = health
+  const startedMs = performance.now()
+  const leftMs = () => patience.deadlineMs - (performance.now() - startedMs)
+  let requests = 0
   let failure: unknown = null
   let isFailedElsewhere = false
   let asked = 0
@@ -71,12 +78,18 @@ export async function attempt<T, E extends EndpointHealth>(
       }
 
       for (let number = 1; number <= attemptsMax; number++) {
+        if (leftMs() <= 0 || requests >= patience.attemptsMax) {
+          abandoned()
+          if (leftMs() <= 0) failure = deadlinePassed(patience, log)
+          throw failure
+        }
+        requests++
         log.attempts++
         log.vendor = route.vendor
         log.model = route.model
         log.vendorRequestId = null
         try {
-          const result = await ask(route, endpoint)
+          const result = await ask(route, endpoint, patience.limitsFor(route, leftMs(), !isLast))
           breaker.succeeded()
           modelBreakers.answered(place)
           log.steps.push(`${name}:ok`)
@@ -93,6 +106,7 @@ export async function attempt<T, E extends EndpointHealth>(
           // The vendor is well; the request or its model's name is not. Nobody's typing errors open a breaker for all.
           const isWell = !error.isMovable || error.failure === 'unknown-model'
           if (error.isUnasked) {
+            requests--
             log.attempts--
             abandoned()
           } else if (isWell) {
@@ -117,7 +131,7 @@ export async function attempt<T, E extends EndpointHealth>(
             continue
           }
           const delayMs = number === attemptsMax ? null : delayBefore(error, number, isLast)
-          if (delayMs === null) {
+          if (delayMs === null || delayMs >= leftMs() || requests >= patience.attemptsMax) {
             gaveUpOn(health, endpoint, place, error, endpoints.length > 1)
             break
           }
@@ -132,6 +146,12 @@ export async function attempt<T, E extends EndpointHealth>(
     }
   }
   throw failure
+}
+
+function deadlinePassed({ deadlineMs }: Patience, { vendor }: AttemptLog): VendorError {
+  const error = new VendorError('timeout', `nobody answered within ${deadlineMs} ms`)
+  error.vendor = vendor
+  return error
 }
 
 /** Asked in this order: a breaker that lets one call try must not have its try taken for nothing. */

@@ -7,7 +7,7 @@ import { parseExactly } from '#platform/exact-json.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { openStream } from '#platform/http/sse.ts'
 import { invalid } from '#platform/problems.ts'
-import type { CallOrigin } from './call-origin.ts'
+import { type CallOrigin, timeoutParameter } from './call-origin.ts'
 import { NOTHING, openCall } from './call-record.ts'
 import type { Gateway } from './gateway.ts'
 import { VERSION_HEADERS } from './native-request.ts'
@@ -19,7 +19,7 @@ import { objectOf } from './vendors/json.ts'
 type Json = Record<string, unknown>
 
 export type CacheableCall = {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models' | 'budget'>
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'models' | 'budget'>
   /** As the ledger names it. */
   route: string
   first: Route
@@ -37,8 +37,9 @@ export type CacheableReply = {
 export const CACHE_HEADER = 'x-latchkey-cache'
 const SECONDS_MAX = 86_400
 
-/** In the API's description of a route. */
-export const cacheParameters = [
+/** Headers of a request that asks a model, in the API's description. */
+export const callParameters = [
+  timeoutParameter,
   {
     name: 'X-Latchkey-Cache',
     in: 'header' as const,

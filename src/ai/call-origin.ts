@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Nullable } from '#platform/http/schema.ts'
+import { invalid } from '#platform/problems.ts'
 import { writtenLabels } from '#usage/labels.ts'
 
 export type CallOrigin = {
@@ -12,6 +13,8 @@ export type CallOrigin = {
   readonly endUser: string
   /** As the ledger writes them. */
   readonly labels: string
+  /** How long the caller waits for an answer to begin; null: as long as the operator's deadline. */
+  readonly timeoutMs: number | null
   /** Whether the caller has been told a status. */
   isAnswered(): boolean
   /** What a call of this request has cost. */
@@ -44,7 +47,7 @@ export const COST_HEADER = 'x-latchkey-cost-usd'
 
 /**
  * `body` names the end user as OpenAI's API does (`user`, `safety_identifier`) or Anthropic's (`metadata.user_id`), and has
- * labels in `metadata`; what is no text is passed over, since the vendors judge it.
+ * labels in `metadata`; what is no text is passed over, since the vendors judge it. @throws Problem 422 for a wrong timeout
  */
 export function originOf(reply: FastifyReply, body: Readonly<Record<string, unknown>> = {}): CallOrigin {
   const { metadata } = body
@@ -54,12 +57,31 @@ export function originOf(reply: FastifyReply, body: Readonly<Record<string, unkn
     requestId: reply.request.id,
     endUser: endUserOf(body.user ?? body.safety_identifier ?? labels?.user_id),
     labels: labels === null ? '' : writtenLabels(labels),
+    timeoutMs: readTimeout(reply.request.headers[TIMEOUT_HEADER]),
     isAnswered: () => reply.raw.headersSent,
     charge(nanos) {
       costNanos += nanos
       if (!reply.raw.headersSent) reply.header(COST_HEADER, dollarsText(costNanos))
     },
   }
+}
+
+const TIMEOUT_HEADER = 'x-latchkey-timeout'
+
+/** In the API's description of a route. */
+export const timeoutParameter = {
+  name: 'X-Latchkey-Timeout',
+  in: 'header' as const,
+  description:
+    'Milliseconds in which an answer has to begin, over all attempts; else 504 with what was tried. The operator’s deadline holds beside it.',
+  schema: { type: 'integer', minimum: 1 },
+}
+
+/** @throws Problem 422 */
+function readTimeout(given: string | string[] | undefined): number | null {
+  if (given === undefined) return null
+  if (typeof given === 'string' && /^[1-9]\d{0,9}$/.test(given)) return Number(given)
+  throw invalid(['header', TIMEOUT_HEADER], 'Should be a number of milliseconds, from 1')
 }
 
 /** One that is too long is cut and told apart by a digest: two customers never become one. A text with NUL is none to PostgreSQL. */

@@ -11,6 +11,7 @@ import { nanosOf, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { costCeiling, costOf, type Extras, NO_EXTRAS } from './cost.ts'
+import { guessedMedia, type MediaNeeds, NO_MEDIA } from './media.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { alwaysSearches } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
@@ -24,7 +25,7 @@ export type RecordDeps = {
 }
 
 export type NewCall = {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'budget'>
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'budget'>
   /** As the ledger shall name it: `/api/ai/chat`. */
   route: string
   kind: Model['kind']
@@ -40,6 +41,8 @@ export type NewCall = {
   keepsAnHour?: boolean
   /** What it switches on beside its tokens. */
   extras?: Extras
+  /** Sound, images and video in it. */
+  media?: MediaNeeds
   /** What will do where a budget is short. */
   completionTokensMin?: number
   /** Answers that share these tokens. */
@@ -100,15 +103,16 @@ async function recordOf(
   span: Span | null,
 ): Promise<CallRecord> {
   const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
-  const { completionTokensMin, choices, isTrial, signal, extras = NO_EXTRAS } = call
-  const { userId, keyId, tier, budget } = caller
+  const { completionTokensMin, choices, isTrial, signal, extras = NO_EXTRAS, media = NO_MEDIA } = call
+  const { userId, keyId, tier, slices, budget } = caller
   const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
   const origin = { requestId, endUser, labels }
   const attemptLog = newAttemptLog(promptTokens, span)
   const openedAt = clock.now()
   const startedMs = performance.now()
   const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind, extras)
-  const guess = () => priced(first.vendor, [first.model], { ...NOTHING, prompt: promptTokens }).usd
+  const read = (prompt: number): Usage => ({ ...NOTHING, prompt, ...guessedMedia(media) })
+  const guess = () => priced(first.vendor, [first.model], read(promptTokens)).usd
   /** With what those read who never answered: it is in the cost alone. */
   const costed: Costed = (model, usage) => {
     const vendor = attemptLog.vendor ?? first.vendor
@@ -116,7 +120,7 @@ async function recordOf(
     const { usd, isListed } = priced(vendor, [model ?? asked, asked], usage)
     let costUsd = usd
     for (const lost of attemptLog.unanswered) {
-      costUsd += priced(lost.vendor, [lost.model], { ...NOTHING, prompt: lost.promptTokens }).usd
+      costUsd += priced(lost.vendor, [lost.model], read(lost.promptTokens)).usd
     }
     return { vendor, asked, model: model ?? asked, costUsd, isListed }
   }
@@ -131,9 +135,10 @@ async function recordOf(
           userId,
           keyId,
           tier,
+          slices,
           budget,
           promptTokens: readTokens,
-          ...costCeiling(config, routes, kind, readTokens, keepsAnHour, extras),
+          ...costCeiling(config, routes, kind, readTokens, keepsAnHour, extras, media),
           completionTokens,
           completionTokensMin,
           choices,

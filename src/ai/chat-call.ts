@@ -13,6 +13,7 @@ import { type Extras, NO_EXTRAS } from './cost.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
 import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
 import type { Latencies } from './latencies.ts'
+import { guessedMedia, type MediaNeeds, mediaNeeds } from './media.ts'
 import { aiProblem } from './problems.ts'
 import { fallbackChain, type RoutingConfig } from './routing.ts'
 import { orderOf } from './strategies.ts'
@@ -21,7 +22,7 @@ import { alwaysSearches, compacts, NO_SEARCHES, searchesIn, switchesOf, WEB_SEAR
 import type { NativeRequest, Usage, Vendor } from './vendors/vendor.ts'
 
 export type GatewayCall = Asked & {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models' | 'budget'>
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'models' | 'budget'>
   /** As the ledger shall name it: `/api/ai/chat`. */
   route: string
   first: Route
@@ -39,6 +40,7 @@ export type PreparedCall = {
   record: CallRecord
   /** The call's request, its length fitted to what the budget holds. */
   asked: Asked
+  media: MediaNeeds
   /** What was used, where nobody counted. */
   guess(characters: number): Usage
   /** The conversation, by which one of several equals is chosen. */
@@ -60,6 +62,8 @@ type Deps = RecordDeps & {
  * that no limit need be told; where that is not known, as its vendor's longest; and at least these where a budget is short.
  */
 const UNLIMITED_TOKENS = { unknown: 32_000, least: 4_096 }
+/** The most that a caller may ask of a model whose longest answer is not known. */
+const UNKNOWN_MODEL_TOKENS_MAX = 128_000
 
 /** Reserves the budget and waits for a place. @throws Problem 400, 403, 429, 503; the signal's reason */
 export async function prepareCall(deps: Deps, given: GatewayCall, isStream: boolean): Promise<PreparedCall> {
@@ -70,13 +74,14 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
   if (choicesMax !== null && choices > choicesMax)
     throw aiProblem('choices_not_allowed', { max: choicesMax }, { extra: { param: 'n' } })
   const affinity = affinityOf(caller, turnsOf(given))
-  const atMost = Math.min(told ?? Number.POSITIVE_INFINITY, outputTokensMax ?? Number.POSITIVE_INFINITY)
-  const size = { promptTokens: guessed, completionTokens: atMost * choices }
+  const planMax = Math.min(told ?? Number.POSITIVE_INFINITY, outputTokensMax ?? Number.POSITIVE_INFINITY)
+  const size = { promptTokens: guessed, completionTokens: planMax * choices }
   const routes = fallbackChain(config, caller, given.first, (alias, open) =>
     orderOf(deps, alias, open, { affinity, isStream, size }),
   )
   const [first] = routes
   const longest = longestOf(config, routes)
+  const atMost = told === null ? planMax : Math.min(planMax, longest.ceiling)
   // A plan's ceiling is told where the model could answer longer.
   const isCut =
     atMost !== told && Number.isFinite(atMost) && !(told === null && longest.isSure && longest.answer <= atMost)
@@ -85,6 +90,7 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
   // A vendor refuses what is longer than its model can read.
   const prompt = Math.min(guessed, longest.prompt)
   const wanted = limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
+  const media = mediaNeeds(given)
   const { record, searchesMax } = await opened(deps, given, routes, {
     caller,
     route,
@@ -96,6 +102,7 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
     completionTokens: wanted * choices,
     completionTokensMin: (limit === null ? Math.min(wanted, UNLIMITED_TOKENS.least) : wanted) * choices,
     choices,
+    media,
     signal,
     origin,
   })
@@ -115,20 +122,29 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
       reservation === null ? bounded : fitted(bounded, reservation, { wanted, choices, searchesMax }),
       safetyIdentifierOf(caller.userId, origin),
     ),
-    guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
+    media,
+    guess: (characters) => ({
+      ...NOTHING,
+      ...guessedMedia(media),
+      prompt,
+      completion: guessTokens(characters),
+    }),
     affinity,
     release,
   }
 }
 
-/** How long a prompt and an answer can be at those that may be asked; `isSure`: no answer can be longer. */
+/** How long a prompt and an answer can be at those that may be asked; `isSure`: no answer can be longer; `ceiling`: nor asked to be. */
 function longestOf(config: RoutingConfig, routes: readonly Route[]) {
-  const longest = { prompt: 0, answer: 0, isSure: true }
+  const longest = { prompt: 0, answer: 0, ceiling: 0, isSure: true }
   for (const { vendor, model } of routes) {
     const known = knownModel(config, vendor, model)
     longest.prompt = Math.max(longest.prompt, known?.contextTokens ?? Number.POSITIVE_INFINITY)
-    longest.answer = Math.max(longest.answer, known?.outputTokensMax ?? longestAnswerOf(config, vendor))
-    if (known?.outputTokensMax == null) longest.isSure = false
+    const own = known?.outputTokensMax ?? null
+    const answer = own ?? longestAnswerOf(config, vendor)
+    longest.answer = Math.max(longest.answer, answer)
+    longest.ceiling = Math.max(longest.ceiling, own ?? Math.max(answer, UNKNOWN_MODEL_TOKENS_MAX))
+    if (own === null) longest.isSure = false
   }
   return longest
 }

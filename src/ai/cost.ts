@@ -4,11 +4,14 @@ import {
   type Dialect,
   findModel,
   listedAt,
+  MEDIA,
+  type Medium,
   type Model,
   type Price,
   type Route,
   type VendorEntry,
 } from '#models/catalogue.ts'
+import { dearestMediaPrice, type MediaNeeds, mediaPrice, NO_MEDIA } from './media.ts'
 import { FILE_SEARCH, NO_SEARCHES, type Searches, WEB_SEARCH } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
 
@@ -53,12 +56,37 @@ export function costOf(
   if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.habits.tellsCost === true) {
     return { usd: usage.costUsd, isListed: true }
   }
+  if (usage.byModel !== undefined) return costByModel(catalogue, vendor, names, usage, usage.byModel, kind, extras)
   const price = priceOf(catalogue, vendor, names)
   const multiple = multipleOf(catalogue, vendor, names, extras, usage.tier)
-  if (price !== null) return { usd: costUsd(price, usage, multiple), isListed: true }
+  const unlisted = (medium: Medium, part: 'input' | 'output' | 'cached') => dearestMediaPrice(catalogue, medium, part)
+  if (price !== null) return { usd: costUsd(price, usage, multiple, unlisted), isListed: isAllListed(price, usage) }
   if (vendor === LOCAL_VENDOR) return { usd: 0, isListed: true }
   const prices = pricesLike(catalogue, vendor, kind)
-  return { usd: Math.max(0, ...prices.map((price) => costUsd(price, usage, multiple))), isListed: false }
+  return { usd: Math.max(0, ...prices.map((price) => costUsd(price, usage, multiple, unlisted))), isListed: false }
+}
+
+/** The parts at their own models' prices, the rest as if it were alone. */
+function costByModel(
+  catalogue: Vendors,
+  vendor: string,
+  names: readonly string[],
+  { byModel: _, ...usage }: Usage,
+  parts: NonNullable<Usage['byModel']>,
+  kind: Model['kind'],
+  extras: Extras,
+): Cost {
+  const costs = parts.map((part) => costOf(catalogue, vendor, [part.model], part.usage, kind, extras))
+  const rest = { ...usage }
+  for (const { usage: part } of parts) {
+    rest.prompt -= part.prompt
+    rest.completion -= part.completion
+    rest.cached -= part.cached
+    rest.cacheWrites -= part.cacheWrites
+    rest.cacheWritesHour = Math.max(0, (rest.cacheWritesHour ?? 0) - (part.cacheWritesHour ?? 0))
+  }
+  costs.push(costOf(catalogue, vendor, names, rest, kind, extras))
+  return { usd: costs.reduce((sum, { usd }) => sum + usd, 0), isListed: costs.every(({ isListed }) => isListed) }
 }
 
 /** What the list price of tokens is multiplied by. A discount counts where the vendor says that it was given. */
@@ -95,7 +123,9 @@ export function costCeiling(
   promptTokens: number,
   keepsAnHour: boolean,
   extras: Extras = NO_EXTRAS,
+  media: MediaNeeds = NO_MEDIA,
 ): CostCeiling {
+  let mediaNanos = 0
   let input = 0
   let output = 0
   const { calls, usd } = extras.searches
@@ -104,6 +134,8 @@ export function costCeiling(
     for (const price of pricesThatMayHold(catalogue, route, kind)) {
       input = Math.max(input, dearestInput(price, keepsAnHour) * multiple)
       output = Math.max(output, price.output * multiple)
+      output = Math.max(output, dearestOutput(price, media) * multiple)
+      mediaNanos = Math.max(mediaNanos, mediaSurcharge(price, media) * multiple)
       const { long } = price
       if (long === undefined || promptTokens <= long.above) continue
       input = Math.max(input, dearestInput(long, keepsAnHour) * multiple)
@@ -111,9 +143,28 @@ export function costCeiling(
     }
   }
   return {
-    promptNanos: Math.ceil(promptTokens * nanosPerToken(input)) + Math.ceil(calls * usd * 1e9),
+    promptNanos: Math.ceil(promptTokens * nanosPerToken(input)) + Math.ceil(calls * usd * 1e9) + Math.ceil(mediaNanos),
     tokenNanos: nanosPerToken(output),
   }
+}
+
+/** Models that draw do so unasked. */
+function dearestOutput(price: Price, { output }: MediaNeeds): number {
+  const drawn = MEDIA.filter((medium) => medium !== 'audio' && price.media?.[medium] !== undefined)
+  return Math.max(0, ...[...output, ...drawn].map((medium) => mediaPrice(price, price, medium, 'output') ?? 0))
+}
+
+/** What the files of a prompt cost beyond the price of as much text, in thousand-millionths of a dollar. */
+function mediaSurcharge(price: Price, { input }: MediaNeeds): number {
+  let nanos = 0
+  for (const medium of MEDIA) {
+    const tokens = input[medium] ?? 0
+    if (tokens === 0) continue
+    const heard = medium === 'video' ? (mediaPrice(price, price, 'audio', 'input') ?? 0) : 0
+    const usd = Math.max(heard, mediaPrice(price, price, medium, 'input') ?? 0)
+    nanos += tokens * nanosPerToken(Math.max(0, usd - price.input))
+  }
+  return nanos
 }
 
 type Rate = Pick<Price, 'input' | 'output' | 'cached' | 'cacheWrite'>
@@ -194,17 +245,48 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
 /** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
 const HOUR_WRITE = 2
 
-/** US dollars. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`. */
-function costUsd(price: Price, usage: Usage, multiple: number): number {
+type UnlistedPrice = (medium: Medium, part: 'input' | 'output' | 'cached') => number
+
+/**
+ * US dollars. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`, and `usage.media` of those and of the
+ * completion. `unlisted`: what tokens of a kind cost for which the price has nothing.
+ */
+function costUsd(price: Price, usage: Usage, multiple: number, unlisted: UnlistedPrice): number {
   const rate = price.long !== undefined && usage.prompt > price.long.above ? price.long : price
-  const fresh = Math.max(0, usage.prompt - usage.cached - usage.cacheWrites)
+  let fresh = Math.max(0, usage.prompt - usage.cached - usage.cacheWrites)
+  let { cached, completion } = usage
+  let dollars = 0
+  for (const medium of MEDIA) {
+    const tokens = usage.media?.[medium]
+    if (tokens === undefined) continue
+    const usd = (part: 'input' | 'output' | 'cached') => mediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
+    // Not every vendor tells how much of the cached part was sound: as much as does not fit the fresh part.
+    const read = Math.min(Math.max(tokens.cached, tokens.input - fresh), tokens.input, cached)
+    const heard = Math.min(tokens.input - read, fresh)
+    const said = Math.min(tokens.output, completion)
+    dollars += heard * usd('input') + read * usd('cached') + said * usd('output')
+    fresh -= heard
+    cached -= read
+    completion -= said
+  }
   const hour = Math.min(usage.cacheWritesHour ?? 0, usage.cacheWrites)
-  const dollars =
+  dollars +=
     fresh * rate.input +
-    usage.cached * rate.cached +
+    cached * rate.cached +
     (usage.cacheWrites - hour) * (rate.cacheWrite ?? rate.input) +
     hour * rate.input * HOUR_WRITE +
-    usage.completion * rate.output
+    completion * rate.output
   const searches = (usage.webSearches ?? 0) * WEB_SEARCH.usd + (usage.fileSearches ?? 0) * FILE_SEARCH.usd
   return (dollars * multiple) / 1_000_000 + searches
+}
+
+function isAllListed(price: Price, { media }: Usage): boolean {
+  if (media === undefined) return true
+  return MEDIA.every((medium) => {
+    const tokens = media[medium]
+    if (tokens === undefined) return true
+    return (['input', 'output'] as const).every(
+      (part) => tokens[part] === 0 || mediaPrice(price, price, medium, part) !== null,
+    )
+  })
 }

@@ -3,12 +3,15 @@
 import { ofVendor, type Route } from '#models/catalogue.ts'
 import { type AttemptLog, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
+import type { CallOrigin } from './call-origin.ts'
 import { type NewCall, NOTHING, openCall, type RecordDeps } from './call-record.ts'
 import { guessTokens } from './estimate.ts'
-import type { Gateway } from './gateway.ts'
+import type { Endpoint, Gateway } from './gateway.ts'
+import { patienceOf } from './patience.ts'
 import { aiProblem } from './problems.ts'
 import { requireConfigured, requireOn } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
+import type { AnswerLimits } from './vendors/exchange.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
 
 export type EmbedCall = {
@@ -19,6 +22,7 @@ export type EmbedCall = {
   /** Members that the request gets beside them. */
   members?: Readonly<Record<string, string>> | undefined
   signal: AbortSignal
+  origin?: CallOrigin | undefined
 }
 
 export type Embeddings = { vectors: number[][]; model: string }
@@ -93,16 +97,14 @@ export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingT
     const before = attemptLog.attempts
     attemptLog.promptTokens = guess
     try {
-      const { result } = await attempt(deps, [call.first], call.signal, attemptLog, (_route, { target }) =>
-        deps.wire
-          .send(
-            target,
-            (target.vendor.embed ?? embedder).shape(model, inputs, call.dimensions, call.members),
-            call.signal,
-            attemptLog,
-          )
-          .then((body) => embedder.readAnswer(body, inputs.length)),
-      )
+      const ask = (_route: Route, { target }: Endpoint, limits: AnswerLimits) => {
+        const request = (target.vendor.embed ?? embedder).shape(model, inputs, call.dimensions, call.members)
+        return deps.wire
+          .send(target, request, call.signal, attemptLog, limits)
+          .then((body) => embedder.readAnswer(body, inputs.length))
+      }
+      const patience = patienceOf(deps.config, { wantedMs: call.origin?.timeoutMs ?? null })
+      const { result } = await attempt(deps, [call.first], call.signal, attemptLog, ask, patience)
       vectors.push(...result.vectors)
       tally.model = result.model ?? tally.model
       tally.promptTokens += result.promptTokens ?? guess

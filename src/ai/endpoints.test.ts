@@ -8,6 +8,8 @@ import { createBreaker, createModelBreakers } from './breaker.ts'
 import { affinityOf, type EndpointHealth, inOrder } from './endpoints.ts'
 import { refusal, VendorError } from './vendors/vendor-error.ts'
 
+const UNHURRIED = { deadlineMs: 60_000, attemptsMax: 100, limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }) }
+
 const patient = new AbortController().signal
 const ROUTE = { vendor: 'openai', model: 'gpt-6-luna' }
 const OTHER = { vendor: 'anthropic', model: 'claude-haiku-5-5' }
@@ -30,7 +32,9 @@ function setting(weights: number[] = [1, 1, 1]) {
       if (failure) throw failure()
       return name
     }
-    const done = attempt({ endpoints, modelBreakers, clock }, routes, patient, log, ask, () => conversation(who))
+    const done = attempt({ endpoints, modelBreakers, clock }, routes, patient, log, ask, UNHURRIED, () =>
+      conversation(who),
+    )
     return done.then(
       ({ result }) => ({ answered: result, error: null, log }),
       (error) => ({ answered: null, error, log }),

@@ -1,5 +1,6 @@
 // Estimates tokens where no vendor has counted them: before a call, and after one that was cut.
 // Before a call it is rather too many, since a budget holds as well as the guess does.
+import { MEDIA, type Medium } from '#models/catalogue.ts'
 import { newOpening, type Opening, pdfPages } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 
@@ -102,6 +103,7 @@ const FILES = new Set([
   'file',
   'input_file',
   'input_audio',
+  'audio_url',
   'video_url',
 ])
 
@@ -156,6 +158,20 @@ function partTokens(part: ContentPart, opening: Opening): number {
   return tokensOfBytes(bytes)
 }
 
+/** Returns what kind of file a part holds, and about how many tokens it is; null for text and for documents. */
+export function guessFile(part: ContentPart): { medium: Medium; tokens: number } | null {
+  if (typeof part !== 'object' || part === null || !FILES.has(part.type)) return null
+  const mediaType = inlineOf(part)?.mediaType ?? ''
+  const medium = MEDIA.find((one) => mediaType.startsWith(`${one}/`)) ?? REMOTE_MEDIA[part.type]
+  return medium === undefined ? null : { medium, tokens: partTokens(part, newOpening()) }
+}
+
+/** By a part's type, where only an address is known. */
+const REMOTE_MEDIA: Readonly<Record<string, Medium>> = {
+  ...{ image: 'image', image_url: 'image', input_image: 'image' },
+  ...{ input_audio: 'audio', audio_url: 'audio', video_url: 'video' },
+}
+
 const isImage = ({ type }: ContentPart) => type === 'image_url' || type === 'input_image' || type === 'image'
 
 /** What the part carries in itself; null where it only names it. Strings alone are looked at: a part may be anything. */
@@ -169,7 +185,8 @@ function inlineOf(part: ContentPart): { mediaType: string; base64: string } | nu
   }
   const { image_url: image = null } = part as Record<string, unknown>
   const address = typeof image === 'string' ? image : recordOf(image).url
-  const data = file.file_data ?? part.file_data ?? address ?? recordOf(part.video_url).url
+  const data =
+    file.file_data ?? part.file_data ?? address ?? recordOf(part.video_url).url ?? recordOf(part.audio_url).url
   if (typeof data !== 'string') return null
   const match = /^data:([^;,]*)[^,]*,/.exec(data.slice(0, 200))
   if (match) return { mediaType: (match[1] || 'text/plain').toLowerCase(), base64: data.slice(match[0].length) }

@@ -65,7 +65,8 @@ suite('what is billed beside tokens', () => {
   before(async () => {
     openai = await mockVendor(t)
     anthropic = await mockVendor(t)
-    app = await testApp(t, { env: { ...openai.env.openai, ...anthropic.env.anthropic } })
+    const vendors = { ...openai.env.openai, ...anthropic.env.anthropic }
+    app = await testApp(t, { env: { ...vendors, ALLOW_VENDOR_OBJECTS: 'true' } })
     ada = await app.as('ada', { tier: 'enterprise' })
     headers = await keyOf({})
   })
@@ -148,13 +149,7 @@ suite('what is billed beside tokens', () => {
 
   test('tools that cost nothing beside their tokens pass', async () => {
     const local = { type: 'shell', environment: { type: 'local' } }
-    const free = [
-      WEATHER,
-      { type: 'custom', name: 'c' },
-      local,
-      { type: 'mcp', server_label: 'm' },
-      { type: 'apply_patch' },
-    ]
+    const free = [WEATHER, { type: 'custom', name: 'c' }, local, { type: 'apply_patch' }]
     openai.play(json(responseOf([])))
     assert.equal((await respond({ tools: free })).status, 200)
     assert.deepEqual(openai.calls.at(-1)!.body.tools, free)

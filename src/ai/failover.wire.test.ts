@@ -17,7 +17,12 @@ import {
 } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
-const QUICK = { AI_CONNECT_TIMEOUT_MS: '500', AI_FIRST_BYTE_TIMEOUT_MS: '800', AI_IDLE_TIMEOUT_MS: '500' }
+const QUICK = {
+  AI_CONNECT_TIMEOUT_MS: '500',
+  AI_DEADLINE_MS: '4000',
+  AI_HEADERS_TIMEOUT_MS: '800',
+  AI_IDLE_TIMEOUT_MS: '500',
+}
 
 /** OpenAI first and, with `fallback`, Anthropic when it fails: two servers, so that each can fail in its own way. */
 async function setting(t: TestContext, { fallback = true }: { fallback?: boolean } = {}) {

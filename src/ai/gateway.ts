@@ -12,21 +12,25 @@ import { type AnswerHeaders, answerHeaders, newAttemptLog } from './attempt-log.
 import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
 import type { Spent } from './call-record.ts'
-import { type Asked, type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
+import { type GatewayCall, isCallersLeaving, type PreparedCall, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { EndpointHealth } from './endpoints.ts'
 import { jsonTokens } from './estimate.ts'
 import { createLatencies, type Latencies } from './latencies.ts'
+import { requirePricedMedia } from './media.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import { patienceOf } from './patience.ts'
 import type { ReplyCache } from './reply-cache.ts'
 import { fallbackChain, type RoutingConfig } from './routing.ts'
 import { createSwitchedOff } from './switched-off.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
 import type { ChatRequest } from './vendors/chat-request.ts'
+import type { AnswerLimits } from './vendors/exchange.ts'
 import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
 import type { FinishReason, Piece } from './vendors/piece.ts'
+import { createStopCut, type StopCut } from './vendors/stop-cut.ts'
 import type { Answer, NativeRequest, Usage, Vendor, VendorOptions, VendorRequest } from './vendors/vendor.ts'
 import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 
@@ -66,6 +70,8 @@ export type Completion = {
   headers: AnswerHeaders
   /** The answer's body is in the words of the API that the caller speaks, as the vendor said it. */
   isNative: boolean
+  /** At which the answer was cut here; null where it was not. */
+  stopSequence: string | null
 }
 
 export type CompletionStream = {
@@ -84,6 +90,8 @@ export type CompletionStream = {
   costUsd(): number
   /** Why the answer ended; known when `each` has ended. */
   finish(): FinishReason
+  /** At which the answer was cut here; known when `each` has ended. */
+  stopSequence(): string | null
 }
 
 const RUNNING_MAX = 2_000
@@ -113,7 +121,13 @@ export function openVendors(
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
   const targetAt = (vendor: VendorConfig, baseUrl: string, apiKey: string) => {
     const { habits, sandboxed: isSandbox } = vendor
-    const options = { known: (model: string) => knownAt(config, vendor, model), habits, isSandbox }
+    const { allowsAccountObjects } = config
+    const options = {
+      known: (model: string) => knownAt(config, vendor, model),
+      habits,
+      isSandbox,
+      allowsAccountObjects,
+    }
     return targetOf(DIALECTS[vendor.dialect](apiKey, options), baseUrl)
   }
   const endpoints = perVendor((vendor) =>
@@ -177,20 +191,26 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
   const { attemptLog } = record
   let answer: Answer | null = null
   let isNative = false
+  let stopped: StopCut | null = null
   try {
-    const ask = (route: Route, { target }: Endpoint) => {
-      const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
+    const ask = (route: Route, { target }: Endpoint, limits: AnswerLimits) => {
+      const speaker = speakerFor(gateway, target.vendor, route, prepared)
       isNative = speaker.isNative
+      stopped = speaker.cut
+      const shaped = speaker.shape(false)
+      attemptLog.leftOut = shaped.leftOut ?? []
       return latencies
-        .timed(route, false, wire.send(target, speaker.shape(false), signal, attemptLog))
+        .timed(route, false, wire.send(target, shaped, signal, attemptLog, limits))
         .then(speaker.readAnswer)
     }
-    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
+    const patience = patienceOf(gateway.config, { wantedMs: call.origin?.timeoutMs ?? null })
+    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, patience, affinity)
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answerCharacters(answer))
     const costUsd = await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
-    return { answer, model, usage, costUsd, headers: answerHeaders(attemptLog), isNative }
+    const stopSequence = matchedStop(stopped)
+    return { answer, model, usage, costUsd, headers: answerHeaders(attemptLog), isNative, stopSequence }
   } catch (error) {
     const told = vendorProblem(gateway, error, attemptLog)
     if (answer === null) await settleFailure(prepared, call, error, told)
@@ -208,17 +228,18 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
   const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   let isNative = false
+  let stopped: StopCut | null = null
   try {
-    const ask = (route: Route, { target }: Endpoint) => {
-      const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
+    const ask = (route: Route, { target }: Endpoint, limits: AnswerLimits) => {
+      const speaker = speakerFor(gateway, target.vendor, route, prepared)
       isNative = speaker.isNative
-      return latencies.timed(
-        route,
-        true,
-        wire.open(target, speaker.shape(true), speaker.createReader(), signal, attemptLog),
-      )
+      stopped = speaker.cut
+      const shaped = speaker.shape(true)
+      attemptLog.leftOut = shaped.leftOut ?? []
+      return latencies.timed(route, true, wire.open(target, shaped, speaker.createReader(), signal, attemptLog, limits))
     }
-    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
+    const patience = patienceOf(gateway.config, { isStream: true, wantedMs: call.origin?.timeoutMs ?? null })
+    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, patience, affinity)
     let finish: FinishReason = 'stop'
     let costUsd = 0
     const cut: { failure: unknown; told: unknown } = { failure: null, told: null }
@@ -252,6 +273,7 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       usage,
       costUsd: () => costUsd,
       finish: () => finish,
+      stopSequence: () => matchedStop(stopped),
       each: (take) =>
         pieces
           .each((batch) => {
@@ -284,38 +306,62 @@ export async function countTokens(
   if (counting === undefined) return jsonTokens(native.body)
   const attemptLog = newAttemptLog(0)
   try {
-    const { result } = await attempt(gateway, [asked], signal, attemptLog, ({ model }, { target }) => {
+    const ask = ({ model }: Route, { target }: Endpoint, limits: AnswerLimits) => {
       // With the key of the endpoint that is asked.
       const { shape, readAnswer } = target.vendor.native?.count ?? counting
-      return wire.send(target, shape(model, native), signal).then(readAnswer)
-    })
+      return wire.send(target, shape(model, native), signal, undefined, limits).then(readAnswer)
+    }
+    const { result } = await attempt(gateway, [asked], signal, attemptLog, ask, patienceOf(config))
     return result
   } catch (error) {
     throw vendorProblem(gateway, error, attemptLog)
   }
 }
 
+/** What a closure has set is not seen by the compiler. */
+const matchedStop = (cut: StopCut | null): string | null => cut?.matched ?? null
+
 type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
   shape(stream: boolean): VendorRequest
   isNative: boolean
+  /** Null: the vendor itself ends at stop sequences. */
+  cut: StopCut | null
 }
 
 /** Who speaks to a vendor: in the caller's own words where the vendor has them, else in a translation. */
-function speakerFor(gateway: Gateway, vendor: Vendor, route: Route, { request, native }: Asked): Speaker {
+function speakerFor(
+  gateway: Gateway,
+  vendor: Vendor,
+  route: Route,
+  { asked: { request, native }, media }: Pick<PreparedCall, 'asked' | 'media'>,
+): Speaker {
   const { model } = route
-  const { readAnswer, createReader } = vendor
-  if (request !== undefined) {
-    return { shape: (stream) => vendor.shape(model, request, stream), readAnswer, createReader, isNative: false }
+  const priced = (shape: Speaker['shape']): Speaker['shape'] => {
+    return (stream) => {
+      // An input that the vendor cannot take is refused first.
+      const shaped = shape(stream)
+      requirePricedMedia(gateway.config, route, media)
+      return shaped
+    }
   }
   const own = vendor.native
-  if (own?.api === native.api && own.speaks(model)) {
-    return { ...own, shape: (stream) => own.shape(model, native, stream), isNative: true }
+  if (native !== undefined && own?.api === native.api && own.speaks(model)) {
+    return { ...own, shape: priced((stream) => own.shape(model, native, stream)), isNative: true, cut: null }
   }
+  const { readAnswer, createReader } = vendor
+  const translated = request ?? translationFor(gateway, vendor, route, native)
+  const shape = priced((stream) => {
+    const shaped = vendor.shape(model, translated, stream)
+    return { ...shaped, leftOut: [...(native?.untranslated ?? []), ...(shaped.leftOut ?? [])] }
+  })
+  const cut = vendor.ignoresStop?.(model, translated) ? createStopCut(translated) : null
+  if (cut === null) return { shape, readAnswer, createReader, isNative: false, cut }
   return {
-    shape: (stream) => vendor.shape(model, translationFor(gateway, vendor, route, native), stream),
-    readAnswer,
-    createReader,
+    shape,
+    readAnswer: (body) => cut.cutAnswer(readAnswer(body)),
+    createReader: () => cut.wrapReader(createReader()),
     isNative: false,
+    cut,
   }
 }
 

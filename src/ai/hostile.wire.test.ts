@@ -1,6 +1,7 @@
 // What broken and hostile requests get: an answer or a 4xx that says why, never a 500, and never another's harm.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { testApp } from '#testing/app.ts'
 import { babbles, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 
@@ -110,6 +111,48 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
     assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"${name}":${long}}`), 400, name)
   for (const name of ['seed', 'stop', 'tool_choice', 'response_format', 'reasoning_effort', 'metadata', 'reasoning'])
     assert.ok((await raw(`{"model":"claude-haiku-5-5","messages":${messages},"${name}":${long}}`)) < 500, name)
+})
+
+test('a text of millions of digits is answered', async (t) => {
+  const { chat } = await setting(t)
+  const { status } = await chat({
+    model: 'gpt-6-luna',
+    messages: [{ role: 'user', content: `x ${'1'.repeat(6_000_000)}` }],
+  })
+  assert.equal(status, 200)
+})
+
+test('a small packed list of a million wrong items is refused at once', async (t) => {
+  const { app, ada } = await setting(t)
+  for (const [path, open, close] of [
+    ['/v1/embeddings', '{"model":"text-embedding-3-small","input":[', ']}'],
+    ['/v1/chat/completions', '{"model":"gpt-6-luna","messages":[', ']}'],
+    ['/v1/messages', '{"model":"claude-haiku-5-5","max_tokens":9,"messages":[', ']}'],
+    ['/v1/responses', '{"model":"gpt-6-luna","input":[', ']}'],
+    ['/api/ai/chat', '{"messages":[', ']}'],
+  ]) {
+    for (const [count, item, statuses] of [
+      [395_000, 'null', [400, 422]],
+      [95_000, '"a"', [400, 422]],
+      [990_000, 'null', [413]],
+    ] as const) {
+      const body = gzipSync(`${open}${Array(count).fill(item)}${close}`)
+      const before = process.cpuUsage()
+      const reply = await fetch(`${app.url}${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${ada.token}`,
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+        },
+        body,
+      })
+      const { user, system } = process.cpuUsage(before)
+      assert.ok((statuses as readonly number[]).includes(reply.status), `${path} ${count} ${item}: ${reply.status}`)
+      // It took up to 5 s; the first requests of a route compile its schema.
+      assert.ok(user + system < 500_000, `${path} ${count} ${item}: ${(user + system) / 1_000} ms of CPU`)
+    }
+  }
 })
 
 test('JSON that is nested beyond reason is refused at every door, and costs nothing', async (t) => {

@@ -182,7 +182,7 @@ test('a vendor may speak any of the dialects; its failures, habits and limits ar
       assert.deepEqual([reply.status, reply.headers.get('x-latchkey-vendor')], [200, name], reply.text)
     }
     const sent = vendor.calls[0]!.body
-    if (name === 'my-openai') assert.deepEqual([sent.max_completion_tokens, sent.temperature], [2_000, undefined])
+    if (name === 'my-openai') assert.deepEqual([sent.max_completion_tokens, sent.temperature], [777, undefined])
     if (name === 'my-anthropic') assert.deepEqual([sent.max_tokens, sent.temperature], [777, undefined])
     if (name === 'my-anthropic') assert.deepEqual(sent.output_config, { effort: 'low' })
     if (name === 'my-gemini') assert.equal(sent.generationConfig.maxOutputTokens, 777)

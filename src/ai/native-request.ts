@@ -37,7 +37,23 @@ export function nativeRequest(
   headers: IncomingHttpHeaders,
   request: Pick<NativeRequest, 'body' | 'limit' | 'translated'>,
 ): NativeRequest {
-  return { api, headers: passedHeaders(headers, PASSED[api]), ...request }
+  const { body } = request
+  const untranslated = Object.keys(body).filter((name) => body[name] != null && !TRANSLATED[api].has(name))
+  return { api, headers: passedHeaders(headers, PASSED[api]), untranslated, ...request }
+}
+
+/** Said in a translation, read by the gateway, or a hint that changes no answer. */
+const TRANSLATED: Record<NativeApi, ReadonlySet<string>> = {
+  messages: new Set([
+    ...['model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'stop_sequences', 'stream', 'metadata'],
+    ...['temperature', 'top_p', 'thinking', 'output_config', 'output_format', 'cache_control', 'diagnostics'],
+  ]),
+  responses: new Set([
+    ...['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'stream'],
+    ...['temperature', 'top_p', 'reasoning', 'text', 'metadata', 'client_metadata', 'user', 'safety_identifier'],
+    ...['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'service_tier', 'store', 'include'],
+    ...['background', 'stream_options', 'max_tool_calls'],
+  ]),
 }
 
 function passedHeaders(headers: IncomingHttpHeaders, { names, prefixes }: Passed): Record<string, string> {

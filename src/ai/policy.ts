@@ -1,5 +1,6 @@
 // What all routes that ask a model have in common, whoever's API they speak: their policy, and how their replies are described.
 import type { Described } from '#platform/http/openapi.ts'
+import { ANSWER_HEADERS } from './attempt-log.ts'
 
 export const AI_POLICY = {
   access: 'user-or-key',
@@ -9,6 +10,18 @@ export const AI_POLICY = {
   bodies: 'packed',
   passesOn: true,
 } as const
+
+const COST = {
+  'X-Latchkey-Cost-Usd': {
+    description: 'US dollars, by the price list; absent of a stream.',
+    schema: { type: 'string' },
+  },
+}
+
+/** Of a reply in which a model answers. */
+export const ANSWERED = { ...ANSWER_HEADERS, ...COST }
+/** Of a reply for which vendors were asked, whoever answers it. */
+export const CHARGED = COST
 
 /** In the description alone: no schema serialises the reply, so that whatever a vendor says in it passes. */
 export function replying(schema: object, { parameters, headers }: Extras = {}): { described: Described } {

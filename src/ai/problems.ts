@@ -41,7 +41,7 @@ export const aiProblem = Problem.define({
   vendor_overloaded: [503, "Vendor '{vendor}' is overloaded or limits requests; retry in {seconds} seconds"],
   vendor_timeout: [
     504,
-    "Vendor '{vendor}' did not answer in time; you may retry",
+    "Vendor '{vendor}' did not answer in time; you may retry. Tried: {tried}",
     { advice: 'Try again, or ask another model.' },
   ],
   vendor_failed: [
@@ -53,6 +53,11 @@ export const aiProblem = Problem.define({
     502,
     "Vendor '{vendor}' refused this service's access; a retry will not help",
     { advice: 'Whoever runs the service looks at the vendor’s key and account.' },
+  ],
+  vendor_sandbox_closed: [
+    503,
+    '{reason}',
+    { advice: 'The operator sets BASE_URL or NODE_ENV and restarts the service.', alias: 'sandbox_closed' },
   ],
   model_switched_off: [
     503,

@@ -3,10 +3,12 @@ import { ofVendor, type Route } from '#models/catalogue.ts'
 import { attempt } from './attempts.ts'
 import { type EmbeddingTally, type Recorded, recordTallied } from './embeddings.ts'
 import { tokensOfBytes } from './estimate.ts'
-import type { Gateway } from './gateway.ts'
+import type { Endpoint, Gateway } from './gateway.ts'
+import { patienceOf } from './patience.ts'
 import { aiProblem } from './problems.ts'
 import { requireConfigured, requireOn } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
+import type { AnswerLimits } from './vendors/exchange.ts'
 
 export type RerankCall = {
   first: Route
@@ -41,11 +43,13 @@ async function ask(
   const before = attemptLog.attempts
   attemptLog.promptTokens = guess
   try {
-    const { result } = await attempt(gateway, [first], signal, attemptLog, (_route, { target }) =>
-      gateway.wire
-        .send(target, (target.vendor.rerank ?? reranker).shape(model, query, documents), signal, attemptLog)
-        .then((body) => reranker.readAnswer(body, documents.length)),
-    )
+    const ask = (_route: Route, { target }: Endpoint, limits: AnswerLimits) => {
+      const request = (target.vendor.rerank ?? reranker).shape(model, query, documents)
+      return gateway.wire
+        .send(target, request, signal, attemptLog, limits)
+        .then((body) => reranker.readAnswer(body, documents.length))
+    }
+    const { result } = await attempt(gateway, [first], signal, attemptLog, ask, patienceOf(gateway.config))
     tally.model = result.model
     tally.promptTokens = result.promptTokens ?? guess
     tally.isEstimated = result.promptTokens === null

@@ -5,11 +5,11 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { answered } from './answer.ts'
-import { cacheParameters } from './cached-reply.ts'
+import { callParameters } from './cached-reply.ts'
 import { CALL_TAGS, originOf } from './call-origin.ts'
 import type { Gateway, GatewayCall } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
-import { AI_POLICY } from './policy.ts'
+import { AI_POLICY, ANSWERED } from './policy.ts'
 import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
 import {
   ErrorEvent,
@@ -109,7 +109,11 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ content: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config: { ...AI_POLICY, events: EVENTS, described: { parameters: cacheParameters } },
+      config: {
+        ...AI_POLICY,
+        events: EVENTS,
+        described: { parameters: callParameters, replies: { 200: { description: 'Done.', headers: ANSWERED } } },
+      },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -148,7 +152,10 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ completion: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config: { ...AI_POLICY, described: { parameters: cacheParameters } },
+      config: {
+        ...AI_POLICY,
+        described: { parameters: callParameters, replies: { 200: { description: 'Done.', headers: ANSWERED } } },
+      },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {

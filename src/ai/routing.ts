@@ -9,6 +9,7 @@ import {
   isAllowed,
   isOfKey,
   isOfPlan,
+  knownModel,
   type ModelAccess,
   ofVendor,
   type Route,
@@ -20,6 +21,7 @@ import {
 } from '#models/catalogue.ts'
 import { invalid } from '#platform/problems.ts'
 import type { Config, VendorConfig } from '#src/config.ts'
+import { dearestPrice } from './cost.ts'
 import { aiProblem } from './problems.ts'
 import type { SwitchedOff } from './switched-off.ts'
 
@@ -72,20 +74,46 @@ function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
 }
 
 /**
- * Where plan or key leave out what is usual, or it is switched off: the first that they have, in the order in which the key
- * names them, or the plan.
+ * Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. Where
+ * the usual is switched off, its stand-in.
  */
 function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: readonly VendorConfig[]): Route {
-  if (routesBehind(ai, usual).some((route) => isOpen(ai, access, route))) return usual
+  const behind = routesBehind(ai, usual)
+  if (behind.some((route) => isOpen(ai, access, route))) return usual
+  if (behind.some((route) => isAllowed(ai, access, route))) return standIn(ai, access, usual, vendors) ?? usual
   const configured = vendors.filter((vendor) => vendor.apiKey !== null)
   const open = configured.flatMap(chatRoutes).filter((route) => isOpen(ai, access, route))
   for (const allowance of [...allowancesOf(ai, access.models ?? []), ...(ai.allow.get(access.tier) ?? [])]) {
     const found = open.find(({ vendor, model }) => covers(allowance, vendor, [model]))
     if (found !== undefined) return found
   }
-  // No list leaves it out: it is switched off, and the next vendor answers, but no sandbox for a real one.
-  const isPlayed = ofVendor(ai.vendors, usual.vendor).sandboxed
-  return open.find(({ vendor }) => isPlayed || !ofVendor(ai.vendors, vendor).sandboxed) ?? usual
+  return usual
+}
+
+/**
+ * Returns what answers in place of a default that is switched off: the first of LLM_FALLBACKS, or the same vendor's model
+ * whose price is nearest and in no part higher. Null: calls without a model are refused until the operator decides.
+ */
+function standIn(ai: AiConfig, access: ModelAccess, usual: Route, vendors: readonly VendorConfig[]): Route | null {
+  const maker = ofVendor(ai.vendors, usual.vendor)
+  const fallback = ai.fallbacks.find((route) => {
+    const vendor = vendors.find(({ name }) => name === route.vendor)
+    const isUsable = vendor !== undefined && vendor.apiKey !== null && (maker.sandboxed || !vendor.sandboxed)
+    return isUsable && isOpen(ai, access, route)
+  })
+  if (fallback !== undefined) return fallback
+  if (maker.apiKey === null) return null
+  const limit = priceNear(ai, usual)
+  const cheaper = chatRoutes(maker).flatMap((route) => {
+    const price = knownModel(ai, route.vendor, route.model)?.price
+    const isDearer = !price || price.input > limit.input || price.output > limit.output
+    return isDearer || !isOpen(ai, access, route) ? [] : [{ route, sum: price.input + price.output }]
+  })
+  return cheaper.sort((one, other) => other.sum - one.sum)[0]?.route ?? null
+}
+
+function priceNear(ai: AiConfig, { vendor, model }: Route) {
+  return knownModel(ai, vendor, model)?.price ?? dearestPrice(ai, vendor)
 }
 
 function chatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {

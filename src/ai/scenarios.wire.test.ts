@@ -142,7 +142,12 @@ const SCENARIOS: Scenario[] = [
   },
 ]
 
-const QUICK = { AI_CONNECT_TIMEOUT_MS: '500', AI_FIRST_BYTE_TIMEOUT_MS: '1500', AI_IDLE_TIMEOUT_MS: '1200' }
+const QUICK = {
+  AI_CONNECT_TIMEOUT_MS: '500',
+  AI_DEADLINE_MS: '4000',
+  AI_HEADERS_TIMEOUT_MS: '1500',
+  AI_IDLE_TIMEOUT_MS: '1200',
+}
 
 async function setting(t: TestContext, name: Name, baseUrl?: string) {
   const first = await mockVendor(t)
@@ -153,7 +158,7 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
   const app = await testApp(t, {
     env: {
       // A vendor that takes no connection at all is given more time to the first byte than to the connection.
-      ...(baseUrl === undefined ? QUICK : { ...QUICK, AI_FIRST_BYTE_TIMEOUT_MS: '5000' }),
+      ...(baseUrl === undefined ? QUICK : { ...QUICK, AI_DEADLINE_MS: '9000', AI_HEADERS_TIMEOUT_MS: '5000' }),
       ...first.env[name],
       ...second.env[other],
       ...(baseUrl === undefined ? {} : { [base]: baseUrl }),

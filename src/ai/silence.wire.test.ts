@@ -22,14 +22,17 @@ function impatient(app: TestApp) {
   app.service.ai.gateway.silenceMs = 40
 }
 
-test('the time-outs are five seconds to connect, ten minutes to think and two between the words', () => {
+test('the limits are five seconds to connect, thirty to a stream’s head, ten minutes to think and two between the words', () => {
   const { ai } = readConfig({})
-  assert.deepEqual([ai.connectTimeoutMs, ai.firstByteTimeoutMs, ai.idleTimeoutMs], [5_000, 600_000, 120_000])
+  assert.deepEqual(
+    [ai.connectTimeoutMs, ai.headersTimeoutMs, ai.deadlineMs, ai.idleTimeoutMs, ai.attemptsMax],
+    [5_000, 30_000, 600_000, 120_000, 10],
+  )
 })
 
 test('silence before an answer is thinking, whatever came before: only between its words is it a broken line', async (t) => {
   const thinking = async (model: string) => {
-    const { vendor, ada } = await setting(t, { AI_FIRST_BYTE_TIMEOUT_MS: '20000', AI_IDLE_TIMEOUT_MS: '400' })
+    const { vendor, ada } = await setting(t, { AI_DEADLINE_MS: '20000', AI_IDLE_TIMEOUT_MS: '400' })
     const ask = (stream: boolean) => ada.post('/v1/chat/completions', { model, messages: HI, stream })
     for (const step of [thinks(900, 'thought over'), after(900, says('thought over'))]) {
       vendor.play(step)

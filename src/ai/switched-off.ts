@@ -7,7 +7,7 @@ import type { LiveSwitches } from '#switches/live.ts'
 /** Why a route is off; null: it is on. */
 export type SwitchedOff = (route: Route) => { kind: 'model' | 'vendor'; reason: string } | null
 
-export function createSwitchedOff(ai: Config['ai'], live: LiveSwitches): SwitchedOff {
+export function createSwitchedOff(ai: Config['ai'], live: Pick<LiveSwitches, 'reasonFor' | 'models'>): SwitchedOff {
   /** By the list that it was made of: patterns and all names in small letters beside those as they were written. */
   let compiled: { from: readonly string[]; words: { switched: string; list: readonly string[] }[] } = {
     from: [],

@@ -55,7 +55,7 @@ test('another vendor may still answer after a silence, and a client may leave in
 test('a vendor that took the prompt and never answered bills it: the guess is recorded', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
-    env: { ...vendor.env.openai, AI_FIRST_BYTE_TIMEOUT_MS: '400', AI_IDLE_TIMEOUT_MS: '400' },
+    env: { ...vendor.env.openai, AI_DEADLINE_MS: '400', AI_IDLE_TIMEOUT_MS: '400' },
   })
   const ada = await app.as('ada', { tier: 'pro' })
   vendor.play(silent)
@@ -83,7 +83,7 @@ test('where another answers instead, its tokens are told and both are paid', asy
       ...first.env.openai,
       ...second.env.anthropic,
       LLM_FALLBACKS: 'anthropic/claude-haiku-5-5',
-      AI_FIRST_BYTE_TIMEOUT_MS: '400',
+      AI_DEADLINE_MS: '400',
     },
   })
   const ada = await app.as('ada', { tier: 'pro' })

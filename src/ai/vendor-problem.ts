@@ -1,9 +1,9 @@
 // What a caller reads of a vendor's failure: one Problem for each kind, in the contract's words.
 // The vendor's own words go out only where the request was at fault; all else is in the log, for the operator.
 import type { Log } from '#platform/telemetry/log.ts'
-import { type AttemptLog, answerHeaders } from './attempt-log.ts'
+import { type AttemptLog, answerHeaders, joinedSteps } from './attempt-log.ts'
 import { aiProblem } from './problems.ts'
-import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor-error.ts'
+import { CONTEXT_EXCEEDED, SANDBOX_CLOSED, VendorError } from './vendors/vendor-error.ts'
 
 /** What is no vendor's failure passes as it is. */
 export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog: AttemptLog): unknown {
@@ -20,7 +20,7 @@ export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog:
       headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 5_000) / 1_000)))
       return aiProblem('vendor_overloaded', { vendor, seconds: headers['Retry-After'] }, options)
     case 'timeout':
-      return aiProblem('vendor_timeout', { vendor }, options)
+      return aiProblem('vendor_timeout', { vendor, tried: joinedSteps(attemptLog) }, options)
     case 'unknown-model':
       return aiProblem('model_not_found', { vendor, reason }, options)
     case 'refused': {
@@ -35,6 +35,7 @@ export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog:
     case 'unauthorized':
       // Understood by OpenAI's clients, which otherwise repeat a 502.
       headers['x-should-retry'] = 'false'
+      if (error.code === SANDBOX_CLOSED) return aiProblem('vendor_sandbox_closed', { reason }, options)
       return aiProblem('vendor_unauthorized', { vendor }, options)
     default:
       return aiProblem('vendor_failed', { vendor }, options)

@@ -26,7 +26,10 @@ export function createApiKeys(
     claims: hasKeyPrefix,
     /** Null when the key is not valid now. */
     authenticate: verifier.verify,
-    /** Who asked for what runs in the background; null where they, or their key, are there no more. */
+    /**
+     * Returns the caller on whose behalf a background job runs; null when the user or their key is
+     * gone.
+     */
     callerNow: (asker: Pick<Caller, 'userId' | 'keyId'>) => callerNow(platform, asker),
     /** The user's live keys that have a budget in dollars. */
     budgets: (userId: string) => keyBudgets(platform, userId),

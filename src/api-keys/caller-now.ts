@@ -1,9 +1,12 @@
-/** Who asked for what goes on without a request, as they are now: work that was queued must not outlive a plan, a key or an account. */
+/**
+ * Callers of background work, as they are now: queued work must not outlive a plan, a key or an
+ * account.
+ */
 import './tables.ts'
-import { findUser } from '#identity/users.ts'
+import { findUser, slicesOf } from '#identity/users.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
-import { budgetOf, rateOf } from './keys.ts'
+import { getBudget, getRate } from './keys.ts'
 
 /** Null: the account is gone, or the key is revoked or expired. */
 export async function callerNow(
@@ -17,6 +20,7 @@ export async function callerNow(
     email: user.email,
     sessionId: null,
     tier: user.subscription_tier,
+    slices: slicesOf(user),
     isActive: user.is_active,
     isVerified: user.is_verified,
     isSuperuser: false,
@@ -34,7 +38,7 @@ export async function callerNow(
     keyId,
     scopes: key.scopes_json,
     models: key.models_json,
-    rate: rateOf(key),
-    budget: budgetOf(key),
+    rate: getRate(key),
+    budget: getBudget(key),
   }
 }

@@ -1,4 +1,5 @@
-// A key's limits at creation and by PATCH: what each of them refuses, that a change holds at once, and what the key itself is told.
+// A key's limits at creation and by PATCH: each limit's refusals, immediate effect of a change, and
+// the limits shown to the key.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { hasScope } from '#platform/http/access-control.ts'
@@ -101,12 +102,12 @@ test('a key is used from its networks alone, by the address that the proxy in fr
       [403, { detail: `This API key may not be used from ${seen}`, code: 'address_not_allowed' }],
     )
   }
-  // What the client itself has put before the proxy's word counts for nothing.
+  // Addresses that the client adds before the proxy's are ignored.
   assert.equal((await from('203.0.113.7, 198.51.100.9')).status, 403)
   const openAi = await post('/v1/chat/completions', { model: 'gpt-6-luna', ...HI }, { 'x-forwarded-for': '192.0.2.1' })
   assert.deepEqual([openAi.status, openAi.body.error.code], [403, 'address_not_allowed'])
 
-  // A thief's calls used up none of the three that the owner has a minute, and are limited themselves.
+  // A thief's calls use none of the owner's three calls a minute and have a separate limit.
   for (const address of ['203.0.113.7', '2001:db8:1::7', '::ffff:203.0.113.8']) {
     assert.equal((await from(address)).status, 200, address)
   }
@@ -120,7 +121,7 @@ test('a key is used from its networks alone, by the address that the proxy in fr
   assert.equal((await from('192.0.2.1')).status, 200)
 })
 
-test('networks are told from other texts, and hold what they say', () => {
+test('networks are recognized among other texts and contain the right addresses', () => {
   for (const good of ['10.0.0.1', '0.0.0.0/0', '10.1.2.3/8', '::1', '::/0', '2001:DB8::/32', '2001:db8::1/128']) {
     assert.ok(isNetwork(good), good)
   }
@@ -197,7 +198,7 @@ test('a scope holds its parts, and nothing that only begins like it', () => {
   assert.ok(!hasScope(['rag:read'], 'rag') && !hasScope(['ai'], 'rag:read') && !hasScope(['ra'], 'rag'))
 })
 
-test('a key is told what it may do, what is left, and when that begins anew; a JWT is not', async (t) => {
+test('a key can read its rights, its remaining limits and their renewal; a JWT cannot', async (t) => {
   const { app, ada, get, post } = await setting(t, LIMITS)
   assert.equal((await post('/api/ai/chat', HI)).status, 200)
   const { status, body } = await get('/api/api-keys/self')

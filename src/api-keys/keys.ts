@@ -1,7 +1,9 @@
-// API keys: stored only as keyed hashes; one that is revoked stays as long as the usage that it made, which names it. The secret
-// leaves this room once, from issueKey or rotateKey; every change tells all nodes.
+// API keys: stored only as keyed hashes; one that is revoked stays as long as the usage that it
+// made, which names it. Only issueKey and rotateKey return the secret; every change is announced to
+// all nodes.
 import './tables.ts'
 import type { Selectable } from 'kysely'
+import type { AuditAction } from '#audit/actions.ts'
 import { recordAudit } from '#audit/audit.ts'
 import { notifyOwner } from '#identity/notify-owner.ts'
 import { lockSessionUser, type SessionRef } from '#identity/sessions/sessions.ts'
@@ -79,7 +81,7 @@ export async function issueKey(
         hash: keyHash(deps, secret),
         key_prefix: secret.slice(0, PREFIX_LENGTH),
         is_active: true,
-        ...columnsOf(settings),
+        ...buildColumns(settings),
         created_at: clock.now(),
         last_used_at: null,
         revoked_at: null,
@@ -113,18 +115,19 @@ export async function ownerOfKey(db: Db, id: string): Promise<string | null> {
   return key?.user_id ?? null
 }
 
-/** What is left out stays. */
+/** Omitted fields stay unchanged. */
 export type KeyChange = { [Setting in keyof KeySettings]?: KeySettings[Setting] | undefined }
 
 /**
- * A key that has ended stays so: only its name can be changed, since a new one counts among those that a user may have.
- * @throws Problem 401 when the session that asks for more than a name has ended, 404 when the user has no such key, 409 when
- * it is no longer active, 422 when it would end at once.
+ * An inactive key stays inactive. Only its name can be changed, because an active key counts
+ * towards the user's maximum.
+ * @throws Problem 401 when a change of more than the name comes from an ended session, 404 when the
+ * user has no such key, 409 when it is no longer active, 422 when it would end at once.
  */
 export async function changeKey(deps: KeyDeps, session: SessionRef, id: string, change: KeyChange): Promise<ApiKey> {
   const { db, bus, clock } = deps
   const { userId } = session
-  const columns = columnsOf(change)
+  const columns = buildColumns(change)
   const { name, ...limits } = columns
   const isOfLimits = Object.keys(limits).length > 0
   requireFuture(deps, change.expiresAt ?? null)
@@ -150,7 +153,7 @@ export async function changeKey(deps: KeyDeps, session: SessionRef, id: string, 
 }
 
 /** The columns of those settings that are given. */
-function columnsOf<S extends KeyChange>(settings: S) {
+function buildColumns<S extends KeyChange>(settings: S) {
   const { name, expiresAt, scopes, models, addresses, rate, monthlyTokens, budget } = settings
   return {
     ...(name === undefined ? {} : { name }),
@@ -176,12 +179,12 @@ function isLive({ is_active, expires_at }: ApiKey, { ms }: Pick<KeyDeps['clock']
 }
 
 /** A key's own limit of requests. */
-export function rateOf({ rate_requests: requests, rate_seconds: seconds }: ApiKey) {
+export function getRate({ rate_requests: requests, rate_seconds: seconds }: ApiKey) {
   return requests === null || seconds === null ? null : { requests, seconds }
 }
 
 /** A key's own budgets. */
-export function budgetOf({ monthly_tokens: monthlyTokens, budget_nanos, budget_period }: ApiKey): KeyBudget | null {
+export function getBudget({ monthly_tokens: monthlyTokens, budget_nanos, budget_period }: ApiKey): KeyBudget | null {
   if (monthlyTokens === null && budget_nanos === null) return null
   const dollars = budget_nanos === null ? null : { limitNanos: budget_nanos, period: budget_period ?? 'month' }
   return { monthlyTokens, dollars }
@@ -253,9 +256,10 @@ export async function revokeKeys(
 }
 
 /**
- * A new secret for the same key: name, settings and usage stay. The old secret opens until the grace ends; one from an
- * earlier rotation ends now.
- * @throws Problem 401 when the session has ended, 404 when the user has no such key, 409 when it is revoked or expired.
+ * A new secret for the same key: name, settings and usage stay. The old secret works until the
+ * grace ends; one from an earlier rotation ends now.
+ * @throws Problem 401 when the session has ended, 404 when the user has no such key, 409 when it is
+ * revoked or expired.
  */
 export async function rotateKey(
   deps: KeyDeps,
@@ -323,7 +327,7 @@ function missing(): never {
 }
 
 /** `change`: what was set, by its columns. */
-function recordKeyAudit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: string, change?: object): Promise<void> {
+function recordKeyAudit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: AuditAction, change?: object): Promise<void> {
   return recordAudit(tx, {
     actorId: key.user_id,
     action,

@@ -1,5 +1,6 @@
 /**
- * What the management of API keys refuses. A key that is not valid as a credential is `unauthenticated`, as any other.
+ * Problems of managing API keys. A key that is not valid as a credential is `unauthenticated`, as
+ * any other.
  */
 import { Problem } from '#platform/problem.ts'
 

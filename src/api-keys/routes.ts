@@ -9,12 +9,12 @@ import {
   type ApiKey,
   changeKey,
   findKey,
+  getRate,
   issueKey,
   type KeyChange,
   type KeyDeps,
   listKeys,
   NO_LIMITS,
-  rateOf,
   revokeKey,
   rotateKey,
 } from './keys.ts'
@@ -85,7 +85,7 @@ const KeyFields = {
 const KeyView = Type.Object(KeyFields, { title: 'ApiKey' })
 const KeyCreated = Type.Object({ ...KeyFields, key: Type.String() }, { title: 'ApiKeyCreated' })
 
-/** What is left of each limit that is set, and when it begins anew. */
+/** The remainder of each limit that is set, and when it renews. */
 const KeySelf = Type.Object(
   {
     ...KeyFields,
@@ -111,7 +111,7 @@ const KeySelf = Type.Object(
 const GRACE_SECONDS_DEFAULT = 24 * 60 * 60
 const GRACE_SECONDS_MAX = 30 * 24 * 60 * 60
 
-/** What a key has used in the running period; `end` is when the next begins. */
+/** The key's usage in the current period; `end` is when the next begins. */
 export type KeyUse = (
   userId: string,
   keyId: string,
@@ -121,7 +121,7 @@ export type KeyUse = (
 export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, keyUse: KeyUse) {
   const config = { access: 'user', needs: 'api_keys' } as const
   const tags = ['api-keys']
-  const viewOf = (key: ApiKey) => keyView(key, verifier.lastUse(key))
+  const buildView = (key: ApiKey) => keyView(key, verifier.lastUse(key))
 
   app.post(
     '/api/api-keys',
@@ -139,10 +139,10 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       const { body } = request
       const { key, secret } = await issueKey(deps, callerOf(request), {
         ...NO_LIMITS,
-        ...withoutUndefined(settingsOf(body)),
+        ...withoutUndefined(parseSettings(body)),
         name: body.name,
       })
-      return reply.status(201).send({ ...viewOf(key), key: secret })
+      return reply.status(201).send({ ...buildView(key), key: secret })
     },
   )
 
@@ -157,7 +157,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       },
       config,
     },
-    async (request) => (await listKeys(deps, callerOf(request).userId)).map(viewOf),
+    async (request) => (await listKeys(deps, callerOf(request).userId)).map(buildView),
   )
 
   app.get(
@@ -169,14 +169,14 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
         summary: 'What the API key that asks may do, what is left of its limits, and when they begin anew',
         response: { 200: KeySelf },
       },
-      // A session is told that it is no key.
+      // A session gets an error that says it is not a key.
       config: { access: 'user-or-key', needs: 'api_keys', described: { security: [{ key: [] }, { key_header: [] }] } },
     },
     async (request) => {
       const { userId, keyId } = callerOf(request)
       if (keyId === null) throw apiKeyProblem('api_key_needed')
       const key = await findKey(deps.db, userId, keyId)
-      return { ...viewOf(key), left: await leftOf(deps, key, keyUse) }
+      return { ...buildView(key), left: await computeRemainder(deps, key, keyUse) }
     },
   )
 
@@ -216,9 +216,9 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
     },
     async (request) => {
       const { params, query, body } = request
-      const change: KeyChange = withoutUndefined({ ...settingsOf(body ?? {}), name: query.name ?? body?.name })
+      const change: KeyChange = withoutUndefined({ ...parseSettings(body ?? {}), name: query.name ?? body?.name })
       if (Object.keys(change).length === 0) throw invalid(['query', 'name'], 'Field required', 'missing')
-      return viewOf(await changeKey(deps, callerOf(request), params.key_id, change))
+      return buildView(await changeKey(deps, callerOf(request), params.key_id, change))
     },
   )
 
@@ -245,13 +245,13 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       const grace = (request.body as { grace_seconds?: number } | null | undefined)?.grace_seconds
       const graceMs = (grace ?? GRACE_SECONDS_DEFAULT) * 1_000
       const { key, secret } = await rotateKey(deps, callerOf(request), request.params.key_id, graceMs)
-      return { ...viewOf(key), key: secret }
+      return { ...buildView(key), key: secret }
     },
   )
 }
 
 export function keyView(key: ApiKey, lastUsedAt: string | null) {
-  const rate = rateOf(key)
+  const rate = getRate(key)
   return {
     id: key.id,
     name: key.name,
@@ -271,9 +271,9 @@ export function keyView(key: ApiKey, lastUsedAt: string | null) {
   }
 }
 
-async function leftOf({ limiter, clock }: Pick<KeyDeps, 'limiter' | 'clock'>, key: ApiKey, keyUse: KeyUse) {
+async function computeRemainder({ limiter, clock }: Pick<KeyDeps, 'limiter' | 'clock'>, key: ApiKey, keyUse: KeyUse) {
   const { user_id, id, monthly_tokens, budget_nanos, budget_period } = key
-  const rate = rateOf(key)
+  const rate = getRate(key)
   const hit = rate === null ? null : await limiter.look('key', id, rate)
   const month = monthly_tokens === null ? null : await keyUse(user_id, id, 'month')
   const spent = budget_nanos === null ? null : await keyUse(user_id, id, budget_period ?? 'month')
@@ -299,7 +299,7 @@ async function leftOf({ limiter, clock }: Pick<KeyDeps, 'limiter' | 'clock'>, ke
 type LimitsBody = Static<ReturnType<typeof Type.Object<typeof LimitsBody>>>
 
 /** @throws Problem 422 for a time or a network that is none. */
-function settingsOf(body: LimitsBody): KeyChange {
+function parseSettings(body: LimitsBody): KeyChange {
   const { budget } = body
   return {
     expiresAt: body.expires_at === undefined ? undefined : readInstant(body.expires_at),

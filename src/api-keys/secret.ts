@@ -1,5 +1,6 @@
-// The text of an API key: `lk_`, 160 random bits, whose it is, and a checksum that tells junk from a key without a look-up. Neither
-// owner nor checksum is a secret or a protection: the one leads to the owner's rows, the other saves the database from scanners and typing errors.
+// The text of an API key: `lk_`, 160 random bits, the owner, and a checksum that rejects a mistyped
+// key without a look-up. Neither owner nor checksum is a secret or a protection: the one leads to
+// the owner's rows, the other saves the database from scanners and typing errors.
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
@@ -15,14 +16,17 @@ const PATTERN = new RegExp(`^lk_[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`)
 
 export const PREFIX_LENGTH = 12
 
-/** A new key, as `lk_` and 55 letters and digits. The random ones go first: an account's keys are told apart by how they begin. */
+/**
+ * A new key, as `lk_` and 55 letters and digits. The random letters come first, because people
+ * recognize their keys by the beginning.
+ */
 export function newSecret(owner: string): string {
   const random = base62(BigInt(`0x${randomBytes(20).toString('hex')}`), RANDOM_LENGTH)
   const body = random + base62(BigInt(`0x${owner.replaceAll('-', '')}`), OWNER_LENGTH)
   return `lk_${body}${checksum(body)}`
 }
 
-/** True when the text could be a key of ours. */
+/** Returns true when the text has the form of a key. */
 export function isKeyShaped(text: string): boolean {
   if (!PATTERN.test(text)) return false
   const body = text.slice(3, 3 + BODY_LENGTH)

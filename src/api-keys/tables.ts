@@ -10,7 +10,7 @@ export type ApiKeysTable = {
   hash: string
   key_prefix: string
   is_active: boolean
-  /** What the key is confined to; null: everything that keys may do. */
+  /** The key's scopes; null: everything that keys may do. */
   scopes_json: Json<string[]> | null
   /** Names and patterns of the models that it may ask for; null: what the plan has. */
   models_json: Json<string[]> | null

@@ -1,19 +1,20 @@
-// Authentication by API key, on every AI and RAG call: no write on the way, and one read a half second at most. What
-// was read is cached for half a second, so a revocation reaches every node within one second, and this one (and all on
-// the bus) at once.
+// Authentication by API key, on every AI and RAG call: no write on the way, and one read a half
+// second at most. Rows are cached for half a second. A revocation reaches every node within one
+// second, and this node and all on the bus at once.
 import './tables.ts'
 import { USER_CHANGED } from '#identity/user-changes.ts'
-import { findUser } from '#identity/users.ts'
+import { findUser, slicesOf } from '#identity/users.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
-import { type ApiKey, budgetOf, KEYS_CHANGED, keyHash, rateOf } from './keys.ts'
+import { type ApiKey, getBudget, getRate, KEYS_CHANGED, keyHash } from './keys.ts'
 import { isKeyShaped, ownerOfSecret } from './secret.ts'
 
 type VerifierDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
 
 export type KeyVerifier = {
   /**
-   * Who calls with this key; null when it is none, revoked or expired. `fresh`: what is cached of it does not count.
+   * Returns the caller of this key; null when it is unknown, revoked or expired. `fresh`: what is
+   * cached of it does not count.
    */
   verify(secret: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
   /** When the key was last used: what the database says, or what it will say in a moment. */
@@ -44,7 +45,7 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
     const { keyId } = payload as { keyId: string }
     for (const [hash, state] of states) if (state.caller.keyId === keyId) states.delete(hash)
     hashes.clear()
-    // What is being read now may have been read before the change: it is used once and not remembered.
+    // A value that is being read now may predate the change; it is used once and not cached.
     reading.clear()
   })
 
@@ -68,14 +69,14 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
         states.delete(hash)
         reading.delete(hash)
       }
-      const state = stateOf(secret, hash)
+      const state = readState(secret, hash)
       return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
     },
     lastUse: uses.lastUse,
     close: uses.close,
   }
 
-  function stateOf(secret: string, hash: string): MaybePromise<KeyState | null> {
+  function readState(secret: string, hash: string): MaybePromise<KeyState | null> {
     const known = states.get(hash)
     if (known && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS) return known
     const running = reading.get(hash)
@@ -130,14 +131,15 @@ async function readKeyState({ db, clock }: VerifierDeps, owner: string, hash: st
       sessionId: null,
       keyId: key.id,
       tier: user.subscription_tier,
+      slices: slicesOf(user),
       isActive: user.is_active,
       isVerified: user.is_verified,
       isSuperuser: false,
       scopes: key.scopes_json,
       models: key.models_json,
       addresses: key.addresses_json,
-      rate: rateOf(key),
-      budget: budgetOf(key),
+      rate: getRate(key),
+      budget: getBudget(key),
     },
   }
 }

@@ -1,7 +1,10 @@
-// The audit log of accounts: append-only chains. An entry is written with a keyed hash of its own, in the transaction that it tells of, and
-// linked into its chain a moment later (linking.ts), so that no sign-in waits for another; who writes to the database alone can make or change
-// none; what they take away is seen by every process that had seen it linked, and by a note kept elsewhere (`audit verify NOTE`). Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so
-// that a deleted person's details can be erased while the chain still holds.
+// The audit log of accounts: append-only chains. The audit log. An entry gets a keyed hash in the
+// transaction it describes and is linked into its chain a moment later (linking.ts), so that no
+// sign-in waits for another. An intruder with write access to the database cannot forge or change
+// entries. Every process that saw an entry linked detects its removal, and so does a note kept
+// elsewhere (`audit verify NOTE`). Persons stand in it under a pseudonym, and details are covered
+// by a salted hash alone, so that a deleted person's details can be erased while the chain still
+// holds.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import './tables.ts'
@@ -10,14 +13,14 @@ import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { prepared, preparedWrite } from '#platform/db/prepared.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
+import type { AuditAction } from './actions.ts'
 import { CHAINS } from './migrations.ts'
 
 export type AuditEvent = {
-  /** Who did it; null for the service itself. */
+  /** The actor; null for the service itself. */
   actorId: string | null
-  /** As `sign-in`, `password.changed`, `api-key.made`. */
-  action: string
-  /** What it was done to, as `api-key:ID`; a user as `user:ID`, which is stored under the pseudonym. */
+  action: AuditAction
+  /** The subject as `api-key:ID`; a user as `user:ID`, which is stored under the pseudonym. */
   subject?: string
   data?: Record<string, unknown>
   at: Instant
@@ -32,7 +35,7 @@ export function keyAudit(db: Db, key: Buffer): void {
 }
 
 /** @throws Error before `keyAudit` */
-export function keyOf(db: Db): Buffer {
+export function readKey(db: Db): Buffer {
   const key = keys.get(db.getExecutor().adapter)
   if (key === undefined) throw new Error('the audit log of this database has no key: see keyAudit')
   return key
@@ -40,19 +43,19 @@ export function keyOf(db: Db): Buffer {
 
 /** Appends an entry in the caller's transaction; it waits for nobody. */
 export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
-  const actor = event.actorId === null ? null : await pseudonymOf(tx, event.actorId)
+  const actor = event.actorId === null ? null : await ensurePseudonym(tx, event.actorId)
   const subjectUser = event.subject?.startsWith('user:') ? event.subject.slice('user:'.length) : null
-  const subject = subjectUser === null ? (event.subject ?? null) : `user:${await pseudonymOf(tx, subjectUser)}`
+  const subject = subjectUser === null ? (event.subject ?? null) : `user:${await ensurePseudonym(tx, subjectUser)}`
 
-  // What is done to a person, and by them, mostly stands in one chain, in its order.
-  const chain = chainOf(subjectUser ?? event.actorId ?? subject ?? event.action)
+  // Most entries by and about a person are in one chain, in order.
+  const chain = chooseChain(subjectUser ?? event.actorId ?? subject ?? event.action)
   const details = event.data === undefined ? null : JSON.stringify(event.data)
   const salt = randomBytes(16).toString('base64url')
   const entry = {
     ...{ chain, id: nextId(), at: event.at, actor, action: event.action, subject },
-    commitment: commitmentOf(salt, details),
+    commitment: computeCommitment(salt, details),
   }
-  const mark = markOf(keyOf(tx), entry)
+  const mark = computeMark(readKey(tx), entry)
   await append(tx, chain, entry.id, entry.at, actor, entry.action, subject, entry.commitment, salt, details, mark)
 }
 
@@ -66,11 +69,13 @@ const append = preparedWrite(
   10,
 )
 
-const chainOf = (about: string) => (createHash('sha256').update(about).digest()[0] ?? 0) % CHAINS
+const chooseChain = (about: string) => (createHash('sha256').update(about).digest()[0] ?? 0) % CHAINS
 
 let lastUs = 0
 
-/** In the order in which this process wrote them, which the time of the clock does not tell within a millisecond. */
+/**
+ * The order in which this process wrote them; timestamps do not order entries within a millisecond.
+ */
 function nextId(): string {
   lastUs = Math.max(lastUs + 1, Math.floor((performance.timeOrigin + performance.now()) * 1_000))
   return lastUs.toString(16).padStart(14, '0') + randomBytes(8).toString('hex')
@@ -87,8 +92,8 @@ export type AuditVerdict =
 const PAGE = 1_000
 
 /**
- * Walks all chains. The end of one can be cut off unseen by whoever writes to the database, so keep the heads that this returns
- * elsewhere and pass them as `noted` the next time.
+ * Walks all chains. An intruder with write access can cut off the end of a chain. To detect that,
+ * keep the returned heads elsewhere and pass them as `noted` the next time.
  */
 export async function verifyAudit(db: Db, noted: readonly AuditHead[] = []): Promise<AuditVerdict> {
   const known = await db.selectFrom('audit_heads').selectAll().orderBy('chain').execute()
@@ -110,7 +115,7 @@ export async function verifyAudit(db: Db, noted: readonly AuditHead[] = []): Pro
   if (stray !== null) return { intact: false, ...stray }
   const unlinked = { entries: 0, since: null as Instant | null }
   for await (const row of unlinkedEntries(db)) {
-    const reason = await ownFaultOf(db, keyOf(db), row)
+    const reason = await findOwnFault(db, readKey(db), row)
     if (reason !== null) return { intact: false, chain: row.chain, position: row.id, reason }
     unlinked.entries++
     unlinked.since ??= row.at
@@ -122,7 +127,7 @@ export async function verifyAudit(db: Db, noted: readonly AuditHead[] = []): Pro
 async function* unlinkedEntries(db: Db): AsyncGenerator<Entry> {
   let after = { at: EVER, id: '' }
   for (;;) {
-    const rows = await unlinkedAfter(db, after, PAGE).execute()
+    const rows = await selectUnlinked(db, after, PAGE).execute()
     yield* rows
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
@@ -133,8 +138,8 @@ async function* unlinkedEntries(db: Db): AsyncGenerator<Entry> {
 /** Before everything. */
 export const EVER: Instant = '0001-01-01T00:00:00.000Z'
 
-/** What stands in no chain yet, the oldest first. */
-export function unlinkedAfter(db: Db, { at, id }: { at: Instant; id: string }, limit: number) {
+/** Returns entries that are in no chain yet, the oldest first. */
+export function selectUnlinked(db: Db, { at, id }: { at: Instant; id: string }, limit: number) {
   return db
     .selectFrom('audit_log')
     .selectAll()
@@ -187,7 +192,7 @@ async function verifyChain(
   noted: AuditHead | undefined,
 ): Promise<{ entries: number } | Broken> {
   const { chain, start } = head
-  const key = keyOf(db)
+  const key = readKey(db)
   if (!isSealed(key, head)) return { position: start, reason: FALSE_START }
   let position = start
   let previous = head.start_hash
@@ -197,13 +202,13 @@ async function verifyChain(
       .selectAll()
       .where('chain', '=', chain)
       .where('position', '>', position)
-      // What others append meanwhile is left to the next time.
+      // Entries appended in the meantime are left to the next time.
       .where('position', '<=', head.position)
       .orderBy('position')
       .limit(PAGE)
       .execute()
     for (const row of rows) {
-      const reason = await faultOf(db, key, row, { position, previous })
+      const reason = await findFault(db, key, row, { position, previous })
       if (reason !== null) return { position: position + 1, reason }
       position++
       previous = row.hash ?? ''
@@ -218,14 +223,14 @@ async function verifyChain(
   return { entries: position - start }
 }
 
-async function faultOf(
+async function findFault(
   db: Db,
   key: Buffer,
   row: Entry,
   { position, previous }: { position: number; previous: string },
 ): Promise<string | null> {
   if (row.position !== position + 1) return 'the entry is missing'
-  const reason = await ownFaultOf(db, key, row)
+  const reason = await findOwnFault(db, key, row)
   if (reason !== null) return reason
   return linkHash(key, { ...row, position: row.position, previous }) === row.hash
     ? null
@@ -233,19 +238,21 @@ async function faultOf(
 }
 
 /** Of the entry by itself, linked or not. */
-async function ownFaultOf(db: Db, key: Buffer, row: Entry): Promise<string | null> {
-  if (markOf(key, row) !== row.mark) return 'its content was changed'
-  if (row.salt !== null && commitmentOf(row.salt, row.details) !== row.commitment) return 'its details were changed'
+async function findOwnFault(db: Db, key: Buffer, row: Entry): Promise<string | null> {
+  if (computeMark(key, row) !== row.mark) return 'its content was changed'
+  if (row.salt !== null && computeCommitment(row.salt, row.details) !== row.commitment)
+    return 'its details were changed'
   if (row.salt === null && row.details !== null) return 'it has details without a salt'
   if (row.salt === null && !(await someoneIsGone(db, row))) return 'its details were erased'
   return null
 }
 
 /**
- * Takes the oldest entries away, chain by chain, up to SLICE_ROWS of all, and seals where each chain begins now: what stays is
- * verified from there. So nothing goes that is not verified: a changed date would have it removed, and signed for.
- * @throws Error when nothing else is left to take: chains that are broken stay as they are.
- * @returns how many went.
+ * Removes the oldest entries of the chains, up to SLICE_ROWS in total, and seals where each chain
+ * begins now: the rest is verified from there. Only verified entries are removed. Otherwise a
+ * forged date would remove an entry, and the seal would confirm it.
+ * @throws Error when only broken chains are left; those stay as they are.
+ * @returns the number of removed entries.
  */
 export async function cutChainsSlice(db: Db, before: Instant): Promise<number> {
   const old = await db
@@ -278,7 +285,7 @@ async function cutChain(db: Db, chain: number, before: Instant, most: number): P
       tx,
       tx.selectFrom('audit_heads').selectAll().where('chain', '=', chain),
     ).executeTakeFirstOrThrow()
-    const key = keyOf(tx)
+    const key = readKey(tx)
     if (!isSealed(key, head)) return { position: head.start, reason: FALSE_START }
     const rows = await tx
       .selectFrom('audit_log')
@@ -288,10 +295,10 @@ async function cutChain(db: Db, chain: number, before: Instant, most: number): P
       .orderBy('position')
       .limit(most)
       .execute()
-    const kept = rows.findIndex(({ at }) => at >= before)
+    const firstKept = rows.findIndex(({ at }) => at >= before)
     let last = { position: head.start, previous: head.start_hash }
-    for (const row of kept < 0 ? rows : rows.slice(0, kept)) {
-      const reason = await faultOf(tx, key, row, last)
+    for (const row of firstKept < 0 ? rows : rows.slice(0, firstKept)) {
+      const reason = await findFault(tx, key, row, last)
       if (reason !== null) return { position: last.position + 1, reason }
       last = { position: last.position + 1, previous: row.hash ?? '' }
     }
@@ -314,9 +321,9 @@ async function cutChain(db: Db, chain: number, before: Instant, most: number): P
 
 export type AuditEntry = { at: Instant; action: string; subject: string | null; data: unknown }
 
-/** What a user did or had done to them, newest first; for the export. */
-export async function auditOf(db: Db, userId: string): Promise<AuditEntry[]> {
-  const person = await personOf(db, userId)
+/** Returns the entries by and about a user, newest first, for the export. */
+export async function collectAudit(db: Db, userId: string): Promise<AuditEntry[]> {
+  const person = await findPseudonym(db, userId)
   if (person === undefined) return []
   const rows = await db
     .selectFrom('audit_log')
@@ -329,7 +336,7 @@ export async function auditOf(db: Db, userId: string): Promise<AuditEntry[]> {
 }
 
 /** The name that a user's entries stand under; undefined where there are none. */
-export async function personOf(db: Db, userId: string): Promise<string | undefined> {
+export async function findPseudonym(db: Db, userId: string): Promise<string | undefined> {
   const row = await db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', userId).executeTakeFirst()
   return row?.pseudonym
 }
@@ -378,7 +385,7 @@ async function someoneIsGone(db: Db, { actor, subject }: { actor: string | null;
 
 const knownPseudonym = prepared((db) => db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', ''), 1)
 
-async function pseudonymOf(tx: Db, userId: string): Promise<string> {
+async function ensurePseudonym(tx: Db, userId: string): Promise<string> {
   const known = await knownPseudonym(tx, userId)
   if (known) return known.pseudonym
   const row = await tx
@@ -396,7 +403,7 @@ async function pseudonymOf(tx: Db, userId: string): Promise<string> {
 type Marked = Pick<Entry, 'chain' | 'id' | 'at' | 'actor' | 'action' | 'subject' | 'commitment'>
 
 /** Of an entry alone: without the key nobody can make or change one. */
-export function markOf(key: Buffer, { chain, id, at, actor, action, subject, commitment }: Marked): string {
+export function computeMark(key: Buffer, { chain, id, at, actor, action, subject, commitment }: Marked): string {
   return keyed(key, ['entry', chain, id, at, actor, action, subject, commitment])
 }
 
@@ -422,7 +429,7 @@ function keyed(key: Buffer, content: unknown[]): string {
   return createHmac('sha256', key).update(JSON.stringify(content)).digest('base64url')
 }
 
-const commitmentOf = (salt: string, details: string | null) =>
+const computeCommitment = (salt: string, details: string | null) =>
   createHash('sha256')
     .update(JSON.stringify([salt, details]))
     .digest('base64url')

@@ -7,7 +7,7 @@ import type { Tables } from '#platform/db/tables.ts'
 import { CountedPaged, countRows, nextCursor, type PageOf, PageQuery, readCursor } from '#platform/http/keyset.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
-import { personOf } from './audit.ts'
+import { findPseudonym } from './audit.ts'
 
 export const AuditPage = Type.Object({
   action: Type.Optional(Type.String({ maxLength: 100, description: 'As `sign-in.failed`' })),
@@ -39,17 +39,17 @@ export async function pageOfAudit(
   db: Db,
   { userId, action, page, limit, cursor }: Asked,
 ): Promise<Static<typeof AuditEntries>> {
-  const person = userId === undefined ? null : await personOf(db, userId)
+  const person = userId === undefined ? null : await findPseudonym(db, userId)
   if (person === undefined) return { entries: [], total: 0, page, limit, pages: 0, next_cursor: null }
-  let asked = db.selectFrom('audit_log')
-  if (action !== undefined) asked = asked.where('action', '=', action)
+  let query = db.selectFrom('audit_log')
+  if (action !== undefined) query = query.where('action', '=', action)
   // Each part is in the order of an index; what a person did to themselves stands in one of them.
   const parts =
     person === null
-      ? [asked]
+      ? [query]
       : [
-          asked.where('actor', '=', person),
-          asked
+          query.where('actor', '=', person),
+          query
             .where('subject', '=', `user:${person}`)
             .where((e) => e.or([e('actor', 'is', null), e('actor', '<>', person)])),
         ]
@@ -59,7 +59,7 @@ export async function pageOfAudit(
   const found: EntryRow[] = []
   if (offset < total) for (const part of parts) found.push(...(await newest(part, cursor, offset + limit)))
   const rows = found.sort(byTime).slice(offset, offset + limit)
-  const ids = await idsOf(db, rows)
+  const ids = await findIds(db, rows)
   const entries = rows.map(({ actor, subject, details, ...row }) => ({
     ...row,
     actor_id: actor === null ? null : (ids.get(actor) ?? null),
@@ -81,7 +81,7 @@ function newest(
 ): Promise<EntryRow[]> {
   let query = part
   if (cursor !== undefined) {
-    const { at, id } = placeOf(cursor)
+    const { at, id } = parseCursor(cursor)
     query = query.where((e) => e(e.refTuple('at', 'id'), '<', e.tuple(at, id)))
   }
   return query
@@ -94,20 +94,20 @@ function newest(
 
 const byTime = (a: EntryRow, b: EntryRow) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1)
 
-function placeOf(cursor: string) {
+function parseCursor(cursor: string) {
   const { at, id } = readCursor(cursor)
   if (!/^[\da-f]{30}$/.test(id)) throw invalid(['query', 'cursor'], 'Unknown cursor')
   return { at, id }
 }
 
 /** User ids by pseudonym, of those who are still there. */
-async function idsOf(
+async function findIds(
   db: Db,
   rows: { actor: string | null; subject: string | null }[],
 ): Promise<ReadonlyMap<string, string>> {
   const names = rows.flatMap(({ actor, subject }) => [actor, subject?.startsWith('user:') ? subject.slice(5) : null])
-  const wanted = [...new Set(names.filter((name) => name !== null))]
-  if (wanted.length === 0) return new Map()
-  const found = await db.selectFrom('audit_persons').selectAll().where('pseudonym', 'in', wanted).execute()
+  const distinctNames = [...new Set(names.filter((name) => name !== null))]
+  if (distinctNames.length === 0) return new Map()
+  const found = await db.selectFrom('audit_persons').selectAll().where('pseudonym', 'in', distinctNames).execute()
   return new Map(found.map((row) => [row.pseudonym, row.user_id]))
 }

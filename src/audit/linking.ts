@@ -1,6 +1,7 @@
 /**
- * Links what was recorded into the chains of the audit log, after the fact and in slices: a transaction that records waits for nobody, and an
- * entry is covered by its chain a second later. Every process that runs jobs does it; a chain is one's at a time.
+ * Links recorded entries into the chains of the audit log afterwards, in slices. A recording
+ * transaction waits for nobody, and a chain covers its entry a second later. Every process that
+ * runs jobs does it; a chain is one's at a time.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
@@ -10,7 +11,7 @@ import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import type { Room } from '#platform/room.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { type Entry, EVER, keyOf, linkHash, markOf, unlinkedAfter } from './audit.ts'
+import { computeMark, type Entry, EVER, linkHash, readKey, selectUnlinked } from './audit.ts'
 
 const EVERY_MS = 1_000
 /** How long an end waits for the last entries to be linked. */
@@ -33,21 +34,21 @@ export async function linkEntries(db: Db): Promise<{ forged: number; setBack: nu
 export function createLinking({ db, log }: { db: Db; log: Log }): Required<Pick<Room, 'start' | 'close'>> {
   let timer: NodeJS.Timeout | null = null
   let running: Promise<void> | null = null
-  let told = { forged: 0, setBack: 0 }
+  let reported = { forged: 0, setBack: 0 }
   let hasLooked = false
   const run = async () => {
     try {
       if (!hasLooked) await lookAtHeads(db)
       hasLooked = true
       const { forged, setBack } = await linkEntries(db)
-      if (forged > told.forged)
+      if (forged > reported.forged)
         log.error({ entries: forged }, 'entries of the audit log were not written by this service: see audit verify')
-      if (setBack > told.setBack)
+      if (setBack > reported.setBack)
         log.error(
           { chains: setBack },
           'entries of the audit log were taken away: nothing more is linked into their chains',
         )
-      told = { forged, setBack }
+      reported = { forged, setBack }
     } catch (err) {
       log.warn({ err }, 'entries of the audit log were not linked; tried again in a second')
     }
@@ -64,17 +65,17 @@ export function createLinking({ db, log }: { db: Db; log: Log }): Required<Pick<
     async close() {
       if (timer === null) return
       clearInterval(timer)
-      // What a database that is away keeps waiting is linked at the next start.
+      // Entries that wait for an unreachable database are linked at the next start.
       await Promise.race([last(), wait(LAST_LINKS_MS)])
     },
   }
 }
 
 /**
- * Links up to `limit` entries, those after a moment, into their chains, in one transaction; those of a chain that another process holds are left to it.
- * One that was not written by us is linked never.
- * @returns how many there were, how many of them are none of ours, how many of their chains were set back by somebody else, and
- * the last, after which the next slice begins.
+ * Links up to `limit` entries, those after a moment, into their chains, in one transaction; those
+ * of a chain that another process holds are left to it. A forged entry is never linked.
+ * @returns the number of entries, of forged ones and of chains set back by an intruder, and the
+ * last entry, after which the next slice begins.
  */
 export async function linkSlice(
   db: Db,
@@ -82,20 +83,21 @@ export async function linkSlice(
   limit: number = SLICE_ROWS,
 ): Promise<{ seen: number; forged: number; setBack: number; last: { at: Instant; id: string } }> {
   return transaction(db, async (tx) => {
-    const isIdle = (await unlinkedAfter(tx, after, 1).execute()).length === 0
+    const isIdle = (await selectUnlinked(tx, after, 1).execute()).length === 0
     if (isIdle) return { seen: 0, forged: 0, setBack: 0, last: after }
     // Locked before the entries are read: who held a head before may have linked some of them.
     const locked = await lockHeads(tx)
-    const due = await unlinkedAfter(tx, after, limit).execute()
+    const due = await selectUnlinked(tx, after, limit).execute()
     const last = due.at(-1) ?? after
-    const reached = reachedOf(tx)
-    // What is linked behind a head that was set back would be signed anew, less what was taken away.
+    const reached = getReached(tx)
+    // Linking behind a head that was set back would sign the chain anew without the removed
+    // entries.
     const heads = new Map(
       locked.filter(({ chain, position }) => position >= (reached.get(chain) ?? 0)).map((head) => [head.chain, head]),
     )
-    const key = keyOf(tx)
+    const key = readKey(tx)
     const rows = due.filter(({ chain }) => heads.has(chain))
-    const genuine = rows.filter((row) => markOf(key, row) === row.mark)
+    const genuine = rows.filter((row) => computeMark(key, row) === row.mark)
     const moved = new Set<Head>()
     for (const row of genuine) {
       const head = heads.get(row.chain) as Head
@@ -120,7 +122,7 @@ export async function linkSlice(
 /** How far this process has seen each chain reach, by the database's adapter: a head only ever goes on. */
 const reachedBy = new WeakMap<object, Map<number, number>>()
 
-function reachedOf(db: Db): Map<number, number> {
+function getReached(db: Db): Map<number, number> {
   const { adapter } = db.getExecutor()
   const known = reachedBy.get(adapter) ?? new Map<number, number>()
   reachedBy.set(adapter, known)
@@ -130,7 +132,7 @@ function reachedOf(db: Db): Map<number, number> {
 /** Before the first link, so that what is set back from now on is seen. */
 async function lookAtHeads(db: Db): Promise<void> {
   const heads = await db.selectFrom('audit_heads').select(['chain', 'position']).execute()
-  const reached = reachedOf(db)
+  const reached = getReached(db)
   for (const { chain, position } of heads) reached.set(chain, Math.max(position, reached.get(chain) ?? 0))
 }
 

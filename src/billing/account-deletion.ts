@@ -24,7 +24,7 @@ export async function eraseBilling({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, 
   await forgetPayer(tx, userId)
 }
 
-/** Cancels what is live and closes checkouts that are still open, so that nobody pays for an account that is gone. */
+/** Cancels what is live, without credit that nobody could use, and closes checkouts that are still open, so that nobody pays for an account that is gone. */
 export async function endCustomer(deps: Pick<BillingDeps, 'processor'>, customerId: string): Promise<void> {
   const processor = requireProcessor(deps.processor)
   try {
@@ -36,7 +36,7 @@ export async function endCustomer(deps: Pick<BillingDeps, 'processor'>, customer
       .data) {
       const { status } = factsOf(subscription)
       if (status !== 'canceled' && status !== 'incomplete_expired') {
-        await cancelSubscription(deps, { subscriptionId: subscription.id })
+        await cancelSubscription(deps, { subscriptionId: subscription.id, isCredited: false, isBilled: false })
       }
     }
   } catch (error) {

@@ -12,6 +12,7 @@ import type { BillingEvent } from './billing-events.ts'
 import { noteCustomer, ownerOf } from './customers.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { sendReceipt } from './letters.ts'
 import { keepInvoice, keepInvoiceAlone, readInvoice } from './money/invoices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
@@ -32,7 +33,10 @@ export async function applyEvent(deps: BillingDeps, event: BillingEvent, settle:
   const isEnough = (present: SubscriptionFacts[] | null) => event.about === 'customer' || isAmong(event, present)
   const invoice = event.invoiceId === null ? null : await readInvoice(deps, event.invoiceId)
   const write = async (tx: Db) => {
-    if (invoice) await keepInvoice(deps, tx, invoice)
+    if (invoice) {
+      await keepInvoice(deps, tx, invoice)
+      await sendReceipt(deps, tx, user.id)
+    }
     await settle(tx)
   }
   const present = await syncUser(deps, user.id, { checkedOut, settle: { isEnough, write } })

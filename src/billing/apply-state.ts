@@ -1,6 +1,7 @@
 /**
  * Writes what a user's subscriptions amount to: the account's snapshot of the one that counts, and the user's status and tier.
- * A failed payment keeps the tier for PAST_DUE_GRACE_DAYS; when they are over, a job looks once more and closes it.
+ * A failed payment keeps the tier for PAST_DUE_GRACE_DAYS; when they are over, a job looks once more and closes it. The first payment
+ * after a trial has no grace.
  */
 import { recordAudit } from '#audit/audit.ts'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
@@ -13,6 +14,8 @@ import { keepCancellation } from './cancellations.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { sendDueLetters } from './letters.ts'
+import { hasPaid } from './money/payments.ts'
+import { writeSlices } from './paid-slices.ts'
 import { type SubscriptionState, type SubscriptionStatus, tierOf } from './subscription-state.ts'
 
 /** Carries nobody's id: whoever is due is found by the account. */
@@ -45,7 +48,8 @@ export async function applyState(
   const bought: Tier | null = tierOf(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
   const pastDueAt = pastDueSince(isSame ? account.past_due_at : null, subscription.status, at)
   const graceEnd = pastDueAt && plus(pastDueAt, deps.config.pastDueGraceDays * DAY_MS)
-  const isGraceOver = graceEnd !== null && graceEnd <= deps.clock.now()
+  const hasGrace = subscription.hadTrial !== true || (await hasPaid(tx, userId))
+  const isGraceOver = graceEnd !== null && (!hasGrace || graceEnd <= deps.clock.now())
 
   const change = {
     ...(isInvoice ? { processor_status: subscription.status } : snapshotOf(subscription)),
@@ -69,8 +73,18 @@ function pastDueSince(before: Instant | null, status: string, at: Instant): Inst
   return status === 'past_due' || status === 'unpaid' ? (before ?? at) : null
 }
 
-/** Writes status and tier to the user, where they differ from what is there. */
+/** Writes status and tier to the user, with what is paid of the allowance, where they differ from what is there. */
 export async function setStatus(
+  deps: Pick<BillingDeps, 'config' | 'clock'>,
+  tx: Db,
+  userId: string,
+  state: { status: SubscriptionStatus; tier: Tier },
+): Promise<void> {
+  await writeStatus(deps, tx, userId, state)
+  await writeSlices(deps, tx, userId)
+}
+
+async function writeStatus(
   { clock }: Pick<BillingDeps, 'clock'>,
   tx: Db,
   userId: string,

@@ -4,6 +4,7 @@
  */
 import { anyAccount } from './accounts.ts'
 import type { EventListener } from './missed-events.ts'
+import { at, idOf, listOf, number, text } from './object-reader.ts'
 
 export const INBOX_SOURCE = 'processor.billing'
 
@@ -116,29 +117,5 @@ export function billingEventOf(event: unknown): BillingEvent | null {
 }
 
 function pricesIn(items: unknown): string[] {
-  if (!Array.isArray(items)) return []
-  return items.flatMap((item) => idOf(at(item, 'price')) ?? idOf(at(item, 'plan')) ?? [])
-}
-
-/** An id, or an expanded object's id. */
-function idOf(value: unknown): string | null {
-  if (typeof value === 'string') return value === '' ? null : value
-  return text(value, 'id')
-}
-
-function at(value: unknown, ...path: string[]): unknown {
-  let inner: unknown = value
-  for (const name of path)
-    inner = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[name] : undefined
-  return inner
-}
-
-function text(value: unknown, name: string): string | null {
-  const found = at(value, name)
-  return typeof found === 'string' && found !== '' ? found : null
-}
-
-function number(value: unknown, name: string): number | null {
-  const found = at(value, name)
-  return typeof found === 'number' && Number.isFinite(found) ? found : null
+  return listOf(items).flatMap((item) => idOf(at(item, 'price')) ?? idOf(at(item, 'plan')) ?? [])
 }

@@ -69,7 +69,7 @@ test('a customer that the processor failed to make is made when it can be', asyn
   const ada = await app.as('ada')
   const checkOut = () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   const mend = failToMake(app, 'customer')
-  for (let click = 0; click < 2; click++) assert.equal((await checkOut()).status, 502)
+  for (let click = 0; click < 2; click++) assert.equal((await checkOut()).status, 503)
   mend()
   const replies = await Promise.all([checkOut(), checkOut()])
   for (const reply of replies) assert.equal(reply.status, 200, reply.text)

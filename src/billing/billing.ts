@@ -16,6 +16,7 @@ import { customersOf } from './customers.ts'
 import { type Deal, dealsOf } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { type Look, lookForDisagreements } from './disagreements.ts'
+import { REPLACE_JOB, type ReplaceWish, replaceSubscription } from './double-payments.ts'
 import { lettersOf } from './letters.ts'
 import type { EventListener } from './missed-events.ts'
 import { applyMoneyEvent, MONEY_EVENTS, MONEY_SOURCE, type MoneyEvent } from './money/money-events.ts'
@@ -35,6 +36,7 @@ import {
   reconcile,
   scheduleReconciliation,
 } from './reconciliation.ts'
+import { followPayment, REVERSAL_JOB, SUSPEND_JOB, type SuspendWish, suspendSubscription } from './reversals.ts'
 import { billingRoutes } from './routes.ts'
 import { syncUser } from './sync.ts'
 import { createTurns } from './turns.ts'
@@ -86,7 +88,7 @@ export function createBilling(
   if (client) listeners.push(MONEY_EVENTS)
   // Its list can be trusted without a secret, and others may listen where billing is not configured.
   const reader: BillingDeps = { ...deps, processor: client }
-  const followers: PaymentFollower[] = []
+  const followers: PaymentFollower[] = [(tx, payment, before) => followPayment(deps, tx, payment, before)]
   const sellers: Seller[] = []
   const reconciler: ReconcilerDeps = { ...reader, followers, listeners, sellers }
   let stop = () => {}
@@ -95,7 +97,10 @@ export function createBilling(
   inbox.handle<BillingEvent>(INBOX_SOURCE, (event, { settle }) => applyEvent(deps, event, settle))
   inbox.handle<MoneyEvent>(MONEY_SOURCE, (event, { settle }) => applyMoneyEvent(reconciler, event, settle))
   jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) => endCustomer(deps, customerId))
-  jobs.handle<CancelWish>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
+  jobs.handle<CancelWish>(CANCEL_JOB, async (job) => void (await cancelSubscription(deps, job)))
+  jobs.handle<ReplaceWish>(REPLACE_JOB, (job) => replaceSubscription({ ...deps, followers }, job))
+  jobs.handle<SuspendWish>(SUSPEND_JOB, (job) => suspendSubscription(deps, job, (userId) => syncUser(deps, userId)))
+  jobs.handle<{ userId: string }>(REVERSAL_JOB, async ({ userId }) => void (await syncUser(reader, userId)))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
   jobs.handle<{ everyone?: boolean; byClockAlone?: boolean }>(
     RECONCILE_JOB,

@@ -8,22 +8,25 @@ import { isMissing, requireProcessor } from './processor.ts'
 import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 export const CANCEL_JOB = 'billing.cancel-subscription'
-export type CancelWish = { subscriptionId: string; insteadOf?: string; isCredited?: boolean }
+export type CancelWish = { subscriptionId: string; insteadOf?: string; isCredited?: boolean; isBilled?: boolean }
 
 /**
  * `insteadOf`: only while that other one runs, so that the last one is never canceled. `isCredited`: what is left of the period is the
  * customer's, for the next invoice.
+ * `isBilled`: what waits for the next invoice is billed now. Returns whether it was ended by this call.
  */
 export async function cancelSubscription(
   { processor }: Pick<BillingDeps, 'processor'>,
-  { subscriptionId, insteadOf, isCredited = true }: CancelWish,
-): Promise<void> {
+  { subscriptionId, insteadOf, isCredited = true, isBilled = true }: CancelWish,
+): Promise<boolean> {
   const { subscriptions } = requireProcessor(processor)
   try {
-    if (insteadOf !== undefined && !isLive(await subscriptions.retrieve(insteadOf))) return
-    await subscriptions.cancel(subscriptionId, { invoice_now: true, prorate: isCredited })
+    if (insteadOf !== undefined && !isLive(await subscriptions.retrieve(insteadOf))) return false
+    await subscriptions.cancel(subscriptionId, { invoice_now: isBilled, prorate: isCredited })
+    return true
   } catch (error) {
     if (!isMissing(error)) throw error
+    return false
   }
 }
 

@@ -11,6 +11,7 @@ import { inUnits } from '#platform/money.ts'
 import { findAccount, instantOf } from './accounts.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { at, listOf, number, text } from './object-reader.ts'
 import { billingProblem } from './problems.ts'
 import { asking, requireProcessor, unlessRefused } from './processor.ts'
 import { runningSubscription } from './running.ts'
@@ -68,7 +69,7 @@ export async function previewChange(deps: BillingDeps, userId: string, priceId: 
   const processor = requireProcessor(deps.processor)
   const change = await asking(planChange(deps, userId, priceId))
   const { subscription, item, kind } = change
-  const at = Math.floor(deps.clock.ms() / 1000)
+  const prorationAt = Math.floor(deps.clock.ms() / 1000)
   const [price, invoice] = await asking(
     Promise.all([
       processor.prices.retrieve(priceId),
@@ -77,7 +78,7 @@ export async function previewChange(deps: BillingDeps, userId: string, priceId: 
             subscription: subscription.id,
             subscription_details: {
               items: [{ id: item.id, price: priceId }],
-              ...billedAt(change, at),
+              ...billedAt(change, prorationAt),
             },
           })
         : null,
@@ -89,17 +90,17 @@ export async function previewChange(deps: BillingDeps, userId: string, priceId: 
   return {
     price_id: priceId,
     tier: change.tier,
-    takes_effect: kind === 'later' ? end : instantOf(at),
+    takes_effect: kind === 'later' ? end : instantOf(prorationAt),
     due_now: inUnits(Math.max(invoice?.amount_due ?? 0, 0), currency),
     currency,
-    lines: (invoice?.lines.data ?? []).map(({ description, amount }) => ({
-      description,
-      amount: inUnits(amount, currency),
+    lines: listOf(at(invoice, 'lines')).map((line) => ({
+      description: text(line, 'description'),
+      amount: inUnits(number(line, 'amount') ?? 0, currency),
     })),
     due_later: price.unit_amount === null ? null : inUnits(price.unit_amount * (item.quantity ?? 1), currency),
-    due_later_at: kind === 'now' && isNewPeriod ? afterInterval(at, change.interval) : end,
+    due_later_at: kind === 'now' && isNewPeriod ? afterInterval(prorationAt, change.interval) : end,
     interval: change.interval,
-    proration_at: at,
+    proration_at: prorationAt,
   }
 }
 
@@ -160,6 +161,8 @@ async function planChange(deps: BillingDeps, userId: string, priceId: string): P
   if (!item) throw billingProblem('no_subscription')
 
   if (facts.cancelAtPeriodEnd) throw billingProblem('subscription_ending')
+  // The processor voids invoices from the request on: a larger plan would cost nothing.
+  if (facts.details?.pausesAt != null) throw billingProblem('subscription_pausing')
   const paidPriceId = facts.priceIds[0] ?? item.price.id
   const isPending = facts.details?.nextPriceId != null
   if (item.price.id === priceId) throw billingProblem('same_plan')

@@ -7,15 +7,15 @@ import { customerFor, customersOf, dropCustomer, readCustomerState } from './cus
 import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { readInvoices } from './invoice-list.ts'
-import { idOf } from './money/refresh.ts'
+import { idOf } from './object-reader.ts'
 import { billingProblem } from './problems.ts'
-import { asking, isMissingCustomer, requireProcessor, unlessMissing } from './processor.ts'
+import { asking, isInvalid, isMissingCustomer, requireProcessor, unlessMissing } from './processor.ts'
 import { FIRST_TRIAL } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { taxParameters } from './tax.ts'
 import { trialDaysFor } from './trials.ts'
 
-/** @throws Problem 400 `Unknown price`, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
+/** @throws Problem 400 `Unknown price`, 403 where a trial wants a verified address, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
 export async function openCheckout(
   deps: BillingDeps,
   userId: string,
@@ -31,6 +31,8 @@ export async function openCheckout(
     withCustomer(deps, userId, async (user) => {
       const account = await findAccount(deps.db, userId)
       const trialDays = await trialDaysFor(deps, plan, { user, account })
+      // Billing at once instead would charge somebody who was promised a trial.
+      if (trialDays > 0 && !user.is_verified) throw billingProblem('trial_needs_verified_email')
       const session = await processor.checkout.sessions.create({
         mode: 'subscription',
         customer: await customerFor(deps, processor, user),
@@ -96,10 +98,22 @@ export async function openPortal(deps: BillingDeps, userId: string, flow: Portal
   const opening = withCustomer(deps, userId, async (user) => {
     if (user.processor_customer_id === null) throw billingProblem('no_billing_account')
     const customer = await customerFor(deps, processor, user)
-    return processor.billingPortal.sessions.create({
-      customer,
-      return_url: `${deps.config.urls.frontend}/${page}`,
-      ...(flow === null ? {} : { flow_data: await flowData(deps, userId, flow) }),
+    const open = async (coupon: string | null) =>
+      processor.billingPortal.sessions.create({
+        customer,
+        return_url: `${deps.config.urls.frontend}/${page}`,
+        ...(flow === null ? {} : { flow_data: await flowData(deps, userId, flow, coupon) }),
+      })
+    const coupon = flow === 'cancel' ? deps.config.processor.retentionCoupon : null
+    if (coupon === null) return open(null)
+    return open(coupon).catch((error: unknown) => {
+      // Cancelling never depends on an offer.
+      if (!isInvalid(error) || isMissingCustomer(error)) throw error
+      deps.log.error(
+        { err: error, coupon },
+        'RETENTION_COUPON is refused by the processor; cancelling goes on without it',
+      )
+      return open(null)
     })
   })
   return (await asking(opening)).url
@@ -109,6 +123,7 @@ async function flowData(
   { db, config }: BillingDeps,
   userId: string,
   flow: PortalFlow,
+  coupon: string | null,
 ): Promise<Stripe.BillingPortal.SessionCreateParams.FlowData> {
   const after_completion = { type: 'redirect', redirect: { return_url: `${config.urls.frontend}/billing` } }
   if (flow === 'card') return { type: 'payment_method_update', after_completion }
@@ -116,7 +131,6 @@ async function flowData(
   const subscription = account?.subscription_id
   if (!account || !subscription || !isLive({ status: account.processor_status ?? '' }))
     throw billingProblem('no_subscription')
-  const coupon = config.processor.retentionCoupon
   const retention = coupon === null ? {} : { retention: { type: 'coupon_offer' as const, coupon_offer: { coupon } } }
   return { type: 'subscription_cancel', after_completion, subscription_cancel: { subscription, ...retention } }
 }

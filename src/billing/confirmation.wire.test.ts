@@ -182,7 +182,7 @@ suite('a bank that asks its customer to confirm', () => {
   test('a pause ends when its payment is confirmed, whatever is pressed meanwhile', async () => {
     const gina = await store.as('gina')
     await answer(await shop.pay(await open(gina), ASKS_ALWAYS), 'complete')
-    await gina.post('/api/billing/pause')
+    await shop.pause(gina)
     for (let time = 0; time < 2; time++) {
       assert.equal((await gina.post('/api/billing/resume')).status, 200)
       assert.deepEqual(await state(gina), ['past_due', 'free', 'paused', 'requires_action'])
@@ -203,7 +203,7 @@ suite('a bank that asks its customer to confirm', () => {
   test('a resumption that its payer failed at the bank is tried anew with one invoice to pay, not two', async () => {
     const iris = await store.as('iris')
     await answer(await shop.pay(await open(iris), ASKS_ALWAYS), 'complete')
-    await iris.post('/api/billing/pause')
+    await shop.pause(iris)
     await iris.post('/api/billing/resume')
     await shop.press((await toConfirm(iris)).challenge, { answer: 'fail' })
     await store.settle()
@@ -232,7 +232,7 @@ suite('a bank that asks its customer to confirm', () => {
       const paid = await shop.pay(await open(client), card)
       if (card === ASKS_ALWAYS) await answer(paid, 'complete')
       await store.settle()
-      await client.post('/api/billing/pause')
+      await shop.pause(client)
       const both = await Promise.all([1, 2].map(() => client.post('/api/billing/resume')))
       // The second may also come when the first is done.
       for (const { status, body } of both) assert.ok(status === 200 || body.code === 'nothing_to_resume', name)
@@ -335,7 +335,7 @@ suite('a bank that asks its customer to confirm', () => {
   test('a pause that nobody confirms the end of goes on, and leaves nothing to pay', async () => {
     const mia = await store.as('mia')
     await answer(await shop.pay(await open(mia), ASKS_ALWAYS), 'complete')
-    await mia.post('/api/billing/pause')
+    await shop.pause(mia)
     await mia.post('/api/billing/resume')
     const { challenge } = await toConfirm(mia)
     for (const days of [1, 31]) {

@@ -12,6 +12,7 @@ import { batchWrites, type WriteBatcher } from '#platform/db/write-batching.ts'
 import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
 import type { BillingEvent } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
+import { number } from './object-reader.ts'
 import { isAnswer, type Processor, requireProcessor, unlessMissing } from './processor.ts'
 import type { BillingCustomersTable } from './tables.ts'
 
@@ -60,7 +61,11 @@ export async function knownCustomers(db: Db, customerIds: readonly string[]): Pr
  * The user's customer id, made from name and address where there is none.
  * The idempotency key makes concurrent calls one customer at the processor, the row lock makes it one here.
  */
-export async function customerFor(deps: Pick<BillingDeps, 'db'>, processor: Processor, user: User): Promise<string> {
+export async function customerFor(
+  deps: Pick<BillingDeps, 'db' | 'clock'>,
+  processor: Processor,
+  user: User,
+): Promise<string> {
   if (user.processor_customer_id) {
     await followAddress(deps.db, processor, user, user.processor_customer_id)
     return user.processor_customer_id
@@ -78,9 +83,10 @@ export async function customerFor(deps: Pick<BillingDeps, 'db'>, processor: Proc
     throw error
   })
 
+  const createdS = number(made, 'created')
   return transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, user.id)
-    await keepCustomer(tx, user.id, made.id, 'present', instantOf(made.created))
+    await keepCustomer(tx, user.id, made.id, 'present', createdS === null ? deps.clock.now() : instantOf(createdS))
     const onRecord = await putOnRecord(tx, account, { address: { of: made.id, email: user.email } })
     return onRecord ?? made.id
   })

@@ -27,6 +27,8 @@ const NOTHING: Account = {
   past_due_at: null,
   is_grace_over: false,
   payment_status: null,
+  payment_error: null,
+  payment_due_cents: null,
   pending_price_id: null,
   pending_payment_status: null,
   is_pending_newer: false,
@@ -35,6 +37,7 @@ const NOTHING: Account = {
   currency: null,
   interval: null,
   next_price_id: null,
+  pauses_at: null,
   ends_at: null,
   ended_at: null,
   card_last4: null,
@@ -76,6 +79,22 @@ const TABLE: [what: string, account: Partial<Account>, expected: string[], befor
   ],
   ['a yearly plan on trial', { ...TRIAL, interval: 'year' }, ['trial_ends']],
   ['a failed payment', FAILED, ['payment_failed']],
+  [
+    'a failed payment, half of grace is over',
+    { ...FAILED, past_due_at: inDays(-7) },
+    ['payment_failed', 'payment_reminder'],
+  ],
+  ['a failed payment, the last day', { ...FAILED, past_due_at: inDays(-13) }, ['payment_failed', 'payment_last']],
+  [
+    'a late payment that the bank has yet to settle',
+    { ...FAILED, past_due_at: inDays(-13), payment_status: 'processing' },
+    [],
+  ],
+  ['a larger plan', { ...ACTIVE, granted_tier: 'enterprise' }, ['plan_changed'], { granted_tier: 'pro' }],
+  ['the first plan', { ...ACTIVE, granted_tier: 'pro' }, [], { granted_tier: null }],
+  ['a pause ahead', { ...ACTIVE, pauses_at: inDays(20) }, ['pausing']],
+  ['a pause that is taken back', ACTIVE, ['reopened'], { pauses_at: inDays(20) }],
+  ['a pause that is over', ACTIVE, ['reopened'], { processor_status: 'paused' }],
   ['a payment that the bank asks about', { ...FAILED, payment_status: 'requires_action' }, ['payment_confirm']],
   ['a payment that the bank has yet to settle', { ...FAILED, payment_status: 'processing' }, []],
   ['a first payment that the bank asks about', { ...NOTHING, payment_status: 'requires_action' }, []],
@@ -98,7 +117,7 @@ const TABLE: [what: string, account: Partial<Account>, expected: string[], befor
 for (const [what, account, expected, before] of TABLE) {
   test(`who is written to: ${what}`, () => {
     const now = { ...NOTHING, ...account }
-    const due = dueLetters(now, { ...now, ...before }, NOW)
+    const due = dueLetters(now, { ...now, ...before }, NOW, 14)
     assert.deepEqual(
       due.map(({ kind }) => kind),
       expected,
@@ -109,7 +128,7 @@ for (const [what, account, expected, before] of TABLE) {
 test('an end on another day than the period’s is told once, not with each period', () => {
   const ending = { ...ACTIVE, is_cancel_at_period_end: true, ends_at: inDays(50) }
   const abouts = [ending, { ...ending, period_end_at: inDays(51) }].flatMap((account) =>
-    dueLetters(account, account, NOW).map(({ about }) => about),
+    dueLetters(account, account, NOW, 14).map(({ about }) => about),
   )
   assert.deepEqual(abouts, [`cancelling:sub:${inDays(50)}`, `cancelling:sub:${inDays(50)}`])
 })
@@ -123,13 +142,13 @@ test('each failure, each period and each subscription is a matter of its own', (
     FAILED,
     { ...FAILED, past_due_at: inDays(-2) },
     ENDED,
-  ].flatMap((account) => dueLetters(account, account, NOW).map(({ about }) => about))
+  ].flatMap((account) => dueLetters(account, account, NOW, 14).map(({ about }) => about))
   assert.equal(new Set(abouts).size, 7)
 })
 
 test('a failed payment is one matter, whether its bank was asked or not', () => {
   const abouts = ['requires_action', 'requires_payment_method', null].flatMap((payment_status) =>
-    dueLetters({ ...FAILED, payment_status }, FAILED, NOW).map(({ about }) => about),
+    dueLetters({ ...FAILED, payment_status }, FAILED, NOW, 14).map(({ about }) => about),
   )
   assert.equal(abouts.length, 3)
   assert.equal(new Set(abouts).size, 1)

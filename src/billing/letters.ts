@@ -3,17 +3,22 @@
  * events that come twice, late or never make no letter more or less.
  */
 import './tables.ts'
+import './money/tables.ts'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import {
   cancellingEmail,
   cardExpiresEmail,
   endedEmail,
+  pausingEmail,
   paymentConfirmEmail,
   paymentCuredEmail,
   paymentFailedEmail,
+  planChangedEmail,
   planClosedEmail,
+  planStartedEmail,
   renewalEmail,
+  reopenedEmail,
   trialEndsEmail,
   winBackEmail,
 } from '#mail/billing-emails.ts'
@@ -34,9 +39,14 @@ export const LETTERS = [
   'renewal',
   'card_expires',
   'payment_failed',
+  'payment_reminder',
+  'payment_last',
   'payment_confirm',
   'plan_closed',
   'payment_cured',
+  'plan_changed',
+  'pausing',
+  'reopened',
   'cancelling',
   'ended',
   'win_back',
@@ -58,18 +68,24 @@ const WIN_BACK_AFTER_MS = 14 * DAY_MS
 const WIN_BACK_UNTIL_MS = 30 * DAY_MS
 
 /** The letters due now, told or not. `before` is the row as it was, for what only a change says. Pure. */
-export function dueLetters(account: Account, before: Account, now: Instant): Letter[] {
+export function dueLetters(account: Account, before: Account, now: Instant, graceDays: number): Letter[] {
   const { subscription_id: id, processor_status: status, period_end_at: end, past_due_at: failedAt } = account
   if (id === null) return []
   const within = (at: Instant | null, ms: number) => at !== null && plus(at, -ms) <= now && now < at
   const since = (at: Instant | null, ms: number) => at !== null && plus(at, ms) <= now
   const isPaid = status === 'active' || status === 'trialing'
-  const goesOn = isPaid && !account.is_cancel_at_period_end
+  const goesOn = isPaid && !account.is_cancel_at_period_end && account.pauses_at === null
   const wasFailing = before.subscription_id === id ? before.past_due_at : null
   const expires = account.card_expires_at
   const isOver = status === 'canceled'
   const isOwed = status === 'past_due' && failedAt !== null && !account.is_grace_over
   const isAsked = account.payment_status === 'requires_action'
+  const isReminded = isOwed && account.payment_status !== 'processing'
+  const isLastDay = graceDays > 1 && since(failedAt, (graceDays - 1) * DAY_MS)
+  const isMidway = graceDays > 3 && since(failedAt, (graceDays / 2) * DAY_MS)
+  const isSame = before.subscription_id === id
+  const wasClosed = isSame && before.processor_status === 'paused'
+  const wasPausing = isSame && before.pauses_at !== null && account.pauses_at === null
   const due: Record<LetterKind, string | false> = {
     trial_ends: goesOn && within(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
     renewal: goesOn && status === 'active' && account.interval === 'year' && within(end, RENEWAL_AHEAD_MS) && `${end}`,
@@ -77,6 +93,16 @@ export function dueLetters(account: Account, before: Account, now: Instant): Let
       goesOn && expires !== null && end !== null && expires <= end && since(expires, -CARD_AHEAD_MS) && expires,
     payment_failed: isOwed && !isAsked && account.payment_status !== 'processing' && failedAt,
     payment_confirm: isOwed && isAsked && failedAt,
+    payment_reminder: isReminded && isMidway && !isLastDay && failedAt,
+    payment_last: isReminded && isLastDay && failedAt,
+    plan_changed:
+      isPaid &&
+      isSame &&
+      before.granted_tier !== null &&
+      before.granted_tier !== account.granted_tier &&
+      `${account.granted_tier}:${account.price_id}:${end}`,
+    pausing: isPaid && account.pauses_at !== null && account.pauses_at,
+    reopened: isPaid && (wasClosed || wasPausing) && `${before.pauses_at ?? before.period_end_at}:${end}`,
     plan_closed: (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
     payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
     cancelling: isPaid && account.is_cancel_at_period_end && `${account.ends_at ?? end}`,
@@ -96,7 +122,8 @@ export function dueLetters(account: Account, before: Account, now: Instant): Let
 
 /** With the transaction that wrote the account. */
 export async function sendDueLetters(deps: Deps, tx: Db, account: Account, before: Account = account): Promise<void> {
-  const due = dueLetters(account, before, deps.clock.now())
+  await sendReceipt(deps, tx, account.user_id)
+  const due = dueLetters(account, before, deps.clock.now(), deps.config.pastDueGraceDays)
   if (due.length === 0) return
   const user = await findUser(tx, account.user_id)
   if (!user?.is_active) return
@@ -169,6 +196,7 @@ async function usersOfTime({ db, clock }: Pick<Platform, 'db' | 'clock'>, after:
       return e.or([
         inside('trial_end_at', between(0, TRIAL_AHEAD_MS)),
         e.and([e('interval', '=', 'year'), inside('period_end_at', between(0, RENEWAL_AHEAD_MS))]),
+        e.and([e('past_due_at', 'is not', null), e('is_grace_over', '=', false)]),
         inside('card_expires_at', between(-2 * CARD_AHEAD_MS, CARD_AHEAD_MS)),
         e.and([e('offers_at', 'is not', null), inside('ended_at', between(-WIN_BACK_UNTIL_MS, -WIN_BACK_AFTER_MS))]),
       ])
@@ -203,7 +231,17 @@ function composed(
     case 'card_expires':
       return cardExpiresEmail(config, { user, plan, last4: account.card_last4, renewsOn: dayOf(end) })
     case 'payment_failed':
-      return paymentFailedEmail(config, { user, plan, closesOn })
+      return paymentFailedEmail(config, { user, plan, closesOn, facts: missingFacts(account), step: 'first' })
+    case 'payment_reminder':
+      return paymentFailedEmail(config, { user, plan, closesOn, facts: missingFacts(account), step: 'reminder' })
+    case 'payment_last':
+      return paymentFailedEmail(config, { user, plan, closesOn, facts: missingFacts(account), step: 'last' })
+    case 'plan_changed':
+      return planChangedEmail(config, { user, plan, amount })
+    case 'pausing':
+      return pausingEmail(config, { user, plan, on: dayOf(account.pauses_at) })
+    case 'reopened':
+      return reopenedEmail(config, { user, plan })
     case 'payment_confirm':
       return paymentConfirmEmail(config, { user, plan, closesOn })
     case 'plan_closed':
@@ -216,6 +254,41 @@ function composed(
       return endedEmail(config, { user, plan })
     case 'win_back':
       return winBackEmail(config, { user, plan, ...unsubscribeLinks(deps, user.id) })
+  }
+}
+
+/** What is due, from which card, and why it was not paid. */
+function missingFacts({ payment_due_cents: cents, currency, card_last4, payment_error }: Account): [string, string][] {
+  return [
+    ...(cents !== null && currency !== null
+      ? [['Amount due', formatMoney(inUnits(cents, currency), currency)] as [string, string]]
+      : []),
+    ...(card_last4 === null ? [] : [['Card or account', `ending in ${card_last4}`] as [string, string]]),
+    ...(payment_error === null ? [] : [['Reason', payment_error] as [string, string]]),
+  ]
+}
+
+/** The first payment of each subscription is confirmed, once. One that is found later is no news. */
+export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<void> {
+  const paid = await tx
+    .selectFrom('invoices')
+    .select(['subscription_id', 'number', 'paid_cents', 'currency', 'tier', 'paid_at', 'created_at'])
+    .where('user_id', '=', userId)
+    .where('subscription_id', 'is not', null)
+    .where('status', '=', 'paid')
+    .where('paid_cents', '>', 0)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  const user = paid.length === 0 ? null : await findUser(tx, userId)
+  if (!user?.is_active) return
+  const isNews = plus(deps.clock.now(), -NEWS_MS)
+  for (const [id, [first]] of Map.groupBy(paid, ({ subscription_id }) => subscription_id)) {
+    if (!first || (first.paid_at ?? first.created_at) < isNews) continue
+    const plan = deps.config.catalogue.plans.find(({ tier }) => tier === first.tier)?.name ?? first.tier ?? ''
+    const paidAmount = formatMoney(inUnits(first.paid_cents, first.currency), first.currency)
+    const email = planStartedEmail(deps.config, { user, plan, paid: paidAmount, invoice: first.number })
+    await sendLetter(deps, tx, userId, `started:${id}`, email)
   }
 }
 

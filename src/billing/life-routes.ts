@@ -8,6 +8,7 @@ import { openPayment, PAYMENTS_FOR } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
 import { InvoiceView, listInvoices } from './invoice-list.ts'
 import { unsubscribe, wantOffers } from './offers.ts'
+import { withinPatience } from './processor.ts'
 import { pauseSubscription, resumeSubscription } from './running.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
@@ -29,7 +30,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         response: { 200: ChangePreview },
       },
     },
-    (request) => previewChange(deps, callerOf(request).userId, request.body.price_id),
+    (request) => withinPatience(previewChange(deps, callerOf(request).userId, request.body.price_id)),
   )
 
   app.post(
@@ -55,7 +56,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
     async (request) => {
       const { userId } = callerOf(request)
       const { price_id: priceId, proration_at: prorationAt } = request.body
-      await changePlan(deps, userId, { priceId, prorationAt })
+      await withinPatience(changePlan(deps, userId, { priceId, prorationAt }))
       return viewSubscription(deps, userId)
     },
   )
@@ -67,14 +68,15 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       schema: {
         operationId: 'pauseSubscription',
         tags: ['billing'],
-        summary: 'Pause the subscription',
-        description: 'The plan closes at once, nothing is billed, and nothing that is paid is credited.',
+        summary: 'Pause the subscription when the paid period ends',
+        description:
+          'The plan stays open until then (`pauses_at`). Then it closes, and nothing is billed until it is resumed.',
         response: { 200: SubscriptionView },
       },
     },
     async (request) => {
       const { userId } = callerOf(request)
-      await pauseSubscription(deps, userId)
+      await withinPatience(pauseSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
   )
@@ -86,15 +88,15 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       schema: {
         operationId: 'resumeSubscription',
         tags: ['billing'],
-        summary: 'Resume a paused subscription, or take a cancellation back',
+        summary: 'Resume a paused subscription, or withdraw a pause or a cancellation',
         description:
-          'After a pause a new period begins, and is billed now. Where the bank asks to confirm that (`payment_status`), it begins when it is confirmed.',
+          'Withdrawing a pause or a cancellation that has not begun costs nothing. After a pause a new period begins, and is billed now. Where the bank asks to confirm that (`payment_status`), it begins when it is confirmed.',
         response: { 200: SubscriptionView },
       },
     },
     async (request) => {
       const { userId } = callerOf(request)
-      await resumeSubscription(deps, userId)
+      await withinPatience(resumeSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
   )
@@ -115,7 +117,9 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         response: { 200: Address },
       },
     },
-    async (request) => ({ url: await openPayment(deps, callerOf(request).userId, request.query.for) }),
+    async (request) => ({
+      url: await withinPatience(openPayment(deps, callerOf(request).userId, request.query.for)),
+    }),
   )
 
   app.get(

@@ -108,7 +108,8 @@ export const billingMigrations: Migration[] = [
         tax_cents {bigint} not null,
         currency text not null,
         created_at {timestamp} not null,
-        paid_at {timestamp}
+        paid_at {timestamp},
+        lines_json {json}
       );
       create index invoices_by_user on invoices (user_id);
       create index invoices_by_payment on invoices (payment_id);
@@ -122,12 +123,15 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column currency text;
       alter table billing_accounts add column interval text;
       alter table billing_accounts add column next_price_id text;
+      alter table billing_accounts add column pauses_at {timestamp};
       alter table billing_accounts add column ends_at {timestamp};
       alter table billing_accounts add column ended_at {timestamp};
       alter table billing_accounts add column card_last4 text;
       alter table billing_accounts add column card_expires_at {timestamp};
       alter table billing_accounts add column offers_at {timestamp};
       alter table billing_accounts add column payment_status text;
+      alter table billing_accounts add column payment_error text;
+      alter table billing_accounts add column payment_due_cents {bigint};
       alter table billing_accounts add column pending_price_id text;
       alter table billing_accounts add column pending_payment_status text;
       alter table billing_accounts add column is_pending_newer {boolean} not null default false;

@@ -1,32 +1,77 @@
-/** What billing tells the operator by mail: each needs a decision that no rule of ours can take. */
-import type { Stripe } from 'stripe'
-import { findUser } from '#identity/users.ts'
+/** Emails from billing to the operator. Each is about a case that a person must decide. */
+import { findUser, type User } from '#identity/users.ts'
 import { tellOperator } from '#mail/operator.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
+import type { PaymentRow } from './money/payments.ts'
+import type { DisputeState, DisputesTable } from './money/tables.ts'
+import { paymentPage } from './processor.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
 type Deps = Pick<BillingDeps, 'config' | 'jobs' | 'clock'>
 
-/** A bank holds money back, and decides without us unless it is answered in time. */
-export async function tellOfDispute(
+const DISPUTE_NEWS: Record<DisputeState, { title: string; before: (sold: string) => string }> = {
+  open: {
+    title: 'A payment is disputed',
+    before: (sold) =>
+      `The bank holds the money until it decides. ${sold === 'subscription' ? 'The plan is closed and nothing is charged meanwhile.' : 'Downloads are closed meanwhile.'} Answer the dispute at the processor, or accept it there.`,
+  },
+  won: {
+    title: 'A dispute is won',
+    before: (sold) => `The money is yours again, and ${sold === 'subscription' ? 'the plan' : 'the purchase'} is open.`,
+  },
+  lost: {
+    title: 'A dispute is lost',
+    before: (sold) =>
+      sold === 'subscription'
+        ? 'The money is gone. The plan is closed, the subscription is cancelled, and the card is not charged again.'
+        : 'The money is gone. The license is revoked.',
+  },
+}
+
+/** Once for each state of a dispute. `due`: Unix seconds until which the bank takes an answer. */
+export async function reportDispute(
   deps: Deps,
   tx: Db,
-  { id, amount, currency, reason, evidence_details }: Stripe.Dispute,
-  { payment, userId }: { payment: string; userId: string | null },
+  { id, amount_cents: amount, currency, reason }: DisputesTable,
+  {
+    state,
+    payment,
+    due,
+  }: { state: DisputeState; payment: Pick<PaymentRow, 'id' | 'kind' | 'user_id'>; due: number | null },
 ): Promise<void> {
-  const due = evidence_details?.due_by
+  const { title, before } = DISPUTE_NEWS[state]
   await tellOperator(deps, tx, {
-    about: `dispute:${id}`,
-    title: `A payment is disputed: ${formatMoney(inUnits(amount, currency), currency)}`,
-    before: ['A bank has taken a payment back until it is decided. Answer it at the processor, or accept it there.'],
+    about: state === 'open' ? `dispute:${id}` : `dispute:${id}:${state}`,
+    title: `${title}: ${formatMoney(inUnits(amount, currency), currency)}`,
+    before: [before(payment.kind ?? 'purchase')],
     facts: [
       ['Dispute', id],
-      ['Payment', payment],
-      ['Customer', await addressOf(tx, userId)],
-      ['Reason', reason ?? 'not told'],
-      ...(due ? [['Answer by', new Date(due * 1000).toISOString()] as [string, string]] : []),
+      ['Payment', payment.id],
+      ['Customer', await addressOf(tx, payment.user_id)],
+      ['Reason', reason ?? 'unknown'],
+      ...(due && state === 'open' ? [['Answer by', new Date(due * 1000).toISOString()] as [string, string]] : []),
+    ],
+    button: { label: 'Open the payment', url: paymentPage(deps.config, payment.id) },
+  })
+}
+
+/** A customer paid one plan twice and has one payment back. */
+export async function reportRefundedDouble(
+  deps: Deps,
+  tx: Db,
+  { email }: Pick<User, 'email'>,
+  { subscriptionId, insteadOf, refunded }: { subscriptionId: string; insteadOf: string; refunded: string },
+): Promise<void> {
+  await tellOperator(deps, tx, {
+    about: `double:${subscriptionId}`,
+    title: `A double payment was refunded: ${refunded}`,
+    before: ['A customer paid for the same plan twice. The older payment was refunded and its subscription cancelled.'],
+    facts: [
+      ['Customer', email],
+      ['Cancelled', subscriptionId],
+      ['Running', insteadOf],
     ],
   })
 }

@@ -1,52 +1,69 @@
-/** What the payment that a subscription waits for comes to, in the processor's own words: `requires_action` where the bank asks its customer to confirm. */
+/**
+ * The state of the payment that a subscription waits for, as the processor names it: `requires_action` when the customer must confirm it
+ * at their bank.
+ */
 import type { Stripe } from 'stripe'
 import type { Account } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
-import { idOf } from './money/refresh.ts'
-import { requireProcessor } from './processor.ts'
+import { at, idOf, listOf, number, text } from './object-reader.ts'
+import { requireProcessor, unlessMissing } from './processor.ts'
 import { isLive, newestFirst, type SubscriptionFacts } from './subscription-state.ts'
 
 const WAITING = ['incomplete', 'past_due', 'unpaid', 'paused']
 
 type Waiting = Pick<Stripe.Subscription, 'status' | 'latest_invoice' | 'status_details'>
 
+export type OpenInvoice = { id: string; payment: string | null; error: string | null; dueCents: number | null }
+
 /** Null where none is missing. Asks the processor once more only of what waits. */
-export async function paymentStatusOf(
+export async function readMissingPayment(
   deps: Pick<BillingDeps, 'processor'>,
   subscription: Waiting,
-): Promise<string | null> {
-  return (await openInvoiceOf(deps, subscription))?.payment ?? null
+): Promise<Pick<SubscriptionFacts, 'paymentStatus' | 'paymentError' | 'paymentDueCents'>> {
+  const open = await openInvoiceOf(deps, subscription)
+  return {
+    paymentStatus: open?.payment ?? null,
+    paymentError: open?.error ?? null,
+    paymentDueCents: open?.dueCents ?? null,
+  }
 }
 
 /** The open invoice that a subscription waits for. A pause waits for that of its resumption, and for none from before it. */
 export async function openInvoiceOf(
   { processor }: Pick<BillingDeps, 'processor'>,
   { status, latest_invoice: latest, status_details: details }: Waiting,
-): Promise<{ id: string; payment: string | null } | null> {
+): Promise<OpenInvoice | null> {
   const id = idOf(latest)
   if (id === null || !WAITING.includes(status)) return null
-  const invoice = await requireProcessor(processor).invoices.retrieve(id, {
-    expand: ['payments.data.payment.payment_intent'],
-  })
-  const isBeforePause = status === 'paused' && invoice.created < (details?.paused?.transitioned_at ?? 0)
-  return invoice.status === 'open' && !isBeforePause ? { id, payment: paymentOf(invoice) } : null
-}
-
-/** Of an open invoice. */
-export function paymentOf({ payments }: Stripe.Invoice): string | null {
-  for (const { payment } of payments?.data ?? []) {
-    if (typeof payment.payment_intent === 'object') return payment.payment_intent?.status ?? null
+  const invoice = await unlessMissing(
+    requireProcessor(processor).invoices.retrieve(id, { expand: ['payments.data.payment.payment_intent'] }),
+  )
+  if (text(invoice, 'status') !== 'open') return null
+  const createdS = number(invoice, 'created')
+  const pausedS = number(details, 'paused', 'transitioned_at')
+  const isBeforePause = status === 'paused' && createdS !== null && pausedS !== null && createdS < pausedS
+  if (isBeforePause) return null
+  const intents = listOf(at(invoice, 'payments')).map((one) => at(one, 'payment', 'payment_intent'))
+  const intent = intents.find((one) => one instanceof Object) ?? null
+  return {
+    id,
+    payment: text(intent, 'status'),
+    error: text(intent, 'last_payment_error', 'message'),
+    dueCents: number(invoice, 'amount_remaining'),
   }
-  return null
 }
 
 /** Of the subscription that counts; where none runs, of one that waits for its first payment. */
 export function missingPayment(
   subscriptions: readonly SubscriptionFacts[],
   counting: SubscriptionFacts | undefined,
-): string | null {
-  if (counting && isLive(counting)) return counting.paymentStatus ?? null
-  return newestUnpaid(subscriptions)?.paymentStatus ?? null
+): Pick<Account, 'payment_status' | 'payment_error' | 'payment_due_cents'> {
+  const waiting = counting && isLive(counting) ? counting : newestUnpaid(subscriptions)
+  return {
+    payment_status: waiting?.paymentStatus ?? null,
+    payment_error: waiting?.paymentError ?? null,
+    payment_due_cents: waiting?.paymentDueCents ?? null,
+  }
 }
 
 /** The checkout that waits for its first payment beside a subscription that runs. */

@@ -9,6 +9,11 @@ export const billingProblem = Problem.define({
     'This promotion code has been used',
     { advice: 'A code counts once for each person. Leave it out.' },
   ],
+  trial_needs_verified_email: [
+    403,
+    'Verify your email address to start the trial',
+    { advice: 'Follow the link in the email, or request another: `POST /api/auth/resend-verification`.' },
+  ],
   no_subscription: [409, 'There is no subscription to change', { advice: 'Subscribe first.' }],
   same_plan: [409, 'This is your plan already', { advice: 'Take another price from `GET /api/billing/plans`.' }],
   payment_due: [
@@ -21,7 +26,17 @@ export const billingProblem = Problem.define({
     'The subscription is about to end, resume it first',
     { advice: '`POST /api/billing/resume`' },
   ],
+  subscription_pausing: [
+    409,
+    'The subscription is about to pause, resume it first',
+    { advice: '`POST /api/billing/resume`' },
+  ],
   subscription_paused: [409, 'The subscription is paused, resume it first', { advice: '`POST /api/billing/resume`' }],
+  subscription_disputed: [
+    409,
+    'The payment for this subscription was disputed or refunded',
+    { advice: 'Wait until the bank has decided, or subscribe again with another card.' },
+  ],
   not_pausable: [409, 'Only a paid, running subscription can be paused'],
   nothing_to_resume: [409, 'There is nothing to resume'],
   shorter_interval: [

@@ -57,14 +57,40 @@ export function requireProcessor(processor: Processor | null): Processor {
   return processor
 }
 
+const unreachable = (cause?: unknown) =>
+  billingProblem('processor_unreachable', { headers: { 'Retry-After': '5' }, cause })
+
+/** A person waits no longer for the processor; jobs and events do. */
+const PATIENCE_MS = 8_000
+
+/**
+ * What the work returns, if it does in time. The work goes on afterwards: what it changes at the processor is read from there later.
+ * @throws Problem 503 `processor_unreachable`, with Retry-After
+ */
+export async function withinPatience<T>(work: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(unreachable()), patienceMs)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+/** The processor's page of a payment, for the operator. */
+export function paymentPage({ processor, urls }: Pick<Config, 'processor' | 'urls'>, paymentId: string): string {
+  if (processor.sandboxed) return `${urls.base}/sandbox/processor`
+  const mode = /^[a-z]+_live_/.test(processor.secretKey ?? '') ? '' : 'test/'
+  return `https://dashboard.stripe.com/${mode}payments/${paymentId}`
+}
+
 /** An answer from the processor that is not our caller's fault becomes a 502 or 503 that says whether to try again. */
 export async function asking<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
   } catch (error) {
     const Stripe = stripeSdk()
-    if (error instanceof Stripe.errors.StripeError && !isAnswer(error)) {
-      throw billingProblem('processor_unreachable', { headers: { 'Retry-After': '5' }, cause: error })
+    // A failure of its own is no refusal.
+    if (error instanceof Stripe.errors.StripeError && (!isAnswer(error) || (error.statusCode ?? 500) >= 500)) {
+      throw unreachable(error)
     }
     if (error instanceof Stripe.errors.StripeError) {
       throw billingProblem('processor_failed', { cause: error })
@@ -92,6 +118,11 @@ export function isReplayed(error: unknown): boolean {
 /** True when another call under the same idempotency key is still running. */
 export function isUnderWay(error: unknown): boolean {
   return error instanceof stripeSdk().errors.StripeError && error.statusCode === 409
+}
+
+/** True when the processor refuses the call for what it asks. */
+export function isInvalid(error: unknown): boolean {
+  return error instanceof stripeSdk().errors.StripeInvalidRequestError
 }
 
 /** True when the processor says that what was asked for is not there (any more). */

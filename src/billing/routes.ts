@@ -9,6 +9,7 @@ import { eventRoute } from './event-route.ts'
 import { Address, lifeRoutes } from './life-routes.ts'
 import { receiveMoneyEvent } from './money/money-events.ts'
 import { createPlans, PlanView } from './plans.ts'
+import { withinPatience } from './processor.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
 export function billingRoutes(app: App, deps: BillingDeps): void {
@@ -39,7 +40,8 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     },
     async (request) => {
       const { price_id: priceId, promotion_code: promotionCode } = request.query
-      return { url: await openCheckout(deps, callerOf(request).userId, { priceId, promotionCode }) }
+      const opening = openCheckout(deps, callerOf(request).userId, { priceId, promotionCode })
+      return { url: await withinPatience(opening) }
     },
   )
 
@@ -57,7 +59,9 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         response: { 200: Address },
       },
     },
-    async (request) => ({ url: await openPortal(deps, callerOf(request).userId, request.query.flow ?? null) }),
+    async (request) => ({
+      url: await withinPatience(openPortal(deps, callerOf(request).userId, request.query.flow ?? null)),
+    }),
   )
 
   app.get(

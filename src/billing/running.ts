@@ -3,11 +3,12 @@ import type { Stripe } from 'stripe'
 import { MINUTE_MS } from '#platform/clock.ts'
 import { findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
-import { idOf } from './money/refresh.ts'
+import { idOf } from './object-reader.ts'
 import { openInvoiceOf } from './payment-status.ts'
 import { billingProblem } from './problems.ts'
 import { asking, isReplayed, requireProcessor, unlessMissing, unlessRefused } from './processor.ts'
-import { factsOf, WITH_CARD } from './subscription-facts.ts'
+import { findReversals } from './reversals.ts'
+import { factsOf, PAUSED_FROM, WITH_CARD } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
@@ -17,37 +18,52 @@ export async function runningSubscription(deps: BillingDeps, userId: string): Pr
   const id = (await findAccount(deps.db, userId))?.subscription_id
   const found = id ? await unlessMissing(subscriptions.retrieve(id, { expand: [WITH_CARD] })) : null
   if (!found || !isLive(factsOf(found))) throw billingProblem('no_subscription')
+  if ((await findReversals(deps.db, userId)).has(found.id)) throw billingProblem('subscription_disputed')
   return found
 }
 
 /**
- * The plan closes at once and nothing is billed until it is resumed. What is left of the period is not credited: else a month's allowance
- * would cost a day. @throws Problem 409 unless it runs and is paid.
+ * The plan closes when the paid period ends, and nothing is billed from then on until it is resumed: the processor voids what it would bill.
+ * @throws Problem 409 unless it runs, is paid and goes on.
  */
 export async function pauseSubscription(deps: BillingDeps, userId: string): Promise<void> {
-  const { subscriptions } = requireProcessor(deps.processor)
   await asking(
     (async () => {
-      const { id, status } = factsOf(await runningSubscription(deps, userId))
+      const running = await runningSubscription(deps, userId)
+      const { status, cancelAtPeriodEnd } = factsOf(running)
       if (status === 'paused') throw billingProblem('subscription_paused')
       if (status === 'past_due' || status === 'unpaid') throw billingProblem('payment_due')
       if (status !== 'active') throw billingProblem('not_pausable')
-      await subscriptions.pause(id, { type: 'subscription', bill_for: { unused_time_from: { type: 'none' } } })
+      if (cancelAtPeriodEnd) throw billingProblem('subscription_ending')
+      await pauseFrom(deps, running)
     })(),
   )
   await syncUser(deps, userId)
 }
 
-/** Ends a pause, with a new period that is billed now; or takes a cancellation back. @throws Problem 402, 409 */
+async function pauseFrom(deps: BillingDeps, running: Stripe.Subscription): Promise<void> {
+  const { periodEnd } = factsOf(running)
+  const { subscriptions } = requireProcessor(deps.processor)
+  const pausing = await subscriptions.update(running.id, {
+    pause_collection: { behavior: 'void' },
+    metadata: { [PAUSED_FROM]: String(periodEnd) },
+  })
+  // The period was renewed, and paid, since it was read.
+  if (factsOf(pausing).periodEnd !== periodEnd) await pauseFrom(deps, pausing)
+}
+
+/** Ends a pause, with a new period that is billed now; or takes back, for nothing, a pause or a cancellation ahead. @throws Problem 402, 409 */
 export async function resumeSubscription(deps: BillingDeps, userId: string): Promise<void> {
   const { subscriptions } = requireProcessor(deps.processor)
   await asking(
     unlessRefused(
       (async () => {
         const running = await runningSubscription(deps, userId)
-        const { id, status, cancelAtPeriodEnd } = factsOf(running)
+        const { id, status, cancelAtPeriodEnd, details } = factsOf(running)
+        if (details?.pausesAt != null) return subscriptions.update(id, NOT_PAUSED)
         // Without more it begins a new period, and bills it: else who pauses over its end would have it for nothing.
-        if (running.status === 'paused') return resumePaid(deps, running)
+        if (running.status === 'paused' || (status === 'paused' && running.metadata?.[PAUSED_FROM]))
+          return resumePaused(deps, running)
         // Whoever runs the service has paused it, and ends that.
         if (status === 'paused' || !cancelAtPeriodEnd) throw billingProblem('nothing_to_resume')
         const atDate = running.cancel_at !== null && !running.cancel_at_period_end
@@ -56,6 +72,21 @@ export async function resumeSubscription(deps: BillingDeps, userId: string): Pro
     ),
   )
   await syncUser(deps, userId)
+}
+
+const NOT_PAUSED = { pause_collection: '' as const, metadata: { [PAUSED_FROM]: '' } }
+
+/** A pause of collection first becomes one of the subscription, which alone ends with a new period and its payment. */
+async function resumePaused(deps: BillingDeps, running: Stripe.Subscription): Promise<void> {
+  const { subscriptions } = requireProcessor(deps.processor)
+  const { id, status, metadata } = running
+  const from = metadata?.[PAUSED_FROM]
+  if (!from) return resumePaid(deps, running)
+  const unbilled = { type: 'subscription' as const, bill_for: { unused_time_from: { type: 'none' as const } } }
+  if (status !== 'paused') await subscriptions.pause(id, unbilled, { idempotencyKey: `pause:${id}:${from}` })
+  const paused = await subscriptions.update(id, NOT_PAUSED)
+  // Another press of the button may have resumed it meanwhile.
+  if (paused.status === 'paused') await resumePaid(deps, paused)
 }
 
 /** It runs again only when its payment went through. One that the bank has yet to settle, or asks its customer about, stays paused until then. */

@@ -1,5 +1,6 @@
 /** The processor's subscription, as our rules read it. One trap: with a smaller plan to come, the price that is paid stands in metadata. */
 import type { Stripe } from 'stripe'
+import { at, idOf, listOf, missingFields, number, text } from './object-reader.ts'
 import type { SubscriptionDetails, SubscriptionFacts } from './subscription-state.ts'
 
 /** To be given with each list or retrieval, so that the card comes along. */
@@ -8,70 +9,107 @@ export const WITH_CARD = 'default_payment_method'
 /** Which price is paid until when (Unix seconds), where a smaller plan follows; only change.ts writes them. */
 export const PAID_PRICE = 'paid_price'
 export const PAID_UNTIL = 'paid_until'
+/** From when (Unix seconds) a pause counts that its customer asked for; only running.ts writes it. */
+export const PAUSED_FROM = 'paused_from'
 /** Says that a checkout of ours gave the trial, as the person's first. */
 export const FIRST_TRIAL = 'first_trial'
 
-/** Periods are on the items, not on the subscription, since API version 2025-03-31. */
-export function factsOf(subscription: Stripe.Subscription): SubscriptionFacts {
-  const items = subscription.items.data
-  const { customer } = subscription
-  const listed = items.map((item) => item.price.id)
-  const paid = paidPrice(subscription)
+/** Says that we suspended it, while its payment is disputed. */
+export const SUSPENDED = 'suspended_for_dispute'
+
+/** Every field that `readSubscription` can do without. */
+const DETAILS = [
+  ...['customer', 'created', 'metadata', 'cancel_at_period_end', 'cancel_at', 'canceled_at', 'ended_at', 'currency'],
+  ...['default_payment_method', 'items.data', 'latest_invoice', 'pause_collection', 'trial_end'],
+  ...['cancellation_details.feedback', 'cancellation_details.comment'],
+]
+
+/**
+ * The subscription as our rules read it. Only id and status are needed; each other field is read on its own, and `missing` names those that
+ * are not there. Null when the object is no subscription that can be read.
+ */
+export function readSubscription(subscription: unknown): (SubscriptionFacts & { missing: string[] }) | null {
+  const [id, status] = [text(subscription, 'id'), text(subscription, 'status')]
+  if (id === null || status === null) return null
+  // Periods are on the items, not on the subscription, since API version 2025-03-31.
+  const items = listOf(at(subscription, 'items'))
+  const listed = items.flatMap((item) => idOf(at(item, 'price')) ?? [])
+  const periodEnd = number(items[0], 'current_period_end')
+  const paid = paidPrice(subscription, periodEnd)
   return {
-    id: subscription.id,
-    customerId: typeof customer === 'string' ? customer : customer.id,
-    userId: subscription.metadata.user_id ?? null,
-    status: statusWord(subscription),
-    created: subscription.created,
+    id,
+    customerId: idOf(at(subscription, 'customer')),
+    userId: text(subscription, 'metadata', 'user_id'),
+    status: statusWord(status, subscription),
+    created: number(subscription, 'created') ?? 0,
     priceIds: paid === null ? listed : [paid, ...listed],
-    periodEnd: items[0]?.current_period_end ?? null,
-    cancelAtPeriodEnd: subscription.cancel_at_period_end || subscription.cancel_at !== null,
-    details: detailsOf(subscription, paid === null ? null : (listed[0] ?? null)),
+    periodEnd,
+    cancelAtPeriodEnd: at(subscription, 'cancel_at_period_end') === true || number(subscription, 'cancel_at') !== null,
+    hadTrial: number(subscription, 'trial_end') !== null,
+    isSuspendedForDispute: text(subscription, 'metadata', SUSPENDED) === 'true' && areInvoicesVoid(subscription),
+    details: readDetails(subscription, status, paid === null ? null : (listed[0] ?? null)),
+    missing: missingFields(subscription, DETAILS),
   }
 }
 
-/** Whose invoices are voided gets nothing for them: that pause closes the plan as the other does, though the processor goes on saying `active`. */
-function statusWord({ status, pause_collection: pause }: Stripe.Subscription): string {
+/** @throws Error when the object is no subscription. */
+export function factsOf(subscription: Stripe.Subscription): SubscriptionFacts {
+  const facts = readSubscription(subscription)
+  if (!facts) throw new Error('the processor sent a subscription without id or status')
+  return facts
+}
+
+/** Voided invoices buy nothing, so such a pause closes the plan, though the processor still says `active`; in a paid period it waits. */
+function statusWord(status: string, subscription: unknown): string {
   const runs = status === 'active' || status === 'trialing' || status === 'past_due'
-  return runs && pause?.behavior === 'void' ? 'paused' : status
+  return runs && areInvoicesVoid(subscription) && readPauseAhead(status, subscription) === null ? 'paused' : status
+}
+
+const areInvoicesVoid = (subscription: unknown) => text(subscription, 'pause_collection', 'behavior') === 'void'
+
+/** When the pause begins that its customer asked for (Unix seconds); null once that period is over, or without one. */
+function readPauseAhead(status: string, subscription: unknown): number | null {
+  const from = Number(text(subscription, 'metadata', PAUSED_FROM) || 0)
+  const end = number(listOf(at(subscription, 'items'))[0], 'current_period_end')
+  return status === 'active' && areInvoicesVoid(subscription) && end !== null && end <= from ? from : null
 }
 
 /** In the period that it was paid for, and in no other: one that begins anew, as after a pause, ends later. */
-function paidPrice({ metadata, items }: Stripe.Subscription): string | null {
-  const price = metadata[PAID_PRICE]
-  const end = items.data[0]?.current_period_end
-  return price && end !== undefined && end <= Number(metadata[PAID_UNTIL] ?? 0) ? price : null
+function paidPrice(subscription: unknown, end: number | null): string | null {
+  const price = text(subscription, 'metadata', PAID_PRICE)
+  return price && end !== null && end <= Number(text(subscription, 'metadata', PAID_UNTIL) ?? 0) ? price : null
 }
 
-function detailsOf(subscription: Stripe.Subscription, nextPriceId: string | null): SubscriptionDetails {
-  const [item] = subscription.items.data
-  const { cancellation_details: said } = subscription
+function readDetails(subscription: unknown, status: string, nextPriceId: string | null): SubscriptionDetails {
+  const [item] = listOf(at(subscription, 'items'))
+  const unitAmount = number(item, 'price', 'unit_amount')
   return {
-    trialEnd: subscription.status === 'trialing' ? subscription.trial_end : null,
-    isFirstTrial: subscription.metadata[FIRST_TRIAL] === 'true',
-    priceCents: item?.price.unit_amount == null ? null : item.price.unit_amount * (item.quantity ?? 1),
-    currency: subscription.currency,
-    interval: item?.price.recurring?.interval ?? null,
+    trialEnd: status === 'trialing' ? number(subscription, 'trial_end') : null,
+    isFirstTrial: text(subscription, 'metadata', FIRST_TRIAL) === 'true',
+    priceCents: unitAmount === null ? null : unitAmount * (number(item, 'quantity') ?? 1),
+    currency: text(subscription, 'currency') ?? text(item, 'price', 'currency'),
+    interval: text(item, 'price', 'recurring', 'interval'),
     nextPriceId,
-    canceledAt: subscription.canceled_at,
-    endsAt: subscription.cancel_at,
-    endedAt: subscription.ended_at,
-    feedback: said?.feedback ?? null,
-    comment: said?.comment ?? null,
-    card: methodOf(subscription.default_payment_method),
+    pausesAt: readPauseAhead(status, subscription),
+    canceledAt: number(subscription, 'canceled_at'),
+    endsAt: number(subscription, 'cancel_at'),
+    endedAt: number(subscription, 'ended_at'),
+    feedback: text(subscription, 'cancellation_details', 'feedback'),
+    comment: text(subscription, 'cancellation_details', 'comment'),
+    card: readCard(at(subscription, 'default_payment_method')),
   }
 }
 
-/** Bank accounts have fingerprints as cards do. Null while the method is not read with it. */
-export function methodOf(method: Stripe.PaymentMethod | string | null): SubscriptionDetails['card'] {
-  if (method === null || typeof method === 'string') return null
-  const { card } = method
-  const kept = card ?? method.us_bank_account ?? method.sepa_debit
+/** Bank accounts have fingerprints as cards do. Null unless the method was expanded. */
+function readCard(method: unknown): SubscriptionDetails['card'] {
+  const card = at(method, 'card')
+  const kept = [card, at(method, 'us_bank_account'), at(method, 'sepa_debit')].find((one) => one instanceof Object)
   if (!kept) return null
+  const [year, month] = [number(card, 'exp_year'), number(card, 'exp_month')]
   return {
-    fingerprint: kept.fingerprint ?? null,
-    last4: kept.last4 ?? null,
+    fingerprint: text(kept, 'fingerprint'),
+    last4: text(kept, 'last4'),
     // Cards hold until the end of their month.
-    expiresAt: card ? Date.UTC(card.exp_year, card.exp_month, 1) / 1000 : null,
+    expiresAt: year !== null && month !== null ? Date.UTC(year, month, 1) / 1000 : null,
   }
 }

@@ -9,7 +9,7 @@ import { type Client, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { FAILS_AT_RENEWAL, GOOD_CARD, PRICES, shopOf } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
-const DISPUTED_CARD = '4000000000000259'
+const OTHER_CARD = '5200828282828210'
 
 suite('the life of a subscription', () => {
   const context = suiteContext()
@@ -49,6 +49,10 @@ suite('the life of a subscription', () => {
   test('a trial charges nothing, is told of before it ends, once, and its plan is open', async () => {
     const ada = await app.as('ada')
     assert.equal((await view(ada)).trial_available, true)
+    const checkout = () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+    assert.deepEqual(refused(await checkout()), [403, 'trial_needs_verified_email'], 'a trial needs a verified address')
+    await shop.verify(ada)
+    assert.equal((await checkout()).status, 200)
     await shop.subscribe(ada)
     const trial = await view(ada)
     assert.deepEqual([trial.status, trial.tier, trial.processor_status], ['active', 'pro', 'trialing'])
@@ -71,7 +75,7 @@ suite('the life of a subscription', () => {
   test('a trial is had once: not by another spelling of the address, another card, or another account after a deletion', async () => {
     const spelt = await app.as('ada+again')
     assert.equal((await view(spelt)).trial_available, false)
-    await shop.subscribe(spelt, { card: DISPUTED_CARD })
+    await shop.subscribe(spelt, { card: OTHER_CARD })
     assert.equal((await view(spelt)).processor_status, 'active', 'it is paid at once')
 
     const gone = await app.as('gone')
@@ -105,8 +109,23 @@ suite('the life of a subscription', () => {
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 1)
   })
 
+  test('a trial whose first charge fails closes at once; a failed renewal has grace', async () => {
+    const card = await app.as('no-money')
+    await shop.subscribe(card, { card: OTHER_CARD })
+    assert.equal((await view(card)).processor_status, 'trialing')
+    await shop.portal(card, 'renew-badly')
+    const closed = await view(card)
+    assert.deepEqual(
+      [closed.status, closed.tier, closed.processor_status, closed.open_until],
+      ['past_due', 'free', 'past_due', null],
+    )
+    assert.deepEqual([await count(card, /is closed until it is paid/), await count(card, /did not go through/)], [1, 0])
+    assert.equal((await card.get('/api/api-keys')).status, 403)
+  })
+
   test('two checkouts opened before either is paid are one trial', async () => {
     const cara = await app.as('cara')
+    await shop.verify(cara)
     const open = () => cara.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
     const [first, second] = [await open(), await open()]
     const number = '5555555555554444'
@@ -191,14 +210,47 @@ suite('the life of a subscription', () => {
     assert.equal((await shop.subscriptionOf(fay)).items.data[0]?.price.id, PRICES.pro)
   })
 
-  test('a pause closes the plan and credits nothing; resuming bills a new period', async () => {
+  test('a pause waits for the end of the paid period, and is withdrawn for nothing before', async () => {
     const dan = await app.as('dan')
-    const paused = await dan.post('/api/billing/pause')
-    assert.equal(paused.status, 200, paused.text)
-    assert.deepEqual(
-      [paused.body.status, paused.body.tier, paused.body.processor_status],
-      ['past_due', 'free', 'paused'],
-    )
+    const before = await view(dan)
+    for (let time = 0; time < 2; time++) {
+      const { status, body } = await dan.post('/api/billing/pause')
+      assert.deepEqual(
+        [status, body.status, body.tier, body.pauses_at],
+        [200, 'active', 'enterprise', before.current_period_end],
+      )
+    }
+    const now = Math.floor(app.clock.ms() / 1000)
+    const moved = await dan.post('/api/billing/change', { price_id: PRICES.pro, proration_at: now })
+    assert.deepEqual(refused(moved), [409, 'subscription_pausing'], 'what is voided would be a change for nothing')
+    const withdrawn = await dan.post('/api/billing/resume')
+    assert.deepEqual([withdrawn.status, withdrawn.body.pauses_at, withdrawn.body.tier], [200, null, 'enterprise'])
+    const after = await view(dan)
+    assert.deepEqual([after.price_id, after.current_period_end], [before.price_id, before.current_period_end])
+    assert.deepEqual(refused(await dan.post('/api/billing/resume')), [409, 'nothing_to_resume'])
+  })
+
+  test('a yearly plan that is paused and resumed is charged once for its year', async () => {
+    const yan = await app.as('yan+x')
+    await app.platform.db
+      .insertInto('trial_marks')
+      .values(await markOf(app, yan.email))
+      .execute()
+    await shop.subscribe(yan, { price: PRICES.proYearly })
+    for (let time = 0; time < 3; time++) {
+      assert.equal((await yan.post('/api/billing/pause')).status, 200)
+      assert.equal((await yan.post('/api/billing/resume')).status, 200)
+    }
+    const { processor_customer_id: customer, tier } = await view(yan)
+    const { data } = await shop.processor.charges.list({ customer })
+    assert.deepEqual([tier, data.map(({ amount }) => amount)], ['pro', [29_000]])
+  })
+
+  test('a pause closes the plan when its period is over; resuming bills a new period', async () => {
+    const dan = await app.as('dan')
+    await shop.pause(dan)
+    const paused = await view(dan)
+    assert.deepEqual([paused.status, paused.tier, paused.processor_status], ['past_due', 'free', 'paused'])
     assert.deepEqual(refused(await dan.post('/api/billing/pause')), [409, 'subscription_paused'])
     const now = Math.floor(app.clock.ms() / 1000)
     const moved = await dan.post('/api/billing/change', { price_id: PRICES.pro, proration_at: now })
@@ -359,7 +411,7 @@ suite('the life of a subscription', () => {
       items: [{ id: item?.id ?? '', price: old.id }],
       proration_behavior: 'none',
     })
-    await app.service.billing.sync()
+    await caughtUp()
     const before = await view(eve)
     assert.deepEqual([before.tier, before.amount, before.price_id], ['pro', 19, old.id])
     await assert.rejects(app.service.billing.movePrice(old.id, 'price_nope'), /no price of the catalogue/)

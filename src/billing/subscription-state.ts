@@ -1,4 +1,5 @@
 /** What a customer's subscriptions amount to: one status and one tier. Pure. */
+import type { Stripe } from 'stripe'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#src/config.ts'
 
@@ -17,8 +18,17 @@ export type SubscriptionFacts = {
   priceIds: readonly string[]
   periodEnd: number | null
   cancelAtPeriodEnd: boolean
+  /** It began with a trial, which may be over. An event alone does not say so. */
+  hadTrial?: boolean
+  /** The processor voids its invoices at our word. An event alone does not say so. */
+  isSuspendedForDispute?: boolean
   /** Of the payment that it waits for, in the processor's words; null while none is missing. Not told by an event. */
   paymentStatus?: string | null
+  /** Why that payment failed, for its payer, and what is due. Not told by an event. */
+  paymentError?: string | null
+  paymentDueCents?: number | null
+  /** Not told by an event: what is not known here yet. */
+  unknownInvoices?: readonly Stripe.Invoice[]
   /** Not told by an event. */
   details?: SubscriptionDetails
 }
@@ -30,9 +40,11 @@ export type SubscriptionDetails = {
   isFirstTrial: boolean
   /** Of what is paid next, before discounts and taxes. */
   priceCents: number | null
-  currency: string
+  currency: string | null
   interval: string | null
   nextPriceId: string | null
+  /** When a pause begins that was asked for. */
+  pausesAt: number | null
   canceledAt: number | null
   endsAt: number | null
   endedAt: number | null

@@ -9,6 +9,7 @@ import { unauthenticated } from '#platform/problems.ts'
 import { type Account, awaitsCheckout, findAccount } from './accounts.ts'
 import { type Deal, dealsOf, pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { withinPatience } from './processor.ts'
 import type { Prices } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 import { mayTry } from './trials.ts'
@@ -64,6 +65,7 @@ export const SubscriptionView = Type.Object(
     open_until: Nullable(Instant),
     next_price_id: Nullable(Type.String({ description: 'What follows when this period is over' })),
     next_tier: Nullable(Type.String()),
+    pauses_at: Nullable(Instant),
     card: Nullable(
       Type.Object({ last4: Nullable(Type.String()), expires_at: Nullable(Instant) }, { title: 'KeptCard' }),
     ),
@@ -87,6 +89,9 @@ export type SubscriptionView = Static<typeof SubscriptionView>
 
 /** A page that waits for its payment asks often; the processor is asked no more than this often for one user. */
 const ASK_EVERY_MS = 2 * SECOND_MS
+
+/** What is known is shown if the processor is slower. */
+const CATCH_UP_MS = 3_000
 
 export async function viewSubscription(deps: BillingDeps, userId: string): Promise<SubscriptionView> {
   await catchUpAfterCheckout(deps, userId)
@@ -117,6 +122,7 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
     open_until: openUntil(deps, running),
     next_price_id: running?.next_price_id ?? null,
     next_tier: prices.get(running?.next_price_id ?? '')?.tier ?? null,
+    pauses_at: running?.pauses_at ?? null,
     card: running?.card_last4 ? { last4: running.card_last4, expires_at: running.card_expires_at } : null,
     deal: deal && deal.price_id !== running?.price_id ? shownDeal(deal) : null,
     offers_by_mail: account?.offers_at != null,
@@ -151,7 +157,7 @@ async function catchUpAfterCheckout(deps: BillingDeps, userId: string): Promise<
   if (!deps.processor || !account || !awaitsCheckout(account, now)) return
   if (account.synced_at !== null && plus(account.synced_at, ASK_EVERY_MS) > now) return
   try {
-    await syncUser(deps, userId)
+    await withinPatience(syncUser(deps, userId), CATCH_UP_MS)
   } catch (error) {
     deps.log.warn({ err: error, userId }, 'the processor could not be asked after a checkout')
   }

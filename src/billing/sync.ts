@@ -3,20 +3,24 @@
  * transaction, then written under the account's row lock, unless another reading was written since this one began: then it is read anew.
  * So the last that is written is also the last that was read, whatever order events come in.
  */
+import type { Stripe } from 'stripe'
 import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, findAccount, lockAccount, snapshotOf, updateAccount } from './accounts.ts'
 import { applyState, setStatus } from './apply-state.ts'
-import { CANCEL_JOB, type CancelWish } from './cancellations.ts'
 import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps, SyncWish } from './deps.ts'
+import { isDouble, REPLACE_JOB, type ReplaceWish } from './double-payments.ts'
+import { findInvoice, isFinal, keepInvoice, WITH_PAYMENTS } from './money/invoices.ts'
 import type { Disagreement } from './money/proof.ts'
+import { at, idOf } from './object-reader.ts'
 import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
-import { missingPayment, paymentStatusOf, pendingCheckout } from './payment-status.ts'
+import { missingPayment, pendingCheckout, readMissingPayment } from './payment-status.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
-import { factsOf, WITH_CARD } from './subscription-facts.ts'
+import { applyReversals, findReversals, type Reversal, withReversal } from './reversals.ts'
+import { readSubscription, WITH_CARD } from './subscription-facts.ts'
 import {
   duplicatesOf,
   isLive,
@@ -29,6 +33,7 @@ import {
 import { claimTrials } from './trials.ts'
 
 const SUBSCRIPTIONS_MAX = 100
+const INVOICES_MAX = 100
 /** Each time somebody else's reading was written meanwhile, so all of them together get on. */
 const READINGS_MAX = 10
 
@@ -65,8 +70,10 @@ export async function compareUser(deps: BillingDeps, userId: string): Promise<Di
   const reads = await readCustomers(deps, await customersOf(deps.db, userId))
   const [account, user] = [await findAccount(deps.db, userId), await findUser(deps.db, userId)]
   if (!account || !user) return null
+  const reversals = await findReversals(deps.db, userId)
+  const ours = subscriptionsIn(reads).filter((one) => isOurs(one, account, user, prices))
   const state = stateOfAll(
-    subscriptionsIn(reads).filter((one) => isOurs(one, account, user, prices)),
+    ours.map((one) => withReversal(one, reversals)),
     prices,
   )
   const { subscription_status: status, processor_tier: tier } = user
@@ -102,19 +109,61 @@ function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promi
   )
 }
 
-/** Null when the processor does not know the customer. */
+/** Null when the processor does not know the customer. A subscription that cannot be read is listed with the status `unreadable`. */
 async function readSubscriptions(
-  { processor }: Pick<BillingDeps, 'processor'>,
+  deps: Pick<BillingDeps, 'db' | 'processor' | 'log'>,
   customer: string,
 ): Promise<SubscriptionFacts[] | null> {
+  const { processor, log } = deps
   const { subscriptions } = requireProcessor(processor)
   const found = await unlessMissing(
     subscriptions.list({ customer, status: 'all', limit: SUBSCRIPTIONS_MAX, expand: [`data.${WITH_CARD}`] }),
   )
   if (found === null) return null
   return Promise.all(
-    found.data.map(async (one) => ({ ...factsOf(one), paymentStatus: await paymentStatusOf({ processor }, one) })),
+    found.data.map(async (one) => {
+      const facts = readSubscription(one)
+      if (!facts) {
+        log.error({ customer, subscription: idOf(one) }, 'a subscription at the processor cannot be read')
+        return { ...UNREADABLE, id: idOf(one) ?? '' }
+      }
+      const { missing, ...known } = facts
+      if (missing.length > 0) log.warn({ subscription: facts.id, missing }, 'a subscription lacks some of its details')
+      const unknownInvoices = isLive(facts) ? await readUnknownInvoices(deps, one) : []
+      return {
+        ...known,
+        customerId: customer,
+        ...(await readMissingPayment({ processor }, one)),
+        unknownInvoices,
+      }
+    }),
   )
+}
+
+const UNREADABLE: Omit<SubscriptionFacts, 'id'> = {
+  customerId: null,
+  userId: null,
+  status: 'unreadable',
+  created: 0,
+  priceIds: [],
+  periodEnd: null,
+  cancelAtPeriodEnd: false,
+}
+
+/** A subscription's invoices, unless its latest is known here as it will stay: their events may come late, or never. */
+async function readUnknownInvoices(
+  { db, processor }: Pick<BillingDeps, 'db' | 'processor'>,
+  subscription: Stripe.Subscription,
+): Promise<Stripe.Invoice[]> {
+  const latest = idOf(at(subscription, 'latest_invoice'))
+  if (latest === null) return []
+  const known = await findInvoice(db, latest)
+  if (known !== null && isFinal(known.status)) return []
+  const { invoices } = requireProcessor(processor)
+  const listed = await invoices.list({
+    ...{ subscription: subscription.id, limit: INVOICES_MAX, expand: [`data.${WITH_PAYMENTS}`] },
+  })
+  return listed.data
 }
 
 async function writeReads(
@@ -135,21 +184,32 @@ async function writeReads(
   const read = subscriptionsIn(reads)
   const refused = await claimTrials(deps, tx, userId, read)
   // A refused trial opens nothing, also while its end is on the way.
-  const subscriptions = read.map((one) => (refused.has(one.id) ? { ...one, status: 'canceled' } : one))
+  const reversals = await findReversals(tx, userId)
+  await applyReversals(deps, tx, { userId, read, reversals })
+  const subscriptions = read.map((one) =>
+    refused.has(one.id) ? { ...one, status: 'canceled' } : withReversal(one, reversals),
+  )
   const ours = subscriptions.filter((one) => isOurs(one, account, user, prices))
   const state = stateOfAll(ours, prices)
-  const payment_status = missingPayment(ours, state?.subscription)
+  // The one that cannot be read may be the one that is paid: nothing closes for it.
+  const isUnsure = read.some(({ status }) => status === UNREADABLE.status)
+  if (isUnsure && !(state && isLive(state.subscription))) {
+    return updateAccount(tx, userId, { version: version + 1, synced_at: now })
+  }
+  const missing = missingPayment(ours, state?.subscription)
   await updateAccount(tx, userId, {
     version: version + 1,
     synced_at: now,
-    payment_status,
+    ...missing,
     ...pendingCheckout(ours, state?.subscription),
   })
+  for (const invoice of read.flatMap(({ unknownInvoices }) => unknownInvoices ?? []))
+    await keepInvoice(deps, tx, invoice)
   const paying = state && isLive(state.subscription) ? state.subscription.customerId : null
   await putOnRecord(tx, account, { paying })
   if (state) {
-    await applyState(deps, tx, { ...account, payment_status }, state, { at: now })
-    await cancelDuplicates(deps, tx, account, { subscriptions, checkedOut, prices })
+    await applyState(deps, tx, { ...account, ...missing }, state, { at: now })
+    await cancelDuplicates(deps, tx, account, { subscriptions, checkedOut, prices, reversals })
     return
   }
   await noteUnknownPrice(deps, tx, userId, subscriptions, prices)
@@ -182,14 +242,19 @@ async function noteUnknownPrice(
 }
 
 /** What a deleted customer paid for has ended with it, listed or not. */
-async function cancelWithCustomer(deps: Pick<BillingDeps, 'clock'>, tx: Db, userId: string): Promise<void> {
+async function cancelWithCustomer(deps: Pick<BillingDeps, 'config' | 'clock'>, tx: Db, userId: string): Promise<void> {
   const status = (await findUser(tx, userId))?.subscription_status
   if (status !== 'active' && status !== 'past_due') return
   await updateAccount(tx, userId, { past_due_at: null })
   await setStatus(deps, tx, userId, { status: 'cancelled', tier: FREE })
 }
 
-type Found = { subscriptions: readonly SubscriptionFacts[]; checkedOut: readonly string[]; prices: Prices }
+type Found = {
+  subscriptions: readonly SubscriptionFacts[]
+  checkedOut: readonly string[]
+  prices: Prices
+  reversals: ReadonlyMap<string, Reversal>
+}
 
 /**
  * A checkout of a subscriber is a change of plan: the older subscription ends, and what is left of it is credited, unless it was open, and to
@@ -199,7 +264,7 @@ async function cancelDuplicates(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
   { user_id: userId, subscription_id: known, granted_tier: granted }: Account,
-  { subscriptions, checkedOut, prices }: Found,
+  { subscriptions, checkedOut, prices, reversals }: Found,
 ): Promise<void> {
   const { config, jobs, log } = deps
   // Also what is paid at an old price, which the catalogue names no more.
@@ -215,12 +280,15 @@ async function cancelDuplicates(
   }
   const rank = (one: SubscriptionFacts) => rankOf(config, tierIn(one))
   for (const one of older) {
-    const key = `${CANCEL_JOB}:${one.id}:`
+    const key = `${REPLACE_JOB}:${one.id}:`
     // What was found first holds: once another counts, nothing tells that this one was open.
-    const wasUsed = (await jobs.payloadsOf<CancelWish>(tx, key)).some(({ isCredited }) => isCredited === false)
-    const isCredited = !wasUsed && (one.id !== known || rank(kept) >= rank(one))
-    const wish: CancelWish = { subscriptionId: one.id, insteadOf: kept.id, isCredited }
+    const wasUsed = (await jobs.payloadsOf<ReplaceWish>(tx, key)).some(({ isCredited }) => isCredited === false)
+    const isCredited = !wasUsed && !reversals.has(one.id) && (one.id !== known || rank(kept) >= rank(one))
+    const wish: ReplaceWish = {
+      ...{ userId, subscriptionId: one.id, insteadOf: kept.id, isCredited },
+      isDouble: !reversals.has(one.id) && isDouble(one, kept),
+    }
     // A wish that waits still may be void by now: it holds only while what it was made for runs.
-    await jobs.enqueue(tx, CANCEL_JOB, wish, { key: key + kept.id })
+    await jobs.enqueue(tx, REPLACE_JOB, wish, { key: key + kept.id })
   }
 }

@@ -32,6 +32,9 @@ type BillingAccountsTable = {
   is_grace_over: boolean
   /** Of the payment that is missing, in the processor's word; null while none is. Also of a subscription that waits for its first. */
   payment_status: string | null
+  /** Why it failed, in a sentence of the processor for its payer. */
+  payment_error: string | null
+  payment_due_cents: number | null
   /** Of a checkout beside the subscription that counts, which waits for its first payment; `pending_payment_status` as above. */
   pending_price_id: string | null
   pending_payment_status: string | null
@@ -44,6 +47,8 @@ type BillingAccountsTable = {
   interval: string | null
   /** What the next period costs, where the plan of this one is paid and another follows. */
   next_price_id: string | null
+  /** When a pause begins that was asked for: at the end of the paid period. */
+  pauses_at: Instant | null
   /** When a cancelled one ends: with its period, unless whoever runs the service said otherwise. */
   ends_at: Instant | null
   ended_at: Instant | null

@@ -12,7 +12,7 @@ import { suiteContext } from '#testing/suite.ts'
 
 /** Of another card than the others' trials. */
 const EXPIRES_NEXT_MONTH = '5555555555554444'
-const ANOTHER = '4000000000000259'
+const ANOTHER = '5200828282828210'
 
 suite('a year of a business', () => {
   const context = suiteContext()
@@ -94,27 +94,34 @@ suite('a year of a business', () => {
     assert.equal(told.filter((one) => one === 'Your card expires before your next payment').length, 1, told.join())
     const portal = await ada.post('/api/billing/create-portal-session?flow=card')
     await shop.press(new URL(portal.body.url).pathname, { card: ANOTHER })
-    assert.equal((await view('ada')).card.last4, '0259')
+    assert.equal((await view('ada')).card.last4, '8210')
   })
 
   test('a renewal fails, the plan stays open in grace, and a payment cures it', async () => {
     assert.deepEqual(await state('bob'), ['past_due', 'enterprise', 'past_due'])
     assert.equal(await gate('bob'), 200)
-    assert.deepEqual(await letters('bob'), ['The payment for your Enterprise plan did not go through'])
+    assert.deepEqual(await letters('bob'), [
+      'Your Enterprise plan has started',
+      'The payment for your Enterprise plan did not go through',
+      'Reminder: the payment for your Enterprise plan is still missing',
+    ])
     const bob = await signedIn('bob')
     const { body } = await bob.post('/api/billing/create-payment-session')
     const paid = await shop.press(new URL(body.url).pathname, { card: '4242424242424242' })
     assert.equal(paid.status, 303, paid.text)
     await store.settle()
     assert.deepEqual(await state('bob'), ['active', 'enterprise', 'active'])
-    assert.deepEqual((await letters('bob')).slice(1), ['Your Enterprise plan is paid'])
+    assert.deepEqual((await letters('bob')).slice(3), ['Your Enterprise plan is paid'])
   })
 
   test('a renewal that a bank asks about is written of, not confirmed, closed when grace is over, and ends', async () => {
-    assert.deepEqual((await letters('cleo'))[0], 'Your bank asks you to confirm the payment for your Enterprise plan')
+    assert.deepEqual((await letters('cleo'))[1], 'Your bank asks you to confirm the payment for your Enterprise plan')
     await toDay(60)
     assert.deepEqual(await letters('cleo'), [
+      'Your Enterprise plan has started',
       'Your bank asks you to confirm the payment for your Enterprise plan',
+      'Reminder: the payment for your Enterprise plan is still missing',
+      'Last reminder: your Enterprise plan closes on DAY',
       'Your Enterprise plan is closed until it is paid',
       'Your Enterprise plan has ended',
     ])
@@ -127,12 +134,16 @@ suite('a year of a business', () => {
     assert.deepEqual([changed.tier, changed.processor_status], ['enterprise', 'active'])
     await toDay(80)
     const paused = await (await signedIn('ada')).post('/api/billing/pause')
-    assert.deepEqual([paused.status, paused.body.tier], [200, 'free'], paused.text)
+    assert.deepEqual([paused.status, paused.body.tier], [200, 'enterprise'], paused.text)
+    assert.equal(await gate('ada'), 200)
+    const paid = async () => (await invoices('ada')).filter(({ status }) => status === 'paid').length
+    const before = await paid()
+    await toDay(110)
+    assert.deepEqual(await state('ada'), ['past_due', 'free', 'paused'])
     assert.equal(await gate('ada'), 403)
-    const before = (await invoices('ada')).length
     await toDay(170)
     assert.deepEqual(await state('ada'), ['past_due', 'free', 'paused'])
-    assert.equal((await invoices('ada')).length, before)
+    assert.equal(await paid(), before)
     const resumed = await (await signedIn('ada')).post('/api/billing/resume')
     assert.deepEqual([resumed.body.status, resumed.body.tier], ['active', 'enterprise'])
     assert.equal(await gate('ada'), 200)
@@ -150,12 +161,12 @@ suite('a year of a business', () => {
 
     await toDay(210)
     assert.deepEqual(await state('bob'), ['cancelled', 'free', null])
-    assert.deepEqual((await letters('bob')).slice(2), [
+    assert.deepEqual((await letters('bob')).slice(4), [
       'Your Enterprise plan ends on DAY',
       'Your Enterprise plan has ended',
     ])
     await toDay(340)
-    assert.deepEqual(await letters('yan'), ['Your plan becomes Pro on DAY'])
+    assert.deepEqual(await letters('yan'), ['Your Enterprise plan has started', 'Your plan becomes Pro on DAY'])
     const [letter] = await store.mail('yan@example.com')
     assert.match(
       letter?.text ?? '',

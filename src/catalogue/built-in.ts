@@ -1,4 +1,7 @@
-/** What is sold without a CATALOGUE: the plans and products of the specification. The plans' prices come from settings. */
+/**
+ * The default catalogue without CATALOGUE: the plans and products of the specification. The plans'
+ * prices come from settings.
+ */
 import { type CatalogueProduct, ENTITLEMENTS, FREE, NO_PLAN_LIMITS } from './catalogue.ts'
 import type { CatalogueFile, FilePlan } from './read.ts'
 
@@ -8,6 +11,7 @@ export const FREE_PLAN: FilePlan = {
   prices: null,
   grants: [],
   allowanceUsd: null,
+  trialAllowanceUsd: null,
   limits: NO_PLAN_LIMITS,
   trialDays: 0,
   features: [
@@ -28,6 +32,7 @@ const PLANS: readonly FilePlan[] = [
     prices: null,
     grants: ENTITLEMENTS,
     allowanceUsd: 20,
+    trialAllowanceUsd: 2,
     limits: {
       ...NO_PLAN_LIMITS,
       documentsMax: 10_000,
@@ -51,6 +56,7 @@ const PLANS: readonly FilePlan[] = [
     prices: null,
     grants: ENTITLEMENTS,
     allowanceUsd: 80,
+    trialAllowanceUsd: 8,
     limits: {
       ...NO_PLAN_LIMITS,
       documentsMax: 100_000,

@@ -85,7 +85,7 @@ test('what a file leaves out is as built in', (t) => {
   assert.deepEqual([description, includes, images, features, taxCode], ['', null, [], [], null])
 })
 
-test('the free plan can be told anew, and may grant something', (t) => {
+test('a catalogue can redefine the free plan, which may grant something', (t) => {
   const free = { tier: 'free', name: 'Visitor', prices: {}, grants: ['rag'], features: ['Ten questions'] }
   const { catalogue } = readConfig({ CATALOGUE: fileOf(t, { plans: [PLAN, free] }) })
   assert.deepEqual(
@@ -95,7 +95,7 @@ test('the free plan can be told anew, and may grant something', (t) => {
   assert.deepEqual(grantsOf(catalogue, 'free'), ['rag'])
 })
 
-test('a plan without prices of its own takes them, and its budget, from settings of its name', (t) => {
+test('a plan without prices takes them, and its budget, from the settings named after it', (t) => {
   const CATALOGUE = fileOf(t, { plans: [{ ...PLAN, tier: 'team-plus' }] })
   const env = { CATALOGUE, PRICE_TEAM_PLUS_YEARLY: 'ty', BUDGET_TEAM_PLUS_TOKENS: '5000' }
   assert.deepEqual(readConfig({ ...env, SANDBOX: 'off' }).catalogue.plans[1]?.prices, { year: 'ty' })

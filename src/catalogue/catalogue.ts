@@ -1,15 +1,19 @@
 /**
- * What is sold: plans with what each of them grants, and products. Made once at the start (read.ts, built-in.ts); part of the settings.
- * A tier is a plain string: users keep one that the catalogue has dropped since, and it grants them nothing.
+ * The catalogue: plans with their grants, and products. Made once at the start (read.ts,
+ * built-in.ts); part of the settings. A tier is a plain string: users keep one that the catalogue
+ * has dropped since, and it grants them nothing.
  */
 
-/** What this service's own routes ask for by `needs`. A catalogue may name more, for programs beside it. */
+/**
+ * The features that this service's routes require in `needs`. A catalogue may name more, for
+ * programs beside it.
+ */
 export const ENTITLEMENTS = ['ai', 'rag', 'api_keys'] as const
 export type Entitlement = (typeof ENTITLEMENTS)[number]
 
 /** Names a plan or a product: `pro`. */
 export type Tier = string
-/** The tier of whoever has no subscription. Its plan always exists. */
+/** The tier of users without a subscription. Its plan always exists. */
 export const FREE: Tier = 'free'
 
 export const INTERVALS = ['month', 'year'] as const
@@ -23,15 +27,17 @@ export type CataloguePlan = {
   prices: Readonly<Partial<Record<Interval, string>>>
   /** Entitlements: ours, and what the file names beside them. */
   grants: readonly string[]
-  /** What a user's calls to models may cost in a month, in US dollars; null: no limit. */
+  /** The maximum cost of a user's model calls in a paid month, in US dollars; null: no limit. */
   allowanceUsd: number | null
+  /** The same for a whole trial. */
+  trialAllowanceUsd: number | null
   limits: PlanLimits
   /** Before the first payment of who has never subscribed; 0: none. */
   trialDays: number
   features: readonly string[]
 }
 
-/** What a user may keep, and how much one call may ask for; null: no limit of this kind. */
+/** Limits on stored data and on one call; null: no limit of this kind. */
 export type PlanLimits = {
   documentsMax: number | null
   /** Of the documents' texts together. */
@@ -43,6 +49,18 @@ export type PlanLimits = {
   outputTokensMax: number | null
   /** Answers to one question (`n`). */
   choicesMax: number | null
+}
+
+/** A month of a plan that a payment bought, or a trial: what a user may spend from its start until the next slice starts. */
+export type AllowanceSlice = {
+  /** Instants, as JSON has them. The start names the slice, and never changes. */
+  start: string
+  end: string
+  /** Shares of the plans' allowances: `{pro: 0.5, enterprise: 0.5}` after an upgrade half way. Empty where the payment was taken back. */
+  shares: Readonly<Record<Tier, number>>
+  isTrial?: true
+  /** It held more before: what was used then may exceed what it holds now. */
+  isReduced?: true
 }
 
 export const NO_PLAN_LIMITS: PlanLimits = {
@@ -63,7 +81,7 @@ export type CatalogueProduct = {
   currency: string
   /** Markdown. */
   description: string
-  /** What it holds beside its features, as `Everything in Basic`. */
+  /** The plan that it includes, as `Everything in Basic`. */
   includes: string | null
   /** Addresses. */
   images: readonly string[]
@@ -74,7 +92,7 @@ export type CatalogueProduct = {
 
 /** Of two plans the later one is the higher. */
 export type Catalogue = {
-  /** The file that tells the plans; null: they are built in. */
+  /** The catalogue's file; null: the built-in catalogue. */
   plansPath: string | null
   plans: readonly CataloguePlan[]
   products: readonly CatalogueProduct[]
@@ -101,7 +119,7 @@ export function findProduct({ products }: Catalogue, tier: Tier): CatalogueProdu
   return products.find((product) => product.tier === tier)
 }
 
-/** What people call a product; its tier where it is sold no more. */
+/** Returns the product's name, or its tier when it is no longer sold. */
 export function productName(catalogue: Catalogue, tier: Tier): string {
   return findProduct(catalogue, tier)?.name ?? tier
 }

@@ -5,12 +5,14 @@ import { catalogueProblem } from './problems.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the caller's plan has to grant; where an API key calls, it has to grant API keys as well. */
+    /**
+     * The feature that the caller's plan must grant. For an API key it must also grant API keys.
+     */
     needs?: Entitlement
   }
 }
 
-/** What routes need, held against what the catalogue's plans grant. */
+/** Compares the features that routes need with the grants of the catalogue's plans. */
 export function createEntitlements(
   catalogue: Catalogue,
   { requireVerifiedEmail = false }: { requireVerifiedEmail?: boolean } = {},
@@ -23,7 +25,7 @@ export function createEntitlements(
       // A key that an earlier plan has left would be a way around the present one.
       if (keyId !== null && !granted.includes('api_keys'))
         throw notGranted(catalogue, 'api_keys', 'Calling with an API key')
-      // What costs the operator is for who can be reached.
+      // Routes that cost the operator money require a verified address.
       if (requireVerifiedEmail && !isVerified) throw catalogueProblem('email_not_verified')
     },
     describe: ({ needs }) => (needs ? `${namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan'} only.` : null),

@@ -1,6 +1,7 @@
 /**
- * Reads a catalogue's JSON, whose form is told in docs/catalogue.md. What is wrong stops the start with the field's name, a field that
- * the form does not have among them: a misspelt one would else change nothing, in silence.
+ * Reads a catalogue's JSON; docs/catalogue.md describes its form. An error stops the start and
+ * names the field. Unknown fields are errors, too: a misspelled field would otherwise silently
+ * change nothing.
  */
 import { decimalsMax, isCurrency } from '#platform/money.ts'
 import {
@@ -16,13 +17,13 @@ import {
 /** `prices` null: they come from settings. */
 export type FilePlan = Omit<CataloguePlan, 'prices'> & { prices: CataloguePlan['prices'] | null }
 
-/** What a file leaves out is as built in. */
+/** Omitted fields have their built-in values. */
 export type CatalogueFile = { plans: readonly FilePlan[]; products: readonly CatalogueProduct[] }
 
-/** What is wrong, beginning with the field: `plans[0].prices.month is …`. */
+/** The error, beginning with the field: `plans[0].prices.month is …`. */
 export class CatalogueError extends Error {}
 
-const PLAN_FIELDS = ['tier', 'name', 'prices', 'grants', 'allowance_usd', 'trial_days', 'limits', 'features']
+const PLAN_FIELDS = 'tier name prices grants allowance_usd trial_days trial_allowance_usd limits features'.split(' ')
 const PRODUCT_FIELDS = 'tier name price currency description includes images features tax_code'.split(' ')
 
 /** @throws CatalogueError */
@@ -52,12 +53,15 @@ function planOf(value: unknown, at: string, words: readonly string[]): FilePlan 
       `${at}.prices is wrong: '${FREE}' is the plan of who has no subscription, and costs nothing`,
     )
   }
+  const allowanceUsd = allowanceOf(fields.allowance_usd ?? null, `${at}.allowance_usd`)
+  const tenth = allowanceUsd === null ? null : allowanceUsd / TRIALS_IN_AN_ALLOWANCE
   return {
     tier,
     name: textOf(fields.name, `${at}.name`),
     prices,
     grants: listOf(fields.grants, `${at}.grants`, (grant, place) => grantOf(grant, place, words)),
-    allowanceUsd: allowanceOf(fields.allowance_usd ?? null, `${at}.allowance_usd`),
+    allowanceUsd,
+    trialAllowanceUsd: allowanceOf(fields.trial_allowance_usd ?? tenth, `${at}.trial_allowance_usd`),
     limits: limitsOf(fields.limits ?? {}, `${at}.limits`),
     trialDays: trialOf(fields.trial_days ?? 0, tier, `${at}.trial_days`),
     features: listOf(fields.features ?? [], `${at}.features`, textOf),
@@ -75,6 +79,9 @@ function trialOf(value: unknown, tier: string, at: string): number {
   if (tier !== FREE || value === 0) return value
   throw new CatalogueError(`${at} is wrong: '${FREE}' costs nothing, so there is nothing to try`)
 }
+
+/** Without `trial_allowance_usd` a trial has a tenth of the plan's allowance. */
+const TRIALS_IN_AN_ALLOWANCE = 10
 
 /** The processor's own bound. */
 const TRIAL_DAYS_MAX = 730

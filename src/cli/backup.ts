@@ -11,6 +11,7 @@ import { version } from '../version.ts'
 import { DATABASE_FILE, writeRows } from './backups/backed-up.ts'
 import { backUpDataFolder, backUpOriginals, backUpProducts, copyOfSqlite, productsFolder } from './backups/contents.ts'
 import { type FileEntry, MANIFEST, type Manifest, writeManifest } from './backups/manifest.ts'
+import { describeMissing, findMissing, stillMissing } from './backups/missing-originals.ts'
 import { openPlace } from './backups/open-place.ts'
 import { bytesText, placeAndFlags } from './backups/options.ts'
 import type { Place } from './backups/place.ts'
@@ -35,9 +36,12 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   const products = folder === null ? [] : await backUpProducts(place, folder, (path) => print(`left out: ${path}`))
 
   const { entries, root, migrations, tables } = database
+  const missing =
+    database.missing.length === 0 ? [] : await ofLiveDatabase(config, (db) => stillMissing(db, database.missing))
   const manifest: Omit<Manifest, 'format'> = {
     ...{ version, made_at: madeAt, engine: database.engine, root: stateOf(root), migrations, tables },
     ...{ products: folder === null ? null : 'included', files: [...entries, ...files, ...originals, ...products] },
+    missing_originals: missing,
   }
   await place.write(MANIFEST, textStream(writeManifest(manifest)))
 
@@ -47,26 +51,38 @@ export async function run(args: string[], { config, print }: Context): Promise<n
     `${rows} rows of ${Object.keys(tables).length} tables, ${manifest.files.length} files, ${bytesText(bytes)}: ${place.address}`,
   )
   for (const line of remarks(config, root, folder === null)) print(line)
-  return 0
+  if (missing.length === 0) return 0
+  print(`✖ ${describeMissing(missing)}`)
+  return 1
 }
 
-type BackedUp = Pick<Manifest, 'engine' | 'migrations' | 'tables'> & { entries: FileEntry[]; root: Buffer }
+/** `missing`: ids of originals that are not in their folder. */
+type BackedUp = Pick<Manifest, 'engine' | 'migrations' | 'tables'> & {
+  entries: FileEntry[]
+  root: Buffer
+  missing: string[]
+}
+
+async function ofLiveDatabase<T>({ databaseUrl, dataDir }: Config, work: (db: Db) => Promise<T>): Promise<T> {
+  const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
+  return await work(db).finally(close)
+}
 
 async function backUpDatabase(place: Place, config: Config): Promise<BackedUp> {
-  if (config.databaseUrl === null) return await backUpSqlite(place, join(config.dataDir, 'latchkey.db'))
-  const database = openDatabase({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, isGuest: true })
-  return await backUpPostgres(place, database.db).finally(() => database.close())
+  if (config.databaseUrl === null) return await backUpSqlite(place, join(config.dataDir, 'latchkey.db'), config)
+  return await ofLiveDatabase(config, (db) => backUpPostgres(place, db, config))
 }
 
 /** What is counted is the copy, which the manifest is about. */
-async function backUpSqlite(place: Place, file: string): Promise<BackedUp> {
+async function backUpSqlite(place: Place, file: string, config: Config): Promise<BackedUp> {
   let about: Omit<BackedUp, 'entries'> | null = null
   const sum = await copyOfSqlite(place, DATABASE_FILE, file, async (path) => {
     const copy = openSqliteFile(path)
     try {
       const [fault] = copy.faults()
       if (fault !== undefined) throw new Error(`the database is damaged: ${fault}`)
-      about = { engine: 'sqlite', ...(await keysAndMigrations(copy)), tables: await sumsOf(copy) }
+      const missing = await findMissing(copy, config)
+      about = { engine: 'sqlite', ...(await keysAndMigrations(copy)), tables: await sumsOf(copy), missing }
     } finally {
       copy.close()
     }
@@ -74,7 +90,7 @@ async function backUpSqlite(place: Place, file: string): Promise<BackedUp> {
   return { ...(about as unknown as Omit<BackedUp, 'entries'>), entries: [{ path: DATABASE_FILE, ...sum }] }
 }
 
-const backUpPostgres = (place: Place, db: Db): Promise<BackedUp> =>
+const backUpPostgres = (place: Place, db: Db, config: Config): Promise<BackedUp> =>
   snapshotOfPostgres(db, async (snapshot) => {
     const known = await keysAndMigrations(snapshot)
     const tables: Sums = {}
@@ -84,7 +100,7 @@ const backUpPostgres = (place: Place, db: Db): Promise<BackedUp> =>
       entries.push(entry)
       tables[table.name] = sum
     }
-    return { engine: 'postgres', ...known, tables, entries }
+    return { engine: 'postgres', ...known, tables, entries, missing: await findMissing(snapshot, config) }
   })
 
 async function keysAndMigrations(snapshot: Snapshot) {
@@ -103,6 +119,9 @@ function remarks(config: Config, root: Buffer, isWithoutProducts: boolean): stri
     lines.push('The SECRET_KEY that is set here does not open it: keep the one that does.')
   } else {
     lines.push('It opens with the SECRET_KEY of today, which is not in it: keep that elsewhere.')
+  }
+  if (config.originals?.startsWith('s3://')) {
+    lines.push(`Files that users uploaded are not in it: ${config.originals} has its own copies.`)
   }
   if (isWithoutProducts && config.products.location?.startsWith('s3://')) {
     lines.push(`Products are not in it: ${config.products.location} has its own copies.`)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { PRICES, shopOf } from '#testing/shop.ts'
 import { totalQueries } from '#usage/totals.ts'
-import { monthOf, printReport } from './billing-report.ts'
+import { monthOf, printMovements, printReport } from './billing-report.ts'
 
 test('a month is told with revenue, refunds, model cost and margin by plan, and by the customers who cost most', async (t) => {
   const app = await testApp(t)
@@ -77,4 +77,63 @@ test('what is no month is refused, and a month ends with its last day', () => {
     assert.equal(monthOf(wrong), null)
   assert.deepEqual(monthOf('2028-02')?.days, { from: '2028-02-01', to: '2028-02-29' })
   assert.equal(monthOf('2026-12')?.before, '2027-01-01T00:00:00.000Z')
+})
+
+test('taxes of partial refunds add up to the tax of the payment, and each movement is a line of the CSV', async (t) => {
+  const app = await testApp(t)
+  const { db } = app.platform
+  const ada = await app.as('ada')
+  const payment = { customer_id: null, kind: 'purchase', tier: 'basic', currency: 'usd', version: 1 } as const
+  const paid_at = '2026-03-01T00:00:00.000Z'
+  await db
+    .insertInto('payments')
+    .values({
+      ...{ ...payment, id: 'pi_1', user_id: ada.userId, amount_cents: 3480, tax_cents: 580, paid_at, seen_at: paid_at },
+      ...{ refunded_cents: 3480, is_refunded: true, dispute: null },
+    })
+    .execute()
+  const refund = (id: string, day: string, amount_cents: number, status = 'succeeded') => ({
+    ...{ id, payment_id: 'pi_1', amount_cents, currency: 'usd', status, reason: null },
+    created_at: `2026-${day}T00:00:00.000Z`,
+  })
+  const refunds = [
+    refund('re_1', '03-02', 333),
+    refund('re_2', '03-03', 334),
+    refund('re_3', '03-04', 335),
+    refund('re_failed', '03-05', 999, 'failed'),
+    refund('re_4', '04-01', 2478),
+  ]
+  await db.insertInto('refunds').values(refunds).execute()
+
+  const lines: string[] = []
+  const told = { db, config: app.config, print: (line = '') => void lines.push(line) }
+  const report = async (month: string) => {
+    lines.length = 0
+    await printMovements(told, month)
+    return lines.map((line) => line.split(','))
+  }
+  const march = await report('2026-03')
+  assert.deepEqual(march[0], 'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'.split(','))
+  assert.deepEqual(march[1], [
+    ...[paid_at, 'payment', 'pi_1', 'pi_1', '', 'ada@example.com', 'Basic', 'usd', '34.8', '5.8', '29'],
+  ])
+  assert.deepEqual(
+    march.slice(2).map(([, type, id, , , , , , amount, tax]) => [type, id, amount, tax]),
+    [
+      ['refund', 're_1', '-3.33', '-0.56'],
+      ['refund', 're_2', '-3.34', '-0.55'],
+      ['refund', 're_3', '-3.35', '-0.56'],
+    ],
+  )
+  assert.deepEqual(
+    (await report('2026-04')).slice(1).map((cells) => cells.slice(8)),
+    [['-24.78', '-4.13', '-20.65']],
+  )
+
+  await printReport(told, '2026-03')
+  const product = lines
+    .find((line) => line.startsWith('  Product Basic'))
+    ?.trim()
+    .split(/ {2,}/)
+  assert.deepEqual(product?.slice(2), ['$29.00', '$8.35', '$0.00', '$4.13', '$20.65'])
 })

@@ -5,15 +5,17 @@
 import { cancellationReasons } from '#billing/cancellations.ts'
 import {
   type CustomerRevenue,
+  listMovements,
   type PlanRevenue,
   type Revenue,
   revenueByCustomer,
   revenueByPlan,
 } from '#billing/money/revenue.ts'
 import { productName } from '#catalogue/catalogue.ts'
-import { emailsOf } from '#identity/admin/administration.ts'
+import { findEmails } from '#identity/admin/administration.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
+import { csvLine } from '#usage/csv.ts'
 import { archivedCost, sumAllUsage, sumUsersUsage } from '#usage/operator-sums.ts'
 import type { Config } from '../config.ts'
 
@@ -34,10 +36,9 @@ export function monthOf(
   return { from: from ?? '', before: before ?? '', days: { from: `${text}-01`, to: lastDay.slice(0, 10) } }
 }
 
-export async function printReport(
-  { db, config, print }: { db: Db; config: Config; print: (line?: string) => void },
-  month: string,
-): Promise<void> {
+type ReportDeps = { db: Db; config: Config; print: (line?: string) => void }
+
+export async function printReport({ db, config, print }: ReportDeps, month: string): Promise<void> {
   const span = monthOf(month)
   if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
   const [sold, customers, planCosts, userCosts, deletedNanos] = [
@@ -52,7 +53,7 @@ export async function printReport(
   printTable(print, ['', 'customers', ...MONEY_HEADS], byPlan(config, sold, costs, deletedNanos))
   print()
   print(`The ${DEAREST} customers whose calls cost most`)
-  const emails = await emailsOf(
+  const emails = await findEmails(
     db,
     userCosts.map(({ key }) => key),
   )
@@ -71,6 +72,28 @@ export async function printReport(
     reasons.map(({ feedback, count }) => [feedback?.replaceAll('_', ' ') ?? 'not told', String(count)]),
   )
 }
+
+const CSV_HEAD = 'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'
+
+/** Prints each payment, refund and lost dispute of a month as CSV (RFC 4180), in units of its currency; what goes back is negative. */
+export async function printMovements({ db, config, print }: ReportDeps, month: string): Promise<void> {
+  const span = monthOf(month)
+  if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
+  const movements = await listMovements(db, span)
+  const userIds = movements.flatMap(({ user_id }) => user_id ?? [])
+  const emails = await findEmails(db, [...new Set(userIds)])
+  print(CSV_HEAD)
+  for (const { at, type, id, payment_id, invoice, user_id, kind, tier, currency, ...cents } of movements) {
+    const sold = kind === 'purchase' ? productName(config.catalogue, tier ?? '') : `Plan ${planName(config, tier)}`
+    const amounts = [cents.amount_cents, cents.tax_cents, cents.amount_cents - cents.tax_cents]
+    const shown = amounts.map((one) => inUnits(one, currency))
+    const customer = emails.get(user_id ?? '') ?? ''
+    print(csvLine([at, type, id, payment_id, invoice, customer, sold, currency, ...shown]).trimEnd())
+  }
+}
+
+const planName = (config: Config, tier: string | null): string =>
+  config.catalogue.plans.find((plan) => plan.tier === tier)?.name ?? tier ?? 'unknown'
 
 const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'tax', 'model cost', 'margin']
 

@@ -3,12 +3,13 @@ import { PriceProblem } from '#billing/price-moves.ts'
 import type { Interval } from '#catalogue/catalogue.ts'
 import { findUserByEmail } from '#identity/users.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { monthOf, printReport } from './billing-report.ts'
+import { monthOf, printMovements, printReport } from './billing-report.ts'
 import type { Context } from './context.ts'
 import { withBilling } from './money.ts'
 
 export const USAGE = `Usage: billing sync                         events that never came, every customer, all money of half a year
-       billing report --month 2026-09      what a month brought
+       billing report --month 2026-09 [--csv]
+                                           what a month brought; --csv lists each payment, refund and lost dispute
        billing deal EMAIL --plan TIER --amount 19.50 [--interval year]
                                            a price for one customer, who finds it on the billing page
        billing move-price OLD NEW [--yes]  who pays an old price pays the new one from the next period on;
@@ -54,10 +55,14 @@ async function sync(args: string[], context: Context): Promise<number> {
   return done.failed === 0 ? 0 : 1
 }
 
-async function report([option, month, ...more]: string[], context: Context): Promise<number> {
-  if (option !== '--month' || !monthOf(month) || more.length > 0) return misused(context)
+async function report(args: string[], context: Context): Promise<number> {
+  const options = { month: { type: 'string' }, csv: { type: 'boolean' } } as const
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
+  const { month = '', csv = false } = values
+  if (!monthOf(month) || positionals.length > 0) return misused(context)
   const { config, platform, print } = context
-  await printReport({ db: (await platform()).db, config, print }, month ?? '')
+  const told = { db: (await platform()).db, config, print }
+  await (csv ? printMovements(told, month) : printReport(told, month))
   return 0
 }
 

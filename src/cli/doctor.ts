@@ -7,9 +7,10 @@ import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
 import { LANES } from '#platform/jobs/lanes.ts'
 import { hearsNotifications } from '#platform/notify.ts'
+import { findMark, requireMark } from '#rag/originals/folder-mark.ts'
 import { renewalOf } from '#rag/renewal/progress.ts'
 import { embedderIdOf } from '#rag/vendor-embedder.ts'
-import { type Config, exposures, SECRET_KEY_LENGTH_MIN } from '../config.ts'
+import { type Config, exposures, findOriginalsFault, SECRET_KEY_LENGTH_MIN } from '../config.ts'
 import { agedRows } from '../retention.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
@@ -24,6 +25,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
   const lines: Line[] = [
     await database(config, platform),
     dataFolder(config),
+    await originals(config, platform),
     await redis(config, platform),
     await jobs(config, platform),
     await port(config, 'API', config.http.port),
@@ -78,6 +80,22 @@ function dataFolder({ dataDir }: Config): Line {
   return folder === dataDir
     ? { mark: 'ok', name, says: dataDir }
     : { mark: 'off', name, says: `${dataDir} is not there yet: the first start makes it` }
+}
+
+/** Whether this node finds the files that users upload, as every other node does. */
+async function originals(config: Config, platform: Context['platform']): Promise<Line> {
+  const name = 'Originals'
+  const fault = findOriginalsFault(config)
+  if (fault !== null) return { mark: 'wrong', name, says: fault }
+  if (config.originals === null) return { mark: 'off', name, says: 'ORIGINALS_DIR=off: uploaded files are not kept' }
+  if (config.originals.startsWith('s3://')) return { mark: 'ok', name, says: config.originals }
+  try {
+    const mark = await findMark((await platform()).db)
+    if (mark !== null) await requireMark(config.originals, mark)
+    return { mark: 'ok', name, says: config.originals }
+  } catch (error) {
+    return { mark: isToCome(error) ? 'off' : 'wrong', name, says: (error as Error).message }
+  }
 }
 
 async function redis(config: Config, platform: Context['platform']): Promise<Line> {

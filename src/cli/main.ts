@@ -63,7 +63,7 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
   },
   seed: {
     usage: 'seed',
-    says: 'fills an empty database with a year of users, usage, purchases and documents',
+    says: 'fills an empty database with a year of users, payments, usage and documents',
     load: () => import('./seed.ts'),
   },
   superuser: {
@@ -93,6 +93,8 @@ const HELP = new Set(['help', '--help', '-h'])
 /** These do not open what SECRET_KEY seals, or say themselves that it is missing. */
 const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'rag', 'tour', 'verify'])
 
+// Every file that this process writes is for its owner alone.
+process.umask(0o077)
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = '', ...args]: string[]): Promise<number> {
@@ -115,13 +117,15 @@ async function main([name = '', ...args]: string[]): Promise<number> {
     let config: Config | null = null
     const context: Context = {
       get config() {
-        config ??= configFromProcess({ toLook: WITHOUT_KEY.has(name) })
+        config ??= configFromProcess({ for: WITHOUT_KEY.has(name) ? 'look' : 'command' })
         return config
       },
       print: (line = '') => console.log(line),
       async platform() {
         const { openWithRooms } = await import('../open.ts')
-        opened ??= await openWithRooms(context.config, { log: createLog('warn'), isGuest: true })
+        // The doctor reports each fault itself, in a line.
+        const log = createLog(name === 'doctor' ? 'silent' : 'warn')
+        opened ??= await openWithRooms(context.config, { log, isGuest: true })
         return opened
       },
     }

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { MEDIA } from '#models/catalogue.ts'
 import {
   type ListedPrice,
   type PriceFiles,
@@ -172,7 +173,17 @@ function shortly(price: ListedPrice['price'] | null): string {
   if (price === null) return ''
   const { long } = price
   const ofLong = long === undefined ? [] : [`above ${long.above} ${rateInWords(long)}`]
-  return [rateInWords(price), ...ofLong].join(', ')
+  const ofMedia = MEDIA.flatMap((medium) => {
+    const own = price[medium]
+    if (own === undefined) return []
+    if (own === 'as-text') return [`${medium} as text`]
+    return [
+      `${medium} ${Object.entries(own)
+        .map(([part, usd]) => `${part} ${usd}`)
+        .join(' ')}`,
+    ]
+  })
+  return [rateInWords(price), ...ofLong, ...ofMedia].join(', ')
 }
 
 function rateInWords({ input, output = 0, cached, cache_write: written }: Price): string {
@@ -191,7 +202,7 @@ const DOLLARS_MAX = 5_000
 function doubtsAbout(changes: Change[], before: PriceListFile, after: PriceListFile, today: string): string[] {
   const doubts = changes.flatMap(({ name, was, is }) => {
     if (is === null) return []
-    const figures = Object.values(figuresOf(is))
+    const figures = [...Object.values(figuresOf(is)), ...mediaFigures(is).values()]
     if (Math.max(...figures) > DOLLARS_MAX) return [`${name} would cost ${shortly(is)}`]
     return was !== null && isJump(was, is) ? [`${name} would go from ${shortly(was)} to ${shortly(is)}`] : []
   })
@@ -236,7 +247,19 @@ function isJump(was: Price, is: Price): boolean {
   // That the cache is cheaper than the input is often told later than the model's price.
   if (was.cached === undefined && fresh.cached <= fresh.input) old.cached = fresh.cached
   if (was.long?.cached === undefined && fresh.long_cached <= fresh.long_input) old.long_cached = fresh.long_cached
-  return FIGURES.some((name) => jumps(old[name], fresh[name]))
+  const [media, before] = [mediaFigures(is), mediaFigures(was)]
+  // A price that is newly told of is no jump.
+  const mediaJumps = [...media].some(([name, usd]) => jumps(before.get(name) ?? usd, usd))
+  return mediaJumps || FIGURES.some((name) => jumps(old[name], fresh[name]))
+}
+
+function mediaFigures(price: Price): Map<string, number> {
+  const found = MEDIA.flatMap((medium) => {
+    const own = price[medium]
+    if (own === undefined || own === 'as-text') return []
+    return Object.entries(own).map(([part, usd]): [string, number] => [`${medium} ${part}`, usd])
+  })
+  return new Map(found)
 }
 
 const jumps = (was: number, is: number) => was !== is && (is > was * JUMP || is < was / JUMP)

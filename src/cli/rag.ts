@@ -7,7 +7,8 @@ import { syncFolder } from './rag/sync.ts'
 
 export const USAGE = `Usage: rag sync DIR [--url URL] [--as NAME] [--ignore PATTERN]… [--delete] [--dry-run] [--state FILE]
 
-  Sends what is new or has changed in DIR since the last time, each file under the id NAME/path (NAME: DIR's own name).
+  Sends what is new or has changed in DIR since the last time, each file under the id NAME/path (NAME: DIR's own name),
+  cited as its path in DIR. Empty files are skipped.
   --delete removes what is not in DIR any more. Ignored are names that begin with a dot, node_modules, and what
   --ignore and the lines of DIR/.latchkeyignore say: *.log, drafts/, notes/**/*.txt.
   The key is read from LATCHKEY_API_KEY (or LATCHKEY_API_KEY_FILE), the address from LATCHKEY_URL where --url is not given.

@@ -95,6 +95,15 @@ test('the doctor tells what several processes on one SQLite file share, and find
   assert.equal(code, 0, text)
 })
 
+test('the doctor reports an unreachable Redis in one line, without logs', async (t) => {
+  const dataDir = temporary(t)
+  await make(dataDir, migrations)
+  const { code, text } = await cli(['doctor'], { DATA_DIR: dataDir, REDIS_URL: 'redis://127.0.0.1:1' })
+  assert.equal(code, 1)
+  assert.match(text, /✖ Redis +redis:\/\/127\.0\.0\.1:1 cannot be reached: ECONNREFUSED\n/)
+  assert.doesNotMatch(text, /"level"|at .+\.js:\d+|enableOfflineQueue/)
+})
+
 test('the doctor marks what production lacks', async (t) => {
   const dataDir = temporary(t)
   const { code, text } = await cli(['doctor'], { DATA_DIR: dataDir, NODE_ENV: 'production', BASE_URL: 'https://x.io' })

@@ -13,6 +13,7 @@ import { DATABASE_FILE, entryOf, fetchFile, isSame, readDatabase } from './backu
 import { homeOf, sizeOf } from './backups/contents.ts'
 import { fillPostgres, madeBy } from './backups/fill.ts'
 import { type FileEntry, findBackup, type Manifest } from './backups/manifest.ts'
+import { describeMissing } from './backups/missing-originals.ts'
 import { openPlace } from './backups/open-place.ts'
 import { placeAndFlags } from './backups/options.ts'
 import type { Place } from './backups/place.ts'
@@ -42,6 +43,7 @@ export async function run(args: string[], { config, print }: Context): Promise<n
     else await restorePostgres(backup, config, config.databaseUrl, print, () => restoreFiles(place, files))
     const rows = Object.values(manifest.tables).reduce((sum, table) => sum + table.rows, 0)
     print(`${rows} rows and ${files.length} files are there, compared one by one: start the service.`)
+    if (manifest.missing_originals.length > 0) print(`✖ ${describeMissing(manifest.missing_originals)}`)
     return 0
   } finally {
     unlock()

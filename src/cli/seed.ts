@@ -1,26 +1,25 @@
 /**
- * `seed`: fills an empty database with a year of plausible users, usage, purchases and documents, through the rooms' own rules on
- * a clock that is moved to each moment. Unlike other commands it makes the database where there is none. Everybody has one
- * password that is told, so it refuses production, mail that leaves the machine, and a database that anybody uses.
+ * `seed`: fills an empty database with a year of plausible users, payments, usage and documents. It starts the service with a clock
+ * that stands a year back and goes through its HTTP addresses as customers do; payments go through the sandbox's processor, so its
+ * books and the service's agree. Unlike other commands it makes the database where there is none. All users have one password,
+ * which is printed, so it refuses production, email that leaves the machine, a real processor, and a database with users.
  */
 import { randomUUID } from 'node:crypto'
 import { costOf } from '#ai/cost.ts'
-import { issueKey, NO_LIMITS } from '#api-keys/keys.ts'
 import { listUsers } from '#identity/admin/administration.ts'
-import { openSession } from '#identity/sessions/sessions.ts'
-import { setSubscription } from '#identity/subscription.ts'
-import { insertUser, type User } from '#identity/users.ts'
-import { type Clock, systemClock } from '#platform/clock.ts'
-import { transaction } from '#platform/db/db.ts'
+import { createHasher } from '#identity/passwords/hasher.ts'
+import { insertUser } from '#identity/users.ts'
+import { type Instant, movableClock } from '#platform/clock.ts'
 import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
 import { createLog } from '#platform/telemetry/log.ts'
-import { storeDocument } from '#rag/ingest/ingest.ts'
-import { recordPurchase } from '#storefront/purchases/purchases.ts'
+import { type Config, configFromProcess } from '../config.ts'
 import { migrations } from '../migrations.ts'
 import { createService, type Service } from '../service.ts'
 import type { Context } from './context.ts'
-import { type Call, deedsUntil } from './seed/script.ts'
+import { findFreePorts } from './free-ports.ts'
+import { createCustomers } from './seed/customers.ts'
+import { type Call, type Deed, deedsUntil } from './seed/script.ts'
 
 const PASSWORD = 'correct horse battery'
 const SUPERUSER = 'root@example.com'
@@ -30,35 +29,33 @@ export async function run(args: string[], { config, platform, print }: Context):
     print('Usage: seed')
     return 2
   }
-  if (config.production || !config.mail.sandboxed) {
-    print(
-      `Refused: ${config.production ? 'NODE_ENV is production' : 'mail would leave this machine (SMTP_URL is set)'}`,
-    )
-    return 1
-  }
-  if (await hasPeople(platform)) {
-    print('Refused: there are people in this database; point DATA_DIR (or DATABASE_URL) at an empty one')
+  const refusal = refusalOf(config) ?? ((await hasUsers(platform)) ? NOT_EMPTY : null)
+  if (refusal !== null) {
+    print(`Refused: ${refusal}`)
     return 1
   }
 
-  const moved = movedClock()
-  const service = await createService(config, { clock: moved.clock, log: createLog('warn'), userApp: false })
-  try {
-    const counts = await play(service, moved.to)
-    print(
-      Object.entries(counts)
-        .map(([what, count]) => `${count} ${what}`)
-        .join(', '),
-    )
-    print(`Sign in as ada@example.com, or as the superuser ${SUPERUSER}: ${PASSWORD}`)
-    return 0
-  } finally {
-    await service.close(0)
-  }
+  const counts = await seed(config)
+  print(
+    Object.entries(counts)
+      .map(([what, count]) => `${count} ${what}`)
+      .join(', '),
+  )
+  print(`Sign in as ada@example.com, or as the superuser ${SUPERUSER}: ${PASSWORD}`)
+  return 0
 }
 
-/** Opens it read-only, so that a database of an older version is not migrated by being asked. */
-async function hasPeople(platform: Context['platform']): Promise<boolean> {
+const NOT_EMPTY = 'this database has users; point DATA_DIR (or DATABASE_URL) at an empty one'
+
+function refusalOf({ production, mail, processor }: Config): string | null {
+  if (production) return 'NODE_ENV is production'
+  if (!mail.sandboxed) return 'email would leave this machine (SMTP_URL is set, or the sandbox is off)'
+  if (!processor.sandboxed) return 'payments would go to a real processor (STRIPE_SECRET_KEY is set)'
+  return null
+}
+
+/** Opens it read-only, so that looking does not migrate a database of an older version. */
+async function hasUsers(platform: Context['platform']): Promise<boolean> {
   try {
     const { db } = await platform()
     return (await listUsers(db, { page: 1, limit: 1 })).total > 0
@@ -69,95 +66,124 @@ async function hasPeople(platform: Context['platform']): Promise<boolean> {
   }
 }
 
-/** Stands at the moment it was last moved to. */
-function movedClock(): { clock: Clock; to(instant: string): void } {
-  let ms = systemClock.ms()
-  return {
-    clock: { now: () => new Date(ms).toISOString(), ms: () => ms },
-    to: (instant) => {
-      ms = Date.parse(instant)
+/** On free ports, beside whatever else runs here; links in emails and on invoices have the configured addresses. */
+async function seed({ urls, catalogue }: Config): Promise<Counts> {
+  const [port, storefrontPort] = await findFreePorts()
+  const config = configFromProcess({
+    for: 'service',
+    changes: {
+      PORT: String(port),
+      STOREFRONT_PORT: String(storefrontPort),
+      BASE_URL: urls.base,
+      FRONTEND_URL: urls.frontend,
+      STOREFRONT_URL: urls.storefront,
+      SERVE: 'api,storefront',
+      RATE_LIMIT_GENERAL: 'off',
+      RATE_LIMIT_RAG: 'off',
+      RATE_LIMIT_AUTH: 'off',
     },
+  })
+  const clock = movableClock()
+  const deeds = deedsUntil(clock.ms(), catalogue)
+  clock.advance(Date.parse(deeds[0]?.at ?? clock.now()) - clock.ms())
+  // The password is public: a strong hash would only cost time. The first sign-in later replaces it by a strong one.
+  const hasher = createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } })
+  const service = await createService(config, { clock, hasher, log: createLog('warn'), userApp: false })
+  try {
+    await service.listen()
+    return await play(service, deeds)
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(
+      `${message}\nOnly a part of the year is there: empty the database and DATA_DIR before the next try.`,
+    )
+  } finally {
+    await service.close(0)
   }
 }
 
-async function play({ platform, identity, usage, rag }: Service, moveTo: (instant: string) => void) {
+type Counts = Record<string, number>
+
+async function play({ platform, identity, usage }: Service, deeds: readonly Deed[]): Promise<Counts> {
   const { config, clock, db } = platform
   const password_hash = await identity.hasher.hash(PASSWORD)
-  const users = new Map<string, User>()
-  const keys = new Map<string, string>()
-  const tiers = new Map<string, string>()
-  const counts = { users: 0, 'API keys': 0, purchases: 0, documents: 0, calls: 0 }
+  const customers = createCustomers(config, PASSWORD)
+  const userIds = new Map<string, string>()
+  const counts = { users: 0, 'API keys': 0, subscriptions: 0, purchases: 0, documents: 0, messages: 0, calls: 0 }
+  let calls: Call[] = []
 
-  const deeds = deedsUntil(clock.ms(), config.catalogue)
-  moveTo(deeds[0]?.at ?? clock.now())
   await join(SUPERUSER, 'Root', true)
   for (const deed of deeds) {
-    moveTo(deed.at)
-    if (deed.kind === 'join') {
-      await join(deed.email, deed.name)
+    if (deed.kind === 'call') {
+      calls.push(deed)
       continue
     }
-    const userId = idOf(deed.email)
+    await moveTo(deed.at)
     switch (deed.kind) {
-      case 'subscribe':
-        tiers.set(deed.email, deed.tier)
-        await transaction(db, (tx) => setSubscription(tx, userId, { status: 'active', tier: deed.tier }, deed.at))
+      case 'join':
+        await join(deed.email, deed.name)
         break
-      case 'issue-key': {
-        // A key is made in a session that is alive.
-        const origin = { userAgent: null, address: null }
-        const { sessionId } = await transaction(db, (tx) => openSession(platform, tx, userId, origin))
-        const { key } = await issueKey(platform, { userId, sessionId }, { ...NO_LIMITS, name: 'laptop' })
-        keys.set(deed.email, key.id)
+      case 'sign-in':
+        await customers.signIn(deed.email)
+        break
+      case 'subscribe':
+        await customers.subscribe(deed.email, deed.tier, deed.card)
+        counts.subscriptions++
+        break
+      case 'cancel':
+        await customers.cancel(deed.email)
+        break
+      case 'issue-key':
+        await customers.issueKey(deed.email)
         counts['API keys']++
         break
-      }
-      case 'buy': {
-        // Not named as the processor's payments are, which would be looked up there.
-        const ref = `seed_${deed.email}`
-        await recordPurchase(platform, { ...deed, ref, userId, checkoutSessionId: null, taxCents: null })
+      case 'buy':
+        await customers.buy(deed.email, deed.tier, deed.card)
         counts.purchases++
         break
-      }
-      case 'ingest':
-        // A vendor's embedder would cost money, and the sandbox's is not up.
-        if (config.embedder !== 'local') break
-        await storeDocument(rag.deps, userId, documentOf(deed), AbortSignal.timeout(60_000))
+      case 'refund':
+        await customers.refund(deed.email)
+        break
+      case 'upload':
+        await customers.upload(deed.email, deed.file)
         counts.documents++
         break
-      case 'call':
-        await usage.ledger.settle(null, recordOf(deed, userId))
-        counts.calls++
+      case 'write':
+        await customers.write(deed.message)
+        counts.messages++
     }
   }
+  await moveTo(new Date().toISOString())
   return counts
 
   async function join(email: string, full_name: string, is_superuser = false): Promise<void> {
-    users.set(
-      email,
-      await insertUser(db, { email, full_name, password_hash, is_verified: true, is_superuser }, clock.now()),
-    )
+    const user = { email, full_name, password_hash, is_verified: true, is_superuser }
+    userIds.set(email, (await insertUser(db, user, clock.now())).id)
     counts.users++
   }
 
-  function idOf(email: string): string {
-    const user = users.get(email)
-    if (!user) throw new Error(`${email} does something before joining`)
-    return user.id
+  /** Moves the clock and records the calls since its last move. The clock also runs, so a slow machine may be past `at`. */
+  async function moveTo(at: Instant): Promise<void> {
+    if (Date.parse(at) > clock.ms()) await customers.moveClock(at)
+    await Promise.all(calls.map((call) => usage.ledger.settle(null, recordOf(call))))
+    counts.calls += calls.length
+    calls = []
   }
 
-  function recordOf(call: Call, userId: string) {
+  function recordOf(call: Call) {
     const { slots } = config.ai
     const { vendor, model } = slots[call.vendor] ?? slots[0] ?? { vendor: 'openai', model: 'unknown' }
     const { promptTokens, completionTokens, cachedTokens, latencyMs, outcome, route } = call
     const tokens = { prompt: promptTokens, completion: completionTokens, cached: cachedTokens, cacheWrites: 0 }
     const first = slots[0]?.vendor
     const stepped = call.vendor === 1 && first !== undefined && first !== vendor
+    const userId = userIds.get(call.email)
+    if (userId === undefined) throw new Error(`${call.email} calls a model before joining`)
     return {
-      ...{ userId, keyId: call.withKey ? (keys.get(call.email) ?? null) : null, route, vendor, model },
+      ...{ userId, keyId: call.withKey ? customers.keyOf(call.email) : null, route, vendor, model },
       ...{ promptTokens, completionTokens, cachedTokens, latencyMs, outcome },
       costUsd: outcome === 'failed' ? 0 : costOf(config.ai, vendor, [model], tokens).usd,
-      tier: tiers.get(call.email) ?? 'free',
+      tier: customers.tierOf(call.email),
       reasoningTokens: 0,
       firstTokenMs: outcome === 'ok' && route === '/api/ai/chat' ? latencyMs / 3 : null,
       ...ENDED[outcome],
@@ -173,13 +199,9 @@ async function play({ platform, identity, usage, rag }: Service, moveTo: (instan
   }
 }
 
-/** As the caller was told. */
+/** The reply that the caller got. */
 const ENDED = {
   ok: { status: 200, errorCode: null },
   failed: { status: 502, errorCode: 'vendor_failed' },
   cancelled: { status: 499, errorCode: null },
-}
-
-function documentOf({ source, text }: { source: string; text: string }) {
-  return { text, source, metadata: {}, externalId: null, replacesSource: false, chunkSize: 1_000, chunkOverlap: 200 }
 }

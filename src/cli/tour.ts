@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Context } from './context.ts'
+import { findFreePorts } from './free-ports.ts'
 import { openArchive } from './tour/archive.ts'
 import { call, stream, until } from './tour/client.ts'
 import { pay } from './tour/hosted-page.ts'
@@ -255,7 +256,7 @@ function excerpt(text: string): string {
 async function startService(print: Context['print']): Promise<Places & { stop(): Promise<void> }> {
   const started = performance.now()
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-tour-'))
-  const [port, storePort] = await freePorts()
+  const [port, storePort] = await findFreePorts()
   const main = join(import.meta.dirname, '..', '..', 'latchkey.js')
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
     // The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its service.
@@ -288,17 +289,4 @@ async function startService(print: Context['print']): Promise<Places & { stop():
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-/** Two: neither is let go before both are known. */
-async function freePorts(): Promise<[number, number]> {
-  const { createServer } = await import('node:net')
-  const servers = [createServer(), createServer()] as const
-  const ports = servers.map(async (server) => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return (server.address() as { port: number }).port
-  })
-  const [port = 0, storePort = 0] = await Promise.all(ports)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return [port, storePort]
 }

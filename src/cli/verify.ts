@@ -8,6 +8,7 @@ import { isSame, readDatabase } from './backups/backed-up.ts'
 import { homeOf, sizeOf } from './backups/contents.ts'
 import { VECTORS } from './backups/fill.ts'
 import { findBackup, type Manifest } from './backups/manifest.ts'
+import { describeMissing } from './backups/missing-originals.ts'
 import { openPlace } from './backups/open-place.ts'
 import { placeAndFlags } from './backups/options.ts'
 import type { Place } from './backups/place.ts'
@@ -26,6 +27,7 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   const wrong = has('--here')
     ? await faultsHere(manifest, config, print)
     : await faultsOf(place, manifest, config, print)
+  if (manifest.missing_originals.length > 0) wrong.push(describeMissing(manifest.missing_originals))
   for (const line of wrong) print(`✖ ${line}`)
   if (wrong.length > 0) return 1
   const rows = Object.values(manifest.tables).reduce((sum, table) => sum + table.rows, 0)
@@ -50,7 +52,9 @@ async function faultsOf(place: Place, manifest: Manifest, config: Config, print:
       const root = await storedRoot(database)
       const isOpen = lockedOut(root, config) === null
       if (stateOf(root) === 'plain') print('– its keys lie open: who has it can sign in as anybody')
-      else print(isOpen ? '✔ SECRET_KEY opens it' : '– the SECRET_KEY that is set here, if any, does not open it')
+      else if (isOpen) print('✔ SECRET_KEY opens it')
+      else if (config.secretKey === null) print('– SECRET_KEY is not set, so this does not tell whether it opens it')
+      else wrong.push('the SECRET_KEY that is set here does not open it: it is sealed with another one')
       return [...wrong, ...database.faults(), ...differences(manifest.tables, await sumsOf(database))]
     } finally {
       database.close()

@@ -47,8 +47,15 @@ export type AiConfig = ModelCatalogue<VendorConfig> & {
   /** Failover order. */
   fallbacks: readonly Route[]
   connectTimeoutMs: number
-  firstByteTimeoutMs: number
+  /** For all attempts of a call together, until an answer begins. */
+  deadlineMs: number
+  /** For one attempt at a stream, until the head of its reply. */
+  headersTimeoutMs: number
+  /** Requests to vendors, for one call. */
+  attemptsMax: number
   idleTimeoutMs: number
+  /** Clients may name files, prompts, stores, containers and MCP servers in the operator's account with a vendor. */
+  allowsAccountObjects: boolean
 }
 
 export function readAi(
@@ -89,8 +96,11 @@ export function readAi(
         routesBehind({ aliases }, route),
       ),
       connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
-      firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 600_000),
+      deadlineMs: read.positive('AI_DEADLINE_MS', 600_000),
+      headersTimeoutMs: read.positive('AI_HEADERS_TIMEOUT_MS', 30_000),
+      attemptsMax: read.positive('AI_ATTEMPTS_MAX', 10),
       idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
+      allowsAccountObjects: read.flag('ALLOW_VENDOR_OBJECTS', false),
     }
   } catch (error) {
     throw error instanceof WrongModelsFile ? new ConfigError(`MODELS: ${error.message}`) : error

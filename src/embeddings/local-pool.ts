@@ -1,6 +1,7 @@
 /**
- * The local embedder as the service shares it: long texts are read on threads, so that nobody else waits for them; short ones here, since the way
- * to a thread costs more than they do. The trap: it holds threads, so it is made once, handed to every room that embeds, and closed after them.
+ * The shared local embedder. Threads embed long texts, so that other requests do not wait; short
+ * texts are embedded here, because a thread would cost more than the work. The trap: it holds
+ * threads, so it is made once, handed to every room that embeds, and closed after them.
  */
 import { Piscina } from 'piscina'
 import type { Embedder } from './embedder.ts'

@@ -1,4 +1,4 @@
-/** What a thread does for the local embedder: texts in, one block of floats out. */
+/** The local embedder's thread: texts in, one block of floats out. */
 import { giveWay } from '#platform/give-way.ts'
 import { localEmbedder } from './local.ts'
 

@@ -42,7 +42,7 @@ for (const [one, other] of stems) {
   })
 }
 
-test('a question tells how many words say what it is about', () => {
+test('counts the words that carry a question’s subject', () => {
   for (const [question, words] of [
     ['By whom?', 0],
     ['by whom', 0],

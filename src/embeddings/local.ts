@@ -20,17 +20,19 @@ function saturated(count: number): number {
   return (count * 2.2) / (count + 1.2)
 }
 
-/** Each feature goes to two places with a sign of its own, so that a collision of two costs half. */
+/**
+ * Each feature adds to two places with a separate sign each, so that a collision of two costs half.
+ */
 function hashed(terms: Terms): Float32Array {
   const vector = new Float32Array(DIMS)
   let squares = 0
   for (const [feature, count] of terms) {
     const weight = saturated(count)
-    const other = Math.imul(feature ^ 0x9e3779b9, 0x85ebca6b) >>> 0
+    const secondHash = Math.imul(feature ^ 0x9e3779b9, 0x85ebca6b) >>> 0
     const first = feature % DIMS
-    const second = (other >>> 8) % DIMS
+    const second = (secondHash >>> 8) % DIMS
     vector[first] = (vector[first] as number) + (feature & 0x40000000 ? weight : -weight)
-    vector[second] = (vector[second] as number) + (other & 0x80000000 ? weight : -weight)
+    vector[second] = (vector[second] as number) + (secondHash & 0x80000000 ? weight : -weight)
   }
   for (const value of vector) squares += value * value
   if (squares === 0) return vector

@@ -64,7 +64,10 @@ export const byLanguage = {
 
 export const stopWords: ReadonlySet<string> = new Set(Object.values(byLanguage).join(' ').split(/\s+/))
 
-/** What asks, in the same languages; the word behind it is what is asked for: "how long", "wie lange", "combien de temps". */
+/**
+ * Question words in the same languages; the word after one is the subject: "how long", "wie lange",
+ * "combien de temps".
+ */
 export const questionWords: ReadonlySet<string> = new Set(
   `who whom whose what which when where why how
   wer wem wen wessen was welche welcher welches welchem welchen wann wo wohin woher womit wofur wozu wovon warum wieso weshalb wie wieviel wieviele
@@ -80,7 +83,7 @@ export const questionWords: ReadonlySet<string> = new Set(
   من ما ماذا متى اين كيف كم هل لماذا`.split(/\s+/),
 )
 
-/** May stand between what asks and what is asked for: "how many weeks". */
+/** Words that may stand between the question word and the subject: "how many weeks". */
 export const quantityWords: ReadonlySet<string> = new Set('much many viel viele vielen de'.split(' '))
 
 /** Question words and particles of languages written without spaces; cut from a text before its bigrams are read. */

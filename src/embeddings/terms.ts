@@ -1,6 +1,7 @@
 /**
- * What a text is about, as weighted features: stemmed words, pieces of words (so that "Steuern" meets "Steuererklärung"), and pairs of characters
- * where a script writes no spaces. No dictionary of a language, no model: the same for every text of the world.
+ * Weighted features of a text: stemmed words, parts of words (so that "Steuern" matches
+ * "Steuererklärung"), and pairs of characters in scripts without spaces. No dictionary of a
+ * language, no model: the same for every text of the world.
  */
 import { quantityWords, questionWords, stopPhrases, stopWords } from './stop-words.ts'
 
@@ -35,8 +36,8 @@ export function eachFeature(text: string, add: (feature: number, weight: number)
 const REQUEST_MIN = 3
 
 /**
- * How many words of a question say what it is about: none in "By whom?", "Und wie lange?" and "Tell me more", one in "Is it paid?". Infinity where
- * nothing is asked: "Thanks!", "No."
+ * Returns how many words carry a question's subject: none in "By whom?", "Und wie lange?" and "Tell
+ * me more", one in "Is it paid?". Infinity for texts that are not questions: "Thanks!", "No."
  */
 export function subjectWords(question: string): number {
   let words = 0
@@ -55,7 +56,7 @@ export function subjectWords(question: string): number {
     asks ||= isAsking
     isAskedFor = isAsking || (isAskedFor && quantityWords.has(token))
   }
-  // Without a mark or a word that asks: "No." is none, "Tell me more" is.
+  // Without a mark or a word that asks: "No." is not an instruction, "Tell me more" is.
   return asks || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
 }
 
@@ -92,7 +93,7 @@ function wordFeatures(word: string): Feature[] {
   return features
 }
 
-/** Longer "words" are base64 or the like; their beginning is enough to find them by. */
+/** Longer "words" are mostly base64; their beginning is enough to find them. */
 const WORD_MAX = 200
 
 function readWord(word: string): Feature[] {

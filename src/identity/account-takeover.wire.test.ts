@@ -1,9 +1,9 @@
-// Account takeover: ways to get into somebody's account, or to stay there after being shut out; each is tried here.
+// Attempts to enter another person's account, or to stay in it after being shut out.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { issueKey, NO_LIMITS, rotateKey } from '#api-keys/keys.ts'
-import { auditOf } from '#audit/audit.ts'
+import { collectAudit } from '#audit/audit.ts'
 import { deleteAccount } from '#identity/account/deletion.ts'
 import { changeEmail } from '#identity/account/email-change.ts'
 import { unlinkProvider } from '#identity/oauth/links.ts'
@@ -76,7 +76,7 @@ test('a flow that links a provider ends with the session that began it', async (
   const walk = await startAtProvider(app, 'google', stolen)
   const back = await chooseAccount(app, walk, { email: 'eve@example.com' })
 
-  // Ada changes her password on another device; that shuts out whoever holds the old session.
+  // Ada changes her password on another device, which ends the old session.
   const login = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
   const owner = clientOf(app.url, login.body.access_token, ada)
   const change = { current_password: PASSWORD, new_password: 'nobody knows this one' }
@@ -107,7 +107,7 @@ test('an email that looks like another is no way to link: addresses of providers
   assert.deepEqual(await app.mail('mi\u212Ae@example.com'), [], 'an email goes to the address of the account alone')
 })
 
-test('whoever registers an address while it is being made the superuser is not promoted', async (t) => {
+test('registering an address while it is being promoted does not make a superuser', async (t) => {
   const app = await testApp(t)
   const token = new URL(app.service.superuserNotice!.link).searchParams.get('token')!
   const { hasher } = app.service.identity
@@ -176,7 +176,7 @@ test('two sign-ins that both renew an old hash both succeed', async (t) => {
   )
 })
 
-test('links in emails lead to our own pages, whatever the request calls the host', async (t) => {
+test('links in emails lead to our own pages, whichever Host header a request sends', async (t) => {
   const app = await testApp(t, { env: { TRUST_PROXY: 'true' } })
   const ada = await app.as('ada')
   const headers = {
@@ -213,7 +213,7 @@ test('nobody advertises through our emails, or floods a stranger with them', asy
     assert.equal(mail!.text.includes('evil') || mail!.text.includes('aaaa'), false)
   }
 
-  // Whoever registers the address of another names what they put there.
+  // The attacker registers the victim's address and chooses the profile's texts.
   const squatter = await app.as('victim1')
   for (let time = 0; time < 8; time++) {
     const { options } = (await squatter.post('/api/auth/passkeys/register/options')).body
@@ -338,7 +338,7 @@ test('an API key that was made or rotated in the week before a change of address
   )
   const [mail] = (await app.mail(ada.email)).filter(({ subject }) => /address.*restored/i.test(subject))
   for (const name of ['to be rotated', 'planted before', 'planted after']) assert.ok(mail!.text.includes(name), name)
-  const events = await auditOf(app.platform.db, ada.userId)
+  const events = await collectAudit(app.platform.db, ada.userId)
   const revoked = events.find(({ action }) => action === 'api-keys.revoked')
   assert.equal((revoked!.data as { keys: string[] }).keys.length, 3)
 })
@@ -422,7 +422,7 @@ test('a stranger’s password falls when the owner of an address that they verif
   assert.match(mail!.text, /password, passkeys and other providers .*removed/i)
   assert.doesNotMatch(mail!.text, /every other way in/i, 'what stays is not said to be gone')
   assert.match(mail!.text, /API keys that were made after .*\/api-keys/)
-  const actions = (await auditOf(app.platform.db, eve.userId)).map(({ action }) => action)
+  const actions = (await collectAudit(app.platform.db, eve.userId)).map(({ action }) => action)
   for (const action of ['provider.linked', 'password.removed', 'api-keys.revoked']) assert.ok(actions.includes(action))
 
   await resetPassword(app, eve.email, 'the word of the owner')
@@ -430,7 +430,7 @@ test('a stranger’s password falls when the owner of an address that they verif
   assert.equal(again.status, 200)
 })
 
-test('a password stays when its holder verified the address, and is told of the provider', async (t) => {
+test('a password stays when its holder verified the address, and the holder gets an email about the provider', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const headers = { authorization: `Bearer ${ada.token}` }
@@ -492,7 +492,7 @@ test('an account that moved to the address of another falls to its owner in the 
   assert.equal(login.status, 401)
 })
 
-test('so does one that has no password: the provider it came with opens it no more', async (t) => {
+test('an account without a password is protected the same way: its provider no longer opens it', async (t) => {
   const app = await testApp(t)
   const { target } = await throughProvider(app, 'github', { email: 'eve@example.com' })
   const token = target.searchParams.get('access_token')!
@@ -643,7 +643,7 @@ async function signedIn(app: TestApp, person: Client, password = PASSWORD, code?
   return clientOf(app.url, login.body.access_token, { ...person, refreshToken: login.body.refresh_token })
 }
 
-/** Returns what tells the code of the moment. */
+/** Returns a function that computes the current code. */
 async function turnTotpOn(app: TestApp, client: Client): Promise<() => string> {
   const { secret } = (await client.post('/api/users/me/totp')).body
   const totp = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6, period: 30 })

@@ -1,4 +1,4 @@
-// What an attacker would try on accounts, and what they get.
+// Attacks on accounts, and the service's answers.
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ test('access tokens are what a standard library expects of the published keys', 
   assert.equal(JSON.stringify(jwks).includes('"d"'), false)
 })
 
-test('forged tokens are refused, whatever their header says', async (t) => {
+test('forged tokens are refused with any header', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const [header = '', payload = '', signature = ''] = ada.token.split('.')
@@ -165,7 +165,7 @@ test('of 100 who use one reset token at once, one wins', async (t) => {
   assert.equal(login.status, 200)
 })
 
-test('of 100 who use one verification token at once, one verifies and the others are told so', async (t) => {
+test('of 100 requests with one verification token, one verifies and the others get a clear error', async (t) => {
   const app = await testApp(t)
   await app.post('/api/auth/register', { email: 'ada@example.com', password: PASSWORD })
   const token = tokenIn((await app.mail('ada@example.com'))[0]!.text)
@@ -355,7 +355,7 @@ test('names and addresses inject nothing into emails', async (t) => {
   }
 })
 
-test('answers do not tell who has an account', async (t) => {
+test('answers do not reveal who has an account', async (t) => {
   const app = await testApp(t)
   const { email } = await app.as('ada')
   const strip = (reply: Awaited<ReturnType<typeof app.post>>) => {

@@ -2,7 +2,7 @@ import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Room } from '#platform/room.ts'
 
-/** What other rooms do when a user's life changes; all run inside identity's transaction. */
+/** Callbacks of other rooms for changes in a user's life; all run inside identity's transaction. */
 export type IdentityNeeds = {
   /** For the deletion of a user and for the full export: asked when they are, since most rooms are made after this one. */
   rooms: readonly Pick<Room, 'erase' | 'eraseSlices' | 'collect'>[]

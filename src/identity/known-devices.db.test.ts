@@ -1,10 +1,10 @@
-// What an account remembers of its sign-ins: bounded, and never at the expense of the browser that its owner uses.
+// The memory of sign-ins is bounded and never drops the browser that the owner uses.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HOUR_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
-import { knownBy, rememberDevice } from './known-devices.ts'
+import { recognizeDevice, rememberDevice } from './known-devices.ts'
 
 test('a client that keeps no cookie, roams and renames itself does not grow a row a sign-in, nor push the owner out', async (t) => {
   const app = await testApp(t)
@@ -31,7 +31,10 @@ test('a client that keeps no cookie, roams and renames itself does not grow a ro
     assert.ok(count >= 30 && count <= 60, `${count} of ${kind}`)
   }
   const elsewhere = { userAgent: null, address: '203.0.113.9', device: own.device }
-  assert.equal(await knownBy(platform, 'ada@example.com', elsewhere), 'browser')
-  assert.equal(await knownBy(platform, 'ada@example.com', { ...elsewhere, device: 'nobody-keeps-149' }), 'browser')
-  assert.equal(await knownBy(platform, 'ada@example.com', { ...elsewhere, device: 'nobody-keeps-3' }), null)
+  assert.equal(await recognizeDevice(platform, 'ada@example.com', elsewhere), 'browser')
+  assert.equal(
+    await recognizeDevice(platform, 'ada@example.com', { ...elsewhere, device: 'nobody-keeps-149' }),
+    'browser',
+  )
+  assert.equal(await recognizeDevice(platform, 'ada@example.com', { ...elsewhere, device: 'nobody-keeps-3' }), null)
 })

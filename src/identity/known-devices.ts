@@ -1,5 +1,6 @@
-// What an account remembers of its sign-ins, as keyed hashes: the browser (by its cookie), the network, and the program
-// in its wider network. The first two tell the owner from strangers; all tell what is new enough for an email.
+// Remembers an account's sign-ins as keyed hashes: the browser (by its cookie), the network, and
+// the program within its wider network. The first two distinguish the owner from strangers; all
+// three decide what is new enough for an email.
 import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
@@ -16,20 +17,23 @@ const TOUCH_MS = HOUR_MS
 
 type Secrets = Pick<Platform, 'secrets'>
 
-/** As what an account knows whoever signs in to it; two queries, whether there is such an account or not. */
-export async function knownBy(
+/**
+ * Returns how an account knows the person who signs in. Always two queries, so an unknown address
+ * takes as long as a known one.
+ */
+export async function recognizeDevice(
   { db, secrets }: Secrets & Pick<Platform, 'db'>,
   account: string,
   { address, device }: Origin & { address: string },
 ): Promise<'browser' | 'network' | null> {
-  const browser = device === undefined ? '' : markOf(secrets, 'browser', device)
+  const browser = device === undefined ? '' : hashMark(secrets, 'browser', device)
   const userId = (await ownerOfName(db, 'email', account)) ?? ''
-  const found = await ofAccount(db, userId, browser, markOf(secrets, 'network', networkKey(address)))
+  const found = await selectMarks(db, userId, browser, hashMark(secrets, 'network', networkKey(address)))
   return found === undefined ? null : (found.kind as 'browser' | 'network')
 }
 
 /** The browser goes before the network: it is the owner's alone. */
-const ofAccount = prepared(
+const selectMarks = prepared(
   (db) =>
     db
       .selectFrom('user_devices')
@@ -48,7 +52,7 @@ export async function rememberDevice(
   origin: Origin,
   now: Instant,
 ): Promise<boolean> {
-  const marks = marksOf(secrets, origin)
+  const marks = hashMarks(secrets, origin)
   const known = await tx
     .selectFrom('user_devices')
     .select(['kind', 'mark', 'last_seen_at'])
@@ -127,16 +131,18 @@ async function hasDevices(tx: Db, userId: string): Promise<boolean> {
   return any !== undefined
 }
 
-function marksOf(secrets: Platform['secrets'], { userAgent, address, device }: Origin) {
+function hashMarks(secrets: Platform['secrets'], { userAgent, address, device }: Origin) {
   // A browser's update is no new program; a phone that moves about in its wider network (/16, /48) is not new each time.
   const program = (userAgent ?? '').replaceAll(/[\d.]+/g, '')
   const wide = address?.includes(':') ? address.split(':').slice(0, 3) : (address ?? '').split('.').slice(0, 2)
   return [
-    ...(device === undefined ? [] : [{ kind: 'browser' as const, mark: markOf(secrets, 'browser', device) }]),
-    ...(address === null ? [] : [{ kind: 'network' as const, mark: markOf(secrets, 'network', networkKey(address)) }]),
-    { kind: 'program' as const, mark: markOf(secrets, 'program', JSON.stringify([program, wide])) },
+    ...(device === undefined ? [] : [{ kind: 'browser' as const, mark: hashMark(secrets, 'browser', device) }]),
+    ...(address === null
+      ? []
+      : [{ kind: 'network' as const, mark: hashMark(secrets, 'network', networkKey(address)) }]),
+    { kind: 'program' as const, mark: hashMark(secrets, 'program', JSON.stringify([program, wide])) },
   ]
 }
 
-const markOf = (secrets: Platform['secrets'], kind: string, value: string) =>
+const hashMark = (secrets: Platform['secrets'], kind: string, value: string) =>
   secrets.hash('devices', `${kind}:${value}`)

@@ -9,6 +9,7 @@ export const identityMigrations: Migration[] = [
         email text not null,
         email_key text not null,
         full_name text,
+        search_text text not null,
         avatar_url text,
         password_hash text,
         oauth_provider text,
@@ -21,12 +22,13 @@ export const identityMigrations: Migration[] = [
         subscription_tier text not null,
         processor_tier text not null,
         tier_override text,
+        slices_json {json},
         processor_customer_id text,
         created_at {timestamp} not null,
         updated_at {timestamp} not null,
         last_login_at {timestamp}
       );
-      create index users_newest on users (created_at, id);
+      create index users_newest on users (created_at, id, search_text);
       create index users_by_email on users (email_key {prefixes});
       create index users_superusers on users (id) where is_superuser;
       create table user_counts (

@@ -14,9 +14,10 @@ import { findUser } from './users.ts'
 export type NotifyDeps = Pick<Platform, 'config' | 'clock' | 'jobs' | 'limiter' | 'secrets'>
 
 /**
- * Mails the owner that a sign-in method, key or role has come or gone, once the transaction that changed it has
- * committed. What an intruder adds in a stolen session is seen by the one person who can tell. An address that nobody
- * has proven may be that of somebody who never came here: it gets no more of one kind than anyone may ask for.
+ * Mails the owner that a sign-in method, key or role has come or gone, once the transaction that
+ * changed it has committed. An email about a sign-in method that an intruder adds reaches the one
+ * person who can recognize the intrusion. An unverified address may belong to a person who never
+ * came here, so it gets at most as many emails of one kind as anyone may request.
  */
 export async function notifyOwner(
   deps: NotifyDeps,

@@ -32,7 +32,7 @@ const LIFE_MS: Record<Purpose, number> = {
   storefront: 2 * MINUTE_MS,
 }
 
-/** Several of these may be open at once: each undoes a change of its own, or belongs to a tab of its own. */
+/** Several of these may be open at once: each undoes one change or belongs to one tab. */
 const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>([
   'undo-email',
   'challenge',
@@ -51,7 +51,10 @@ export type OneTimeToken<D> = {
   state: 'open' | 'spent' | 'voided' | 'expired'
 }
 
-/** Returns the token itself; it is not stored and cannot be had again. One that strangers see is not the user's: it is given. */
+/**
+ * Returns the token. Only its hash is stored, so it cannot be recovered later. One that strangers
+ * see is not the user's: it is given.
+ */
 export async function issueToken(
   { clock, secrets }: OneTimeTokenDeps,
   tx: Db,
@@ -153,7 +156,7 @@ export async function voidTokens(
     .execute()
 }
 
-/** They are of no use when they have run out; what was mailed is asked about for a while. */
+/** Expired tokens are useless, but people still click old links in emails for a while. */
 export const NEVER_MAILED: readonly Purpose[] = [
   'challenge',
   'oauth',

@@ -1,6 +1,6 @@
 /**
- * What accounts, sign-in and second factors refuse. A wrong address and a wrong password are one problem: nobody learns
- * who has an account.
+ * Problems of accounts, sign-in and second factors. A wrong address and a wrong password are one
+ * problem: nobody learns who has an account.
  */
 import { Problem } from '#platform/problem.ts'
 
@@ -100,5 +100,9 @@ export const identityProblem = Problem.define({
 
   user_not_found: [404, 'User not found'],
   last_superuser: [400, 'This is the last active superuser', { advice: 'Make another one first.' }],
+  superuser_unverified: [
+    409,
+    'The account {email} has not verified its address: its owner signs in at {frontend}, requests the verification email again and opens its link; then repeat the command',
+  ],
   account_appeared: [409, 'Someone has just registered this address: try again'],
 })

@@ -23,7 +23,7 @@ const ONE_TIME: Record<string, (app: TestApp) => Promise<number>> = {
     await throughProvider(app, 'google', { email: 'challenged@gmail.test.example.com' }, client)
     const { target } = await throughProvider(app, 'google', { email: 'challenged@gmail.test.example.com' })
     const challenge = target.searchParams.get('challenge')
-    // Each with a right code of its own, as far as they go.
+    // Each has a separate valid code while there are enough.
     return served(
       await crowd((index) => app.post('/api/auth/challenge', { challenge, code: codes[index % codes.length] })),
     )
@@ -151,12 +151,12 @@ const GUESSES: Record<string, (app: TestApp, person: Person) => (index: number) 
       ),
 }
 
-test('guesses at once, each from an address of its own, never pass ten, whichever route they are sent to', async (t) => {
+test('simultaneous guesses from separate addresses never exceed ten, on any route', async (t) => {
   for (const [route, guessing] of Object.entries(GUESSES)) {
     await t.test(route, async (t) => {
       const app = await testApp(t, { env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: 'true' } })
       const person = await withTotp(app, 'ada')
-      // What signing up has counted is over.
+      // The counts of the sign-up have expired.
       app.clock.advance(61_000)
       const replies = await crowd(guessing(app, person))
       const heard = replies.filter(({ status }) => status !== 429)
@@ -167,7 +167,7 @@ test('guesses at once, each from an address of its own, never pass ten, whicheve
   }
 })
 
-test('all routes into an account together are bounded, whoever tries from wherever', async (t) => {
+test('all routes into an account together are bounded, from any address', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: 'true' } })
   const person = await withTotp(app, 'ada')
   app.clock.advance(61_000)
@@ -177,7 +177,7 @@ test('all routes into an account together are bounded, whoever tries from wherev
   assert.ok(replies.filter(({ status }) => status !== 429).length <= 60)
 })
 
-test('a replay after the grace ends the family, time after time, whatever has come of the token meanwhile', async (t) => {
+test('a replay after the grace ends the family every time, in any state of the token', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   for (let trial = 0; trial < TRIALS; trial++) {
@@ -191,7 +191,8 @@ test('a replay after the grace ends the family, time after time, whatever has co
       newest = tabs[trial % 3]!.body
     }
     app.clock.advance(10_001 + trial * 100)
-    // The thief and the owner at the same time: whoever comes first, both are out at the end.
+    // The thief and the owner refresh at the same time: in either order both are signed out at the
+    // end.
     const [thief] = await Promise.all([
       app.post('/api/auth/refresh', { refresh_token: login.refresh_token }),
       ...(trial % 2 ? [app.post('/api/auth/refresh', { refresh_token: newest.refresh_token })] : []),

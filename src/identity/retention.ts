@@ -1,4 +1,7 @@
-/** What of accounts is of no use to anyone any more. What was mailed is kept for a month after its end, so that an old link still gets an honest answer. */
+/**
+ * Removes rows of accounts that have no further use. Emailed tokens stay for a month after their
+ * end, so that an old link still gets an honest answer.
+ */
 import { sql } from 'kysely'
 import { type Aged, byAge } from '#platform/retention.ts'
 import './tables.ts'

@@ -1,4 +1,5 @@
-// What an account can be signed in to with: a password, linked providers, passkeys. One of them always stays.
+// The sign-in methods of an account: a password, linked providers, passkeys. One of them always
+// stays.
 import { recordAudit } from '#audit/audit.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'

@@ -1,6 +1,6 @@
 // A user's subscription status and tier. Billing writes them through here; a superuser's override stands above the
 // tier.
-import type { Tier } from '#catalogue/catalogue.ts'
+import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { SubscriptionStatus } from './tables.ts'
 import { announceUserChange } from './user-changes.ts'
@@ -16,7 +16,7 @@ export type { SubscriptionStatus }
 export async function setSubscription(
   tx: Db,
   userId: string,
-  { status, tier }: { status?: SubscriptionStatus; tier?: Tier },
+  { status, tier, slices }: { status?: SubscriptionStatus; tier?: Tier; slices?: readonly AllowanceSlice[] | null },
   now: string = new Date().toISOString(),
 ): Promise<User | null> {
   const before = status === undefined ? null : await countedUser(tx, userId)
@@ -25,6 +25,7 @@ export async function setSubscription(
     .set((e) => ({
       updated_at: now,
       ...(status === undefined ? {} : { subscription_status: status }),
+      ...(slices === undefined ? {} : { slices_json: slices }),
       ...(tier === undefined
         ? {}
         : { processor_tier: tier, subscription_tier: e.fn.coalesce('tier_override', e.val(tier)) }),

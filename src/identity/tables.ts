@@ -1,4 +1,4 @@
-import type { Tier } from '#catalogue/catalogue.ts'
+import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
@@ -10,6 +10,8 @@ export type UsersTable = {
   email: string
   email_key: string
   full_name: string | null
+  /** Address and name in small letters, for the search of superusers. Written by `insertUser` and `updateUser` alone. */
+  search_text: string
   avatar_url: string | null
   /** Null: the account has no password. */
   password_hash: string | null
@@ -25,10 +27,12 @@ export type UsersTable = {
   is_superuser: boolean
   is_totp_on: boolean
   subscription_status: SubscriptionStatus
-  /** What access control reads: the override, else the processor's. */
+  /** The tier that access control reads: the override, else the processor's. */
   subscription_tier: Tier
   processor_tier: Tier
   tier_override: Tier | null
+  /** What payments bought of the allowance of `processor_tier`, the oldest first; null: nobody pays for it. */
+  slices_json: readonly AllowanceSlice[] | null
   processor_customer_id: string | null
   created_at: Instant
   updated_at: Instant
@@ -58,7 +62,7 @@ type SessionTokensTable = {
 }
 
 type OneTimeTokensTable = {
-  /** The user, or a UUID of its own where it is nobody's. */
+  /** The user, or a random UUID for an entry without a user. */
   owner: string
   hash: string
   user_id: string | null
@@ -81,7 +85,9 @@ type SigningKeysTable = {
 
 export type UserDevicesTable = {
   user_id: string
-  /** What is remembered of a sign-in: the browser's cookie, the network, the program in its wider network. */
+  /**
+   * The marks of a sign-in: the browser's cookie, the network, the program in its wider network.
+   */
   kind: 'browser' | 'network' | 'program'
   /** A keyed hash of it. */
   mark: string

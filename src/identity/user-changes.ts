@@ -1,9 +1,11 @@
 import { afterCommit, type Db } from '#platform/db/db.ts'
 
-/** What all nodes hear on the bus, as `{ userId }`, when a user's tier or status changes or sessions end. */
+/**
+ * The message on the bus, as `{ userId }`, when a user's tier or status changes or sessions end.
+ */
 export const USER_CHANGED = 'identity.changed'
 
-/** Told after the commit that what a caller's credentials stand for has changed. */
+/** Announces, after the commit, that the meaning of a caller's credentials has changed. */
 export type ChangeListener = (userId: string) => void
 
 /**

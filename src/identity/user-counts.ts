@@ -1,5 +1,6 @@
-// How many people there are, kept as they come, change and go: by the day that they came on, each in one of a few rows, so that nobody
-// waits for another's registration. What changes a counted column of `users` says so here, in its own transaction.
+// Counts of users, maintained as they register, change and leave. Each day of registration has a
+// few rows, so that registrations do not wait for each other. Code that changes a counted column of
+// `users` updates the counts in the same transaction.
 import { type Selectable, sql } from 'kysely'
 import './tables.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
@@ -22,7 +23,7 @@ export async function recount(tx: Db, before: Counted | null, after: Counted | n
   if (change.users === 0 && change.verified === 0 && change.active === 0) return
   await tx
     .insertInto('user_counts')
-    .values({ day: someone.created_at.slice(0, 10), slot: slotOf(someone.id), ...change })
+    .values({ day: someone.created_at.slice(0, 10), slot: chooseSlot(someone.id), ...change })
     .onConflict((conflict) =>
       conflict.columns(['day', 'slot']).doUpdateSet({
         users: sql`user_counts.users + excluded.users`,
@@ -36,7 +37,7 @@ export async function recount(tx: Db, before: Counted | null, after: Counted | n
 const isActive = (user: Counted | null) => user?.subscription_status === 'active'
 
 /** Ids are random: their first digit spreads them. */
-const slotOf = (id: string) => Number.parseInt(id.slice(0, 1), 16) % SLOTS || 0
+const chooseSlot = (id: string) => Number.parseInt(id.slice(0, 1), 16) % SLOTS || 0
 
 /** As the user is counted now, until the transaction ends. */
 export async function countedUser(tx: Db, id: string): Promise<Counted | null> {
@@ -63,7 +64,7 @@ export async function countUsers(db: Db): Promise<UserCounts> {
 }
 
 /** Those who came since a moment: whole days by their count, the day of the moment by its index. */
-export async function countUsersSince(db: Db, since: Instant): Promise<number> {
+export async function countRecentUsers(db: Db, since: Instant): Promise<number> {
   const day = since.slice(0, 10)
   const { users } = await db
     .selectFrom('user_counts')

@@ -11,6 +11,10 @@ import { countedUser, recount } from './user-counts.ts'
 
 export type User = Selectable<UsersTable>
 
+/** What the caller's payments bought; null where their plan is free, or set by a superuser. */
+export const slicesOf = ({ tier_override, slices_json }: Pick<User, 'tier_override' | 'slices_json'>) =>
+  tier_override === null ? slices_json : null
+
 export const OAuthProviderName = Named('OAuthProvider', OneOf('google', 'github'))
 export const SubscriptionStatus = Named('SubscriptionStatus', OneOf('free', 'active', 'cancelled', 'past_due'))
 
@@ -70,13 +74,16 @@ function toUserView(
   }
 }
 
-/** What addresses compare by. Addresses are ASCII by their schema, so lower case is enough. */
+/**
+ * The form in which addresses are compared. Addresses are ASCII by their schema, so lower case is
+ * enough.
+ */
 export const emailKey = (email: string) => email.toLowerCase()
 
 /** As the partial index has it: SQLite finds it by these very words, and not for a parameter. */
 export const isSuperuser = sql<boolean>`is_superuser`
 
-/** What the view shows, without the password's hash. */
+/** The columns of the view, without the password's hash. */
 const shownById = prepared(
   (db) =>
     db
@@ -111,7 +118,10 @@ export async function findUserByEmail(db: Db, email: string): Promise<User | nul
   return owner === null ? null : findUser(db, owner)
 }
 
-/** Whoever counts or removes what a user has, and decides by it, takes this lock first. False where the user is gone. */
+/**
+ * Acquire this lock before counting or removing a user's rows and deciding by the count. False
+ * where the user is gone.
+ */
 export async function lockUser(tx: Db, userId: string): Promise<boolean> {
   const user = await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
   return user !== undefined
@@ -129,6 +139,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
       email: user.email,
       email_key: emailKey(user.email),
       full_name: user.full_name,
+      search_text: searchTextOf(user),
       avatar_url: user.avatar_url ?? null,
       password_hash: user.password_hash,
       oauth_provider: user.oauth_provider ?? null,
@@ -141,6 +152,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
       subscription_tier: FREE,
       processor_tier: FREE,
       tier_override: null,
+      slices_json: null,
       processor_customer_id: null,
       created_at: now,
       updated_at: now,
@@ -157,7 +169,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
 export async function updateUser(
   tx: Db,
   id: string,
-  changes: Partial<Omit<User, 'id' | 'created_at'>>,
+  changes: Partial<Omit<User, 'id' | 'created_at' | 'search_text'>>,
   now: string,
 ): Promise<User | null> {
   const isCounted = changes.is_verified !== undefined || changes.subscription_status !== undefined
@@ -170,7 +182,18 @@ export async function updateUser(
     .returningAll()
     .executeTakeFirst()
   if (before && row) await recount(tx, before, row)
+  if (row && (changes.email !== undefined || changes.full_name !== undefined)) {
+    await tx
+      .updateTable('users')
+      .set({ search_text: searchTextOf(row) })
+      .where('id', '=', id)
+      .execute()
+  }
   return row ?? null
+}
+
+function searchTextOf({ email, full_name }: Pick<User, 'email' | 'full_name'>): string {
+  return `${email} ${full_name ?? ''}`.toLowerCase()
 }
 
 async function moveEmail(tx: Db, id: string, to: string): Promise<void> {

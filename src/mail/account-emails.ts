@@ -235,7 +235,7 @@ export function newDeviceEmail(
   })
 }
 
-/** Of a plan's dollars of a month: most are used, or a call did not fit into what is left. */
+/** Of a plan's dollars of a period: most are used, or a call did not fit into what is left. */
 export function allowanceEmail(
   config: Urls,
   { to, name, isUsedUp, usedUsd, limitUsd, renewsAt }: AllowanceEmail,
@@ -243,19 +243,19 @@ export function allowanceEmail(
   const service = brand(config)
   return composeEmail({
     to,
-    subject: isUsedUp ? 'Your monthly allowance is used up' : 'Most of your monthly allowance is used',
+    subject: isUsedUp ? 'Your allowance is used up' : 'Most of your allowance is used',
     before: [
       hello(name),
       isUsedUp
-        ? `What your ${service} plan has for models in this month is used up. Calls that cost something are refused until it begins anew.`
-        : `Of what your ${service} plan has for models in this month, 80 % are used. When all is used, calls that cost something are refused.`,
+        ? `The allowance of your ${service} plan for this period is used up. Calls that cost something are refused until it renews.`
+        : `80 % of the allowance of your ${service} plan for this period is used. When all is used, calls that cost something are refused.`,
     ],
     facts: [
       ['Used', `$${usedUsd.toFixed(2)} of $${limitUsd.toFixed(2)}`],
-      ['Begins anew', moment(renewsAt)],
+      ['Renews', moment(renewsAt)],
     ],
     button: { label: 'See what it was used for', url: `${config.urls.frontend}/usage` },
-    after: ['A larger plan holds more. This is told once a month.'],
+    after: ['A larger plan holds more. You get this email once in each period.'],
   })
 }
 

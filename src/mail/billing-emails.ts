@@ -57,19 +57,133 @@ export function renewalEmail(
   })
 }
 
-export function paymentFailedEmail(
+/** `paid` as `$29.00`; `invoice` is its number. */
+export function planStartedEmail(
   config: Urls,
-  { user, plan, closesOn }: { user: Subscriber; plan: string; closesOn: string },
+  { user, plan, paid, invoice }: { user: Subscriber; plan: string; paid: string; invoice: string | null },
 ): Email {
   return composeEmail({
     to: user.email,
-    subject: `The payment for your ${plan} plan did not go through`,
+    subject: `Your ${plan} plan has started`,
+    before: [hello(user.full_name), `Thank you. We received your payment, and your ${brand(config)} plan is open.`],
+    facts: [
+      ['Plan', plan],
+      ['Paid', paid],
+      ...(invoice === null ? [] : ([['Invoice', invoice]] as [string, string][])),
+    ],
+    button: { label: 'See your plan and invoices', url: billing(config) },
+  })
+}
+
+/** `facts`: amount, card and reason, as far as they are known. */
+export function paymentFailedEmail(
+  config: Urls,
+  {
+    user,
+    plan,
+    closesOn,
+    facts,
+    step,
+  }: {
+    user: Subscriber
+    plan: string
+    closesOn: string
+    facts: [string, string][]
+    step: 'first' | 'reminder' | 'last'
+  },
+): Email {
+  const steps = {
+    first: {
+      subject: `The payment for your ${plan} plan did not go through`,
+      text: `Your ${brand(config)} plan stays open until ${closesOn}. Please pay, or change the card, before then.`,
+    },
+    reminder: {
+      subject: `Reminder: the payment for your ${plan} plan is still missing`,
+      text: `Your ${brand(config)} plan closes on ${closesOn} unless you pay before then.`,
+    },
+    last: {
+      subject: `Last reminder: your ${plan} plan closes on ${closesOn}`,
+      text: `We still have no payment for your ${brand(config)} plan. It closes on ${closesOn}. Your data is kept.`,
+    },
+  }
+  const { subject, text } = steps[step]
+  return composeEmail({
+    to: user.email,
+    subject,
+    before: [hello(user.full_name), text],
+    facts: [...facts, ['Open until', closesOn]],
+    button: { label: 'Pay, or change the card', url: billing(config) },
+  })
+}
+
+export function planChangedEmail(config: Urls, { user, plan, amount }: PlanFacts): Email {
+  return composeEmail({
+    to: user.email,
+    subject: `Your plan is now ${plan}`,
+    before: [hello(user.full_name), `Your ${brand(config)} plan has changed.`],
+    facts: [['Plan', plan], ...priced(amount)],
+    button: { label: 'See your plan and invoices', url: billing(config) },
+  })
+}
+
+export function pausingEmail(config: Urls, { user, plan, on }: { user: Subscriber; plan: string; on: string }): Email {
+  return composeEmail({
+    to: user.email,
+    subject: `Your ${plan} plan pauses on ${on}`,
     before: [
       hello(user.full_name),
-      `Your ${brand(config)} plan stays open until ${closesOn}, so that you can look into it. Often the card has expired, or the bank wants to ask you first.`,
+      `Your ${brand(config)} plan stays open until ${on}. From then on it is closed and nothing is charged until you resume it.`,
     ],
-    facts: [['Open until', closesOn]],
-    button: { label: 'Pay, or change the card', url: billing(config) },
+    button: { label: 'Resume the plan', url: billing(config) },
+  })
+}
+
+/** After a pause, and after a dispute that was won. */
+export function reopenedEmail(config: Urls, { user, plan }: { user: Subscriber; plan: string }): Email {
+  return composeEmail({
+    to: user.email,
+    subject: `Your ${plan} plan is running again`,
+    before: [hello(user.full_name), `Your ${brand(config)} plan is open and renews as before.`],
+    button: { label: 'See your plan', url: billing(config) },
+  })
+}
+
+/** Amounts as `$29.00`. `isEnding`: the refund ends the subscription. */
+export function refundedEmail(
+  config: Urls,
+  {
+    user,
+    amount,
+    paid,
+    day,
+    isEnding,
+  }: { user: Subscriber; amount: string; paid: string; day: string; isEnding: boolean },
+): Email {
+  return composeEmail({
+    to: user.email,
+    subject: `We refunded ${amount}`,
+    before: [
+      hello(user.full_name),
+      `We refunded ${amount} of your payment to ${brand(config)}. The refund can take up to ten days to appear.`,
+      ...(isEnding ? ['A subscription that was paid by it ends, and nothing more is charged for it.'] : []),
+    ],
+    facts: [
+      ['Refunded', amount],
+      ['Payment', `${paid}, ${day}`],
+    ],
+  })
+}
+
+export function disputedEmail(config: Urls, { user, amount }: { user: Subscriber; amount: string }): Email {
+  return composeEmail({
+    to: user.email,
+    subject: 'Your plan is closed while your bank reviews a payment',
+    before: [
+      hello(user.full_name),
+      `Your bank told us that a payment of ${amount} to ${brand(config)} is disputed. Your plan is closed until the bank decides, and nothing is charged meanwhile.`,
+    ],
+    button: { label: 'See your plan', url: billing(config) },
+    after: ['If you did not dispute this payment, ask your bank to withdraw the dispute, and reply to this email.'],
   })
 }
 
@@ -150,6 +264,24 @@ export function endedEmail(config: Urls, { user, plan }: { user: Subscriber; pla
       `Your ${brand(config)} subscription is over, and nothing more is charged. Your account and what you have stored are kept.`,
     ],
     button: { label: 'Take it up again', url: `${config.urls.frontend}/pricing` },
+  })
+}
+
+/** `refunded`: the amount, as `$29.00`; null where the rest of the earlier subscription is credited. */
+export function planReplacedEmail(
+  config: Urls,
+  { user, refunded }: { user: Subscriber; refunded: string | null },
+): Email {
+  return composeEmail({
+    to: user.email,
+    subject: refunded === null ? 'Your new plan replaced the earlier one' : `You paid twice: ${refunded} is refunded`,
+    before: [
+      hello(user.full_name),
+      refunded === null
+        ? `You subscribed to ${brand(config)} again while an earlier subscription was running. The earlier one has ended. Its unused part is credited and reduces your next invoices.`
+        : `You paid for the same ${brand(config)} plan twice within an hour. The earlier payment is refunded, and only one subscription runs. The refund can take up to ten days to appear.`,
+    ],
+    button: { label: 'See your invoices', url: billing(config) },
   })
 }
 

@@ -33,7 +33,7 @@ const THINKING_GPT: Habits = {
 /** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
 const ALWAYS_THINKING_GPT: Habits = { ...THINKING_GPT, temperature: 'refused' }
 
-const CLAUDE: Omit<AnthropicHabits, 'rates'> & Abilities = {
+const CLAUDE: Omit<AnthropicHabits, 'rates' | 'passes'> & Abilities = {
   ...SEES,
   temperature: 'refused',
   forcedTools: 'refused',
@@ -62,6 +62,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     endpointSettings: [],
     prices: null,
     defaultModel: 'gpt-6.1-terra',
+    timeoutMs: null,
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
     // Half of the list price, of whatever model has it.
     habits: { rates: { 'service_tier:flex': 0.5 } },
@@ -105,6 +106,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     endpointSettings: [],
     prices: null,
     defaultModel: 'claude-sonnet-5-5',
+    timeoutMs: null,
     modelNames: /^claude-/,
     habits: { rates: { 'inference_geo:us': 1.1 } },
     embeddings: EMBEDDINGS,
@@ -136,22 +138,23 @@ export const BUILT_IN: readonly VendorEntry[] = [
     endpointSettings: [],
     prices: null,
     defaultModel: 'gemini-3.8-flash',
+    timeoutMs: null,
     modelNames: /^(gemini-|gemma-|models\/gemini)/,
     habits: {},
     embeddings: { inputsMax: 100, charactersMax: 200_000 },
     models: [
-      chat('gemini-3.8-flash', 1_048_576, 65_536, { input: 0.75, cached: 0.075, output: 3.75 }, GEMINI),
-      chat('gemini-3.5-flash-lite', 1_048_576, 65_536, { input: 0.3, cached: 0.03, output: 2.5 }, GEMINI),
+      chat('gemini-3.8-flash', 1_048_576, 65_536, hearing({ input: 0.75, cached: 0.075, output: 3.75 }), GEMINI),
+      chat('gemini-3.5-flash-lite', 1_048_576, 65_536, hearing({ input: 0.3, cached: 0.03, output: 2.5 }), GEMINI),
       chat(
         'gemini-2.5-pro',
         1_048_576,
         65_536,
-        {
+        hearing({
           input: 1.25,
           cached: 0.125,
           output: 10,
           long: { above: 200_000, input: 2.5, cached: 0.25, output: 15 },
-        },
+        }),
         { ...GEMINI, signsThoughts: false },
       ),
       // https://ai.google.dev/gemini-api/docs/embeddings: it takes no taskType, unlike gemini-embedding-001.
@@ -168,6 +171,11 @@ function chat(id: string, contextTokens: number, outputTokensMax: number, price:
 
 function gpt(id: string, price: Price, habits: Habits): Model {
   return chat(id, 1_050_000, 128_000, price, habits)
+}
+
+/** These models have one price for every kind of input. */
+function hearing(price: Price): Price {
+  return { ...price, media: { audio: 'as-text' } }
 }
 
 /** OpenAI bills the whole request at twice the input and 1.5 times the output price beyond 272,000 prompt tokens. */

@@ -16,7 +16,16 @@ export type Price = {
   cacheWrite?: number
   /** What the whole request costs when its prompt is longer than `above` tokens. */
   long?: { above: number; input: number; output: number; cached: number; cacheWrite?: number }
+  /** Tokens of sound, images and video, where they have a price of their own. */
+  media?: MediaPrices
 }
+
+export const MEDIA = ['audio', 'image', 'video'] as const
+export type Medium = (typeof MEDIA)[number]
+
+/** US dollars per million tokens; a part that is absent has no known price. `as-text`: as input and output of text. */
+export type MediaPrice = { input?: number; output?: number; cached?: number } | 'as-text'
+export type MediaPrices = { readonly [M in Medium]?: MediaPrice }
 
 /** How a model takes sampling parameters: always, never, or only where it does not think. */
 export type Temperature = 'taken' | 'refused' | 'without-reasoning'
@@ -72,6 +81,8 @@ export type AnthropicHabits = {
   bindsThoughts: boolean
   /** Tokens below which no prefix is kept; null where no prefix is marked. */
   cacheTokensMin: number | null
+  /** Members that are refused here unless they stand in this list. */
+  passes: readonly string[]
   rates: Rates
 }
 
@@ -112,6 +123,8 @@ export type Model = {
   createdSeconds: number
   habits: Habits
   embedding?: EmbeddingTraits
+  /** Milliseconds in which an attempt has to begin its answer; absent: as its vendor has it. */
+  timeoutMs?: number
 }
 
 /** A vendor's part of the price list. */
@@ -147,6 +160,8 @@ export type VendorEntry = {
   /** Where it has several keys or addresses; empty: the one above. */
   endpointSettings: readonly EndpointSetting[]
   defaultModel: string
+  /** Milliseconds in which an attempt has to begin its answer; null: as the settings have it. */
+  timeoutMs: number | null
   /** Names of models that are this vendor's though they are not listed. */
   modelNames: RegExp | null
   /** Habits of all its models, also of those that are not listed; a model's own come before them. */

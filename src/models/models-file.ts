@@ -17,6 +17,8 @@ import {
   findModel,
   type Habits,
   isListed,
+  MEDIA,
+  type MediaPrices,
   type Model,
   type Price,
   RESERVED_NAMES,
@@ -154,6 +156,7 @@ const VENDOR_FIELDS = [
   'embeddings',
   'models',
   'price_list',
+  'timeout_ms',
 ]
 
 /** What was read from a vendor's own pages counts until a newer list says otherwise. */
@@ -207,6 +210,7 @@ function vendorAt(
     keySetting: keySettingAt(given.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
     endpointSettings: endpointsAt(given, at, known),
     defaultModel,
+    timeoutMs: optional(given.timeout_ms, (ms) => whole(ms, `${at}.timeout_ms`)) ?? known?.timeoutMs ?? null,
     modelNames: known?.modelNames ?? null,
     habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
     embeddings: embeddingsAt(given.embeddings, `${at}.embeddings`, known?.embeddings ?? EMBEDDINGS),
@@ -277,13 +281,17 @@ function embeddingsAt(value: unknown, at: string, usual: VendorEntry['embeddings
   }
 }
 
-const MODEL_FIELDS = ['id', 'kind', 'context_tokens', 'output_tokens_max', 'price', 'habits', 'similarity', 'tasks']
+const MODEL_FIELDS = [
+  ...['id', 'kind', 'context_tokens', 'output_tokens_max', 'price', 'habits', 'similarity', 'tasks'],
+  'timeout_ms',
+]
 
 type Told = Pick<Model, 'id' | 'habits' | 'embedding'> & {
   kind: Model['kind'] | undefined
   contextTokens: number | undefined
   outputTokensMax: number | undefined
   price: Price | undefined
+  timeoutMs: number | undefined
 }
 
 /** What is told of a model, and the one of that name and kind among those that its vendor has already. */
@@ -306,6 +314,7 @@ function modelAt(
     contextTokens: optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)),
     outputTokensMax: optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)),
     price: optional(given.price, (price) => priceAt(price, `${at}.price`, isChat)),
+    timeoutMs: optional(given.timeout_ms, (ms) => whole(ms, `${at}.timeout_ms`)),
     habits: habitsAt(given.habits, `${at}.habits`, dialect),
     embedding: { ...(similarity && { similarity }), ...(tasks && { tasks }) },
   }
@@ -318,8 +327,10 @@ function completed(
   [first, second]: [first: Model | null, second: Model | null],
   createdSeconds: number,
 ): Model {
+  const timeoutMs = told.timeoutMs ?? known?.timeoutMs
   return {
     id: told.id,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     kind: told.kind ?? known?.kind ?? 'chat',
     contextTokens: told.contextTokens ?? first?.contextTokens ?? second?.contextTokens ?? null,
     outputTokensMax: told.outputTokensMax ?? first?.outputTokensMax ?? second?.outputTokensMax ?? null,
@@ -350,12 +361,28 @@ function tasksAt(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks
 const RATE_FIELDS = ['input', 'output', 'cached', 'cache_write']
 
 function priceAt(value: unknown, at: string, isChat: boolean): Price {
-  const given = object(value, at, [...RATE_FIELDS, 'long'])
+  const given = object(value, at, [...RATE_FIELDS, 'long', ...MEDIA])
   const long = optional(given.long, (one) => {
     const rate = object(one, `${at}.long`, ['above', ...RATE_FIELDS])
     return { above: whole(rate.above, `${at}.long.above`), ...rateAt(rate, `${at}.long`, isChat) }
   })
-  return { ...rateAt(given, at, isChat), ...(long === undefined ? {} : { long }) }
+  const media = mediaAt(given, at)
+  return {
+    ...rateAt(given, at, isChat),
+    ...(long === undefined ? {} : { long }),
+    ...(media === undefined ? {} : { media }),
+  }
+}
+
+function mediaAt(given: Json, at: string): MediaPrices | undefined {
+  const found = MEDIA.flatMap((medium) => {
+    if (given[medium] == null) return []
+    if (given[medium] === 'as-text') return [[medium, 'as-text']]
+    const parts = object(given[medium], `${at}.${medium}`, ['input', 'output', 'cached'])
+    const priced = Object.entries(parts).map(([part, usd]) => [part, dollarsAt(usd, `${at}.${medium}.${part}`)])
+    return [[medium, Object.fromEntries(priced)]]
+  })
+  return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
 function rateAt({ input, output, cached, cache_write: write }: Json, at: string, isChat: boolean) {
@@ -417,6 +444,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
     thinking: ['thinking', (value, at) => oneOf(value, at, ['unasked', 'asked', 'none'])],
     binds_thoughts: ['bindsThoughts', flag],
     cache_tokens_min: ['cacheTokensMin', (value, at) => (value === null ? null : whole(value, at))],
+    passes: ['passes', memberNames],
     rates: RATES,
   },
   gemini: {
@@ -432,7 +460,7 @@ const KEPT_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n'
 
 function memberNames(value: unknown, at: string): string[] {
   return listAt(value, at).map((one, index) => {
-    const name = text(one, `${at}[${index}]`, /^[a-z_]{1,64}$/, 'the name of a member of a request')
+    const name = text(one, `${at}[${index}]`, /^[a-z_]{1,64}(\.[a-z_]{1,64})?$/, 'the name of a member of a request')
     if (KEPT_MEMBERS.includes(name)) throw wrong(`${at}[${index}]`, 'a member that may be left out', name)
     return name
   })
@@ -454,7 +482,7 @@ function rates(value: unknown, at: string): Record<string, number> {
     text(
       name,
       place,
-      /^(service_tier|speed|inference_geo):\S{1,100}$/,
+      /^(service_tier|speed|inference_geo|reasoning\.mode):\S{1,100}$/,
       'a member of a request and its value, like speed:fast',
     )
     if (typeof rate !== 'number' || rate <= 0 || rate > 100)

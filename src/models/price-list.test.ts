@@ -168,6 +168,41 @@ test('genai-prices is read: the price in force at its dearest, steps, other name
   })
 })
 
+test('prices of sound, images and video are read, from both lists, at their dearest', () => {
+  const priced = {
+    input_mtok: 1,
+    output_mtok: 2,
+    input_audio_mtok: 3,
+    output_audio_mtok: 4,
+    cache_audio_read_mtok: 0.5,
+  }
+  const provider = (id: string, models: object[]) => [{ id, models }]
+  const read = (value: unknown, vendor: string) =>
+    priceListFrom(value, '2026-11-04', '2026-11-22').vendors[vendor]?.map(({ id, price }) => [id, price])
+  const hours = [{ prices: priced }, { constraint: { start_time: 'x' }, prices: { ...priced, input_audio_mtok: 6 } }]
+  assert.deepEqual(read(provider('openai', [{ id: 'm', prices: hours }]), 'openai'), [
+    ['m', { input: 1, output: 2, audio: { input: 6, output: 4, cached: 0.5 } }],
+  ])
+  const drawing = { input_mtok: 1, output_mtok: 2, output_image_mtok: 30, input_video_mtok: { base: 5 } }
+  assert.deepEqual(
+    read(
+      provider('google', [
+        { id: 'gemini-9', prices: drawing },
+        { id: 'gemma-9', prices: drawing },
+      ]),
+      'gemini',
+    ),
+    [
+      ['gemini-9', { input: 1, output: 2, audio: 'as-text', image: { output: 30 }, video: { input: 5 } }],
+      ['gemma-9', { input: 1, output: 2, image: { output: 30 }, video: { input: 5 } }],
+    ],
+  )
+  const cost = { input: 1, output: 2, input_audio: 3, output_audio: 4 }
+  assert.deepEqual(read({ a: { id: 'a', models: { m: { id: 'm', cost } } } }, 'a'), [
+    ['m', { input: 1, output: 2, audio: { input: 3, output: 4 } }],
+  ])
+})
+
 test('models.dev is read, with its limits; what is neither is refused, and so is a price that is none', () => {
   const cost = { input: 2, output: 8, cache_read: 0.2, cache_write: 2.5, context_over_200k: { input: 4, output: 12 } }
   const models = { 'm-1': { id: 'm-1', cost, limit: { context: 400_000, output: 32_000 } }, 'm-2': { id: 'm-2' } }

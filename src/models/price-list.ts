@@ -4,7 +4,7 @@
 // It makes no model known to the lists of models: it only says what one costs that is named.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Model, undated, type VendorPrices } from './catalogue.ts'
+import { MEDIA, type MediaPrices, type Model, undated, type VendorPrices } from './catalogue.ts'
 
 /** As the file has it: the words of a MODELS file, and other names of the same model. */
 export type ListedPrice = {
@@ -19,7 +19,7 @@ export type ListedPrice = {
     cached?: number
     cache_write?: number
     long?: { above: number; input: number; output?: number; cached?: number; cache_write?: number }
-  }
+  } & MediaPrices
 }
 
 export type PriceListFile = {
@@ -132,7 +132,11 @@ function modelOf(listed: ListedPrice, createdSeconds: number): Model {
     kind: listed.kind ?? 'chat',
     contextTokens: listed.context_tokens ?? null,
     outputTokensMax: listed.output_tokens_max ?? null,
-    price: { ...rateOf(listed.price), ...(long === undefined ? {} : { long: { above: long.above, ...rateOf(long) } }) },
+    price: {
+      ...rateOf(listed.price),
+      ...(long === undefined ? {} : { long: { above: long.above, ...rateOf(long) } }),
+      ...mediaOf(listed.price),
+    },
     createdSeconds,
     habits: {},
   }
@@ -140,6 +144,12 @@ function modelOf(listed: ListedPrice, createdSeconds: number): Model {
 
 export function rateOf({ input, output = 0, cached = input, cache_write: cacheWrite }: ListedPrice['price']) {
   return { input, output, cached, ...(cacheWrite === undefined ? {} : { cacheWrite }) }
+}
+
+function mediaOf(price: ListedPrice['price']): { media?: MediaPrices } {
+  const { audio, image, video } = price
+  if (audio === undefined && image === undefined && video === undefined) return {}
+  return { media: { ...(audio && { audio }), ...(image && { image }), ...(video && { video }) } }
 }
 
 /** An operator's file is checked as a whole, however it came to be. */
@@ -171,9 +181,9 @@ function faultOf({ also, kind, context_tokens, output_tokens_max, price }: Recor
     if (limit !== undefined && !isCount(limit)) return `has a wrong ${name}: expected a whole number from 1`
   }
   if (!isObject(price)) return 'has no price'
-  const { long, ...rate } = price
+  const { long, audio, image, video, ...rate } = price
   const isChat = kind === undefined
-  const fault = rateFault(rate, 'price', isChat)
+  const fault = rateFault(rate, 'price', isChat) ?? mediaFault({ audio, image, video })
   if (fault !== null || long === undefined) return fault
   if (!isObject(long)) return 'has a wrong price.long: expected {above, input, output, …}'
   const { above, ...longRate } = long
@@ -188,11 +198,27 @@ function rateFault(rate: Record<string, unknown>, at: string, isChat: boolean): 
   if (rate.input === undefined) return `has no ${at}.input`
   for (const [name, figure] of Object.entries(rate)) {
     if (!RATES.includes(name)) return `has a ${at}.${name}, which is none of ${RATES.join(', ')}`
-    if (!(typeof figure === 'number' && Number.isFinite(figure) && figure >= 0)) return `has a wrong ${at}.${name}`
+    if (!isDollars(figure)) return `has a wrong ${at}.${name}`
   }
   if (isChat && rate.output === undefined) return `has no ${at}.output`
   return null
 }
+
+function mediaFault(media: Record<(typeof MEDIA)[number], unknown>): string | null {
+  for (const medium of MEDIA) {
+    const parts = media[medium] ?? {}
+    if (parts === 'as-text') continue
+    if (!isObject(parts)) return `has a wrong price.${medium}: expected {input, output, cached} or as-text`
+    for (const [name, figure] of Object.entries(parts)) {
+      const isPart = name === 'input' || name === 'output' || name === 'cached'
+      if (!isPart) return `has a price.${medium}.${name}, which is none of input, output, cached`
+      if (!isDollars(figure)) return `has a wrong price.${medium}.${name}`
+    }
+  }
+  return null
+}
+
+const isDollars = (figure: unknown) => typeof figure === 'number' && Number.isFinite(figure) && figure >= 0
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0
 

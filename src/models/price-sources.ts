@@ -1,6 +1,7 @@
 // Reads maintained open price lists in their own formats into ours: genai-prices' data.json, and models.dev's api.json.
 // A price with hours or steps is taken at its dearest, so that no call is counted too cheap; what has no price of tokens, or none at
 // all, is left out. The trap: both call some vendors otherwise than we do.
+import { MEDIA, type MediaPrices } from './catalogue.ts'
 import { DAY, type ListedPrice, type PriceListFile, WrongPriceList } from './price-list.ts'
 
 type Json = Record<string, unknown>
@@ -46,7 +47,12 @@ type Rate = { input?: number; output?: number; cached?: number; cacheWrite?: num
 const PARTS = ['input', 'output', 'cached', 'cacheWrite'] as const
 
 /** @returns null where it says nothing of tokens, or that they cost nothing while the name does not */
-function listed(id: string, rate: Rate, long: (Rate & { above: number }) | null): ListedPrice | null {
+function listed(
+  id: string,
+  rate: Rate,
+  long: (Rate & { above: number }) | null,
+  media: MediaPrices = {},
+): ListedPrice | null {
   if (rate.input === undefined) return null
   const isFree = !PARTS.some((part) => (rate[part] ?? 0) > 0)
   if (isFree && !id.endsWith(':free')) return null
@@ -65,6 +71,8 @@ function listed(id: string, rate: Rate, long: (Rate & { above: number }) | null)
               ...wordsOf({ ...long, output: long.output ?? rate.output }, long.input ?? rate.input),
             },
           }),
+      // Texts alone are embedded.
+      ...(isEmbedding ? {} : media),
     },
   }
 }
@@ -76,6 +84,18 @@ function wordsOf({ output, cached, cacheWrite }: Rate, input: number) {
     ...(cached === undefined ? {} : { cached }),
     ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
   }
+}
+
+/** Those of its parts that have a price. */
+function mediaFrom(priceOf: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined): MediaPrices {
+  const found = MEDIA.flatMap((medium) => {
+    const parts = (['input', 'output', 'cached'] as const).flatMap((part) => {
+      const usd = priceOf(medium, part)
+      return usd === undefined ? [] : [[part, usd]]
+    })
+    return parts.length === 0 ? [] : [[medium, Object.fromEntries(parts)]]
+  })
+  return Object.fromEntries(found)
 }
 
 function limits(context: unknown, output: unknown): Pick<ListedPrice, 'context_tokens' | 'output_tokens_max'> {
@@ -104,7 +124,8 @@ function fromModelsDev({ id, models }: Json): [string, ListedPrice[]] {
     const at = `${String(id)}/${name}`
     const over = objectOf(cost.context_over_200k)
     const long = over === null ? null : { above: 200_000, ...modelsDevRate(over, at) }
-    const one = listed(name, modelsDevRate(cost, at), long)
+    const media = mediaFrom((medium, part) => dollars(cost[`${part}_${medium}`], at))
+    const one = listed(name, modelsDevRate(cost, at), long, media)
     const limit = objectOf(model.limit)
     return one === null ? [] : [{ ...one, ...limits(limit?.context, limit?.output) }]
   })
@@ -133,9 +154,10 @@ const fromGenaiPrices =
       const model = objectOf(one)
       if (typeof model?.id !== 'string') return []
       const at = `${provider.id}/${model.id}`
-      const prices = inForce(model.prices, today).map((price) => genaiRate(price, at))
-      const { base, long } = dearest(prices)
-      const price = listed(model.id, base, long)
+      const current = inForce(model.prices, today)
+      const { base, long } = dearest(current.map((price) => genaiRate(price, at)))
+      const media = mediaFrom((medium, part) => dearestPart(current, GENAI_MEDIA[part](medium), at))
+      const price = listed(model.id, base, long, hearing(provider.id, model.id, media))
       if (price === null) return []
       const prefix = MODEL_PREFIXES[nameOf(provider.id)]
       const names = [...namesIn(model.match), ...(prefix === undefined ? [] : [prefix + model.id])]
@@ -178,6 +200,26 @@ const GENAI_PARTS = [
   ['cached', 'cache_read_mtok'],
   ['cacheWrite', 'cache_write_mtok'],
 ] as const
+
+const GENAI_MEDIA = {
+  input: (medium: string) => `input_${medium}_mtok`,
+  output: (medium: string) => `output_${medium}_mtok`,
+  cached: (medium: string) => `cache_${medium}_read_mtok`,
+}
+
+function dearestPart(prices: Json[], name: string, at: string): number | undefined {
+  const found = prices.flatMap((price) => {
+    const steps = objectOf(price[name])
+    return dollars(steps === null ? price[name] : steps.base, `${at} ${name}`) ?? []
+  })
+  return found.length === 0 ? undefined : Math.max(...found)
+}
+
+/** Gemini's price for input is for sound as well, where the list has no other. */
+function hearing(provider: unknown, model: string, media: MediaPrices): MediaPrices {
+  const hears = provider === 'google' && model.startsWith('gemini-') && !/embed/i.test(model)
+  return hears && media.audio === undefined ? { audio: 'as-text', ...media } : media
+}
 
 /** Of several steps the first is where it grows dear, the last how dear. */
 function genaiRate(price: Json, at: string): Tiered {

@@ -1,7 +1,8 @@
 /**
- * Publish and subscribe between nodes (a session was revoked, a switch was set): best effort, never the only copy of a fact. Over
- * Redis where there is one, else over PostgreSQL's LISTEN and NOTIFY; on SQLite a message stays in the process. Who remembers
- * something listens to gaps, too: after one, messages may have been missed.
+ * Publish and subscribe between nodes (a session was revoked, a switch was set): best effort, never
+ * the only copy of a fact. Over Redis where there is one, else over PostgreSQL's LISTEN and NOTIFY;
+ * on SQLite a message stays in the process. Subscribers that cache something also listen for gaps:
+ * after one, messages may have been missed.
  */
 import type { Redis } from './redis.ts'
 import { type Log, seldom } from './telemetry/log.ts'
@@ -14,7 +15,10 @@ export type Bus = {
   /** Reaches every listener in this process at once, and those of other nodes within milliseconds. */
   publish(topic: string, payload: unknown): void
   on(topic: string, listener: BusListener): void
-  /** Called when messages of other nodes may have been missed: whatever is remembered is to be read again. */
+  /**
+   * Called when messages of other nodes may have been missed: every cached value must be read
+   * again.
+   */
   onGap(listener: () => void): void
   /** By what other nodes hear what is published; null where they do not, and read for themselves within half a second. */
   carriedBy(): 'redis' | 'postgres' | null
@@ -49,7 +53,7 @@ export function createBus(open: ((hears: Hears) => Carrier) | null): Bus {
       missed,
       heard(text) {
         const news = readNews(text)
-        // What cannot be read was news all the same.
+        // An unreadable message still announces a change.
         if (news === null) missed()
         else if (news.from !== me) tell(news.topic, news.payload)
       },
@@ -79,7 +83,10 @@ function readNews(text: string): News | null {
   }
 }
 
-/** Over Redis: a connection of its own, which waits for it as long as it takes and subscribes anew after each interruption. */
+/**
+ * Over Redis: a separate connection, which retries without limit and subscribes again after each
+ * interruption.
+ */
 export function redisCarrier({ redis, log }: { redis: Redis; log: Log }): (hears: Hears) => Carrier {
   return ({ heard, missed }) => {
     const say = seldom((details, message) => log.warn(details, message))

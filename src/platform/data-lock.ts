@@ -1,7 +1,8 @@
 /**
- * One service a data folder: a second would take the first's running calls for dead, and book them twice.
- * The lock is SQLite's own on a file without tables: the system lets it go with the process, also after kill -9, and no pid that
- * another program has got meanwhile (in a container, always the same few) can hold it.
+ * One service a data folder: a second would take the first's running calls for dead, and book them
+ * twice. Locks a data folder with SQLite's lock on a file without tables. The system releases it
+ * with the process, also after kill -9. No pid is compared, because another program (in a
+ * container, always the same few pids) may have it by then.
  */
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,8 +11,8 @@ import { DatabaseSync } from 'node:sqlite'
 export class FolderInUse extends Error {}
 
 /**
- * Locks the folder for each part of the service: different parts may run as processes of their own.
- * @returns the way out. @throws FolderInUse with a sentence that names the process.
+ * Locks the folder for each part of the service; different parts may run as separate processes.
+ * @returns the release function. @throws FolderInUse with a sentence that names the process.
  */
 export function lockFolder(dataDir: string, parts: readonly string[]): () => void {
   const locks: DatabaseSync[] = []
@@ -33,7 +34,8 @@ function lockPart(dataDir: string, part: string): DatabaseSync {
   try {
     chmodSync(path, 0o600)
     lock.exec('pragma synchronous = off; pragma journal_mode = memory')
-    // Who it is can be read while the lock is held; what is not yet committed could not.
+    // The holder's description is committed before the lock is taken, since an uncommitted one
+    // could not be read.
     lock.exec(`begin immediate; pragma user_version = ${process.pid}; commit; begin immediate`)
     return lock
   } catch (error) {

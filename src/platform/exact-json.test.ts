@@ -20,13 +20,35 @@ test('what a double holds stays a number, a fraction too', () => {
   assert.deepEqual(parseExactly(text), JSON.parse(text))
 })
 
-test('among millions of values none is looked at, and in long texts each is', () => {
+test('long integers keep their digits in deep, wide and long JSON', () => {
   const long = '1234567890123456789'
-  assert.equal(typeof (parseExactly(`[${long}${',1'.repeat(300_000)}]`) as unknown[])[0], 'number')
-  const nested = `[${long},${`${'['.repeat(200)}${']'.repeat(200)},`.repeat(2_000)}1]`
-  assert.equal(typeof (parseExactly(nested) as unknown[])[0], 'number')
-  const text = `{"id":${long},"text":"${'a,b,c\\n'.repeat(200_000)}"}`
-  assert.equal(JSON.stringify(parseExactly(text)), text)
+  for (const text of [
+    `[${long}${',1'.repeat(300_000)}]`,
+    `${'['.repeat(20_000)}${long}${']'.repeat(20_000)}`,
+    `{"id":${long},"text":"${'a,b,c\\n'.repeat(200_000)}"}`,
+    `{"__proto__":${long},"1":-${long},"0":${long}}`,
+  ]) {
+    assert.ok(JSON.stringify(atDepth(parseExactly(text))).includes(long), text.slice(0, 40))
+  }
+})
+
+/** Unwraps lists of one, which JSON.stringify could not walk. */
+function atDepth(value: unknown): unknown {
+  let inner = value
+  while (Array.isArray(inner) && inner.length === 1) inner = inner[0]
+  return inner
+}
+
+test('a text that looks like numbers stays a text, and a fraction a number', () => {
+  const digits = '1'.repeat(6_000_000)
+  assert.deepEqual(parseExactly(JSON.stringify({ content: `x ${digits}` })), { content: `x ${digits}` })
+  assert.equal(JSON.stringify(parseExactly(`[${digits}]`)), `[${digits}]`)
+  for (const text of ['[0.12345678901234567890]', '[12345678901234567890.5]', '[1e1234567890123456]', '[-1E+1]']) {
+    assert.deepEqual(parseExactly(text), JSON.parse(text))
+  }
+  for (const text of ['[01234567890123456789]', '[12345678901234567890x]', '[--12345678901234567890]', '[1-2]']) {
+    assert.throws(() => parseExactly(text), SyntaxError, text)
+  }
 })
 
 test('any JSON reads as it does elsewhere, and what is none is refused alike', () => {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX, JsonTooDeep, JsonTooMany, parseJson } from './json.ts'
+import {
+  JSON_DEPTH_MAX,
+  JSON_NAMES_MAX,
+  JSON_TEXTS_MAX,
+  JSON_VALUES_MAX,
+  JsonTooDeep,
+  JsonTooMany,
+  parseJson,
+} from './json.ts'
 
 const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
@@ -23,6 +31,10 @@ test('more values than a request can mean are refused, however they are written'
   for (const text of [`[${'1,'.repeat(JSON_VALUES_MAX)}1]`, `[${`${lists(250)},`.repeat(half / 100)}1]`]) {
     assert.throws(() => parseJson(text), JsonTooMany)
   }
+  const names = Array.from({ length: JSON_NAMES_MAX + 1 }, (_, index) => `"${index}":1`)
+  assert.throws(() => parseJson(`{${names}}`), JsonTooMany)
+  assert.throws(() => parseJson(`[${'"a",'.repeat(JSON_TEXTS_MAX)}"a"]`), JsonTooMany)
+  assert.equal((parseJson(`[${'"a",'.repeat(JSON_TEXTS_MAX - 1)}"a"]`) as unknown[]).length, JSON_TEXTS_MAX)
   assert.equal((parseJson(`[${'1,'.repeat(half)}"${','.repeat(JSON_VALUES_MAX * 2)}"]`) as unknown[]).length, half + 1)
 })
 

@@ -1,6 +1,7 @@
-// Lookup table: whose something is that a person or the processor holds and that does not say so itself (an address, a linked person, a
-// passkey, a license key, a payment). It lies by the name, and everything else by its owner: so a name is one owner's over all servers,
-// and whoever holds it is two reads away. A secret's name is its keyed hash.
+// Lookup table: whose something is that a person or the processor holds and that does not say so
+// itself (an address, a linked person, a passkey, a license key, a payment). This table is
+// distributed by name, all others by owner. So a name belongs to one owner over all servers, and
+// its owner is two reads away. A secret's name is its keyed hash.
 import './tables.ts'
 import type { Db } from './db/db.ts'
 import { prepared } from './db/prepared.ts'
@@ -16,7 +17,10 @@ export async function ownerOfName(db: Db, kind: LookupKind, name: string): Promi
   return (await byName(db, name, kind))?.owner ?? null
 }
 
-/** @returns false when it is somebody's already; of two that claim it at once, the second waits for the first. */
+/**
+ * @returns false when it is already taken; of two simultaneous claims, the second waits for the
+ * first.
+ */
 export async function claimName(tx: Db, kind: LookupKind, name: string, owner: string): Promise<boolean> {
   const row = await tx
     .insertInto('lookups')
@@ -27,7 +31,7 @@ export async function claimName(tx: Db, kind: LookupKind, name: string, owner: s
   return row !== undefined
 }
 
-/** @throws a unique violation when it is somebody's already. */
+/** @throws a unique violation when it is already taken. */
 export async function insertName(tx: Db, kind: LookupKind, name: string, owner: string): Promise<void> {
   await tx.insertInto('lookups').values({ name, kind, owner }).execute()
 }
@@ -43,7 +47,7 @@ export async function moveNames(tx: Db, kind: LookupKind, names: readonly string
   await tx.updateTable('lookups').set({ owner }).where('name', 'in', names).where('kind', '=', kind).execute()
 }
 
-/** Whatever is still this owner's; for the deletion of an account. */
+/** Removes everything that still belongs to this owner; for the deletion of an account. */
 export async function releaseOwner(tx: Db, owner: string): Promise<void> {
   await tx.deleteFrom('lookups').where('owner', '=', owner).execute()
 }

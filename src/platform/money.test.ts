@@ -21,7 +21,7 @@ test('an amount is counted as the processor counts, and shown as people write it
   assert.equal(inMinorUnits(19.99, 'usd'), 1_999, 'a float is no trap')
 })
 
-test('a currency has a name, and what is none is told', () => {
+test('a currency has a name, and an unknown one is reported', () => {
   assert.deepEqual(['usd', 'eur', 'jpy'].map(currencyName), ['US dollars', 'euros', 'Japanese yen'])
   assert.deepEqual(['usd', 'EUR', 'zzq', 'us'].map(isCurrency), [true, true, false, false])
 })

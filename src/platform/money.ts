@@ -10,7 +10,7 @@ export function minorDigits(currency: string): number {
   return WITHOUT_MINOR.has(code) ? 0 : WITH_THREE.has(code) ? 3 : 2
 }
 
-/** What it takes is sometimes coarser: whole krónur, and of three decimals a last one of 0. */
+/** Some amounts are coarser: whole krónur, and a last digit of 0 with three decimals. */
 export function decimalsMax(currency: string): number {
   return Math.min(2, minorDigits(currency), usualDigits(currency))
 }

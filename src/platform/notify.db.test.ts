@@ -62,7 +62,7 @@ test('nodes without Redis hear each other over PostgreSQL, and those of another 
   one.bus.publish('test', 'after it')
   await until(() => two.heard.length === 52)
   assert.equal(two.heard.at(-1), 'after it', 'what is too long for a message is told as a gap')
-  // What anybody else on the server may say is no news, and stops nobody.
+  // Messages of other clients of the server are ignored and stop nothing.
   for (const text of ['', '{', 'null', '{"topic":7}']) {
     await sql`select pg_notify('latchkey_' || md5(current_schema()), ${text})`.execute(one.db)
   }

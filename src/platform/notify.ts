@@ -15,9 +15,9 @@ const pg = lazyRequire<typeof import('pg')>('pg')
 
 /** The server takes payloads of less than 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_900
-/** Of one statement; who has more to tell says that there was more. */
+/** The maximum for one statement; a sender with more messages says that there were more. */
 const TEXTS_MAX = 500
-/** No news: whoever hears it has missed some. */
+/** Signals a gap: its receivers have missed messages. */
 const TOO_MUCH = 'too much'
 const ECHO = 'echo '
 
@@ -29,7 +29,7 @@ const channel = sql<string>`'latchkey_' || md5(current_schema())`
 
 type Options = { db: Db; url: string; log: Log; times?: Partial<typeof TIMES> }
 
-/** `isGuest`: a command tells others, and hears nothing. */
+/** `isGuest`: a command sends messages and receives none. */
 export function notifyCarrier({ db, url, log, times }: Options, { isGuest = false } = {}): (hears: Hears) => Carrier {
   return (hears) => {
     const sender = createSender(db)
@@ -56,7 +56,7 @@ export async function hearsNotifications(options: Omit<Options, 'times'>): Promi
   return isWell
 }
 
-/** What is told in one turn of the loop goes in one statement, and one statement at a time. */
+/** Messages of one turn of the event loop go in one statement, and one statement runs at a time. */
 function createSender(db: Db) {
   let waiting: string[] = []
   let sending: Promise<void> | null = null
@@ -124,7 +124,10 @@ function listen({ db, url, log, times }: Required<Options> & { times: typeof TIM
     }
   }
 
-  /** Until the connection ends. @throws Deaf when what is told does not come; what ended the connection */
+  /**
+   * Listens until the connection ends. @throws Deaf when messages do not arrive; the error that
+   * ended the connection
+   */
   async function stay(): Promise<void> {
     const client: Client = new (pg().Client)({
       ...settingsOf(url),
@@ -151,7 +154,7 @@ function listen({ db, url, log, times }: Required<Options> & { times: typeof TIM
       await Promise.race([client.query(`listen "${rows[0]?.channel}"`), lost])
       for (;;) {
         await Promise.race([heardMyself(), lost])
-        // What was told meanwhile has gone by.
+        // Messages sent in the meantime are lost.
         if (!isWell && wasWell) hears.missed()
         isWell = true
         wasWell = true

@@ -1,6 +1,7 @@
 /**
- * Tokens that say whose they are: the owner's id, then 256 random bits. Whoever looks one up names the owner with the hash, so that the
- * rows of all owners may lie on many servers. The owner in it proves nothing: only the stored hash of the whole does.
+ * Tokens that say whose they are: the owner's id, then 256 random bits. A look-up names the owner
+ * with the hash, so that the rows of different owners may be on different servers. The owner in it
+ * proves nothing: only the stored hash of the whole does.
  */
 import { randomBytes } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-/** What every room stands on: one object of services, opened once, closed once. */
+/** The platform below every room: one object of services, opened once, closed once. */
 import type { Config } from '../config.ts'
 import { type Bus, createBus, redisCarrier } from './bus.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -62,7 +62,7 @@ export async function openPlatform(
 ): Promise<Platform> {
   const { isGuest = false } = options
   const clock = options.clock ?? systemClock
-  // What a command does is no request's.
+  // A command's work belongs to no request.
   const traces = isGuest ? null : config.telemetry.traces
   const log = options.log ?? createLog(config.logLevel, undefined, { traced: traces !== null })
   const metrics = createMetrics()
@@ -122,7 +122,10 @@ export async function openPlatform(
   }
 }
 
-/** What brings news between nodes. A pool of one connection has no server that could spare one for listening. */
+/**
+ * The transport of messages between nodes. A pool of one connection has no server that could spare
+ * one for listening.
+ */
 function carrierOf(
   { db, dialect, redis, log }: Pick<Platform, 'db' | 'dialect' | 'redis' | 'log'>,
   { databaseUrl }: Config,

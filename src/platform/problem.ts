@@ -8,8 +8,9 @@
 export type Issue = { loc: (string | number)[]; msg: string; type: string }
 
 /**
- * The status, or those that the throwing code chooses from, the usual one first; the sentence, whose `{names}` are filled
- * where it is thrown; what the caller can do, where the sentence does not say it; and the word for it in another API's dialect.
+ * The status, or those that the throwing code chooses from, the usual one first. The sentence,
+ * whose `{names}` are filled where it is thrown. Advice for the caller, if the sentence has none;
+ * and the code in another API's dialect.
  */
 export type Entry = readonly [
   status: number | readonly number[],
@@ -26,7 +27,7 @@ export type ProblemOptions<E extends Entry = Entry> = {
   /** For an entry with several statuses. */
   status?: E[0] extends readonly number[] ? E[0][number] : never
   headers?: Record<string, string>
-  /** What is wrong, place by place; replaces the sentence as `detail`. */
+  /** The errors by field; they replace the sentence as `detail`. */
   issues?: Issue[]
   /** Further members of the reply's body. */
   extra?: Record<string, unknown>
@@ -62,8 +63,8 @@ export class Problem extends Error {
   }
 
   /**
-   * What makes a room's problems: `keyProblem('key_limit_reached', { max: 50 })`. The values are left out where the sentence
-   * has none.
+   * Creates a room's problems: `keyProblem('key_limit_reached', { max: 50 })`. The values are left
+   * out where the sentence has none.
    */
   static define<const C extends Catalogue>(catalogue: C) {
     const make = <Code extends keyof C & string>(code: Code, ...rest: Rest<C[Code]>): Problem => {

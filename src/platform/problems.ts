@@ -1,4 +1,7 @@
-/** What any route may refuse, whichever room it belongs to: who asks, how often, in what form, and a service that cannot answer now. */
+/**
+ * Problems of any route in any room: authentication, rates, input of the wrong form, and an
+ * unavailable service.
+ */
 import { JsonTooDeep, JsonTooMany } from './json.ts'
 import { Problem } from './problem.ts'
 
@@ -73,7 +76,7 @@ export function invalid(loc: (string | number)[], msg: string, type = 'value_err
   return platformProblem('validation_failed', { issues: [{ loc, msg, type }] })
 }
 
-/** The 401 of whatever takes a bearer. */
+/** The 401 of routes that accept a bearer. */
 export function unauthenticated(): Problem {
   return platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }

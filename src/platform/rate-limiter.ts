@@ -19,7 +19,7 @@ export type Hit = {
 export type RateLimiter = {
   /** Counts one hit of `key` in `bucket`; a refused hit is not counted. */
   hit(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
-  /** What a hit would find; nothing is counted. */
+  /** Returns the result of a hit without counting it. */
   look(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
   /** Takes one hit back: what was counted before it was known to have failed, and then succeeded. */
   takeBack(bucket: string, key: string): void | Promise<void>
@@ -58,7 +58,10 @@ export function memoryLimiter(clock: Clock): RateLimiter {
   }
 }
 
-/** The window's end is told by the nodes' clocks, as all else is; Redis's own expiry only takes old windows away. */
+/**
+ * The nodes' clocks determine the window's end, as everything else; Redis's own expiry only takes
+ * old windows away.
+ */
 const HIT_SCRIPT = `
 local now = tonumber(ARGV[3])
 local window = redis.call('hmget', KEYS[1], 'count', 'ends')

@@ -1,7 +1,8 @@
 /**
- * Whether the database can be read and written, told within a second whatever it does. Writing is tried with one small row, at most
- * every 10 s; a failure is looked at again each second. A probe that has not come back yet is no failure: the database may be busy,
- * and what was known of it stands for a while.
+ * Reports within a second whether the database can be read and written, in any state of it. Writing
+ * is tried with one small row, at most every 10 s; a failure is looked at again each second. A
+ * probe that has not come back yet is no failure: the database may be busy, and what was known of
+ * it stands for a while.
  */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -115,7 +116,7 @@ function looker(ask: () => Promise<void>) {
   }
 }
 
-/** What `work` gives, or the fallback once that takes too long. */
+/** Returns the result of `work`, or the fallback once that takes too long. */
 export async function within<T>(ms: number, work: Promise<T>, fallback: T): Promise<T> {
   const timer = new AbortController()
   const late = sleep(ms, fallback, { signal: timer.signal }).catch(() => fallback)

@@ -7,7 +7,7 @@ import type { Redis as Client } from 'ioredis'
 import { type Log, seldom } from './telemetry/log.ts'
 
 export type Redis = {
-  /** For what is no command: a connection of one's own like this one. */
+  /** A separate connection like this one, for subscriptions. */
   readonly client: Client
   /** Runs a command. @throws when Redis is away, does not answer in time, or has not answered lately. */
   ask<T>(command: (client: Client) => Promise<T>): Promise<T>
@@ -21,7 +21,10 @@ const COMMAND_MS = 250
 /** After a failure one command in so long is tried; the others do without. */
 const REST_MS = 1_000
 
-/** Waits up to 5 s for the connection; without it the service starts all the same, and each node counts for itself. */
+/**
+ * Waits up to 5 s for the connection; without it the service still starts, and each node counts
+ * alone.
+ */
 export async function openRedis(url: string, log: Log): Promise<Redis> {
   const { Redis } = await import('ioredis')
   // `?prefix=name` keeps several services apart on one server.
@@ -41,7 +44,11 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
     socketTimeout: CONNECT_MS,
   })
   const say = seldom((details, message) => log.warn(details, message))
-  client.on('error', (err: Error) => say({ err }, 'Redis is unreachable'))
+  let reason = 'no answer'
+  client.on('error', (err: NodeJS.ErrnoException) => {
+    reason = err.code ?? err.message
+    say({ err }, 'Redis is unreachable')
+  })
   await Promise.race([new Promise((resolve) => client.once('ready', resolve)), sleep(CONNECT_MS, null, { ref: false })])
 
   let isFailing = false
@@ -54,6 +61,8 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
   return {
     client,
     async ask(command) {
+      if (client.status !== 'ready')
+        throw new Error(`${address.protocol}//${address.host} cannot be reached: ${reason}`)
       if (isFailing) {
         if (performance.now() < restsUntilMs) throw new Error('Redis has not answered lately')
         // This one tries; those that come meanwhile do not.

@@ -10,7 +10,7 @@ function rule(what: string, removeSlice: Aged['removeSlice']): Aged {
   return { what, days: 1, setting: null, table: 'jobs', removeSlice }
 }
 
-test('a rule that fails keeps no later one from its turn, and is told of at the end', async () => {
+test('a rule that fails does not stop later ones and is reported at the end', async () => {
   const ran: string[] = []
   const rules = [
     rule('letters', async () => {

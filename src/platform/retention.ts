@@ -17,9 +17,12 @@ export type Aged = {
   table: keyof Tables & string
   /** How long it is kept after the moment that it ages from. */
   days: number
-  /** What sets the days; null: a rule of the room. */
+  /** The setting of the days; null: a rule of the room. */
   setting: string | null
-  /** Removes up to SLICE_ROWS rows from before that moment, in short transactions. @returns how many; fewer: there are no more. */
+  /**
+   * Removes up to SLICE_ROWS rows from before that moment, in short transactions. @returns their
+   * number; a smaller one means that none are left.
+   */
   removeSlice(db: Db, before: Instant, now: Instant): Promise<number>
 }
 
@@ -33,7 +36,7 @@ type Rule<T extends keyof Tables> = Pick<Aged, 'what' | 'days' | 'setting'> & {
   only?: (now: Instant) => RawBuilder<unknown>
 }
 
-/** What goes by the age of its rows, whatever stands in them. */
+/** Removes rows by age alone. */
 export function byAge<T extends keyof Tables>({ what, days, setting, table, key, at, isText, only }: Rule<T>): Aged {
   const columns = sql.join(key.map((column) => sql.ref(column)))
   return {
@@ -86,7 +89,7 @@ export function createRetention(deps: Deps, rules: readonly Aged[]): Required<Pi
   let timer: NodeJS.Timeout | undefined
   let running = false
   const run = async () => {
-    // What takes longer than an hour is not begun twice.
+    // A run longer than an hour is not started twice.
     if (running) return
     running = true
     try {

@@ -1,6 +1,6 @@
 /**
- * A room, as the composition sees it: whatever it is about, it is mounted, opened, started and closed like the others, and says
- * what it holds about a user. What a room has not it leaves out.
+ * The interface of a room for the composition: every room is mounted, opened, started and closed
+ * the same way and reports its data about a user. A room omits what it does not have.
  */
 import type { Part } from '../config.ts'
 import type { Db } from './db/db.ts'
@@ -19,11 +19,11 @@ export type Room = {
   /** Removes what it holds about a user who is deleted and is bounded, in the deletion's transaction. */
   erase?(tx: Db, userId: string): Promise<void>
   /**
-   * What may be more than one transaction should hold: each removes up to SLICE_ROWS rows and says how many, and is called after the
-   * deletion until it finds none.
+   * Erasures too large for one transaction: each removes up to SLICE_ROWS rows, returns their
+   * number, and is called after the deletion until it finds none.
    */
   eraseSlices?: readonly ((db: Db, userId: string) => Promise<number>)[]
-  /** What it holds about a user, for the full export. */
+  /** The room's data about a user, for the full export. */
   collect?(db: Db, userId: string): Promise<Collected>
   /** Awaited before the ports open, in a process that has the API. */
   open?(): Promise<void>

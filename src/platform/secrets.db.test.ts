@@ -18,7 +18,7 @@ test('with a SECRET_KEY a copy of the database opens nothing', async (t) => {
   const secrets = await openSecrets(deps, KEYS)
   const sealed = secrets.seal('totp', 'a secret')
   assert.equal((await openSecrets(deps, KEYS)).open('totp', sealed), 'a secret')
-  // What lies there, taken for the root itself.
+  // The stored value, treated as the root itself.
   const root = await stored()
   assert.equal(root.length, 60)
   for (const guess of [root, root.subarray(28), root.subarray(0, 32)]) {

@@ -29,7 +29,7 @@ type InboxTable = {
 
 type SecretsTable = { name: string; value: Uint8Array; created_at: string }
 
-/** What a name is of: each kind has names of its own. */
+/** The kind of a name: each kind is a separate namespace. */
 export type LookupKind = 'email' | 'oauth' | 'passkey' | 'license' | 'payment'
 
 type LookupsTable = { name: string; kind: LookupKind; owner: string }

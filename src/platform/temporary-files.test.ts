@@ -1,4 +1,4 @@
-// Temporary files: nothing of a body stays, whatever ends it, and no process takes another's.
+// Temporary files: nothing of a body stays after any end, and no process removes another's.
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -78,7 +78,7 @@ test('what is too long, is broken off or is refused on the way leaves nothing', 
   await assert.rejects(files.take(gone), { statusCode: 400 })
 })
 
-test('where the disk takes no more, that is said', async (t) => {
+test('a full disk is reported', async (t) => {
   // The kernel's own full disk: every write to it fails with ENOSPC, and nothing can be made below it.
   const files = createTemporaryFiles('/dev/full/tmp', { memoryBytes: 1_000 })
   t.after(files.close)
@@ -148,3 +148,15 @@ if (process.env.TAKES_AND_WAITS) {
     setInterval(() => {}, 1_000)
   })
 }
+
+test('a long body that comes in one piece lies in a file whose handle is closed', async (t) => {
+  const { root, files } = made(t)
+  const bytes = randomBytes(300_000)
+
+  const content = await files.take(Readable.from([bytes]))
+
+  assert.deepEqual(kept(root), [content.place])
+  assert.ok(bytes.equals(await content.read(0, bytes.length)))
+  content.remove()
+  assert.deepEqual(kept(root), [])
+})

@@ -1,6 +1,7 @@
 /**
- * What arrives and is too long for memory lies in a temporary file, open to its owner alone, until whoever took it in removes it: threads read it from there.
- * Each process has a folder of its own with a lock that the system lets go of when it dies, so that the next start tells what is left from what is in use.
+ * Input too long for memory is in a temporary file that only its owner can open, until its consumer
+ * removes it: threads read it from there. Each process has a separate folder with a lock that the
+ * system releases when it dies, so that the next start distinguishes leftovers from files in use.
  */
 import { type Hash, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -35,7 +36,10 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
       return { path, remove: () => rmSync(path, { force: true }) }
     },
 
-    /** Takes away what processes have left that were killed. What cannot be taken away is logged and stays. @returns how many files */
+    /**
+     * Takes away what processes have left that were killed. Files that cannot be removed are logged
+     * and stay. @returns the number of removed files
+     */
     sweep(log: Pick<Log, 'warn'>): number {
       return sweepFolders(root, log)
     },
@@ -50,8 +54,9 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
   }
 
   /**
-   * Reads a stream to its end, without ending it when that fails: who sends shall still get a reply.
-   * @throws Problem 413 beyond `bytesMax`, 503 where the disk takes no more; and what the stream throws, as a 400 where it was broken off
+   * Reads a stream to its end, and leaves it open on failure, since the sender still gets a reply.
+   * @throws Problem 413 beyond `bytesMax`, 503 when the disk is full; and the stream's own error,
+   * as a 400 when it was cut off
    */
   async function take(
     stream: Readable,
@@ -82,6 +87,8 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
         spilling = sizeBytes > memoryBytes ? spill() : undefined
         return spilling
       })
+      // A stream of one piece ends while its file is being made.
+      await spilling
     } catch (error) {
       // A stream may break off while its file is being made.
       await spilling?.catch(() => {})
@@ -148,7 +155,7 @@ function eachPiece(stream: Readable, deal: (piece: Uint8Array) => Promise<void> 
   })
 }
 
-/** No fault of ours: whoever sent it has gone. */
+/** Not the service's fault: the sender has gone. */
 function brokenOff(error: Error): Error {
   return 'statusCode' in error ? error : Object.assign(error, { statusCode: 400 })
 }

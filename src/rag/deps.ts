@@ -44,7 +44,7 @@ export async function openDeps(
     log,
     secrets,
     /** Where originals are kept; null: nowhere. */
-    files: config.originals === null ? null : openFilePlace(config.originals, config.products.s3),
+    files: config.originals === null ? null : await openFilePlace(db, config.originals, config.products.s3),
     gateway: needs.gateway,
     callerNow: needs.callerNow,
     requireGrant: needs.requireGrant,

@@ -15,7 +15,9 @@ export type RagCall = {
 }
 
 /** All that the ledger needs of one: what runs in the background has no more. */
-export type MeteredCall = Omit<RagCall, 'caller'> & { caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'budget'> }
+export type MeteredCall = Omit<RagCall, 'caller'> & {
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'budget'>
+}
 
 /** As the ledger names what is compared by its words. */
 const WORDS = { vendor: LOCAL_VENDOR, model: 'lexical-2' }

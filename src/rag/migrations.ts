@@ -37,6 +37,7 @@ export const ragMigrations: Migration[] = [
         created_at {timestamp} not null,
         primary key (user_id, id)
       );
+      create table rag_originals_folder (id {bigint} primary key, mark text not null);
       create table rag_external_ids (
         user_id text not null references users (id),
         external_id text not null,
@@ -54,6 +55,7 @@ export const ragMigrations: Migration[] = [
         gap text not null,
         page {bigint},
         page_end {bigint},
+        page_starts_json {json} not null,
         heading text,
         table_header text,
         primary key (user_id, version, chunk_index)

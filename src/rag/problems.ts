@@ -1,5 +1,6 @@
 /** What the store of documents refuses. A file's own faults are 422 with the reason, under the code `file_unreadable`. */
 import { Problem } from '#platform/problem.ts'
+import { FORMAT_NAMES } from './ingest/parsers/formats.ts'
 
 export const ragProblem = Problem.define({
   document_not_found: [404, 'Document not found'],
@@ -7,6 +8,14 @@ export const ragProblem = Problem.define({
     404,
     'The original of this document is not kept',
     { advice: 'It was stored as a text, or before originals were kept; its text is under `/text`.' },
+  ],
+  original_missing: [
+    503,
+    'The file of this document cannot be read now',
+    {
+      advice:
+        'It was kept, but the folder or bucket of originals does not return it: the log has why. Its text is under `/text`.',
+    },
   ],
   text_too_large: [413, 'The text is larger than {max} MB', { advice: 'Split it.' }],
   storage_limit_reached: [
@@ -18,10 +27,7 @@ export const ragProblem = Problem.define({
     },
   ],
   file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],
-  file_type_unsupported: [
-    415,
-    'Unsupported file type: send a .pdf, .docx, .xlsx, .pptx, .epub, .html, .csv, .md or .txt file, or source code',
-  ],
+  file_type_unsupported: [415, 'Unsupported file type. {advice}', { advice: `Accepted are ${FORMAT_NAMES}.` }],
   file_unreadable: [
     422,
     'The file cannot be read',
@@ -54,7 +60,14 @@ export const ragProblem = Problem.define({
     'Too many jobs are being watched at once: at most {max}',
     { advice: 'Ask without `Accept: text/event-stream`, or list all jobs in one request.' },
   ],
-  parser_busy: [503, 'Too many files are being read; try again in a moment'],
+  parser_busy: [
+    503,
+    'The server is too busy to read the file now; try again in a moment',
+    {
+      advice:
+        'Wait `Retry-After` seconds and try again; with `Prefer: respond-async` the service tries again by itself.',
+    },
+  ],
   reader_busy: [503, 'Too many long texts are being stored; try again in a moment'],
   origin_refused: [
     403,

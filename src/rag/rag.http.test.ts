@@ -905,3 +905,79 @@ test('a body too long to parse where everybody waits is treated like any other',
     'its worker is free again',
   )
 })
+
+test('documents are listed, found and deleted by external id and by source, each user’s own alone', async (t) => {
+  const app = await testApp(t, { env: { EMBEDDER: 'local' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const eve = await app.as('eve', { tier: 'pro' })
+  const put = (client: Client, content: string, external_id: string, source: string) =>
+    client.post('/api/rag/ingest/text', { content, external_id, metadata: { source, tags: ['ships', source] } })
+  await put(ada, 'The ferry leaves the harbour at nine.', 'crm/1', 'ferry.md')
+  await put(ada, 'The ferry is not at the harbour on Sunday.', 'crm/2', 'ferry.md')
+  await put(ada, 'The lighthouse at the harbour is white.', 'crm/3', 'light.md')
+  await put(ada, 'The lighthouse at the harbour is white.', 'crm/4', 'light.md')
+  await put(eve, 'Eve waits at the harbour.', 'crm/1', 'ferry.md')
+
+  const listed = async (client: Client, query: string) => {
+    const { status, body, headers } = await client.get(`/api/rag/documents?${query}`)
+    assert.equal(status, 200)
+    assert.equal(headers.get('x-total-count'), String(body.length))
+    return body.map(({ external_ids }: { external_ids: string[] }) => external_ids.toSorted().join('+')).toSorted()
+  }
+  assert.deepEqual(await listed(ada, 'external_id=crm/1'), ['crm/1'])
+  assert.deepEqual(await listed(ada, 'external_id=crm/3'), ['crm/3+crm/4'])
+  assert.deepEqual(await listed(ada, 'source=ferry.md'), ['crm/1', 'crm/2'])
+  assert.deepEqual(await listed(ada, 'source=light.md&external_id=crm/1'), [])
+  assert.deepEqual(await listed(eve, 'external_id=crm/2'), [])
+
+  const found = async (client: Client, filter: object) => {
+    const { body } = await client.post('/api/rag/search', { query: 'harbour', filter, top_k: 50 })
+    return body.results.map(({ content }: { content: string }) => content).toSorted()
+  }
+  assert.deepEqual(await found(ada, { external_id: 'crm/1' }), ['The ferry leaves the harbour at nine.'])
+  assert.deepEqual(await found(ada, { external_id: { $in: ['crm/4', 'none', 'a\0'] } }), [
+    'The lighthouse at the harbour is white.',
+  ])
+  assert.equal((await found(ada, { external_id: { $ne: 'crm/1' } })).length, 2)
+  assert.equal((await found(ada, { source: 'ferry.md' })).length, 2)
+  assert.equal((await found(ada, { tags: 'ships' })).length, 3)
+  assert.deepEqual(await found(eve, { external_id: 'crm/3' }), [])
+  const { body } = await ada.post('/api/rag/query', {
+    question: 'Where is the ferry?',
+    filter: { external_id: 'crm/2' },
+  })
+  assert.deepEqual(
+    body.sources.map(({ content }: { content: string }) => content),
+    ['The ferry is not at the harbour on Sunday.'],
+  )
+
+  const deleted = async (client: Client, query: string) => {
+    const { status, body } = await client.delete(`/api/rag/documents${query}`)
+    return status === 200 ? body.deleted : status
+  }
+  for (const query of ['', '?', '?limit=1', '?external_id=crm/1&source=ferry.md', '?external_id=', '?source=a%00'])
+    assert.equal(await deleted(ada, query), 422, query)
+  assert.equal(await deleted(eve, '?external_id=crm/2'), 0)
+  assert.equal(await deleted(eve, '?source=light.md'), 0)
+  assert.equal(await deleted(ada, '?external_id=none'), 0)
+  assert.equal(await deleted(ada, '?external_id=crm/3'), 0, 'crm/4 is the same text')
+  assert.deepEqual(await listed(ada, 'source=light.md'), ['crm/4'])
+  assert.equal(await deleted(ada, '?external_id=crm/4'), 1)
+  assert.equal(await deleted(ada, '?source=ferry.md'), 2)
+  assert.deepEqual(await listed(ada, ''), [])
+  assert.deepEqual(await listed(eve, ''), ['crm/1'])
+  assert.equal(await rowsOf(app, 'rag_chunks'), 1)
+
+  const { key } = (await eve.post('/api/api-keys', { name: 'reader', scopes: ['rag:read'] })).body
+  const headers = { authorization: `Bearer ${key}` }
+  assert.equal((await app.request('DELETE', '/api/rag/documents?external_id=crm/1', { headers })).status, 403)
+})
+
+test('all documents of a source are deleted, however many', async (t) => {
+  const app = await testApp(t, { env: { EMBEDDER: 'local' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  for (let i = 0; i < 205; i++)
+    await ada.post('/api/rag/ingest/text', { content: `Line ${i} of the log.`, metadata: { source: 'log' } })
+  assert.deepEqual((await ada.delete('/api/rag/documents?source=log')).body, { deleted: 205 })
+  assert.equal(await rowsOf(app, 'rag_chunks'), 0)
+})

@@ -19,7 +19,7 @@ import { ingestJobRoutes } from './ingest/ingest-job-routes.ts'
 import { eraseInputsSlice } from './ingest/ingest-job-store.ts'
 import { eraseIngestJobs, INGEST_DELAYS_MS, INGEST_JOB, runIngestJob, sweepIngest } from './ingest/ingest-jobs.ts'
 import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
-import { createParser } from './ingest/parsers/parser.ts'
+import { createParser, JOB_WALL_MS } from './ingest/parsers/parser.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { eraseOriginals, REMOVE_JOB, removeFiles, sweepOriginals } from './originals/originals.ts'
@@ -41,7 +41,8 @@ export async function createRag(
   forgetEmptied(deps, [deps.shelves, deps.vectors])
 
   jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), { lane: 'bulk' })
-  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser(deps) }
+  const parser = createParser(deps, { wallMs: JOB_WALL_MS })
+  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser }
   jobs.handle(INGEST_JOB, (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context), {
     lane: 'long',
     delaysMs: INGEST_DELAYS_MS,

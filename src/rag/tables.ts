@@ -46,8 +46,14 @@ type RagOriginalsTable = {
   created_at: string
 }
 
+/** One row: the mark of the folder where originals lie, which `folder-mark.ts` compares. None where they never lay in a folder. */
+type RagOriginalsFolderTable = { id: number; mark: string }
+
 /** A client's own names for documents. Several may stand for one document: two files with the same text. */
 type RagExternalIdsTable = { user_id: string; external_id: string; document_id: string; named_at: string }
+
+/** Offset in the document's text, in UTF-16 units, at which a page begins. */
+export type PageStart = { at: number; page: number }
 
 type RagChunksTable = {
   user_id: string
@@ -61,6 +67,8 @@ type RagChunksTable = {
   /** The pages that it starts and ends on, from 1; null where its document has none. */
   page: number | null
   page_end: number | null
+  /** The pages that begin inside it, in order. */
+  page_starts_json: Json<PageStart[]>
   /** The headings that it stands under: `Terms › Notice`. */
   heading: string | null
   /** The head of the table that it goes on with, as Markdown. */
@@ -131,6 +139,7 @@ declare module '#platform/db/tables.ts' {
     rag_chunks: RagChunksTable
     rag_vectors: RagVectorsTable
     rag_originals: RagOriginalsTable
+    rag_originals_folder: RagOriginalsFolderTable
     rag_external_ids: RagExternalIdsTable
     rag_jobs: RagJobsTable
     rag_job_inputs: RagJobInputsTable

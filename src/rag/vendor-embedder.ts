@@ -13,6 +13,8 @@ export type MeteredEmbedder = Embedder & {
   countedIn(tally: EmbeddingTally): MeteredEmbedder
   /** What a cosine of its vectors means: 0.5 from where on a text answers a question. */
   scoreOf(cosine: number): number
+  /** Whether a score of 0.5 parts texts that answer from others. */
+  isCalibrated: boolean
 }
 
 /** Named `openai/text-embedding-3-small`; behind it what else makes its vectors other ones. A text longer than the model takes is the mean of its parts. */
@@ -42,6 +44,7 @@ export function vendorEmbedder(gateway: Vendors, vendor: string, model: string):
       return { vectors: parts.map(({ length }) => mean(rest.take(length).toArray())) }
     },
     countedIn: counting,
+    isCalibrated: similarity !== undefined,
     scoreOf: (cosine) => (similarity === undefined ? cosine : calibrated(cosine, similarity)),
   })
   return counting(newTally())

@@ -54,7 +54,7 @@ function movedIn(path: string): number {
     const moved = Number(readFileSync(path, 'utf8'))
     return Number.isSafeInteger(moved) ? moved : 0
   } catch (error) {
-    // Nor is there one where the folder cannot be: whoever makes it says so.
+    // Without a usable folder there is none either; the code that creates the folder reports it.
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return 0
     throw error
   }

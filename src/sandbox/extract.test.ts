@@ -30,16 +30,16 @@ test('a source of many blank lines is read in time that grows with its length', 
 
 test('asked what there is, it counts as it was told to, and names each with its beginning', () => {
   const says =
-    'The question is about the documents as a whole: 3 documents, newest first. The sources are their beginnings;'
+    'Today is 2026-11-23.\n\nThe question is about the documents as a whole: 3 documents, newest first. The sources are their beginnings;'
   const inside =
-    '> lease.pdf\n> b.md\n\n[1] (lease.pdf, page 1)\n> The lease begins in May. Dogs may stay.\n\n[2] (b.md)\n> Short.'
+    '> lease.pdf, added 2026-11-22\n> b.md, added 2026-11-20\n\n[1] (lease.pdf, page 1, added 2026-11-22)\n> The lease begins in May. Dogs may stay.\n\n[2] (b.md, added 2026-11-20)\n> Short.\n\n[3] (added 2026-11-01)\n> A text begins.'
   const given = (about: string) => [
     { role: 'user', content: `${about}\n\n<sources-x>\nThe documents' names:\n${inside}\n</sources-x>` },
     { role: 'user', content: 'How many documents do I have?' },
   ]
   assert.equal(
     answer(given(says)),
-    `You have 3 documents:\n\n- lease.pdf: The lease begins in May. [1]\n- b.md\n\n${SIGNATURE}`,
+    `You have 3 documents:\n\n- lease.pdf: The lease begins in May. [1]\n- b.md\n- A text without a name\n\n${SIGNATURE}`,
   )
   assert.doesNotMatch(answer(given('')), /You have/)
 })

@@ -31,7 +31,7 @@ export function answer(given: readonly Message[]): string {
   return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
 }
 
-/** What is told of all documents and where each begins, where the question was taken to ask for that. */
+/** The text about all documents and their beginnings, for questions about all of them. */
 function shelfIn(messages: readonly Message[]): string | null {
   const told = messages.flatMap(({ role, content }) => {
     const count = role === 'user' ? WHOLE_SHELF.exec(content)?.[1] : undefined
@@ -48,7 +48,7 @@ function shelfIn(messages: readonly Message[]): string | null {
 }
 
 const WHOLE_SHELF =
-  /^The question is about the documents as a whole: (one document|\d+ documents), newest first\. The sources are their beginnings/
+  /^(?:Today is [\d-]+\.\s+)?The question is about the documents as a whole: (one document|\d+ documents), newest first\. The sources are their beginnings/
 
 function tidy(text: string): string {
   return text
@@ -66,7 +66,10 @@ function beginnings(sources: readonly Sentence[]): Sentence[] {
   return [...byMark.values()].slice(0, BEGUN_MAX)
 }
 
-/** The context: marked passages ([1] …) wherever they stand, else whatever the system message and earlier turns hold. */
+/**
+ * The context: marked passages ([1] …) in any message, or else the text of the system message and
+ * earlier turns.
+ */
 function sourcesOf(messages: readonly Message[]): Sentence[] {
   const marked = messages
     .filter(({ role }) => role !== 'assistant')
@@ -81,7 +84,10 @@ function sourcesOf(messages: readonly Message[]): Sentence[] {
   return sentences(plain)
 }
 
-/** `[1] text`, `[2] (a.pdf)` and the text below: from a mark at a line's start up to the next, or to the end of the sources or the question in a person's message. */
+/**
+ * `[1] text`, `[2] (a.pdf)` and the text below: from a mark at a line's start to the next one, or
+ * to the end of the sources or the question in a user's message.
+ */
 function passages(content: string, hasQuestion: boolean): Part[] {
   const marks = [...content.matchAll(/(?:^|\n)[ \t]*\[(\d{1,3})\][ \t:]*/g)]
   return marks.map((match, index) => {
@@ -126,13 +132,16 @@ function contextIn(content: string): string {
 /** Where a text came from, in brackets before it, is not part of it. */
 const ORIGIN = /^\s*\((?:(?:source|from)\b[^)]*\)|[^()\n]{1,220}\)[ \t]*\n)/i
 
-/** "(lease.pdf, page 3)". */
+/** "(lease.pdf, page 3, added 2026-11-23)". */
 function nameIn(origin: string): string {
-  const inside = origin.trim().slice(1, -1)
+  const inside = origin
+    .trim()
+    .slice(1, -1)
+    .replace(/(?:^|, )added [\d-]+$/, '')
   return (inside.replace(/^(?:source|from)\b:?\s*/i, '').split(',')[0] ?? '').trim()
 }
 
-/** Headings, list items and rows of tables are sentences of their own; other lines were wrapped. */
+/** Headings, list items and table rows are separate sentences; other lines were wrapped. */
 function linesIn(text: string): string[] {
   const lines: string[] = []
   let isWrapped = false
@@ -176,7 +185,10 @@ function sentences(parts: readonly Part[]): Sentence[] {
   return [...found.values()]
 }
 
-/** Words that few of the sentences have weigh more (inverse document frequency); the best few are told in the order of the text. */
+/**
+ * Rare words weigh more (inverse document frequency); the best sentences are returned in the order
+ * of the text.
+ */
 function relevant(question: string, from: readonly Sentence[]): Sentence[] {
   const asked = wordsOf(question)
   const weight = new Map<string, number>()

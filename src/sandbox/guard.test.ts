@@ -64,7 +64,7 @@ test('what a proxy or tunnel passes on does not count as made on this machine', 
     // The value is the proxy's client's to write.
     assert.ok(!asked({ host: 'localhost', [name]: '127.0.0.1' }), name)
   }
-  // As nginx spoke to its upstreams before 1.29.7 when nobody told it otherwise, without a header of its own.
+  // As nginx before 1.29.7 talks to its upstreams by default, without extra headers.
   assert.ok(!asked({ host: '127.0.0.1:8000', connection: 'close' }, '1.0'))
   // And as it does since: nothing in it differs from what a program on this machine sends.
   assert.ok(asked({ host: '127.0.0.1:8000' }))
@@ -99,6 +99,6 @@ test('a browser that asked for another host than the request names came through 
   })) {
     assert.ok(!isRenamed({ headers: { host: 'localhost:8000', ...headers } }), why)
   }
-  // A name of its own for this machine is refused by the guard as it is, and was rewritten by nobody.
+  // A custom name for this machine is refused by the guard as it arrives, without rewriting.
   assert.ok(!browser('same-origin', { origin: 'http://latchkey.test:8000' }, 'latchkey.test:8000'))
 })

@@ -1,13 +1,15 @@
-// Access to the sandbox: for the person at this machine alone, since it hands out mail and money to whoever asks.
-// Both the peer's address and the Host must be loopback, so a hostile page cannot reach it by rebinding a name; and once a
-// browser has come through a proxy on this machine, it is closed to all until the next start.
+// Access to the sandbox: only for the person at this machine, since it hands out mail and money
+// without credentials. Both the peer's address and the Host must be loopback, so that a hostile
+// page cannot reach it by rebinding a name. Once a browser has come through a proxy on this
+// machine, the sandbox is closed to all until the next start.
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { isLoopbackHost, isOfThisMachine, isRenamed } from '#platform/http/loopback.ts'
 import { apiErrors, replyWithError } from '#platform/http/replies.ts'
+import type { Problem } from '#platform/problem.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { sandboxProblem } from './problems.ts'
 
-/** `open` (SANDBOX=on) lets other hosts in, for a demonstration on a network of one's own. */
+/** `open` (SANDBOX=on) admits other hosts, for a demonstration in a private network. */
 export function createGuard({ open, log }: { open: boolean; log: Log }) {
   let isClosed = false
 
@@ -25,15 +27,14 @@ export function createGuard({ open, log }: { open: boolean; log: Log }) {
     /** An onRequest hook for the sandbox's own. */
     async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       // Said here: below, the processor's scope would say it in the processor's words.
-      const refuse = (code: keyof typeof sandboxProblem.catalogue) =>
-        replyWithError(apiErrors, sandboxProblem(code), request, reply)
-      if (isClosed) return refuse('sandbox_closed')
+      const refuse = (problem: Problem) => replyWithError(apiErrors, problem, request, reply)
+      if (isClosed) return refuse(sandboxProblem('sandbox_closed'))
       if (!open && !(isOfThisMachine(request) && isLoopbackHost(request.headers.host))) {
-        return refuse('sandbox_local_only')
+        return refuse(sandboxProblem('sandbox_local_only'))
       }
       // A form on a foreign page could press the sandbox's buttons; browsers say where a request came from.
       if (request.method !== 'GET' && request.headers['sec-fetch-site'] === 'cross-site') {
-        return refuse('sandbox_cross_site')
+        return refuse(sandboxProblem('sandbox_cross_site'))
       }
     },
   }

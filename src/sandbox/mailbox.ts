@@ -61,7 +61,8 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { seq: string } }>('/mail/:seq/body', OPEN, (request, reply) => {
     const mail = find(deps.db, request.params.seq)
     if (!mail) return notFound(reply, 'mail', 'mail')
-    // `sandbox` gives the page an origin of its own; links may leave the frame because a person clicked them.
+    // `sandbox` gives the page a separate origin; links may leave the frame because a person
+    // clicked them.
     const policy =
       "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation; default-src 'none'; " +
       "style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"

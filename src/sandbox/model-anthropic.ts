@@ -74,7 +74,10 @@ function wishOf(wanted: Json): Wish {
   }
 }
 
-/** A forced tool and a JSON object are said in words where a model or this API has no parameter for them. */
+/**
+ * A forced tool and a JSON object become instructions when a model or this API has no parameter for
+ * them.
+ */
 function choiceOf({ type, name }: Json, system: string): Wish['choice'] {
   if (type === 'tool' && typeof name === 'string') return { name }
   if (type === 'none') return 'none'

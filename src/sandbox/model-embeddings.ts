@@ -1,6 +1,6 @@
 import { tokens } from './extract.ts'
 
-/** Unit vectors, one a text, from whatever embedder the composition hands over. */
+/** Unit vectors, one per text, from the embedder that the composition passes in. */
 export type Embed = (texts: string[]) => Promise<Float32Array[]>
 
 const DIMENSIONS: Record<string, number> = {
@@ -11,7 +11,7 @@ const DIMENSIONS: Record<string, number> = {
 const DIMENSIONS_DEFAULT = 1_024
 const DIMENSIONS_MAX = 4_096
 
-/** As long as the model's vectors are, or as was asked for. */
+/** The length of the model's vectors, or the requested length. */
 export async function embedded(embed: Embed, model: string, texts: string[], dimensions: unknown) {
   const wanted =
     typeof dimensions === 'number' && dimensions >= 1

@@ -1,6 +1,7 @@
 /**
- * What the sandbox's models say, whichever dialect they are asked in: the tool that is named, or the first, is called, a schema is filled, and all else is answered with quotations.
- * Once a tool has answered, the model speaks, or a loop of tools would never end.
+ * The replies of the sandbox's models in every dialect: they call the named tool, or the first one,
+ * fill a schema, and answer everything else with quotations. Once a tool has answered, the model
+ * speaks, or a loop of tools would never end.
  */
 import { randomBytes } from 'node:crypto'
 import { answer, type Message, SIGNATURE, tokens } from './extract.ts'
@@ -12,7 +13,7 @@ export type Wish = {
   choice: 'auto' | 'none' | 'required' | { name: string }
   /** Names of the tools called since the last word of the user's. */
   called: string[]
-  /** What the last tool answered; null when the last word is the user's. */
+  /** The last tool's answer; null when the user spoke last. */
   result: string | null
   /** The schema that the answer must fill; `{}` for any object. */
   schema: unknown | null
@@ -59,7 +60,10 @@ function toolFor({ messages, tools, choice, called, result }: Wish) {
   return choice === 'required' ? (tools.find(({ name }) => !isDone(name)) ?? null) : null
 }
 
-/** "Say hi using bash": the one that is named last, behind whatever an agent puts before its user's words. */
+/**
+ * "Say hi using bash": the tool named last, after the text that an agent puts before its user's
+ * words.
+ */
 function namedIn(messages: Message[], offered: Wish['tools']): Wish['tools'][number] | undefined {
   const asked = messages.findLast(({ role }) => role === 'user')?.content.slice(-ASKED_LENGTH) ?? ''
   const words = asked.toLowerCase().split(/[^\w-]+/)

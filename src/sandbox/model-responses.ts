@@ -8,7 +8,7 @@ import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
 import { paced, streamEvents } from './model-stream.ts'
 import { OPEN } from './route.ts'
 
-/** How OpenAI refuses, whichever of its addresses is asked. */
+/** The form of OpenAI's errors at all its addresses. */
 export type OpenAiManners = {
   requireKey(request: FastifyRequest, reply: FastifyReply): boolean
   requireModel(wanted: Json, reply: FastifyReply): boolean
@@ -39,24 +39,40 @@ export function responsesRoutes(app: FastifyInstance, { clock }: { clock: Clock 
     const said = replyTo(wishOf(wanted, items, offered))
     const item = itemOf(randomBytes(12).toString('hex'), said, offered)
     const id = randomBytes(12).toString('hex')
+    const createdAt = Math.floor(clock.ms() / 1000)
     const response = {
       id: `resp_${id}`,
       object: 'response',
-      created_at: Math.floor(clock.ms() / 1000),
+      created_at: createdAt,
+      completed_at: null,
       model: wanted.model,
+      background: false,
       error: null,
+      frequency_penalty: 0,
       incomplete_details: null,
       instructions: wanted.instructions ?? null,
+      max_output_tokens: wanted.max_output_tokens ?? null,
+      max_tool_calls: wanted.max_tool_calls ?? null,
       metadata: wanted.metadata ?? {},
       parallel_tool_calls: wanted.parallel_tool_calls ?? true,
+      presence_penalty: 0,
+      previous_response_id: null,
+      prompt_cache_key: wanted.prompt_cache_key ?? null,
+      reasoning: { effort: null, summary: null, ...objectOf(wanted.reasoning) },
+      safety_identifier: wanted.safety_identifier ?? null,
+      service_tier: 'default',
       store: false,
       temperature: wanted.temperature ?? 1,
+      text: { format: { type: 'text' }, ...objectOf(wanted.text) },
       tool_choice: wanted.tool_choice ?? 'auto',
-      tools: wanted.tools ?? [],
+      tools: arrayOf(wanted.tools).map(describeTool),
+      top_logprobs: 0,
       top_p: wanted.top_p ?? 1,
+      truncation: wanted.truncation ?? 'disabled',
+      user: wanted.user ?? null,
     }
     if (wanted.stream === true) return stream(reply, response, item, said)
-    return { ...response, ...endOf(said), output: [item] }
+    return { ...response, ...endOf(said, createdAt), output: [item] }
   })
 
   app.post('/openai/v1/responses/input_tokens', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
@@ -80,10 +96,10 @@ const isAnswer = ({ type }: Json) => type === 'function_call_output' || type ===
 
 type OfferedTool = { name: string; namespace: string | null; isCustom: boolean; schema: unknown }
 
-/** What a tool without a schema is given. */
+/** The arguments for a tool without a schema. */
 const CUSTOM_SCHEMA = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
-/** Those of the request, and those that a client declares among what was said. */
+/** The tools of the request, and those that a client declares in the conversation. */
 function toolsOf(wanted: Json, items: Json[]): OfferedTool[] {
   const added = items.flatMap(({ type, tools }) => (type === 'additional_tools' ? arrayOf(tools) : []))
   const all = [...arrayOf(wanted.tools), ...added].flatMap((tool) =>
@@ -149,10 +165,16 @@ function itemOf(id: string, said: ModelReply, offered: OfferedTool[]): Json & { 
 
 const statusOf = ({ finish }: ModelReply) => (finish === 'length' ? 'incomplete' : 'completed')
 
-function endOf(said: ModelReply) {
+/** OpenAI fills in what a client leaves out: a function is strict unless its tool says otherwise. */
+function describeTool(tool: Json): Json {
+  return tool.type === 'function' ? { description: null, parameters: null, strict: true, ...tool } : tool
+}
+
+function endOf(said: ModelReply, createdAt: number) {
   const { promptTokens, completionTokens } = said
   return {
     status: statusOf(said),
+    completed_at: said.finish === 'length' ? null : createdAt,
     incomplete_details: said.finish === 'length' ? { reason: 'max_output_tokens' } : null,
     usage: {
       input_tokens: promptTokens,
@@ -164,7 +186,12 @@ function endOf(said: ModelReply) {
   }
 }
 
-function stream(reply: FastifyReply, response: Json, item: Json & { id: string }, said: ModelReply) {
+function stream(
+  reply: FastifyReply,
+  response: Json & { created_at: number },
+  item: Json & { id: string },
+  said: ModelReply,
+) {
   return streamEvents(reply, async (say, signal) => {
     let number = 0
     const event = (type: string, data: Json) =>
@@ -199,6 +226,6 @@ function stream(reply: FastifyReply, response: Json, item: Json & { id: string }
     }
     event('response.output_item.done', { output_index: 0, item })
     const type = said.finish === 'length' ? 'response.incomplete' : 'response.completed'
-    event(type, { response: { ...response, ...endOf(said), output: [item] } })
+    event(type, { response: { ...response, ...endOf(said, response.created_at), output: [item] } })
   })
 }

@@ -8,7 +8,7 @@ type Schema = Record<string, unknown>
 export type Words = {
   /** For texts that ask for an answer: `summary`, `text`. */
   answer: string
-  /** For texts that ask for what was asked: `query`, `question`. */
+  /** For texts that request a repetition of the question: `query`, `question`. */
   question: string
 }
 
@@ -57,7 +57,10 @@ function valueFor(given: unknown, place: Place): unknown {
   }
 }
 
-/** What a reference names, the first choice that is not null, and all parts of an `allOf` in one. */
+/**
+ * Resolves a reference, the first choice that is not null, and all parts of an `allOf` into one
+ * schema.
+ */
 function resolved(given: unknown, root: Schema, hops = 0): Schema {
   let schema = objectOf(given)
   if (hops > 32) return {}
@@ -178,12 +181,15 @@ function wordsFor(name: string, { answer, question }: Words): string {
   if (/quer|question|prompt|search|input|message/i.test(name)) return question || 'sandbox'
   if (/answer|summar|text|content|explan|reply|response|result|output|reason|description|thought/i.test(name))
     return answer
-  // A name in the question is mostly what a tool is to be asked about: "the weather in Paris".
+  // A name in the question is usually the argument of the tool: "the weather in Paris".
   const named = /(?<=\s)\p{Lu}[\p{L}\p{M}'’-]+/u.exec(question)
   return named?.[0] ?? 'sandbox'
 }
 
-/** Enough for what schemas of tools hold: classes, groups' first choices and counts. What it cannot read, it leaves out. */
+/**
+ * Enough for what schemas of tools hold: classes, groups' first choices and counts. Unreadable
+ * parts are omitted.
+ */
 function patterned(pattern: string): string {
   const source = pattern.replace(/^\^|\$$/g, '')
   const atom =

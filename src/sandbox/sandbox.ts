@@ -29,7 +29,7 @@ export type SandboxNeeds = {
   open: boolean
   /** The API's public address, for links that a person follows. */
   baseUrl: () => string
-  /** What the processor is to sell. */
+  /** The offers of the processor. */
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   /** Makes vectors of texts, for the models that embed. */
   embed: Embed
@@ -38,7 +38,10 @@ export type SandboxNeeds = {
 }
 
 export type Sandbox = {
-  /** For every server of the process: closes the sandbox when a browser comes by way of a proxy. Null where others are let in. */
+  /**
+   * For every server of the process: closes the sandbox when a browser comes by way of a proxy.
+   * Null when other hosts are admitted.
+   */
   watch: onRequestHookHandler | null
   /** To be registered under the prefix `/sandbox`. */
   routes: (app: FastifyInstance) => Promise<void>

@@ -132,6 +132,22 @@ for (const server of ['API', 'storefront']) {
   })
 }
 
+test('model calls report that the sandbox is closed', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await app.get('/healthz', { headers: throughProxy })
+
+  const chat = await ada.post('/api/ai/chat', { messages: [{ role: 'user', content: 'Hi' }] })
+  assert.deepEqual([chat.status, chat.body.code], [503, 'vendor_sandbox_closed'])
+  assert.match(chat.body.detail, /sandbox is closed .* Set BASE_URL/)
+  assert.equal(chat.headers.get('x-should-retry'), 'false')
+  const compatible = await ada.post('/v1/chat/completions', {
+    model: 'claude-haiku-5-5',
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  assert.deepEqual([compatible.status, compatible.body.error.code], [503, 'sandbox_closed'])
+})
+
 test('the request that shows the proxy reads nothing itself', async (t) => {
   for (const headers of [throughProxy, { origin: 'http://203.0.113.5' }]) {
     const app = await testApp(t)

@@ -1,2 +1,2 @@
-/** What is an API on this server, and no page. */
+/** Distinguishes the API on this server from its pages. */
 export const STOREFRONT_API = /^\/(api|v1)(\/|$)/

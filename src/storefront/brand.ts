@@ -1,6 +1,6 @@
 import type { Config } from '#src/config.ts'
 
 /** The product's name as people read it: its first letter is a capital. */
-export function brandOf({ brand: name }: Config): string {
+export function getBrand({ brand: name }: Config): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }

@@ -1,4 +1,7 @@
-/** What the shop refuses: checkouts, downloads, messages. A foreign purchase cannot be told from a missing one. */
+/**
+ * Problems of the shop: checkouts, downloads, messages. Another buyer's purchase looks exactly like
+ * a missing one.
+ */
 import { Problem } from '#platform/problem.ts'
 
 export const storefrontProblem = Problem.define({

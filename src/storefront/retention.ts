@@ -5,7 +5,7 @@ import type { Config } from '#src/config.ts'
 import './tables.ts'
 
 export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.contactDays, setting: 'RETENTION_CONTACT_DAYS' }
+  const period = { days: retention.contactDays, setting: 'RETENTION_CONTACT_DAYS' }
   return [
     byAge({
       ...{ what: 'ended sessions of the storefront', days: 0, setting: null },
@@ -15,6 +15,6 @@ export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[]
       ...{ what: 'downloads', days: retention.downloadsDays, setting: 'RETENTION_DOWNLOADS_DAYS' },
       ...{ table: 'downloads', key: ['user_id', 'id'], at: 'downloaded_at' },
     }),
-    byAge({ ...kept, what: 'messages to support', table: 'contact_messages', key: ['id'], at: 'created_at' }),
+    byAge({ ...period, what: 'messages to support', table: 'contact_messages', key: ['id'], at: 'created_at' }),
   ]
 }

@@ -11,7 +11,7 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { requireSameSite } from './sessions/same-site.ts'
 import type { SessionDeps } from './sessions/sessions.ts'
 
-/** What every noun of the room may touch, in one. */
+/** The dependencies of all parts of the room. */
 export type StorefrontDeps = SessionDeps & PaymentRouteDeps & RecoveryDeps & DownloadDeps & ContactDeps
 
 /** Every address of the storefront's server. */

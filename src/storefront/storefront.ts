@@ -1,12 +1,13 @@
 /**
- * The shop, a server of its own with pages and cookies of its own: one-time purchases, their license keys and downloads. A purchase is made
- * once, by whichever hears of the payment first: the webhook, the returning buyer, or a later question.
+ * The shop: a separate server with pages and cookies, for one-time purchases, their license keys
+ * and downloads. A purchase is made once, by whichever hears of the payment first: the webhook, the
+ * returning buyer, or a later question.
  */
 import type { Billing } from '#billing/billing.ts'
 import { billingProblem } from '#billing/problems.ts'
 import type { Processor } from '#billing/processor.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
-import { addressesOf } from '#identity/account/addresses.ts'
+import { listAddresses } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
 import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
@@ -141,10 +142,10 @@ export function createStorefront(
 
 /** A line for each file of a release that buyers will not get, once a start. */
 function warnOnce(log: Platform['log']): LeaveOut {
-  const told = new Set<string>()
+  const reportedNames = new Set<string>()
   return (path, reason) => {
-    if (told.has(path)) return
-    told.add(path)
+    if (reportedNames.has(path)) return
+    reportedNames.add(path)
     log.warn({ path, reason }, 'a file of a product is left out of its downloads')
   }
 }
@@ -152,8 +153,9 @@ function warnOnce(log: Platform['log']): LeaveOut {
 /** Everything of a deleted user but what the books need. Runs while the user's row is still there. */
 async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   const user = await findUser(tx, userId)
-  for (const { key, proven } of await addressesOf(tx, userId)) {
-    // Who registers the address of another and leaves takes none of their messages along.
+  for (const { key, proven } of await listAddresses(tx, userId)) {
+    // A user who registers another person's address and deletes the account takes none of that
+    // person's messages along.
     await forgetMessages(tx, key, proven || !user ? null : user.created_at)
   }
   await removeSessions(tx, userId)
@@ -161,9 +163,9 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   await purchaseStore.forgetUser(tx, userId)
 }
 
-/** What a user's export shows of the storefront. Keys are left out: they are passwords. */
+/** The storefront's part of a user's export. Keys are left out: they are passwords. */
 async function collectStorefront(db: Db, userId: string) {
-  const proven = (await addressesOf(db, userId)).filter((address) => address.proven).map(({ key }) => key)
+  const proven = (await listAddresses(db, userId)).filter((address) => address.proven).map(({ key }) => key)
   const [purchases, downloads, sessions, messages] = await Promise.all([
     purchaseStore.listOfUser(db, userId),
     downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
@@ -178,7 +180,7 @@ async function collectStorefront(db: Db, userId: string) {
   }
 }
 
-/** A user's storefront sessions, for the account's list and for whatever ends the account's others. */
+/** A user's storefront sessions, for the account's list and for ending all sessions. */
 export const storeSessions: SessionsElsewhere = {
   list: listLiveSessions,
   end: removeSession,

@@ -6,7 +6,7 @@ export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' 
 
 type StoreSessionsTable = {
   user_id: string
-  /** What the account's list of sessions shows, and ends it by. */
+  /** The columns that the account's list of sessions shows and ends sessions by. */
   id: string
   /** Keyed hash of the cookie's token. */
   token_hash: string

@@ -1,5 +1,6 @@
-// What is switched off, as this process knows it: each call asks, so it is held in memory and read again every second, and at once
-// when the bus tells of a change. The trap: while the database is away, what was read last goes on holding.
+// This process's copy of the switches. Every call checks it, so it is in memory; it is read again
+// every second and whenever the bus announces a change. The trap: while the database is away, what
+// was read last goes on holding.
 import './tables.ts'
 import type { RoutePolicy } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -29,7 +30,8 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
       new Map(rows.filter((row) => row.kind === kind).map(({ subject, reason }) => [subject, reason]))
     off = rows.length === 0 ? NOTHING : { user: of('user'), key: of('key'), model: of('model'), vendor: of('vendor') }
     const names = [...off.model.keys()]
-    // The same list while nothing changes: whoever compiles it remembers what came of it.
+    // Returns the same list while nothing changes, so that callers can cache what they compile from
+    // it.
     if (names.length !== models.length || names.some((name, index) => name !== models[index])) models = names
   }
   const say = seldom((details, message) => log.warn(details, message))
@@ -47,7 +49,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
   }
 
   return {
-    /** What a change of this process does by itself, for whoever waits for it. */
+    /** Applies a change of this process and resolves when it is in effect. */
     reload,
     /** Once, whichever part of the service begins first. */
     async start() {
@@ -63,7 +65,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
       if (off === NOTHING) return
       const ofKey = keyId === null ? undefined : off.key.get(keyId)
       if (ofKey !== undefined) throw switchedOffProblem('key_switched_off', { reason: ofKey })
-      // Whoever is signed in still comes to the account, its keys and its bills.
+      // Signed-in users can still reach the account, its keys and its bills.
       const isCall = keyId !== null || (needs !== undefined && needs !== 'api_keys')
       const ofUser = isCall ? off.user.get(userId) : undefined
       if (ofUser !== undefined) throw switchedOffProblem('user_switched_off', { reason: ofUser })

@@ -1,4 +1,4 @@
-/** What is refused because the operator has switched it off, and what the switches themselves refuse. */
+/** Problems of requests that the operator switched off, and of the switches themselves. */
 import { Problem } from '#platform/problem.ts'
 
 export const switchedOffProblem = Problem.define({

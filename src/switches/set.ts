@@ -1,5 +1,5 @@
-// Sets and lifts the operator's kill switches, for the superuser's routes and the command line alike. Each change is audited, and told
-// to all nodes once it is committed.
+// Sets and lifts the operator's kill switches, for the superuser's routes and the command line
+// alike. Each change is audited and announced to all nodes once it is committed.
 
 import { ownerOfKey } from '#api-keys/keys.ts'
 import { recordAudit } from '#audit/audit.ts'
@@ -33,7 +33,7 @@ export async function switchOff(
 ): Promise<Switch> {
   const { db, clock } = deps
   return transaction(db, async (tx) => {
-    const { subject, userId } = await subjectOf(deps, tx, kind, named)
+    const { subject, userId } = await resolveSubject(deps, tx, kind, named)
     const { count } = await tx
       .selectFrom('switches')
       .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -67,14 +67,22 @@ export async function switchOn(
   })
 }
 
+/** Returns a vendor's first name; a model is any name or pattern. @throws Problem 404 for an unknown vendor */
+export function requireSubject(
+  { config }: Pick<SwitchDeps, 'config'>,
+  { kind, subject }: { kind: 'model' | 'vendor'; subject: string },
+): string {
+  if (kind === 'model') return subject
+  const vendor = vendorNamed(config.ai, subject)
+  if (vendor === undefined) throw switchProblem('switch_subject_unknown', { kind })
+  return vendor.name
+}
+
 /** A vendor under its first name, a user and a key by their ids; a model is any name or pattern, in the words of a plan's list. */
-async function subjectOf({ config }: SwitchDeps, tx: Db, kind: SwitchKind, named: string) {
+async function resolveSubject({ config }: SwitchDeps, tx: Db, kind: SwitchKind, named: string) {
   const unknown = () => switchProblem('switch_subject_unknown', { kind: kind === 'key' ? 'API key' : kind })
-  if (kind === 'model') return { subject: named, userId: null }
-  if (kind === 'vendor') {
-    const vendor = vendorNamed(config.ai, named)
-    if (vendor === undefined) throw unknown()
-    return { subject: vendor.name, userId: null }
+  if (kind === 'model' || kind === 'vendor') {
+    return { subject: requireSubject({ config }, { kind, subject: named }), userId: null }
   }
   const userId = kind === 'user' ? ((await findUser(tx, named))?.id ?? null) : await ownerOfKey(tx, named)
   if (userId === null) throw unknown()

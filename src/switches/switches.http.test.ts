@@ -1,4 +1,5 @@
-// Kill switches: what is off is refused at every door with a code of its own, at once here and soon elsewhere, and comes back.
+// Kill switches: every API refuses what is off with a specific code, at once here and soon
+// elsewhere, until it is on again.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -130,7 +131,7 @@ suite('kill switches', () => {
     assert.equal((await eve.post('/api/ai/chat', { messages: HI })).status, 200)
   })
 
-  test('a model that is off is asked under none of its names, nor by an alias, nor from the cache, and is not listed', async () => {
+  test('a model that is off is unreachable by all its names, by an alias and from the cache, and is not listed', async () => {
     const ada = await app.as('ada', { tier: 'enterprise' })
     const ask = (model: string, options: RequestOptions = {}) =>
       ada.post('/v1/chat/completions', { model, messages: HI }, options)
@@ -181,7 +182,12 @@ suite('kill switches', () => {
         assert.ok(text.includes(`Vendor 'openai' is switched off: ${REASON}`), text)
       }
       assert.match((await ada.post('/v1/chat/completions', { model: 'either', messages: HI })).text, /from Anthropic/)
-      assert.match((await ada.post('/api/ai/chat', { messages: HI })).text, /from Anthropic/)
+      const unnamed = await ada.post('/api/ai/chat', { messages: HI })
+      assert.deepEqual(
+        [unnamed.status, codeOf(unnamed)],
+        [503, 'vendor_switched_off'],
+        'a dearer vendor is nobody’s choice',
+      )
       assert.deepEqual(openai.calls, [])
       const { providers } = (await ada.get('/api/ai/models')).body
       assert.equal(
@@ -195,6 +201,66 @@ suite('kill switches', () => {
       assert.deepEqual([none.status, codeOf(none)], [503, 'vendor_switched_off'])
       await on('vendor', 'openai')
     })
+  })
+
+  const TERRA = 'gpt-6.1-terra'
+  const effect = async (kind: string, subject: string) => {
+    const { status, body } = await root.get(
+      `/api/admin/switches/effect?kind=${kind}&subject=${encodeURIComponent(subject)}`,
+    )
+    assert.equal(status, 200, JSON.stringify(body))
+    return body
+  }
+
+  test('the default model’s stand-in is of its vendor and never dearer; without one, calls are refused', async () => {
+    const ada = await app.as('ada', { tier: 'enterprise' })
+    const chat = () => ada.post('/api/ai/chat', { messages: HI })
+    openai.play((call, reply) => {
+      const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }]
+      reply.setHeader('content-type', 'application/json')
+      // As vendors name it: with its date.
+      const model = `${call.body.model}-2026-09-22`
+      reply.end(JSON.stringify({ model, choices, usage: { prompt_tokens: 1_000, completion_tokens: 100 } }))
+    })
+    assert.equal((await chat()).status, 200)
+    assert.equal(openai.calls.at(-1)?.body.model, TERRA)
+
+    const before = await effect('model', TERRA)
+    const expected = { before: `openai/${TERRA}`, after: 'openai/gpt-4.1-mini' }
+    assert.deepEqual({ ...before.default_model, price_ratio: null }, { ...expected, price_ratio: null })
+    assert.ok(before.default_model.price_ratio < 1)
+    const [affected, ...others] = before.models
+    assert.deepEqual([affected.model, affected.stand_in, others], [`openai/${TERRA}`, null, []])
+    assert.ok(affected.calls_per_day > 0 && affected.cost_usd_per_day > 0)
+    assert.equal((await chat()).status, 200, 'a preview switches nothing')
+    assert.equal(openai.calls.at(-1)?.body.model, TERRA)
+
+    await whileOff('model', TERRA, async () => {
+      const { status, body } = await chat()
+      assert.deepEqual([status, openai.calls.at(-1)?.body.model], [200, 'gpt-4.1-mini'], JSON.stringify(body))
+      assert.equal((await ada.get('/api/ai/models')).body.default_model, 'gpt-4.1-mini')
+      const now = await effect('model', 'gpt-4.1*')
+      assert.deepEqual(now.default_model.after, `openai/${LUNA}`)
+      await whileOff('model', 'gpt-4.1*', () =>
+        whileOff('model', LUNA, async () => {
+          openai.play(answers('from OpenAI'))
+          const none = await chat()
+          assert.deepEqual([none.status, codeOf(none)], [503, 'model_switched_off'])
+          assert.deepEqual([openai.calls, anthropic.calls], [[], []], 'nothing dearer is asked')
+        }),
+      )
+    })
+  })
+
+  test('a preview is for superusers, of models and vendors that there are, and counts aliases', async () => {
+    const ada = await app.as('ada', { tier: 'enterprise' })
+    const path = '/api/admin/switches/effect'
+    assert.equal(codeOf(await ada.get(`${path}?kind=model&subject=${LUNA}`)), 'not_superuser')
+    assert.equal(codeOf(await root.get(`${path}?kind=vendor&subject=nobody`)), 'switch_subject_unknown')
+    assert.equal((await root.get(`${path}?kind=user&subject=${ada.userId}`)).status, 422)
+    const { aliases } = await effect('model', LUNA)
+    assert.deepEqual(aliases, [{ alias: 'either', before: `openai/${LUNA}`, after: `anthropic/${HAIKU}` }])
+    assert.deepEqual((await effect('model', 'unheard-of')).models, [])
   })
 
   test('another process follows by itself, and a command is followed at once', async () => {
@@ -305,9 +371,34 @@ suite('kill switches', () => {
     assert.equal((await dan.delete('/api/users/me', { password: PASSWORD })).status, 200)
     assert.deepEqual((await root.get('/api/admin/switches')).body.switches, [])
   })
+
+  // The last one: its service replaces the suite's where an embedded database has one connection.
+  test('LLM_FALLBACKS stand in for a default that is off, and the preview says so with the price', async (t) => {
+    const env = { ...openai.env.openai, ...anthropic.env.anthropic, LLM_FALLBACKS: 'anthropic/claude-opus-5-5' }
+    const other = await testApp(t, { env })
+    const { userId } = await other.as('root')
+    await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(other.platform.db)
+    other.platform.bus.publish('identity.changed', { userId })
+    const chief = await other.as('root')
+    const ada = await other.as('ada', { tier: 'enterprise' })
+    const { body } = await chief.get('/api/admin/switches/effect?kind=vendor&subject=openai')
+    assert.deepEqual(
+      [body.default_model.before, body.default_model.after],
+      [`openai/${TERRA}`, 'anthropic/claude-opus-5-5'],
+    )
+    // $4 and $20 a million in place of $1 and $5.
+    assert.equal(Math.round(body.default_model.price_ratio * 100), 400)
+    assert.ok(body.models.some(({ model }: { model: string }) => model === `openai/${LUNA}`))
+    for (const { stand_in } of body.models) assert.equal(stand_in, 'anthropic/claude-opus-5-5')
+    const reason = { reason: REASON }
+    assert.equal((await chief.post('/api/admin/switches', { kind: 'model', subject: TERRA, ...reason })).status, 200)
+    anthropic.play(answers('from Anthropic'))
+    assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
+    assert.equal(anthropic.calls.at(-1)?.body.model, 'claude-opus-5-5')
+  })
 })
 
-test('a database that does not answer is asked once, however long it takes', (t) => {
+test('a database that does not answer gets one query, however long it takes', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let reads = 0
   const silent = {

@@ -2,14 +2,14 @@ import type { Instant } from '#platform/clock.ts'
 
 export type SwitchKind = 'user' | 'key' | 'model' | 'vendor'
 
-/** What is switched off; what is on has no row. */
+/** One row for each thing that is off; there is no row for what is on. */
 type SwitchesTable = {
   kind: SwitchKind
   /** The id of a user or a key, the name of a vendor, or a model's name or pattern. */
   subject: string
   /** Whom it is about, of a user and a key; null of all others. */
   user_id: string | null
-  /** Told to whoever is refused. */
+  /** The reason shown to refused callers. */
   reason: string
   set_at: Instant
 }

@@ -53,7 +53,7 @@ export async function testApp(
     env?: Record<string, string>
     userApp?: boolean
     worker?: boolean
-    /** Hashes as production does, on threads of its own. */
+    /** Hashes as in production, on separate threads. */
     fullHashing?: boolean
     /** A folder, and a database, that an earlier process left; nothing of them is removed afterwards. */
     onData?: { dataDir: string; databaseUrl: string | null }
@@ -147,7 +147,7 @@ export async function testApp(
     /** Runs all jobs that are due. */
     settle: () => serviceOf(running).platform.jobs.drain(),
 
-    /** What has arrived for the address, newest first. */
+    /** Returns the emails for the address, newest first. */
     async mail(to: string): Promise<SandboxMail[]> {
       await serviceOf(running).platform.jobs.drain()
       const reply = await request('GET', `/sandbox/mail.json?to=${encodeURIComponent(to)}`)
@@ -166,7 +166,7 @@ export async function testApp(
 
 type Running = { service: Service | null }
 
-/** The runner keeps what is to be done after a test until all tests have run: what this holds on to is let go here. */
+/** The runner keeps callbacks until all tests have run: references are released here. */
 function endOf(running: Running, database: FreshDatabase, dataDir: string | null): () => Promise<void> {
   return async () => {
     await running.service?.close(1_000)

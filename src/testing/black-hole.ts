@@ -1,5 +1,6 @@
-// An address that accepts no connection, which a server in this process cannot play: a thread listens with the shortest
-// queue there is and then sleeps; once the queue is full, the kernel answers nobody, as a host behind a wrong firewall does.
+// An address that accepts no connection, which a server in this process cannot simulate. A thread
+// listens with the shortest queue and then sleeps; once the queue is full, the kernel answers
+// nobody, like a host behind a wrong firewall.
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'

@@ -10,7 +10,10 @@ export const BUCKET_KEYS = {
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
 }
 
-/** What is wrong with the bucket from now on: how many requests are told to slow down, and whether the others are answered at all. */
+/**
+ * The bucket's faults from now on: how many requests must slow down, and whether the others get an
+ * answer.
+ */
 export type Trouble = { failures?: number; isSilent?: boolean }
 
 /** Serves `products-bucket` with these objects and returns its endpoint. */

@@ -1,6 +1,7 @@
 /**
- * `npm test -- --copied`: every test of HTTP begins with a copy of a service that was used before, which `db copy` has carried from
- * SQLite to PostgreSQL. What the copy left wrong (a sequence, a type, a row) is then met by what people go on to do.
+ * `npm test -- --copied`: every test of HTTP begins with a copy of a service that was used before,
+ * which `db copy` has carried from SQLite to PostgreSQL. Faults of the copy (a sequence, a type, a
+ * row) then surface in later use.
  */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -28,6 +29,8 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'a text is stored, found, asked about, listed and deleted',
     'an external id names one document: the same id again replaces it whole, whatever its text',
     'files that cannot be taken are refused with a reason',
+    'documents are listed, found and deleted by external id and by source, each user’s own alone',
+    'all documents of a source are deleted, however many',
     'parallel ingests of one text end in one document',
     'parallel ingests under one external id end in one document',
     'the account goes, and with it every row of its store',
@@ -41,7 +44,7 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'what stands behind a refused text is embedded, and its deletion ends the change',
     'of one download three archives’ bytes are sent at most, and what a broken line lost is not counted',
     'of an event no name, address or email is kept',
-    'a part that was refunded stays refunded, however often the failure of another refund is told',
+    'a partial refund stays when the failure of another refund is reported, any number of times',
     'a deleted account leaves the purchase for the books, and nothing of the person',
     'a thousand calls at once over many keys and services overspend neither the plan’s dollars nor a key’s',
     'many users at once have each what is theirs, on whichever nodes, and none another’s',
@@ -55,7 +58,7 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'what a node reserves after it was taken for dead is given back, in whatever order its calls end',
   ],
   'It lists, sums or counts everybody': [
-    'a superuser finds an account by the beginning of its address, or by its id',
+    'a superuser finds an account by any part of its address or name, or by its id',
     'superusers read the messages of the contact form, newest first',
     'the numbers count users, subscriptions, the last seven days and verified addresses',
     'users come newest first, in pages, with the limits of the specification',

@@ -17,10 +17,10 @@ import { openDatabase } from '#platform/db/open.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
 import { citusScript } from '#src/sharding.ts'
 
-/** Several connections at once, and a clock of its own. */
+/** Several connections at once, and a separate clock. */
 export const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
 
-/** One connection in the process of the tests: what needs several, or much of them, is asked of a real server. */
+/** One connection in the tests' process: tests that need several, or many, use a real server. */
 export const ON_EMBEDDED = process.env.TEST_ENGINE === 'pglite' && 'asked of SQLite and of a real server'
 
 export type FreshDatabase = { url: string | null; drop(): Promise<unknown> }
@@ -65,7 +65,7 @@ export async function untilOneWaits(db: Db): Promise<void> {
   }
 }
 
-/** A schema of its own: quicker than a database of its own, and as separate. */
+/** A separate schema: quicker than a separate database, and equally isolated. */
 async function onServer(serverUrl: string): Promise<{ schema: string; url: string; drop(): Promise<unknown> }> {
   const schema = `${process.env.TEST_SCHEMAS ?? 'test'}_${randomBytes(8).toString('hex')}`
   await withServer(serverUrl, (client) => client.query(`create schema ${schema}`))
@@ -77,8 +77,9 @@ async function onServer(serverUrl: string): Promise<{ schema: string; url: strin
 }
 
 /**
- * TEST_COPIED, a data folder: as `db copy` left it, which filled the database of the run's and the folder's name from the folder's SQLite
- * (`npm test -- --copied`). A database of its own for each test, with the folder's other files beside it.
+ * TEST_COPIED, a data folder: as `db copy` left it, which filled the database of the run's and the
+ * folder's name from the folder's SQLite (`npm test -- --copied`). A separate database for each
+ * test, with the folder's other files beside it.
  */
 async function copiedOnServer(serverUrl: string, folder: string, dataDir: string): Promise<FreshDatabase> {
   const run = process.env.TEST_SCHEMAS
@@ -260,7 +261,7 @@ const keepRows = (schema: string, kept: string) => `
     end loop;
   end $$`
 
-/** Of whatever changes the schema from now on. */
+/** For every change of the schema from now on. */
 const NOTE_CHANGES = `
   create table migrated.changes (command text);
   create function migrated.made() returns event_trigger language plpgsql as $$ begin
@@ -272,7 +273,10 @@ const NOTE_CHANGES = `
   create event trigger made on ddl_command_end execute function migrated.made();
   create event trigger dropped on sql_drop execute function migrated.dropped()`
 
-/** Not truncate: it makes a file anew for each table and each index. In the role of a replica no foreign key is asked. */
+/**
+ * Not truncate: it makes a file anew for each table and each index. In the role of a replica
+ * foreign keys are not checked.
+ */
 const wipe = (schema: string, kept: string) => `
   set session_replication_role = replica;
   do $$ declare name text; begin

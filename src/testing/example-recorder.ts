@@ -1,6 +1,7 @@
 /**
- * Records a request and its reply as the example of its operation, found by the address in the API's descriptions. What differs
- * from run to run (ids, times, secrets, ports) is replaced by what stays, the same thing by the same thing everywhere.
+ * Records a request and its reply as the example of its operation, found by the address in the
+ * API's descriptions. Values that differ from run to run (ids, times, secrets, ports) are replaced
+ * by stable ones, the same value by the same one everywhere.
  */
 import type { Example } from '#platform/http/openapi.ts'
 import type { Examples } from '#src/examples.ts'
@@ -37,7 +38,7 @@ export async function createRecorder(app: TestApp) {
       if (!route) throw new Error(`not described: ${what}`)
       const { operationId } = route.operation
       const known = examples[server][operationId]
-      const recorded = stable(exampleOf(route, { pathname, searchParams, options, reply })) as Example
+      const recorded = stable(operationId, exampleOf(route, { pathname, searchParams, options, reply })) as Example
       // The first of a media type stays, and stands first.
       examples[server][operationId] =
         known && recorded.reply
@@ -125,7 +126,7 @@ const DAY_MS = 86_400_000
 const ITEMS_MAX = 3
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** What stands for a field whatever it held. */
+/** Replacements for fields with any value. */
 const BY_NAME: Record<string, unknown> = {
   code: '123456',
   secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
@@ -148,10 +149,16 @@ const BY_NAME: Record<string, unknown> = {
   configured: { database: 'sqlite', redis: 'not configured', billing: 'sandbox', mail: 'sandbox', embedder: 'local' },
   next_cursor: '0mwt1cz8o000fJ55x1Zm2.X2mYnr02Y_bMPxuM',
 }
-/** What stands for how long something took, and for the chain that an entry fell into. */
+/** Replacements for durations, and for the chain of an entry. */
 const DURATIONS: Record<string, number> = { latency_ms: 840, first_token_ms: 310, p50: 620, p95: 2_400, chain: 28 }
 
-/** What differs in a text, and the letters that its stand-in is made of; `known` by so many of its first letters, as long as `like`. */
+/** The length of a list in pages of two: it grows with every call that is recorded before. */
+const LENGTH = { total: 42, pages: 21 }
+
+/**
+ * Patterns of varying parts of a text, and the letters of their replacements; `known` by so many of
+ * its first letters, as long as `like`.
+ */
 const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string }[] = [
   { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
   // Of an entry of the audit log: when it was written, and which it is of that moment.
@@ -186,6 +193,14 @@ const DATES = new Set(['day', 'from', 'to', 'key'])
 function stabilizer({ config: { http }, clock }: TestApp) {
   const started = clock.ms()
   const standIns = new Map<string, string>()
+  // A stand-in is named by the operation that showed the value first, so that a new route changes no other example.
+  let operation = ''
+  const countByOperation = new Map<string, number>()
+  const nextSeed = () => {
+    const count = countByOperation.get(operation) ?? 0
+    countByOperation.set(operation, count + 1)
+    return `${operation} ${count}`
+  }
 
   /** As long as what was found, with its dashes and dots where they are in all of its kind. */
   function standIn(
@@ -194,8 +209,9 @@ function stabilizer({ config: { http }, clock }: TestApp) {
   ): string {
     const key = `${pattern.source} ${found.slice(0, known)}`
     const isGrouped = letters !== BASE64URL
-    const random = lettersOf(standIns.get(key) ?? String(standIns.size), letters)
-    if (!standIns.has(key)) standIns.set(key, String(standIns.size))
+    const seed = standIns.get(key) ?? nextSeed()
+    standIns.set(key, seed)
+    const random = lettersOf(seed, letters)
     return like.replace(isGrouped ? /[0-9A-Za-z]/g : /[^.]/g, random)
   }
 
@@ -215,12 +231,12 @@ function stabilizer({ config: { http }, clock }: TestApp) {
       .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.port}\\b`, 'g'), 'localhost$18000')
       .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.storefrontPort}\\b`, 'g'), 'localhost$18001')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moment)
-      .replace(/(?<="created(?:_at)?":)\d{10}\b/g, String(BASE / 1_000))
+      .replace(/(?<="(?:created|created_at|completed_at)":)\d{10}\b/g, String(BASE / 1_000))
     for (const kind of IN_TEXT) result = result.replace(kind.pattern, (one) => standIn(one, kind))
     return result
   }
 
-  return function stable(value: unknown, name = ''): unknown {
+  function stable(value: unknown, name = ''): unknown {
     if (Object.hasOwn(BY_NAME, name) && typeof value === typeof BY_NAME[name] && value !== null) return BY_NAME[name]
     if (typeof value === 'string') return text(value, name)
     if (typeof value === 'number') {
@@ -229,7 +245,13 @@ function stabilizer({ config: { http }, clock }: TestApp) {
     }
     if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => stable(item, name))
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, stable(part, key)]))
+    const entries = Object.entries({ ...value, ...('pages' in value ? LENGTH : {}) })
+    return Object.fromEntries(entries.map(([key, part]) => [key, stable(part, key)]))
+  }
+
+  return (operationId: string, example: Example): unknown => {
+    operation = operationId
+    return stable(example)
   }
 }
 
@@ -238,7 +260,10 @@ const rounded = (value: number) => (Number.isInteger(value) ? value : Number(val
 
 /** The same letters for the same seed, endlessly. */
 function lettersOf(seed: string, letters: string): () => string {
-  let state = 1_000 + Number(seed)
+  // FNV-1a.
+  let hash = 2_166_136_261
+  for (let at = 0; at < seed.length; at++) hash = Math.imul(hash ^ seed.charCodeAt(at), 16_777_619)
+  let state = 1 + ((hash >>> 0) % 2_147_483_646)
   return () => {
     // Park and Miller's generator: any that is fixed would do.
     state = (state * 48_271) % 2_147_483_647

@@ -25,7 +25,7 @@ export async function walkEverything(
   { on, prefix = '' }: { on?: TestApp; prefix?: string } = {},
 ): Promise<Examples> {
   const app = on ?? (await testApp(t, { env: { DEBUG: 'true' } }))
-  // To the next morning: a day's name and the moments in it keep their distance, at whatever hour this runs.
+  // Moves to the next morning: day names and times keep their distance at any hour of the run.
   app.clock.advance(DAY_MS - ((app.clock.ms() - 9 * HOUR_MS) % DAY_MS))
   const called = (name: string) => `${prefix}${name}`
   const walk = {
@@ -96,7 +96,7 @@ async function signedIn(walk: Walk, email: string, password = PASSWORD): Promise
   return callsOf(walk, 'api', { authorization: `Bearer ${body.access_token}` })
 }
 
-/** What the newest email's link carries. */
+/** The token in the newest email's link. */
 async function mailedToken(app: TestApp, to: string, page: string): Promise<string> {
   const links = (await app.mail(to)).flatMap((email) => email.links)
   const link = links.find((one) => one.includes(page))
@@ -195,6 +195,7 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   await key.get(`/api/rag/jobs/${queued.body.job_id}`)
   await key.delete(`/api/rag/jobs/${queued.body.job_id}`)
   await key.get('/api/rag/documents')
+  await key.delete('/api/rag/documents?source=none')
   const document = `/api/rag/documents/${body.document_ids[0].slice(0, 12)}`
   await key.get(document)
   await key.get(`${document}/text`)
@@ -321,6 +322,7 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/api/admin/audit?limit=2')
 
   const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }
+  await root.get('/api/admin/switches/effect?kind=model&subject=openai%2Fgpt-6*')
   await root.post('/api/admin/switches', off)
   await root.get('/api/admin/switches')
   await root.delete('/api/admin/switches?kind=model&subject=openai%2Fgpt-6*')

@@ -11,7 +11,7 @@ import { walkEverything } from './example-walk.ts'
 
 /** Names that no test gives. */
 const PREFIX = 'before-'
-/** So that all of it lies behind whatever a test begins with. */
+/** So that all of it lies before the beginning of any test. */
 const AGO_MS = 3 * DAY_MS
 
 /** Of this process: tokens from outside are looked at by its clock, not by the service's. */
@@ -33,7 +33,7 @@ async function fill(dataDir: string, isUsed: boolean): Promise<void> {
   if (isUsed) {
     await walkEverything(t, { on: app, prefix: PREFIX })
     await leaveWork(app)
-    // How the first superuser comes to be is asked of a service that has none.
+    // The creation of the first superuser is tested on a service without one.
     await sql`update users set is_superuser = ${false} where is_superuser`.execute(app.platform.db)
   }
   for (const ending of endings) await ending()

@@ -1,7 +1,8 @@
 /**
- * One process of `npm test` in which many test files run: `node lane.ts FILE …`. Most of a small file's time is loading what it
- * is about. The files are required, not imported: so all of them are there before the first test begins, and one that awaits
- * at its top, whose tests would come too late, is refused by name.
+ * One process of `npm test` in which many test files run: `node lane.ts FILE …`. Most of a small
+ * file's time is loading what it is about. The files are required, not imported: all of them are
+ * loaded before the first test begins. A file that awaits at its top level, whose tests would come
+ * too late, is refused by name.
  */
 import { createHook } from 'node:async_hooks'
 import { createRequire } from 'node:module'
@@ -22,9 +23,10 @@ for (const file of process.argv.slice(2)) {
 }
 
 /**
- * Node's runner follows every promise, to know whose test an error belongs to that nobody catches: a tenth of a run's time, and
- * more where a database runs in the process. Here it follows the rest alone. Such an error still fails the run, and is told
- * where it happens, after the name of the test before. Where Node has no such switch, all stays as it is.
+ * Node's runner follows every promise, to know whose test an error belongs to that nobody catches:
+ * a tenth of a run's time, and more where a database runs in the process. Here it follows the rest
+ * alone. Such an error still fails the run and is reported where it happens, after the name of the
+ * test before. Where Node has no such switch, all stays as it is.
  */
 function followNoPromises(): void {
   const hook = createHook({})

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 
-/** What it says to a recipient; `hang up` ends the connection in the middle of the letter. */
+/** The reply to a recipient; `hang up` ends the connection in the middle of the letter. */
 export type Manners = (recipient: string) => 'yes' | 'not now' | 'hang up'
 
 /** Takes every letter, each after `delayMs`; `to` has the recipient of each that it has said yes to. */
@@ -20,7 +20,7 @@ export async function startMailServer({
   let port = 0
   const serve = (socket: Socket) => {
     state.connections++
-    // Away as behind a balancer that has no server: whoever connects is cut off without a word.
+    // Unavailable like a balancer without servers: connections are closed without a reply.
     if (state.isMute) return void socket.destroy()
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})

@@ -61,7 +61,7 @@ export async function mockVendor(t: Pick<TestContext, 'after'>) {
     get openSockets() {
       return sockets.size
     },
-    /** What to do from now on. */
+    /** The behaviour from now on. */
     play(...next: [Step, ...Step[]]) {
       calls.length = 0
       steps = next

@@ -1,4 +1,4 @@
-// What a client does about a `proof_required`: solves the challenge with the library's own solver.
+// A client's reaction to `proof_required`: it solves the challenge with the library's solver.
 import { solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import type { Challenge } from 'altcha-lib/types'

@@ -34,7 +34,7 @@ const USAGE = `Usage: npm test -- [OPTIONS] [PART …]
   --copied         what speaks HTTP, each test on what \`db copy\` made of a SQLite that was used; needs TEST_DATABASE_URL`
 
 const WITHOUT_BROWSER = ['{src,scripts,web}/**/*.test.ts']
-/** What speaks HTTP or SQL; `wire`: on the service's own database alone. */
+/** Tests that use HTTP or SQL; `wire`: on the service's own database alone. */
 const ON_SERVICE = ['src/**/*.{http,db}.test.ts', 'src/**/*.wire.test.ts']
 const ON_BOTH_ENGINES = ['src/**/*.{http,db}.test.ts']
 const OVER_HTTP = ['src/**/*.{http,wire}.test.ts']
@@ -49,16 +49,22 @@ const COVERAGE = [
 /** One thread's worth of service, database, clients and vendors makes much that is gone at once: room for it, before it is sorted. */
 const LANE = ['--max-semi-space-size=32', '--min-semi-space-size=32']
 const LANE_FILE = join(import.meta.dirname, 'lane.ts')
-/** What TypeScript becomes, for the next process and the next run. */
+/** Compiled TypeScript, for the next process and the next run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'latchkey-test')
 
-/** What this run's schemas on a server are called: its processes keep them from test to test, and leave them to it. */
+/**
+ * The prefix of this run's schemas on a server: its processes reuse them from test to test and
+ * leave them to it.
+ */
 const SCHEMAS = `test_${randomBytes(4).toString('hex')}`
 
 /** A lane takes seconds to load what its files are about. */
 const LANES_MAX = 6
 
-/** What cannot be dealt out goes first on a busy machine; the lanes beside it take what it leaves, and end with it. */
+/**
+ * Indivisible passes go first on a busy machine; the lanes beside them use the remaining time and
+ * end with them.
+ */
 const AFTER_THE_INDIVISIBLE = 3
 
 /** One save is several events, and an editor writes several files. */
@@ -134,7 +140,7 @@ function refuseWrongPattern(name: string): void {
   }
 }
 
-/** Never what is installed: web/ may have packages of its own. */
+/** Never installed packages: web/ may have its own. */
 function find(...patterns: string[]): string[] {
   return globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules'] }).sort()
 }
@@ -150,7 +156,8 @@ function passesOf(): Pass[] {
   const engine = onServer ? 'PostgreSQL' : 'SQLite'
 
   const whole = find(...WITHOUT_BROWSER).filter(chosen)
-  // One table of all files, so one runner; and of what the compile cache hands out Node tells no exact lines.
+  // Coverage needs one table of all files, so one runner; Node reports no exact lines for files
+  // from the compile cache.
   if (options.coverage) {
     const args = ['--test-concurrency=2', ...COVERAGE, ...nameArgs()]
     return [{ name: 'coverage', files: whole, args, env: { NODE_DISABLE_COMPILE_CACHE: '1' } }]
@@ -209,7 +216,7 @@ async function runAll(): Promise<boolean> {
   return total.failed === 0 && total.passed > 0
 }
 
-/** Most begin with a service that was used, those that cannot with one that was not: in a pass of their own. */
+/** Most begin with a used service, the others with an unused one, in a separate pass. */
 async function onCopies(passes: Pass[]): Promise<Pass[]> {
   const { makeCopied, OF_AN_UNUSED_SERVICE } = await import('./copied.ts')
   const { used, unused } = await makeCopied(process.env.TEST_DATABASE_URL ?? '', SCHEMAS, temporaryFolder)
@@ -336,7 +343,7 @@ async function runPass({ name, files, args, isLane = false, nice = 0, env }: Pas
     if (what === 'pass') isWhole = true
     else if (what !== undefined) count.failed += Number(number)
   }
-  // A runner that died, or was ended by a test, tells no sums; that is a failure of its own.
+  // A runner that died, or was ended by a test, reports no sums; that is a separate failure.
   const code = await exit
   if ((code !== 0 || !isWhole) && count.failed === 0) {
     count.failed = 1

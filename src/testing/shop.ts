@@ -1,10 +1,13 @@
-// A buyer on the processor's hosted pages, for tests: a person with a card, and a processor that signs what it is told to say.
+// A buyer on the processor's hosted pages, for tests: a person with a card, and a processor that
+// signs the given events.
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Stripe } from 'stripe'
 import { openProcessor, type Processor } from '#billing/processor.ts'
+import { updateUser } from '#identity/users.ts'
+import { transaction } from '#platform/db/db.ts'
 import type { Client, Reply, TestApp } from './app.ts'
 
 export const GOOD_CARD = '4242424242424242'
@@ -45,16 +48,28 @@ export function shopOf(app: TestApp) {
     pay: (url: string, card = GOOD_CARD, form: Record<string, string> = {}): Promise<Reply> =>
       press(new URL(url).pathname, { card, email: 'payer@example.com', ...form }),
 
-    /** What is made from now on is the newer one: the processor counts whole seconds. */
+    /** Objects created from now on are newer: the processor counts whole seconds. */
     later: () => app.clock.advance(60_000),
+    /** As if the person had followed the link of their email: a trial needs that. */
+    async verify({ userId }: Client): Promise<void> {
+      await transaction(app.platform.db, (tx) => updateUser(tx, userId, { is_verified: true }, app.clock.now()))
+    },
     /** Also what no page of the processor waits for. */
     reconcile: () => app.service.billing.sync(),
     async subscribe(client: Client, { price = PRICES.pro as string, card = GOOD_CARD } = {}) {
+      await shop.verify(client)
       const reply = await client.post(`/api/billing/create-checkout-session?price_id=${price}`)
       assert.equal(reply.status, 200, reply.text)
       const back = await shop.pay(reply.body.url, card)
       assert.equal(back.status, 303, back.text)
       return shop.subscription(client)
+    },
+    /** Asks for a pause, and lets the paid period end, with which it begins. */
+    async pause(client: Client): Promise<void> {
+      const reply = await client.post('/api/billing/pause')
+      assert.equal(reply.status, 200, reply.text)
+      assert.ok(reply.body.pauses_at)
+      await shop.portal(client, 'renew-well')
     },
     async subscription(
       client: Client,
@@ -75,7 +90,7 @@ export function shopOf(app: TestApp) {
       return press(`${new URL(body.url).pathname}/${button}`, { subscription: id, ...form })
     },
 
-    /** Sends an event as the processor would; what is wrong with it can be said. */
+    /** Sends an event like the processor, optionally with a fault. */
     send(event: { id?: string; type: string; object: object; created?: number }, how: SignedHow = {}): Promise<Reply> {
       const seconds = Math.floor(app.clock.ms() / 1000)
       const payload = JSON.stringify({
@@ -141,7 +156,7 @@ export function holdProcessor(app: TestApp, untilMs: number): { release: () => v
     holding = false
     freed.resolve()
   }
-  // Whoever waits for it waits no longer than this: a test fails rather than hangs.
+  // Waits at most this long: a test fails rather than hangs.
   setTimeout(release, untilMs).unref()
   intercept(app, (request, _response, goOn) => {
     if (!holding || !request.url?.startsWith('/sandbox/stripe/')) return false

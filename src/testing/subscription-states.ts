@@ -10,7 +10,7 @@ export type SubscriptionState = {
   bring: (shop: ShopHands, client: Client) => Promise<unknown>
   /** `status`, `tier`, `processor_status` and `payment_status` of `GET /api/billing/subscription`. */
   says: [status: string, tier: string, processorStatus: string | null, paymentStatus: string | null]
-  /** What access control answers at a route of paid plans. */
+  /** The answer of access control at a route of paid plans. */
   gate: 200 | 403
   /** The badge of the billing page, and words of it. */
   badge: string
@@ -138,7 +138,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.subscribe(client)
       await shop.portal(client, 'renew-badly')
       await shop.press(await invoicePage(client), { card: SLOW_DEBIT })
-      // The processor tells of no subscription that changed: the next reading finds it.
+      // The processor announces no changed subscription: the next reading finds it.
       await shop.portal(client, 'resume')
     },
     says: ['past_due', 'pro', 'past_due', 'processing'],
@@ -162,7 +162,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     name: 'paused',
     async bring(shop, client) {
       await shop.subscribe(client)
-      await client.post('/api/billing/pause')
+      await shop.pause(client)
     },
     says: ['past_due', 'free', 'paused', null],
     ...{ gate: 403, badge: 'Paused', words: /^Pro plan.*closed until you resume it/, button: 'Resume' },
@@ -171,7 +171,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     name: 'paused, its end to be confirmed',
     async bring(shop, client) {
       await confirmed(shop, client)
-      await client.post('/api/billing/pause')
+      await shop.pause(client)
       await client.post('/api/billing/resume')
     },
     says: ['past_due', 'free', 'paused', 'requires_action'],

@@ -7,12 +7,14 @@ export type TcpProxy = {
   url: string
   /** Ends every connection at once, as a server does that is restarted. */
   cut(): void
-  /** Ends the connection on which something is asked next, instead of passing it on. */
+  /** Ends the connection of the next request instead of passing it on. */
   cutAtNext(): void
   /** Nothing goes through any more, and nothing is closed: the neighbour stands still. */
   freeze(): void
   thaw(): void
-  /** Connecting is refused, and whoever is connected is cut off. */
+  /** Nothing goes through the present connections any more, and nothing closes them; new ones work. */
+  blackHole(): void
+  /** New connections are refused, and existing ones are closed. */
   close(): Promise<void>
   open(): Promise<void>
 }
@@ -80,6 +82,7 @@ export async function tcpProxy(t: Pick<TestContext, 'after'>, url: string): Prom
       frozen = false
       each((socket) => socket.resume())
     },
+    blackHole: () => each((socket) => socket.pause()),
     close,
     open: () => listen(port),
   }

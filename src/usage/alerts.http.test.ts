@@ -47,8 +47,8 @@ suite('alerts of allowances', () => {
     (await who.get('/api/usage/allowance')).body.alerts.map(({ percent }: { percent: number }) => percent)
   /** Costs six dollars a call: 30 million tokens above 272,000, at $0.20 a million. */
   const dear = says('ok', { usage: { prompt: 30_000_000, completion: 0 } })
-  const MOST = 'Most of your monthly allowance is used'
-  const ALL = 'Your monthly allowance is used up'
+  const MOST = 'Most of your allowance is used'
+  const ALL = 'Your allowance is used up'
 
   test('a month’s calls are told of twice, and nobody hears of another’s', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
@@ -178,14 +178,14 @@ suite('alerts of allowances', () => {
     return {
       reserve: async (promptNanos: number, isTrial = false) =>
         usage.ledger.reserve({
-          ...{ userId: await idOf(name), keyId: null, tier: 'pro', promptTokens: 1, promptNanos },
+          ...{ userId: await idOf(name), keyId: null, tier: 'pro', slices: null, promptTokens: 1, promptNanos },
           ...{ tokenNanos: 0, completionTokens: 0, isTrial },
         }),
       release: usage.ledger.release,
       settle: async (nanos: number, tier = 'pro') => {
         const userId = await idOf(name)
         const claim = { promptTokens: 1, promptNanos: 1, tokenNanos: 0, completionTokens: 0 }
-        const reservation = await usage.ledger.reserve({ userId, keyId: null, tier, ...claim })
+        const reservation = await usage.ledger.reserve({ userId, keyId: null, tier, slices: null, ...claim })
         await usage.ledger.settle(reservation, recordOf(userId, tier, reservation.at, nanos / 1e9))
       },
     }

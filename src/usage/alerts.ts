@@ -1,4 +1,4 @@
-// Alerts of a plan's dollars: at 80 and at 100 per cent of a month's, once each. What counts a call's use writes the alert in the
+// Alerts of a plan's dollars: at 80 and at 100 per cent of a period's, once each. What counts a call's use writes the alert in the
 // same transaction (settlements.ts), so that none comes twice; a timer makes letters of them a moment later. With several processes one
 // may come with the next call, since each looks at what the others have counted only every ten seconds.
 // The trap: a budget is never overspent, so the last cents mostly stay; the first call that does not fit is the hundred per cent.
@@ -8,7 +8,6 @@ import type { Run } from '#platform/db/async-commit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import type { Platform } from '#platform/platform.ts'
-import { periodsAt, spanAt } from './periods.ts'
 
 export type AllowanceAlert = { isUsedUp: boolean; usedUsd: number; limitUsd: number; renewsAt: Instant }
 
@@ -30,13 +29,13 @@ export function alertDue(limitNanos: number, usedNanos: number, alertedNanos: nu
 
 const atOf = (limitNanos: number, percent: number) => Math.floor((limitNanos * percent) / 100)
 
-/** Of this month, the oldest first. */
-export async function alertsOf(db: Db, userId: string, at: Instant) {
+/** Of this period, by its name, the oldest first. */
+export async function alertsOf(db: Db, userId: string, period: string) {
   const rows = await db
     .selectFrom('usage_alerts')
     .select(['percent', 'created_at'])
     .where('user_id', '=', userId)
-    .where('period', '=', periodsAt(at).month)
+    .where('period', '=', period)
     .orderBy('created_at')
     .orderBy('percent')
     .execute()
@@ -75,11 +74,11 @@ export type Watched = Pick<Tables['usage_budgets'], 'used_nanos' | 'alerted_nano
 export async function alertOfRefusal(
   tx: AlertTx,
   { userId, at }: { userId: string; at: Instant },
-  refusal: Watched & { nanosMax: number | null },
+  refusal: Watched & { name: string; end: Instant; nanosMax: number | null },
 ): Promise<void> {
-  const { nanosMax, used_nanos: usedNanos } = refusal
+  const { name, end, nanosMax, used_nanos: usedNanos } = refusal
   if (nanosMax === null || usedNanos < nanosMax * NEARLY || toldOf(nanosMax, refusal) >= nanosMax) return
-  await writeAlert(tx, { userId, at, percent: 100, atNanos: nanosMax, limitNanos: nanosMax, usedNanos })
+  await writeAlert(tx, { userId, at, name, end, percent: 100, atNanos: nanosMax, limitNanos: nanosMax, usedNanos })
 }
 
 /** Up to where was told of these dollars: of a larger plan's lay higher, and says nothing of a smaller's. */
@@ -90,6 +89,9 @@ function toldOf(limitNanos: number, { alerted_nanos, alerted_limit_nanos }: Watc
 type NewAlert = {
   userId: string
   at: Instant
+  /** The period's, and when it renews. */
+  name: string
+  end: Instant
   percent: number
   atNanos: number
   limitNanos: number
@@ -98,8 +100,7 @@ type NewAlert = {
 
 /** Once: whoever comes second finds it told. */
 async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> {
-  const { userId, at, percent, atNanos, limitNanos, usedNanos } = alert
-  const period = periodsAt(at).month
+  const { userId, at, name: period, end, percent, atNanos, limitNanos, usedNanos } = alert
   const marked = await run(
     db
       .updateTable('usage_budgets')
@@ -115,7 +116,7 @@ async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> 
   await run(
     db
       .insertInto('usage_alerts')
-      .values({ user_id: userId, period, percent, ...amounts, created_at: at, sent_at: null })
+      .values({ user_id: userId, period, renews_at: end, percent, ...amounts, created_at: at, sent_at: null })
       .onConflict((conflict) => conflict.doNothing())
       .compile(),
   )
@@ -124,14 +125,15 @@ async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> 
 /** What was counted may have passed one. */
 export async function alertOfUse(
   tx: AlertTx,
-  { userId, at, allowanceNanos }: { userId: string; at: Instant; allowanceNanos: number },
+  plan: Pick<NewAlert, 'userId' | 'at' | 'name' | 'end'> & { nanos: number },
   budget: Watched,
 ): Promise<void> {
+  const { nanos: limitNanos, ...period } = plan
   const { used_nanos: usedNanos } = budget
-  const alertedNanos = toldOf(allowanceNanos, budget)
-  const due = alertDue(allowanceNanos, usedNanos, alertedNanos)
-  looked(userId, allowanceNanos, usedNanos, alertedNanos)
-  if (due !== null) await writeAlert(tx, { userId, at, ...due, limitNanos: allowanceNanos, usedNanos })
+  const alertedNanos = toldOf(limitNanos, budget)
+  const due = alertDue(limitNanos, usedNanos, alertedNanos)
+  looked(plan.userId, limitNanos, usedNanos, alertedNanos)
+  if (due !== null) await writeAlert(tx, { ...period, ...due, limitNanos, usedNanos })
 }
 
 const SEND_MS = 30_000
@@ -147,7 +149,7 @@ export async function sendAlerts({ db, clock }: { db: Db; clock: Clock }, tell: 
     .limit(BATCH)
     .execute()
   let told = 0
-  for (const { user_id, period, percent, limit_nanos, used_nanos } of due) {
+  for (const { user_id, period, percent, limit_nanos, used_nanos, renews_at: renewsAt } of due) {
     await transaction(db, async (tx) => {
       const { numUpdatedRows } = await tx
         .updateTable('usage_alerts')
@@ -159,8 +161,7 @@ export async function sendAlerts({ db, clock }: { db: Db; clock: Clock }, tell: 
         .where('sent_at', 'is', null)
         .executeTakeFirstOrThrow()
       if (numUpdatedRows === 0n) return
-      const renewsAt = spanAt('month', `${period.slice(0, 10)}T00:00:00.000Z`).end
-      // The month has turned meanwhile: everything is there anew.
+      // It has renewed meanwhile: everything is there anew.
       if (renewsAt <= clock.now()) return
       await tell(tx, user_id, {
         isUsedUp: percent === 100,

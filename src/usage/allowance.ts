@@ -1,4 +1,4 @@
-// What is left: of the plan's dollars in this month, of each key's budget in its own period, and of one key's, for the key itself.
+// What is left: of the plan's dollars in this period, of each key's budget in its own period, and of one key's, for the key itself.
 // What was used stands in the budget, from its first claim on; before that the days' sums tell it, which is more to read.
 import type { CompiledQuery } from 'kysely'
 import { Type } from 'typebox'
@@ -8,8 +8,9 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { alertsOf } from './alerts.ts'
-import type { Ledger, PlanBudget } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
+import { lessOveruse, type PlanBudgets } from './plan-budgets.ts'
 import { scopeOf } from './span.ts'
 import { budgetsIn, usedIn } from './store.ts'
 
@@ -18,7 +19,7 @@ export type KeyAllowance = { id: string; period: Period; limitNanos: number }
 
 type Deps = Pick<Platform, 'db' | 'clock'>
 type Needs = {
-  planBudget(tier: string): PlanBudget
+  planBudget: PlanBudgets
   keyBudgets(userId: string): Promise<KeyAllowance[]>
   heldNanos: Ledger['heldNanos']
 }
@@ -26,8 +27,15 @@ type Needs = {
 const Allowance = Type.Object(
   {
     period_start: Instant,
-    period_end: Instant,
-    limit_usd: Nullable(Type.Number({ description: 'What the plan has in a UTC month; null: no limit.' })),
+    period_end: Type.String({
+      format: 'date-time',
+      description:
+        'A paid plan’s period runs from billing day to billing day, a trial’s is the trial; else it is the UTC month.',
+    }),
+    renews_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'The end of the period; null once it is over: what is left may be used until the next payment.',
+    }),
+    limit_usd: Nullable(Type.Number({ description: 'What may be used from `period_start` on; null: no limit.' })),
     used_usd: Type.Number(),
     reserved_usd: Type.Number({ description: 'Held by calls that are running.' }),
     keys: Type.Array(
@@ -45,7 +53,7 @@ const Allowance = Type.Object(
     ),
     alerts: Type.Array(
       Type.Object({ percent: Type.Integer({ description: '80, or 100.' }), at: Instant }, { title: 'AllowanceAlert' }),
-      { description: 'That so much of the month’s dollars is used: each is mailed to the user, once.' },
+      { description: 'That so much of the period’s dollars is used: each is mailed to the user, once.' },
     ),
   },
   { title: 'Allowance' },
@@ -58,7 +66,7 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
       schema: {
         operationId: 'getAllowance',
         tags: ['usage'],
-        summary: 'What is left of the month’s dollars, and of each key’s',
+        summary: 'What is left of the plan’s dollars, and of each key’s',
         description: 'A key that is confined, and to more than this, hears of what it has used itself.',
         response: { 200: Allowance },
       },
@@ -66,30 +74,36 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
     },
     async (request) => {
       const caller = callerOf(request)
-      const { userId, tier } = caller
+      const { userId } = caller
       const { keyId } = scopeOf(caller)
       const at = clock.now()
-      const month = spanAt('month', at)
-      const { nanos: limit } = planBudget(tier)
+      const plan = await lessOveruse(readIn(db), userId, planBudget(caller, at))
       const keys = (await keyBudgets(userId)).filter(({ id }) => keyId === null || id === keyId)
-      const budgets = await budgetsIn(db, userId, Object.values(periodsAt(at)))
-      const budgetOf = (scope: string, period: Period) =>
-        budgets.find((one) => one.scope === scope && one.period === periodsAt(at)[period])
-      const own = budgetOf(keyId ?? '', 'month')
+      const budgets = await budgetsIn(db, userId, [plan.name, ...Object.values(periodsAt(at))])
+      const budgetOf = (scope: string, name: string) =>
+        budgets.find((one) => one.scope === scope && one.period === name)
+      // A confined key hears of what it has used itself, of which there are sums by months.
+      const isSlice = plan.isPaid && keyId === null
+      const month = spanAt('month', at)
+      const name = keyId === null ? plan.name : periodsAt(at).month
+      const own = budgetOf(keyId ?? '', name)
+      const unopened = isSlice ? { nanos: 0 } : await usedIn(readIn(db), userId, keyId, month)
       return {
-        period_start: month.start,
-        period_end: month.end,
-        limit_usd: limit === null ? null : limit / 1e9,
-        used_usd: (own?.used_nanos ?? (await usedIn(readIn(db), userId, keyId, month)).nanos) / 1e9,
-        reserved_usd: ((own?.reserved_nanos ?? 0) + heldNanos(userId, keyId ?? '', periodsAt(at).month)) / 1e9,
+        period_start: keyId === null ? plan.start : month.start,
+        period_end: keyId === null ? plan.end : month.end,
+        renews_at: plan.end > at ? (keyId === null ? plan.end : month.end) : null,
+        limit_usd: plan.nanos === null ? null : plan.nanos / 1e9,
+        used_usd: (own?.used_nanos ?? unopened.nanos) / 1e9,
+        reserved_usd: ((own?.reserved_nanos ?? 0) + heldNanos(userId, keyId ?? '', name)) / 1e9,
         keys: await Promise.all(
           keys.map(async ({ id, period, limitNanos }) => {
             const span = spanAt(period, at)
-            const used = budgetOf(id, period)?.used_nanos ?? (await usedIn(readIn(db), userId, id, span)).nanos
+            const used =
+              budgetOf(id, periodsAt(at)[period])?.used_nanos ?? (await usedIn(readIn(db), userId, id, span)).nanos
             return { id, limit_usd: limitNanos / 1e9, used_usd: used / 1e9, period, period_end: span.end }
           }),
         ),
-        alerts: keyId === null ? await alertsOf(db, userId, at) : [],
+        alerts: keyId === null ? await alertsOf(db, userId, plan.name) : [],
       }
     },
   )

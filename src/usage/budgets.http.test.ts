@@ -51,6 +51,7 @@ test('a plan has its dollars by default, spends them to the end and no further, 
   assert.deepEqual(told, {
     period_start: '2030-03-01T00:00:00.000Z',
     period_end: '2030-04-01T00:00:00.000Z',
+    renews_at: '2030-04-01T00:00:00.000Z',
     limit_usd: 20,
     used_usd: 0,
     reserved_usd: 0,
@@ -214,7 +215,7 @@ test('who sets no limit is told none while there is enough, and gets what there 
   // A limit beyond what the model can say holds no more of a budget than that.
   const large = await makeKey({ budget: { limit_usd: 0.07, period: 'day' } })
   assert.equal((await large.ask({ max_tokens: 100_000_000 })).status, 200)
-  assert.equal(vendor.calls[2]!.body.max_completion_tokens, 100_000_000)
+  assert.equal(vendor.calls[2]!.body.max_completion_tokens, 128_000)
 })
 
 test('what costs nothing is refused by no price', async (t) => {
@@ -238,7 +239,7 @@ test('a plan of the catalogue without an allowance has no limit, and one of noth
 })
 
 const callOf = (userId: string, keyId: string | null): ReserveCall => ({
-  ...{ userId, keyId, tier: 'pro', promptTokens: 10, completionTokens: 90 },
+  ...{ userId, keyId, tier: 'pro', slices: null, promptTokens: 10, completionTokens: 90 },
   ...{ promptNanos: 100_000, tokenNanos: 10_000 },
 })
 

@@ -9,14 +9,24 @@ import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import type { Watched } from './alerts.ts'
-import { type Period, periodsAt, spanAt } from './periods.ts'
+import { type Period, spanAt } from './periods.ts'
 import { usedIn } from './store.ts'
 
 /** A transaction: `db` builds its queries. */
 export type BudgetTx = { db: Db; run: Run }
 
-/** What may be used in a period. `scope` is '' for the user, or the id of a key; null: no limit in this unit. */
-export type BudgetLimit = { scope: string; period: Period; tokens: number | null; nanos: number | null }
+/**
+ * What may be used in a period. `scope` is '' for the user, or the id of a key; `name` is the period's, and `end` when it renews. `period`
+ * is null for a slice that was paid for, which begins with nothing used. Null tokens or nanos: no limit in this unit.
+ */
+export type BudgetLimit = {
+  scope: string
+  period: Period | null
+  name: string
+  end: Instant
+  tokens: number | null
+  nanos: number | null
+}
 
 export type BudgetClaim = {
   userId: string
@@ -39,7 +49,7 @@ export type BudgetClaim = {
 export type Granted = {
   userId: string
   at: Instant
-  budgets: { scope: string; period: Period }[]
+  budgets: { scope: string; name: string }[]
   tokens: number
   nanos: number
   completionTokens: number
@@ -50,7 +60,7 @@ export type Unit = 'tokens' | 'nanos'
 export type BudgetAnswer =
   | { is: 'granted'; granted: Granted }
   | { is: 'wait'; scope: string }
-  | { is: 'exhausted'; scope: string; period: Period; unit: Unit }
+  | { is: 'exhausted'; scope: string; period: Period | null; unit: Unit }
 
 /** Holds the amounts on all of the claim's budgets, or on none. @returns null when held, else what the first that refused is like. */
 export type Take = (claim: BudgetClaim, amounts: Amounts) => Promise<Refusal | null> | Refusal | null
@@ -87,13 +97,17 @@ export function amountsOf({ promptTokens, promptNanos, tokenNanos }: BudgetClaim
 
 export function granted(claim: BudgetClaim, completionTokens: number): Granted {
   const { userId, at, limits } = claim
-  return { userId, at, budgets: limits, ...amountsOf(claim, completionTokens), completionTokens }
+  const budgets = limits.map(({ scope, name }) => ({ scope, name }))
+  return { userId, at, budgets, ...amountsOf(claim, completionTokens), completionTokens }
 }
 
 /** `fit`: the tokens of an answer that what is left would hold; below nothing where it does not even hold the prompt. */
-export type Refusal = { scope: string; period: Period; unit: Unit; fit: number; isHeldByOthers: boolean } & Watched & {
-    nanosMax: number | null
-  }
+export type Refusal = Pick<BudgetLimit, 'scope' | 'period' | 'name' | 'end'> & {
+  unit: Unit
+  fit: number
+  isHeldByOthers: boolean
+  nanosMax: number | null
+} & Watched
 export type Amounts = { tokens: number; nanos: number }
 
 export function hasChanged({ numAffectedRows = 0n }: QueryResult<unknown>): boolean {
@@ -109,8 +123,7 @@ export async function openPeriod(
   { userId, at }: BudgetClaim,
   limit: BudgetLimit,
 ): Promise<void> {
-  const { scope } = limit
-  const period = periodsAt(at)[limit.period]
+  const { scope, name: period } = limit
   const opened = await run(
     db
       .insertInto('usage_budgets')
@@ -122,7 +135,7 @@ export async function openPeriod(
       .onConflict((conflict) => conflict.columns(['user_id', 'scope', 'period']).doNothing())
       .compile(),
   )
-  if (!hasChanged(opened)) return
+  if (!hasChanged(opened) || limit.period === null) return
   const used = await usedIn({ db, run }, userId, scope === '' ? null : scope, spanAt(limit.period, at))
   await run(
     db
@@ -133,7 +146,8 @@ export async function openPeriod(
       .where('period', '=', period)
       .compile(),
   )
-  // No call runs that long: nobody counts on them any more.
+  // A plan's are kept, for what is taken back later. No call of a key runs that long.
+  if (scope === '') return
   const past = plus(at, -KEPT_MS).slice(0, 10)
   await run(
     db
@@ -149,7 +163,8 @@ const KEPT_MS = 40 * DAY_MS
 
 export type Budget = Pick<Tables['usage_budgets'], 'used_tokens' | 'reserved_tokens' | 'reserved_nanos'> & Watched
 
-export function refusalOf(claim: BudgetClaim, { scope, period, tokens, nanos }: BudgetLimit, row: Budget): Refusal {
+export function refusalOf(claim: BudgetClaim, limit: BudgetLimit, row: Budget): Refusal {
+  const { scope, period, name, end, tokens, nanos } = limit
   const { promptTokens, promptNanos, tokenNanos } = claim
   const tokensLeft = (tokens ?? NO_LIMIT) - row.used_tokens - row.reserved_tokens - promptTokens
   const nanosLeft = (nanos ?? NO_LIMIT) - row.used_nanos - row.reserved_nanos - promptNanos
@@ -161,5 +176,5 @@ export function refusalOf(claim: BudgetClaim, { scope, period, tokens, nanos }: 
   const { used_nanos, alerted_nanos, alerted_limit_nanos } = row
   const fit = Math.min(dollarsFit, tokensLeft)
   const watched = { used_nanos, alerted_nanos, alerted_limit_nanos }
-  return { scope, period, unit, fit, isHeldByOthers: held > 0, ...watched, nanosMax: nanos }
+  return { scope, period, name, end, unit, fit, isHeldByOthers: held > 0, ...watched, nanosMax: nanos }
 }

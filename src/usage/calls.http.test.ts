@@ -387,8 +387,22 @@ suite('calls one by one', () => {
   test('as CSV all calls come in one, and none of them is a formula', async () => {
     const ada = await app.as('csv', { tier: 'pro' })
     vendor.play(answers)
-    const users = ['=HYPERLINK("http://evil.example")', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', 'a,"b"\r\n=1', 'plain']
-    for (const user of users) await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, user })
+    const users = [
+      '=HYPERLINK("http://evil.example")',
+      '+1',
+      '-1',
+      '@SUM(A1)',
+      '\t=1',
+      ' =1',
+      '"=1"',
+      'plain',
+      'a;b-c',
+      'a, =b',
+    ]
+    // Where `;` separates cells, each of these holds a second one.
+    const later = [';=WEBSERVICE(A1);', 'x; "=1', 'x\n@SUM(A1)', 'x\r\n=1', 'x\t+1', ';;-1']
+    for (const user of [...users, ...later])
+      await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, user })
     const headers = { accept: 'text/csv' }
 
     const reply = await ada.get('/api/usage/calls', { headers })
@@ -404,10 +418,10 @@ suite('calls one by one', () => {
       calls.map(({ id }) => id),
     )
     const cells = column('end_user').toReversed()
-    assert.deepEqual(
-      cells,
-      users.map((user, index) => (index < 6 ? `'${user}` : user)),
-    )
+    assert.deepEqual(cells, [
+      ...users.map((user, index) => (user === '\t=1' ? "'\t'=1" : index < 7 ? `'${user}` : user)),
+      ...later.map((user) => user.replace(/[=@+-]/, "'$&")),
+    ])
     assert.ok(column('cost_usd').every((cost) => Number(cost) > 0))
     const few = await ada.get('/api/usage/calls?limit=2&end_user=plain', { headers })
     assert.equal(parsedCsv(few.text).length, 2)

@@ -1,7 +1,10 @@
-// CSV as RFC 4180 has it, safe to open in a spreadsheet: what would be taken for a formula there is made a text.
+// CSV as in RFC 4180, safe to open in a spreadsheet: a cell that would start a formula there becomes a text.
+// The trap: where the list separator is `;`, as in German or French Excel, a quote in the middle of a line opens nothing, so each
+// `;` and line end inside a quoted text starts a new cell.
 
-/** What a spreadsheet takes a cell for a formula by; spaces before it do not help. */
-const FORMULA = /^\s*[=+\-@\t\r＝＋－＠]/
+/** Blanks and quotes before the sign of a formula do not help: spreadsheets drop them. */
+const FORMULA_AT_START = /^(?:\s*[\t\r]|[\s"]*[=+\-@＝＋－＠])/
+const FORMULA_IN_LATER_CELL = /([;\t\r\n][ "]*)(?=[=+\-@＝＋－＠])/g
 
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return `${cells.map(cellOf).join(',')}\r\n`
@@ -11,6 +14,7 @@ function cellOf(value: string | number | boolean | null): string {
   if (value === null) return ''
   // A number is one, whatever its sign.
   if (typeof value !== 'string') return String(value)
-  const text = FORMULA.test(value) ? `'${value}` : value
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const marked = value.replace(FORMULA_IN_LATER_CELL, "$1'")
+  const text = FORMULA_AT_START.test(marked) ? `'${marked}` : marked
+  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

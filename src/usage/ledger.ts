@@ -2,10 +2,11 @@
 // A budget is reserved before a call and settled after it, and the caller's reply (a stream's last event) waits until the
 // record is committed: a crash of ours loses none that was acknowledged.
 import type { Instant } from '#platform/clock.ts'
+import type { Run } from '#platform/db/async-commit.ts'
 import { isUniqueViolation } from '#platform/db/db.ts'
 import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
 import { batchWrites } from '#platform/db/write-batching.ts'
-import type { KeyBudget } from '#platform/http/access-control.ts'
+import type { Caller, KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { type BudgetWaits, createBudgetWaits } from './budget-waits.ts'
@@ -15,7 +16,8 @@ import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } fro
 import { isAlone } from './nodes.ts'
 import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
 import { createOwnHolds, type OwnHolds } from './own-holds.ts'
-import type { Period } from './periods.ts'
+import { type Period, periodsAt, spanAt } from './periods.ts'
+import { lessOveruse, type PlanBudget, type PlanBudgets, type PlanPeriod } from './plan-budgets.ts'
 import { usageProblem } from './problems.ts'
 import { storableModel, type UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
@@ -24,6 +26,8 @@ export type ReserveCall = {
   userId: string
   keyId: string | null
   tier: string
+  /** What payments bought of the plan's allowance. */
+  slices: Caller['slices']
   /** The key's own budgets. */
   budget?: KeyBudget | null | undefined
   /** A fair guess at the prompt's tokens, rather too many. */
@@ -44,8 +48,17 @@ export type ReserveCall = {
   call?: Omit<OpenCallTerms, 'startedAt'>
 }
 
-/** `completionTokens` is what the answer may take; less than asked for where a budget ends. `at`: the days that it counts in. */
-export type Reservation = { completionTokens: number; at: Instant; granted: Granted | null; open: OpenHandle | null }
+/**
+ * `completionTokens` is what the answer may take; less than asked for where a budget ends. `at` and `plan`: the days and the plan's budget
+ * that it counts in.
+ */
+export type Reservation = {
+  completionTokens: number
+  at: Instant
+  plan: PlanBudget
+  granted: Granted | null
+  open: OpenHandle | null
+}
 
 export type Ledger = {
   /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
@@ -61,13 +74,7 @@ export type Ledger = {
   close(): Promise<void>
 }
 
-/** Null: no limit in this unit. */
-export type PlanBudget = { tokens: number | null; nanos: number | null }
-
-export type LedgerNeeds = {
-  /** What a plan's users may use in a month. */
-  planBudget(tier: string): PlanBudget
-}
+export type LedgerNeeds = { planBudget: PlanBudgets }
 
 /** How long a call waits for others of the same budget to end before it is refused. */
 const WAIT_MS = 30_000
@@ -104,11 +111,17 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     () => [{ labels: {}, value: Number(spool.isFailing()) }],
   )
 
-  const opened = ({ userId, keyId, promptTokens, call }: ReserveCall, startedAt: Instant): OpenHandle | null =>
-    call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call, startedAt })
+  const opened = ({ userId, keyId, promptTokens, call }: ReserveCall, plan: PlanBudget, startedAt: Instant) => {
+    if (call === undefined) return null
+    const { name, end, nanos } = plan
+    return openCalls.open({ userId, keyId, promptTokens, ...call, plan: { name, end, nanos }, startedAt })
+  }
 
   /** Tried at once, then after pauses; what the database does not take goes to the spool. */
-  const settleEntry = async (granted: Granted | null, record: UsageRecord | null, open: OpenHandle | null) => {
+  const settleEntry = async (
+    { granted, open, plan }: Pick<Reservation, 'granted' | 'open'> & { plan: PlanPeriod | null },
+    record: UsageRecord | null,
+  ) => {
     const note = open === null ? null : openCalls.close(open)
     if (ownHolds !== null && record === null && note === null) {
       // Nothing of it stands in a row.
@@ -119,12 +132,11 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     if (note !== null && !spool.isFailing()) await note.noting
     // Known before the first try: whether one that broke off was committed cannot be told, and it is booked once.
     const id = note?.id ?? nextId(record?.startedAt ?? clock.now())
-    const allowanceNanos = record === null ? null : needs.planBudget(record.tier).nanos
     const settled = {
       kind: 'settle' as const,
       id,
       record,
-      allowanceNanos,
+      plan: record && plan && { name: plan.name, end: plan.end, nanos: plan.nanos },
       note: note && { userId: note.userId, id },
       // What is held in memory stands in no row.
       granted: ownHolds === null ? granted : null,
@@ -156,23 +168,26 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     }
   }
 
-  const reserved = (call: ReserveCall, granted: Granted): Reservation => {
+  const reserved = (call: ReserveCall, plan: PlanBudget, granted: Granted): Reservation => {
     const { completionTokens, at } = granted
-    return { completionTokens, at, granted, open: opened(call, at) }
+    return { completionTokens, at, plan, granted, open: opened(call, plan, at) }
   }
 
   /** Waits for other calls of a budget while it is short. */
-  const reserve = async (call: ReserveCall, limits: BudgetLimit[]): Promise<Reservation> => {
+  const reserve = async (call: ReserveCall): Promise<Reservation> => {
     const { userId, isTrial, signal } = call
     const until = performance.now() + WAIT_MS
     while (true) {
-      const answer = await claimed(claimOf(call, limits, clock.now()))
+      const at = clock.now()
+      const run: Run = (query) => db.executeQuery(query)
+      const plan = await lessOveruse({ db, run }, userId, needs.planBudget(call, at))
+      const answer = await claimed(claimOf(call, limitsOf(plan, call, at), at))
       if (answer === null) throw new Error('a claim was not answered')
       if (signal?.aborted) {
-        if (answer.is === 'granted') await settleEntry(answer.granted, null, null)
+        if (answer.is === 'granted') await settleEntry({ granted: answer.granted, open: null, plan }, null)
         throw signal.reason
       }
-      if (answer.is === 'granted') return reserved(call, answer.granted)
+      if (answer.is === 'granted') return reserved(call, plan, answer.granted)
       const budget = waitName(userId, answer.scope)
       if (answer.is === 'exhausted') {
         if (!isTrial) waits.wakeAll(budget)
@@ -186,19 +201,20 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   return {
     reserve(call) {
       const { completionTokens, signal } = call
-      const limits = limitsOf(needs, call)
       const at = clock.now()
+      const plan = needs.planBudget(call, at)
+      const limits = limitsOf(plan, call, at)
       if (limits.length === 0) {
-        return Promise.resolve({ completionTokens, at, granted: null, open: opened(call, at) })
+        return Promise.resolve({ completionTokens, at, plan, granted: null, open: opened(call, plan, at) })
       }
-      const isReady = ownHolds !== null && !spool.isFailing() && !signal?.aborted
+      const isReady = ownHolds !== null && !spool.isFailing() && !signal?.aborted && plan.earlier.length === 0
       const granted = isReady ? ownHolds.reserveAtOnce(claimOf(call, limits, at)) : null
-      return granted === null ? reserve(call, limits) : Promise.resolve(reserved(call, granted))
+      return granted === null ? reserve(call) : Promise.resolve(reserved(call, plan, granted))
     },
     settle: (reservation, record) =>
-      settleEntry(reservation?.granted ?? null, storable(record), reservation?.open ?? null),
-    async release({ granted, open }) {
-      if (granted || open) await settleEntry(granted, null, open)
+      settleEntry(reservation ?? { granted: null, open: null, plan: null }, storable(record)),
+    async release(reservation) {
+      if (reservation.granted || reservation.open) await settleEntry(reservation, null)
     },
     heldNanos: (userId, scope, period) => ownHolds?.heldOf(userId, scope, period).nanos ?? 0,
     start: spool.start,
@@ -279,24 +295,29 @@ function exhausted({ scope, period, unit }: Extract<BudgetAnswer, { is: 'exhaust
   const headers = { 'x-should-retry': 'false' }
   if (unit === 'tokens') return usageProblem('token_budget_exhausted', { headers })
   if (scope === '') return usageProblem('budget_exhausted', { headers })
-  return usageProblem('key_budget_exhausted', { period: ADVERBS[period] }, { headers })
+  return usageProblem('key_budget_exhausted', { period: ADVERBS[period ?? 'month'] }, { headers })
 }
 
-function limitsOf(needs: LedgerNeeds, { tier, keyId, budget, promptNanos, tokenNanos }: ReserveCall): BudgetLimit[] {
+function limitsOf(
+  plan: PlanBudget,
+  { keyId, budget, promptNanos, tokenNanos }: ReserveCall,
+  at: Instant,
+): BudgetLimit[] {
   const limits: BudgetLimit[] = []
   // What costs nothing is refused by no price.
   const isFree = promptNanos === 0 && tokenNanos === 0
-  const add = (scope: string, period: Period, tokens: number | null, dollars: number | null) => {
+  const add = ({ tokens, nanos: dollars, ...limit }: BudgetLimit) => {
     const nanos = isFree ? null : dollars
-    if (tokens !== null || nanos !== null) limits.push({ scope, period, tokens, nanos })
+    if (tokens !== null || nanos !== null) limits.push({ ...limit, tokens, nanos })
   }
-  const plan = needs.planBudget(tier)
-  add('', 'month', plan.tokens, plan.nanos)
+  const { name, end, tokens, nanos } = plan
+  add({ scope: '', period: plan.isPaid ? null : 'month', name, end, tokens, nanos })
   if (keyId === null || !budget) return limits
   const { monthlyTokens, dollars } = budget
+  const ofKey = (period: Period) => ({ scope: keyId, period, name: periodsAt(at)[period], end: spanAt(period, at).end })
   const isMonthly = dollars?.period === 'month'
-  add(keyId, 'month', monthlyTokens, isMonthly ? dollars.limitNanos : null)
-  if (dollars !== null && !isMonthly) add(keyId, dollars.period, null, dollars.limitNanos)
+  add({ ...ofKey('month'), tokens: monthlyTokens, nanos: isMonthly ? dollars.limitNanos : null })
+  if (dollars !== null && !isMonthly) add({ ...ofKey(dollars.period), tokens: null, nanos: dollars.limitNanos })
   return limits
 }
 

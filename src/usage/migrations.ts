@@ -1,36 +1,37 @@
 import type { Migration } from '#platform/db/migrate.ts'
 
+// Most rows of a database are usage_records. Their columns stand from the widest fixed type to the narrowest, then the texts:
+// PostgreSQL aligns each, and fills the gaps with nothing.
 export const usageMigrations: Migration[] = [
   {
     id: 'usage/001-ledger',
     sql: `
       create table usage_records (
-        user_id {id} not null,
-        id {id} not null,
-        day text not null,
-        key_id text not null,
-        tier text not null,
-        route text not null,
-        vendor text not null,
-        model text not null,
         prompt_tokens {bigint} not null,
         completion_tokens {bigint} not null,
         cached_tokens {bigint} not null,
         reasoning_tokens {bigint} not null,
         cost_nanos {bigint} not null,
-        latency_ms {bigint} not null,
-        first_token_ms {bigint},
-        attempts {bigint} not null,
+        created_at {timestamp} not null,
+        latency_ms integer not null,
+        first_token_ms integer,
+        attempts smallint not null,
+        status smallint not null,
+        is_estimated {boolean} not null,
+        user_id {id} not null,
+        id {id} not null,
+        key_id text not null,
+        tier text not null,
+        route text not null,
+        vendor text not null,
+        model text not null,
         tried text not null,
         outcome text not null,
-        status {bigint} not null,
         error_code text,
         request_id text,
         vendor_request_id text,
         end_user text not null,
         labels text not null,
-        is_estimated {boolean} not null,
-        created_at {timestamp} not null,
         primary key (user_id, id)
       );
       create index usage_records_by_time on usage_records (created_at);
@@ -95,6 +96,7 @@ export const usageMigrations: Migration[] = [
       create table usage_alerts (
         user_id {id} not null,
         period text not null,
+        renews_at {timestamp} not null,
         percent {bigint} not null,
         limit_nanos {bigint} not null,
         used_nanos {bigint} not null,
@@ -139,6 +141,7 @@ export const usageMigrations: Migration[] = [
         request_id text,
         end_user text not null,
         labels text not null,
+        plan_json {json} not null,
         started_at {timestamp} not null,
         primary key (user_id, id)
       );

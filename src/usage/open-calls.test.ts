@@ -31,6 +31,7 @@ function aCall(): OpenCall {
   return {
     ...{ userId: 'ada', keyId: null, tier: 'pro', route: '/v1/chat/completions', vendor: 'openai', model: 'm' },
     ...{ promptTokens: 1, costUsd: 0, requestId: null, endUser: '', labels: '', startedAt: '2026-11-20T09:00:00.000Z' },
+    plan: { name: '2026-11-01/month', end: '2026-12-01T00:00:00.000Z', nanos: null },
     // Never asked; it holds on to them.
     soFar: () => hanging && null,
   }

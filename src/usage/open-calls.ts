@@ -8,6 +8,7 @@ import { commitAsync } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
+import type { PlanPeriod } from './plan-budgets.ts'
 import { nanosOf, storableModel, type UsageRecord } from './record.ts'
 import { settleBudgets } from './settlements.ts'
 import { isRecorded, recordQueries } from './store.ts'
@@ -31,6 +32,8 @@ export type OpenCall = Pick<
   | 'labels'
   | 'startedAt'
 > & {
+  /** The plan's budget that it counts in. */
+  plan: PlanPeriod
   /** What it will have used a second from now, as far as can be told; null while nothing was said. Asked once a second. */
   soFar?(): SoFar | null
 }
@@ -39,7 +42,7 @@ export type SoFar = Pick<
   'vendor' | 'model' | 'promptTokens' | 'completionTokens' | 'cachedTokens' | 'costUsd'
 >
 /** What the call itself tells; who makes it and what its prompt may take is told with its reservation. */
-export type OpenCallTerms = Omit<OpenCall, 'userId' | 'keyId' | 'promptTokens'>
+export type OpenCallTerms = Omit<OpenCall, 'userId' | 'keyId' | 'promptTokens' | 'plan'>
 
 type Entry = {
   call: OpenCall
@@ -206,6 +209,7 @@ function rowOf(nodeId: string, id: string, call: OpenCall, noted: Noted) {
     request_id: call.requestId,
     end_user: call.endUser,
     labels: call.labels,
+    plan_json: call.plan,
     started_at: call.startedAt,
   }
 }
@@ -256,6 +260,6 @@ export async function recordOrphans(tx: Db, deadNodeId: string, seenAt: Instant)
   await settleBudgets(
     { db: tx, run: (query) => tx.executeQuery(query) },
     deadNodeId,
-    records.map((record) => ({ granted: null, record })),
+    records.map((record, index) => ({ granted: null, record, plan: rows[index]?.plan_json ?? null })),
   )
 }

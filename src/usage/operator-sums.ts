@@ -51,6 +51,23 @@ export async function sumAllUsage(
   return rows.map((row) => numbered(row.key, row))
 }
 
+export type ModelSum = OperatorSum & { vendor: string; model: string }
+
+/** What each vendor's model was used for, the dearest first; at most `limit`. */
+export async function sumModelsUsage(db: Db, { from, to }: Span, limit: number): Promise<ModelSum[]> {
+  const rows = await db
+    .selectFrom('usage_totals')
+    .select(['vendor', 'model', ...SUMS])
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .groupBy(['vendor', 'model'])
+    .having(sql<boolean>`sum(requests) > 0`)
+    .orderBy(sql`sum(cost_nanos) desc, vendor, model`)
+    .limit(limit)
+    .execute()
+  return rows.map(({ vendor, model, ...row }) => ({ vendor, model, ...numbered(model, row) }))
+}
+
 /**
  * What each user used, the dearest first. `among`: those alone, where there are too many to add all up; what is said of each is exact.
  */
@@ -150,7 +167,7 @@ export async function sampleCalls(
   const parts = Array.from({ length: slices }, (_, slice) => callsBetween(at(slice), at(slice + 1), groupBy, limit))
   const { rows } = await sql<Sampled>`${sql.join(parts, sql` union all `)}`.execute(db)
   const timed = groupBy === 'outcome' ? rows : rows.filter(({ outcome }) => outcome === 'ok')
-  const byKey = Map.groupBy(timed, ({ key }) => key)
+  const byKey = Map.groupBy(timed, ({ key }) => (groupBy === 'day' ? key.slice(0, 10) : key))
   return {
     isSampled,
     ofAll: durationsOf(timed),
@@ -169,8 +186,9 @@ type Sampled = {
 }
 
 function callsBetween(from: string, before: string, groupBy: OperatorGrouping, limit: number): RawBuilder<Sampled> {
+  const column = groupBy === 'day' ? 'created_at' : COLUMNS[groupBy]
   return sql`select * from (
-    select ${sql.ref(COLUMNS[groupBy])} as "key", user_id, outcome, cost_nanos, latency_ms, first_token_ms from usage_records
+    select ${sql.ref(column)} as "key", user_id, outcome, cost_nanos, latency_ms, first_token_ms from usage_records
     where created_at >= ${from} and created_at < ${before} order by created_at limit ${sql.lit(limit)}) as part`
 }
 

@@ -95,7 +95,7 @@ const OPEN = 5
 const TERMS = { route: '/test', vendor: 'openai', model: MODEL, requestId: null, endUser: '', labels: '' }
 
 const callOf = (keyId: string): ReserveCall => ({
-  ...{ userId: 'ada', keyId, tier: 'pro', promptTokens: 10, completionTokens: 90 },
+  ...{ userId: 'ada', keyId, tier: 'pro', slices: null, promptTokens: 10, completionTokens: 90 },
   ...{ promptNanos: PROMPT, tokenNanos: (HELD - PROMPT) / 90 },
   call: { ...TERMS, tier: 'pro', costUsd: PROMPT / 1e9 },
 })

@@ -22,8 +22,7 @@ import {
   type Refusal,
   refusalOf,
 } from './budgets.ts'
-import { periodsAt } from './periods.ts'
-import { type Counted, periodsOf } from './settlements.ts'
+import type { Counted } from './settlements.ts'
 
 export type OwnHolds = {
   /** Without a turn of the queue; null where `reserve` has more to do or to say. */
@@ -61,11 +60,9 @@ export function createOwnHolds(db: Db): OwnHolds {
   /** @returns the limit whose period nobody has claimed from, which is to be opened first. */
   const takeNow = (claim: BudgetClaim, amounts: Amounts): { refusal: Refusal | null } | { unopened: BudgetLimit } => {
     const { userId, limits } = claim
-    const periods = periodsAt(claim.at)
     const nowMs = performance.now()
     for (const limit of limits) {
-      const period = periods[limit.period]
-      const name = nameOf(userId, limit.scope, period)
+      const name = nameOf(userId, limit.scope, limit.name)
       const { tokens, nanos } = held.get(name) ?? NOTHING
       const fits = (known: Amounts) =>
         known.tokens + tokens + amounts.tokens <= (limit.tokens ?? NO_LIMIT) &&
@@ -73,7 +70,7 @@ export function createOwnHolds(db: Db): OwnHolds {
       const known = used.get(name)
       if (known !== undefined && known.untilMs > nowMs && fits(known)) continue
       // Nobody is refused on a remembered figure.
-      const row = readUsed(db, userId, limit.scope, period) as Used | undefined
+      const row = readUsed(db, userId, limit.scope, limit.name) as Used | undefined
       if (row === undefined) return { unopened: limit }
       const read = { tokens: row.used_tokens, nanos: row.used_nanos, untilMs: nowMs + USED_MS }
       if (used.size >= USED_MAX) used.clear()
@@ -82,7 +79,7 @@ export function createOwnHolds(db: Db): OwnHolds {
         return { refusal: refusalOf(claim, limit, { ...row, reserved_tokens: tokens, reserved_nanos: nanos }) }
       }
     }
-    for (const { scope, period } of limits) change(userId, scope, periods[period], amounts, 1)
+    for (const { scope, name } of limits) change(userId, scope, name, amounts, 1)
     return { refusal: null }
   }
 
@@ -108,13 +105,12 @@ export function createOwnHolds(db: Db): OwnHolds {
     },
     reserve: (claim) =>
       claimOne(claim, take, (refusal) => commitAsync(db, (run) => alertOfRefusal({ db, run }, claim, refusal))),
-    release({ userId, at, budgets, tokens, nanos }) {
-      const periods = periodsAt(at)
-      for (const { scope, period } of budgets) change(userId, scope, periods[period], { tokens, nanos }, -1)
+    release({ userId, budgets, tokens, nanos }) {
+      for (const { scope, name } of budgets) change(userId, scope, name, { tokens, nanos }, -1)
     },
     counted(changes) {
       for (const change of changes) {
-        for (const period of periodsOf(change)) {
+        for (const period of change.names) {
           const known = used.get(nameOf(change.userId, change.scope, period))
           if (known === undefined) continue
           known.tokens += change.usedTokens

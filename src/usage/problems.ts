@@ -6,14 +6,17 @@ export const usageProblem = Problem.define({
     429,
     'Monthly budget exhausted',
     {
-      advice: '`GET /api/usage/allowance` tells when it begins anew (UTC); or have the plan’s allowance raised.',
+      advice: '`GET /api/usage/allowance` tells when it renews; or have the plan’s allowance raised.',
       alias: 'insufficient_quota',
     },
   ],
   token_budget_exhausted: [
     429,
     'Monthly token budget exhausted',
-    { advice: 'Wait for the next month (UTC), or have the budget raised.', alias: 'insufficient_quota' },
+    {
+      advice: '`GET /api/usage/allowance` tells when it renews; or have the budget raised.',
+      alias: 'insufficient_quota',
+    },
   ],
   key_budget_exhausted: [
     429,

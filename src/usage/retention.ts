@@ -20,8 +20,9 @@ export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
       ...{ ...kept, what: 'sums of everybody’s days', table: 'usage_totals', at: 'day', isText: true },
       key: ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'],
     }),
-    past('usage_budgets', 'budgets of past months', ['user_id', 'scope', 'period']),
-    past('usage_alerts', 'alerts of past months', ['user_id', 'period', 'percent', 'limit_nanos']),
+    // A slice's use counts for as long as its payment may be taken back.
+    past('usage_budgets', 'budgets of past periods', 400, ['user_id', 'scope', 'period']),
+    past('usage_alerts', 'alerts of past periods', 62, ['user_id', 'period', 'percent', 'limit_nanos']),
   ]
 }
 
@@ -29,7 +30,8 @@ export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
 function past<T extends 'usage_budgets' | 'usage_alerts'>(
   table: T,
   what: string,
+  days: number,
   key: readonly (keyof Tables[T] & string)[],
 ): Aged {
-  return byAge({ what, days: 62, setting: null, table, key, at: 'period' as keyof Tables[T] & string, isText: true })
+  return byAge({ what, days, setting: null, table, key, at: 'period' as keyof Tables[T] & string, isText: true })
 }

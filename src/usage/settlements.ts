@@ -6,7 +6,8 @@ import type { Db } from '#platform/db/db.ts'
 import { alertOfUse, needsLook, type Watched } from './alerts.ts'
 import type { BudgetTx, Granted } from './budgets.ts'
 import { compiledQueries } from './compiled.ts'
-import { type Period, periodsAt } from './periods.ts'
+import { periodsAt } from './periods.ts'
+import type { PlanPeriod } from './plan-budgets.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
 import { giveBackOwn } from './shared-holds.ts'
 
@@ -18,8 +19,8 @@ export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settl
   for (const change of changes) {
     const isFreed = change.freedTokens > 0 || change.freedNanos > 0
     if (isFreed) {
-      const { userId, scope, at, period, freedTokens, freedNanos } = change
-      const held = { userId, scope, period: periodsAt(at)[period ?? 'month'], tokens: freedTokens, nanos: freedNanos }
+      const { userId, scope, names, freedTokens, freedNanos } = change
+      const held = { userId, scope, period: names[0] ?? '', tokens: freedTokens, nanos: freedNanos }
       const freed = await giveBackOwn(tx, nodeId, held)
       change.freedTokens = freed.tokens
       change.freedNanos = freed.nanos
@@ -27,67 +28,63 @@ export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settl
     if (changesNothing(change)) continue
     const { rows } = await tx.run(settleOf(tx.db, change))
     const [budget] = rows as Watched[]
-    const { userId, at, allowanceNanos } = change
-    if (budget !== undefined && allowanceNanos !== null) await alertOfUse(tx, { userId, at, allowanceNanos }, budget)
+    const { userId, at, plan } = change
+    if (budget !== undefined && plan?.nanos != null)
+      await alertOfUse(tx, { userId, at, ...plan, nanos: plan.nanos }, budget)
   }
   return changes
 }
 
 /** What was used, and in which budgets of a scope it counts, as far as they are open. */
-export type Counted = Pick<Change, 'userId' | 'scope' | 'at' | 'period' | 'usedTokens' | 'usedNanos'>
+export type Counted = Pick<Change, 'userId' | 'scope' | 'names' | 'usedTokens' | 'usedNanos'>
 
-/** By their names. */
-export function periodsOf({ at, period }: Pick<Counted, 'at' | 'period'>): readonly string[] {
-  const { day, week, month } = periodsAt(at)
-  return period === null ? [day, week, month] : [periodsAt(at)[period]]
-}
+/** Without `plan` the call counts in its calendar month. */
+export type Settlement = { granted: Granted | null; record: UsageRecord | null; plan?: PlanPeriod | null }
 
-/** `allowanceNanos`: what the plan of the record's user has in a month; null or left out: no limit. */
-export type Settlement = { granted: Granted | null; record: UsageRecord | null; allowanceNanos?: number | null }
-
-/** `period`: the one that is changed; of a key's use, which may be limited in any of them, null. */
+/** `names`: of the periods that are changed. */
 type Change = {
   userId: string
   scope: string
   at: Instant
-  period: Period | null
+  names: readonly string[]
   usedTokens: number
   usedNanos: number
   freedTokens: number
   freedNanos: number
-  /** Of the user's own budget, where their plan has a limit in dollars. */
-  allowanceNanos: number | null
+  /** Of the user's own budget. */
+  plan: PlanPeriod | null
 }
 
 /** Sorted, so that two nodes lock rows in one order. */
 function changesOf(settled: Settlement[]): Change[] {
   const changes = new Map<string, Change>()
-  const changeOf = (userId: string, scope: string, at: Instant, period: Period | null) => {
-    const name = `${userId}|${scope}|${period === null ? at.slice(0, 10) : periodsAt(at)[period]}`
-    let change = changes.get(name)
+  const changeOf = (userId: string, scope: string, at: Instant, names: readonly string[]) => {
+    const key = `${userId}|${scope}|${names.join()}`
+    let change = changes.get(key)
     if (change === undefined) {
-      const none = { usedTokens: 0, usedNanos: 0, freedTokens: 0, freedNanos: 0, allowanceNanos: null }
-      change = { userId, scope, at, period, ...none }
-      changes.set(name, change)
+      const none = { usedTokens: 0, usedNanos: 0, freedTokens: 0, freedNanos: 0, plan: null }
+      change = { userId, scope, at, names, ...none }
+      changes.set(key, change)
     }
     return change
   }
-  for (const { granted: grant, record, allowanceNanos = null } of settled) {
+  for (const { granted: grant, record, plan = null } of settled) {
     if (record) {
       const tokens = record.promptTokens + record.completionTokens
-      // Plans' budgets are monthly.
-      const own = changeOf(record.userId, '', record.startedAt, 'month')
-      own.allowanceNanos = allowanceNanos
+      const { day, week, month } = periodsAt(record.startedAt)
+      const own = changeOf(record.userId, '', record.startedAt, [plan?.name ?? month])
+      own.plan = plan
       const all = [own]
-      if (record.keyId !== null) all.push(changeOf(record.userId, record.keyId, record.startedAt, null))
+      // A key's use may be limited by any of them.
+      if (record.keyId !== null) all.push(changeOf(record.userId, record.keyId, record.startedAt, [day, week, month]))
       for (const change of all) {
         change.usedTokens += tokens
         change.usedNanos += nanosOf(record.costUsd)
       }
     }
     if (!grant) continue
-    for (const { scope, period } of grant.budgets) {
-      const change = changeOf(grant.userId, scope, grant.at, period)
+    for (const { scope, name } of grant.budgets) {
+      const change = changeOf(grant.userId, scope, grant.at, [name])
       change.freedTokens += grant.tokens
       change.freedNanos += grant.nanos
     }
@@ -107,11 +104,9 @@ function changesNothing({ usedTokens, usedNanos, freedTokens, freedNanos }: Chan
 }
 
 /** Gives the row back where an alert may be due. */
-function settleOf(db: Db, { userId, scope, at, period, ...change }: Change): CompiledQuery {
-  const { usedTokens, usedNanos, freedTokens, freedNanos } = change
-  const isWatched =
-    change.allowanceNanos !== null && usedNanos > 0 && needsLook(userId, change.allowanceNanos, usedNanos)
-  const names = periodsOf({ at, period })
+function settleOf(db: Db, { userId, scope, names, ...change }: Change): CompiledQuery {
+  const { usedTokens, usedNanos, freedTokens, freedNanos, plan } = change
+  const isWatched = plan?.nanos != null && usedNanos > 0 && needsLook(userId, plan.nanos, usedNanos)
   const parameters = [usedTokens, usedNanos, freedTokens, freedNanos, userId, scope, ...names]
   return compiled(db, `settle:${names.length}${isWatched ? ':watched' : ''}`, parameters, () => {
     const query = db

@@ -22,7 +22,6 @@ import {
   refusalOf,
 } from './budgets.ts'
 import { compiledQueries } from './compiled.ts'
-import { periodsAt } from './periods.ts'
 
 const compiled = compiledQueries()
 
@@ -62,8 +61,8 @@ type Group = { first: BudgetClaim; entries: { index: number; claim: BudgetClaim 
 function groupsOf(claims: BudgetClaim[]): Group[] {
   const groups = new Map<string, Group>()
   claims.forEach((claim, index) => {
-    let name = `${claim.userId}|${claim.at.slice(0, 10)}`
-    for (const { scope, period, tokens, nanos } of claim.limits) name += `|${scope}/${period}:${tokens}:${nanos}`
+    let name = claim.userId
+    for (const { scope, name: period, tokens, nanos } of claim.limits) name += `|${scope}/${period}:${tokens}:${nanos}`
     const group = groups.get(name)
     if (group === undefined) groups.set(name, { first: claim, entries: [{ index, claim }] })
     else group.entries.push({ index, claim })
@@ -98,7 +97,7 @@ async function takeTogether(tx: BudgetTx, nodeId: string, groups: Group[]): Prom
     const { first } = group
     const [limit] = first.limits
     if (limit === undefined) continue
-    const row = { user_id: first.userId, scope: limit.scope, period: periodsAt(first.at)[limit.period] }
+    const row = { user_id: first.userId, scope: limit.scope, period: limit.name }
     const name = nameOf(row)
     if (asked.has(name)) continue
     asked.set(name, group)
@@ -176,18 +175,17 @@ function reserveOne(tx: BudgetTx, nodeId: string, claim: BudgetClaim): Promise<B
  * @returns null when taken, else what the first budget that refused looked like.
  */
 async function take(tx: BudgetTx, nodeId: string, claim: BudgetClaim, amounts: Amounts): Promise<Refusal | null> {
-  const { userId, at, limits } = claim
-  const periods = periodsAt(at)
+  const { userId, limits } = claim
   for (const [index, limit] of limits.entries()) {
     const refusal = await takeOne(tx, claim, limit, amounts)
     if (refusal === null) continue
-    for (const { scope, period } of limits.slice(0, index)) {
-      await tx.run(giveBackOf(tx.db, { userId, scope, period: periods[period], ...amounts }))
+    for (const { scope, name } of limits.slice(0, index)) {
+      await tx.run(giveBackOf(tx.db, { userId, scope, period: name, ...amounts }))
     }
     return refusal
   }
-  for (const { scope, period } of limits) {
-    const row = { node_id: nodeId, user_id: userId, scope, period: periods[period], ...amounts }
+  for (const { scope, name } of limits) {
+    const row = { node_id: nodeId, user_id: userId, scope, period: name, ...amounts }
     await tx.run(ownOf(tx.db, row))
   }
   return null
@@ -200,7 +198,7 @@ async function takeOne(
   limit: BudgetLimit,
   amounts: Amounts,
 ): Promise<Refusal | null> {
-  const query = takeOf(tx.db, claim.userId, limit.scope, periodsAt(claim.at)[limit.period], limit, amounts)
+  const query = takeOf(tx.db, claim.userId, limit.scope, limit.name, limit, amounts)
   if (hasChanged(await tx.run(query))) return null
   const row = await readBudget(tx, claim, limit)
   if (row !== null) return refusalOf(claim, limit, row)
@@ -213,7 +211,7 @@ async function takeOne(
 
 /** Locked, so that what is decided on it holds. */
 async function readBudget({ db, run }: BudgetTx, claim: BudgetClaim, limit: BudgetLimit): Promise<Budget | null> {
-  const parameters = [claim.userId, limit.scope, periodsAt(claim.at)[limit.period]] as const
+  const parameters = [claim.userId, limit.scope, limit.name] as const
   const [userId, scope, period] = parameters
   const query = compiled(db, 'read', [...parameters], () =>
     forUpdate(

@@ -101,7 +101,6 @@ function rowOf(record: UsageRecord, id: string) {
   return {
     user_id: record.userId,
     id,
-    day: record.startedAt.slice(0, 10),
     key_id: keyOf(record),
     tier: record.tier,
     route: record.route,
@@ -112,8 +111,8 @@ function rowOf(record: UsageRecord, id: string) {
     cached_tokens: record.cachedTokens,
     reasoning_tokens: record.reasoningTokens,
     cost_nanos: nanosOf(record.costUsd),
-    latency_ms: Math.round(record.latencyMs),
-    first_token_ms: record.firstTokenMs === null ? null : Math.round(record.firstTokenMs),
+    latency_ms: storableMs(record.latencyMs),
+    first_token_ms: record.firstTokenMs === null ? null : storableMs(record.firstTokenMs),
     attempts: record.attempts,
     tried: record.tried,
     outcome: record.outcome,
@@ -127,6 +126,9 @@ function rowOf(record: UsageRecord, id: string) {
     created_at: record.startedAt,
   }
 }
+
+/** A call that a process left may be found weeks later: PostgreSQL's `integer` ends at 24 days. */
+const storableMs = (ms: number) => Math.min(Math.round(ms), 2 ** 31 - 1)
 
 /** Sorted, so that two nodes lock rows in one order. */
 function daySums(records: UsageRecord[]): UsageDaysTable[] {

@@ -4,7 +4,6 @@ import type { UsageOutcome } from './record.ts'
 type UsageRecordsTable = {
   user_id: string
   id: string
-  day: string
   key_id: string
   tier: string
   route: string
@@ -48,7 +47,10 @@ type UsageDaysTable = {
   cost_nanos: number
 }
 
-/** What a budget is compared with. `scope` is '' for the user, or the id of a key; `period` as `2026-11-16/week`. */
+/**
+ * What a budget is compared with. `scope` is '' for the user, or the id of a key; `period` as `2026-11-16/week`, and of a slice that was
+ * paid for `2026-11-16T09:30:00.000Z/slice`.
+ */
 type UsageBudgetsTable = {
   user_id: string
   scope: string
@@ -63,10 +65,11 @@ type UsageBudgetsTable = {
   alerted_limit_nanos: number
 }
 
-/** That so much of a plan's dollars is used, once for a month and an amount of them. */
+/** That so much of a plan's dollars is used, once for a period and an amount of them. */
 type UsageAlertsTable = {
   user_id: string
   period: string
+  renews_at: string
   percent: number
   limit_nanos: number
   used_nanos: number
@@ -102,6 +105,8 @@ type UsageOpenCallsTable = {
   request_id: string | null
   end_user: string
   labels: string
+  /** The plan's budget that it counts in. */
+  plan_json: { name: string; end: string; nanos: number | null }
   started_at: string
 }
 

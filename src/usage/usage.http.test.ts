@@ -162,6 +162,7 @@ test('a thousand claims at once take what a budget holds, to the last token', as
         userId,
         keyId: null,
         tier: 'pro',
+        slices: null,
         promptTokens: 10,
         completionTokens: 90,
         promptNanos: 0,
@@ -302,7 +303,7 @@ test('what a node reserves after it was taken for dead is given back, in whateve
   t.after(() => node.close())
   const reserve = (completionTokens: number) =>
     node.ledger.reserve({
-      ...{ userId: ada.userId, keyId: null, tier: 'pro', promptTokens: 1, promptNanos: 7, tokenNanos: 2 },
+      ...{ userId: ada.userId, keyId: null, tier: 'pro', slices: null, promptTokens: 1, promptNanos: 7, tokenNanos: 2 },
       completionTokens,
     })
   const reserved = async () => {

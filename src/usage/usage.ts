@@ -7,18 +7,16 @@ import { startAlerts, type TellOwner } from './alerts.ts'
 import { allowanceRoute, type KeyAllowance, keyUse } from './allowance.ts'
 import { callRoutes } from './calls-routes.ts'
 import { timeOrderedIds } from './ids.ts'
-import { createLedger, type PlanBudget } from './ledger.ts'
+import { createLedger } from './ledger.ts'
 import { watchNodes } from './nodes.ts'
 import { createOpenCalls, recordOrphans } from './open-calls.ts'
 import type { Period } from './periods.ts'
+import { createPlanBudgets } from './plan-budgets.ts'
 import { usageProblem } from './problems.ts'
-import { nanosOf } from './record.ts'
 import { usageRoutes } from './routes.ts'
 import { eraseBudgets, eraseCallsSlice, listRecords } from './store.ts'
 
 export type Usage = ReturnType<typeof createUsage>
-
-const NO_BUDGET: PlanBudget = { tokens: null, nanos: null }
 
 /** `keyBudgets`: the user's live keys that have a budget in dollars. `tellOwner`: sends the letter of an alert. */
 export type UsageNeeds = { keyBudgets(userId: string): Promise<KeyAllowance[]>; tellOwner: TellOwner }
@@ -27,16 +25,9 @@ export function createUsage(
   platform: Pick<Platform, 'config' | 'db' | 'clock' | 'log' | 'metrics'>,
   { keyBudgets, tellOwner }: UsageNeeds,
 ) {
-  const { budgets, catalogue } = platform.config
   const nodeId = randomUUID()
   const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds())
-  const planBudgets = new Map(
-    catalogue.plans.map(({ tier, allowanceUsd }) => [
-      tier,
-      { tokens: budgets.get(tier) ?? null, nanos: allowanceUsd === null ? null : nanosOf(allowanceUsd) },
-    ]),
-  )
-  const planBudget = (tier: string) => planBudgets.get(tier) ?? NO_BUDGET
+  const planBudget = createPlanBudgets(platform.config)
   const ledger = createLedger(platform, { planBudget }, nodeId, openCalls)
   let stopAlerts = () => {}
   const nodes = watchNodes(platform, nodeId, recordOrphans)

@@ -160,7 +160,10 @@ const appPages = [
   createRoute({
     getParentRoute: () => appLayout,
     path: '/documents/$id',
-    validateSearch: (search): { chunk?: number | undefined } => ({ chunk: within(search.chunk, 0, 1_000_000_000) }),
+    validateSearch: (search): { chunk?: number | undefined; page?: number | undefined } => ({
+      chunk: within(search.chunk, 0, 1_000_000_000),
+      page: within(search.page, 1, 1_000_000),
+    }),
     component: page(() => import('./documents/document-page.tsx'), 'DocumentPage'),
   }),
   createRoute({

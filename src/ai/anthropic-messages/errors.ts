@@ -21,6 +21,10 @@ export function anthropicError(problem: Problem) {
       // Claude Code shortens its conversation on these words.
       message: problem.code === CONTEXT_EXCEEDED ? `prompt is too long: ${message}` : message,
       code: problem.code,
+      // Anthropic's SDKs then send the whole conversation instead.
+      ...(problem.extra.param === 'thread'
+        ? { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } }
+        : {}),
     },
   }
 }

@@ -15,7 +15,7 @@ import { anthropicError } from './errors.ts'
 
 type Json = Record<string, unknown>
 
-export function messageBody({ answer, model, usage, costUsd, isNative }: Completion): Json {
+export function messageBody({ answer, model, usage, costUsd, isNative, stopSequence }: Completion): Json {
   if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
   return {
     id: newId('msg_'),
@@ -27,8 +27,7 @@ export function messageBody({ answer, model, usage, costUsd, isNative }: Complet
       ...(answer.text === '' ? [] : [{ type: 'text', text: answer.text }]),
       ...answer.toolCalls.flatMap(toolBlocks),
     ],
-    stop_reason: stopReason(answer.finish),
-    stop_sequence: null,
+    ...stopOf(answer.finish, stopSequence),
     usage: { ...usageBody(usage), cost_usd: costUsd },
   }
 }
@@ -55,6 +54,11 @@ function signatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']
 
 function argumentsOf(text: string): Json {
   return objectIn(text) ?? {}
+}
+
+function stopOf(finish: FinishReason, sequence: string | null): Json {
+  const reason = sequence === null ? stopReason(finish) : 'stop_sequence'
+  return { stop_reason: reason, stop_sequence: sequence }
 }
 
 function stopReason(finish: FinishReason): string {
@@ -173,7 +177,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
       close() +
       event({
         type: 'message_delta',
-        delta: { stop_reason: stopReason(answer.finish()), stop_sequence: null },
+        delta: stopOf(answer.finish(), answer.stopSequence()),
         usage: { ...usageBody(answer.usage()), cost_usd: answer.costUsd() },
       }) +
       event({ type: 'message_stop' }),

@@ -143,7 +143,7 @@ test('Anthropic gets and gives what is its own as it is, but for whose account p
     output_config: { effort: 'high' },
     context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
     metadata: { user_id: 'user_1' },
-    something_new: [1, { two: null }],
+    diagnostics: { previous_message_id: null },
   }
   const beta = { 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24', 'x-app': 'cli' }
   const { text } = await post(body, { ...beta, cookie: 'a=b', 'x-api-key': 'sk-of-the-client' })

@@ -7,11 +7,12 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
 import { answered } from '../answer.ts'
-import { cacheParameters } from '../cached-reply.ts'
+import { callParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
 import { countTokens, type Gateway, type GatewayCall } from '../gateway.ts'
 import { nativeRequest, once } from '../native-request.ts'
-import { AI_POLICY, replying } from '../policy.ts'
+import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
+import { aiProblem } from '../problems.ts'
 import { routeForModel } from '../routing.ts'
 import { isWrapped } from '../thought-envelope.ts'
 import { type Block, CountBody, MessageBody, type MessageParam, type MessageParams } from './message-body.ts'
@@ -32,7 +33,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
       },
       config: {
         ...AI_POLICY,
-        ...replying(Message, { parameters: cacheParameters }),
+        ...replying(Message, { parameters: callParameters, headers: ANSWERED }),
         events: { message_start: MessageEvent },
       },
       bodyLimit: gateway.bodyBytesMax,
@@ -76,8 +77,12 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
   )
 }
 
-/** What Anthropic is asked, or any other. */
+/** What Anthropic is asked, or any other. @throws Problem 400 for a conversation that Anthropic would keep */
 function askedOf(params: MessageParams) {
+  if (params.thread != null) {
+    const instead = 'send the whole conversation as `messages`'
+    throw aiProblem('responses_not_kept', { what: 'thread', instead }, { extra: { param: 'thread' } })
+  }
   return {
     body: { ...params, messages: params.messages.flatMap(withoutWrapped) },
     limit: params.max_tokens ?? null,

@@ -21,7 +21,7 @@ export function chatRequestOf(params: MessageParams): ChatRequest {
   }
   const tools = toolsOf(params)
   return {
-    messages: [...systemMessage(system), ...messages.flatMap(messagesOf)],
+    messages: [...systemMessage(system), ...sinceCompaction(messages).flatMap(chatMessages)],
     ...(tools.length === 0 ? {} : { tools, ...choiceOf(params) }),
     ...(stop?.length ? { stop } : {}),
     ...(temperature == null ? {} : { temperature }),
@@ -38,12 +38,60 @@ function systemMessage(system: MessageParams['system']): ChatMessage[] {
   return [{ role: 'system', content: typeof system === 'string' ? system : textParts(system as Block[]) }]
 }
 
-function messagesOf({ role, content }: MessageParam): ChatMessage[] {
+/**
+ * Drops everything before the last compaction, as Anthropic does: its summary replaces it. The summary becomes a message of
+ * the user, because other vendors want a conversation to begin with one.
+ */
+function sinceCompaction(messages: readonly MessageParam[]): MessageParam[] {
+  const last = messages.findLastIndex(({ content }) => findCompaction(content) !== -1)
+  const { role, content } = messages[last] ?? {}
+  if (role === undefined || !Array.isArray(content)) return [...messages]
+  const at = findCompaction(content)
+  const summary: MessageParam = {
+    role: 'user',
+    content: `Summary of the conversation so far:\n${String((content[at] as Block).content)}`,
+  }
+  const rest = content.slice(at + 1)
+  return [summary, ...(rest.length === 0 ? [] : [{ role, content: rest }]), ...messages.slice(last + 1)]
+}
+
+function findCompaction(content: MessageParam['content']): number {
+  if (!Array.isArray(content)) return -1
+  return content.findLastIndex((block) => block.type === 'compaction' && typeof (block as Block).content === 'string')
+}
+
+/** One message of Anthropic's as the messages of a chat completion that say the same. @throws VendorError */
+export function chatMessages({ role, content }: MessageParam): ChatMessage[] {
   if (typeof content === 'string') return [{ role, content }]
   const blocks = content as Block[]
   if (role === 'system') return [{ role, content: textParts(blocks) }]
-  return role === 'assistant' ? assistantMessages(blocks) : userMessages(blocks)
+  return role === 'assistant' ? splitAtResults(blocks).flatMap(assistantMessages) : userMessages(blocks)
 }
+
+/** Tools that Anthropic runs and whose findings the answer repeats in words. */
+const SEARCHES = /^(web_search|web_fetch|tool_search)/
+
+/**
+ * Splits an answer in which Anthropic ran tools itself: elsewhere each result stands in a message of its own. Searches are
+ * left out, and so are calls whose result is missing.
+ */
+function splitAtResults(blocks: Block[]): Block[][] {
+  const resultIds = new Set(blocks.filter(isServerResult).map((block) => block.tool_use_id))
+  const parts: Block[][] = [[]]
+  for (const block of blocks) {
+    if (isServerResult(block)) {
+      if (!SEARCHES.test(block.type)) parts.push([block], [])
+    } else if (block.type === 'server_tool_use' || block.type === 'mcp_tool_use') {
+      const isSearch = block.type === 'server_tool_use' && SEARCHES.test(String(block.name))
+      if (!isSearch && resultIds.has(block.id)) parts.at(-1)?.push({ ...block, type: 'tool_use' })
+    } else if (block.type !== 'compaction') {
+      parts.at(-1)?.push(block)
+    }
+  }
+  return parts
+}
+
+const isServerResult = ({ type }: Block) => type.endsWith('_tool_result')
 
 function textParts(blocks: Block[]): ContentPart[] {
   return blocks.map((block) => {
@@ -133,6 +181,8 @@ function addressOf(source: Json | null): string {
 
 /** None for thoughts alone, which are no answer: that one was cut. */
 function assistantMessages(blocks: Block[]): ChatMessage[] {
+  const [first] = blocks
+  if (first !== undefined && isServerResult(first)) return [serverResult(first)]
   const texts: ContentPart[] = []
   const calls: ToolCall[] = []
   const details: ReasoningDetail[] = []
@@ -177,6 +227,17 @@ function assistantMessages(blocks: Block[]): ChatMessage[] {
       ...(thought === '' ? {} : { reasoning_content: thought }),
     },
   ]
+}
+
+function serverResult({ tool_use_id: id, content, is_error: isError }: Block): ChatMessage {
+  const texts = Array.isArray(content) ? content.map((part) => objectOf(part)?.text) : []
+  const isText = texts.length > 0 && texts.every((text) => typeof text === 'string')
+  const text = isText ? texts.join('\n') : JSON.stringify(content ?? null)
+  return {
+    role: 'tool',
+    tool_call_id: String(id ?? ''),
+    content: isError === true ? `The tool failed:\n${text}` : text,
+  }
 }
 
 /** Anthropic's own, which go back to it alone. */

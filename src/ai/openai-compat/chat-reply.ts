@@ -3,13 +3,16 @@
 import type { Completion, CompletionStream } from '../gateway.ts'
 import { pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
+import type { ToolCall } from '../vendors/chat-request.ts'
 import { newId } from '../vendors/new-id.ts'
 import type { Piece } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
+import { describeDelta, showTextCalls, TextCallStream } from './other-shapes.ts'
 
-export function completionBody({ answer, model, usage, costUsd }: Completion) {
-  if (answer.body !== null) return pricedBody(answer.body, costUsd)
+/** @param textTools tools whose calls are shown with their text, see other-shapes.ts */
+export function completionBody({ answer, model, usage, costUsd }: Completion, textTools: ReadonlySet<string>) {
+  if (answer.body !== null) return showTextCallsIn(pricedBody(answer.body, costUsd), textTools)
   return {
     id: newId('chatcmpl-'),
     object: 'chat.completion',
@@ -23,7 +26,7 @@ export function completionBody({ answer, model, usage, costUsd }: Completion) {
           content: answer.text === '' && answer.toolCalls.length > 0 ? null : answer.text,
           refusal: null,
           ...thoughtsOf(thoughtText(answer.details), answer.details),
-          ...(answer.toolCalls.length > 0 ? { tool_calls: answer.toolCalls } : {}),
+          ...(answer.toolCalls.length > 0 ? { tool_calls: showTextCalls(answer.toolCalls, textTools) } : {}),
         },
         logprobs: null,
         finish_reason: answer.finish,
@@ -31,6 +34,16 @@ export function completionBody({ answer, model, usage, costUsd }: Completion) {
     ],
     usage: usageBody(usage, costUsd),
   }
+}
+
+function showTextCallsIn(body: Record<string, unknown>, textTools: ReadonlySet<string>): Record<string, unknown> {
+  if (textTools.size === 0 || !Array.isArray(body.choices)) return body
+  const choices = body.choices.map((choice: { message?: { tool_calls?: ToolCall[] } }) => {
+    const calls = choice.message?.tool_calls
+    if (!Array.isArray(calls)) return choice
+    return { ...choice, message: { ...choice.message, tool_calls: showTextCalls(calls, textTools) } }
+  })
+  return { ...body, choices }
 }
 
 /** In the words of those who have thoughts: DeepSeek's, which most clients read, and OpenRouter's, which go back unchanged. */
@@ -53,15 +66,15 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
 }
 
 /** `chat.completion.chunk`s: the vendor's own where it has them, else made here around what it said. */
-export function chunkEncoder(wantsUsage: boolean): StreamEncoder {
+export function chunkEncoder(wantsUsage: boolean, textTools: ReadonlySet<string>): StreamEncoder {
   return {
-    answer: (answer) => answerEncoder(answer, wantsUsage),
+    answer: (answer) => answerEncoder(answer, wantsUsage, new TextCallStream(textTools)),
     failure: ({ message, alias: code }) =>
       `data: ${JSON.stringify({ error: { message, type: 'server_error', code, param: null } })}\n\n`,
   }
 }
 
-function answerEncoder(answer: CompletionStream, wantsUsage: boolean): AnswerEncoder {
+function answerEncoder(answer: CompletionStream, wantsUsage: boolean, textCalls: TextCallStream): AnswerEncoder {
   const head = `data: {"id":"${newId('chatcmpl-')}","object":"chat.completion.chunk","created":${nowSeconds()},"model":${JSON.stringify(answer.model)},`
   let isFirst = true
 
@@ -75,13 +88,7 @@ function answerEncoder(answer: CompletionStream, wantsUsage: boolean): AnswerEnc
     if (details !== null) chunks += made(thoughtsOf(thought, details), null)
     if (text !== '') chunks += made({ content: text }, null)
     if (tools !== null) {
-      const calls = tools.map(({ index, id, name, arguments: args, extra_content }) => ({
-        index,
-        ...(id === undefined ? {} : { id, type: 'function' }),
-        function: { ...(name === undefined ? {} : { name }), arguments: args },
-        ...(extra_content === undefined ? {} : { extra_content }),
-      }))
-      chunks += made({ tool_calls: calls }, null)
+      chunks += made({ tool_calls: tools.map(describeDelta) }, null)
     }
     if (finish !== null) chunks += made({}, finish)
     return chunks
@@ -90,7 +97,10 @@ function answerEncoder(answer: CompletionStream, wantsUsage: boolean): AnswerEnc
   return {
     batch(pieces) {
       let text = ''
-      for (const piece of pieces) text += piece.chunk === null ? chunkOf(piece) : `data: ${piece.chunk}\n\n`
+      for (const one of pieces) {
+        const piece = textCalls.show(one)
+        text += piece.chunk === null ? chunkOf(piece) : `data: ${piece.chunk}\n\n`
+      }
       return text
     },
     end: () =>

@@ -15,7 +15,7 @@ import type { EmbeddingInput } from '../vendors/vendor.ts'
 export type EmbeddingNeeds = { localEmbedder: Embedder }
 
 type EmbeddingsCall = {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models'>
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'models'>
   model: string
   inputs: EmbeddingInput[]
   dimensions: number | null
@@ -51,7 +51,7 @@ export async function embeddingsReply(
   return cachedReply(gateway, request, reply, record, how, async () => {
     const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
       local === null
-        ? embed(gateway, { first, inputs, dimensions, signal }, tally)
+        ? embed(gateway, { first, inputs, dimensions, signal, origin }, tally)
         : embedHere(local, call, guess, tally),
     )
     return {

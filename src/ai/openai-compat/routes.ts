@@ -7,10 +7,10 @@ import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { answered } from '../answer.ts'
 import { anthropicModel, anthropicModelPage, isOfAnthropic, ModelPageQuery } from '../anthropic-messages/models.ts'
-import { cacheParameters } from '../cached-reply.ts'
+import { callParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
 import type { Gateway, GatewayCall } from '../gateway.ts'
-import { AI_POLICY, replying } from '../policy.ts'
+import { AI_POLICY, ANSWERED, CHARGED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { MODEL_NAME, routeForModel } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
@@ -18,21 +18,12 @@ import { ChatBody, chatRequestOf } from './chat-body.ts'
 import { chunkEncoder, completionBody } from './chat-reply.ts'
 import { type EmbeddingNeeds, embeddingsReply } from './embeddings.ts'
 import { modelViewNamed, modelViews } from './models.ts'
+import { findTextTools, normalizeChatBody } from './other-shapes.ts'
 import { ChatCompletion, ChatCompletionChunk, EmbeddingList, OpenAiModel, OpenAiModelList } from './replies.ts'
 
 const tags = ['openai-compatible']
 
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
-
-const PRICED = {
-  parameters: cacheParameters,
-  headers: {
-    'X-Latchkey-Cost-Usd': {
-      description: 'What it cost, by the price list; not of a stream.',
-      schema: { type: 'string' },
-    },
-  },
-}
 
 export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: EmbeddingNeeds) {
   app.post(
@@ -42,18 +33,24 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         operationId: 'createChatCompletion',
         tags,
         summary: "OpenAI's chat completions, for all vendors",
+        description:
+          'Also accepts what editors send here: a Responses body (`input`), tools without their inner `function`, and Anthropic’s tools and content blocks.',
         body: ChatBody,
       },
       config: {
         ...AI_POLICY,
-        ...replying(ChatCompletion, PRICED),
+        ...replying(ChatCompletion, { parameters: callParameters, headers: ANSWERED }),
         events: { message: ChatCompletionChunk },
       },
       bodyLimit: gateway.bodyBytesMax,
+      preValidation: async (request) => {
+        request.body = normalizeChatBody(request.body) as typeof request.body
+      },
     },
     (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
+      const textTools = findTextTools(body.tools)
       const call: GatewayCall = {
         caller,
         route: '/v1/chat/completions',
@@ -62,8 +59,8 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }
-      const encoder = body.stream ? chunkEncoder(body.stream_options?.include_usage === true) : null
-      return answered(gateway, request, reply, call, encoder, completionBody)
+      const encoder = body.stream ? chunkEncoder(body.stream_options?.include_usage === true, textTools) : null
+      return answered(gateway, request, reply, call, encoder, (completion) => completionBody(completion, textTools))
     },
   )
 
@@ -130,7 +127,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
           { additionalProperties: true },
         ),
       },
-      config: { ...AI_POLICY, ...replying(EmbeddingList, PRICED) },
+      config: { ...AI_POLICY, ...replying(EmbeddingList, { parameters: callParameters, headers: CHARGED }) },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {

@@ -4,6 +4,7 @@ import type { Problem } from '#platform/problem.ts'
 import type { Completion, CompletionStream } from '../gateway.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
+import { objectOf } from '../vendors/json.ts'
 import { newId } from '../vendors/new-id.ts'
 import type { FinishReason, Piece } from '../vendors/piece.ts'
 import { interleave } from '../vendors/reasoning.ts'
@@ -25,8 +26,8 @@ export function responseBody(needs: ResponseNeeds, { answer, model, usage, costU
   for (const piece of piecesOf(answer)) items.add(piece)
   items.end(answer.finish)
   return {
-    ...headOf(needs, id, model),
-    ...endOf(answer.finish),
+    ...responseHead(needs, id, model),
+    ...responseEnd(needs, answer.finish),
     output: items.output(),
     usage: usageBody(usage, costUsd),
   }
@@ -76,7 +77,7 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
     },
     failure(problem) {
       if (passed !== '') number = numberAfter(passed)
-      const response = { ...headOf(needs, id, model), ...failed(problem), output: [], usage: null }
+      const response = { ...responseHead(needs, id, model), ...failed(problem), output: [], usage: null }
       const { message, alias: code } = problem
       const error = { type: 'server_error', code, message, param: null }
       return (
@@ -97,7 +98,7 @@ function numberAfter(events: string): number {
 }
 
 function eventEncoder(needs: ResponseNeeds, id: string, answer: CompletionStream, next: () => number): AnswerEncoder {
-  const head = headOf(needs, id, answer.model)
+  const head = responseHead(needs, id, answer.model)
   let text = ''
   let isBegun = false
   const tell = (type: string, data: Json) => {
@@ -127,7 +128,7 @@ function eventEncoder(needs: ResponseNeeds, id: string, answer: CompletionStream
       const finish = answer.finish()
       if (!isBegun) begin()
       items.end(finish)
-      const end = endOf(finish)
+      const end = responseEnd(needs, finish)
       const response = { ...head, ...end, output: items.output(), usage: usageBody(answer.usage(), answer.costUsd()) }
       tell(`response.${end.status}`, { response })
       return taken()
@@ -139,42 +140,64 @@ function eventOf(type: string, data: Json, number: number): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data, sequence_number: number })}\n\n`
 }
 
-/** Of every response: what was asked. */
-function headOf({ body, nowMs }: ResponseNeeds, id: string, model: string): Json {
+/** The members of every response that repeat the request. Open Responses requires each of them, with these types. */
+function responseHead({ body, nowMs }: ResponseNeeds, id: string, model: string): Json {
   return {
     id: `resp_${id}`,
     object: 'response',
-    created_at: Math.floor(nowMs() / 1_000),
+    created_at: toSeconds(nowMs()),
+    completed_at: null,
     model,
     status: 'in_progress',
     background: false,
     error: null,
+    frequency_penalty: body.frequency_penalty ?? 0,
     incomplete_details: null,
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: body.max_tool_calls ?? null,
     metadata: body.metadata ?? {},
     parallel_tool_calls: body.parallel_tool_calls ?? true,
+    presence_penalty: body.presence_penalty ?? 0,
     previous_response_id: null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
     reasoning: { effort: null, summary: null, ...body.reasoning },
+    safety_identifier: body.safety_identifier ?? null,
+    service_tier: body.service_tier ?? 'default',
     store: false,
-    temperature: body.temperature ?? null,
-    text: { format: { type: 'text' }, ...body.text },
+    temperature: body.temperature ?? 1,
+    text: { ...body.text, format: describeFormat(body.text?.format) },
     tool_choice: body.tool_choice ?? 'auto',
-    tools: body.tools ?? [],
-    top_p: body.top_p ?? null,
+    tools: (body.tools ?? []).map(describeTool),
+    top_logprobs: body.top_logprobs ?? 0,
+    top_p: body.top_p ?? 1,
     truncation: 'disabled',
     user: body.user ?? null,
   }
 }
 
-function endOf(finish: FinishReason) {
+/** A function as it was applied: other vendors hold a schema only where `strict` asks for it. */
+function describeTool(tool: Json): Json {
+  return tool.type === 'function'
+    ? { description: null, parameters: null, ...tool, strict: tool.strict === true }
+    : tool
+}
+
+function describeFormat(format: unknown): Json {
+  const { type = 'text', ...rest } = objectOf(format) ?? {}
+  return type === 'json_schema' ? { description: null, strict: false, ...rest, type } : { ...rest, type }
+}
+
+function responseEnd({ nowMs }: ResponseNeeds, finish: FinishReason) {
   const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : null
   return {
     status: reason === null ? 'completed' : 'incomplete',
+    completed_at: reason === null ? toSeconds(nowMs()) : null,
     incomplete_details: reason === null ? null : { reason },
   }
 }
+
+const toSeconds = (ms: number) => Math.floor(ms / 1_000)
 
 function failed({ message, alias: code }: Problem) {
   return { status: 'failed', error: { code, message } }

@@ -97,6 +97,37 @@ suite('responses on the wire', () => {
 
   const typesOf = (events: Event[]) => events.map(({ type }) => type.replace(/^response\./, ''))
 
+  /** The members that Open Responses requires of every response object. */
+  const REQUIRED = [
+    ...['id', 'object', 'created_at', 'completed_at', 'status', 'incomplete_details', 'model', 'previous_response_id'],
+    ...['instructions', 'output', 'error', 'tools', 'tool_choice', 'truncation', 'parallel_tool_calls', 'text'],
+    ...['top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'temperature', 'reasoning', 'user', 'usage'],
+    ...['max_output_tokens', 'max_tool_calls', 'store', 'background', 'service_tier', 'metadata'],
+    ...['safety_identifier', 'prompt_cache_key'],
+  ]
+
+  test('a response has every member that Open Responses requires, with its type', async () => {
+    for (const model of OTHERS) {
+      const { body } = await ask({ model, input: 'Hi', tools: [{ type: 'function', name: 'weather' }] })
+      const events = await streamed({ model, input: 'Hi' })
+      play(breaksOff('Half an'))
+      const cut = await streamed({ model, input: 'Hi' })
+      assert.ok(cut.some(({ type }) => type === 'response.failed'))
+      play(says('Good day'))
+      const responses = [...events, ...cut].flatMap(({ response }) => response ?? [])
+      for (const response of [body, ...responses]) {
+        const missing = REQUIRED.filter((name) => response[name] === undefined)
+        assert.deepEqual(missing, [], `${model}, ${response.status}`)
+        for (const name of ['top_p', 'temperature', 'presence_penalty', 'frequency_penalty', 'top_logprobs'])
+          assert.equal(typeof response[name], 'number', name)
+        assert.equal(typeof response.completed_at, response.status === 'completed' ? 'number' : 'object')
+      }
+      assert.deepEqual(body.tools, [
+        { type: 'function', name: 'weather', description: null, parameters: null, strict: false },
+      ])
+    }
+  })
+
   test('a response has OpenAI’s shape, whoever answers', async () => {
     for (const model of [...MODELS, GROQ]) {
       const { status, body, headers } = await ask({ model, input: 'Hi', instructions: 'Be brief' })
@@ -641,7 +672,7 @@ suite('responses on the wire', () => {
       reply.writeHead(200, { 'content-type': 'application/json' })
       reply.end('{"object":"response.input_tokens","input_tokens":11}')
     })
-    const { body } = await count('gpt-6-luna', { tools: [WEATHER], store: true, metadata: { a: 'b' }, novelty: 1 })
+    const { body } = await count('gpt-6-luna', { tools: [WEATHER], store: true, metadata: { a: 'b' }, include: [] })
     assert.deepEqual(body, { object: 'response.input_tokens', input_tokens: 11 })
     const { path, body: told } = toldTo('gpt')
     assert.equal(path, '/v1/responses/input_tokens')

@@ -4,11 +4,11 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { answered } from '../answer.ts'
-import { cacheParameters } from '../cached-reply.ts'
+import { callParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
 import { countTokens, type Gateway, type GatewayCall } from '../gateway.ts'
 import { nativeRequest, once } from '../native-request.ts'
-import { AI_POLICY, replying } from '../policy.ts'
+import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { routeForModel } from '../routing.ts'
 import { isWrapped } from '../thought-envelope.ts'
@@ -31,7 +31,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       },
       config: {
         ...AI_POLICY,
-        ...replying(Response, { parameters: cacheParameters }),
+        ...replying(Response, { parameters: callParameters, headers: ANSWERED }),
         events: { 'response.created': ResponseEvent },
       },
       bodyLimit: gateway.bodyBytesMax,

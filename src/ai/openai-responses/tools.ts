@@ -102,21 +102,27 @@ function ownTool({ description, parameters, strict }: Json, name: string, about:
   }
 }
 
-function customTool({ description, format }: Json, name: string, about: string): ToolDefinition['function'] {
+/** The schema of a tool that takes one text. */
+export const TEXT_INPUT = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The input of the tool, as plain text.' } },
+  required: ['input'],
+  additionalProperties: false,
+}
+
+export const isTextTool = (own: Json) => own.parameters === TEXT_INPUT
+
+function customTool(tool: Json, name: string, about: string): ToolDefinition['function'] {
+  const description = textToolDescription(tool, about)
+  return { name, ...(description === '' ? {} : { description }), parameters: TEXT_INPUT }
+}
+
+/** States the grammar in words: other vendors have functions only. */
+export function textToolDescription({ description, format }: Json, about: string): string {
   const { syntax, definition } = objectOf(format) ?? {}
   const grammar =
     typeof definition === 'string' ? `\`input\` must match this grammar (${String(syntax)}):\n${definition}` : ''
-  const said = [about, typeof description === 'string' ? description : '', grammar].filter((text) => text !== '')
-  return {
-    name,
-    ...(said.length === 0 ? {} : { description: said.join('\n\n') }),
-    parameters: {
-      type: 'object',
-      properties: { input: { type: 'string', description: 'What the tool is given, as plain text.' } },
-      required: ['input'],
-      additionalProperties: false,
-    },
-  }
+  return [about, typeof description === 'string' ? description : '', grammar].filter((text) => text !== '').join('\n\n')
 }
 
 /** The text that a tool without a schema was called with. */

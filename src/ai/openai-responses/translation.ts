@@ -23,16 +23,28 @@ const SHARED = [
   'service_tier',
 ] as const
 
-/** Calls of OpenAI's own tools in an earlier answer, whose words tell what came of them. */
-const PASSED_OVER = new Set([
+/** Items without content that another vendor's model needs: the answer repeats in words what they found. */
+const SKIPPED = new Set([
   'web_search_call',
   'file_search_call',
   'code_interpreter_call',
   'tool_search_call',
   'tool_search_output',
   'mcp_list_tools',
-  // Of thoughts: all others are refused before.
+  'mcp_approval_request',
+  'mcp_approval_response',
+  // References to reasoning only; requireStateless rejects all others.
   'item_reference',
+])
+
+/** Calls of tools that OpenAI defines and the client runs. They become calls of a function of that name. */
+const CLIENT_CALLS = new Set(['shell_call', 'local_shell_call', 'apply_patch_call', 'computer_call', 'program'])
+const CLIENT_OUTPUTS = new Set([
+  'shell_call_output',
+  'local_shell_call_output',
+  'apply_patch_call_output',
+  'computer_call_output',
+  'program_output',
 ])
 
 /** @throws VendorError for what OpenAI alone can do */
@@ -89,23 +101,67 @@ function messagesOf({ instructions, input }: ResponsesBody, tools: Tools): ChatM
     if (message !== null) messages.push(message)
     answer = null
   }
+  const addOutput = (callId: string, content: ChatMessage['content']) => {
+    endAnswer()
+    messages.push({ role: 'tool', tool_call_id: callId, content: content ?? '' })
+  }
   for (const item of input ?? []) {
     const type = item.type ?? 'message'
     if (type === 'reasoning') answered().think(item)
     else if (type === 'function_call' || type === 'custom_tool_call') answered().call(item)
+    else if (CLIENT_CALLS.has(type)) answered().call(describeClientCall(item, type))
     else if (type === 'message' && item.role === 'assistant') answered().say(item)
     else if (type === 'message') {
       endAnswer()
       messages.push({ role: roleOf(item), content: contentOf(item.content) })
     } else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
+      addOutput(required(item, 'call_id'), contentOf(item.output))
+    } else if (CLIENT_OUTPUTS.has(type)) addOutput(findCallId(item), describeOutput(item))
+    else if (type === 'mcp_call') {
+      const { id: call_id, name, arguments: args, output, error } = item
+      answered().call({ type, call_id, name, arguments: args })
+      addOutput(required(item, 'id'), describeOutput({ output: error ?? output }))
+    } else if (type === 'image_generation_call') {
+      answered().say({ content: 'An image was generated here.' })
+    } else if (type === 'compaction') {
       endAnswer()
-      messages.push({ role: 'tool', tool_call_id: required(item, 'call_id'), content: contentOf(item.output) })
-    } else if (type !== 'additional_tools' && !PASSED_OVER.has(type)) {
+      messages.push({ role: 'user', content: readSummary(item) })
+    } else if (type !== 'additional_tools' && !SKIPPED.has(type)) {
       throw unsupported(`An item of type '${type}' in 'input'`)
     }
   }
   endAnswer()
   return messages
+}
+
+/** Everything that the call says, apart from its place in the conversation, becomes the arguments. */
+function describeClientCall(item: Json, type: string): Json {
+  const { id: _id, call_id: _callId, type: _type, status: _status, ...said } = item
+  return {
+    type: 'function_call',
+    call_id: findCallId(item),
+    name: type.replace(/_call$/, ''),
+    arguments: JSON.stringify(said),
+  }
+}
+
+/** A local shell's output names its call by `id`. @throws VendorError */
+function findCallId(item: Json): string {
+  return typeof item.call_id === 'string' ? item.call_id : required(item, 'id')
+}
+
+function describeOutput({ output }: Json): string | ContentPart[] {
+  if (typeof output === 'string') return output
+  const image = objectOf(output)?.image_url
+  if (typeof image === 'string') return [{ type: 'image_url', image_url: { url: image } }]
+  return JSON.stringify(output ?? null)
+}
+
+/** @throws VendorError for a summary that only OpenAI can decrypt */
+function readSummary(item: Json): string {
+  const text = textsOf(item.summary).join('\n') || textsOf(item.content).join('\n')
+  if (text === '') throw refusal("A 'compaction' is encrypted for OpenAI: send the messages that it replaced")
+  return `Summary of the conversation so far:\n${text}`
 }
 
 function roleOf({ role }: Json): 'user' | 'system' | 'developer' {

@@ -175,50 +175,56 @@ function finishOf(reason: unknown): FinishReason {
 function usageOf(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
   if (usage === null) return before
   const details = objectOf(usage.output_tokens_details)
-  const completion = {
-    completion: count(usage.output_tokens),
-    ...(details === null ? {} : { reasoning: count(details.thinking_tokens) }),
-  }
+  const reasoning = details === null ? {} : { reasoning: count(details.thinking_tokens) }
   const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
-  const searches = searched > 0 ? { webSearches: searched } : {}
-  if (before !== null && usage.input_tokens == null) return { ...before, ...completion, ...searches }
-  const [own, shortened] = [countsOf(usage), compactionsOf(usage)]
-  const cached = own.cached + shortened.cached
-  const cacheWrites = own.cacheWrites + shortened.cacheWrites
-  // Only the first count tells how long what was written is kept.
+  const more = { ...reasoning, ...(searched > 0 ? { webSearches: searched } : {}) }
+  const iterations = iterationsOf(usage)
+  if (iterations.some(({ type }) => type === 'fallback_message')) return { ...usageByModel(iterations), ...more }
+  if (before !== null && usage.input_tokens == null) {
+    return { ...before, completion: count(usage.output_tokens), ...more }
+  }
+  // Where Anthropic shortens a conversation on the way, what that takes is billed, and stands outside of the sums.
+  const compactions = iterations.filter(({ type }) => type === 'compaction')
+  const own = countsOf(usage, before?.cacheWritesHour)
+  return { ...addUp([own, ...compactions.map((one) => countsOf(one))]), ...more }
+}
+
+function iterationsOf({ iterations }: Record<string, unknown>): Record<string, unknown>[] {
+  return Array.isArray(iterations) ? iterations.map(objectOf).filter((one) => one !== null) : []
+}
+
+/** Returns the usage by model. When a fallback model answered, both models are billed, and only the iterations list each part. */
+function usageByModel(iterations: Record<string, unknown>[]): Usage {
+  const byModel = iterations.flatMap((one) =>
+    typeof one.model === 'string' ? [{ model: one.model, usage: countsOf(one) }] : [],
+  )
+  return { ...addUp(iterations.map((one) => countsOf(one))), byModel }
+}
+
+/** `hourBefore`: a stream tells in its first count alone how long what was written is kept. */
+function countsOf(usage: Record<string, unknown>, hourBefore = 0): Usage {
+  const cached = count(usage.cache_read_input_tokens)
+  const cacheWrites = count(usage.cache_creation_input_tokens)
   const kept = objectOf(usage.cache_creation)
-  const hour = kept === null ? (before?.cacheWritesHour ?? 0) : count(kept.ephemeral_1h_input_tokens)
+  const hour = kept === null ? hourBefore : count(kept.ephemeral_1h_input_tokens)
   return {
-    prompt: own.fresh + shortened.fresh + cached + cacheWrites,
+    prompt: count(usage.input_tokens) + cached + cacheWrites,
+    completion: count(usage.output_tokens),
     cached,
     cacheWrites,
     ...(hour > 0 ? { cacheWritesHour: Math.min(hour, cacheWrites) } : {}),
-    ...completion,
-    completion: completion.completion + shortened.completion,
-    ...searches,
   }
 }
 
-function countsOf(usage: Record<string, unknown>) {
+function addUp(parts: Usage[]): Usage {
+  const sum = (name: 'prompt' | 'completion' | 'cached' | 'cacheWrites' | 'cacheWritesHour') =>
+    parts.reduce((total, part) => total + (part[name] ?? 0), 0)
+  const hour = sum('cacheWritesHour')
   return {
-    fresh: count(usage.input_tokens),
-    cached: count(usage.cache_read_input_tokens),
-    cacheWrites: count(usage.cache_creation_input_tokens),
-    completion: count(usage.output_tokens),
+    prompt: sum('prompt'),
+    completion: sum('completion'),
+    cached: sum('cached'),
+    cacheWrites: sum('cacheWrites'),
+    ...(hour > 0 ? { cacheWritesHour: hour } : {}),
   }
-}
-
-/** Where Anthropic shortens a conversation on the way, what that takes is billed, and stands outside of the sums. */
-function compactionsOf({ iterations }: Record<string, unknown>) {
-  const all = { fresh: 0, cached: 0, cacheWrites: 0, completion: 0 }
-  for (const value of Array.isArray(iterations) ? iterations : []) {
-    const one = objectOf(value)
-    if (one?.type !== 'compaction') continue
-    const counts = countsOf(one)
-    all.fresh += counts.fresh
-    all.cached += counts.cached
-    all.cacheWrites += counts.cacheWrites
-    all.completion += counts.completion
-  }
-  return all
 }

@@ -5,6 +5,7 @@ import type { AnthropicHabits } from '#models/catalogue.ts'
 import { createReader, readAnswer } from './anthropic-reply.ts'
 import { messagesBody, type Traits } from './anthropic-request.ts'
 import { objectOf } from './json.ts'
+import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
 import { nativeMessages } from './native-messages.ts'
 import { abilitiesOf, habitsOf, remembered, type Vendor, type VendorOptions } from './vendor.ts'
@@ -34,12 +35,22 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
         path: '/v1/messages',
         headers: isBound ? { ...headers, 'anthropic-beta': BINDING_BETA } : headers,
         body: JSON.stringify(body),
+        leftOut: findLeftOut(request, (name) => isSaid(name, body)),
       }
     },
     readAnswer,
     createReader,
-    native: createNative(headers, nativeMessages, (model) => traitsOf(model).rates, { readAnswer, createReader }),
+    native: createNative(headers, nativeMessages, traitsOf, { readAnswer, createReader }, options),
   }
+}
+
+const SAID: ReadonlySet<string> = new Set(['stop', 'tools', 'tool_choice', 'response_format', 'verbosity'])
+
+function isSaid(name: string, body: Record<string, unknown>): boolean {
+  if (name === 'reasoning_effort') {
+    return objectOf(body.output_config)?.effort !== undefined || body.thinking !== undefined
+  }
+  return SAID.has(name) || ((name === 'temperature' || name === 'top_p') && body[name] !== undefined)
 }
 
 /** Guessed from a name that the catalogue does not list. */
@@ -54,6 +65,7 @@ function familyHabits(model: string): AnthropicHabits {
     bindsThoughts: refusesForced || /^claude-haiku-(5-[5-9]|[6-9])/.test(model),
     cacheTokensMin: familyCacheMin(model, isSince5),
     rates: {},
+    passes: [],
   }
 }
 

@@ -16,12 +16,16 @@ export type Tracing = { tracer: Tracer; tellsVendors: boolean }
 export type ExchangeDeps = {
   agent: () => Agent
   tracing: Tracing | null
-  timeouts: { firstByteTimeoutMs: number; idleTimeoutMs: number }
+  timeouts: { deadlineMs: number; idleTimeoutMs: number }
   /** How many have been made up to now. */
   connections: () => number
 }
 
+/** Milliseconds from the request to the reply's head, and to the beginning of the answer. */
+export type AnswerLimits = { headMs: number; answerMs: number }
+
 export type Listener = {
+  limits: AnswerLimits
   /** The span that the exchange is part of. */
   parent: Span | null
   onHead(status: number, headers: ReplyHeaders): void
@@ -58,6 +62,7 @@ export function dispatch(
     isOver = true
     span?.end(failure)
     silence.stop()
+    clearTimeout(deadline)
     signal.removeEventListener('abort', onAbort)
   }
   const fail = (error: unknown) => {
@@ -68,13 +73,18 @@ export function dispatch(
     listener.onFailure(error)
   }
   const onAbort = () => fail(signal.reason)
-  const silence = limitSilence(timeouts.firstByteTimeoutMs, (limitMs) => {
+  const tooLate = (words: string) => {
     const isUnanswered = controller !== null
-    fail(new VendorError('timeout', `sent nothing for ${limitMs} ms`, { isUnanswered }))
-  })
+    fail(new VendorError('timeout', words, { isUnanswered }))
+  }
+  const { headMs, answerMs } = listener.limits
+  const silence = limitSilence(headMs, (limitMs) => tooLate(`sent nothing for ${Math.round(limitMs)} ms`))
+  // Pings break a silence, and are no answer.
+  const deadline = setTimeout(() => tooLate(`did not begin to answer within ${Math.round(answerMs)} ms`), answerMs)
   const begun = () => {
     if (hasBegun || isOver) return
     hasBegun = true
+    clearTimeout(deadline)
     silence.limit(timeouts.idleTimeoutMs)
   }
 
@@ -121,7 +131,7 @@ export function dispatch(
         hasHead = true
         silence.heard()
         // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
-        if (!hasBegun) silence.limit(Math.max(timeouts.firstByteTimeoutMs, timeouts.idleTimeoutMs))
+        if (!hasBegun) silence.limit(answerMs)
         if (status < 200) return
         const encoding = encodingOf(headers['content-encoding'])
         if (encoding !== '') packed = packedBody(encoding, socket, { onData, onEnd, onUnreadable })

@@ -10,7 +10,7 @@ type Json = Record<string, unknown>
 
 /** Members that may change the price of tokens, with their values that do not: an account's own settings are its owner's. */
 const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[]>>> = {
-  responses: { service_tier: ['auto', 'default', 'standard', 'on_demand'] },
+  responses: { service_tier: ['auto', 'default', 'standard', 'on_demand'], 'reasoning.mode': ['standard'] },
   messages: { service_tier: ['auto', 'standard_only'], speed: ['standard'], inference_geo: ['global'] },
 }
 
@@ -21,12 +21,17 @@ export function switchesOf(api: NativeApi, body: Json): readonly string[] {
   let found: string[] | null = null
   const members = AT_LIST_PRICE[api]
   for (const name in members) {
-    const value = body[name] ?? null
+    const value = valueAt(body, name)
     if (value === null || members[name]?.includes(value)) continue
     found ??= []
     found.push(`${name}:${typeof value === 'string' ? value : JSON.stringify(value)}`)
   }
   return found ?? NOTHING
+}
+
+function valueAt(body: Json, name: string): unknown {
+  const dot = name.indexOf('.')
+  return (dot === -1 ? body[name] : objectOf(body[name.slice(0, dot)])?.[name.slice(dot + 1)]) ?? null
 }
 
 /** @throws VendorError for what multiplies the price of this model's tokens by nobody knows what */
@@ -166,7 +171,7 @@ function toolsOf(api: NativeApi, { tools, input }: Json): Json[] {
   }
   add(own)
   for (const item of Array.isArray(input) ? (input as Json[]) : []) {
-    if (item.type === 'additional_tools') add(item.tools)
+    if (item.type === 'additional_tools' || item.type === 'tool_search_output') add(item.tools)
   }
   for (const tool of all) add(tool.tools)
   return all

@@ -3,13 +3,21 @@
 // key or account stay with the operator.
 import { objectOf } from './json.ts'
 import type { ReplyHeaders, Vendor } from './vendor.ts'
-import { CONTEXT_EXCEEDED, saysContextExceeded, VendorError, type VendorFailure } from './vendor-error.ts'
+import {
+  CONTEXT_EXCEEDED,
+  SANDBOX_CLOSED,
+  saysContextExceeded,
+  VendorError,
+  type VendorFailure,
+} from './vendor-error.ts'
 
 export function failureFromReply(vendor: Vendor, status: number, headers: ReplyHeaders, text: string): VendorError {
   const body = parsed(text)
   const said = messageIn(body)
   const failure = failureOf(status, text)
   const retryAfterMs = failure === 'limited' || status >= 500 ? (retryAfter(headers) ?? retryDelay(body)) : null
+  if (status === 403 && objectOf(body)?.code === SANDBOX_CLOSED)
+    return new VendorError(failure, 'the sandbox is closed', { status, explanation: said, code: SANDBOX_CLOSED })
   const explanation = failure === 'refused' || failure === 'unknown-model' ? withoutSecrets(said) : null
   return new VendorError(failure, `answered ${status}: ${withoutSecrets(said) ?? 'nothing readable'}`, {
     status,

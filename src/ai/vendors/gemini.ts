@@ -3,6 +3,7 @@
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
 
 import type { GeminiHabits } from '#models/catalogue.ts'
+import { requirePublicFiles } from './account-objects.ts'
 import {
   type ChatMessage,
   type ChatRequest,
@@ -12,6 +13,7 @@ import {
   type ToolCall,
 } from './chat-request.ts'
 import { count, objectIn, objectOf, parseEvent } from './json.ts'
+import { findLeftOut } from './left-out.ts'
 import { newId } from './new-id.ts'
 import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
 import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
@@ -23,6 +25,7 @@ import {
   type EmbeddingInput,
   type EventReader,
   habitsOf,
+  mediaTokens,
   type ReaderState,
   remembered,
   type Usage,
@@ -51,10 +54,13 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
     },
     shape: (name, request, stream) => {
       const model = bareName(name)
+      const body = bodyOf(traitsOf(model), request)
+      if (!options.allowsAccountObjects) for (const { parts } of body.contents as Turn[]) requirePublicFiles(parts)
       return {
         path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
         headers,
-        body: JSON.stringify(bodyOf(traitsOf(model), request)),
+        body: JSON.stringify(body),
+        leftOut: findLeftOut(request, (name) => isSaid(name, body)),
       }
     },
     readAnswer,
@@ -121,6 +127,10 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
   if (request.top_p != null) generation.topP = request.top_p
   if (request.stop != null) generation.stopSequences = typeof request.stop === 'string' ? [request.stop] : request.stop
   if (typeof request.seed === 'number') generation.seed = request.seed
+  for (const [name, own] of SAMPLING)
+    if (typeof request[name] === 'number' && request[name] !== 0) generation[own] = request[name]
+  const resolution = mediaResolution(request.messages)
+  if (resolution !== null) generation.mediaResolution = resolution
   const format = request.response_format
   if (format?.type === 'json_object' || format?.type === 'json_schema') {
     generation.responseMimeType = 'application/json'
@@ -131,6 +141,7 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
   const thinking = {
     ...(level === null ? {} : { thinkingLevel: level }),
     ...(request.wishes?.thoughts === true && traits.thinksAloud ? { includeThoughts: true } : {}),
+    ...ownThinking(request),
   }
   if (Object.keys(thinking).length > 0) generation.thinkingConfig = thinking
 
@@ -153,6 +164,53 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
     if (choice != null) body.toolConfig = { functionCallingConfig: { mode, ...names } }
   }
   return body
+}
+
+const SAMPLING = [
+  ['top_k', 'topK'],
+  ['presence_penalty', 'presencePenalty'],
+  ['frequency_penalty', 'frequencyPenalty'],
+] as const
+
+const SAID: ReadonlySet<string> = new Set([
+  ...['stop', 'seed', 'tools', 'tool_choice', 'response_format', 'verbosity', 'temperature', 'top_p'],
+  ...SAMPLING.map(([name]) => name),
+])
+
+function isSaid(name: string, body: Record<string, unknown>): boolean {
+  if (name !== 'reasoning_effort') return SAID.has(name)
+  return objectOf(objectOf(body.generationConfig)?.thinkingConfig)?.thinkingLevel !== undefined
+}
+
+/** Of all images together: the finest that one of them asks for; null where none does. */
+function mediaResolution(messages: ChatMessage[]): string | null {
+  let found: string | null = null
+  for (const { content } of messages) {
+    if (!Array.isArray(content)) continue
+    for (const { type, image_url: image } of content) {
+      if (type !== 'image_url') continue
+      if (image?.detail === 'high') return 'MEDIA_RESOLUTION_HIGH'
+      if (image?.detail === 'low') found = 'MEDIA_RESOLUTION_LOW'
+      else return null
+    }
+  }
+  return found
+}
+
+/** As Google's own OpenAI-compatible API has it: `extra_body.google.thinking_config`. */
+function ownThinking(request: ChatRequest): Record<string, unknown> {
+  const google = objectOf(objectOf(request.extra_body)?.google) ?? objectOf(request.google)
+  const {
+    thinking_level: level,
+    thinking_budget: budget,
+    include_thoughts: isTold,
+  } = objectOf(google?.thinking_config) ?? {}
+  // Both together are refused.
+  const effort = typeof budget === 'number' ? { thinkingBudget: budget, thinkingLevel: undefined } : {}
+  return {
+    ...(typeof level === 'string' ? { thinkingLevel: level } : effort),
+    ...(typeof isTold === 'boolean' ? { includeThoughts: isTold } : {}),
+  }
 }
 
 function thinkingLevel({ signsThoughts }: Traits, request: ChatRequest, limit: number | null): string | null {
@@ -435,7 +493,30 @@ function usageOf(value: unknown): Usage | null {
     cached: count(usage.cachedContentTokenCount),
     cacheWrites: 0,
     ...(thoughts === undefined ? {} : { reasoning: count(thoughts) }),
+    ...mediaOf(usage),
   }
+}
+
+/** `promptTokensDetails: [{modality: 'AUDIO', tokenCount: 9000}]` */
+function mediaOf(usage: Record<string, unknown>) {
+  const lists = {
+    input: [usage.promptTokensDetails, usage.toolUsePromptTokensDetails],
+    output: [usage.candidatesTokensDetails],
+    cached: [usage.cacheTokensDetails],
+  }
+  if (
+    Object.values(lists)
+      .flat()
+      .every((list) => !Array.isArray(list))
+  )
+    return {}
+  return mediaTokens((medium, part) => {
+    const entries = lists[part].flatMap((list) => (Array.isArray(list) ? list.map(objectOf) : []))
+    return entries.reduce(
+      (sum, entry) => (String(entry?.modality).toLowerCase() === medium ? sum + count(entry?.tokenCount) : sum),
+      0,
+    )
+  })
 }
 
 function readEmbedding(value: unknown, inputCount: number): Embedding {

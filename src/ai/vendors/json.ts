@@ -1,6 +1,6 @@
 // Reads what vendors send, which may be anything.
 import { parseExactly } from '#platform/exact-json.ts'
-import { countValues } from '#platform/json.ts'
+import { checkJsonSize } from '#platform/json.ts'
 import { VendorError } from './vendor-error.ts'
 
 /** A JSON value as an object; null when it is anything else. */
@@ -20,7 +20,7 @@ export function withoutNulls(from: Record<string, unknown>): Record<string, unkn
 /** A text as the object that it writes, as a tool's input is; null when it writes none, or nests it beyond reason. */
 export function objectIn(text: string): Record<string, unknown> | null {
   try {
-    countValues(text)
+    checkJsonSize(text)
     return objectOf(parseExactly(text))
   } catch {
     return null

@@ -1,11 +1,13 @@
 // Requests in a vendor's own words, OpenAI's responses and Anthropic's messages: a vendor that speaks them gets the client's
 // body as it is, but for the model and the answer's length, and its answer passes as it is. Any other vendor gets a
-// translation. What is metered is read on the way, and nothing else: whatever a vendor adds to its API passes.
+// translation. What is metered is read on the way. Members that are not known here are rejected (native-members.ts).
 import type { Rates } from '#models/catalogue.ts'
+import { requireNoAccountObjects } from './account-objects.ts'
 import { requirePricedTools, requireRates, withSearches } from './extras.ts'
 import { objectOf } from './json.ts'
+import { requireKnownMembers } from './native-members.ts'
 import type { Piece } from './piece.ts'
-import type { EventReader, Native, NativeRequest, Vendor, VendorRequest } from './vendor.ts'
+import type { EventReader, Native, NativeRequest, Vendor, VendorOptions, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
@@ -27,9 +29,14 @@ export type NativePieces = { name: string; words(data: string): string | null }
 export function createNative(
   headers: Record<string, string>,
   { api, speaks, thinks, path, body, counted, pieces }: NativeDialect,
-  ratesOf: (model: string) => Rates,
+  habitsOf: (model: string) => { rates: Rates; passes: readonly string[] },
   reader: Pick<Vendor, 'readAnswer' | 'createReader'>,
+  { allowsAccountObjects = false }: Pick<VendorOptions, 'allowsAccountObjects'>,
 ): Native {
+  const requirePassable = (model: string, { body }: NativeRequest) => {
+    requireKnownMembers(api, body, habitsOf(model).passes)
+    if (!allowsAccountObjects) requireNoAccountObjects(api, body)
+  }
   const post = (path: string, request: NativeRequest, body: Json): VendorRequest => ({
     path,
     headers: { ...headers, ...request.headers },
@@ -39,7 +46,8 @@ export function createNative(
     api,
     speaks,
     shape(model, request, stream) {
-      requireRates(api, request.body, ratesOf(model))
+      requirePassable(model, request)
+      requireRates(api, request.body, habitsOf(model).rates)
       requirePricedTools(api, request.body, thinks(model))
       const { searchesMax } = request
       const asked = searchesMax === undefined ? request.body : withSearches(api, request.body, searchesMax)
@@ -48,7 +56,10 @@ export function createNative(
     readAnswer: (value) => ({ ...reader.readAnswer(value), body: objectOf(value) }),
     createReader: () => passThrough(reader.createReader(), pieces),
     count: {
-      shape: (model, request) => post(counted.path, request, counted.body(model, request)),
+      shape(model, request) {
+        requirePassable(model, request)
+        return post(counted.path, request, counted.body(model, request))
+      },
       readAnswer(value) {
         const { input_tokens: tokens } = objectOf(value) ?? {}
         if (typeof tokens !== 'number') throw new VendorError('nonsense', 'answered without a count')

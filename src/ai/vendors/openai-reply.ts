@@ -12,7 +12,15 @@ import {
   openAiFailure,
   type ResponseEvents,
 } from './responses-reply.ts'
-import type { Answer, Embedding, EventReader, ReaderState, Reranking, Usage } from './vendor.ts'
+import {
+  type Answer,
+  type Embedding,
+  type EventReader,
+  mediaTokens,
+  type ReaderState,
+  type Reranking,
+  type Usage,
+} from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
 export function readAnswer(value: unknown): Answer {
@@ -237,9 +245,21 @@ function usageOf(value: unknown, tier: unknown): Usage | null {
     ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
     ...(usage.web_searches === undefined ? {} : { webSearches: count(usage.web_searches) }),
     ...(usage.file_searches === undefined ? {} : { fileSearches: count(usage.file_searches) }),
+    ...mediaOf(usage),
     ...(typeof tier === 'string' ? { tier } : {}),
     ...(cost === null ? {} : { costUsd: cost }),
   }
+}
+
+/** Each call has these details, and mostly zeros in them. */
+function mediaOf(usage: Record<string, unknown>) {
+  const prompt = objectOf(usage.prompt_tokens_details)
+  const details = {
+    input: prompt,
+    output: objectOf(usage.completion_tokens_details),
+    cached: objectOf(prompt?.cached_tokens_details),
+  }
+  return mediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
 }
 
 /** What OpenRouter takes for a call, and, where the key of a vendor's is one's own, what that vendor takes besides. */

@@ -1,9 +1,11 @@
 // OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, another gateway, the sandbox. What OpenAI
 // takes at its other address alone, its responses, goes there. The trap: of a model that nobody lists, its name must tell its habits.
 import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
+import { requireNoIds } from './account-objects.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { requireRates } from './extras.ts'
 import { objectOf } from './json.ts'
+import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
 import { nativeResponses } from './native-responses.ts'
 import { createReader, readAnswer, readEmbedding, readReranking } from './openai-reply.ts'
@@ -25,28 +27,40 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       const { temperature } = habitsFor(model)
       return { temperature, thinking: thinks(model), forced_tools: true, ...abilitiesOf(options, model) }
     },
+    ignoresStop(model, request) {
+      const own = habitsFor(model)
+      if (isSandbox) return false
+      return own.temperature !== 'taken' || own.refuses.includes('stop') || needsResponses(own, request)
+    },
     shape: (model, request, stream) => {
       const own = habitsFor(model)
       if (own.foreignMembers !== 'refused') requireRates('responses', request, own.rates)
       requirePricedSearch(model)
-      return !isSandbox && needsResponses(own, request)
-        ? { path: '/responses', headers, body: JSON.stringify(responsesBody(model, request, stream)) }
-        : {
-            path: '/chat/completions',
-            headers,
-            body: JSON.stringify(adaptedBody(model, own, request, stream, isSandbox)),
-          }
+      if (!options.allowsAccountObjects) requireNoIds(request.messages)
+      const isResponse = !isSandbox && needsResponses(own, request)
+      const body = isResponse
+        ? responsesBody(model, request, stream)
+        : adaptedBody(model, own, request, stream, isSandbox)
+      const isSent = (name: string) =>
+        body[name] !== undefined ||
+        (isResponse ? IN_RESPONSES.has(name) : name === 'verbosity') ||
+        // It is cut here.
+        name === 'stop'
+      return {
+        path: isResponse ? '/responses' : '/chat/completions',
+        headers,
+        body: JSON.stringify(body),
+        leftOut: findLeftOut(request, isSent),
+      }
     },
     readAnswer,
     createReader,
     native: createNative(
       headers,
       nativeResponses(speaksResponses, thinks, isOpenAis),
-      (model) => habitsFor(model).rates,
-      {
-        readAnswer,
-        createReader,
-      },
+      habitsFor,
+      { readAnswer, createReader },
+      options,
     ),
     embed: {
       shape: (model, inputs, dimensions, members) => ({
@@ -73,6 +87,9 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     },
   }
 }
+
+/** Said there in other words. */
+const IN_RESPONSES: ReadonlySet<string> = new Set(['reasoning_effort', 'response_format', 'verbosity'])
 
 /** Guessed from a name that the catalogue does not list. OpenAI's own names are told by how they begin. */
 function familyHabits(model: string): OpenAiHabits {

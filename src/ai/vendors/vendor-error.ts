@@ -81,6 +81,9 @@ export class VendorError extends Error {
   }
 }
 
+/** The code of a sandboxed vendor that stopped answering because a proxy forwarded requests to it. */
+export const SANDBOX_CLOSED = 'sandbox_closed'
+
 /** What agents shorten their history on. */
 export const CONTEXT_EXCEEDED = 'context_length_exceeded'
 

@@ -1,6 +1,14 @@
 // The one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
 // A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
-import type { Abilities, Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
+import {
+  type Abilities,
+  type Dialect,
+  type Habits,
+  MEDIA,
+  type Medium,
+  type Model,
+  type Temperature,
+} from '#models/catalogue.ts'
 import type { ChatRequest, ToolCall } from './chat-request.ts'
 import type { FinishReason, Piece } from './piece.ts'
 import type { ReasoningDetail } from './reasoning.ts'
@@ -20,8 +28,28 @@ export type Usage = {
   /** Searches of the web, and of files that it has, that the vendor made for it; absent where there was none. */
   webSearches?: number
   fileSearches?: number
+  /** The parts of `prompt`, `completion` and `cached` that were sound, images or video, where the vendor says. */
+  media?: MediaTokens
   /** The tier that it ran in, where the vendor says. */
   tier?: string
+  /** Parts of the sums above that other models of the vendor used, each at its own price; absent where there are none. */
+  byModel?: readonly { model: string; usage: Usage }[]
+}
+
+export type MediaTokens = { readonly [M in Medium]?: { input: number; output: number; cached: number } }
+
+/** `tokensOf`: what a vendor counts of each kind; kinds without a token are left out. */
+export function mediaTokens(tokensOf: (medium: Medium, part: 'input' | 'output' | 'cached') => number): {
+  media?: MediaTokens
+} {
+  let media: MediaTokens | null = null
+  for (const medium of MEDIA) {
+    const input = tokensOf(medium, 'input')
+    const output = tokensOf(medium, 'output')
+    if (input + output > 0)
+      media = { ...(media ?? {}), [medium]: { input, output, cached: tokensOf(medium, 'cached') } }
+  }
+  return media === null ? {} : { media }
 }
 
 export type Answer = {
@@ -56,13 +84,21 @@ export type ReaderState = {
   isWhole: boolean
   /** Nothing more will come: no need to wait for the connection's end. */
   isOver: boolean
+  /** The answer is ended before its vendor would: the connection is to be closed. */
+  isCut?: boolean
   usage: Usage | null
   model: string | null
 }
 
 export type ReplyHeaders = Record<string, string | string[] | undefined>
 
-export type VendorRequest = { path: string; headers: Record<string, string>; body: string }
+/** `leftOut`: members of what was asked that this model cannot be given, by their names in the request. */
+export type VendorRequest = {
+  path: string
+  headers: Record<string, string>
+  body: string
+  leftOut?: readonly string[]
+}
 
 /** A text or, at OpenAI, its tokens. */
 export type EmbeddingInput = string | number[]
@@ -85,6 +121,8 @@ export type VendorOptions = {
   habits?: Habits
   /** The sandbox plays models of any name, and takes what they would refuse. */
   isSandbox?: boolean
+  /** Clients may name objects of the operator's account with it. */
+  allowsAccountObjects?: boolean
 }
 
 /** What is known of a model's habits: its own, then those of all its vendor's models, then its family's. */
@@ -121,6 +159,8 @@ export type NativeRequest = {
   searchesMax?: number
   /** As `Wishes` has it. */
   safetyIdentifier?: string
+  /** Members that no translation has a word for. */
+  untranslated: readonly string[]
   /** The same for a vendor that does not speak it; made once. @throws VendorError for what cannot be said there */
   translated(): ChatRequest
 }
@@ -155,6 +195,8 @@ export function abilitiesOf({ known, habits }: VendorOptions, model: string) {
 
 export interface Vendor {
   readonly dialect: Dialect
+  /** Whether this model takes no stop sequences for the request, so that its answer has to be cut here. Left out: it takes them. */
+  ignoresStop?(model: string, request: ChatRequest): boolean
   capabilities(model: string): Capabilities
   shape(model: string, request: ChatRequest, stream: boolean): VendorRequest
   readAnswer(body: unknown): Answer

@@ -6,13 +6,14 @@ import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
 import type { Span } from '#platform/telemetry/tracer.ts'
 import { splitEvents } from './event-stream.ts'
-import { dispatch, type ExchangeDeps, type Tracing } from './exchange.ts'
+import { type AnswerLimits, dispatch, type ExchangeDeps, type Tracing } from './exchange.ts'
 import { failureFromReply } from './failures.ts'
 import { type PieceStream, pieceStream } from './piece-stream.ts'
 import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
-export type WireTimeouts = { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
+/** `deadlineMs`: until an answer begins, where a request has no limits of its own. */
+export type WireTimeouts = { connectTimeoutMs: number; deadlineMs: number; idleTimeoutMs: number }
 
 export type Target = { vendor: Vendor; origin: string; pathPrefix: string }
 
@@ -31,7 +32,13 @@ export type SeenReply = {
 
 export type Wire = {
   /** The parsed body of a 2xx. @throws VendorError, or the signal's reason */
-  send(target: Target, request: VendorRequest, signal: AbortSignal, seen?: SeenReply): Promise<unknown>
+  send(
+    target: Target,
+    request: VendorRequest,
+    signal: AbortSignal,
+    seen?: SeenReply,
+    limits?: AnswerLimits,
+  ): Promise<unknown>
   /** Resolves with the first piece that `reader` reads. @throws VendorError, or the signal's reason */
   open(
     target: Target,
@@ -39,6 +46,7 @@ export type Wire = {
     reader: EventReader,
     signal: AbortSignal,
     seen?: SeenReply,
+    limits?: AnswerLimits,
   ): Promise<PieceStream>
   close(): Promise<void>
 }
@@ -58,11 +66,13 @@ export function openWire(timeouts: WireTimeouts, tracing: Tracing | null = null)
     opened ??= openAgent(timeouts, () => connections++)
     return opened
   }
+  const usual = { headMs: timeouts.deadlineMs, answerMs: timeouts.deadlineMs }
   const deps = { agent, timeouts, tracing, connections: () => connections }
 
   return {
-    send: (target, request, signal, seen) => sendWhole(deps, target, request, signal, seen),
-    open: (target, request, reader, signal, seen) => openStream(deps, target, request, reader, signal, seen),
+    send: (target, request, signal, seen, limits = usual) => sendWhole(deps, target, request, signal, seen, limits),
+    open: (target, request, reader, signal, seen, limits = usual) =>
+      openStream(deps, target, request, reader, signal, seen, limits),
     close: async () => opened?.destroy(),
   }
 }
@@ -91,6 +101,7 @@ function sendWhole(
   request: VendorRequest,
   signal: AbortSignal,
   seen: SeenReply | undefined,
+  limits: AnswerLimits,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -99,6 +110,7 @@ function sendWhole(
     let headers: ReplyHeaders = {}
 
     const exchange = dispatch(deps, target, request, signal, {
+      limits,
       parent: seen?.span ?? null,
       onHead(code, replyHeaders) {
         status = code
@@ -136,6 +148,7 @@ function openStream(
   reader: EventReader,
   signal: AbortSignal,
   seen: SeenReply | undefined,
+  limits: AnswerLimits,
 ): Promise<PieceStream> {
   const { vendor } = target
   return new Promise((resolve, reject) => {
@@ -175,6 +188,7 @@ function openStream(
         flush()
       }
       if (reader.isOver) stream.end()
+      if (reader.isCut) exchange.fail(new Error('the answer was cut at a stop sequence'))
       return null
     }
     const readSoon = () => {
@@ -193,6 +207,7 @@ function openStream(
     }
 
     const exchange = dispatch(deps, target, request, signal, {
+      limits,
       parent: seen?.span ?? null,
       onHead(status, headers) {
         if (seen) seen.vendorRequestId = requestIdIn(headers)

@@ -5,15 +5,19 @@
 import type { Selectable } from 'kysely'
 import type { Stripe } from 'stripe'
 import { lockUser } from '#identity/users.ts'
+import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { instantOf } from '../accounts.ts'
 import { ownerOf } from '../customers.ts'
 import { pricesFor } from '../deals.ts'
+import { at, idOf, listOf, missingFields, number, text } from '../object-reader.ts'
+import { writeSlices } from '../paid-slices.ts'
 import { requireProcessor, unlessMissing } from '../processor.ts'
+import { askToFollow } from '../reversals.ts'
 import { tierOf } from '../subscription-state.ts'
 import { lockPayment, updatePayment } from './payments.ts'
-import { idOf, type MoneyDeps } from './refresh.ts'
-import type { InvoicesTable } from './tables.ts'
+import type { MoneyDeps } from './refresh.ts'
+import type { InvoiceLine, InvoicesTable } from './tables.ts'
 
 export type InvoiceRow = Selectable<InvoicesTable>
 
@@ -25,9 +29,16 @@ export function readInvoice({ processor }: Pick<MoneyDeps, 'processor'>, id: str
   return unlessMissing(requireProcessor(processor).invoices.retrieve(id, { expand: [WITH_PAYMENTS] }))
 }
 
+/** Reads and keeps all invoices of a subscription now, as their events may come later. */
+export async function keepInvoicesOf(deps: KeepDeps & Pick<MoneyDeps, 'db' | 'processor'>, subscription: string) {
+  const { invoices } = requireProcessor(deps.processor)
+  const { data } = await invoices.list({ subscription, limit: 100, expand: [`data.${WITH_PAYMENTS}`] })
+  for (const invoice of data) await keepInvoiceAlone(deps, invoice)
+}
+
 /** As `keepInvoice`, for who holds no lock of the user's: a deletion that is under way ends before this looks who is there. */
 export async function keepInvoiceAlone(
-  deps: Pick<MoneyDeps, 'config' | 'clock' | 'db' | 'business'>,
+  deps: Pick<MoneyDeps, 'config' | 'clock' | 'db' | 'business' | 'log' | 'jobs'>,
   invoice: Stripe.Invoice,
 ): Promise<void> {
   const customerId = idOf(invoice.customer)
@@ -38,32 +49,46 @@ export async function keepInvoiceAlone(
   })
 }
 
-/** Keeps it, unless it is none of a customer of ours; with the user's row or account locked. */
-export async function keepInvoice(
-  { config, clock, business }: Pick<MoneyDeps, 'config' | 'clock' | 'business'>,
+/** Keeps it, with what it buys, unless it is none of a customer of ours; with the user's row or account locked. */
+export async function keepInvoice(deps: KeepDeps, tx: Db, invoice: Stripe.Invoice): Promise<void> {
+  const kept = await writeInvoice(deps, tx, invoice)
+  if (kept?.status === 'paid' && kept.user_id !== null) await writeSlices(deps, tx, kept.user_id)
+}
+
+type KeepDeps = Pick<MoneyDeps, 'config' | 'clock' | 'business' | 'log' | 'jobs'>
+
+/** @returns the row; null where nothing is written. */
+async function writeInvoice(
+  { config, clock, business, log, jobs }: KeepDeps,
   tx: Db,
   invoice: Stripe.Invoice,
-): Promise<void> {
+): Promise<InvoiceRow | null> {
   const known = await findInvoice(tx, invoice.id, { lock: true })
   const customerId = idOf(invoice.customer)
   const userId = known?.user_id ?? (customerId === null ? null : await ownerOf(tx, customerId))
-  if (!known && userId === null) return
+  if (!known && userId === null) return null
   const prices = userId === null ? config.processor.prices : await pricesFor({ config }, tx, userId)
-  const row = rowOf(invoice, userId, userId === null ? null : customerId, prices)
-  if (known && rankOf(known.status) > rankOf(row.status)) return
+  const read = readRow(invoice, { userId, customerId: userId === null ? null : customerId, prices, now: clock.now() })
+  if (read.missing.length > 0)
+    log.warn({ invoice: invoice.id, missing: read.missing }, 'an invoice lacks some of its details')
+  const row = known ? withKnown(read.row, known) : read.row
+  if (known && rankOf(known.status) > rankOf(row.status)) return null
   const { id, ...change } = row
   await tx
     .insertInto('invoices')
     .values(row)
     .onConflict((conflict) => conflict.column('id').doUpdateSet(change))
     .execute()
-  if (row.payment_id === null || row.paid_cents === 0) return
+  if (row.payment_id === null || row.paid_cents === 0) return row
 
   // What became of it since is another reading's matter.
   const payment = await lockPayment(tx, row.payment_id, clock.now())
   await updatePayment({ business }, tx, payment, { tax_cents: row.tax_cents })
+  // Its dispute or refund may have come before.
+  if (payment.dispute !== null || payment.is_refunded)
+    await askToFollow({ jobs }, tx, { ...payment, user_id: row.user_id })
   // The payment of a one-time sale says itself what it was for.
-  if (payment.kind !== null || row.subscription_id === null) return
+  if (payment.kind !== null || row.subscription_id === null) return row
   await updatePayment({ business }, tx, payment, {
     user_id: row.user_id,
     customer_id: row.customer_id,
@@ -72,6 +97,7 @@ export async function keepInvoice(
     currency: row.currency,
     paid_at: row.paid_at,
   })
+  return row
 }
 
 export async function findInvoice(db: Db, id: string, { lock = false } = {}): Promise<InvoiceRow | null> {
@@ -84,51 +110,87 @@ export function isKept(kept: InvoiceRow, { status, amount_paid }: Stripe.Invoice
   return kept.status === status && kept.paid_cents === amount_paid
 }
 
-function rowOf(
-  invoice: Stripe.Invoice,
-  userId: string | null,
-  customerId: string | null,
-  prices: MoneyDeps['config']['processor']['prices'],
-): InvoiceRow {
-  const priceIds = pricesOf(invoice)
-  const { paid_at: paidAt } = invoice.status_transitions
-  return {
+/** Every field that a row can do without. */
+const DETAILS = ['number', 'billing_reason', 'status_transitions.paid_at', 'lines.data', 'payments.data', 'currency']
+
+type Reading = {
+  userId: string | null
+  customerId: string | null
+  prices: MoneyDeps['config']['processor']['prices']
+  now: Instant
+}
+
+/** Reads each field on its own; `missing` names the ones that are not there. */
+function readRow(invoice: Stripe.Invoice, { userId, customerId, prices, now }: Reading) {
+  const priceIds = readPriceIds(invoice)
+  const [createdS, paidS] = [number(invoice, 'created'), number(invoice, 'status_transitions', 'paid_at')]
+  const status = text(invoice, 'status') ?? 'draft'
+  const created_at = createdS === null ? now : instantOf(createdS)
+  const row: InvoiceRow = {
     id: invoice.id,
     user_id: userId,
     customer_id: customerId,
-    subscription_id: idOf(invoice.parent?.subscription_details?.subscription),
-    payment_id: paymentOf(invoice),
+    subscription_id: idOf(at(invoice, 'parent', 'subscription_details', 'subscription')),
+    payment_id: readPaymentId(invoice),
     price_id: priceIds[0] ?? null,
     tier: tierOf(priceIds, prices),
-    number: invoice.number,
-    status: invoice.status ?? 'draft',
-    reason: invoice.billing_reason,
-    total_cents: invoice.total,
-    paid_cents: invoice.amount_paid,
-    tax_cents: (invoice.total_taxes ?? []).reduce((sum, { amount }) => sum + amount, 0),
-    currency: invoice.currency,
-    created_at: instantOf(invoice.created),
-    paid_at: paidAt ? instantOf(paidAt) : null,
+    number: text(invoice, 'number'),
+    status,
+    reason: text(invoice, 'billing_reason'),
+    total_cents: number(invoice, 'total') ?? 0,
+    paid_cents: number(invoice, 'amount_paid') ?? 0,
+    tax_cents: listOf(at(invoice, 'total_taxes')).reduce<number>((sum, tax) => sum + (number(tax, 'amount') ?? 0), 0),
+    currency: text(invoice, 'currency') ?? 'usd',
+    created_at,
+    paid_at: paidS !== null ? instantOf(paidS) : status === 'paid' ? created_at : null,
+    lines_json: readLines(invoice),
   }
+  return { row, missing: missingFields(invoice, DETAILS) }
+}
+
+/** Null where the invoice came without its lines. */
+function readLines(invoice: Stripe.Invoice): InvoiceLine[] | null {
+  const lines = listOf(at(invoice, 'lines')).flatMap((line) => {
+    const [start, end] = [number(line, 'period', 'start'), number(line, 'period', 'end')]
+    const cents = number(line, 'amount')
+    if (start === null || end === null || cents === null) return []
+    const details = at(line, 'parent', 'subscription_item_details') ?? at(line, 'parent', 'invoice_item_details')
+    const subscription_id =
+      idOf(at(details, 'subscription')) ?? idOf(at(invoice, 'parent', 'subscription_details', 'subscription'))
+    return {
+      ...{ subscription_id, cents, is_proration: at(details, 'proration') === true },
+      price_id: idOf(at(line, 'pricing', 'price_details', 'price')),
+      start: instantOf(start),
+      end: instantOf(end),
+    }
+  })
+  return lines.length > 0 ? lines : null
+}
+
+/** A detail that a later reading lacks stays as it was. */
+function withKnown(row: InvoiceRow, known: InvoiceRow): InvoiceRow {
+  const lacking = Object.entries(row).filter(([, value]) => value === null)
+  return { ...row, ...Object.fromEntries(lacking.map(([field]) => [field, known[field as keyof InvoiceRow]])) }
 }
 
 /** What is charged for; what is given back of an older price comes after. */
-function pricesOf({ lines }: Stripe.Invoice): string[] {
+function readPriceIds(invoice: Stripe.Invoice): string[] {
+  const lines = listOf(at(invoice, 'lines'))
   const [charged, credited] = [true, false].map((isCharge) =>
-    lines.data
-      .filter(({ amount }) => amount >= 0 === isCharge)
-      .flatMap((line) => idOf(line.pricing?.price_details?.price) ?? []),
+    lines
+      .filter((line) => (number(line, 'amount') ?? 0) >= 0 === isCharge)
+      .flatMap((line) => idOf(at(line, 'pricing', 'price_details', 'price')) ?? []),
   )
   return charged && charged.length > 0 ? charged : (credited ?? [])
 }
 
 /** The one that paid it, else the one that is to pay it. */
-function paymentOf({ payments }: Stripe.Invoice): string | null {
-  const all = payments?.data ?? []
-  const chosen = all.find(({ status }) => status === 'paid') ?? all[0]
-  return chosen ? idOf(chosen.payment.payment_intent) : null
+function readPaymentId(invoice: Stripe.Invoice): string | null {
+  const all = listOf(at(invoice, 'payments'))
+  const chosen = all.find((one) => text(one, 'status') === 'paid') ?? all[0]
+  return idOf(at(chosen, 'payment', 'payment_intent'))
 }
 
 const rankOf = (status: string): number =>
   ['draft', 'open', 'uncollectible'].indexOf(status) + (isFinal(status) ? 4 : 0)
-const isFinal = (status: string) => status === 'paid' || status === 'void'
+export const isFinal = (status: string) => status === 'paid' || status === 'void'

@@ -82,6 +82,22 @@ export async function keepDispute(tx: Db, row: DisputesTable): Promise<void> {
     .execute()
 }
 
+/** True once a payment for a subscription has come in and stayed: neither refunded in full nor disputed. */
+export async function hasPaid(db: Db, userId: string): Promise<boolean> {
+  const paid = await db
+    .selectFrom('payments')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('kind', '=', 'subscription')
+    .where('paid_at', 'is not', null)
+    .where('amount_cents', '>', 0)
+    .where('is_refunded', '=', false)
+    .where((e) => e.or([e('dispute', 'is', null), e('dispute', '=', 'won')]))
+    .limit(1)
+    .executeTakeFirst()
+  return paid !== undefined
+}
+
 /** True while the bank holds the money. */
 export async function isDisputed(db: Db, id: string): Promise<boolean> {
   return (await findPayment(db, id))?.dispute === 'open'

@@ -8,10 +8,11 @@ import { DAY_MS, HOUR_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { moveCursor, readCursor } from '../cursors.ts'
 import { knownCustomers } from '../customers.ts'
+import { idOf } from '../object-reader.ts'
 import { requireProcessor } from '../processor.ts'
 import { type InvoiceRow, isKept, keepInvoiceAlone, WITH_PAYMENTS } from './invoices.ts'
 import type { PaymentRow } from './payments.ts'
-import { idOf, type MoneyDeps, refreshPayment, wordOf } from './refresh.ts'
+import { type MoneyDeps, refreshPayment, wordOf } from './refresh.ts'
 
 /** Who makes something of a payment that billing itself does not: the storefront. */
 export type Seller = {

@@ -4,11 +4,14 @@
  */
 import type { Stripe } from 'stripe'
 import { findUser, lockUser } from '#identity/users.ts'
+import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { instantOf } from '../accounts.ts'
 import { ownerOf } from '../customers.ts'
 import type { BillingDeps } from '../deps.ts'
-import { tellOfDispute } from '../operator-notices.ts'
+import { at, idOf, listOf, number, text } from '../object-reader.ts'
+import { reportDispute } from '../operator-notices.ts'
+import { writeSlices } from '../paid-slices.ts'
 import { type Processor, unlessMissing } from '../processor.ts'
 import {
   findPayment,
@@ -19,7 +22,7 @@ import {
   type PaymentRow,
   updatePayment,
 } from './payments.ts'
-import type { DisputeState, RefundsTable } from './tables.ts'
+import type { DisputeState, DisputesTable, RefundsTable } from './tables.ts'
 
 export type MoneyDeps = Pick<
   BillingDeps,
@@ -43,7 +46,7 @@ export async function refreshPayment(
   const { db, processor } = deps
   for (let readings = 1; readings <= READINGS_MAX; readings++) {
     const version = (await findPayment(db, id))?.version ?? 0
-    const state = processor && id.startsWith('pi_') ? await readPayment(processor, id) : null
+    const state = processor && id.startsWith('pi_') ? await readPayment(deps, processor, id) : null
     if (state === null) return 'unknown'
     const outcome = await transaction(db, async (tx) => {
       const written = await writeState(deps, tx, { id, version, state })
@@ -55,61 +58,87 @@ export async function refreshPayment(
   throw new Error('a payment is read by too many at once')
 }
 
-/** Changes the row, and what hangs on it. */
+/** Changes the row, and what hangs on it: what it bought, too. */
 export async function changePayment(
-  { followers, business }: Pick<MoneyDeps, 'followers' | 'business'>,
+  { followers, ...deps }: Pick<MoneyDeps, 'followers' | 'business' | 'config' | 'clock'>,
   tx: Db,
   known: PaymentRow,
   change: Partial<PaymentRow>,
 ): Promise<void> {
-  await updatePayment({ business }, tx, known, change)
-  for (const follow of followers) await follow(tx, { ...known, ...change }, known)
+  await updatePayment(deps, tx, known, change)
+  const changed = { ...known, ...change }
+  for (const follow of followers) await follow(tx, changed, known)
+  if (changed.user_id !== null && changed.kind === 'subscription') await writeSlices(deps, tx, changed.user_id)
 }
 
 type PaymentState = {
   customerId: string | null
-  metadata: Stripe.Metadata
+  metadata: { userId: string | null; tier: string | null }
   refunds: RefundsTable[]
-  disputes: Stripe.Dispute[]
-  row: Pick<PaymentRow, 'amount_cents' | 'currency' | 'paid_at' | 'refunded_cents' | 'is_refunded' | 'dispute'>
+  disputes: { row: DisputesTable; state: DisputeState | null; due: number | null }[]
+  row: Pick<PaymentRow, 'amount_cents' | 'refunded_cents' | 'is_refunded' | 'dispute'>
+  /** Null where the charge does not say. */
+  details: Partial<Pick<PaymentRow, 'currency' | 'paid_at'>>
 }
 
-async function readPayment(processor: Processor, id: string): Promise<PaymentState | null> {
+async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Processor, id: string) {
   const about = { payment_intent: id, limit: LISTED_MAX }
-  const charge = (await unlessMissing(processor.charges.list(about)))?.data.find(({ status }) => status === 'succeeded')
+  const charges = listOf(await unlessMissing(processor.charges.list(about)))
+  const charge = charges.find((one) => text(one, 'status') === 'succeeded')
   if (!charge) return null
   // Of refunds that failed the charge tells nothing any more.
-  const [{ data: refunds }, { data: disputes }] = await Promise.all([
-    processor.refunds.list(about),
-    processor.disputes.list(about),
-  ])
-  const refundedCents = refunds.filter(isRefunding).reduce((sum, { amount }) => sum + amount, 0)
-  const words = disputes.map(disputeStateOf)
-  return {
-    customerId: idOf(charge.customer),
-    metadata: charge.metadata ?? {},
-    refunds: refunds.map((one) => ({ ...rowOf(one, id), status: one.status ?? 'pending' })),
-    disputes,
+  const [refunds, disputes] = await Promise.all([processor.refunds.list(about), processor.disputes.list(about)])
+  const of = { id, currency: text(charge, 'currency') ?? 'usd', now: clock.now() }
+  const refundRows = listOf(refunds).flatMap((one) => readRow(one, of, text(one, 'status') ?? 'pending'))
+  const disputeRows = (listOf(disputes) as Stripe.Dispute[]).flatMap((dispute) =>
+    readRow(dispute, of, wordOf(dispute)).map((row) => ({
+      row,
+      state: disputeStateOf(dispute),
+      due: number(dispute, 'evidence_details', 'due_by'),
+    })),
+  )
+  const refundedCents = refundRows.filter(isRefunding).reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+  const amountCents = number(charge, 'amount') ?? 0
+  const states = disputeRows.map(({ state }) => state)
+  const [currency, createdS] = [text(charge, 'currency'), number(charge, 'created')]
+  const state: PaymentState = {
+    customerId: idOf(at(charge, 'customer')),
+    metadata: { userId: text(charge, 'metadata', 'user_id'), tier: text(charge, 'metadata', 'tier') },
+    refunds: refundRows,
+    disputes: disputeRows,
     row: {
-      amount_cents: charge.amount_captured || charge.amount,
-      currency: charge.currency,
-      paid_at: instantOf(charge.created),
+      amount_cents: number(charge, 'amount_captured') || amountCents,
       refunded_cents: refundedCents,
-      is_refunded: refundedCents > 0 && refundedCents >= charge.amount,
-      dispute: (['lost', 'open', 'won'] as const).find((word) => words.includes(word)) ?? null,
+      is_refunded: refundedCents > 0 && refundedCents >= amountCents,
+      dispute: (['lost', 'open', 'won'] as const).find((word) => states.includes(word)) ?? null,
+    },
+    details: {
+      ...(currency === null ? {} : { currency }),
+      ...(createdS === null ? {} : { paid_at: instantOf(createdS) }),
     },
   }
+  return state
 }
 
-function rowOf({ id, amount, currency, reason, created }: Stripe.Refund | Stripe.Dispute, paymentId: string) {
-  return {
-    id,
-    payment_id: paymentId,
-    amount_cents: amount,
-    currency,
-    reason: reason ?? null,
-    created_at: instantOf(created),
-  }
+/** A refund or dispute as a row, in a list; none where it has no id. */
+function readRow(
+  object: unknown,
+  of: { id: string; currency: string; now: Instant },
+  status: string,
+): (RefundsTable & DisputesTable)[] {
+  const [id, createdS] = [text(object, 'id'), number(object, 'created')]
+  if (id === null) return []
+  return [
+    {
+      id,
+      payment_id: of.id,
+      amount_cents: number(object, 'amount') ?? 0,
+      currency: text(object, 'currency') ?? of.currency,
+      status,
+      reason: text(object, 'reason'),
+      created_at: createdS === null ? of.now : instantOf(createdS),
+    },
+  ]
 }
 
 async function writeState(
@@ -117,11 +146,11 @@ async function writeState(
   tx: Db,
   { id, version, state }: { id: string; version: number; state: PaymentState },
 ): Promise<Refreshed | 'outdated'> {
-  const { customerId, metadata, refunds, disputes, row } = state
-  const isPurchase = metadata.user_id !== undefined && metadata.tier !== undefined
+  const { customerId, metadata, refunds, disputes, row, details } = state
+  const isPurchase = metadata.userId !== null && metadata.tier !== null
   const ownerNow = () => (customerId === null ? null : ownerOf(tx, customerId))
   // The user's row first: a deletion that is under way ends before this looks who is there.
-  const payer = (await ownerNow()) ?? (isPurchase ? metadata.user_id : null)
+  const payer = (await ownerNow()) ?? (isPurchase ? metadata.userId : null)
   if (payer) await lockUser(tx, payer)
   const owner = await ownerNow()
   if (owner === null && !isPurchase && !(await findPayment(tx, id))) return 'foreign'
@@ -129,18 +158,21 @@ async function writeState(
   const known = await lockPayment(tx, id, deps.clock.now())
   if (known.version !== version) return 'outdated'
   for (const refund of refunds) await keepRefund(tx, refund)
-  const buyer = isPurchase ? await findUser(tx, metadata.user_id ?? '') : null
+  const buyer = isPurchase ? await findUser(tx, metadata.userId ?? '') : null
   const userId = known.user_id ?? owner ?? buyer?.id ?? null
-  for (const dispute of disputes) {
-    await keepDispute(tx, { ...rowOf(dispute, id), status: wordOf(dispute) })
-    if (disputeStateOf(dispute) === 'open') await tellOfDispute(deps, tx, dispute, { payment: id, userId })
+  const kind = known.kind ?? (isPurchase ? 'purchase' : owner === null ? null : 'subscription')
+  for (const { row: disputeRow, state: word, due } of disputes) {
+    await keepDispute(tx, disputeRow)
+    if (word) await reportDispute(deps, tx, disputeRow, { state: word, payment: { id, kind, user_id: userId }, due })
   }
   await changePayment(deps, tx, known, {
     ...row,
+    ...details,
+    paid_at: details.paid_at ?? known.paid_at ?? deps.clock.now(),
     user_id: userId,
     customer_id: owner === null ? known.customer_id : customerId,
-    kind: known.kind ?? (isPurchase ? 'purchase' : owner === null ? null : 'subscription'),
-    tier: known.tier ?? (isPurchase ? (metadata.tier ?? null) : null),
+    kind,
+    tier: known.tier ?? (isPurchase ? metadata.tier : null),
     version: version + 1,
   })
   return 'written'
@@ -152,8 +184,8 @@ export function isRefunding({ status }: { status: string | null }): boolean {
 }
 
 /** Null for an inquiry, which takes no money, and for one that was prevented. */
-export function disputeStateOf({ status, balance_transactions }: Stripe.Dispute): DisputeState | null {
-  switch (status) {
+export function disputeStateOf(dispute: Stripe.Dispute): DisputeState | null {
+  switch (text(dispute, 'status')) {
     case 'needs_response':
     case 'under_review':
       return 'open'
@@ -161,8 +193,8 @@ export function disputeStateOf({ status, balance_transactions }: Stripe.Dispute)
       return 'won'
     case 'lost': {
       // Also a lost one may be reinstated later: then what was taken has been given back.
-      const moved = balance_transactions ?? []
-      const netCents = moved.reduce((sum, { amount }) => sum + amount, 0)
+      const moved = listOf(at(dispute, 'balance_transactions'))
+      const netCents = moved.reduce<number>((sum, one) => sum + (number(one, 'amount') ?? 0), 0)
       return moved.length > 1 && netCents >= 0 ? 'won' : 'lost'
     }
     default:
@@ -172,9 +204,6 @@ export function disputeStateOf({ status, balance_transactions }: Stripe.Dispute)
 
 /** The processor's word, and our own for one that was reinstated, which the processor calls lost as before. */
 export function wordOf(dispute: Stripe.Dispute): string {
-  return dispute.status === 'lost' && disputeStateOf(dispute) === 'won' ? 'reinstated' : dispute.status
-}
-
-export function idOf(value: string | { id: string } | null | undefined): string | null {
-  return typeof value === 'string' ? value : (value?.id ?? null)
+  const word = text(dispute, 'status') ?? 'unknown'
+  return word === 'lost' && disputeStateOf(dispute) === 'won' ? 'reinstated' : word
 }

@@ -3,7 +3,7 @@
  * disputes. Each counts in the month it happened in, so that a closed month stays as it was; only a lost dispute counts where it began.
  */
 import './tables.ts'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 
@@ -37,24 +37,65 @@ export async function revenueByCustomer(db: Db, span: Months): Promise<CustomerR
   return rows.map((row) => ({ ...row, ...numbered(row) }))
 }
 
-const SUMS = sql`count(paid_id) as payments, sum(paid) as paid_cents, sum(refunded) as refunded_cents, sum(lost) as lost_cents, sum(tax) as tax_cents`
+/** One payment, refund or lost dispute. Amounts are signed: what goes back is negative. */
+export type Movement = {
+  at: Instant
+  type: 'payment' | 'refund' | 'dispute'
+  /** The refund's or the dispute's; a payment's own. */
+  id: string
+  payment_id: string
+  /** Null where no invoice is known, as for most one-time sales. */
+  invoice: string | null
+  user_id: string | null
+  kind: 'purchase' | 'subscription'
+  tier: string | null
+  currency: string
+  /** With tax. */
+  amount_cents: number
+  tax_cents: number
+}
+
+/** Each movement of money in the time, the oldest first. */
+export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
+  const { rows } = await sql<Movement>`
+    select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
+    from (${movements(span)}) as moved order by at, id`.execute(db)
+  return rows.map((row) => ({ ...row, amount_cents: Number(row.amount_cents), tax_cents: Number(row.tax_cents) }))
+}
+
+const sumOf = (type: Movement['type']) =>
+  sql`coalesce(sum(case when type = ${type} then amount_cents - tax_cents end), 0)`
+const SUMS = sql`sum(case when type = 'payment' then 1 else 0 end) as payments, ${sumOf('payment')} as paid_cents,
+  -${sumOf('refund')} as refunded_cents, -${sumOf('dispute')} as lost_cents, sum(tax_cents) as tax_cents`
 
 function movements({ from, before }: Months) {
   const what = sql`p.user_id, p.kind, coalesce(p.tier, (select max(i.tier) from invoices i where i.payment_id = p.id)) as tier`
+  const isRefund = sql`r.status not in ('failed', 'canceled')`
+  const isLost = sql`d.status = 'lost' and exists (select 1 from payments l where l.id = d.payment_id and l.dispute = 'lost')`
+  const inSpan = sql`created_at >= ${from} and created_at < ${before}`
   return sql`
-    select ${what}, p.currency, p.id as paid_id, p.amount_cents - p.tax_cents as paid, 0 as refunded, 0 as lost, p.tax_cents as tax from payments p
-    where p.kind is not null and p.paid_at >= ${from} and p.paid_at < ${before}
+    select p.paid_at as at, 'payment' as type, p.id, p.id as payment_id, ${what}, p.currency, p.amount_cents, p.tax_cents
+    from payments p where p.kind is not null and p.paid_at >= ${from} and p.paid_at < ${before}
     union all
-    select ${what}, r.currency, null, 0, r.amount_cents - ${shareOf('r')}, 0, -${shareOf('r')} from refunds r join payments p on p.id = r.payment_id
-    where p.kind is not null and r.status not in ('failed', 'canceled') and r.created_at >= ${from} and r.created_at < ${before}
-    union all
-    select ${what}, d.currency, null, 0, 0, d.amount_cents - ${shareOf('d')}, -${shareOf('d')} from disputes d join payments p on p.id = d.payment_id
-    where p.kind is not null and d.status = 'lost' and p.dispute = 'lost' and d.created_at >= ${from} and d.created_at < ${before}`
+    select t.created_at, t.type, t.id, p.id, ${what}, t.currency, -t.amount_cents, ${taxUpTo(sql`t.total - t.amount_cents`)} - ${taxUpTo(sql`t.total`)}
+    from (
+      select taken.*, cast(sum(amount_cents) over (partition by payment_id order by created_at, id) as bigint) as total
+      from (
+        select 'refund' as type, r.id, r.payment_id, r.amount_cents, r.currency, r.created_at from refunds r where ${isRefund}
+        union all
+        select 'dispute', d.id, d.payment_id, d.amount_cents, d.currency, d.created_at from disputes d where ${isLost}
+      ) as taken
+      where payment_id in (select payment_id from refunds where ${inSpan} union select payment_id from disputes where ${inSpan})
+    ) as t join payments p on p.id = t.payment_id
+    where p.kind is not null and t.created_at >= ${from} and t.created_at < ${before}`
 }
 
-/** Of what was taken back, the part that was tax. */
-const shareOf = (from: 'r' | 'd') =>
-  sql`coalesce(${sql.ref(`${from}.amount_cents`)} * p.tax_cents / nullif(p.amount_cents, 0), 0)`
+/**
+ * The tax in the first `taken` cents of a payment, rounded half up. The part of one refund is the difference of two of these, so the parts
+ * add up to the whole.
+ */
+const taxUpTo = (taken: RawBuilder<unknown>) =>
+  sql`coalesce((2 * (${taken}) * p.tax_cents + p.amount_cents) / nullif(2 * p.amount_cents, 0), 0)`
 
 /** PostgreSQL gives sums as text. */
 const numbered = ({ payments, paid_cents, refunded_cents, lost_cents, tax_cents }: Revenue) => ({

@@ -53,6 +53,16 @@ type DisputesTable = {
   created_at: Instant
 }
 
+/** What a line of an invoice is for, and from when to when. Credited ones have negative cents. */
+export type InvoiceLine = {
+  subscription_id: string | null
+  price_id: string | null
+  cents: number
+  start: Instant
+  end: Instant
+  is_proration: boolean
+}
+
 /** What a subscription asked for, period by period. */
 type InvoicesTable = {
   id: string
@@ -72,6 +82,7 @@ type InvoicesTable = {
   currency: string
   created_at: Instant
   paid_at: Instant | null
+  lines_json: readonly InvoiceLine[] | null
 }
 
 declare module '#platform/db/tables.ts' {

@@ -234,7 +234,13 @@ describe('what is no backup, or not for here, changes nothing', { skip: ON_EMBED
     ] as const) {
       const { code, text } = await run('restore', [whole], { ...elsewhere, secretKey })
       assert.deepEqual([code, says.test(text)], [1, true], text)
-      assert.equal((await run('verify', [whole], { ...elsewhere, secretKey })).code, 0, 'it is whole all the same')
+      // Without a key the copy can still be checked; a key that does not open it is a lost backup, which must ring.
+      const verified = await run('verify', [whole], { ...elsewhere, secretKey })
+      assert.equal(verified.code, secretKey === null ? 0 : 1, verified.text)
+      assert.match(
+        verified.text,
+        secretKey === null ? /– SECRET_KEY is not set/ : /✖ the SECRET_KEY .* does not open it/,
+      )
     }
     const right = await run('restore', [whole], elsewhere)
     assert.equal(right.code, 0, right.text)

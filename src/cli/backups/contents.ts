@@ -2,6 +2,7 @@
 import { createReadStream, openSync, statSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { MARK_FILE } from '#rag/originals/folder-mark.ts'
 import type { Config } from '#src/config.ts'
 import type { FileEntry } from './manifest.ts'
 import type { Place } from './place.ts'
@@ -66,7 +67,7 @@ export async function backUpProducts(place: Place, folder: string, leaveOut: (pa
 }
 
 /** Null where originals are kept in a bucket, which has its own copies, or nowhere. */
-const originalsFolder = ({ originals }: Pick<Config, 'originals'>): string | null =>
+export const originalsFolder = ({ originals }: Pick<Config, 'originals'>): string | null =>
   originals === null || originals.startsWith('s3://') ? null : originals
 
 /** To be copied after the database: one that goes meanwhile belongs to a document that goes. They are sealed as they lie. */
@@ -77,9 +78,10 @@ export async function backUpOriginals(place: Place, config: Pick<Config, 'origin
   const below = await readdir(folder, { recursive: true, withFileTypes: true }).catch(absent)
   for (const entry of below) {
     if (!entry.isFile() || entry.name.endsWith('.partial')) continue
-    const path = `originals/${entry.name.slice(0, 2)}/${entry.name}`
+    const name = entry.name === MARK_FILE ? MARK_FILE : `${entry.name.slice(0, 2)}/${entry.name}`
+    const path = `originals/${name}`
     const file = join(entry.parentPath, entry.name)
-    if (file !== join(folder, entry.name.slice(0, 2), entry.name)) continue
+    if (file !== join(folder, name)) continue
     try {
       entries.push({ path, ...(await place.write(path, open(file))) })
     } catch (error) {

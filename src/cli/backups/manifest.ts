@@ -32,6 +32,8 @@ const ManifestSchema = Type.Object({
   /** Null: products are not in it. */
   products: Type.Union([Type.Literal('included'), Type.Null()]),
   files: Type.Array(Entry),
+  /** Ids of files that documents name and that were not in their folder. */
+  missing_originals: Type.Array(Type.String()),
 })
 
 export type Manifest = Static<typeof ManifestSchema>

@@ -35,13 +35,14 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
 
   const processor = openProcessor(config.processor) as Processor
   const isLive = /^[a-z]+_live_/.test(secretKey)
-  const [told, rights, endpoints, unknown] = await Promise.all([
+  const [told, rights, coupon, endpoints, unknown] = await Promise.all([
     Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, config, id, wanted, isLive))),
     checkRights(processor),
+    checkRetentionCoupon(processor, config),
     checkEndpoints(processor, config),
     checkUnknownPrices(config, platform),
   ])
-  const wrong = [...told, rights].filter((line) => line !== null)
+  const wrong = [...told, rights, coupon].filter((line) => line !== null)
   if (wrong.length > 0) return [...wrong, ...endpoints, ...unknown]
   const disagreements = await checkDisagreements(platform)
   const where = apiBase === null ? (isLive ? 'live' : 'test') : apiBase
@@ -80,6 +81,19 @@ async function checkPrice(
     return null
   } catch (error) {
     return wrong(isMissing(error) ? `the processor has no price ${id}` : reasonOf(error))
+  }
+}
+
+/** Null when the coupon can be offered, or none is set. */
+async function checkRetentionCoupon(processor: Processor, config: Config): Promise<Line | null> {
+  const { retentionCoupon: id } = config.processor
+  if (id === null) return null
+  const wrong = (says: string): Line => ({ mark: 'wrong', name: NAME, says: `RETENTION_COUPON: ${says}` })
+  try {
+    const coupon = await inTime(processor.coupons.retrieve(id, {}, ONCE))
+    return coupon.valid ? null : wrong(`${id} has expired or is used up at the processor`)
+  } catch (error) {
+    return wrong(isMissing(error) ? `the processor has no coupon ${id}` : reasonOf(error))
   }
 }
 

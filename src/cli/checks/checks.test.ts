@@ -119,6 +119,15 @@ test('each way in which a price cannot be sold is told with its setting', async 
   }
 })
 
+test('a retention coupon that the processor lacks, or that is used up, is reported', async (t) => {
+  const env = await processorWith(t, { price_m: PRICE, '/v1/coupons/USED': { object: 'coupon', valid: false } }, HOOKS)
+  const check = async (coupon: string) =>
+    shown(await checkBilling(readConfig({ ...env, RETENTION_COUPON: coupon }), noDatabase))[0]
+  assert.equal(await check('NOPE'), 'wrong: RETENTION_COUPON: the processor has no coupon NOPE')
+  assert.equal(await check('USED'), 'wrong: RETENTION_COUPON: USED has expired or is used up at the processor')
+  assert.match((await check('')) ?? '', /^ok: /)
+})
+
 test('an endpoint that is missing, off or deaf to a type is told; one on this machine cannot be', async (t) => {
   const hooks = async (found: object[] | { status: number }, more = {}) => {
     const env = await processorWith(t, { price_m: PRICE }, found)

@@ -1,7 +1,7 @@
 /** Whether what the storefront sells can be downloaded: each tier's list of releases is read, and the files of the newest. */
 import type { Tier } from '#catalogue/catalogue.ts'
 import { openProducts } from '#storefront/products/products.ts'
-import { listReleases, releaseOf } from '#storefront/products/releases.ts'
+import { findRelease, listReleases } from '#storefront/products/releases.ts'
 import type { Config } from '../../config.ts'
 import { inTime, type Line } from './line.ts'
 
@@ -36,7 +36,7 @@ async function checkTier(products: Config['products'], tier: Tier, now: string):
 
   const newest = all.find(({ publishedAt }) => publishedAt <= now)
   if (!newest) return { mark: 'off', name, says: `not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}` }
-  const release = await releaseOf(store, tier, now, newest.version)
+  const release = await findRelease(store, tier, now, newest.version)
   if (!release) throw new Error(`${newest.version} has no files`)
   if (left.length > 0) throw new Error(`${left.length} left out of downloads: ${left.slice(0, 3).join(', ')}`)
   return { mark: 'ok', name, says: `${newest.version}, ${release.files.length} files` }

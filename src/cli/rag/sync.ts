@@ -58,6 +58,9 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
 
   await each(files, AT_ONCE, async (file) => {
     const externalId = prefix + file.path
+    // Such as the __init__.py of each Python package.
+    if (file.sizeBytes === 0)
+      return tellRefused(file, { reason: 'the file is empty', isSkipped: true }, documentOf.get(externalId) ?? null)
     const hash = await hashOf(join(folder, file.path))
     const last = journal.find(externalId)
     const known = last?.hash === hash ? last : undefined
@@ -150,6 +153,7 @@ async function send(
     async body() {
       const form = new FormData()
       form.append('external_id', externalId)
+      form.append('source', file.path)
       form.append('file', await openAsBlob(join(folder, file.path)), basename(file.path))
       return form
     },

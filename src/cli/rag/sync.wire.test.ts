@@ -37,6 +37,7 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
     'long.txt': long,
     'empty.txt': '',
     'picture.png': 'not a text',
+    'broken.pdf': 'no PDF',
     '.git/config': 'secret',
     'node_modules/x/readme.md': 'not ours',
     'drafts/d.md': 'not yet',
@@ -67,13 +68,13 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   }
 
   const trial = await sync({ isTrial: true })
-  assert.equal(trial.last, '7 to send, 0 unchanged, 0 to delete, 0 skipped, 0 failed')
+  assert.equal(trial.last, '7 to send, 0 unchanged, 0 to delete, 1 skipped, 0 failed')
   assert.deepEqual(await names(), [])
 
   const first = await sync()
-  assert.equal(first.last, '5 sent, 0 unchanged, 0 deleted, 1 skipped, 1 failed', first.lines.join('\n'))
+  assert.equal(first.last, '5 sent, 0 unchanged, 0 deleted, 2 skipped, 1 failed', first.lines.join('\n'))
   assert.equal(first.code, 1)
-  assert.ok(first.lines.some((line) => /FAILED empty\.txt: The file is empty/.test(line)))
+  assert.ok(first.lines.some((line) => /^skipped empty\.txt: the file is empty/.test(line)))
   assert.ok(waitedMs > 0, 'the limit is six requests a minute')
   assert.deepEqual(
     await names(),
@@ -81,8 +82,15 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   )
 
   const again = await sync()
-  assert.equal(again.last, '0 sent, 5 unchanged, 0 deleted, 1 skipped, 1 failed', again.lines.join('\n'))
+  assert.equal(again.last, '0 sent, 5 unchanged, 0 deleted, 2 skipped, 1 failed', again.lines.join('\n'))
   assert.equal(again.code, 1, 'what cannot be read fails at each run')
+
+  remove('broken.pdf')
+  const clean = await sync()
+  assert.deepEqual([clean.code, clean.last], [0, '0 sent, 5 unchanged, 0 deleted, 2 skipped, 0 failed'])
+  aMinuteLater()
+  const sources = (await program.get('/api/rag/documents')).body.map(({ source }: { source: string }) => source)
+  assert.ok(sources.includes('deep/er/b.txt'), sources.join(', '))
 
   put('a.md', 'The first paper, corrected.')
   remove('deep/c.md')
@@ -112,11 +120,11 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   renameSync(join(folder, 'a.md'), join(folder, 'renamed.md'))
   put('same.md', '')
   const renamed = await sync({ deletes: true })
-  assert.equal(renamed.last, '1 sent, 1 unchanged, 0 deleted, 1 skipped, 2 failed', renamed.lines.join('\n'))
+  assert.equal(renamed.last, '1 sent, 1 unchanged, 0 deleted, 3 skipped, 0 failed', renamed.lines.join('\n'))
   assert.ok((await names()).includes('papers/renamed.md'))
-  const still = /^FAILED same\.md: The file is empty.*\(the service still has what it was\)$/
+  const still = /^skipped same\.md: the file is empty.*\(the service still has what it was\)$/
   for (const { code, lines } of [renamed, await sync()]) {
-    assert.equal(code, 1)
+    assert.equal(code, 0)
     assert.ok(
       lines.some((line) => still.test(line)),
       lines.join('\n'),
@@ -142,7 +150,7 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
       for (const { id } of (await ada.get('/api/rag/jobs')).body) await ada.delete(`/api/rag/jobs/${id}`)
     },
   })
-  assert.match(cancelled.last ?? '', /^0 sent, .* 3 failed$/, cancelled.lines.join('\n'))
+  assert.match(cancelled.last ?? '', /^0 sent, .* 1 failed$/, cancelled.lines.join('\n'))
   assert.ok((await sync()).lines.includes('replaced long.txt'))
 
   const { folder: unmounted } = folderOf(t, {})

@@ -4,51 +4,61 @@
  */
 import { type Catalogue, FREE } from '#catalogue/catalogue.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
-import { inMinorUnits } from '#platform/money.ts'
+import { FILES, MESSAGES, type Message, type SeedFile } from './texts.ts'
 
 const DAYS = 365
 
-/** Name, the day they join, how many plans above the free one, calls on a busy day, product (none: -1). */
-const CAST: readonly [name: string, joins: number, plan: number, calls: number, product: number][] = [
-  ['Ada Lovelace', 2, 2, 14, 2],
-  ['Grace Hopper', 9, 2, 10, 1],
-  ['Alan Turing', 21, 1, 8, 0],
-  ['Mary Jackson', 40, 1, 6, -1],
-  ['Edsger Dijkstra', 66, 0, 0, 0],
-  ['Barbara Liskov', 93, 1, 5, 1],
-  ['Donald Knuth', 128, 1, 4, -1],
-  ['Radia Perlman', 170, 2, 9, 2],
-  ['John Backus', 201, 0, 0, -1],
-  ['Frances Allen', 244, 1, 7, 0],
-  ['Tony Hoare', 301, 1, 3, -1],
-  ['Karen Jones', 350, 0, 0, -1],
-]
+type Person = {
+  name: string
+  /** Day of the year on which they join, and on which they signed in last; missing: on the day they joined. */
+  joins: number
+  seen?: number
+  /** How many plans above the free one. */
+  plan: number
+  /** Calls on a busy day. */
+  calls: number
+  /** Position in the catalogue's products; missing: they buy nothing. */
+  product?: number
+  planCard?: Card
+  productCard?: Card
+  /** Days on which they cancel their plan and on which their purchase is refunded. */
+  cancels?: number
+  refunded?: number
+}
 
-const DOCUMENTS: readonly [source: string, text: string][] = [
-  [
-    'returns.md',
-    'Returns. A customer may send goods back within thirty days of delivery. The shop pays the way back when the goods were damaged or not what was ordered; otherwise the customer does. Money is returned within five working days after the parcel has arrived, to the card that paid.',
-  ],
-  [
-    'on-call.md',
-    'On call. Whoever is on call answers a page within fifteen minutes. First say in the channel that you look at it. Then stop the bleeding: roll back, shed load, or fail over. Look for the cause when customers are served again. Write down what was seen, what was done and when, within two days.',
-  ],
-  [
-    'style.md',
-    'Style. Write for somebody who is new and in a hurry. Put the answer first and the reason after it. Prefer the word of the trade to one of your own. A sentence that can be left out is left out. Numbers have their unit, and times their zone.',
-  ],
+const CAST: readonly Person[] = [
+  { name: 'Ada Lovelace', joins: 2, seen: 364, plan: 2, calls: 14, product: 2 },
+  { name: 'Grace Hopper', joins: 9, seen: 364, plan: 2, calls: 10, product: 1 },
+  { name: 'Alan Turing', joins: 21, seen: 363, plan: 1, calls: 8, product: 0 },
+  { name: 'Mary Jackson', joins: 40, seen: 360, plan: 1, calls: 6 },
+  { name: 'Edsger Dijkstra', joins: 66, seen: 90, plan: 0, calls: 0, product: 0, refunded: 74 },
+  { name: 'Barbara Liskov', joins: 93, seen: 362, plan: 1, calls: 5, product: 1 },
+  { name: 'Donald Knuth', joins: 128, seen: 355, plan: 1, calls: 4, cancels: 350 },
+  { name: 'Radia Perlman', joins: 170, seen: 364, plan: 2, calls: 9, product: 2 },
+  { name: 'John Backus', joins: 201, plan: 0, calls: 0 },
+  { name: 'Frances Allen', joins: 244, seen: 361, plan: 1, calls: 7, product: 0, productCard: 'disputed' },
+  // A month and a few days before the end, so that the first renewal has failed and is being tried again.
+  { name: 'Tony Hoare', joins: 328, seen: 358, plan: 1, calls: 3, planCard: 'fails at renewal' },
+  { name: 'Karen Jones', joins: 350, plan: 0, calls: 0 },
 ]
 
 const ROUTES = ['/api/ai/chat', '/v1/chat/completions', '/api/rag/query'] as const
 
 export type Deed = { at: Instant } & (
   | { kind: 'join'; name: string; email: string }
-  | { kind: 'subscribe'; email: string; tier: string }
+  | { kind: 'sign-in'; email: string }
+  | { kind: 'subscribe'; email: string; tier: string; card: Card }
+  | { kind: 'cancel'; email: string }
   | { kind: 'issue-key'; email: string }
-  | { kind: 'buy'; email: string; tier: string; amountCents: number; currency: string }
-  | { kind: 'ingest'; email: string; source: string; text: string }
+  | { kind: 'buy'; email: string; tier: string; card: Card }
+  | { kind: 'refund'; email: string }
+  | { kind: 'upload'; email: string; file: SeedFile }
+  | { kind: 'write'; message: Message }
   | Call
 )
+
+/** What the card's bank does with payments. */
+export type Card = 'good' | 'fails at renewal' | 'disputed'
 
 export type Call = {
   kind: 'call'
@@ -73,29 +83,35 @@ export function deedsUntil(nowMs: number, catalogue: Pick<Catalogue, 'plans' | '
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS
   const at = (day: number, ms: number) => new Date(today - (DAYS - day) * DAY_MS + ms).toISOString()
 
+  const { products } = catalogue
   const paid = catalogue.plans.filter(({ tier }) => tier !== FREE)
-  const deeds = CAST.flatMap(([name, joins, plan, calls, product]): Deed[] => {
+  const deeds = CAST.flatMap((person): Deed[] => {
+    const { name, joins, seen, plan, calls, product, planCard = 'good', productCard = 'good' } = person
     const email = `${name.split(' ')[0]?.toLowerCase()}@example.com`
     const tier = plan === 0 ? undefined : paid[Math.min(plan, paid.length) - 1]?.tier
-    const bought = catalogue.products[Math.min(product, catalogue.products.length - 1)]
-    const mine: Deed[] = [{ kind: 'join', at: at(joins, 9 * HOUR_MS), name, email }]
-    if (bought)
-      mine.push({
-        kind: 'buy',
-        at: at(joins, 9.5 * HOUR_MS),
-        email,
-        tier: bought.tier,
-        amountCents: inMinorUnits(bought.price, bought.currency),
-        currency: bought.currency,
-      })
+    const bought = product === undefined ? undefined : products[Math.min(product, products.length - 1)]
+    // Within the half hour that an access token lives.
+    const morning = (minute: number) => at(joins, 9 * HOUR_MS + minute * MINUTE_MS)
+    const mine: Deed[] = [
+      { kind: 'join', at: morning(0), name, email },
+      { kind: 'sign-in', at: morning(1), email },
+    ]
+    if (seen !== undefined) mine.push({ kind: 'sign-in', at: at(seen, 8 * HOUR_MS), email })
+    if (bought) mine.push({ kind: 'buy', at: morning(2), email, tier: bought.tier, card: productCard })
+    if (bought && person.refunded) mine.push({ kind: 'refund', at: at(person.refunded, 15 * HOUR_MS), email })
     if (!tier) return mine
-    mine.push({ kind: 'subscribe', at: at(joins, 10 * HOUR_MS), email, tier })
-    mine.push({ kind: 'issue-key', at: at(joins, 11 * HOUR_MS), email })
-    for (const [index, [source, text]] of DOCUMENTS.slice(0, plan + 1).entries())
-      mine.push({ kind: 'ingest', at: at(joins, 12 * HOUR_MS + index * MINUTE_MS), email, source, text })
+    mine.push({ kind: 'subscribe', at: morning(5), email, tier, card: planCard })
+    mine.push({ kind: 'issue-key', at: morning(8), email })
+    for (const [index, file] of FILES.slice(0, plan + 2).entries())
+      mine.push({ kind: 'upload', at: morning(10 + index), email, file })
     for (let day = joins + 1; day < DAYS; day++) mine.push(...callsOf(email, day, calls))
+    if (person.cancels) {
+      mine.push({ kind: 'sign-in', at: at(person.cancels, 10 * HOUR_MS), email })
+      mine.push({ kind: 'cancel', at: at(person.cancels, 10 * HOUR_MS + MINUTE_MS), email })
+    }
     return mine
   })
+  for (const { day, ...message } of MESSAGES) deeds.push({ kind: 'write', at: at(day, 16 * HOUR_MS), message })
   return deeds.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 
   /** Fewer at weekends, more with the months; one in fifty fails, and a few are answered by the second vendor. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { readConfig } from '#src/config.ts'
+import { testApp } from '#testing/app.ts'
 import { deedsUntil } from './script.ts'
 
 const NOW = Date.parse('2026-11-22T10:00:00.000Z')
@@ -19,7 +20,7 @@ test('the same day has the same year behind it, in its order, and none of it is 
   assert.ok(deeds.filter(({ kind }) => kind === 'call').length > 2_000)
 })
 
-test('whoever takes a plan takes a paid one, wherever the free one stands, and pays in its product’s currency', (t) => {
+test('customers take paid plans, wherever the free one stands, and products that the catalogue has', (t) => {
   const path = join(temporary(t), 'catalogue.json')
   const team = { tier: 'team', name: 'Team', prices: { month: 'price_team' }, grants: ['ai'] }
   const free = { tier: 'free', name: 'Free', prices: {}, grants: [] }
@@ -28,31 +29,66 @@ test('whoever takes a plan takes a paid one, wherever the free one stands, and p
   const deeds = deedsUntil(NOW, readConfig({ CATALOGUE: path }).catalogue)
   const of = (kind: string) => deeds.filter((deed) => deed.kind === kind)
   assert.ok(of('subscribe').length > 0 && of('subscribe').every((deed) => 'tier' in deed && deed.tier === 'team'))
-  assert.ok(of('buy').length > 0 && of('buy').every((deed) => 'amountCents' in deed && deed.amountCents === 60_000))
+  assert.ok(of('buy').length > 0 && of('buy').every((deed) => 'tier' in deed && deed.tier === 'kit'))
 })
 
-test('seed fills a new data folder once, and no second time', (t) => {
+test('seed fills a new data folder once, and its books agree with the processor’s', async (t) => {
   const folder = temporary(t)
-  // As whoever made the file and nothing in it.
+  // An existing file without tables counts as empty.
   new DatabaseSync(join(folder, 'latchkey.db')).close()
   const first = seed(folder)
-  assert.match(first.stdout, /13 users, 9 API keys, 7 purchases, 21 documents, \d+ calls/, first.stderr)
+  const counted =
+    /^13 users, 9 API keys, 9 subscriptions, 7 purchases, 30 documents, 4 messages, (\d+) calls\nSign in as ada@example.com/
+  assert.match(first.stdout, counted, first.stderr)
   assert.equal(first.status, 0)
 
-  const database = new DatabaseSync(join(folder, 'latchkey.db'), { readOnly: true })
-  t.after(() => database.close())
-  const count = () => database.prepare('select count(*) as rows, sum(cost_nanos) as nanos from usage_records').get()
-  const before = count()
-
   const second = seed(folder)
-  assert.match(second.stdout, /Refused: there are people in this database/)
+  assert.match(second.stdout, /Refused: this database has users/)
   assert.equal(second.status, 1)
-  assert.deepEqual(count(), before)
+
+  const app = await testApp(t, { onData: { dataDir: folder, databaseUrl: null } })
+  const { disagreements, accounts, is_whole } = await app.service.billing.disagreements()
+  assert.deepEqual([disagreements, accounts, is_whole], [[], 9, true])
+  await app.service.billing.sync()
+  assert.deepEqual((await app.service.billing.disagreements()).disagreements, [], 'nor of half a year')
+
+  const { db } = app.platform
+  const users = await db.selectFrom('users').selectAll().where('email', '!=', 'root@example.com').execute()
+  assert.ok(users.every(({ last_login_at }) => last_login_at !== null && last_login_at < new Date().toISOString()))
+  const statusOf = (name: string) => users.find(({ email }) => email === `${name}@example.com`)?.subscription_status
+  assert.deepEqual([statusOf('ada'), statusOf('tony'), statusOf('karen')], ['active', 'past_due', 'free'])
+  const rows = async (table: 'refunds' | 'disputes' | 'invoices' | 'contact_messages') =>
+    Number((await db.selectFrom(table).select(db.fn.countAll().as('rows')).executeTakeFirst())?.rows)
+  assert.deepEqual([await rows('refunds'), await rows('disputes'), await rows('contact_messages')], [1, 1, 4])
+  assert.ok((await rows('invoices')) > 60)
+
+  const signedIn = await app.post('/api/auth/login', { email: 'ada@example.com', password: 'correct horse battery' })
+  const headers = { authorization: `Bearer ${signedIn.body.access_token}` }
+  const { body } = await app.get('/api/billing/invoices', { headers })
+  assert.equal(body.invoices[0].status, 'paid')
+  const documents: { source: string }[] = (await app.get('/api/rag/documents', { headers })).body
+  assert.ok(documents.some(({ source }) => source.endsWith('.pdf')))
+})
+
+test('seed says why it ends when documents cannot be stored', (t) => {
+  const embedder = {
+    OPENAI_API_KEY: 'sk-none',
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+    EMBEDDER: 'openai:text-embedding-3-small',
+  }
+  const { status, stderr } = seed(temporary(t), embedder)
+  assert.match(stderr, /seed: POST \/api\/rag\/ingest\/file answered 50\d: \{"detail":"[^"]+/)
+  assert.match(stderr, /Only a part of the year is there/)
+  assert.equal(status, 1)
 })
 
 for (const [what, env] of [
   ['production', { NODE_ENV: 'production', SECRET_KEY: 'a secret of the operator' }],
   ['mail that leaves the machine', { SMTP_URL: 'smtp://127.0.0.1:9' }],
+  [
+    'a real processor',
+    { STRIPE_SECRET_KEY: 'sk_test_of_the_operator', STRIPE_WEBHOOK_SECRET: 'whsec_of_the_operator' },
+  ],
 ] as const) {
   test(`seed refuses ${what}, and makes no database`, (t) => {
     const folder = join(temporary(t), 'new')

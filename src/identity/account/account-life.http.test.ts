@@ -10,7 +10,7 @@ import { removeAged } from '#platform/retention.ts'
 import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { throughProvider } from '#testing/provider.ts'
 
-test('sessions tell device, address and use, and can be ended one by one', async (t) => {
+test('sessions show device, address and last use, and can be ended one by one', async (t) => {
   const app = await testApp(t, { env: { TRUST_PROXY: 'true' } })
   const ada = await app.as('ada')
   const phone = await app.post(
@@ -72,7 +72,7 @@ test('a revocation that nobody tells, as by another node without a bus, counts w
   assert.equal((await ada.get('/api/auth/me')).status, 401)
 })
 
-test('a sign-in from a new device is told by mail; one from a known device is not', async (t) => {
+test('a sign-in from a new device sends an email; one from a known device does not', async (t) => {
   const app = await testApp(t, { env: { TRUST_PROXY: 'true' } })
   const ada = await app.as('ada')
   const from = (agent: string, address: string) =>
@@ -127,6 +127,15 @@ test('a superuser made by hand counts at once, on tokens that are there already'
     platform: async () => app.platform,
     print: (line = '') => void lines.push(line),
   }
+  // Anyone can register the operator's address: until its owner opens the mailed link, the account is not promoted.
+  await assert.rejects(superuser(['add', ada.email], context), (error: Error) => {
+    assert.match(error.message, /ada@example\.com has not verified its address: .*requests the verification email/)
+    return true
+  })
+  assert.equal((await ada.get('/api/auth/me')).body.is_superuser, false)
+  const [{ links = [] } = {}] = await app.mail(ada.email)
+  const verification = new URL(links[0]!).searchParams.get('token')
+  assert.equal((await app.post('/api/auth/verify-email', { token: verification })).status, 200)
   assert.equal(await superuser(['add', ada.email], context), 0)
   assert.equal((await ada.get('/api/auth/me')).body.is_superuser, true)
 

@@ -1,4 +1,4 @@
-import { auditOf } from '#audit/audit.ts'
+import { collectAudit } from '#audit/audit.ts'
 import type { Db } from '#platform/db/db.ts'
 import { emailKey, findUser } from '../users.ts'
 
@@ -6,13 +6,13 @@ import { emailKey, findUser } from '../users.ts'
 export type Address = { key: string; proven: boolean }
 
 /**
- * The addresses by which a user may be known elsewhere: today's, and former ones that were proven to be theirs. An
- * address that was given and never proven may be anybody's.
+ * The addresses by which a user may be known elsewhere: today's, and former ones that were proven
+ * to be theirs. An unverified address may belong to anybody.
  */
-export async function addressesOf(db: Db, userId: string): Promise<Address[]> {
+export async function listAddresses(db: Db, userId: string): Promise<Address[]> {
   const user = await findUser(db, userId)
   if (!user) return []
-  const former = (await auditOf(db, userId))
+  const former = (await collectAudit(db, userId))
     .filter(({ action }) => action === 'email.changed')
     .map(({ data }) => data as { from: string; was_verified?: boolean })
     .filter(({ was_verified }) => was_verified)

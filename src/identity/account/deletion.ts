@@ -1,6 +1,6 @@
-// Deletion of an account: in one transaction goes all that the account can be used or recognised by, in every room; what may be much (calls,
-// chunks, downloads) nobody reaches then, and a job removes it in slices. The audit log keeps its entries under a pseudonym that no
-// longer leads to anyone.
+// Account deletion. One transaction removes everything that identifies the account or opens it, in
+// every room. Large data (calls, chunks, downloads) is unreachable from then on, and a job removes
+// it in slices. The audit log keeps its entries under a pseudonym that no longer leads to anyone.
 import { setTimeout as wait } from 'node:timers/promises'
 import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'

@@ -13,7 +13,7 @@ import { forgetDevices } from '../known-devices.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
 import { mailReset } from '../passwords/password-reset.ts'
 import { identityProblem } from '../problems.ts'
-import { dropTotpSince } from '../second-factors/totp.ts'
+import { dropRecentTotp } from '../second-factors/totp.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { type ConfirmDeps, confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
 import { recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
@@ -76,9 +76,9 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
 
       const now = deps.clock.now()
       const { email } = spent.data
-      const removed = await removeAccessSince(deps, tx, user, spent.createdAt)
-      // Someone who can read the old mailbox has followed a link in it: that address is verified as well as ever.
-      // Whose password it is by now nobody knows.
+      const removed = await removeRecentAccess(deps, tx, user, spent.createdAt)
+      // Someone who can read the old mailbox has followed a link in it: that address is verified as
+      // well as ever. Nobody knows whose password it is by now.
       const restored = { email, email_key: emailKey(email), is_verified: true, verified_apart_at: now }
       await updateUser(tx, user.id, restored, now)
       await revokeSessions(deps, tx, user.id)
@@ -99,10 +99,10 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
 }
 
 /**
- * A second factor of more than a week before the change stays: it is what keeps out whoever has got hold of the old
- * mailbox. So does the provider that the account was made with.
+ * A second factor added more than a week before the change stays: it keeps out an intruder who
+ * controls the old mailbox. So does the provider that the account was made with.
  */
-async function removeAccessSince(
+async function removeRecentAccess(
   deps: Pick<UndoDeps, 'clock' | 'revokeKeys'>,
   tx: Db,
   user: User,
@@ -112,7 +112,7 @@ async function removeAccessSince(
   const since = weekBefore > user.created_at ? weekBefore : user.created_at
   const methods = await removeSignInMethods(tx, user.id, since)
   const keys = await deps.revokeKeys(tx, user.id, { after: since })
-  const twoFactor = await dropTotpSince(deps, tx, user.id, since)
+  const twoFactor = await dropRecentTotp(deps, tx, user.id, since)
   announceUserChange(tx, user.id)
   return { ...methods, keys, twoFactor }
 }

@@ -16,8 +16,8 @@ export type VerificationDeps = TokenDeps & Pick<Platform, 'db' | 'secrets'>
 type Verification = { email: string }
 
 /**
- * `bearer` is the access token of whoever follows the link, where they are signed in. Only then is it known that
- * whoever reads the mailbox has set the password.
+ * `bearer` is the access token of the user who follows the link, if they are signed in. Only then
+ * is it certain that the reader of the mailbox has set the password.
  * @throws Problem 400 when the token is unknown, voided or expired and its address is not verified.
  */
 export async function verifyEmail(

@@ -1,4 +1,4 @@
-import { auditOf } from '#audit/audit.ts'
+import { collectAudit } from '#audit/audit.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Collected } from '#platform/room.ts'
 import type { IdentityNeeds } from '../deps.ts'
@@ -7,7 +7,7 @@ import { writeZip } from './zip.ts'
 
 export type ExportDeps = Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'rooms'>
 
-/** The fields of SPEC's export, no more. */
+/** The fields of the specified export. */
 export function exportAccount({ clock }: Pick<Platform, 'clock'>, user: User) {
   return {
     id: user.id,
@@ -26,14 +26,15 @@ export function exportAccount({ clock }: Pick<Platform, 'clock'>, user: User) {
 }
 
 /**
- * Everything the service holds about a user: this room's rows and what every other room adds, a JSON file each, as a
- * ZIP that is made while it is sent: a large collection is never in memory as a whole.
+ * Returns everything the service holds about a user as a ZIP with a JSON file per kind, from this
+ * room and every other. The ZIP is built while it is sent, so a large collection is never in memory
+ * as a whole.
  */
 export function exportEverything(deps: ExportDeps, user: User): AsyncGenerator<Buffer> {
-  return writeZip(filesOf(deps, user), new Date(deps.clock.ms()))
+  return writeZip(collectFiles(deps, user), new Date(deps.clock.ms()))
 }
 
-async function* filesOf(deps: ExportDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {
+async function* collectFiles(deps: ExportDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {
   yield* written(await ownFiles(deps, user))
   for (const room of deps.rooms) {
     if (room.collect) yield* written(await room.collect(deps.db, user.id))
@@ -89,6 +90,6 @@ async function ownFiles(deps: Pick<Platform, 'db' | 'clock'>, user: User): Promi
       .where('user_id', '=', user.id)
       .execute(),
     two_factor: { enabled: user.is_totp_on },
-    security_events: await auditOf(db, user.id),
+    security_events: await collectAudit(db, user.id),
   }
 }

@@ -1,5 +1,5 @@
-// Invitations: a mailed link with which an address may make an account where not everybody may. Whoever follows it has
-// shown that the address is theirs.
+// Invitations: a mailed link with which an address may make an account where not everybody may.
+// Following the link proves that the address belongs to the reader.
 import { recordAudit } from '#audit/audit.ts'
 import { invitationEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
@@ -48,7 +48,7 @@ export async function withdrawInvitation(
   email: string,
 ): Promise<void> {
   await transaction(db, async (tx) => {
-    if (!(await spendInvitationOf({ clock }, tx, email))) throw identityProblem('invitation_not_found')
+    if (!(await spendOpenInvitation({ clock }, tx, email))) throw identityProblem('invitation_not_found')
     await recordAudit(tx, { actorId, action: 'invitation.withdrawn', data: { email }, at: clock.now() })
   })
 }
@@ -75,8 +75,11 @@ export async function spendInvitation(deps: OneTimeTokenDeps, tx: Db, token: str
   if (spent?.data.email !== emailKey(email)) throw identityProblem('invitation_required')
 }
 
-/** For who comes through a provider, which vouches for the address. @returns whether there was an open one. */
-export async function spendInvitationOf({ clock }: Pick<Platform, 'clock'>, tx: Db, email: string): Promise<boolean> {
+/**
+ * Spends the invitation of a user who signs up through a provider, which vouches for the address.
+ * @returns whether there was an open one.
+ */
+export async function spendOpenInvitation({ clock }: Pick<Platform, 'clock'>, tx: Db, email: string): Promise<boolean> {
   const open = await openInvitations(tx, clock.now()).execute()
   const own = open.filter(({ data_json }) => (data_json as Invitation).email === emailKey(email))
   for (const { owner, hash } of own) {

@@ -28,20 +28,20 @@ export type Registration = {
 }
 
 /**
- * Makes an account and mails the link that verifies its address.
- * @throws Problem 400 when the address is taken or its domain refused, 403 without an invitation where one is needed, 422
- * for a weak password, 429 for a missing proof of work.
+ * Creates an account and emails the verification link.
+ * @throws Problem 400 when the address is taken or its domain refused, 403 without a required
+ * invitation, 422 for a weak password, 429 for a missing proof of work.
  */
 export async function register(deps: RegistrationDeps, registration: Registration, address: string): Promise<User> {
   const { db, clock, hasher } = deps
   const { email, password, full_name = null, invitation, proof } = registration
   const { invitedOnly } = deps.config.signUp
   requireAllowedDomain(deps, email)
-  // Who is not invited learns nothing of who has an account, and costs nothing.
+  // A request without an invitation reveals nothing about existing accounts and costs nothing.
   if (invitedOnly) await requireInvitation(deps, db, invitation, email)
   await requireSignUpProof(deps, { email, address, proof })
   await refuseWeak(deps, 'password', password, email)
-  if (await findUserByEmail(db, email)) throw taken()
+  if (await findUserByEmail(db, email)) throw emailTakenProblem()
   const password_hash = await hasher.hash(password)
   const maySend = await countEmail(deps, 'verification-emails', email, 'registered')
 
@@ -57,10 +57,10 @@ export async function register(deps: RegistrationDeps, registration: Registratio
       return user
     })
   } catch (error) {
-    // Of two who register one address at once, the second is told as if it had come later.
-    if (isUniqueViolation(error)) throw taken()
+    // When two requests register one address at once, the second gets the reply of a later one.
+    if (isUniqueViolation(error)) throw emailTakenProblem()
     throw error
   }
 }
 
-const taken = () => identityProblem('email_taken')
+const emailTakenProblem = () => identityProblem('email_taken')

@@ -90,7 +90,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         }),
         response: { 201: UserView },
       },
-      // Without a limit of their own registrations are requests like others.
+      // Registrations have a separate limit only if one is set.
       config: { access: 'anyone', limit: deps.config.limits.signup === null ? 'general' : 'signup' },
     },
     async (request, reply) =>
@@ -120,7 +120,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
     },
     async (request) => ({
       message:
-        (await verifyEmail(deps, request.body.token, bearerOf(request))) === 'verified'
+        (await verifyEmail(deps, request.body.token, readBearerToken(request))) === 'verified'
           ? 'Email verified successfully'
           : 'Email already verified',
     }),
@@ -207,7 +207,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
       config: { access: 'user' },
     },
     async (request) => {
-      await changePassword(deps, await ownUser(deps, request), request.body, requesterOf(request))
+      await changePassword(deps, await ownUser(deps, request), request.body, findRequester(request))
       return { message: 'Password changed successfully' }
     },
   )
@@ -225,7 +225,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
       config: { access: 'user' },
     },
     async (request) => {
-      await changeEmail(deps, await ownUser(deps, request), request.body, requesterOf(request))
+      await changeEmail(deps, await ownUser(deps, request), request.body, findRequester(request))
       return { message: 'Verification email sent to your new address' }
     },
   )
@@ -271,7 +271,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
       config: { access: 'user' },
     },
     async (request) => {
-      // What was refused a moment ago is in it.
+      // It includes requests refused a moment ago.
       await deps.failedSignIns.flush()
       return pageOfAudit(deps.db, { userId: callerOf(request).userId, ...request.query })
     },
@@ -284,6 +284,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         operationId: 'deleteAccount',
         tags,
         summary: 'Delete the account and everything in it, at once',
+        description: 'Ends a running subscription. The rest of a paid period is neither refunded nor credited.',
         body: Type.Object({
           password: OwnPassword,
           code: OwnCode,
@@ -298,17 +299,17 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
       },
     },
     async (request) => {
-      await deleteAccount(deps, await ownUser(deps, request), request.body, requesterOf(request))
+      await deleteAccount(deps, await ownUser(deps, request), request.body, findRequester(request))
       return { message: 'User deleted successfully' }
     },
   )
 }
 
-function requesterOf(request: FastifyRequest): Requester {
+function findRequester(request: FastifyRequest): Requester {
   return { sessionId: callerOf(request).sessionId }
 }
 
 /** Where a route takes anyone and asks nothing of a credential, but knows one when it comes. */
-function bearerOf({ headers }: FastifyRequest): string | null {
+function readBearerToken({ headers }: FastifyRequest): string | null {
   return /^Bearer (\S{1,4096})$/i.exec(headers.authorization ?? '')?.[1] ?? null
 }

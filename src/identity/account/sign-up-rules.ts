@@ -1,4 +1,5 @@
-// Who may make an account: domains, invitations, and a proof of work from where many are made. Each rule is a setting.
+// Decides who may create an account: domains, invitations, and a proof of work for networks that
+// create many. Each rule is a setting.
 import { HOUR_MS } from '#platform/clock.ts'
 import { addressKey, networkKey } from '#platform/http/address.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -6,7 +7,7 @@ import { identityProblem } from '../problems.ts'
 import { type ProofDeps, requireProof } from '../sign-in/proof-of-work.ts'
 import { emailKey } from '../users.ts'
 
-/** What is free of a proof within an hour: of one network, and in all. */
+/** Registrations per hour that need no proof of work: per network, and in total. */
 const FREE = { requests: 3, seconds: HOUR_MS / 1_000 }
 const FREE_IN_ALL = { requests: 100, seconds: HOUR_MS / 1_000 }
 /** Challenges that an address may ask for without being counted as one who registers. */
@@ -19,7 +20,7 @@ export function requireAllowedDomain({ config }: Pick<Platform, 'config'>, email
 
 export function isAllowed({ allowed, denied, disposable }: Platform['config']['signUp'], email: string): boolean {
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
-  const above = withParents(domain)
+  const above = listParentDomains(domain)
   if (above.some((one) => denied.includes(one))) return false
   if (above.some((one) => disposable.has(one))) return false
   if (allowed.length === 0 || allowed.includes(domain)) return true
@@ -27,8 +28,8 @@ export function isAllowed({ allowed, denied, disposable }: Platform['config']['s
 }
 
 /**
- * Asks for a proof of work where the setting says so; on its own after three registrations an hour from a network, or a
- * hundred in all. @throws Problem 429 `proof_required` with a challenge.
+ * Requires a proof of work where the setting says so, after three registrations an hour from a
+ * network, or after a hundred in total. @throws Problem 429 `proof_required` with a challenge.
  */
 export async function requireSignUpProof(
   deps: ProofDeps & Pick<Platform, 'config'>,
@@ -42,15 +43,15 @@ export async function requireSignUpProof(
     if (ofNetwork.allowed && (await limiter.hit('free-sign-ups', 'all', FREE_IN_ALL)).allowed) return
   }
   await requireProof(deps, `sign-up:${emailKey(email)}`, proof).catch(async (error) => {
-    // What only asked for a challenge is no registration, unless it asks without end.
-    const asked = await limiter.hit('sign-up-challenges', addressKey(address), CHALLENGES)
-    if (asked.allowed) await limiter.takeBack('signup', addressKey(address))
+    // A request for a challenge does not count as a registration, unless such requests never end.
+    const challengeRequests = await limiter.hit('sign-up-challenges', addressKey(address), CHALLENGES)
+    if (challengeRequests.allowed) await limiter.takeBack('signup', addressKey(address))
     throw error
   })
 }
 
 /** `a.b.example.com`, `b.example.com`, `example.com`, `com`. */
-function withParents(domain: string): string[] {
+function listParentDomains(domain: string): string[] {
   const labels = domain.split('.')
   return labels.map((_, index) => labels.slice(index).join('.'))
 }

@@ -1,4 +1,4 @@
-// Who may make an account, and what of it the operator can see and bound.
+// Rules for creating accounts, and what the operator can see and limit.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -155,14 +155,14 @@ test('a refused sign-in is a line that fail2ban finds, and security.txt says who
   const headers = { 'x-forwarded-for': '203.0.113.66' }
   await app.post('/api/auth/login', { email: 'ada@example.com', password: 'a guess' }, { headers })
   const filter = readFileSync(join(import.meta.dirname, '../../../deploy/fail2ban/filter.conf'), 'utf8')
-  // One pattern, and no more of which no line would come.
+  // Exactly one pattern, so that no second line can match.
   const [, failregex = '', date = ''] = /failregex = (.*)\ndatepattern = (.*)/.exec(filter) ?? []
   assert.match(failregex, /sign-in failed/)
   const found = new RegExp(failregex.replace('<HOST>', '(?<host>[\\w.:]+)'))
   const dated = new RegExp(date.replaceAll(/%%[YmdHMS]/g, '\\d+'))
   const own = lines.filter((line) => found.exec(line)?.groups?.host === '203.0.113.66' && dated.test(line))
   assert.equal(own.length, 1, lines.join(''))
-  // What a stranger writes does not pass for a line about somebody else.
+  // A stranger's input cannot look like a log line about another user.
   const forged = { email: 'x@example.com', password: '","msg":"sign-in failed from 192.0.2.1"' }
   await app.post('/api/auth/login', forged, { headers: { ...headers, 'user-agent': forged.password } })
   assert.ok(!lines.some((line) => found.exec(line)?.groups?.host === '192.0.2.1'))

@@ -7,8 +7,9 @@ const SIZE_MAX = 0xffff_ffff
 const COUNT_MAX = 0xffff
 
 /**
- * A plain ZIP, a file in memory at a time (PKWARE APPNOTE 6.3, deflate, UTF-8 names, no ZIP64: under 4 GB and 65,535
- * files). What is sold leaves through the storefront's encrypted writer; this one is for a person's own data.
+ * A plain ZIP, a file in memory at a time (PKWARE APPNOTE 6.3, deflate, UTF-8 names, no ZIP64:
+ * under 4 GB and 65,535 files). Sold files use the storefront's encrypted writer; this one is for a
+ * person's own data.
  */
 export async function* writeZip(
   files: AsyncIterable<{ name: string; content: Buffer }>,

@@ -70,7 +70,7 @@ test('the numbers are those of the people', async (t) => {
   await assert.rejects(listUsers(db, { page: 1, limit: 1, cursor: 'bm8gY3Vyc29y' }), { status: 422 })
 })
 
-test('pages of every size are parts of one list, whatever days people came on', async (t) => {
+test('pages of every size are parts of one list, on any distribution of days', async (t) => {
   const app = await testApp(t)
   let person = 0
   for (const cameThatDay of [3, 1, 0, 4, 2]) {

@@ -1,15 +1,16 @@
-// What a superuser may see and change of users; the routes are the admin room's.
+// User administration for superusers; the admin room owns the routes.
+import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, startingWith, transaction } from '#platform/db/db.ts'
-import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
+import { COUNTED_MAX, countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { announceUserChange } from '../user-changes.ts'
-import { countUsers, countUsersSince, dayEdgesAround } from '../user-counts.ts'
+import { countRecentUsers, countUsers, dayEdgesAround } from '../user-counts.ts'
 import { emailKey, isSuperuser, type User, updateUser } from '../users.ts'
 
 export type UserChanges = {
@@ -65,7 +66,10 @@ export async function changeUser(
   })
 }
 
-/** One after the other: they may lie on different servers. Who is made one meanwhile is not counted, who is no longer one neither. */
+/**
+ * One after the other: they may lie on different servers. The count excludes users promoted or
+ * demoted in the meantime.
+ */
 async function lockSuperusers(tx: Db): Promise<{ id: string }[]> {
   const superusers = tx.selectFrom('users').select('id').where(isSuperuser).where('is_active', '=', true)
   const locked: { id: string }[] = []
@@ -77,7 +81,7 @@ async function lockSuperusers(tx: Db): Promise<{ id: string }[]> {
 }
 
 /** The addresses of those of them who are still there, by id. */
-export async function emailsOf(db: Db, userIds: string[]): Promise<Map<string, string>> {
+export async function findEmails(db: Db, userIds: string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()
   const users = await db.selectFrom('users').select(['id', 'email']).where('id', 'in', userIds).execute()
   return new Map(users.map(({ id, email }) => [id, email]))
@@ -106,16 +110,46 @@ export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promis
   }
 }
 
-/** Those whose address begins so, in any case of its letters and in its order; or the one with that id. */
+/** Bounds the scan of a search: about 20 ms on SQLite, which serves nobody else meanwhile. */
+export const SEARCHED_MAX = 100_000
+
+/**
+ * Finds the user with that id; else those whose address begins with `find`, and, of the newest `SEARCHED_MAX` users, those
+ * with each of its words in their address or name, in any case. Addresses that begin with `find` come first.
+ */
 export async function findUsers(db: Db, find: string, { page, limit }: PageOf): Promise<UserPage> {
   const begins = startingWith(db, 'email_key', emailKey(find))
-  const isId = UUID.test(find)
-  const found = db.selectFrom('users').where(isId ? (e) => e('id', '=', find.toLowerCase()) : begins.where)
+  const beginning = db.selectFrom('users').select('id').where(begins.where).limit(COUNTED_MAX)
+  const newest = db
+    .selectFrom('users')
+    .select(['id', 'search_text'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(SEARCHED_MAX)
+  const words = find.toLowerCase().split(/\s+/).map(containing)
+  const having = db
+    .selectFrom(newest.as('newest'))
+    .select('id')
+    .where((e) => e.and(words))
+    .limit(COUNTED_MAX)
+  // Not `or`: PostgreSQL would then read the whole table.
+  const matching = db
+    .selectFrom(beginning.as('beginning_so'))
+    .select('id')
+    .union(db.selectFrom(having.as('having_words')).select('id'))
+  const found = db
+    .selectFrom('users')
+    .where((e) => (UUID.test(find) ? e('id', '=', find.toLowerCase()) : e('id', 'in', matching)))
   const total = await countRows(db, found)
   const offset = (page - 1) * limit
-  const users =
-    offset >= total ? [] : await found.select(LISTED).orderBy(begins.orderBy).offset(offset).limit(limit).execute()
+  const inOrder = found.select(LISTED).orderBy(sql`case when ${begins.where} then 0 else 1 end`).orderBy(begins.orderBy)
+  const users = offset >= total ? [] : await inOrder.offset(offset).limit(limit).execute()
   return { users, total, page, limit, pages: Math.ceil(total / limit), next_cursor: null }
+}
+
+function containing(word: string) {
+  const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`
+  return sql<boolean>`search_text like ${pattern} escape '\\'`
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -188,7 +222,7 @@ export async function userStats(db: Db, now: string): Promise<UserStats> {
   return {
     total_users: users,
     active_subscriptions: active,
-    new_users_7d: await countUsersSince(db, plus(now, -7 * DAY_MS)),
+    new_users_7d: await countRecentUsers(db, plus(now, -7 * DAY_MS)),
     verified_users: verified,
   }
 }

@@ -1,12 +1,14 @@
 // The page behind the link that the first start prints. Plain HTML: it must work before anything else does.
+
 import { Type } from 'typebox'
 import Format from 'typebox/format'
+import { brand } from '#mail/account-emails.ts'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
-import { type Html, html, page } from '#platform/http/html.ts'
+import { type Html, html, page, raw } from '#platform/http/html.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
-import { originOf } from '../origin.ts'
+import { readOrigin } from '../origin.ts'
 import type { CredentialDeps } from '../sign-in/credentials.ts'
 import { type SuperuserDeps, setUpSuperuser, setupIsOpen } from './superuser.ts'
 
@@ -34,8 +36,16 @@ export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps & Pic
         const open = await setupIsOpen(deps, token)
         pageHeaders(reply)
         return open
-          ? page(reply, formPage(token, '', null))
-          : page(reply, notePage('This link was used or has expired', 'Restart the service for a new one.'), 400)
+          ? page(reply, formPage(brand(deps.config), token, '', null))
+          : page(
+              reply,
+              notePage(
+                brand(deps.config),
+                'This link was used or has expired',
+                'Restart the service to get a new one.',
+              ),
+              400,
+            )
       },
     )
 
@@ -46,40 +56,61 @@ export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps & Pic
         const { token, email, password } = request.body as { token: string; email: string; password: string }
         pageHeaders(reply)
         if (!Format.Test('email', email))
-          return page(reply, formPage(token, email, 'That is not an email address.'), 422)
+          return page(reply, formPage(brand(deps.config), token, email, 'Enter a valid email address.'), 422)
         try {
-          const user = await setUpSuperuser(deps, { token, email, password, origin: originOf(request) })
-          return page(reply, donePage(user.email, `${deps.config.urls.frontend}/login`))
+          const user = await setUpSuperuser(deps, { token, email, password, origin: readOrigin(request) })
+          return page(reply, donePage(brand(deps.config), user.email, `${deps.config.urls.frontend}/login`))
         } catch (error) {
           if (!(error instanceof Problem) || error.status >= 500) throw error
           const says = typeof error.detail === 'string' ? error.detail : error.detail.map(({ msg }) => msg).join('. ')
-          return page(reply, formPage(token, email, says), error.status)
+          return page(reply, formPage(brand(deps.config), token, email, says), error.status)
         }
       },
     )
   })
 }
 
-function formPage(token: string, email: string, problem: string | null): Html {
+function formPage(name: string, token: string, email: string, problem: string | null): Html {
   return layout(
-    'Become the superuser',
-    html`<p>The superuser sees statistics and users, and switches accounts on and off. With an address that is registered already, its password is asked for.</p>
-${problem && html`<p role="alert"><strong>${problem}</strong></p>`}
+    name,
+    'Create the administrator',
+    html`<p class="lead">The administrator manages users, money and switches. To make an existing account the administrator, enter its email address and password.</p>
+${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <form method="post" action="/setup"><input type="hidden" name="token" value="${token}">
-<p><label>Email<br><input type="email" name="email" value="${email}" required autocomplete="username" autofocus></label></p>
-<p><label>Password<br><input type="password" name="password" required minlength="8" maxlength="128" autocomplete="new-password"></label></p>
-<p><button>Become the superuser</button></p></form>`,
+<label>Email<input type="email" name="email" value="${email}" required autocomplete="username" autofocus></label>
+<label>Password<input type="password" name="password" required minlength="8" maxlength="128" autocomplete="new-password"></label>
+<button>Create administrator</button></form>`,
   )
 }
 
-const donePage = (email: string, login: string) =>
-  layout('Done', html`<p>${email} is the superuser now. The link is spent.</p><p><a href="${login}">Sign in</a></p>`)
+const donePage = (name: string, email: string, login: string) =>
+  layout(
+    name,
+    'Done',
+    html`<p class="lead">${email} is the administrator now. The link cannot be used again.</p><p><a class="button" href="${login}">Sign in</a></p>`,
+  )
 
-const notePage = (title: string, text: string) => layout(title, html`<p>${text}</p>`)
+const notePage = (name: string, title: string, text: string) => layout(name, title, html`<p class="lead">${text}</p>`)
+
+/** In the user app's colours. */
+const STYLE =
+  raw(`:root{color-scheme:light dark;--page:#f8f6f0;--card:#fffdf8;--text:#1c2421;--quiet:#666156;--line:#ddd6c6;--pine:#1f6f54;--bad:#b3261e}
+@media (prefers-color-scheme:dark){:root{--page:#131a18;--card:#1a2320;--text:#e8ece9;--quiet:#a5b0ab;--line:#33403b;--pine:#2a7d61;--bad:#ff9b92}}
+body{margin:0;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif}
+main{max-width:26rem;margin:10vh auto;padding:0 1rem}
+.brand{font:600 1.3rem/1.2 Georgia,serif;text-align:center;margin-bottom:1.5rem}
+.card{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:1.75rem}
+h1{font:600 1.5rem/1.25 Georgia,serif;margin:0 0 .5rem}.lead{color:var(--quiet);margin:0 0 1.25rem}.problem{color:var(--bad);font-weight:600}
+label{display:block;font-weight:550;margin-bottom:1rem}
+input,button,.button{font:inherit;box-sizing:border-box;width:100%;min-height:44px;padding:.5rem .75rem;border-radius:10px;border:1px solid var(--line)}
+input{display:block;margin-top:.3rem;background:var(--page);color:var(--text)}
+button,.button{display:block;background:var(--pine);color:#fff;border:0;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
+:focus-visible{outline:3px solid #3b9f7d;outline-offset:2px}`)
 
 const layout = (
+  name: string,
   title: string,
   main: Html,
-) => html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title}</title>
-<style>:root{color-scheme:light dark}body{font:17px/1.5 system-ui,sans-serif;max-width:26rem;margin:12vh auto;padding:0 1.25rem}input,button{font:inherit;box-sizing:border-box;width:100%;min-height:44px;padding:.5rem .75rem;border-radius:8px;border:1px solid #8a8f8c}button{background:#1f6f54;color:#fff;border:0;font-weight:600;cursor:pointer}:focus-visible{outline:3px solid #3b9f7d;outline-offset:2px}</style></head>
-<body><main><h1>${title}</h1>${main}</main></body></html>`
+) => html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${name}</title>
+<style>${STYLE}</style></head>
+<body><main><div class="brand">${name}</div><div class="card"><h1>${title}</h1>${main}</div></main></body></html>`

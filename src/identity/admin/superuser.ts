@@ -1,5 +1,5 @@
-// How the first superuser comes to be: by settings, the command line, or a link printed at the first start. Whoever
-// reads the service's output or its settings is the operator; nobody else gets there.
+// How the first superuser comes to be: by settings, the command line, or a link printed at the
+// first start. Access to the service's output or settings proves that a person is the operator.
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -14,7 +14,7 @@ import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from 
 
 export type SuperuserDeps = NotifyDeps & Pick<Platform, 'db'>
 
-/** What a start has to say: a link to print, or nothing. */
+/** The message of a start: a link to print, or null. */
 export type SuperuserNotice = { says: string; link: string } | null
 
 export async function hasSuperuser(db: Db): Promise<boolean> {
@@ -53,20 +53,28 @@ export async function ensureSuperuser(
 }
 
 /**
- * Promotes the account with this address, or makes one that is verified. For the operator: asks for nothing.
- * The link, where there is one, sets the first password. With `expectedId` (null: nobody) whoever has come to the
- * address since the caller looked is not promoted. @throws Problem 409 then.
+ * Promotes the account with this address, or makes one that is verified. For the operator: asks for
+ * nothing. The link, where there is one, sets the first password. With `expectedId` (null: no
+ * account), an account that took the address since the caller looked is not promoted. @throws
+ * Problem 409 then.
  */
 export async function addSuperuser(
   deps: SuperuserDeps,
   email: string,
-  { passwordHash = null, expectedId }: { passwordHash?: string | null; expectedId?: string | null } = {},
+  {
+    passwordHash = null,
+    expectedId,
+    allowUnverified = false,
+  }: { passwordHash?: string | null; expectedId?: string | null; allowUnverified?: boolean } = {},
 ): Promise<{ user: User; made: boolean; setPasswordLink: string | null }> {
   return transaction(deps.db, async (tx) => {
     const now = deps.clock.now()
     const existing = await findUserByEmail(tx, email)
     if (expectedId !== undefined && (existing?.id ?? null) !== expectedId) {
       throw identityProblem('account_appeared')
+    }
+    if (existing && !existing.is_verified && !existing.is_superuser && !allowUnverified) {
+      throw identityProblem('superuser_unverified', { email: existing.email, frontend: deps.config.urls.frontend })
     }
     const made = existing === null
     const account =
@@ -91,8 +99,8 @@ export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
 }
 
 /**
- * Spends the printed link: an existing account shows its password and is promoted, an unknown address becomes an
- * account.
+ * Spends the printed link. The owner of an existing account enters its password and is promoted; an
+ * unknown address becomes an account.
  * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one.
  */
 export async function setUpSuperuser(
@@ -109,7 +117,9 @@ export async function setUpSuperuser(
   }
   return transaction(deps.db, async (tx) => {
     if (!(await spendToken(deps, tx, 'superuser', token))) throw linkSpent()
-    return (await addSuperuser({ ...deps, db: tx }, email, { passwordHash, expectedId: existing?.id ?? null })).user
+    // The password identifies the owner of an existing account.
+    const options = { passwordHash, expectedId: existing?.id ?? null, allowUnverified: true }
+    return (await addSuperuser({ ...deps, db: tx }, email, options)).user
   })
 }
 

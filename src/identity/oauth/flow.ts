@@ -66,8 +66,8 @@ export function providerNamed(name: string): OAuthProvider {
 export type StartedFlow = { authorization_url: string; state: string; browserSecret: string }
 
 /**
- * `browserSecret` is what the browser's cookie holds; a cookie that is there already is kept, so that two tabs can each
- * finish what they began.
+ * `browserSecret` is the value of the browser's cookie. An existing cookie stays, so that two tabs
+ * can each finish their own flow.
  * @throws Problem 400 when the provider is not configured, 502 when it cannot be reached.
  */
 export async function startOAuth(
@@ -82,7 +82,7 @@ export async function startOAuth(
   // The provider sees it, so it names nobody.
   const state = ownedToken(randomUUID())
   const checks = { state, verifier: randomSecret(), nonce: randomSecret() }
-  const url = await client.authorizationUrl(redirectUriOf(deps, provider), checks).catch((error) => {
+  const url = await client.authorizationUrl(buildRedirectUri(deps, provider), checks).catch((error) => {
     throw identityProblem('oauth_provider_unreachable', { provider }, { cause: error })
   })
   const flow: Flow = {
@@ -118,7 +118,7 @@ export async function finishOAuth(
   const client = deps.providers[provider]
   if (!client) throw new RefusedSignIn('provider_error', { linking })
   const [verifier, nonce] = JSON.parse(deps.secrets.open('oauth/flow', flow.sealed)) as [string, string]
-  const returned = new URL(`${redirectUriOf(deps, provider)}?${search}`)
+  const returned = new URL(`${buildRedirectUri(deps, provider)}?${search}`)
   const identity = await client.identify(returned, { state, verifier, nonce }).catch((cause) => {
     deps.log.warn({ err: cause, provider }, 'a sign-in through a provider failed')
     throw new RefusedSignIn('provider_error', { linking, cause })
@@ -126,7 +126,7 @@ export async function finishOAuth(
   return { identity, linkTo: flow.linkTo }
 }
 
-const redirectUriOf = ({ config }: Pick<Platform, 'config'>, provider: OAuthProvider) =>
+const buildRedirectUri = ({ config }: Pick<Platform, 'config'>, provider: OAuthProvider) =>
   `${config.urls.base}/api/auth/callback/${provider}`
 
 const randomSecret = () => randomBytes(32).toString('base64url')

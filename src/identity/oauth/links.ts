@@ -4,7 +4,7 @@ import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { insertName, ownerOfName, releaseNames } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
-import { spendInvitationOf } from '../account/invitations.ts'
+import { spendOpenInvitation } from '../account/invitations.ts'
 import { isPictureUrl } from '../account/profile.ts'
 import { isAllowed } from '../account/sign-up-rules.ts'
 import type { IdentityNeeds } from '../deps.ts'
@@ -65,14 +65,15 @@ async function findOrCreate(
     return linked
   }
   const { email } = identity
-  // What nobody can register with opens nothing either: the Kelvin sign, in lower case, is the k of another person's
-  // address.
+  // Addresses that cannot be registered open nothing either: the Kelvin sign in lower case is the k
+  // of another person's address.
   if (email === null || !Format.Test('email', email)) throw refuse('email_missing')
   if (!identity.emailVerified) throw refuse('email_not_verified')
 
   const existing = await findUserByEmail(tx, email)
   if (existing) {
-    // Whoever registered this address without proving it may be waiting for its owner to come (account pre-hijacking).
+    // The person who registered this address without verifying it may be waiting for its owner
+    // (account pre-hijacking).
     if (!existing.is_verified) throw refuse('account_exists')
     if (!existing.is_active) throw refuse('inactive_account')
     if (isUnproven(deps, provider, existing)) throw refuse('sandboxed_provider')
@@ -81,12 +82,13 @@ async function findOrCreate(
   }
 
   if (!isAllowed(deps.config.signUp, email)) throw refuse('email_domain_refused')
-  if (deps.config.signUp.invitedOnly && !(await spendInvitationOf(deps, tx, email))) throw refuse('invitation_required')
+  if (deps.config.signUp.invitedOnly && !(await spendOpenInvitation(deps, tx, email)))
+    throw refuse('invitation_required')
   const user = await insertUser(
     tx,
     {
       email,
-      full_name: nameOf(identity),
+      full_name: readName(identity),
       avatar_url: identity.picture !== null && isPictureUrl(identity.picture) ? identity.picture : null,
       password_hash: null,
       oauth_provider: provider,
@@ -101,9 +103,9 @@ async function findOrCreate(
 }
 
 /**
- * The owner of the address has come. Where somebody else may have set the password (nobody signed in followed the link
- * that verified the address) it falls, with every session and other sign-in method; so do the API keys from before the
- * address was verified.
+ * The owner of the address has come. If another person may have set the password (no signed-in user
+ * followed the verification link), the password is removed with every session and other sign-in
+ * method. API keys from before the verification are removed too.
  */
 async function linkByEmail(
   deps: LinkDeps,
@@ -138,7 +140,9 @@ async function linkByEmail(
   return (await findUser(tx, userId)) ?? user
 }
 
-/** The sandbox vouches for whatever is typed: not enough for an account that may do everything. */
+/**
+ * The sandbox vouches for any typed address, which is not enough for an account with full rights.
+ */
 function isUnproven({ config }: Pick<Platform, 'config'>, provider: OAuthProvider, user: User): boolean {
   return user.is_superuser && config.oauth[provider]?.sandboxed === true
 }
@@ -155,7 +159,8 @@ export async function linkProvider(
     await lockUser(tx, userId)
     const user = await findUser(tx, userId)
     if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
-    // Signed out since the flow began: whoever did that means to keep out whoever began it.
+    // The user was signed out since the flow began, by a person who wants to shut out the one who
+    // began it.
     if (!(await isSessionLive(deps, tx, session))) throw new RefusedSignIn('invalid_state', { linking: true })
     if (isUnproven(deps, provider, user)) throw new RefusedSignIn('sandboxed_provider', { linking: true })
     const owner = await linkedUser(tx, provider, identity.subject)
@@ -239,7 +244,7 @@ async function insertLink(
 }
 
 /** A provider's name for a person is a stranger's input like any other. */
-function nameOf({ name }: ProviderIdentity): string | null {
+function readName({ name }: ProviderIdentity): string | null {
   const clean = name
     ?.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()

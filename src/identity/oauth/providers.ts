@@ -1,5 +1,5 @@
-// Clients of the sign-in providers: Google speaks OpenID Connect, GitHub OAuth 2 of its own. Each tells who the person
-// is, and whether the provider vouches for the address.
+// Clients of the sign-in providers: Google uses OpenID Connect; GitHub uses its variant of OAuth 2.
+// Each returns the person's identity and whether the provider vouches for the address.
 import * as client from 'openid-client'
 import type { Config } from '../../config.ts'
 import type { OAuthProvider } from '../tables.ts'
@@ -74,11 +74,11 @@ function createGoogle({ clientId, clientSecret, issuer }: NonNullable<Config['oa
       if (!claims) throw new Error('no id_token')
       return {
         subject: claims.sub,
-        email: textOf(claims.email),
+        email: readText(claims.email),
         // Google sends a boolean; some OpenID providers send the word.
         emailVerified: claims.email_verified === true || claims.email_verified === 'true',
-        name: textOf(claims.name),
-        picture: textOf(claims.picture),
+        name: readText(claims.name),
+        picture: readText(claims.picture),
       }
     },
   }
@@ -125,10 +125,10 @@ function createGithub({ clientId, clientSecret, baseUrl, apiUrl }: NonNullable<C
       const primary = emails.find((entry) => entry.primary === true)
       return {
         subject: String(user.id),
-        email: textOf(primary?.email),
+        email: readText(primary?.email),
         emailVerified: primary?.verified === true,
-        name: textOf(user.name) ?? textOf(user.login),
-        picture: textOf(user.avatar_url),
+        name: readText(user.name) ?? readText(user.login),
+        picture: readText(user.avatar_url),
       }
     },
   }
@@ -153,4 +153,4 @@ function insecureOnlyIf(address: string) {
   return address.startsWith('http:') ? [client.allowInsecureRequests] : []
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+const readText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)

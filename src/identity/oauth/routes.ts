@@ -155,7 +155,7 @@ export function oauthRoutes(
     return started
   }
 
-  /** @returns the page of ours to go to. */
+  /** @returns the page of the app to open. */
   async function finish(
     request: FastifyRequest,
     reply: FastifyReply,

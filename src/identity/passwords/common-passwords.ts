@@ -13,14 +13,14 @@ let bits: Uint8Array | null = null
 /** @param password in lower case. */
 export function isCommon(password: string): boolean {
   bits ??= readFileSync(FILTER)
-  for (const place of placesOf(password, bits.length * 8)) {
+  for (const place of computePlaces(password, bits.length * 8)) {
     if (((bits[place >> 3] ?? 0) & (1 << (place & 7))) === 0) return false
   }
   return true
 }
 
 /** Two hashes make all the others (Kirsch and Mitzenmacher). */
-export function placesOf(password: string, size: number): number[] {
+export function computePlaces(password: string, size: number): number[] {
   const hash = createHash('sha256').update(password).digest()
   const [first, step] = [hash.readUIntBE(0, 6), hash.readUIntBE(6, 6)]
   return Array.from({ length: HASHES }, (_, index) => (first + index * (step % size)) % size)

@@ -70,7 +70,7 @@ test('a password that comes when an idle thread goes is hashed by another', asyn
   t.after(() => hasher.close())
   for (let round = 0; round < 10; round++) {
     const stored = await hasher.hash('first')
-    // In the very turn in which the thread is told to end.
+    // The request runs in the same turn in which the thread is stopped.
     await new Promise((resolve) => setTimeout(resolve, idleMs))
     assert.equal((await hasher.verify('first', stored)).right, true)
   }

@@ -34,7 +34,10 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 
 export function createHasher({ parameters = PARAMETERS, ...options }: HasherOptions = {}): Hasher {
-  /** What the password of an unknown account is compared with: the same work, and no password leads to it. */
+  /**
+   * The hash compared with the password of an unknown account: the same work, and no password
+   * matches.
+   */
   const nobody = encodePhc({ ...parameters, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) })
   const pool = createPool({
     workersMax: options.workersMax ?? availableParallelism(),
@@ -72,8 +75,8 @@ type Waiting = { task: HashTask; resolve: (hash: Buffer) => void; reject: (error
 type Thread = { worker: Worker; current: Waiting | null; idleTimer: NodeJS.Timeout | null }
 
 /**
- * Threads rather than libuv's pool, where crypto.argon2 would run: that pool also serves files and names, which a
- * storm of sign-ins would then hold up, and its threads cannot be told to give way.
+ * Uses threads instead of libuv's pool, where crypto.argon2 would run. That pool also serves files
+ * and DNS, which a storm of sign-ins would delay, and its threads have no priorities.
  */
 function createPool({ workersMax, queueMax, idleMs }: Required<Omit<HasherOptions, 'parameters'>>) {
   const threads = new Set<Thread>()

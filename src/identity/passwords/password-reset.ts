@@ -52,9 +52,10 @@ export async function checkResetToken(deps: OneTimeTokenDeps & Pick<Platform, 'd
 }
 
 /**
- * Sets the password (for an account without one: its first) and ends every session. API keys are revoked where the
- * caller asks for it, and where nobody has proven the address before.
- * @throws Problem 400 for the token, 422 for the password; a refused password leaves the token good.
+ * Sets the password (for an account without one: its first) and ends every session. API keys are
+ * revoked when the caller asks for it, or when the address was never verified before.
+ * @throws Problem 400 for the token, 422 for the password; a refused password leaves the token
+ * valid.
  */
 export async function resetPassword(
   deps: PasswordResetDeps,

@@ -91,7 +91,7 @@ test('of random passwords hardly one is taken for a common one', () => {
   assert.ok(refused.length <= 12, `${refused}`)
 })
 
-test('breached passwords are asked for by five digits of a hash, and taken while nobody answers', async (t) => {
+test('breached passwords are looked up by five digits of a hash, and accepted while the list does not answer', async (t) => {
   const asked: string[] = []
   // SHA-1 of `a very private phrase`, and padding.
   const server = createServer((request, reply) => {
@@ -107,7 +107,7 @@ test('breached passwords are asked for by five digits of a hash, and taken while
   await assert.rejects(refuseWeak(deps, 'password', 'a very private phrase', null), /breach/)
   await refuseWeak(deps, 'password', 'only padding here', null)
   await refuseWeak(deps, 'password', 'never seen before', null)
-  // Padded, the length of a reply tells nobody on the way what was asked for.
+  // The request asks for padded replies, so their length does not reveal the password's range.
   assert.match(asked[0] ?? '', /^\/range\/[0-9A-F]{5} true$/)
   server.closeAllConnections()
   server.close()

@@ -11,8 +11,9 @@ export const NewPassword = Type.String({ minLength: PASSWORD_LENGTH.min, maxLeng
 export const ShownPassword = Type.String({ minLength: 1, maxLength: 1_024 })
 
 /**
- * Refuses what is guessed first: a common password or a simple variation of one, little more than the product's name or
- * the account's own address, and, where the operator wants it, whatever was ever breached.
+ * Refuses passwords that are guessed first: a common password or a simple variation, little more
+ * than the product's name or the account's address, and, if the operator wants it, any breached
+ * password.
  * @throws Problem 422 whose `loc` names the field.
  */
 export async function refuseWeak(
@@ -41,8 +42,8 @@ export function weakness(
   if (email !== null && lowered === email.toLowerCase()) return 'Password is the same as the email address'
   if (new Set(lowered).size <= 2) return 'Password repeats the same characters: choose another'
   if (isGuessed(lowered)) return 'Password is on a list of common passwords, or nearly so: choose another'
-  if (isLittleMoreThan(lowered, [product])) return `Password is little more than the name ${product}: choose another`
-  if (email !== null && isLittleMoreThan(lowered, [...partsOf(email), product])) {
+  if (isTrivialExtension(lowered, [product])) return `Password is little more than the name ${product}: choose another`
+  if (email !== null && isTrivialExtension(lowered, [...splitIntoParts(email), product])) {
     return 'Password is little more than your email address: choose another'
   }
   return null
@@ -81,21 +82,21 @@ const SIGNS: Record<string, string> = { 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 
 const LOOKALIKES: Record<string, string> = { ...SIGNS, l: 'i' }
 
 /** The words of an address, without its top-level domain. */
-function partsOf(email: string): string[] {
+function splitIntoParts(email: string): string[] {
   const [local = '', domain = ''] = email.toLowerCase().split('@')
   return [local, ...local.split(/[._+-]/), ...domain.split('.').slice(0, -1)]
 }
 
 /** Whether nothing is left but a few characters, or a common password, when the names are taken away. */
-function isLittleMoreThan(lowered: string, names: readonly string[]): boolean {
+function isTrivialExtension(lowered: string, names: readonly string[]): boolean {
   let beside: string | null = null
   for (const name of names) beside = withoutName(beside ?? lowered, name) ?? beside
   return beside !== null && (beside.length < PASSWORD_LENGTH.min || isCommon(beside))
 }
 
 /**
- * What stands beside a name, which is found in spite of l00kalikes, spaces and dashes; null where the name is not
- * there.
+ * Returns the text beside a name, which is found despite l00kalikes, spaces and dashes; null
+ * without the name.
  */
 function withoutName(lowered: string, name: string): string | null {
   const text = pressed(lowered)

@@ -12,7 +12,7 @@ export async function isPwned({ config, log }: Pick<Platform, 'config' | 'log'>,
   const hash = createHash('sha1').update(password).digest('hex').toUpperCase()
   try {
     const reply = await fetch(`${base}/range/${hash.slice(0, PREFIX)}`, {
-      // Replies of one length tell nobody on the way which range was asked for.
+      // Replies of one length do not reveal the requested range.
       headers: { 'add-padding': 'true', 'user-agent': 'latchkey' },
       redirect: 'error',
       signal: AbortSignal.timeout(WITHIN_MS),

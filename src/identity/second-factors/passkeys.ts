@@ -34,7 +34,8 @@ const webauthn = lazyRequire<typeof import('@simplewebauthn/server')>('@simplewe
 const ALGORITHMS = [-8, -7, -257]
 
 /**
- * What the browser's credential API has answered, as @simplewebauthn/browser writes it; the library checks its inside.
+ * The answer of the browser's credential API in the form of @simplewebauthn/browser; the library
+ * validates its content.
  */
 export const PasskeyCredential = Type.Object(
   {
@@ -69,7 +70,7 @@ export async function registrationOptions(
     challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),
     attestationType: 'none',
     supportedAlgorithmIDs: ALGORITHMS,
-    excludeCredentials: known.map((key) => ({ id: key.credential_id, transports: transportsOf(key.transports) })),
+    excludeCredentials: known.map((key) => ({ id: key.credential_id, transports: parseTransports(key.transports) })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
 }
@@ -161,7 +162,7 @@ export async function checkPasskey(deps: PasskeyDeps, response: AuthenticationRe
         id: key.credential_id,
         publicKey: new Uint8Array(key.public_key),
         counter: key.counter,
-        transports: transportsOf(key.transports),
+        transports: parseTransports(key.transports),
       },
     })
     .catch((cause) => {
@@ -216,7 +217,7 @@ function relyingParty({ config }: Pick<Platform, 'config'>): { id: string; origi
   return { id: frontend.hostname, origins: [...new Set([frontend.origin, new URL(config.urls.base).origin])] }
 }
 
-const transportsOf = (text: string) => (text === '' ? [] : (text.split(',') as AuthenticatorTransport[]))
+const parseTransports = (text: string) => (text === '' ? [] : (text.split(',') as AuthenticatorTransport[]))
 
 const passkeyView = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyView => ({
   id,

@@ -71,7 +71,7 @@ test('of 20 who use one code at once, one gets in', async (t) => {
   assert.equal(replies.filter((reply) => reply.status === 200).length, 1)
 })
 
-test('a provider vouches for the first factor only: the second is asked by a challenge', async (t) => {
+test('a provider replaces the first factor only: the second is requested by a challenge', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   await throughProvider(app, 'google', { email: 'ada-google@example.com' }, ada)
@@ -152,7 +152,7 @@ test('a passkey is made, signs in without a password, and is removed', async (t)
   says(await passkeyLogin(app, device), 401, 'Passkey not recognised', 'passkey_not_recognised')
 })
 
-test('a passkey is two factors in one: no code is asked', async (t) => {
+test('a passkey is two factors in one: it needs no code', async (t) => {
   const app = await testApp(t)
   const device = await addPasskey(app, await app.as('ada'))
   await turnOn(app)

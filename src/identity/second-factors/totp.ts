@@ -40,7 +40,7 @@ export async function prepareTotp(
     .values({ user_id: user.id, ...row })
     .onConflict((conflict) => conflict.column('user_id').doUpdateSet(row).where('totp.confirmed_at', 'is', null))
     .execute()
-  const otpauth_url = totpOf(secret.base32, config.brand, user.email).toString()
+  const otpauth_url = createTotp(secret.base32, config.brand, user.email).toString()
   return { secret: secret.base32, otpauth_url, qr_code: await qrCode(otpauth_url) }
 }
 
@@ -91,7 +91,7 @@ export async function removeTotp(
 }
 
 /** Turns two-factor off where it was turned on after a moment. @returns whether it was. */
-export async function dropTotpSince(
+export async function dropRecentTotp(
   deps: Pick<Platform, 'clock'>,
   tx: Db,
   userId: string,
@@ -133,17 +133,21 @@ async function acceptTotp(
   const token = code.replaceAll(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return false
   const now = clock.ms()
-  const delta = totpOf(secrets.open('totp', row.secret_sealed), '', '').validate({ token, timestamp: now, window: 1 })
+  const delta = createTotp(secrets.open('totp', row.secret_sealed), '', '').validate({
+    token,
+    timestamp: now,
+    window: 1,
+  })
   if (delta === null) return false
   const step = Math.floor(now / 1_000 / PERIOD_S) + delta
-  const taken = await db
+  const updated = await db
     .updateTable('totp')
     .set({ last_step: step })
     .where('user_id', '=', userId)
     .where('last_step', '<', step)
     .returning('user_id')
     .executeTakeFirst()
-  return taken !== undefined
+  return updated !== undefined
 }
 
 async function acceptRecovery({ clock, secrets }: CodeDeps, db: Db, userId: string, code: string): Promise<boolean> {
@@ -158,7 +162,7 @@ async function acceptRecovery({ clock, secrets }: CodeDeps, db: Db, userId: stri
   return taken !== undefined
 }
 
-function totpOf(secret: string, issuer: string, label: string): TOTP {
+function createTotp(secret: string, issuer: string, label: string): TOTP {
   return new TOTP({ issuer, label, algorithm: 'SHA1', digits: 6, period: PERIOD_S, secret: Secret.fromBase32(secret) })
 }
 

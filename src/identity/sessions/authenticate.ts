@@ -1,10 +1,11 @@
-// Authentication by access token: its signature, and that its session is live. A verified signature is cached until it
-// expires, a session's state for half a second: a change on this node (or told by the bus) counts at once, one that
-// nobody tells within it.
+// Authentication by access token: its signature, and that its session is live. A verified signature
+// is cached until it expires, a session's state for half a second. A change on this node, or
+// announced by the bus, takes effect at once; an unannounced one within that half second.
 import { prepared } from '#platform/db/prepared.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { onUserChange, USER_CHANGED } from '../user-changes.ts'
+import { slicesOf } from '../users.ts'
 import { LruCache } from './lru-cache.ts'
 import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
 
@@ -34,7 +35,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
   const forget = (userId: string) => {
     for (const [sessionId, { caller }] of states.entries()) if (caller?.userId === userId) states.delete(sessionId)
-    // What is being read now may have been read before the change; it is used once and not remembered.
+    // A value that is being read now may predate the change; it is used once and not cached.
     reading.clear()
   }
   const stopListening = onUserChange((userId) => bus.publish(USER_CHANGED, { userId }))
@@ -63,7 +64,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   async function look(token: string): Promise<Caller | null> {
     const claims = tokens.get(token) ?? (await verify(token))
     if (!claims || claims.expiresMs <= clock.ms()) return null
-    return callerOfState(claims, await stateOf(claims))
+    return callerOfState(claims, await readState(claims))
   }
 
   function callerOfState(claims: AccessClaims, state: SessionState): Caller | null {
@@ -84,7 +85,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     return known?.caller?.userId === userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS ? known : null
   }
 
-  function stateOf(claims: AccessClaims): MaybePromise<SessionState> {
+  function readState(claims: AccessClaims): MaybePromise<SessionState> {
     const known = recentState(claims)
     if (known) return known
     const { sessionId } = claims
@@ -114,6 +115,8 @@ const findSession = prepared(
         'sessions.revoked_at',
         'users.email',
         'users.subscription_tier',
+        'users.tier_override',
+        'users.slices_json',
         'users.is_active',
         'users.is_verified',
         'users.is_superuser',
@@ -137,6 +140,7 @@ async function readSessionState(
     keyId: null,
     email: row.email,
     tier: row.subscription_tier,
+    slices: slicesOf(row),
     isActive: row.is_active,
     isVerified: row.is_verified,
     isSuperuser: row.is_superuser,
@@ -148,14 +152,14 @@ async function readSessionState(
 
 /** `last_used_at` moves forward at most once a minute and session, off the request's path. */
 function createTouches({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>) {
-  const noted = new LruCache<string, number>(SESSIONS_MAX)
+  const notedAt = new LruCache<string, number>(SESSIONS_MAX)
   const pending = new Map<string, { userId: string; at: string }>()
   let timer: NodeJS.Timeout | null = null
 
   return {
     note({ userId, sessionId }: AccessClaims, now: number) {
-      if (now - (noted.get(sessionId) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return
-      noted.set(sessionId, now)
+      if (now - (notedAt.get(sessionId) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return
+      notedAt.set(sessionId, now)
       pending.set(sessionId, { userId, at: clock.now() })
       timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
     },

@@ -3,10 +3,10 @@ import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compactVerify } from 'jose'
-import { headerOf, openJws, signJws, splitJws } from './jws.ts'
+import { buildHeader, openJws, signJws, splitJws } from './jws.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-const header = headerOf('k1')
+const header = buildHeader('k1')
 
 test('what was signed is opened, by us and by a standard library', async () => {
   await fc.assert(

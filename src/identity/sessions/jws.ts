@@ -1,10 +1,10 @@
-// Compact JWS (RFC 7515) with Ed25519 (RFC 8037), and nothing else. A token's header is never interpreted: it must be,
-// byte for byte, the header we write for a known key; so `alg`, `kid`, `jku`, `jwk`, `x5u` and `crit` of an attacker
-// have nothing to act on.
+// Compact JWS (RFC 7515) with Ed25519 (RFC 8037), and nothing else. A token's header is never
+// interpreted. It must equal, byte for byte, the header written for a known key, so an attacker's
+// `alg`, `kid`, `jku`, `jwk`, `x5u` and `crit` have no effect.
 import { type KeyObject, sign, verify } from 'node:crypto'
 
 /** The encoded header of all tokens of one key. */
-export function headerOf(kid: string): string {
+export function buildHeader(kid: string): string {
   return encode({ alg: 'EdDSA', typ: 'JWT', kid })
 }
 
@@ -24,9 +24,8 @@ export function splitJws(token: string): { header: string; payload: string; sign
 }
 
 /**
- * The claims, or null when the signature is not the key's.
- * node:crypto's synchronous verify rather than WebCrypto: the latter waits for libuv's pool, this takes 60 µs and
- * its outcome is cached by the caller.
+ * Returns the claims, or null for a wrong signature. Uses node:crypto's synchronous verify:
+ * WebCrypto waits for libuv's pool, while this takes 60 µs and the caller caches the outcome.
  */
 export function openJws(token: string, publicKey: KeyObject): Record<string, unknown> | null {
   const parts = splitJws(token)

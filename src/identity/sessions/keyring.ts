@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import '../tables.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
-import { headerOf } from './jws.ts'
+import { buildHeader } from './jws.ts'
 
 export type SigningKey = {
   kid: string
@@ -26,7 +26,7 @@ export type Keyring = {
   find(header: string): SigningKey | null
   /** As `find`, but looks into the database for a key that another node has made. */
   seek(header: string): Promise<SigningKey | null>
-  /** What /.well-known/jwks.json shows: every key that verifies, the next one included. */
+  /** The keys in /.well-known/jwks.json: every key that verifies, including the next one. */
   published(): Promise<{ keys: PublishedKey[] }>
 }
 
@@ -130,7 +130,7 @@ async function readKeys({ db, secrets }: KeyringDeps): Promise<SigningKey[]> {
     const jwk = { kty: 'OKP', crv: 'Ed25519', x: row.public_x }
     return {
       kid: row.kid,
-      header: headerOf(row.kid),
+      header: buildHeader(row.kid),
       publicX: row.public_x,
       publicKey: createPublicKey({ key: jwk, format: 'jwk' }),
       privateKey: createPrivateKey({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LruCache } from './lru-cache.ts'
 
-test('the cache never grows past its size, and keeps what is asked for', () => {
+test('the cache never grows past its size and keeps recently used entries', () => {
   const cache = new LruCache<number, number>(100)
   for (let key = 0; key < 10_000; key++) {
     cache.set(key, key)

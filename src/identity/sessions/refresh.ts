@@ -19,12 +19,12 @@ export async function refreshTokens(deps: RefreshDeps, refreshToken: string): Pr
   // The second of two tabs only reads: a crowd of them takes no turn at the write lock.
   const session =
     claims &&
-    ((await successorOf(deps, deps.db, claims)) ?? (await transaction(deps.db, (tx) => rotate(deps, tx, claims))))
+    ((await findSuccessor(deps, deps.db, claims)) ?? (await transaction(deps.db, (tx) => rotate(deps, tx, claims))))
   if (!session) throw identityProblem('refresh_token_invalid')
   return signPair(deps, session)
 }
 
-/** Null refuses; the transaction is committed all the same, since a replay must end the session. */
+/** Null refuses. The transaction is still committed, since a replay must end the session. */
 async function rotate(deps: Pick<Platform, 'clock'>, tx: Db, claims: RefreshClaims): Promise<OpenedSession | null> {
   const { userId, sessionId, jti } = claims
   const now = deps.clock.now()
@@ -51,7 +51,7 @@ async function rotate(deps: Pick<Platform, 'clock'>, tx: Db, claims: RefreshClai
     .returning('jti')
     .executeTakeFirst()
   // Lost to another tab while this one waited for the lock; or a replay.
-  if (!spent) return (await successorOf(deps, tx, claims)) ?? endFamily(deps, tx, claims)
+  if (!spent) return (await findSuccessor(deps, tx, claims)) ?? endFamily(deps, tx, claims)
 
   await tx
     .insertInto('session_tokens')
@@ -75,8 +75,8 @@ async function rotate(deps: Pick<Platform, 'clock'>, tx: Db, claims: RefreshClai
 
 const earlier = (a: Instant, b: Instant) => (a < b ? a : b)
 
-/** What a token spent within the grace was exchanged for, while its session is live. */
-async function successorOf(
+/** Returns the successor of a token spent within the grace, while its session is live. */
+async function findSuccessor(
   { clock }: Pick<Platform, 'clock'>,
   db: Db,
   { userId, sessionId, jti }: RefreshClaims,

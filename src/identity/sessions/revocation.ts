@@ -38,8 +38,9 @@ export async function revokeOtherSessions(
 }
 
 /**
- * Ends what was signed in and what was half-way: sessions (but the one to keep), open two-factor challenges, codes for
- * the storefront and reset links. Rooms with sessions of their own take part through `sessionsElsewhere`.
+ * Ends what was signed in and what was half-way: sessions (but the one to keep), open two-factor
+ * challenges, codes for the storefront and reset links. Rooms with separate sessions take part
+ * through `sessionsElsewhere`.
  */
 export async function revokeSessions(
   { clock, sessionsElsewhere }: RevocationDeps,

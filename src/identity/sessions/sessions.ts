@@ -1,5 +1,5 @@
-// Sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row. Whoever ends one calls
-// `announceUserChange`, and every node drops what it had cached.
+// Sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row. After
+// ending a session, call `announceUserChange`: every node drops its cached state.
 import '../tables.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -107,7 +107,7 @@ export async function endSession(
 }
 
 /** When the credentials of a live session were shown; null when it is none. */
-export async function authenticatedAt(
+export async function findAuthenticationTime(
   { clock }: Pick<Platform, 'clock'>,
   db: Db,
   { userId, sessionId }: SessionRef,
@@ -124,12 +124,12 @@ export async function authenticatedAt(
 }
 
 export async function isSessionLive(deps: Pick<Platform, 'clock'>, db: Db, session: SessionRef): Promise<boolean> {
-  return (await authenticatedAt(deps, db, session)) !== null
+  return (await findAuthenticationTime(deps, db, session)) !== null
 }
 
 /**
- * Locks the user whose session asks for something lasting. Whoever ended the session since the request came in meant to
- * keep out whoever asks. @throws Problem 401 then.
+ * Locks the user whose session asks for something lasting. The session was ended since the request
+ * came in, to shut out its sender. @throws Problem 401 then.
  */
 export async function lockSessionUser(deps: Pick<Platform, 'clock'>, tx: Db, session: SessionRef): Promise<void> {
   await lockUser(tx, session.userId)

@@ -49,12 +49,12 @@ type TokenType = 'access' | 'refresh'
 type Claims = { sub: string; sid: string; iat: number; exp: number; jti: string }
 
 /** RFC 7519, 4.1.3: whom the tokens are for. */
-const audienceOf = (base: string) => `${base}/api`
+const getAudience = (base: string) => `${base}/api`
 
 async function signToken({ keyring, config }: TokenDeps, type: TokenType, claims: Claims): Promise<string> {
   const key = await keyring.current()
   const { base } = config.urls
-  return signJws(key.header, key.privateKey, { ...claims, type, iss: base, aud: audienceOf(base) })
+  return signJws(key.header, key.privateKey, { ...claims, type, iss: base, aud: getAudience(base) })
 }
 
 async function readToken(
@@ -69,7 +69,7 @@ async function readToken(
   if (!claims) return null
   const { base } = config.urls
   const { sub, sid, iat, exp, jti } = claims
-  if (claims.type !== type || claims.iss !== base || claims.aud !== audienceOf(base)) return null
+  if (claims.type !== type || claims.iss !== base || claims.aud !== getAudience(base)) return null
   if (typeof sub !== 'string' || typeof sid !== 'string' || typeof jti !== 'string') return null
   if (typeof iat !== 'number' || typeof exp !== 'number' || exp * 1_000 <= clock.ms()) return null
   return { sub, sid, iat, exp, jti }

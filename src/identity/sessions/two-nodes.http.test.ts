@@ -1,5 +1,5 @@
-// Two nodes, each a process of its own, on one database: what ends on one of them has ended on the other within a
-// second.
+// Two nodes, each a separate process, on one database: a session ended on one has ended on the
+// other within a second.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -46,7 +46,7 @@ async function walk(t: TestContext, redisUrl: string) {
   const me = async (url: string, who: { token: string }) => (await at(url, who).get('/api/auth/me')).status
 
   const root = await signIn(ROOT.email, ROOT.password)
-  /** What is done on one node, to a session that the other has just used and has cached. */
+  /** Changes on one node to a session that the other has just used and cached. */
   const endings: Record<string, (victim: Awaited<ReturnType<typeof person>>) => Promise<unknown>> = {
     'the session is ended': async (victim) => {
       const other = await signIn(victim.email)
@@ -163,6 +163,7 @@ async function startNodes(t: TestContext, redisUrl: string): Promise<[string, st
         BASE_URL: base,
         DATA_DIR: dataDir,
         DATABASE_URL: database.url ?? '',
+        ORIGINALS_DIR: join(dataDir, 'originals'),
         REDIS_URL: redisUrl === '' ? '' : `${redisUrl}?prefix=${basename(dataDir)}`,
         SUPERUSER_EMAIL: ROOT.email,
         SUPERUSER_PASSWORD: ROOT.password,

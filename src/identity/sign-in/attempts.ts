@@ -1,11 +1,11 @@
-// Counts of sign-in attempts. Whoever an account knows (a browser, a network it was signed in from) has counts of their
-// own; all strangers to it share one, and past it a try asks them for a proof of work. So guessing stays bounded, and
-// nobody is kept out of their account by what others try.
+// Counts of sign-in attempts. Each browser or network that an account knows has separate counts.
+// All strangers share one count; past it, an attempt needs a proof of work. So guessing stays
+// bounded, and nobody is kept out of their account by what others try.
 import { HOUR_MS } from '#platform/clock.ts'
 import { networkKey } from '#platform/http/address.ts'
 import type { Platform } from '#platform/platform.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
-import { knownBy } from '../known-devices.ts'
+import { recognizeDevice } from '../known-devices.ts'
 import type { Origin } from '../origin.ts'
 import { requireProof } from './proof-of-work.ts'
 
@@ -13,7 +13,7 @@ export type AttemptDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'limiter' |
 
 /** An attempt that is under way. It counts as a failure from the start, so that many at once cannot slip past. */
 export type Attempt = {
-  /** Whose counts it is in; null while limits are off. */
+  /** Names the count that an attempt belongs to; null while limits are off. */
   counted: string | null
   /** The password was right. */
   succeeded(): Promise<void>
@@ -43,21 +43,21 @@ export async function countSignIn(
   const rate = config.limits.auth
   if (rate === null) return UNCOUNTED
 
-  const known = await knownBy(deps, account, origin)
+  const known = await recognizeDevice(deps, account, origin)
   const network = networkKey(origin.address)
   if (known === null) {
-    const ofAddress = { ...rate, requests: rate.requests * ADDRESS_FACTOR }
-    await requireWithin(limiter, 'sign-in-address', network, ofAddress)
+    const addressRate = { ...rate, requests: rate.requests * ADDRESS_FACTOR }
+    await requireBelowLimit(limiter, 'sign-in-address', network, addressRate)
   }
   const place = known === 'browser' ? `browser:${origin.device}` : `network:${network}`
-  await requireWithin(limiter, 'sign-in-pair', keyOf(secrets, account, place), rate)
+  await requireBelowLimit(limiter, 'sign-in-pair', hashKey(secrets, account, place), rate)
 
-  const counted = keyOf(secrets, account, known === null ? 'strangers' : place)
+  const counted = hashKey(secrets, account, known === null ? 'strangers' : place)
   const free = await limiter.hit('sign-in-failures', counted, FREE_FAILURES)
   if (free.allowed) return { counted, succeeded: async () => limiter.takeBack('sign-in-failures', counted) }
 
   const { limit, remaining } = await limiter.look('sign-ins-with-proof', counted, WITH_PROOF)
-  await requireProof(deps, `sign-in:${account}`, proof, factorAfter(limit - remaining))
+  await requireProof(deps, `sign-in:${account}`, proof, computeProofFactor(limit - remaining))
   await limiter.hit('sign-ins-with-proof', counted, WITH_PROOF)
   return { counted, succeeded: async () => {} }
 }
@@ -72,18 +72,18 @@ export async function countConfirmation(
 ): Promise<Attempt> {
   const rate = config.limits.auth
   if (rate === null) return UNCOUNTED
-  const counted = keyOf(secrets, who, 'confirms')
-  await requireWithin(limiter, 'sign-in-pair', counted, rate)
-  await requireWithin(limiter, 'sign-in-failures', counted, FREE_FAILURES)
+  const counted = hashKey(secrets, who, 'confirms')
+  await requireBelowLimit(limiter, 'sign-in-pair', counted, rate)
+  await requireBelowLimit(limiter, 'sign-in-failures', counted, FREE_FAILURES)
   return { counted, succeeded: async () => limiter.takeBack('sign-in-failures', counted) }
 }
 
 /** The more was tried with proofs within the hour, the dearer the next is: 2, 4 and 8 times from 100, 1,000 and 10,000 on. */
-export function factorAfter(tries: number): number {
+export function computeProofFactor(tries: number): number {
   return tries < 100 ? 1 : tries < 1_000 ? 2 : tries < 10_000 ? 4 : 8
 }
 
-async function requireWithin(
+async function requireBelowLimit(
   limiter: Platform['limiter'],
   bucket: string,
   key: string,
@@ -94,5 +94,5 @@ async function requireWithin(
 }
 
 /** Addresses of people do not stand in Redis. */
-const keyOf = (secrets: Platform['secrets'], account: string, who: string) =>
+const hashKey = (secrets: Platform['secrets'], account: string, who: string) =>
   secrets.hash('sign-in-limits', JSON.stringify([account, who]))

@@ -9,7 +9,7 @@ import { PASSWORD, type Reply, type TestApp, testApp } from '#testing/app.ts'
 import { cookieOf } from '#testing/buyer.ts'
 import { solveProof } from '#testing/proof.ts'
 import { throughProvider } from '#testing/provider.ts'
-import { factorAfter } from './attempts.ts'
+import { computeProofFactor } from './attempts.ts'
 import { checkCredentials } from './credentials.ts'
 import { createFailedSignIns } from './failed-sign-ins.ts'
 
@@ -17,11 +17,11 @@ const MINUTE = 60_000
 const LIMITED = { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: '1' }
 
 test('the more was tried with proofs, the dearer the next one is', () => {
-  assert.deepEqual([0, 99, 100, 999, 1_000, 9_999, 10_000, 1e9].map(factorAfter), [1, 1, 2, 2, 4, 4, 8, 8])
+  assert.deepEqual([0, 99, 100, 999, 1_000, 9_999, 10_000, 1e9].map(computeProofFactor), [1, 1, 2, 2, 4, 4, 8, 8])
 })
 
 describe('attempts', () => {
-  /** One service for all: each test has accounts and addresses of its own. */
+  /** One service for all tests: each test uses separate accounts and addresses. */
   const undo: (() => unknown)[] = []
   let app: TestApp
   before(async () => {
@@ -85,7 +85,7 @@ describe('attempts', () => {
     assert.equal(proofs[0].addresses.length, 20)
   })
 
-  test('the audit log of an account grows by a bounded number of small entries, whoever fails however often', async () => {
+  test('the audit log of an account grows by a bounded number of small entries, however many attempts fail', async () => {
     const email = await register(app, 'noisy')
     const { db } = app.platform
     const failed = createFailedSignIns({ ...app.platform, metrics: createMetrics() })
@@ -113,7 +113,7 @@ describe('attempts', () => {
     assert.equal((await detailsOf()).length, 22)
   })
 
-  test('within any hour fewer than a hundred passwords are tried without a proof, whoever tries from wherever', async () => {
+  test('within any hour fewer than a hundred passwords are tried without a proof, from any number of addresses', async () => {
     const email = await register(app, 'hourly')
     assert.equal((await signIn(app, email, '203.0.113.5')).status, 200)
     let tried = 0
@@ -128,7 +128,8 @@ describe('attempts', () => {
     }
     assert.ok(tried >= 30 && tried <= 60, `${tried}`)
 
-    // In the owner's own network a stranger has a count of its own, and then proves work as all others do.
+    // A stranger in the owner's network has a separate count, then needs a proof of work like all
+    // others.
     let near = 0
     for (let minute = 0; minute < 6; minute++) {
       app.clock.advance(MINUTE)
@@ -198,7 +199,7 @@ describe('attempts', () => {
     assert.ok(viaGoogle.target.searchParams.has('access_token'))
   })
 
-  test('a session guesses thirty times an hour at its password, and no more', async () => {
+  test('a session may guess its password thirty times an hour', async () => {
     const email = await register(app, 'guessing')
     const { access_token } = (await signIn(app, email, '203.0.113.5')).body
     const guess = () =>
@@ -216,7 +217,7 @@ describe('attempts', () => {
     assert.equal(wrong, 30)
   })
 
-  test('wrong codes after the right password: told after five, closed after twenty, but not for the owner’s device', async () => {
+  test('wrong codes after the right password: an email after five, closed after twenty, but not for the owner’s device', async () => {
     const email = await register(app, 'coded')
     const first = await signIn(app, email, '203.0.113.5')
     const device = cookieOf(first)

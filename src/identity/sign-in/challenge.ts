@@ -15,8 +15,9 @@ export async function issueChallenge(deps: OneTimeTokenDeps & Pick<Platform, 'db
 }
 
 /**
- * A wrong code leaves the challenge open; the limits count it, apart from those of who knows the password.
- * @throws Problem 401 `Invalid two-factor code` for a wrong code as for a bad challenge, 429.
+ * A wrong code leaves the challenge open. The limits count it apart from codes of devices that know
+ * the password.
+ * @throws Problem 401 `Invalid two-factor code` for a wrong code and for a bad challenge, 429.
  */
 export async function completeChallenge(
   deps: CodeAttemptDeps & { failedSignIns: Pick<FailedSignIns, 'note'> },

@@ -1,5 +1,6 @@
-// Wrong codes after a right password: somebody may have it who has not the second factor. The owner is told by mail, and
-// after twenty in a day that password opens nothing more from there until it is reset.
+// Wrong codes after a right password: somebody may have it who has not the second factor. The owner
+// gets an email. After twenty wrong codes in a day, that password opens nothing from there until it
+// is reset.
 import { recordAudit } from '#audit/audit.ts'
 import { wrongCodesEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
@@ -19,8 +20,9 @@ const WRONG_CODES = { requests: 20, seconds: DAY_MS / 1_000 }
 const TOLD_AFTER = 5
 
 /**
- * Asks for the right code. `counted` is in whose count a wrong one is: those of strangers never close the account to a
- * device that it knows. @throws Problem 401 `Invalid two-factor code`, 403 `password_reset_required` after twenty wrong ones.
+ * Asks for the right code. `counted` names the count of a wrong code: a stranger's wrong codes
+ * never close the account to a known device. @throws Problem 401 `Invalid two-factor code`, 403
+ * `password_reset_required` after twenty wrong ones.
  */
 export async function requireCode(
   deps: CodeAttemptDeps,
@@ -51,7 +53,7 @@ export async function codeSucceeded(
   user: User,
   counted: string | null,
 ): Promise<void> {
-  if (counted !== null) await limiter.takeBack('wrong-codes', keyOf(secrets, user, counted))
+  if (counted !== null) await limiter.takeBack('wrong-codes', hashKey(secrets, user, counted))
 }
 
 async function countCode(
@@ -59,7 +61,7 @@ async function countCode(
   user: User,
   counted: string | null,
 ): Promise<Hit | null> {
-  return counted === null ? null : limiter.hit('wrong-codes', keyOf(secrets, user, counted), WRONG_CODES)
+  return counted === null ? null : limiter.hit('wrong-codes', hashKey(secrets, user, counted), WRONG_CODES)
 }
 
 /** Mails the owner after the fifth wrong code, and after the twentieth. */
@@ -82,5 +84,5 @@ export async function tellOwner(deps: CodeAttemptDeps, user: User, hit: Hit | nu
 }
 
 /** A new password begins a new count: it is what had to be changed. */
-const keyOf = (secrets: Platform['secrets'], user: User, counted: string) =>
+const hashKey = (secrets: Platform['secrets'], user: User, counted: string) =>
   secrets.hash('wrong-codes', JSON.stringify([user.id, user.password_hash, counted]))

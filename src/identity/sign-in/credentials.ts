@@ -9,7 +9,7 @@ import { type AttemptDeps, countSignIn } from './attempts.ts'
 import { type CodeAttemptDeps, requireCode } from './code-attempts.ts'
 import { type FailedSignIns, noting } from './failed-sign-ins.ts'
 
-/** What checks a password, and counts the attempt. */
+/** Checks a password and counts the attempt. */
 export type CredentialDeps = AttemptDeps &
   CodeAttemptDeps & { hasher: Hasher; failedSignIns: Pick<FailedSignIns, 'note'> }
 

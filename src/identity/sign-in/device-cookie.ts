@@ -1,9 +1,10 @@
-// The device cookie (OWASP): a random id that a browser keeps after a sign-in, good for no access. It tells a device that
-// has signed in to an account from strangers to it, so that their failures are not the owner's. Needs @fastify/cookie.
+// The device cookie (OWASP): a random id that a browser keeps after a sign-in, good for no access.
+// The cookie distinguishes a device that has signed in to an account from strangers, so that their
+// failures do not count against the owner. Needs @fastify/cookie.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY_MS } from '#platform/clock.ts'
-import { type Origin, originOf } from '../origin.ts'
+import { type Origin, readOrigin } from '../origin.ts'
 
 export type DeviceOrigin = Origin & { address: string; device: string }
 
@@ -25,7 +26,7 @@ export function deviceCookie({ url, name, path }: { url: string; name: string; p
   return {
     originOf(request) {
       const known = request.cookies[cookie] ?? ''
-      return { ...originOf(request), device: ID_SHAPE.test(known) ? known : randomBytes(16).toString('base64url') }
+      return { ...readOrigin(request), device: ID_SHAPE.test(known) ? known : randomBytes(16).toString('base64url') }
     },
     keep(reply, { device }) {
       reply.setCookie(cookie, device, { path, httpOnly: true, secure, sameSite: 'lax', maxAge: LIFE_S })

@@ -1,5 +1,6 @@
-// Failed sign-ins: at once a line of the log (which fail2ban reads) and a metric; into the audit log of the account some
-// seconds later, many as one entry. A reply never waits for that, or else its time would tell who has an account.
+// Failed sign-ins: at once a line of the log (which fail2ban reads) and a metric; into the audit
+// log of the account some seconds later, many as one entry. A reply never waits for it, so its time
+// does not reveal who has an account.
 import { recordAudit } from '#audit/audit.ts'
 import { HOUR_MS, type Instant, SECOND_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -92,7 +93,7 @@ export function createFailedSignIns({ db, clock, limiter, log, metrics }: Deps):
     // A transaction for each entry: the head of the log is everybody's.
     await transaction(db, async (tx) => {
       await lockUser(tx, user.id)
-      // Who was deleted meanwhile gets no new pseudonym.
+      // A user deleted in the meantime gets no new pseudonym.
       if (!(await findUser(tx, user.id))) return
       await recordAudit(tx, {
         actorId: null,
@@ -120,7 +121,7 @@ export async function noting<T>(
   try {
     return await step()
   } catch (error) {
-    // Of a right password alone there is nothing to tell yet; what is our own failure is nobody's attempt.
+    // A right password alone needs no entry, and the service's own failure is not an attempt.
     if (error instanceof Problem && error.status < 500 && error.code !== 'two_factor_code_required') {
       failedSignIns.note({ ...failed, reason: error.code })
     }

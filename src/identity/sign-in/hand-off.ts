@@ -1,5 +1,6 @@
-// From the account to the storefront, which is another server: a code, good once and for two minutes, for the browser alone that
-// set out from there. So whatever opens the account (a provider, a passkey) opens the storefront, too.
+// From the account to the storefront, which is another server: a code, good once and for two
+// minutes, for the browser alone that set out from there. So every sign-in method of the account (a
+// provider, a passkey) opens the storefront, too.
 import type { Platform } from '#platform/platform.ts'
 import { issueToken, spendToken } from '../one-time-tokens.ts'
 import type { SessionRef } from '../sessions/sessions.ts'
@@ -18,19 +19,22 @@ export async function issueHandOff(
   return issueToken(deps, deps.db, 'storefront', userId, { state, sessionId } satisfies HandOff)
 }
 
-/** @returns whose code it is, and the session that it was made in, which has to be live when another is opened by it; null unless it was open, and made for the browser with this secret. */
+/**
+ * @returns the code's user and the session that issued it, which must be live when it opens
+ * another; null unless the code was open and issued to the browser with this secret.
+ */
 export async function spendHandOff(
   deps: HandOffDeps,
   code: string,
   secret: string,
 ): Promise<{ user: User; madeIn: SessionRef } | null> {
   const spent = await spendToken<HandOff>(deps, deps.db, 'storefront', code)
-  if (!spent?.userId || spent.data.state !== stateOf(deps, secret)) return null
+  if (!spent?.userId || spent.data.state !== hashState(deps, secret)) return null
   const user = await findUser(deps.db, spent.userId)
   return user && { user, madeIn: { userId: user.id, sessionId: spent.data.sessionId } }
 }
 
 /** A link that somebody else has made carries their state, and leads nowhere here (login CSRF). */
-export function stateOf({ secrets }: Pick<Platform, 'secrets'>, secret: string): string {
+export function hashState({ secrets }: Pick<Platform, 'secrets'>, secret: string): string {
   return secrets.hash('storefront/hand-off', secret)
 }

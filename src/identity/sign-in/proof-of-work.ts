@@ -1,5 +1,6 @@
-// Proof of work (ALTCHA, PBKDF2/SHA-256): some seconds of a computer's time for what could be asked without end. A challenge
-// is good once, for ten minutes, and for what it was made for. It slows an attacker down; it proves nothing about a person.
+// Proof of work (ALTCHA, PBKDF2/SHA-256): some seconds of computing before a request that could
+// otherwise be repeated without limit. A challenge is good once, for ten minutes, and for what it
+// was made for. It slows an attacker down; it proves nothing about a person.
 import { createChallenge, randomInt, verifySolution } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import { Type } from 'typebox'
@@ -63,7 +64,7 @@ async function proofRequired({ clock, secrets }: ProofDeps, about: string, facto
     deriveKey,
     data: { for: about },
     expiresAt: Math.floor((clock.ms() + LIFE_MS) / 1_000),
-    ...keysOf(secrets),
+    ...deriveKeys(secrets),
   })
   return identityProblem('proof_required', { extra: { challenge } })
 }
@@ -74,7 +75,7 @@ async function spendProof({ clock, limiter, secrets }: ProofDeps, about: string,
   const { challenge, solution } = solved
   const { data, expiresAt } = challenge.parameters
   if (data.for !== about || expiresAt * 1_000 <= clock.ms()) return false
-  const { verified } = await verifySolution({ challenge, solution, deriveKey, ...keysOf(secrets) }).catch(() => ({
+  const { verified } = await verifySolution({ challenge, solution, deriveKey, ...deriveKeys(secrets) }).catch(() => ({
     verified: false,
   }))
   if (!verified) return false
@@ -90,7 +91,7 @@ function parsed(proof: string): unknown {
   }
 }
 
-const keysOf = (secrets: Platform['secrets']) => ({
+const deriveKeys = (secrets: Platform['secrets']) => ({
   hmacSignatureSecret: secrets.key('proof-of-work').toString('base64url'),
   hmacKeySignatureSecret: secrets.key('proof-of-work/solution').toString('base64url'),
 })

@@ -1,5 +1,6 @@
-// The last step of every sign-in, whatever was shown (password, provider, passkey, code), for the sessions of both
-// servers. The user is read again under a lock, so a password changed or an account switched off meanwhile wins.
+// The last step of every sign-in method (password, provider, passkey, code), for the sessions of
+// both servers. The user is read again under a lock, so a password changed or an account switched
+// off meanwhile wins.
 import { recordAudit } from '#audit/audit.ts'
 import { newDeviceEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
@@ -18,8 +19,8 @@ export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs' | 'secrets'>
 export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor' | 'account'
 
 /**
- * Makes a user signed in whose credentials were checked just now: `open` writes the session of whichever server it is.
- * A sign-in from a device that the account does not know is told by mail.
+ * Makes a user signed in whose credentials were checked just now: `open` writes the session of
+ * whichever server it is. A sign-in from an unknown device sends an email.
  * @throws Problem 401 when the password has changed since, 403 when the account was switched off.
  */
 export async function completeSignIn<T extends { sessionId: string }>(

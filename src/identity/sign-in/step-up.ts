@@ -6,41 +6,43 @@ import { unauthenticated } from '#platform/problems.ts'
 import type { Hasher } from '../passwords/hasher.ts'
 import { identityProblem } from '../problems.ts'
 import { acceptCode, codeWrong } from '../second-factors/totp.ts'
-import { authenticatedAt, isSessionLive, type SessionRef } from '../sessions/sessions.ts'
+import { findAuthenticationTime, isSessionLive, type SessionRef } from '../sessions/sessions.ts'
 import type { User } from '../users.ts'
 import { countConfirmation } from './attempts.ts'
 
 const FRESH_MS = 10 * MINUTE_MS
 
 /**
- * Asks for a sign-in of the last ten minutes: for changes of sign-in methods and second factors, the whole export, a
- * superuser's changes to users.
- * @throws Problem 403 `Fresh sign-in required`, 401 when the session was ended since the request came in.
+ * Requires a sign-in within the last ten minutes: for changes of sign-in methods and second
+ * factors, the whole export, a superuser's changes to users.
+ * @throws Problem 403 `Fresh sign-in required`, 401 when the session was ended since the request
+ * came in.
  */
 export async function requireFreshSignIn(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   session: SessionRef,
 ): Promise<void> {
-  const signedInAt = await authenticatedAt({ clock }, db, session)
+  const signedInAt = await findAuthenticationTime({ clock }, db, session)
   if (signedInAt === null) throw unauthenticated()
   if (clock.ms() - Date.parse(signedInAt) > FRESH_MS) throw identityProblem('fresh_sign_in_required')
 }
 
-/** What a signed-in user shows again before a sensitive change. */
+/** The proof that a signed-in user repeats before a sensitive change. */
 export type Proof = { password?: string | null | undefined; code?: string | null | undefined }
 
-/** What a wrong password is called where it is asked for. */
+/** The problem for a wrong password. */
 export type WrongPassword = 'password_wrong' | 'current_password_wrong'
 
-/** What confirms an owner. */
+/** The confirmation of an owner. */
 export type ConfirmDeps = CountDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
 
 /** Which session asks. */
 export type Requester = { sessionId: string | null }
 
 /**
- * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which
- * `lockConfirmed` then spends. @throws Problem 400 `wrong` or for a missing code, 403 `Fresh sign-in required`, 429.
+ * Requires the password, or a fresh sign-in for an account without one. With two-factor on it also
+ * requires a code, which `lockConfirmed` spends. @throws Problem 400 `wrong` or for a missing code,
+ * 403 `Fresh sign-in required`, 429.
  */
 export async function confirmOwner(
   deps: ConfirmDeps,
@@ -84,9 +86,10 @@ type CountDeps = Pick<Platform, 'config' | 'limiter' | 'secrets'>
 const sessionKey = (user: User, sessionId: string | null) => `session:${sessionId ?? user.id}`
 
 /**
- * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what
- * it is shown for, so that a change that fails does not use it up. A hash takes its time, and a storm makes it seconds:
- * a password that was changed in them, or a session that was ended, to shut someone out, is no longer right.
+ * Locks the user whose password was confirmed and spends the code where two-factor is on. It runs
+ * in the transaction of the confirmed change, so a change that fails does not use the code up.
+ * Hashing takes time, up to seconds in a storm. Meanwhile the password may have been changed or the
+ * session ended to shut a person out, so both are checked again.
  * @throws Problem 400 then or for the code, 401 when the user or the session is gone.
  */
 export async function lockConfirmed(

@@ -1,4 +1,7 @@
-/** What both engines' adapters can do beyond Kysely's own: commit without the disk, read one row at once, lift their time limits. */
+/**
+ * Extensions of both engines' adapters to Kysely's: commit without waiting for the disk, read one
+ * row synchronously, lift the time limits.
+ */
 import type { CompiledQuery, QueryResult } from 'kysely'
 
 /** Runs one query of a transaction; at once where the database is in this process. */

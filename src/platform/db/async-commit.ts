@@ -8,11 +8,12 @@ import type { Db } from './db.ts'
 export type { Run } from './adapter.ts'
 
 /**
- * Runs the work's queries in one transaction and resolves when the operating system (SQLite) or the server
- * (PostgreSQL) has it. The disk has it within about a tenth of a second, or with the next ordinary commit if that is
- * sooner; a power cut (PostgreSQL: a crash of the server) before that takes the newest of these transactions, whole ones,
- * and nothing else. For what must be sure before something depends on it, use `transaction`.
- * On SQLite `committed` is told at once, before any other query sees the rows.
+ * Runs the work's queries in one transaction and resolves when the operating system (SQLite) or the
+ * server (PostgreSQL) has it. The data reaches the disk within about a tenth of a second, or with
+ * the next ordinary commit. A power cut (PostgreSQL: a crash of the server) before that loses the
+ * newest of these transactions, each as a whole, and nothing else. For what must be sure before
+ * something depends on it, use `transaction`. On SQLite `committed` is called at once, before any
+ * other query sees the rows.
  */
 export function commitAsync<T>(db: Db, work: (run: Run) => Promise<T>, committed?: (result: T) => void): Promise<T> {
   if (db.isTransaction) throw new Error('a transaction of its own cannot begin inside another')

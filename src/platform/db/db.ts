@@ -1,6 +1,6 @@
 /**
- * The database: a Kysely instance that means the same on SQLite and on PostgreSQL. `transaction` nests by joining, and what must
- * follow a commit is said with `afterCommit`.
+ * The database: a Kysely instance that means the same on SQLite and on PostgreSQL. `transaction`
+ * nests by joining; `afterCommit` registers work that follows a commit.
  */
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely'
 import { WITHOUT_TIME_LIMIT } from './adapter.ts'
@@ -66,8 +66,8 @@ export function dialectOf(db: Db): Dialect {
 }
 
 /**
- * Rows whose text begins so, byte for byte, in the order of their bytes, whatever the database's language: as an index with
- * `{prefixes}` has them.
+ * Matches rows whose text begins with the prefix, byte for byte and in byte order in every database
+ * locale, as an index with `{prefixes}` does.
  */
 export function startingWith(db: Db, column: string, prefix: string) {
   const [from, to, before] = dialectOf(db) === 'postgres' ? ['~>=~', '~<~', ' using ~<~'] : ['>=', '<', '']

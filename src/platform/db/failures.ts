@@ -1,4 +1,5 @@
-// What a failed statement says of the database itself: away, too slow, full, or not to be written. Both engines' codes.
+// Classifies a failed statement: the database is unreachable, too slow, full, or read-only. Both
+// engines' codes.
 
 /**
  * `unreachable`: no connection, or it broke. `busy`: the statement or its lock took too long. `full`: the disk is.

@@ -1,15 +1,16 @@
-// Statements that no transaction may hold and that take as long as they take (`create index concurrently`): on a connection of their own,
-// without the limits of all others.
+// Statements that cannot run in a transaction and may take long (`create index concurrently`): on a
+// separate connection without the usual time limits.
 import { lazyRequire } from '../lazy-require.ts'
 import { settingsOf } from './postgres.ts'
 
 const pg = lazyRequire<typeof import('pg')>('pg')
 
 /**
- * `name`: what is worked on, by one connection at a time, however many nodes there are. The server lets go of it with the connection, and that
- * may be after the node's end: what a killed node has begun goes on. Nobody waits for it here, because `create index concurrently` waits for
- * every statement that has begun, and each would wait for the other.
- * @throws the server's own error, and where another connection works on it
+ * `name`: what is worked on, by one connection at a time, however many nodes there are. The server
+ * lets go of it with the connection, and that may be after the node's end: what a killed node has
+ * begun goes on. Callers do not wait for it, because `create index concurrently` waits for every
+ * running statement, and each would wait for the other.
+ * @throws the server's error, and where another connection works on it
  */
 export async function withMaintenance<T>(
   url: string,
@@ -21,7 +22,7 @@ export async function withMaintenance<T>(
     connectionTimeoutMillis: 5_000,
     application_name: 'latchkey maintenance',
   })
-  // Told by the statement that it ends.
+  // Called when the statement ends.
   client.on('error', () => {})
   await client.connect()
   try {

@@ -1,7 +1,8 @@
 /**
- * Forward-only migrations, each run once, under a lock, with a checksum of what was run. One that has been released is never
- * edited: a changed checksum stops the start. The release before still runs on what a newer one has made, so that nodes can be
- * exchanged one by one and a release taken back; only what a `contracts` migration took away stops it.
+ * Forward-only migrations, each run once, under a lock, with a checksum of what was run. One that
+ * has been released is never edited: a changed checksum stops the start. The previous release still
+ * runs on a newer release's schema, so that nodes can be replaced one by one and a release
+ * reverted. Only a `contracts` migration prevents it.
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
@@ -118,9 +119,9 @@ export async function requireMigrated(db: Db, migrations: Migration[]): Promise<
 }
 
 export type Plan = {
-  /** What the next start applies, as this engine would run it. */
+  /** The migrations that the next start applies on this engine. */
   missing: { id: string; statements: string[]; contracts: boolean }[]
-  /** What a newer release has applied. */
+  /** The migrations that a newer release has applied. */
   ahead: string[]
 }
 
@@ -165,7 +166,10 @@ function refuseChanged(applied: Applied, migrations: Migration[]) {
   }
 }
 
-/** A newer release only adds to what this one knows whole; where something of its own is missing, it is another history. */
+/**
+ * A newer release only adds to the migrations this one knows; if one of them is missing, the
+ * database has another history.
+ */
 function refuseForeign(applied: Applied, migrations: Migration[]) {
   const unknown = unknownTo(applied, migrations)
   if (unknown.length === 0) return

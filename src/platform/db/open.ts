@@ -17,7 +17,10 @@ export type OpenOptions = {
   onNotice?: (message: string) => void
   /** A command: it opens what a service has made, and makes nothing. */
   isGuest?: boolean
-  /** What this process serves: on SQLite nobody else may serve the same from this folder. */
+  /**
+   * The parts that this process serves: on SQLite no other process may serve the same part from
+   * this folder.
+   */
   parts?: readonly string[]
   tracer?: Tracer | null
 }
@@ -26,7 +29,8 @@ export type OpenOptions = {
 export class Missing extends Error {}
 
 /**
- * Opens PostgreSQL when there is an address, else the SQLite file in the data folder (made readable to its owner alone).
+ * Opens PostgreSQL when there is an address, else the SQLite file in the data folder (readable by
+ * its owner only).
  * @throws Error with a sentence for the operator when the folder or the file cannot be written.
  */
 export function openDatabase({

@@ -13,7 +13,10 @@ const ON_SERVER = Boolean(process.env.TEST_DATABASE_URL)
 /** The embedded one knows neither backends to end nor `pg_sleep` that can be cancelled. */
 const NEEDS_SERVER = !ON_SERVER && 'needs a PostgreSQL server: set TEST_DATABASE_URL'
 
-/** What the server is told as the connection begins: PgBouncer refuses to connect for what it does not know of it. */
+/**
+ * The settings sent when the connection begins: PgBouncer refuses to connect for what it does not
+ * know of it.
+ */
 function startOf(url: string): Record<string, string> {
   const client = new pg.Client(settingsOf(url)) as unknown as { getStartupConf(): Record<string, string> }
   return client.getStartupConf()
@@ -66,7 +69,9 @@ async function appBehindProxy(t: Parameters<typeof testApp>[0]) {
   return { app, proxy: proxy as TcpProxy }
 }
 
-/** Reads and writes, one after the other, from several sides, until told to stop; every one must be answered. */
+/**
+ * Reads and writes in sequence, from several clients, until stopped; every call must get an answer.
+ */
 function load(app: TestApp, tokens: { get(path: string): Promise<Reply> }, sides: number) {
   const statuses = new Map<number, number>()
   let going = true
@@ -142,7 +147,7 @@ test('a server that ends its connections under load kills nothing', { skip: NEED
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
 })
 
-test('a read that loses its connection is asked once more, a write is not', { skip: !ON_POSTGRES }, async (t) => {
+test('a read that loses its connection is retried once, a write is not', { skip: !ON_POSTGRES }, async (t) => {
   const { app, proxy } = await appBehindProxy(t)
   const { db, clock } = app.platform
   const secret = { name: 'n', value: new Uint8Array([1]), created_at: clock.now() }

@@ -16,13 +16,14 @@ import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { lazyRequire } from '../lazy-require.ts'
 import { type AsyncCommit, type FastRead, type Run, WITHOUT_TIME_LIMIT } from './adapter.ts'
 import { DatabaseUnreachable, databaseFailure } from './failures.ts'
+import { Liveness } from './postgres-liveness.ts'
 
 const pg = lazyRequire<typeof import('pg')>('pg')
 
 export type PostgresOptions = { connectionsMax: number; onNotice?: (message: string) => void }
 
-/** For a free connection, and for a new one. */
-const CONNECT_MS = 5_000
+/** For a free connection, and for a new one. With the check of a dead one before it, a request fails within five seconds. */
+const CONNECT_MS = 3_500
 /** The server gives a statement up after this long; so long, too, does one wait for another's lock. */
 const STATEMENT_MS = 10_000
 /** The server may stand still itself, or its network: then the connection is given up on this side. */
@@ -31,7 +32,10 @@ const ANSWER_GRACE_MS = 2_000
 const IDLE_IN_TRANSACTION_MS = 60_000
 /** Before a read is tried once more: long enough for what ended the connection to have ended them all. */
 const READ_AGAIN_MS = 250
-/** On each connection; texts that vary (lists of ids) come and go, and the server keeps each it was told to. */
+/**
+ * Prepared per connection; texts that vary (lists of ids) are not prepared, because the server
+ * stores each one.
+ */
 const STATEMENTS_MAX = 500
 
 /** Opens the pool; connections are made when they are first needed. */
@@ -54,7 +58,7 @@ export function openPostgres(url: string, { connectionsMax, onNotice }: Postgres
     client.on('error', () => {})
     if (onNotice) client.on('notice', (notice) => onNotice(String(notice.message)))
   })
-  return { pool, answerMs: answerMsOf(url), namings: new WeakMap() }
+  return { pool, answerMs: answerMsOf(url), namings: new WeakMap(), liveness: new Liveness() }
 }
 
 export type PostgresPool = {
@@ -62,13 +66,14 @@ export type PostgresPool = {
   /** How long a statement may take, as this side sees it; 0: no limit. */
   answerMs: number
   namings: WeakMap<PoolClient, Naming>
+  liveness: Liveness
 }
 
 /** The driver's own settings in an address; every other parameter is one of the server, as `search_path`. */
 const DRIVER_SETTINGS = new Set(['application_name', 'client_encoding', 'ssl', 'uselibpqcompat'])
 const isDriverSetting = (name: string) => DRIVER_SETTINGS.has(name) || name.startsWith('ssl')
 
-/** What the driver is to be told. @throws Error with a sentence that names the wrong setting. */
+/** Returns the driver's options. @throws Error with a sentence that names the wrong setting. */
 export function settingsOf(url: string): PoolConfig {
   const address = new URL(url)
   const limits = limitsOf(address)
@@ -198,7 +203,10 @@ function postgresDriver(server: PostgresPool): Driver {
   }
 }
 
-/** A statement outside of transactions. A read that lost its connection is asked once more: it can have changed nothing. */
+/**
+ * A statement outside of transactions. A read that lost its connection is retried once: it can have
+ * changed nothing.
+ */
 async function runAlone<R>(server: PostgresPool, query: CompiledQuery): Promise<QueryResult<R>> {
   const isRead = query.query.kind === 'SelectQueryNode'
   return resultOf(
@@ -217,7 +225,7 @@ async function readAgain<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    // Who has waited already does not wait as long again.
+    // A statement that has waited already does not wait as long again.
     if (databaseFailure(error) !== 'unreachable' || (error instanceof DatabaseUnreachable && error.isTimeout))
       throw error
     await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS))
@@ -245,7 +253,7 @@ function resultOf<R>({ rows, rowCount }: Rows): QueryResult<R> {
 }
 
 type Connection = {
-  /** Statements run in the order they are asked for. @throws DatabaseUnreachable, or the server's own error. */
+  /** Statements run in call order. @throws DatabaseUnreachable, or the server's error. */
   run(text: string, parameters?: readonly unknown[]): Promise<Rows>
   /** Never throws: a transaction whose connection is gone has been rolled back by the server. */
   rollBack(): Promise<void>
@@ -255,7 +263,8 @@ type Connection = {
 
 /** @throws DatabaseUnreachable when none is free in time, and none can be made. */
 async function connect(server: PostgresPool): Promise<Connection> {
-  const client = await server.pool.connect().catch((error: Error) => {
+  const { liveness } = server
+  const client = await liveness.connect(server.pool).catch((error: Error) => {
     throw explained(error)
   })
   let failure: Error | null = null
@@ -267,15 +276,20 @@ async function connect(server: PostgresPool): Promise<Connection> {
     if (text === WITHOUT_TIME_LIMIT) limitMs = 0
     const naming = parameters && namingOf(server, client)
     const name = naming?.nameOf(text)
+    // A statement without a limit may be silent for long.
+    if (limitMs !== 0) liveness.asked(client)
     try {
-      return await client.query({
+      const rows = await client.query({
         text,
         ...(parameters === undefined ? {} : { values: parameters.map(encode) }),
         ...(name === undefined ? {} : { name }),
         ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
       } as never)
+      liveness.settled(client, true)
+      return rows
     } catch (error) {
       const known = explained(error as Error)
+      liveness.settled(client, !(known instanceof DatabaseUnreachable))
       if (known instanceof DatabaseUnreachable || databaseFailure(known) === 'unreachable') failure = known
       else if (isStale(known)) naming?.forget(text)
       throw known
@@ -283,7 +297,7 @@ async function connect(server: PostgresPool): Promise<Connection> {
   }
 
   const run: Connection['run'] = (text, parameters) => {
-    // The driver has a queue of its own and advises against it.
+    // The driver has an internal queue and advises against using it.
     const ran = last === null ? send(text, parameters) : last.then(() => send(text, parameters))
     const settled = ran.then(
       () => {},
@@ -338,7 +352,7 @@ function isStale(error: unknown): boolean {
   return (code === '0A000' && routine === 'RevalidateCachedQuery') || code === '26000'
 }
 
-/** What is no answer of the server is the connection's failure. */
+/** An error that is not the server's answer is the connection's failure. */
 function explained(error: Error): Error {
   const isServers = typeof (error as { severity?: unknown }).severity === 'string'
   if (isServers || error instanceof TypeError || error instanceof RangeError) return error
@@ -348,8 +362,8 @@ function explained(error: Error): Error {
 }
 
 /**
- * PostgreSQL's text takes no NUL, and its jsonb no half of a surrogate pair either: both become U+FFFD, so that what a
- * stranger types is an unknown address or an odd name, and never a failed statement.
+ * PostgreSQL's text accepts no NUL, and its jsonb no half of a surrogate pair. Both become U+FFFD,
+ * so that a stranger's input is an unknown address or an odd name, and never a failed statement.
  */
 function encode(value: unknown): unknown {
   if (value === undefined) return null

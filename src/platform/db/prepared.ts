@@ -7,9 +7,9 @@ import type { FastRead } from './adapter.ts'
 import { type Db, type Dialect, dialectOf } from './db.ts'
 
 /**
- * Prepares a read that is run with other parameters each time, and gives its first row.
- * `build` puts a placeholder ('' or 0) where each parameter goes, in order, and no values of its own.
- * In a transaction it runs there.
+ * Prepares a read that is run with other parameters each time, and gives its first row. `build`
+ * puts a placeholder ('' or 0) in place of each parameter, in order, and uses no other values. In a
+ * transaction it runs there.
  */
 export function prepared<R>(build: (db: Db) => Compilable<R>, parameterCount: number) {
   const compiled = compiledOnce(build, parameterCount)

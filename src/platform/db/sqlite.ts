@@ -22,9 +22,7 @@ const LOCK_WAIT_MS = 30_000
 /** How long a commit that nobody waits for may stay in the operating system's hands alone. */
 const FLUSH_DELAY_MS = 50
 
-/**
- * @param path a file, or `:memory:` is refused: the reader is a connection of its own.
- */
+/** @param path a file; `:memory:` is refused, since the reader is a separate connection. */
 export function sqliteDialect(path: string): Dialect {
   const writer = openHandle(path)
   const reader = openHandle(path)
@@ -38,8 +36,8 @@ export function sqliteDialect(path: string): Dialect {
 }
 
 /**
- * Kysely would put all of SQLite behind one mutex, reads too; the locking here is finer, so it is told that there are
- * several connections. `firstRow` serves prepared reads (prepared.ts).
+ * Kysely would put all of SQLite behind one mutex, including reads. This locking is finer, so
+ * Kysely is configured for several connections. `firstRow` serves prepared reads (prepared.ts).
  */
 class ParallelSqliteAdapter extends SqliteAdapter implements FastRead, AsyncCommit {
   readonly firstRow: FastRead['firstRow']
@@ -102,9 +100,9 @@ function createAsyncCommit(writer: Handle, lock: Lock, logPath: string): AsyncCo
 
 function sqliteDriver(writer: Handle, reader: Handle, lock: Lock): Driver {
   const shared: DatabaseConnection = {
-    // Outside a transaction a read needs no turn; a write takes the writer for one statement.
-    // node:sqlite is synchronous, so a single statement cannot interleave with a transaction's, except
-    // between its awaits: hence the lock.
+    // Outside a transaction a read needs no lock; a write locks the writer for one statement.
+    // node:sqlite is synchronous, so a single statement can interleave with a transaction only
+    // between the transaction's awaits: hence the lock.
     async executeQuery<R>(query: CompiledQuery) {
       if (isRead(query)) return reader.run<R>(query)
       const release = await lock.acquire()
@@ -122,7 +120,8 @@ function sqliteDriver(writer: Handle, reader: Handle, lock: Lock): Driver {
   return {
     async init() {},
     async acquireConnection() {
-      // Kysely asks for a connection before it says what for; a transaction is told apart in beginTransaction.
+      // Kysely acquires a connection before it names the purpose; beginTransaction recognizes a
+      // transaction.
       return { executeQuery: (query) => shared.executeQuery(query), streamQuery: refuseStreaming }
     },
     async beginTransaction(connection) {
@@ -202,7 +201,7 @@ function openHandle(path: string) {
       return values && (rowOf(columns, values) as R)
     },
     exec: (text: string) => database.exec(text),
-    /** What the next commit does; to be said before its transaction begins. */
+    /** Sets the mode of the next commit; call it before its transaction begins. */
     waitForDisk(wanted: boolean) {
       if (wanted === waitsForDisk) return
       database.exec(wanted ? 'pragma synchronous = full' : 'pragma synchronous = normal')

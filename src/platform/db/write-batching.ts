@@ -1,7 +1,8 @@
-// Group commit: what many calls want written at one moment goes into one transaction. It trades a little latency for fewer
-// commits, without a timer: SQLite's commit blocks the process, so what comes meanwhile goes into the next batch by itself, and a batch
-// is open as long as each turn of the event loop brings more (measured: with 64 calls in flight a tenth less CPU a call).
-// A pause between commits was measured and cost twice the requests a second it was to save.
+// Group commit: what many calls want written at one moment goes into one transaction. It trades a
+// little latency for fewer commits, without a timer: Batches writes. SQLite's commit blocks the
+// process, so calls that arrive meanwhile join the next batch, and a batch stays open while each
+// turn of the event loop adds more (measured: a tenth less CPU a call with 64 calls in flight). A
+// pause between commits was measured and cost twice the requests a second it was to save.
 
 export type WriteBatcher<T, R> = {
   /** Resolves when the transaction with this item has committed. */
@@ -13,7 +14,7 @@ export type WriteBatcher<T, R> = {
 type Waiting<T, R> = { item: T; resolve(result: R): void; reject(error: unknown): void }
 
 const BATCH_MAX = 256
-/** So that a stream of them delays the first by no more than some milliseconds. */
+/** A bound, so that a stream of calls delays the first by only some milliseconds. */
 const TURNS_MAX = 8
 
 /** `write` gets the items in their order and returns one result for each; a throw fails them all. */

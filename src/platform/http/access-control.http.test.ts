@@ -10,7 +10,7 @@ test('who has just bought on another node is not refused here for what was remem
   const made = await ada.post('/api/api-keys', { name: 'laptop' })
   assert.equal(made.status, 201, made.text)
   const key = clientOf(app.url, made.body.key, { email: '', userId: '', refreshToken: '' })
-  /** As another node writes it, when nobody tells this one. */
+  /** Written as by another node, without an announcement. */
   const setTier = (tier: string) => sql`update users set subscription_tier = ${tier}`.execute(app.platform.db)
   const ingest = (client: typeof ada) =>
     client.post('/api/rag/ingest/text', { content: 'The notice period is a month.' })
@@ -60,7 +60,7 @@ test('an API key is taken as x-api-key where it is taken as a bearer, and there 
 
   assert.equal((await documents({ 'x-api-key': key })).body.length, 1)
   assert.equal((await app.get('/v1/models', { headers: { 'X-API-KEY': key } })).status, 200)
-  // Whichever the bearer is, it is he who calls.
+  // The bearer's credential decides who calls.
   for (const [token, count] of [
     [ofEve.key, 0],
     [eve.token, 0],
@@ -72,7 +72,7 @@ test('an API key is taken as x-api-key where it is taken as a bearer, and there 
   for (const wrong of [`lk_${'x'.repeat(55)}`, 'Basic', ada.token.slice(0, -2)]) {
     assert.equal((await documents({ ...bearer(wrong), 'x-api-key': key })).status, 401, 'a bad bearer is not mended')
   }
-  // What another scheme says is for whoever stands in front.
+  // Other authorization schemes are for the proxy in front.
   assert.equal((await documents({ authorization: 'Basic YTpi', 'x-api-key': key })).status, 200)
   for (const wrong of ['', ada.token, `Bearer ${key}`, `${key}, ${key}`, `${key} `.repeat(2), key.toLowerCase()]) {
     assert.equal((await documents({ 'x-api-key': wrong })).status, 401, wrong)
@@ -99,7 +99,7 @@ test('an API key is taken as x-api-key where it is taken as a bearer, and there 
   assert.equal((await documents({ 'x-api-key': key })).status, 401)
 })
 
-test('what somebody may not have is a line of the log, with who asked, and no more than one a minute', async (t) => {
+test('a refused access is logged with the caller, at most once a minute', async (t) => {
   const lines: string[] = []
   const log = createLog('warn', { write: (line: string) => void lines.push(line) })
   const app = await testApp(t, { log })
@@ -122,7 +122,7 @@ test('what somebody may not have is a line of the log, with who asked, and no mo
   assert.equal((await app.post('/api/ai/completions', { prompt: 'Hello' }, { headers })).status, 403)
   assert.deepEqual([refusals()[1].code, refusals()[1].keyId], ['scope_missing', id])
   assert.ok(!lines.join('').includes(key))
-  // Who is nobody grows no log.
+  // Anonymous requests add nothing to the log.
   assert.equal((await app.get('/api/admin/users')).status, 401)
   assert.equal(refusals().length, 2)
 })

@@ -4,6 +4,7 @@
  */
 import '@fastify/cookie'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { AllowanceSlice } from '#catalogue/catalogue.ts'
 import type { Rate } from '../../config.ts'
 import type { Problem } from '../problem.ts'
 import { platformProblem, unauthenticated } from '../problems.ts'
@@ -18,12 +19,14 @@ export type Caller = {
   sessionId: string | null
   keyId: string | null
   tier: string
+  /** What payments bought of the plan's allowance; null: nobody pays for the plan, and its allowance counts by calendar month. */
+  slices: readonly AllowanceSlice[] | null
   isActive: boolean
   isVerified: boolean
   isSuperuser: boolean
   /** A superuser without the second factor that this service asks of them. */
   lacksTwoFactor?: boolean
-  /** What an API key is confined to; null: everything that keys may do. */
+  /** The API key's scopes; null: everything that keys may do. */
   scopes: readonly string[] | null
   /** Models that a key may ask for, by names and patterns; null: what the plan has. */
   models?: readonly string[] | null
@@ -35,7 +38,10 @@ export type Caller = {
   addresses?: readonly string[] | null
 }
 
-/** What a key may use in UTC months, and in dollars in each UTC day, ISO week or month; null: no limit of its own. */
+/**
+ * A key's limits: tokens per UTC month, and dollars per UTC day, ISO week or month; null: no
+ * separate limit.
+ */
 export type KeyBudget = {
   monthlyTokens: number | null
   dollars: { limitNanos: number; period: 'day' | 'week' | 'month' } | null
@@ -43,13 +49,13 @@ export type KeyBudget = {
 
 export type Access = 'anyone' | 'user' | 'user-or-key' | 'superuser' | 'session'
 
-/** What a route says of itself, in its `config`. */
+/** The policy that a route declares in its `config`. */
 export type RoutePolicy = FastifyContextConfig
 
-/** At once where memory tells it: each promise costs a small request a turn of the queue. */
+/** Synchronous when cached: each promise costs a small request a turn of the queue. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** Tells who holds a credential; null when it is not valid. */
+/** Returns the holder of a credential; null when it is not valid. */
 export type Authenticators = {
   /** A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now, not as remembered. */
   bearer(token: string, options: { keys: boolean; fresh?: boolean }): MaybePromise<Caller | null>
@@ -61,12 +67,12 @@ export type Authenticators = {
   session: {
     cookie: string
     authenticate(token: string): Promise<Caller | null>
-    /** What a route with `access: 'session'` says to who has none. */
+    /** The refusal of a route with `access: 'session'` for callers without one. */
     problem(): Problem
   }
 }
 
-/** What the callers' plans grant. */
+/** The features that the callers' plans grant. */
 export type Entitlements = {
   /** @throws Problem when the caller's plan does not grant what the route needs. */
   require(caller: Caller, policy: RoutePolicy): void
@@ -84,9 +90,15 @@ declare module 'fastify' {
     limit?: string
     /** The scope that a confined API key needs. */
     scope?: string
-    /** What the reply may stream, by the event's name, each with a description; `message` where an event has none. */
+    /**
+     * The events that the reply may stream, by name, each with a description; `message` where an
+     * event has none.
+     */
     events?: Record<string, object>
-    /** Whether the route is of the API, told by its pattern; unset where a route takes every address. */
+    /**
+     * True when the route belongs to the API, by its pattern; unset for a route that matches every
+     * address.
+     */
     isApi?: boolean | undefined
   }
   interface FastifyRequest {
@@ -140,7 +152,8 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     policy: RoutePolicy,
     caller: Caller | null,
   ): MaybePromise<void> {
-    // Whoever has a key and is elsewhere is counted by the address: its owner's limits are not a thief's to use up.
+    // A key used from a network outside its list is counted by the address, so that a thief does
+    // not use up the owner's limits.
     if (caller?.addresses && !isWithin(caller.addresses, request.ip)) return authorizeElsewhere(request, reply, policy)
     request.caller = caller
     const counted = count(request, reply, policy)
@@ -148,13 +161,15 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     return authorizeAsOfNow(request, policy)
   }
 
-  /** What is remembered of the key's networks may be old by a moment. */
+  /** The cached networks of a key may be slightly stale. */
   async function authorizeElsewhere(request: FastifyRequest, reply: FastifyReply, policy: RoutePolicy): Promise<void> {
     await count(request, reply, policy)
     await authorizeAnew(request, policy)
   }
 
-  /** Who cannot be identified, because the database is away, is counted by the address. */
+  /**
+   * Callers that cannot be identified while the database is unreachable are counted by the address.
+   */
   async function countAndThrow(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -168,14 +183,23 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   function count(request: FastifyRequest, reply: FastifyReply, policy: RoutePolicy): MaybePromise<void> {
     const bucket = policy.limit ?? (isApiRequest(request, policy, api) ? 'general' : 'none')
     const { caller } = request
-    // A key's own limit holds whatever the others are set to.
+    // A key's separate limit applies with any other settings.
     if (caller?.rate && caller.keyId !== null) return countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
     const hit = hitBucket(request, bucket)
-    if (hit instanceof Promise) return hit.then((one) => requireWithinLimit(reply, one))
-    if (hit !== null) requireWithinLimit(reply, hit)
+    if (hit instanceof Promise) return hit.then((one) => judge(request, reply, one))
+    if (hit !== null) judge(request, reply, hit)
   }
 
-  /** The key's limit goes first: what it refuses takes nothing from the user's other keys. The nearer of the two is told. */
+  /** An address beyond its limit loses its connection, or it could send on what costs us more than it. A proxy keeps its own. */
+  function judge({ caller, ip, raw }: FastifyRequest, reply: FastifyReply, hit: Hit): void {
+    if (!hit.allowed && caller === null && ip === raw.socket.remoteAddress) reply.header('connection', 'close')
+    requireWithinLimit(reply, hit)
+  }
+
+  /**
+   * The key's limit goes first: what it refuses takes nothing from the user's other keys. The reply
+   * shows the nearer of the two limits.
+   */
   async function countKeyToo(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -196,8 +220,9 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 
   /**
-   * What is remembered of a caller is up to half a second old, and another node may just have sold what is asked for: a
-   * refusal is read again before it is spoken. Refusals are few; what is allowed costs nothing more.
+   * A cached caller is up to half a second old, and another node may just have sold the feature:
+   * before a refusal, the caller is read again. Refusals are few; what is allowed costs nothing
+   * more.
    */
   function authorizeAsOfNow(request: FastifyRequest, policy: RoutePolicy): MaybePromise<void> {
     try {
@@ -246,8 +271,9 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /**
- * An API key may also come as `x-api-key`, where some vendors' clients have theirs. A bearer goes before it, whatever it is worth:
- * those clients send both when they are told both, and a bad one must not be mended by what another header says.
+ * An API key may also come as `x-api-key`, where some vendors' clients have theirs. A bearer token
+ * takes precedence even when it is invalid. Some clients send both headers when configured with
+ * both, and the other header must not override a bad token.
  */
 function identify(
   { headers, cookies }: FastifyRequest,

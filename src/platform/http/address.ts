@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * What limits count an address by: an IPv4 address itself, an IPv6 address by its /64, since one customer holds a whole /64.
- * IPv4 in IPv6 (`::ffff:192.0.2.1`) counts as the IPv4 address.
+ * The key that limits count an address by: an IPv4 address itself, an IPv6 address by its /64,
+ * since one customer holds a whole /64. IPv4 in IPv6 (`::ffff:192.0.2.1`) counts as the IPv4
+ * address.
  */
 export function addressKey(ip: string): string {
   const plain = plainAddress(ip)
@@ -10,7 +11,10 @@ export function addressKey(ip: string): string {
   return `${expand(plain).slice(0, 4).join(':')}::/64`
 }
 
-/** The network that sign-ins are counted by: of an IPv4 address its /24, since whoever has one has the next; of IPv6 the /64. */
+/**
+ * The network that sign-ins are counted by: the /24 of an IPv4 address, since its owner often has
+ * its neighbours; the /64 of IPv6.
+ */
 export function networkKey(ip: string): string {
   const plain = plainAddress(ip)
   return plain.includes(':') ? addressKey(plain) : `${plain.split('.').slice(0, 3).join('.')}.0/24`
@@ -39,7 +43,7 @@ export function isWithin(networks: readonly string[], ip: string): boolean {
 
 const FAMILIES = { 4: 'ipv4', 6: 'ipv6' } as const
 
-/** Remembered by the list: a key's is asked at each of its calls. */
+/** Cached by the list object: a key's list is checked on every call. */
 const lists = new WeakMap<readonly string[], Lists>()
 
 /** One for each family: in one list `::/0` would hold every IPv4 address, too. */

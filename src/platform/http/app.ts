@@ -20,8 +20,8 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify'
 import type { Config } from '../../config.ts'
-import { hasLongIntegers, parseExactly } from '../exact-json.ts'
-import { countValues } from '../json.ts'
+import { markLongIntegers } from '../exact-json.ts'
+import { checkJsonSize } from '../json.ts'
 import type { Platform } from '../platform.ts'
 import { malformedJson, platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
@@ -30,6 +30,7 @@ import type { ConnectionLimit } from './connections.ts'
 import { allowOrigins } from './cross-origin.ts'
 import { securityHeaders } from './headers.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
+import { pacePipelines } from './pipelining.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
 import { logRequests } from './request-log.ts'
 import { traceRequests } from './tracing.ts'
@@ -64,11 +65,14 @@ export type AppOptions = {
   url: string
   /** Of the user app, where it is another than this server's; left out: pages of other origins have no business here. */
   appOrigin?: string | null
-  /** Takes the pattern of the route that answers, or the path that was asked for where none does; and the request's headers. */
+  /**
+   * Receives the pattern of the matching route, or the requested path without one, and the
+   * request's headers.
+   */
   errorsOf(path: string, headers: IncomingHttpHeaders): ErrorShape
   /** While the process goes, every reply asks its client to connect anew. */
   state: ServiceState
-  /** What may be in flight; one for all servers of a process. */
+  /** The limit of requests in flight, shared by all servers of a process. */
   bodies: BodyAdmission
   connections: ConnectionLimit
   /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
@@ -98,7 +102,7 @@ export async function createApp(
   const controlAccess = createAccessControl({ limiter, limits, authenticators, entitlements, api })
   const secure = securityHeaders({ https: url.startsWith('https:') })
 
-  /** What every reply says. */
+  /** Headers of every reply. */
   function dress(request: FastifyRequest, reply: FastifyReply): void {
     secure(reply)
     reply.header('x-request-id', request.id)
@@ -112,8 +116,8 @@ export async function createApp(
     genReqId: () => randomUUID(),
     trustProxy: trusted(config.http.trustProxy),
     bodyLimit: MEGABYTE,
-    // A slow client holds a socket, never a worker: 20 s for its headers; a body's own time is told in bodies.ts. Fastify
-    // sets these two itself, and would undo them inside `http`.
+    // A slow client holds a socket, never a worker: 20 s for its headers; bodies.ts limits the
+    // body's time. Fastify sets these two itself, and would undo them inside `http`.
     requestTimeout: bodies.requestTimeoutMs,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 20_000, maxHeaderSize: 16_384 },
@@ -133,6 +137,7 @@ export async function createApp(
   app.server.maxConnections = CONNECTIONS_MAX
   connections.watch(app.server)
   judgeBeforeContinue(app.server)
+  pacePipelines(app.server)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(({ schema }) => {
     let stringify: Stringify | null = null
@@ -164,12 +169,13 @@ export async function createApp(
     const text = String(body)
     if (text === '') return done(null, undefined)
     try {
-      countValues(text)
+      checkJsonSize(text)
     } catch (cause) {
       return done(malformedJson(cause))
     }
-    if (!request.routeOptions.config.passesOn || !hasLongIntegers(text)) return parseJson(request, text, done)
-    return parseJson(request, text, (error) => (error ? done(error) : done(null, parseExactly(text))))
+    if (!request.routeOptions.config.passesOn) return parseJson(request, text, done)
+    const { marked, restore } = markLongIntegers(text)
+    return parseJson(request, marked, (error, value) => (error ? done(error) : done(null, restore(value))))
   })
 
   if (cookies) await app.register(cookie)
@@ -248,7 +254,7 @@ function childless(log: Platform['log']): Platform['log'] {
   return logger
 }
 
-/** @returns a hook that refuses a route of the API which does not say who may call it, or has no name of its own. */
+/** @returns a hook that rejects API routes without an access policy or an operation id. */
 function requireRoutePolicy(documented: RegExp, limits: Limits): (route: RouteOptions) => void {
   const named = new Set<string>()
   return ({ method, url, config, schema }) => {

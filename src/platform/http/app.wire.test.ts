@@ -49,7 +49,7 @@ test('health and readiness are free of limits and say what is configured', async
   assert.equal(ready.body.configured.billing, 'sandbox')
 })
 
-test('the metrics need their token and count what was asked', async (t) => {
+test('the metrics need their token and count requests', async (t) => {
   const app = await testApp(t, { env: { METRICS_TOKEN: 'a-token-for-metrics' } })
   assert.equal((await app.get('/metrics')).status, 401)
   assert.equal((await app.get('/metrics', { headers: { authorization: 'Bearer wrong' } })).status, 401)

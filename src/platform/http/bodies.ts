@@ -29,11 +29,14 @@ const FLOOR_BYTES = 16 * 1024
 /** Nobody without an account has reason to send more: forms, and the processor's events. */
 const SMALL_BYTES = 64 * 1024
 
-/** What hides its length is charged in steps of this. */
+/** Bodies without a length are charged in steps of this size. */
 const STEP_BYTES = MEGABYTE
 /** Beside the longest body a user sends smaller ones. */
 const BESIDE_BYTES = 4 * MEGABYTE
-/** What a user's larger bodies may hold together, beyond which each waits for the others: read and parsed a text is four times as long. */
+/**
+ * The memory that one user's larger bodies may hold together; further bodies wait. Read and parsed,
+ * a text needs four times its size.
+ */
 const TOGETHER_BYTES = 64 * MEGABYTE + BESIDE_BYTES
 
 const SWEEP_MS = 1_000
@@ -46,7 +49,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone. */
     bodies?: 'packed' | 'uncounted'
-    /** What a JSON body holds goes elsewhere as it is: integers keep all their digits, as exact-json.ts has them. */
+    /** JSON bodies are passed on unchanged: integers keep all their digits (exact-json.ts). */
     passesOn?: boolean
   }
 }
@@ -54,16 +57,18 @@ declare module 'fastify' {
 export type BodyAdmission = ReturnType<typeof createBodyAdmission>
 
 /**
- * Of a JSON body with a text of so many bytes. Quotes and line ends become two bytes of one, and a client that escapes all beyond
- * ASCII makes three of one: the former is always taken, the latter up to a body of 64 MB, since it is held in memory whole.
+ * Of a JSON body with a text of so many bytes. JSON escapes enlarge a text: quotes and line ends
+ * become two bytes, and a client that escapes all non-ASCII characters triples the size. The former
+ * is always accepted, the latter up to a body of 64 MB, since it is held in memory whole.
  */
 export function textBodyBytesMax(textBytes: number): number {
   return Math.max(2 * textBytes, Math.min(3 * textBytes, 64 * MEGABYTE)) + MEGABYTE
 }
 
 /**
- * One for all servers of a process. Shares of the whole: a user may hold half, an address an eighth; strangers together
- * may fill half, with large bodies a quarter, so that they cannot keep users out, nor one another's small forms.
+ * One for all servers of a process. Shares of the total: a user may hold half, an address an
+ * eighth. Strangers together may fill half, and a quarter with large bodies, so that they cannot
+ * keep users out, nor each other's small forms.
  */
 export function createBodyAdmission({
   config,
@@ -160,7 +165,7 @@ export function createBodyAdmission({
     const isPacked = encodingOf(raw, policy?.bodies === 'packed') !== null
     const isStranger = caller === null
     const key = caller ? caller.userId : addressKey(request.ip)
-    // What is too long is refused unread, but for a form, whose parts have limits of their own.
+    // Long bodies are refused unread, except forms, whose parts have separate limits.
     const declared = length !== null && length <= bodyLimit ? length : null
     const known = isPacked ? null : declared
     let bytes = Math.max(FLOOR_BYTES, known ?? Math.min(STEP_BYTES, bodyLimit))
@@ -169,7 +174,7 @@ export function createBodyAdmission({
     if (!hasRoom(key, bytes, isStranger)) return false
     charge(key, bytes, isStranger)
 
-    // What was read of it is held until the reply is over.
+    // The bytes read from it count until the reply is over.
     reply.raw.once('close', () => charge(key, -bytes, isStranger))
     if (known !== null) return true
 
@@ -189,7 +194,7 @@ export function createBodyAdmission({
     let arrived = 0
     const count = (chunk: Buffer) => {
       arrived += chunk.length
-      // Beyond its limit whoever reads it has refused it.
+      // Past its limit, the reader has refused it.
       if (arrived > bodyLimit) raw.off('data', count)
       else if (!makeRoom(arrived)) {
         raw.off('data', count)
@@ -204,10 +209,13 @@ export function createBodyAdmission({
   }
 }
 
-/** Requests whose clients wait to be told whether their body is wanted. */
+/** Requests whose clients wait for `100 Continue`. */
 const expectant = new WeakSet<IncomingMessage>()
 
-/** `Expect: 100-continue` (RFC 9110, 10.1.1): who is refused is told so before the body is sent, and not told to go on first. */
+/**
+ * `Expect: 100-continue` (RFC 9110, 10.1.1): a refused client gets its refusal instead of the `100
+ * Continue`, before it sends the body.
+ */
 export function judgeBeforeContinue(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     expectant.add(request)
@@ -230,7 +238,7 @@ const unpack: preParsingHookHandler = (request, reply, payload, done) => {
   const judge = (bytes: number) =>
     bytes > bodyLimit ? platformProblem('body_too_large') : makeRoom(bytes) ? null : busy()
   const body = unpacked(request.raw, encoding, judge)
-  // What it holds is given back then: nothing may be added after that.
+  // Its share is released then: nothing may be added after that.
   reply.raw.once('close', () => body.destroy())
   done(null, body)
 }
@@ -254,7 +262,10 @@ const hasArrived = ({ request: { raw } }: Arrival) => raw.complete || raw.destro
 
 const sizeOf = ({ declared, request: { raw }, begunBytes }: Arrival) => declared ?? raw.socket.bytesRead - begunBytes
 
-/** Tells whoever reads the body, so that it ends as any broken body does; a reply that is out needs no second one. */
+/**
+ * Reports the end to the reader of the body, so that it ends like any broken body; a reply that was
+ * already sent needs no second one.
+ */
 function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, why: Problem): void {
   if (reply.sent) {
     raw.socket.destroy()
@@ -267,7 +278,10 @@ function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, wh
   setTimeout(() => raw.socket.destroy(), LINGER_MS).unref()
 }
 
-/** A client that is told before so much more of its body is to come is told to connect anew: nobody waits for the rest. */
+/**
+ * A client that is refused with much of its body to come must open a new connection: nobody waits
+ * for the rest.
+ */
 const READ_ON_BYTES = 2 * MEGABYTE
 
 /**
@@ -278,7 +292,7 @@ const READ_ON_BYTES = 2 * MEGABYTE
 export function lingerAfterReply(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
   if (Number(request.headers['content-length'] ?? 0) > READ_ON_BYTES) response.shouldKeepAlive = false
-  // What the server calls once the last reply of a connection is out.
+  // Called by the server after the last reply of a connection.
   socket.destroySoon = () => {
     Reflect.deleteProperty(socket, 'destroySoon')
     if (request.complete) return socket.destroySoon()
@@ -312,7 +326,10 @@ function throwAway(request: IncomingMessage): void {
   request.resume()
 }
 
-/** What all refused clients together may send on in a second: a flood of them must not take the others' turns. */
+/**
+ * The bytes per second that all refused clients together may still send: a flood of them must not
+ * starve others.
+ */
 const THROWN_AWAY_BYTES = 16 * MEGABYTE
 /** The same while they are few, who are no flood: each is to see its reply before its time is over. */
 const THROWN_AWAY_BYTES_OF_FEW = 50 * MEGABYTE

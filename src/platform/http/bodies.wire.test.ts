@@ -1,4 +1,4 @@
-// Bodies that do not end: each is cut in its time, and all of them together hold no more than their share.
+// Endless bodies: each is cut in time, and together they hold no more than their share.
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
@@ -133,7 +133,7 @@ for (const [what, [path, type, start], length] of [
     assert.match(second.answer, /\r\nretry-after: 5\r\n/i)
     assert.equal(first.answer, '')
 
-    // What it held is free again.
+    // Its share is free again.
     first.socket.destroy()
     await until(async () => {
       const again = await upload(20)
@@ -189,12 +189,13 @@ for (const [what, length] of [
     const seconds = (performance.now() - begunMs) / 1_000
 
     for (const { answer } of crowd) assert.match(answer, /^HTTP\/1\.1 401 /)
-    // The pace of a few: as some are done with, the others are no crowd any more. Each may be a few pieces ahead.
+    // Few remain: once some have ended, the others are below the crowd's limit. Each may be a few
+    // pieces ahead.
     assert.ok(read < (50 * seconds + crowd.length / 4) * MEGABYTE, `${read / MEGABYTE} MB in ${seconds} s`)
   })
 }
 
-// Else they would be let go after a minute.
+// Otherwise they would be released after a minute.
 test('of a flood of refused clients those are cut off whose turn to be read is far away', {
   timeout: 40_000,
 }, async (t) => {
@@ -214,7 +215,7 @@ test('of a flood of refused clients those are cut off whose turn to be read is f
   assert.equal((await app.get('/healthz')).status, 200)
 })
 
-test('who is refused with much more to come is told to connect anew, and others go on', async (t) => {
+test('a client refused with much more to send must connect again, and others continue', async (t) => {
   const app = await testApp(t)
   const refused = async (length: number) => {
     const one = await unfinished(t, app, { path: '/api/rag/ingest/text', start: '', length })
@@ -225,7 +226,7 @@ test('who is refused with much more to come is told to connect anew, and others 
   assert.match(await refused(2 * MEGABYTE), /\r\nconnection: keep-alive\r\n/i)
 })
 
-test('who asks before sending is told to go on when admitted, and else only why not, on a shared listener too', async (t) => {
+test('a client that sends Expect gets 100 Continue when admitted and only the refusal otherwise, on a shared listener too', async (t) => {
   const [port = 0] = await freePorts(1)
   const shared = {
     ...{ PORT: `${port}`, STOREFRONT_PORT: `${port}` },
@@ -317,14 +318,14 @@ test('unfinished bodies of one address hold an eighth of what may be in flight, 
     assert.match(answer, /^HTTP\/1\.1 503 /)
     assert.match(answer, /\r\nretry-after: 5\r\n/i)
   }
-  // Who is signed in has a share of his own.
+  // Signed-in users have a separate share.
   assert.equal((await ada.patch('/api/users/me', { full_name: 'Ada' })).status, 200)
 
   for (const { socket } of crowd) socket.destroy()
   await until(async () => (await app.post('/api/auth/login', {})).status === 422)
 })
 
-test('a flood of refusals is a line of the log, which tells how many there were', async (t) => {
+test('a flood of refusals is logged as one line with their number', async (t) => {
   const lines: string[] = []
   const log = createLog('warn', { write: (line) => void lines.push(line) })
   const app = await testApp(t, { log })

@@ -31,7 +31,8 @@ export function createConnectionLimit({
 }: Pick<Platform, 'clock' | 'log' | 'metrics'> & { config: Pick<Config, 'http'> }): ConnectionLimit {
   const { connectionsPerAddress: setting, trustProxy } = config.http
   const max = typeof setting === 'number' ? setting : PER_ADDRESS
-  // Hops are counted from the socket: with one in front, whoever connects is a proxy.
+  // Hops are counted from the socket: with one hop configured, the peer of the connection is a
+  // proxy.
   const isOff = setting === 'off' || typeof trustProxy === 'number'
   const proxies = Array.isArray(trustProxy) ? trustProxy.flatMap((name) => NAMED[name] ?? [name]) : []
   const open = new Map<string, number>()

@@ -59,7 +59,7 @@ test('an attacker who opens connections and finishes nothing holds so many, on b
 const NEIGHBOURS = ['127.0.0.1', '::1', '10.1.2.3', '172.17.0.1', '192.168.0.2', 'fd00::1', '::ffff:10.0.0.1']
 for (const [settings, addresses, isBounded] of [
   [{}, ['203.0.113.7', '2001:db8::7', '::ffff:203.0.113.8', '172.32.0.1'], true],
-  // Mostly a proxy of which nobody was told.
+  // Usually a proxy that is not configured.
   [{}, NEIGHBOURS, false],
   [{ CONNECTIONS_PER_ADDRESS: '500' }, NEIGHBOURS, true],
   [{ CONNECTIONS_PER_ADDRESS: '500', TRUST_PROXY: '1' }, ['203.0.113.7', '127.0.0.1'], false],

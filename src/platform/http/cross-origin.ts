@@ -1,6 +1,7 @@
 /**
- * Cross-origin access (CORS, Fetch standard): for the user app where it has an origin of its own, and on routes that take API keys
- * for every page that has one. Without cookies. The trap: a preflight shows no credential, so what it allows is decided at the reply.
+ * Cross-origin access (CORS, Fetch standard): for the user app on a separate origin, and for every
+ * page on routes that accept API keys. Without cookies. The trap: a preflight shows no credential,
+ * so what it allows is decided at the reply.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Authenticators, bearerToken } from './access-control.ts'
@@ -42,7 +43,8 @@ export function allowOrigins(
     done()
   })
 
-  // A preflight costs nothing and says nothing: it is not counted, since who is refused one is told no reason.
+  // A preflight costs nothing and reveals nothing. It is not counted, since a refused one gets no
+  // reason.
   const answered = new Set<string>()
   app.addHook('onRoute', ({ url, config }) => {
     if (config?.access !== 'user-or-key' || answered.has(url)) return
@@ -56,7 +58,10 @@ export function allowOrigins(
     })
   })
 
-  /** Whoever sends nothing is open, too: the page reads that a key is wanted. A session is its own app's affair. */
+  /**
+   * Requests without credentials are open, too: the page reads that a key is required. A session is
+   * its own app's affair.
+   */
   function isOpen({ headers, routeOptions }: FastifyRequest): boolean {
     if (routeOptions.config?.access !== 'user-or-key') return false
     const token = bearerToken(headers.authorization)

@@ -51,7 +51,7 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-/** What a browser needs to hand a reply to its page. */
+/** The headers a browser needs to pass a reply to its page. */
 function allowedFor(headers: Headers): string | null {
   assert.equal(headers.get('access-control-allow-credentials'), null)
   const origin = headers.get('access-control-allow-origin')
@@ -97,7 +97,7 @@ test('a page calls with an API key, and reads answers, streams and refusals', as
   assert.ok(Number((await chat(bearer(slow))).headers.get('retry-after')) > 0)
 })
 
-test('a session is never open to pages of other origins, whatever else they send', async (t) => {
+test('a session is never open to pages of other origins, with any other headers', async (t) => {
   const { ada, key, from } = await setting(t)
   const jwt = bearer(ada.token)
 
@@ -112,7 +112,7 @@ test('a session is never open to pages of other origins, whatever else they send
     { ...bearer(`${ada.token} `), 'x-api-key': key },
     { authorization: `bearer ${ada.token}` },
     { ...jwt, cookie: `store_session=${key}` },
-    // Expired, or somebody's attempt: a page is not told of sessions, be they live or not.
+    // An expired token or an attempt: the page learns nothing about sessions, live or not.
     bearer('eyJhbGciOiJFZERTQSJ9.e30.AA'),
   ]) {
     const reply = await from(PAGE, 'GET', '/v1/models', { headers })
@@ -185,7 +185,7 @@ test('a preflight is answered where keys are taken, for any header, and counts n
   assert.ok(odd.headers.get('ratelimit-limit'))
 })
 
-test('the user app on an origin of its own reads all of the API, with its session, and nothing else', async (t) => {
+test('the user app on a separate origin reads all of the API with its session, and nothing else', async (t) => {
   const { ada, from } = await setting(t)
   const me = await from(APP, 'GET', '/api/auth/me', { headers: bearer(ada.token) })
   assert.deepEqual([me.status, allowedFor(me.headers), me.headers.get('vary')], [200, APP, 'Origin'])

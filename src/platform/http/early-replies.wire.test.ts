@@ -1,5 +1,5 @@
-// Replies that go out before their request has come whole, and the next request on the same connection: it is answered, whatever
-// became of the body before it.
+// Replies sent before their request has arrived completely: the next request on the same connection
+// still gets an answer.
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect } from 'node:net'
 import { PassThrough } from 'node:stream'
@@ -17,7 +17,7 @@ import { apiErrors } from './replies.ts'
 
 const MEGABYTE = 1024 * 1024
 
-/** What becomes of a request, by its token or its type: the status, and when it is known. */
+/** The outcome of a request, by its token or its type: the status, and when it is known. */
 const OUTCOMES = {
   ok: 200,
   'unknown-at-once': 401,
@@ -48,7 +48,7 @@ suite('a request that is answered early', () => {
       const wrong: string[] = []
       await Promise.all(
         cases.map(async (one) => {
-          // Nobody is told before it has come.
+          // No reply is sent before it has arrived.
           if (one.arrival === 'after' && (outcome === 'ok' || one.size === 0)) return
           const seen = await twoOnOne(port, outcome, one)
           if (seen !== `${status}, 200`) wrong.push(`${one.size} bytes ${one.framing}, ${one.arrival}: ${seen}`)
@@ -136,7 +136,15 @@ async function serve(t: Pick<TestContext, 'after'>): Promise<number> {
 }
 
 const ADA: Caller = {
-  ...{ userId: 'ada', email: 'ada@example.com', sessionId: null, keyId: null, tier: 'free', scopes: null },
+  ...{
+    userId: 'ada',
+    email: 'ada@example.com',
+    sessionId: null,
+    keyId: null,
+    tier: 'free',
+    slices: null,
+    scopes: null,
+  },
   ...{ isActive: true, isVerified: true, isSuperuser: false },
 }
 

@@ -5,8 +5,9 @@ import type { FastifyReply } from 'fastify'
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 /**
- * For our pages: our own files alone. Styles may be inline because Mantine writes them so. Pictures come from here and from the
- * sign-in providers: one from any address would let a page tell that address whatever it is made to.
+ * For our pages: our own files alone. Styles may be inline because Mantine writes them so. Pictures
+ * load from this origin and the sign-in providers: a page allowed to load from any address could be
+ * made to send data there.
  */
 export const PAGE_POLICY = [
   "default-src 'self'",
@@ -21,7 +22,10 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** What pages say beside their policy; for data it would mean nothing, and every line costs each small reply. */
+/**
+ * Headers of pages besides their policy; on data they have no effect, and every line adds to each
+ * small reply.
+ */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',

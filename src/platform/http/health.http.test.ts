@@ -128,7 +128,45 @@ test('while the database stands still nothing hangs', { skip: !ON_POSTGRES }, as
   assert.equal(last, 200, 'it recovers by itself')
 })
 
-test('a clock that is not the database’s is told', { skip: !ON_POSTGRES }, async (t) => {
+test('when all connections to the database die without a word, requests end within 5 s and the next ones work', {
+  skip: !process.env.TEST_DATABASE_URL,
+}, async (t) => {
+  const proxies: TcpProxy[] = []
+  const app = await testApp(t, {
+    databaseThrough: async (url) => {
+      const proxy = await tcpProxy(t, url)
+      proxies.push(proxy)
+      return proxy.url
+    },
+  })
+  const ada = await app.as('ada')
+  const list = async () => {
+    const begun = performance.now()
+    const { status } = await ada.get('/api/users/me/sessions', { signal: AbortSignal.timeout(20_000) })
+    return { status, ms: performance.now() - begun }
+  }
+  // Idle connections are found out when they are needed.
+  assert.ok((await Promise.all(Array.from({ length: 8 }, list))).every(({ status }) => status === 200))
+  await wait(1_100)
+  proxies[0]!.blackHole()
+  for (const { status, ms } of await Promise.all(Array.from({ length: 8 }, list))) {
+    assert.equal(status, 200)
+    assert.ok(ms < 5_000, `${ms} ms`)
+  }
+
+  // Those that were in use a moment ago are given up with the first that is found out.
+  proxies[0]!.blackHole()
+  const underWay = Array.from({ length: 3 }, list)
+  await wait(1_500)
+  const later = Array.from({ length: 8 }, list)
+  for (const { status, ms } of await Promise.all([...underWay, ...later])) {
+    assert.ok(status === 200 || status === 503, `${status}`)
+    assert.ok(ms < 5_000, `${ms} ms`)
+  }
+  assert.equal((await list()).status, 200)
+})
+
+test('a clock that differs from the database’s is reported', { skip: !ON_POSTGRES }, async (t) => {
   const app = await testApp(t)
   const lines: string[] = []
   const { db, dialect, clock } = app.platform

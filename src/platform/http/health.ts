@@ -61,7 +61,7 @@ type Needs = {
   platform: Pick<Platform, 'config' | 'jobs' | 'redis' | 'metrics' | 'readiness'>
   authenticators: Pick<Authenticators, 'bearer'>
   state: ServiceState
-  /** What is set up, for whoever asks whether it is ready. */
+  /** The configured services, for readiness checks. */
   configured: object
 }
 
@@ -124,7 +124,7 @@ export function healthRoutes(app: App, { platform, authenticators, state, config
     if (platform.redis) metrics.neighbours.set({ neighbour: 'redis' }, Number(platform.redis.isWell()))
     if (database.clockSkewMs === null) metrics.clockSkew.remove()
     else metrics.clockSkew.set(database.clockSkewMs / 1_000)
-    // What cannot be read is left out: an old figure would look like a new one.
+    // Unreadable values are omitted: an old figure would look like a new one.
     if (jobs === null) metrics.jobs.reset()
     else for (const status of ['queued', 'dead'] as const) metrics.jobs.set({ status }, jobs[status])
     if (lanes === null) {

@@ -1,4 +1,4 @@
-// What strangers send: malformed, huge, slow or not HTTP at all. Each gets a sentence and costs little.
+// Hostile input: malformed, huge, slow or not HTTP. Each gets a sentence and costs little.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Templates of HTML: whatever is put into one is escaped, unless it is Html itself. */
+/** HTML templates: every inserted value is escaped, unless it is Html. */
 import type { FastifyReply } from 'fastify'
 import { PAGE_HEADERS } from './headers.ts'
 

@@ -1,9 +1,10 @@
-// Who is counted with whom: a user's keys together, a key's own limit always, registrations by themselves.
+// Shared and separate counts: a user's keys together, a key's separate limit always, registrations
+// by themselves.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 
-test('registrations have a limit of their own, by address', async (t) => {
+test('registrations have a separate limit, by address', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_SIGNUP: '2/3600', RATE_LIMIT_GENERAL: '2/60', TRUST_PROXY: '1' } })
   const register = (name: string, address = '198.51.100.1') =>
     app.post(
@@ -19,13 +20,13 @@ test('registrations have a limit of their own, by address', async (t) => {
   assert.equal(refused.headers.get('ratelimit-remaining'), '0')
   assert.ok(Number(refused.headers.get('retry-after')) > 3_000)
   assert.equal((await register('eve', '198.51.100.2')).status, 201)
-  // What a registration counts is no other request's.
+  // A registration's count is separate from other requests.
   const other = await app.get('/api/nothing', { headers: { 'x-forwarded-for': '198.51.100.1' } })
   assert.deepEqual([other.status, other.headers.get('ratelimit-remaining')], [404, '1'])
 })
 
 for (const [setting, chain, counted] of [
-  // What is believed is what the proxies themselves have seen; the rest is the client's to write.
+  // Only addresses added by the trusted proxies count; the client can forge the rest.
   ['true', ['made up', '203.0.113.7'], '203.0.113.7'],
   ['1', ['198.51.100.1', '198.51.100.2', '203.0.113.7'], '203.0.113.7'],
   ['2', ['198.51.100.1', '203.0.113.7', '10.0.0.9'], '203.0.113.7'],
@@ -49,7 +50,7 @@ test('ten registrations an hour, unless a setting says otherwise', async (t) => 
   assert.equal(reply.headers.get('ratelimit-reset'), '3600')
 })
 
-test('without a limit of their own registrations are requests like others', async (t) => {
+test('without a separate limit registrations count like other requests', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_SIGNUP: 'off', RATE_LIMIT_GENERAL: '2/60' } })
   const statuses = []
   for (let index = 0; index < 3; index++) statuses.push((await app.post('/api/auth/register', {})).status)
@@ -92,7 +93,7 @@ test("a key's own limit counts where the general ones are off", async (t) => {
   assert.equal((await free.get('/v1/models')).status, 200)
 })
 
-test("what a key's own limit refuses takes nothing from the user's other keys; the nearer limit is told", async (t) => {
+test('a refusal by a key’s separate limit uses nothing of the user’s other keys; the reply shows the nearer limit', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_RAG: '4/60' } })
   const limited = await keyed(app, 'ada', { rate_limit: { requests: 2, seconds: 60 } })
   const free = await keyed(app, 'ada')
@@ -108,7 +109,7 @@ test("what a key's own limit refuses takes nothing from the user's other keys; t
   assert.deepEqual(await ask(free), [429, '4', '0'])
 })
 
-test('a caller who cannot be told while the database is away is counted by the address', async (t) => {
+test('a caller who cannot be identified while the database is unreachable is counted by the address', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_GENERAL: '100/60' } })
   const { token } = await app.as('ada')
   await app.platform.db.schema.alterTable('users').renameTo('gone').execute()

@@ -1,12 +1,13 @@
 /**
- * Whether a request was made on this machine, by its person or the service itself, and by nobody on behalf of others. A proxy or
- * tunnel on this machine calls from loopback, too: what gives it away are its headers, an old HTTP, or what a browser behind it
- * says. One that adds nothing and speaks HTTP/1.1 is not told from a person until a browser comes through it.
+ * Whether a request was made on this machine, by its person or the service itself, and by nobody on
+ * behalf of others. A proxy or tunnel on this machine calls from loopback, too: what gives it away
+ * are its headers, an old HTTP, or what a browser behind it says. A proxy that adds nothing and
+ * speaks HTTP/1.1 looks like a person until a browser comes through it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** What proxies, tunnels and platforms add; one suffices, whatever it says. */
+/** Headers that proxies, tunnels and platforms add; one of them suffices, with any value. */
 const PROXY_HEADER =
   /^(forwarded|via|(x|true|x-cluster|fastly|fly|client)-(real-|client-)?ip|x-(forwarded|original|envoy|amzn|azure|appengine|arr|vercel|nf|proxy|proxyuser)(-.*)?|(cf|cdn|fastly|fly|ngrok|tailscale|akamai)-.*)$/
 
@@ -16,15 +17,18 @@ export function isOfThisMachine({ socket, headers, raw }: Asked): boolean {
   return (
     isLoopbackAddress(socket.remoteAddress) &&
     !Object.keys(headers).some((name) => PROXY_HEADER.test(name)) &&
-    // What nginx before 1.29.7 speaks to its upstreams when told nothing else; no browser has for decades.
+    // The HTTP version of nginx before 1.29.7 to its upstreams by default; no browser has used it
+    // for decades.
     raw.httpVersion !== '1.0'
   )
 }
 
 /**
- * Whether a browser asked for another host than the request names: a proxy has written this machine's own over it. A page of another
- * site cannot make a request look so: browsers write Sec-Fetch-Site themselves, and in calls to this machine's names they always do.
- * They leave it out over plain http to any other name (Fetch Metadata tells only potentially trustworthy addresses).
+ * Whether a browser asked for another host than the request names: a proxy has written this
+ * machine's own over it. A page of another site cannot make a request look so: browsers write
+ * Sec-Fetch-Site themselves, and in calls to this machine's names they always do. Browsers omit it
+ * over plain http to any other name (Fetch Metadata is sent to potentially trustworthy addresses
+ * only).
  */
 export function isRenamed({ headers }: Pick<Asked, 'headers'>): boolean {
   const { origin, referer, 'sec-fetch-site': site } = headers

@@ -1,7 +1,8 @@
 /**
- * What the routes' schemas leave unsaid in the API's description (OpenAPI 3.1): names of schemas, who may call, event streams,
- * errors, and what a route `describes`. A schema with a `title` becomes a component of that name; a body without one is named
- * after its operation. One trap: two shapes under one title are refused when the description is asked for, not at the start.
+ * Completes the API description (OpenAPI 3.1) with facts outside the routes' schemas: names of
+ * schemas, access, event streams, errors, and what a route `describes`. A schema with a `title`
+ * becomes a component of that name; a body without one is named after its operation. Caution: two
+ * shapes under one title fail when the description is built, not at the start.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Entry, Catalogue as Problems } from '../problem.ts'
@@ -23,8 +24,8 @@ export type ErrorDialect = {
 }
 
 /**
- * Told in the description alone: what no schema of a route validates or serialises, since a vendor's own fields pass through,
- * the bytes are no JSON, or a handler judges by itself.
+ * Documented only: parts that no schema of a route validates or serialises, because a vendor's
+ * fields pass through, the bytes are not JSON, or a handler validates them.
  */
 export type Described = {
   /** Where the handler itself looks who calls. */
@@ -51,21 +52,21 @@ export type Example = {
   reply?: Record<string, unknown>
 }
 
-/** What a server's description needs beside its routes. */
+/** The description's facts besides the routes. */
 export type Reference = {
   info: { title: string; version: string; description: string }
   url: string
   /** By the names below. */
   securitySchemes: Record<string, object>
   tags: readonly Tag[]
-  /** What the routes of every tag may refuse, beside the platform's own. */
+  /** The problems of each tag's routes, besides the platform's. */
   problems: Problems
   entitlements: Entitlements
-  /** By operation; read when the description is asked for, which it is of few starts. */
+  /** By operation; read when the description is requested, which few processes do. */
   examples: () => Record<string, Example>
 }
 
-/** What a route says of itself beside its schema; carried through the plugin as `x-policy`. */
+/** A route's policy, besides its schema; carried through the plugin as `x-policy`. */
 export type DescribedPolicy = {
   access: Access
   limited: boolean
@@ -151,7 +152,7 @@ export function completeDescription(
 function declareBody(requestBody: NonNullable<Operation['requestBody']>, name: (schema: unknown) => unknown): void {
   for (const media of Object.values(requestBody.content)) {
     const { isNullable, shape } = withoutNull(media.schema)
-    // What may be null may be left out.
+    // Nullable fields are optional.
     if (isNullable) requestBody.required = false
     media.schema = name(withDefaultsTold(shape)) as Json
   }
@@ -165,10 +166,12 @@ function declareDescribed(operation: Operation, { parameters, body, replies }: D
   }
   if (body) operation.requestBody = { required: true, content: mediaOf(body) }
   if (!replies) return
-  // What the plugin says where a route has no schema for its reply.
+  // The plugin's default for a route without a reply schema.
   if (operation.responses['200']?.content === undefined) delete operation.responses['200']
   for (const [status, { content, ...reply }] of Object.entries(replies)) {
-    operation.responses[status] = { ...reply, ...(content ? { content: mediaOf(content) } : {}) }
+    // Headers alone may be added to a reply that has a schema.
+    const known = operation.responses[status]
+    operation.responses[status] = { ...known, ...reply, ...(content ? { content: mediaOf(content) } : {}) }
   }
 }
 
@@ -199,7 +202,7 @@ function declareStream(
   const reply = operation.responses['200'] ?? { description: 'Done.' }
   operation.responses['200'] = reply
   const told = Object.entries(events).map(([event, schema]) => `\`${event}\`: ${(schema as Json).description}`)
-  // Dialects in which every event has a name have an end of their own.
+  // Dialects with named events have a separate end event.
   const end = 'message' in events ? ', then `data: [DONE]`' : ''
   reply.content = {
     ...(reply.content ?? json({ type: 'object', additionalProperties: true })),
@@ -215,7 +218,9 @@ function declareStream(
   }
 }
 
-/** The statuses that follow from a route's policy, and as `default` whatever else its room refuses. */
+/**
+ * The statuses that follow from a route's policy, and a `default` for its room's other problems.
+ */
 function declareErrors(
   operation: Operation,
   { dialect, codes, access, limited, isValidated }: Pick<DescribedPolicy, 'access' | 'limited'> & ErrorTerms,
@@ -236,7 +241,10 @@ function declareErrors(
 type Codes = [code: string, entry: Entry][]
 type ErrorTerms = { dialect: ErrorDialect; codes: Codes; isValidated: boolean }
 
-/** One type for all that a room refuses, so that a client asks once; which codes come with a status is told in words. */
+/**
+ * One type for all problems of a room, so that clients check once; the description lists the codes
+ * of each status.
+ */
 function errorReply(status: number | null, { name, tellsCodes }: ErrorDialect, codes: Codes): Json {
   const says = status === null ? 'Refused: `code` says why.' : (STATUS_SAYS[status] ?? 'Refused.')
   const ofStatus = codes.filter(([, [statuses]]) => [statuses].flat().some((one) => one === status))
@@ -319,8 +327,9 @@ function withoutNull(schema: Json): { isNullable: boolean; shape: Json } {
 }
 
 /**
- * What is filled in need not be sent. The default is told in words: openapi-typescript takes what has one for always there,
- * and openapi-python-client would send it, though it may change here.
+ * A field with a default is optional. The default is documented in words: openapi-typescript treats
+ * fields with a default as always present, and openapi-python-client would send it, though the
+ * default may change.
  */
 function withDefaultsTold(schema: Json): Json {
   const { required = [], properties, ...rest } = schema as { required?: string[]; properties?: Record<string, Json> }

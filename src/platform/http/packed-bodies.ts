@@ -39,8 +39,9 @@ export function encodingOf({ headers }: Pick<IncomingMessage, 'headers'>, isTake
 }
 
 /**
- * The stream that a parser reads in place of the request. `judge` is told how many bytes have come up to now, packed or unpacked,
- * whichever is more (packed, there are bytes that unpack to nothing); what it returns ends the stream.
+ * The stream that a parser reads in place of the request. `judge` receives the number of bytes so
+ * far, packed or unpacked, whichever is larger (some packed bytes unpack to nothing); its return
+ * value ends the stream.
  */
 export function unpacked(
   raw: IncomingMessage,
@@ -58,13 +59,13 @@ export function unpacked(
       else next(refusal)
     },
   })
-  // What Fastify holds against Content-Length.
+  // The bytes that Fastify compares with Content-Length.
   Object.defineProperty(out, 'receivedEncodedLength', { get: () => packedBytes })
 
   // Between pipes nobody hands failures on.
   raw.on('error', (error) => out.destroy(error))
   unpacker.on('error', (cause) => out.destroy(platformProblem('body_not_unpacked', { encoding }, { cause })))
-  // Whoever reads it has listeners of his own until he gives it up.
+  // The reader's listeners are active until it releases the stream.
   out.on('error', () => {})
   out.once('close', () => {
     raw.unpipe(unpacker)

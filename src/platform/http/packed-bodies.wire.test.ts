@@ -1,4 +1,4 @@
-/** Compressed bodies: taken where models are asked, measured by what they unpack to. */
+/** Compressed bodies: accepted on model routes and limited by their unpacked size. */
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
@@ -95,7 +95,7 @@ test('a body that is not what it says is refused, and the vendor is not asked', 
   assert.equal((await post('/v1/chat/completions', 'gzip', gzipSync(chat('Hi')), app)).status, 401)
 })
 
-test('what a body unpacks to is what counts, and no more than the limit is unpacked', async (t) => {
+test('the unpacked size counts, and unpacking stops at the limit', async (t) => {
   const { ada, vendor, post } = await setting(t, { MAX_AI_BODY_MB: '1' })
   const request = (encoding: string, bytes: number) =>
     post('/v1/chat/completions', encoding, pack(encoding, chat('x'.repeat(bytes - chat('').length))))
@@ -187,7 +187,7 @@ async function unfinished(t: TestContext, app: TestApp, token: string, start: Bu
     socket,
     answer: '',
     answered,
-    /** What was answered a moment later. */
+    /** The reply, a moment later. */
     async settled() {
       await Promise.race([answered, new Promise((over) => setTimeout(over, 150))])
       return one.answer

@@ -2,14 +2,17 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * The pattern of the route that answers. Where none does, or one that takes every address, the path that was asked for:
- * without scheme and host, decoded once, each slash once, in lower case.
+ * The pattern of the route that answers. Without a route, or with one that matches every address,
+ * the requested path: without scheme and host, decoded once, each slash once, in lower case.
  */
 export function pathOf(request: FastifyRequest, route = request.routeOptions.url): string {
   return isPattern(route) ? route : canonicalPath(request.url)
 }
 
-/** Whether a request is for the API, whose paths are told by `api`; `policy` is that of its route. */
+/**
+ * Returns true when a request is for the API, whose paths `api` recognizes; `policy` is that of its
+ * route.
+ */
 export function isApiRequest(request: FastifyRequest, policy: { isApi?: boolean | undefined }, api: RegExp): boolean {
   return policy.isApi ?? api.test(canonicalPath(request.url))
 }

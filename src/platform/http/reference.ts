@@ -3,13 +3,10 @@
  * before the routes and only with DEBUG: a production service describes itself to nobody.
  */
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
 import type { App } from './app.ts'
 import { html, page } from './html.ts'
 import { completeDescription, type DescribedPolicy, type Description, type Reference } from './openapi.ts'
-
-const require = createRequire(import.meta.url)
 
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'"
@@ -52,8 +49,8 @@ export async function describeRoutes(
   app.get('/openapi.json', OPEN, async () => app.swagger())
 }
 
-/** The pages; after `describeRoutes`. */
-export async function referencePages(app: App, title: string): Promise<void> {
+/** The pages; after `describeRoutes`. `findRedoc` returns the path of Redoc's script. */
+export async function referencePages(app: App, title: string, findRedoc: () => string): Promise<void> {
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -70,7 +67,7 @@ export async function referencePages(app: App, title: string): Promise<void> {
   // Redoc starts itself on a <redoc> element, so that no inline script is needed.
   let bundle: Buffer | null = null
   app.get('/redoc/redoc.js', OPEN, (_request, reply) => {
-    bundle ??= readFileSync(require.resolve('redoc/bundles/redoc.standalone.js'))
+    bundle ??= readFileSync(findRedoc())
     return reply.type('text/javascript').header('cache-control', 'max-age=3600').send(bundle)
   })
   app.get('/redoc', OPEN, (_request, reply) =>

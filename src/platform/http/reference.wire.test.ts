@@ -16,7 +16,7 @@ test('with DEBUG the API describes itself, and both references load without inli
   assert.equal((await app.get('/redoc/redoc.js')).status, 200)
 })
 
-test('the description names every operation and body, and tells errors, streams and defaults', async (t) => {
+test('the description names every operation and body, and documents errors, streams and defaults', async (t) => {
   const app = await testApp(t, { env: { DEBUG: 'true' } })
   const { paths, components, tags } = (await app.get('/openapi.json')).body
   const described = JSON.stringify({ paths, components })
@@ -46,7 +46,7 @@ test('the description names every operation and body, and tells errors, streams 
   assert.ok(refused.description.includes('paid_tier_needed') && !refused.description.includes('unauthenticated'))
   assert.ok(components.schemas.RagError.properties.code.enum.includes('unauthenticated'))
   const listed = paths['/api/rag/documents'].get.parameters.map((one: { required: boolean }) => one.required)
-  assert.deepEqual(listed, [false, false])
+  assert.deepEqual(listed, [false, false, false, false])
 })
 
 type Content = { content?: Record<string, { schema: object }>; headers?: object }
@@ -57,7 +57,7 @@ type Operation = {
   requestBody?: Content
 }
 
-test('on both servers every operation tells what it replies, and every shape has a name', async (t) => {
+test('on both servers every operation documents its replies, and every shape has a name', async (t) => {
   const app = await testApp(t, { env: { DEBUG: 'true' } })
   for (const reply of [await app.get('/openapi.json'), await app.store('GET', '/openapi.json')]) {
     const { paths, components } = reply.body

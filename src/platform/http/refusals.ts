@@ -1,4 +1,7 @@
-/** Authorization that was refused, as lines of the log (ASVS 16.3.2): who asked, from where, for what. One a minute for each caller and reason, which tells how many came between. */
+/**
+ * Authorization that was refused, as lines of the log (ASVS 16.3.2): who asked, from where, for
+ * what. Logs refusals, one line a minute for each caller and reason, with the number in between.
+ */
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../problem.ts'
 import { seldom } from '../telemetry/log.ts'
@@ -10,7 +13,7 @@ const FORBIDDEN = 403
 
 const writers = new WeakMap<object, Map<string, ReturnType<typeof seldom>>>()
 
-/** Whoever is nobody is refused by every door, and counted in the metrics alone. */
+/** Anonymous callers are refused by every route and counted in the metrics only. */
 export function logRefusal(request: FastifyRequest, { code, status }: Problem): void {
   const { caller, log } = request
   if (status !== FORBIDDEN || !caller) return

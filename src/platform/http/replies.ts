@@ -15,7 +15,7 @@ export type ErrorShape = {
   status?(problem: Problem): number
   /** Beside the problem's own. */
   headers?(requestId: string): Record<string, string>
-  /** What input of the wrong form is refused with. */
+  /** The problem for input of the wrong form. */
   invalid(issues: Issue[]): Problem
 }
 
@@ -64,7 +64,10 @@ function ofDatabase(failure: DatabaseFailure, cause: unknown): Problem {
   return platformProblem(`database_${failure}`, { headers: { 'Retry-After': String(seconds) }, cause })
 }
 
-/** What fails one request fails all: a flood of refusals is a few lines, without the stacks of what is no bug. */
+/**
+ * An error that hits one request hits all: a flood is logged as a few lines, without stacks for
+ * errors that are not bugs.
+ */
 function logFailure({ id, log }: FastifyRequest, error: unknown, { cause, code, message, status }: Problem): void {
   const asked = { code, reqId: id }
   if (cause !== undefined && databaseFailure(cause) !== null) {
@@ -108,7 +111,7 @@ function ofFramework(error: FastifyError): Problem | null {
   return platformProblem('bad_request', { reason: error.message }, { status: status as 400 })
 }
 
-/** In a sentence, also where it is told place by place. */
+/** As one sentence, even when the errors are listed by field. */
 export function messageOf({ detail }: Problem): string {
   return typeof detail === 'string' ? detail : detail.map((issue) => `${placeOf(issue)}: ${issue.msg}`).join('; ')
 }

@@ -1,6 +1,7 @@
 /**
- * The log of requests: a line for each at `info`, as it ends, where REQUEST_LOG is on. It names the route's pattern, never the address
- * that was asked for: that holds tokens of links, and whatever else people put in a query.
+ * The log of requests: a line for each at `info`, as it ends, where REQUEST_LOG is on. The log line
+ * names the route's pattern, never the requested address, which may contain tokens of links and
+ * other private text in a query.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/log.ts'
@@ -11,7 +12,7 @@ export function logRequests(
   log: Log,
   { addresses }: { addresses: boolean },
 ): void {
-  /** What the connection had sent before: several requests share it. */
+  /** The bytes that the connection had sent before: several requests share it. */
   const sentBefore = new WeakMap<FastifyRequest, number>()
   app.addHook('onRequest', (request, _reply, done) => {
     sentBefore.set(request, request.raw.socket?.bytesWritten ?? 0)

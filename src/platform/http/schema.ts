@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
-/** Or null, as `type: [T, null]`: serialised without a union's detour. What is a union already has one member more. */
+/**
+ * Or null, as `type: [T, null]`: serialised without a union's detour. A union gets one more member.
+ */
 export function Nullable<T extends TSchema & { type?: string; anyOf?: TSchema[]; enum?: unknown[] }>(schema: T) {
   if (schema.anyOf !== undefined) {
     return Type.Unsafe<Static<T> | null>({ ...schema, anyOf: [...schema.anyOf, { type: 'null' }] })
@@ -10,7 +12,7 @@ export function Nullable<T extends TSchema & { type?: string; anyOf?: TSchema[];
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'], ...words })
 }
 
-/** With a name of its own in the API's description. */
+/** Named in the API's description. */
 export function Named<T extends TSchema>(title: string, schema: T) {
   return Type.Unsafe<Static<T>>({ ...schema, title })
 }
@@ -20,7 +22,7 @@ export function OneOf<const T extends string>(...words: T[]) {
   return Type.Unsafe<T>({ type: 'string', enum: words })
 }
 
-/** Whatever its sender put in. */
+/** Any value from the sender. */
 export const JsonObject = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,

@@ -5,7 +5,7 @@ import type { App } from './app.ts'
 /** RFC 9116: it has to say until when it holds, and must be looked at anew after that. */
 const GOOD_FOR_MS = 180 * DAY_MS
 
-/** Whom to tell of a vulnerability. @param url of the server. */
+/** The contact for vulnerability reports. @param url of the server. */
 export function securityTxtRoute(app: App, { config, clock }: Pick<Platform, 'config' | 'clock'>, url: string): void {
   app.get('/.well-known/security.txt', { schema: { hide: true }, config: { access: 'anyone' } }, (_request, reply) => {
     const day = Math.floor((clock.ms() + GOOD_FOR_MS) / DAY_MS) * DAY_MS

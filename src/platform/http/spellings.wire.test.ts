@@ -20,7 +20,10 @@ const SAME: Record<string, (path: string, host: string) => string> = {
   'with a query': (path) => `${path}?page=/x`,
 }
 
-/** What proxies add, or a client who poses as one; a service that is told of no proxy believes none of it. */
+/**
+ * Headers that proxies, or clients posing as one, add; a service without configured proxies ignores
+ * them.
+ */
 const PROXIED: Record<string, string>[] = [
   { 'x-forwarded-for': '203.0.113.1, 127.0.0.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' },
   { forwarded: 'for=203.0.113.2;host=evil.example;proto=https', via: '1.1 evil.example' },
@@ -92,7 +95,7 @@ test('the general limit ends all spellings together', async (t) => {
   const statuses = []
   const forged = () => ({ ...PROXIED[statuses.length], 'x-forwarded-for': `203.0.113.${statuses.length}` })
   for (const path of paths) statuses.push((await send(app, 'api', 'POST', path, forged())).status)
-  // The fourth is malformed and none of the API's; the fifth is malformed and the API's.
+  // The fourth is malformed and outside the API; the fifth is malformed and inside it.
   assert.deepEqual(statuses, [422, 422, 404, 400, 400])
   for (const path of [...paths.slice(0, 3), '/api/%E0%A4%A', '/API/nothing']) {
     const { status, headers } = await send(app, 'api', 'POST', path, { 'x-forwarded-for': '203.0.113.99' })
@@ -113,7 +116,7 @@ test('a malformed address is answered like any other: with an id, a policy and a
   }
 })
 
-/** What must not depend on how an address is spelled. */
+/** Properties that must not depend on an address's spelling. */
 function seen({ status, headers }: Answer) {
   return { status, limit: headers['ratelimit-limit'], policy: headers['cache-control'] }
 }
@@ -128,7 +131,7 @@ function mounted(app: TestApp, server: 'api' | 'storefront'): { method: string; 
     above.splice(depth, above.length, part)
     const path = above.join('').replaceAll('//', '/')
     if (!/^\/(api|v1)\//.test(path) || path.includes('*')) continue
-    // A preflight is nobody's, and counts nowhere.
+    // A preflight has no caller and is not counted.
     for (const method of methods.split(', ').filter((name) => name !== '' && name !== 'OPTIONS')) {
       routes.push({ method, path: path.replaceAll(/:\w+/g, '0') })
     }

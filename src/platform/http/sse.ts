@@ -7,7 +7,7 @@ import { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 
 const HEARTBEAT_MS = 15_000
-/** What ends a stream that is whole. */
+/** The event that ends a complete stream. */
 export const DONE = 'data: [DONE]\n\n'
 
 export type EventStream = {
@@ -24,7 +24,10 @@ export type EventStream = {
   end(): void
 }
 
-/** Takes the reply over and sends its head; whatever may fail with a status must have failed before. */
+/**
+ * Takes over the reply and sends its head; everything that may fail with a status must happen
+ * before.
+ */
 export function openStream(reply: FastifyReply): EventStream {
   const { raw } = reply
   reply.hijack()
@@ -90,7 +93,7 @@ export function openStream(reply: FastifyReply): EventStream {
   }
 }
 
-/** What a stream that broke may say to its reader. */
+/** The error that a broken stream may show its reader. */
 export function streamProblem(error: unknown, requestId: string): Problem {
   return error instanceof Problem ? error : platformProblem('internal_error', { requestId })
 }

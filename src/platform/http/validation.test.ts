@@ -14,7 +14,7 @@ const NAME = Type.String({ pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\
 const MODEL = Type.String({ pattern: '^[ -~]+$' })
 const CODE = Type.String({ pattern: '^[A-Z]{2}-[0-9]+$' })
 
-test('what is wrong with a text is said in a sentence, never as a regular expression', () => {
+test('an invalid text is explained in a sentence, never as a regular expression', () => {
   const body = Type.Object({ name: NAME, model: MODEL, codes: Type.Array(CODE) })
   const right = { name: 'Ada Lovelace', model: 'gpt-6', codes: ['AB-1'] }
   assert.deepEqual(said(body, right), [])

@@ -23,8 +23,8 @@ export type Received = 'handled' | 'queued' | 'duplicate'
 export type Inbox = ReturnType<typeof createInbox>
 
 /**
- * Who delivers waits no longer for the handling: a payment processor counts a slow answer as a failed one, and most are handled in a
- * tenth of this.
+ * The sender waits at most this long for the handling: a payment processor treats a slow answer as
+ * a failure, and most events take a tenth of it.
  */
 const PATIENCE_MS = 2_500
 
@@ -121,7 +121,7 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
     return row?.payload_json ?? null
   }
 
-  /** What the database refuses of one event takes nothing from those that came with it. */
+  /** An event that the database refuses does not affect the others in its batch. */
   async function keepAll(arrived: Arrival[]): Promise<Kept[]> {
     try {
       return await transaction(db, (tx) => keepIn({ clock, jobs }, tx, arrived))
@@ -137,7 +137,10 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
 
 type EventKey = { source: string; eventId: string }
 type Arrival = EventKey & { payload: object }
-/** What was kept a moment ago, and need not be read; and who waits for its handling. */
+/**
+ * Recently stored events, which need not be read again, and the callers that wait for their
+ * handling.
+ */
 type Fresh = { payload: object; handled(): void }
 type Kept = { isFresh: boolean } | { error: unknown }
 
@@ -155,7 +158,7 @@ async function keepIn(
   arrived: readonly Arrival[],
 ): Promise<Kept[]> {
   const now = clock.now()
-  // In one order, so that two nodes that are told the same do not wait for each other crosswise.
+  // In a fixed order, so that two nodes with the same events do not deadlock.
   const sorted = [...arrived].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
   const rows = await tx
     .insertInto('inbox')

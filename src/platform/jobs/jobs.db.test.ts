@@ -154,7 +154,7 @@ test('two sweepers at once run every job once', async (t) => {
 test('a job whose process died is run by the next one once its lease is over', async (t) => {
   const { app, db, jobs } = await jobApp(t)
   await jobs.enqueue(db, 'test.orphan', {})
-  // What a process leaves that was killed in the middle of a handler.
+  // The rows of a process that was killed in the middle of a handler.
   await db
     .updateTable('jobs')
     .set({ leased_until: '2999-01-01T00:00:00.000Z', lease_token: 'gone', attempts: 1 })
@@ -187,7 +187,7 @@ test('an event is handled once however often it arrives, and again when handling
   assert.deepEqual(seen, ['evt_1', 'evt_2'])
 })
 
-test('of events that arrive together each is told its own fate, and leaves nothing behind', async (t) => {
+test('events that arrive together each get their own result and leave nothing behind', async (t) => {
   const { db, inbox } = await jobApp(t)
   const seen: string[] = []
   inbox.handle<object>('test', async (_payload, { id }) => void seen.push(id))

@@ -1,6 +1,7 @@
 /**
- * The outbox: effects on the outside world, each first a row written by the transaction that wants it, then done, then deleted.
- * At least once: a handler that dies after its effect runs again, so effects carry an id of their own.
+ * The outbox: effects on the outside world, each first a row written by the transaction that wants
+ * it, then done, then deleted. Runs jobs at least once: a handler that dies after its effect runs
+ * again, so effects carry an idempotency id.
  */
 import { randomUUID } from 'node:crypto'
 import '../tables.ts'
@@ -22,13 +23,13 @@ import {
 } from './runner.ts'
 
 export type JobOptions = {
-  /** Whom it may hold up: jobs of other lanes have places of their own. */
+  /** The lane of the job; jobs of other lanes run in separate slots. */
   lane?: Lane
   /** At most so many at once in a process; all but one of its lane's places where none is given. */
   atOnce?: number
   /** Waits between the tries; when they are used up the job is dead, kept and shown. */
   delaysMs?: readonly number[]
-  /** While it is away, none of these jobs is tried. */
+  /** While it is unreachable, none of these jobs is tried. */
   needs?: Neighbour
 }
 
@@ -80,7 +81,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
     /** As `enqueue`, several of one kind in one statement. Of one key there may be one. */
     enqueueAll,
 
-    /** What the jobs say that wait, or were given up, and whose key begins so. */
+    /** Returns the payloads of waiting and failed jobs whose key has the prefix. */
     payloadsOf,
 
     /** Takes back the job of this key, where there is one: what it was for is done. */
@@ -88,7 +89,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       await withdrawal(tx, [key]).execute()
     },
 
-    /** The statement that does it, of several keys, for who runs it himself. */
+    /** The statement for several keys, for callers that execute it themselves. */
     withdrawal,
 
     /** Runs in the transaction that gives a job up. */
@@ -131,8 +132,9 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
     counts: () => countsOf(db),
 
     /**
-     * What is due and does not run, by lane and by the database's clock. Of a kind that nobody here handles (a command's `jobs` has no
-     * handlers) the row tells the lane; a row that does not is of `events`.
+     * Counts due jobs that do not run, by lane and by the database's clock. For a kind without a
+     * handler in this process (a command's `jobs` has none), the row names the lane; otherwise it
+     * counts as `events`.
      */
     lanes: () => laneStates({ db, clock }, handlers),
   }

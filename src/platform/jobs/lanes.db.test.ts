@@ -57,7 +57,7 @@ test('floods of bulk and long jobs delay no urgent email, and leave places to th
   flood.resolve()
 })
 
-test('a kind has no more runs at once than it says, and a lane without places is left to others', async (t) => {
+test('a kind never exceeds its concurrent runs, and a lane without slots is left to others', async (t) => {
   const { app, db, jobs } = await lanesApp(t)
   let most = 0
   let now = 0
@@ -121,7 +121,7 @@ test('a kind that ends its process each time is given up, and holds up nobody me
   assert.deepEqual(await jobs.counts(), { queued: 0, dead: 1 })
 })
 
-test('what waits is told by lane, in the metrics too, and to a command, which handles nothing', async (t) => {
+test('waiting jobs are reported by lane, in the metrics too, and to a command, which handles nothing', async (t) => {
   const app = await testApp(t, { env: { METRICS_TOKEN: 'a metrics token of the test' } })
   const { db, jobs } = app.platform
   jobs.handle('test.slow', async () => {}, { lane: 'long' })

@@ -38,8 +38,9 @@ export const LEASE_MS = 15 * SECOND_MS
 const CHOICES_MAX = 4
 
 /**
- * Leases those that `choose` takes of what is due, those first that fell due first. Of each kind it sees so many as it may have
- * (`shares`), each read by an index of its own, so that a million jobs of one kind do not stand before the others.
+ * Leases those that `choose` takes of what is due, those first that fell due first. It reads as
+ * many jobs of each kind as allowed (`shares`), each by a separate index scan, so that a million
+ * jobs of one kind do not block the others.
  */
 export async function leaseDue(
   { db, clock }: Deps,
@@ -66,7 +67,7 @@ async function readDue({ db, clock }: Deps, shares: ReadonlyMap<string, Share>):
           .where('kind', '=', kind)
           .$if(unless !== null, (jobs) => jobs.where((e) => e.not(e.exists(isQueued(db, unless ?? '')))))
           .orderBy('run_at')
-          // What one transaction wrote fell due at one moment.
+          // Jobs of one transaction fall due at the same moment.
           .orderBy('created_at')
           .limit(max)
           .as('due'),
@@ -105,7 +106,7 @@ async function lease({ db, clock }: Deps, chosen: string[]): Promise<LeasedJob[]
       .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token', 'trace_parent'])
       .execute()
     const lost = new Set(rows.filter(({ leased_until }) => leased_until !== null).map(({ id }) => id))
-    // The database returns them in an order of its own.
+    // The database returns them in arbitrary order.
     return leased
       .map((job) => ({ ...job, wasLost: lost.has(job.id) }))
       .sort((a, b) => chosen.indexOf(a.id) - chosen.indexOf(b.id))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { KNOCK_MS, NeighbourAway } from './neighbours.ts'
 
-test('a job that finds away whoever answers the knock comes to its usual waits, and is not given up for it', async (t) => {
+test('a job that finds its neighbour unreachable keeps its usual delays and is not given up for it', async (t) => {
   const app = await testApp(t)
   const { db, jobs } = app.platform
   let tries = 0

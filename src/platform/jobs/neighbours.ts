@@ -1,6 +1,7 @@
 /**
- * Neighbours that jobs need, as a mail server. While one is away its jobs wait untried, and one job in their stead knocks every two
- * seconds, on one node at a time; when it answers all that waited is due at once.
+ * Neighbours that jobs need, as a mail server. While a neighbour is unreachable, its jobs wait
+ * untried. One job probes it every two seconds, on one node at a time; when the neighbour answers,
+ * all waiting jobs are due at once.
  */
 import { SECOND_MS } from '../clock.ts'
 

@@ -1,4 +1,7 @@
-/** What jobs and events leave behind: an event's id, kept against a second delivery, and jobs that gave up or that nobody has run since. */
+/**
+ * Removes the remains of jobs and events: an event's id, kept against a second delivery, and jobs
+ * that failed or were not run for long.
+ */
 import { sql } from 'kysely'
 import '../tables.ts'
 import type { Config } from '../../config.ts'

@@ -100,7 +100,7 @@ export function createRunner(deps: Deps) {
         if (job) await execute(job)
         else if (sweep === null && running.size === 0) return
         else {
-          // What a sweep has claimed and not yet begun is in neither place.
+          // Jobs that a sweep has claimed and not yet started are in neither set.
           await sweep
           await Promise.allSettled(running.keys())
         }
@@ -140,7 +140,7 @@ export function createRunner(deps: Deps) {
     }
   }
 
-  /** Whatever fell due first, of all kinds. */
+  /** The jobs that fell due first, of all kinds. */
   function claimNext(): Promise<LeasedJob[]> {
     const shares = new Map([...handlers].map(([kind, { needs }]) => [kind, shareOf(1, needs)]))
     return leaseDue(deps, shares, (due) => due.slice(0, 1).map(({ id }) => id))

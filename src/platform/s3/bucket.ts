@@ -156,7 +156,7 @@ async function ask(bucket: Bucket, method: string, key: string, query: Query, bo
   }
 }
 
-/** An answer without a body of interest: read all the same, so that its connection serves the next. */
+/** Reads an unneeded body to its end, so that its connection serves the next request. */
 async function send(...request: Parameters<typeof ask>): Promise<Answer['headers']> {
   const { headers, body } = await ask(...request)
   await body?.dump()

@@ -8,7 +8,7 @@ export type S3Credentials = {
 
 const EMPTY_BODY = createHash('sha256').update('').digest('hex')
 
-/** What is signed of a request; `bodyHash` is the hex SHA-256 of its body. */
+/** The signed parts of a request; `bodyHash` is the hex SHA-256 of its body. */
 export type Unsigned = { method: string; url: URL; headers: Record<string, string>; bodyHash: string }
 
 /** Headers that sign a bodiless GET. */
@@ -66,7 +66,7 @@ export function sign(
   }
 }
 
-/** An object's key as it stands in the address. */
+/** An object's key as encoded in the address. */
 export function encodeKey(key: string): string {
   return key.split('/').map(encode).join('/')
 }

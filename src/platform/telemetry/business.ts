@@ -1,6 +1,7 @@
 /**
- * What the business did, counted as it is written, on the node that writes it: a sum over the nodes is the whole, and nothing is read
- * from the database for it. A process that dies between its commit and the next scrape takes a few with it: the books are the rows.
+ * Business counters, counted on the node that writes: the sum over the nodes is the total, without
+ * reading the database. A process that dies between its commit and the next scrape takes a few with
+ * it: the books are the rows.
  */
 import type { Db } from '../db/db.ts'
 import { afterCommit } from '../db/db.ts'

@@ -7,7 +7,7 @@ import type { AsyncCommit, FastRead } from '../db/adapter.ts'
 import type { Dialect } from '../db/db.ts'
 import { currentSpan, epochMs, type Span, type Tracer } from './tracer.ts'
 
-/** What comes later after the last one's end is a group of its own. */
+/** Statements later than this after the last one's end form a new group. */
 const APART_MS = 5
 const GROUPS_MAX = 20
 const SUMMARY_WORDS_MAX = 8
@@ -79,7 +79,7 @@ export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): 
     createAdapter() {
       const adapter = engine.createAdapter()
       const { firstRow, commitAsync } = adapter as unknown as FastRead & AsyncCommit
-      // What goes past Kysely.
+      // Statements that bypass Kysely.
       return Object.assign(adapter, {
         firstRow: (text: string, parameters: readonly unknown[]) => timed(text, () => firstRow(text, parameters)),
         commitAsync: <T>(...[work, committed]: Parameters<typeof commitAsync<T>>) =>

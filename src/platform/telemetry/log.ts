@@ -4,7 +4,7 @@ import { currentSpan } from './tracer.ts'
 
 export type Log = Logger
 
-/** What may never reach a log, wherever in an object it stands at the first two levels. */
+/** Fields that never reach a log, at the first two levels of an object. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',

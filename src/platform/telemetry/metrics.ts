@@ -69,8 +69,9 @@ type Reading = { labels: Labels; value: number }
 type Read = () => Reading[] | Promise<Reading[]>
 
 /**
- * Counters and histograms without a hash of labels at every event, which in prom-client's own is a tenth of a small
- * request: whoever counts asks for a line once and keeps it. Summed up when somebody looks.
+ * Counters and histograms without hashing labels at every event, which in prom-client takes a tenth
+ * of a small request's time: callers look up a line once and keep it. Summed up when somebody
+ * looks.
  */
 function lines<L extends object>(registers: Registry[], head: Head, labelNames: string[], shape: Shape<L>) {
   const known = new Map<string, { labels: Labels; line: L }>()

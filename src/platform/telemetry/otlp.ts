@@ -1,6 +1,8 @@
 /**
- * Sends spans to an OpenTelemetry collector: OTLP over HTTP, as JSON (opentelemetry.io/docs/specs/otlp). What the collector does not
- * take in time is kept while there is room, then dropped and counted: traces never hold up a request, nor fill the memory.
+ * Sends spans to an OpenTelemetry collector: OTLP over HTTP, as JSON
+ * (opentelemetry.io/docs/specs/otlp). Exports spans. Spans that the collector does not accept in
+ * time are kept while there is room, then dropped and counted: traces never delay a request or fill
+ * the memory.
  */
 import type { TracesConfig } from '../../config.ts'
 import { type Log, seldom } from './log.ts'
@@ -18,7 +20,7 @@ const BATCH_MAX = 512
 const WAITING_MAX = 4_096
 const POST_MS = 10_000
 const CLOSE_MS = 2_000
-/** What the protocol says to try again; all else would be refused again. */
+/** The statuses that the protocol retries; others would be refused again. */
 const TRY_AGAIN = [429, 502, 503, 504]
 
 type Deps = { log: Log; metrics: Pick<Metrics, 'counts'> }
@@ -43,7 +45,7 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
     },
     async close() {
       clearInterval(timer)
-      // What is under way has no more than this moment either.
+      // Requests in flight get no more than this time either.
       const deadline = setTimeout(() => closing.abort(), CLOSE_MS)
       await sending
       while (waiting.length > 0 && (await sendBatch(waiting.splice(0, BATCH_MAX), closing.signal))) {}
@@ -56,7 +58,7 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
     const signal = AbortSignal.any([AbortSignal.timeout(POST_MS), closing.signal])
     sending = sendBatch(waiting.splice(0, BATCH_MAX), signal).then((isTaken) => {
       sending = null
-      // Who has just refused is asked again at the timer's turn.
+      // A collector that has just refused is retried at the next timer.
       if (isTaken && waiting.length >= BATCH_MAX) send()
     })
   }

@@ -55,7 +55,7 @@ test('samplers keep what they say', () => {
   assert.ok(half > 120 && half < 280, String(half))
 })
 
-test('a statement is told by its verb and table, never by its text', () => {
+test('a statement is named by its verb and table, never by its text', () => {
   for (const [text, summary] of [
     ['select "id" from "users" where "email" = ?', 'select users'],
     ['insert into "sessions" ("id") values ($1)', 'insert sessions'],

@@ -10,7 +10,7 @@ export type TraceContext = {
 
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** Null where there is none, or none that may be taken over: such a request begins a trace of its own. */
+/** Null without a usable header: such a request begins a new trace. */
 export function parseTraceparent(header: string | string[] | undefined | null): TraceContext | null {
   if (typeof header !== 'string' || header.length > 512) return null
   const [, version, traceId = '', spanId = '', flags = '', more] = FORM.exec(header) ?? []

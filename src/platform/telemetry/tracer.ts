@@ -13,7 +13,7 @@ export type Attributes = Record<string, string | number | boolean | null | undef
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
 
 export type Span = TraceContext & {
-  /** What is null or undefined is left out. */
+  /** Null and undefined values are omitted. */
   set(attributes: Attributes): void
   rename(name: string): void
   /** Once; `failure` says why it did not come to a good end. */
@@ -52,7 +52,7 @@ const running = new AsyncLocalStorage<Span>()
 /** The span in which this runs. */
 export const currentSpan = (): Span | undefined => running.getStore()
 
-/** Whatever `work` starts belongs to the span. */
+/** Everything that `work` starts belongs to the span. */
 export const inSpan = <T>(span: Span, work: () => T): T => running.run(span, work)
 
 export function createTracer({ sampler, ratio }: TracesConfig, take: (span: FinishedSpan) => void): Tracer {

@@ -117,7 +117,7 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
   for (const word of [secret, 'eve@', 'ada@', PASSWORD, 'very-secret', ada.token.slice(-20)])
     assert.ok(!sent.includes(word), word)
 
-  // The log of requests: one line each, without what was asked for.
+  // The request log: one line each, without the request's content.
   const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
   const line = requests.find(({ route }) => route === '/api/ai/chat')
   assert.deepEqual([line.method, line.status, line.user, line.trace_id], ['POST', 200, ada.userId, TRACE])
@@ -128,7 +128,7 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
   assert.ok(!requests.some(({ route }) => route === '/healthz'))
   for (const word of [secret, 'eve@', PASSWORD, 'very-secret']) assert.ok(!lines.join().includes(word), word)
 
-  // Told where a setting says so, and of the same trace.
+  // Sent when a setting enables it, as part of the same trace.
   await app.post('/api/ai/chat', { messages: [{ role: 'user', content: 'Hello' }] }, { headers })
   assert.match(String(vendor.calls.at(-1)?.headers.traceparent), new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
 })
@@ -154,7 +154,7 @@ test('a collector that never answers holds up nobody who closes', async (t) => {
   assert.ok(performance.now() - from < 9_000, `${performance.now() - from} ms`)
 })
 
-test('a collector that is away is told of once, is not pressed, and gets what it missed; what has no room is counted', async (t) => {
+test('an unreachable collector is reported once, is not flooded, and gets the spans it missed; spans without room are counted', async (t) => {
   const collector = await playedCollector(t)
   collector.status = 503
   const warned = Promise.withResolvers<void>()

@@ -2,7 +2,7 @@
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
 import { routeFor, routeForModel } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
-import { knownModel, type Route, routesBehind } from '#models/catalogue.ts'
+import { knownModel, ofVendor, type Route, routesBehind } from '#models/catalogue.ts'
 import type { RagDeps } from '../deps.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
@@ -18,6 +18,7 @@ import {
   sizeOf,
 } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
+import { asksNothing, readMessage } from '../search/words/message.ts'
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
 import { chunksFor, introductionOf, type Overview, overviewAskedFor } from './overview.ts'
 import { type Passage, passagesOf, textOf } from './passages.ts'
@@ -27,14 +28,15 @@ import { queriesBehind, standalone } from './standalone.ts'
 export type Question = {
   question: string
   topK: number
-  minScore: number
+  /** Null: as low as whoever answers allows. */
+  minScore: number | null
   history: Turn[]
   conditions: Condition[]
   /** By one name, as under /v1; null: the usual one. */
   model: string | null
 }
 
-export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel' | 'secrets'>
+export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel' | 'secrets' | 'clock'>
 
 /** What a question is answered from. */
 export type Evidence = {
@@ -84,7 +86,12 @@ export async function answerStream(
 
 function checkFor({ question }: Question, sources: Passage[]): CitationCheck {
   const names = sources.flatMap(({ metadata }) => [nameOf(metadata) ?? '', String(metadata.heading ?? '')])
-  return checkCitations(sources.map(textOf), [question, ...names].join('\n'))
+  const passages = sources.map((source) => {
+    const text = textOf(source)
+    const head = text.length - source.content.length
+    return { text, pieces: source.pieces.map((piece) => ({ ...piece, at: piece.at + head })) }
+  })
+  return checkCitations(passages, [question, ...names].join('\n'))
 }
 
 /** `gatewayCall` is null when nothing is near enough. */
@@ -97,7 +104,8 @@ async function prepared(
   const { caller } = call
   const first =
     question.model === null ? routeFor(config, caller, null, null) : routeForModel(config, caller, question.model)
-  const { found, nearest, warnings, overview, searchedAs } = await foundFor(deps, call, question)
+  const minScore = question.minScore ?? minScoreFor(deps, first)
+  const { found, nearest, warnings, overview, searchedAs } = await foundFor(deps, call, { ...question, minScore })
 
   const contextTokens = contextOf(deps, first)
   const asked: Asked = {
@@ -113,7 +121,7 @@ async function prepared(
   if (sources.length === 0) return { evidence, gatewayCall: null }
   const { route, signal, origin } = call
   const request = {
-    messages: promptOf(deps.secrets, asked, sources),
+    messages: promptOf(deps.secrets, asked, sources, deps.clock.now()),
     max_tokens: ANSWER_TOKENS,
     temperature: TEMPERATURE,
   }
@@ -130,6 +138,17 @@ const NEIGHBOUR_TOKENS_MAX = 3_000
 /** Of a model that is not known, as behind an address of the operator's own. */
 const CONTEXT_TOKENS_UNKNOWN = 8_192
 
+/** From there on a passage answers more often than not. */
+export const MIN_SCORE = 0.5
+/** A vendor's model reads more than words, and says so where its sources do not answer. */
+const MIN_SCORE_OF_VENDORS = 0.3
+
+/** An embedder whose cosines nobody has calibrated may give any passage 0.3. */
+function minScoreFor({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
+  const isPlayed = ofVendor(gateway.config.vendors, vendor).sandboxed
+  return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
+}
+
 /** The shortest of those that may answer. */
 function contextOf({ gateway }: AnswerDeps, first: Route): number {
   const { config } = gateway
@@ -144,12 +163,20 @@ function contextOf({ gateway }: AnswerDeps, first: Route): number {
 async function foundFor(
   deps: AnswerDeps,
   call: RagCall,
-  { question, topK, minScore, history, conditions }: Question,
+  { question, topK, minScore, history, conditions }: Question & { minScore: number },
 ): Promise<Search & { overview: Overview | null; searchedAs: string | null }> {
   const { userId } = call.caller
-  const overview = overviewAskedFor(question, await documentsMeeting(deps, userId, conditions), history.length > 0)
+  const overview = overviewAskedFor(
+    readMessage(question).subject,
+    await documentsMeeting(deps, userId, conditions),
+    history.length > 0,
+  )
   if (overview !== null) {
     return { found: await chunksFor(deps, userId, overview), nearest: [], warnings: [], overview, searchedAs: null }
+  }
+  if (minScore > 0 && asksNothing(question)) {
+    await metered({ ...deps, embedder: null }, call, 0, async () => {})
+    return { found: [], nearest: [], warnings: [], overview, searchedAs: null }
   }
   const searchedAs = await standalone(deps, call, question, history)
   const queries = searchedAs === null ? queriesBehind(question, history) : [searchedAs]

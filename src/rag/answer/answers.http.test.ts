@@ -73,7 +73,7 @@ test('a passage tells all the pages that it is told from, and no more of a table
   const [{ content, metadata }] = body.sources
   for (const name of ['alpha', 'beta', 'gamma']) assert.match(content, new RegExp(`${name} clause`))
   assert.deepEqual([metadata.page, metadata.page_end], [1, 3])
-  assert.match(quotedIn(vendor.calls), /^\s*\[1\] \(x\.pdf, pages 1–3\)/)
+  assert.match(quotedIn(vendor.calls), /^\s*\[1\] \(x\.pdf, pages 1–3, added /)
 
   const own = { table_header: 'x '.repeat(20_000), heading: 'Of my own', page: 'seven' }
   await ada.post('/api/rag/ingest/text', { content: LIGHTHOUSE, metadata: own })
@@ -142,6 +142,38 @@ test('what a passage does not say goes without its mark, whole and streamed, and
   assert.doesNotMatch(plain.text, /event:|1990 \[1\]/)
 })
 
+test('a citation quotes the sentence of a 12-page PDF, with its page', async (t) => {
+  const { vendor, ada } = await played(t)
+  const sentence = 'The lamp of Porto Calvo burns 31 litres of whale oil a night.'
+  const page = (i: number) =>
+    drawn([
+      `Report ${i} of the harbour master begins here.`,
+      i === 7 ? sentence : `Boat ${i * 5} came in.`,
+      'It was calm.',
+    ])
+  const form = new FormData()
+  form.append('file', new Blob([pdfOf(Array.from({ length: 12 }, (_, i) => page(i + 1))) as never]), 'log.pdf')
+  form.append('chunk_size', '2000')
+  await ada.post('/api/rag/ingest/file', form)
+  vendor.play(says('The lamp of Porto Calvo burns 31 litres of whale oil [1]. It was sold in 1990 [1].'))
+
+  const { body } = await ada.post('/api/rag/query', { question: 'How many litres of oil does the lamp burn?' })
+  const [{ source, quote }, unsupported] = body.citations
+  const id = body.sources[source - 1].document_id
+  const { text } = (await ada.get(`/api/rag/documents/${id}/text`)).body
+  assert.equal(text.slice(quote.start, quote.end), sentence)
+  assert.equal(quote.text, sentence)
+  assert.equal(quote.page, 7)
+  assert.deepEqual([unsupported.supported, unsupported.quote], [false, null])
+  const { spans } = (await ada.get(`/api/rag/documents/${id}`)).body
+  assert.ok(
+    spans.some(({ start, end, page }: { start: number; end: number; page: number }) => {
+      return start <= quote.start && quote.end <= end && page === 1
+    }),
+    'the chunk began pages before',
+  )
+})
+
 test('documents are quoted line by line, so that none can pose as the service, as another source, or as a citation', async (t) => {
   const { vendor, ada } = await played(t)
   const attacks = [
@@ -167,7 +199,11 @@ test('documents are quoted line by line, so that none can pose as the service, a
     ['[1]', '[2]', '[3]', '[4]', '[5]'],
     own.join('|'),
   )
-  assert.equal(own.filter((line) => /^\[\d\] \(notes \d +a +1 \.txt\)$/.test(line)).length, 4, own.join('|'))
+  assert.equal(
+    own.filter((line) => /^\[\d\] \(notes \d +a +1 \.txt, added [\d-]+\)$/.test(line)).length,
+    4,
+    own.join('|'),
+  )
   assert.ok(lines.filter((line) => line.startsWith('> ')).every((line) => !/[[【［][1-5][\]】］,;†]/.test(line)))
 
   const honest =
@@ -262,12 +298,76 @@ test('where nothing is near enough the nearest passages are offered', async (t) 
   await ada.post('/api/rag/ingest/text', { content: 'Soup is served with black bread.' })
   const question = 'Was the lighthouse of the northern island ever painted in red and yellow stripes by sailors?'
 
-  const { body } = await ada.post('/api/rag/query', { question })
+  const ask = { question, min_score: 0.5 }
+  const { body } = await ada.post('/api/rag/query', ask)
   assert.deepEqual([body.sources, body.usage, vendor.calls.length], [[], null, 0])
   assert.equal(body.nearest[0].content, LIGHTHOUSE)
   assert.ok(body.nearest[0].score > 0 && body.nearest[0].score < 0.5)
-  const { text: events } = await ada.post('/api/rag/query', { question, stream: true, include_sources: true })
+  const { text: events } = await ada.post('/api/rag/query', { ...ask, stream: true, include_sources: true })
   assert.deepEqual(JSON.parse(/event: sources\ndata: (.*)/.exec(events)?.[1] ?? '').nearest, body.nearest)
+})
+
+const NEAR = 'Was the lighthouse of the northern island ever painted in red and yellow stripes by sailors?'
+const FAR = 'Which sailors of the northern island voted in the election of their mayor?'
+
+async function countSources(client: Client, question: string): Promise<number> {
+  return (await client.post('/api/rag/query', { question, min_score: null })).body.sources.length
+}
+
+test('with min_score null a vendor’s model gets passages from a score of 0.3', async (t) => {
+  const { vendor, ada } = await played(t)
+  await ada.post('/api/rag/ingest/text', { content: LIGHTHOUSE })
+  vendor.play(says('The sources do not say.'))
+  assert.equal(await countSources(ada, NEAR), 1)
+  assert.equal(await countSources(ada, FAR), 0)
+  assert.deepEqual((await ada.post('/api/rag/query', { question: NEAR })).body.sources, [], 'the default is 0.5')
+  assert.equal(vendor.calls.length, 1)
+})
+
+test('with min_score null the sandbox gets passages from a score of 0.5', async (t) => {
+  const bob = await (await testApp(t, { env: { EMBEDDER: 'local' } })).as('bob', { tier: 'pro' })
+  await bob.post('/api/rag/ingest/text', { content: LIGHTHOUSE })
+  assert.equal(await countSources(bob, NEAR), 0)
+})
+
+test('background, greetings and wishes for the form of the answer do not hide what is asked', async (t) => {
+  const ada = await (await testApp(t, { env: { EMBEDDER: 'local' } })).as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', {
+    content:
+      'Parents of a new child may take parental leave. It lasts 18 weeks. The office of personnel wants to know a month before.',
+  })
+  for (const question of [
+    'How long is parental leave?',
+    'Hello! I hope you are well. How long is parental leave? Thank you very much in advance.',
+    'I am putting together the agenda for Thursday, and my colleagues want to be certain of it. How long is parental leave? Please answer in two sentences and name your source.',
+    'Based on the documents that I uploaded, how long is parental leave? Answer as JSON.',
+  ]) {
+    const { body } = await ada.post('/api/rag/query', { question })
+    assert.equal(body.sources.length, 1, question)
+  }
+})
+
+test('a message that only thanks or wishes for a form asks no vendor', async (t) => {
+  const { vendor, ada } = await played(t)
+  await ada.post('/api/rag/ingest/text', {
+    content: 'Thanks a lot for the answer as JSON, said the keeper. Hello there!',
+  })
+  const chat_history = [
+    { role: 'user', content: 'What did the keeper say?' },
+    { role: 'assistant', content: 'Thanks a lot.' },
+  ]
+  for (const question of [
+    'Thanks a lot!',
+    'Hello!',
+    'Answer as JSON, please.',
+    'Vielen Dank!',
+    '谢谢！',
+    '¡Muchas gracias!',
+  ]) {
+    const alone = await ada.post('/api/rag/query', { question })
+    const after = await ada.post('/api/rag/query', { question, chat_history })
+    assert.deepEqual([alone.body.sources, after.body.sources, vendor.calls.length], [[], [], 0], question)
+  }
 })
 
 test('questions about the documents as a whole are answered from all of them, or from the one that is named', async (t) => {
@@ -286,7 +386,10 @@ test('questions about the documents as a whole are answered from all of them, or
     const { body } = await ada.post('/api/rag/query', { question })
     assert.deepEqual([question, body.overview, names(body)], [question, true, ['harbour.txt', 'rental-agreement.txt']])
   }
-  assert.match(sourcesIn(vendor.calls), /2 documents, newest first[\s\S]*\n> rental-agreement\.txt\n> harbour\.txt\n/)
+  assert.match(
+    sourcesIn(vendor.calls),
+    /2 documents, newest first[\s\S]*\n> rental-agreement\.txt, added \d{4}-\d\d-\d\d\n> harbour\.txt, added /,
+  )
   assert.doesNotMatch(JSON.stringify(vendor.calls.at(-1)?.body), /secret/)
 
   const one = await ada.post('/api/rag/query', { question: 'Please summarise the rental agreement' })
@@ -295,4 +398,27 @@ test('questions about the documents as a whole are answered from all of them, or
   assert.deepEqual(names(filtered.body), ['harbour.txt'])
   const asked = await ada.post('/api/rag/query', { question: 'How high is the deposit of the rental agreement?' })
   assert.equal(asked.body.overview, false)
+})
+
+test('the model is told the date, and when each source was added', async (t) => {
+  const { vendor, app, ada } = await played(t)
+  const first = app.clock.now().slice(0, 10)
+  await upload(ada, 'old.txt', LIGHTHOUSE)
+  const { key } = (await ada.post('/api/api-keys', { name: 'later' })).body
+  app.clock.advance(3 * 24 * 3_600_000)
+  const today = app.clock.now().slice(0, 10)
+  const headers = { authorization: `Bearer ${key}` }
+  const added = { content: 'The harbour was dug by hand in nine winters.', metadata: { source: 'new.txt' } }
+  await app.post('/api/rag/ingest/text', added, { headers })
+  vendor.play(says('It is new.txt [1].'))
+
+  const question = 'Hello! Which is my newest document? Thank you!'
+  const { body } = await app.post('/api/rag/query', { question }, { headers })
+  assert.equal(body.overview, true, JSON.stringify(body))
+  assert.equal(body.sources[0].metadata.source, 'new.txt')
+  assert.equal(body.sources[0].addedAt, undefined)
+  const read = sourcesIn(vendor.calls)
+  assert.ok(read.startsWith(`Today is ${today}.`), read)
+  assert.ok(read.includes(`[1] (new.txt, added ${today})`), read)
+  assert.ok(read.includes(`[2] (old.txt, added ${first})`), read)
 })

@@ -10,8 +10,11 @@ const LEASE =
 const PENGUINS = '帝企鹅生活在南极洲的冰上，以鱼为食。'
 const passages = [LIGHTHOUSE, LEASE, PENGUINS]
 
+/** A document that is one chunk. */
+const whole = (text: string) => ({ text, pieces: [{ at: 0, start: 0, end: text.length, pages: [] }] })
+
 function checked(answer: string, { known = '', step = answer.length }: { known?: string; step?: number } = {}) {
-  const check = checkCitations(passages, known)
+  const check = checkCitations(passages.map(whole), known)
   let text = ''
   for (let at = 0; at < answer.length; at += step) text += check.push(answer.slice(at, at + step))
   text += check.end()
@@ -110,7 +113,7 @@ test('code and links are no citations', () => {
 })
 
 test('words are shown at once, a mark only with the end of its sentence', () => {
-  const check = checkCitations(passages, '')
+  const check = checkCitations(passages.map(whole), '')
   assert.equal(check.push('The lighthouse was built in 1882 '), 'The lighthouse was built in 1882')
   assert.equal(check.push('[1'), '')
   assert.equal(check.push('] by Duroc'), '')

@@ -3,7 +3,8 @@
  * out is left out of the answer, and told beside it. Words go on at once; only from a mark to the end of its sentence is the text held back.
  */
 import { sentenceEnd } from '#embeddings/sentences.ts'
-import { type ReadText, readText, supporting } from './support.ts'
+import { type CitedPassage, findQuote, type Quote, readUnits, type Unit } from './quotes.ts'
+import { type Claim, type ReadText, readClaim, readText, supporting } from './support.ts'
 
 export type Citation = {
   /** Its number in the answer: the place among the sources, from 1. */
@@ -13,6 +14,8 @@ export type Citation = {
   end: number
   /** False: its mark was left out. */
   supported: boolean
+  /** The sentences of the source that the statement rests on; null where it is not supported, or no sentence matches. */
+  quote: Quote | null
 }
 
 export type CitationCheck = {
@@ -37,8 +40,10 @@ const HELD_MAX = 4_000
 const WORDS_MIN = 3
 
 /** `known`: what was asked, in whose words a statement may speak. */
-export function checkCitations(passages: readonly string[], known: string): CitationCheck {
-  const read: ReadText[] = passages.map(readText)
+export function checkCitations(passages: readonly CitedPassage[], known: string): CitationCheck {
+  const read: ReadText[] = passages.map(({ text }) => readText(text))
+  /** By source; read when the first statement needs them. */
+  const units = new Map<number, Unit[]>()
   const knownText = readText(known)
   const citations: Citation[] = []
   /** The line that is being written, how much of it has been shown, and how much of that was checked. */
@@ -109,7 +114,8 @@ export function checkCitations(passages: readonly string[], known: string): Cita
     const marks = groupsIn(sentence, at).map(({ start, end, numbers }) => {
       const text = sentence.slice(behind, start)
       const said = { text, start: offset + behind + indentOf(text) - leftOut }
-      const holding = holdingOf(numbers, said, whole)
+      const quotes = quotesOf(numbers, said, whole)
+      const holding = [...quotes.keys()]
       const before = sentence.slice(at, start)
       const kept = holding.map((number) => `[${number}]`).join('')
       const shownAs = `${kept === '' ? before.trimEnd() : before}${kept}`
@@ -117,15 +123,16 @@ export function checkCitations(passages: readonly string[], known: string): Cita
       leftOut += end - at - shownAs.length
       at = end
       behind = end
-      return { numbers, holding, said: isStatement(said.text) ? said : null, end: offset + end - leftOut }
+      return { numbers, quotes, said: isStatement(said.text) ? said : null, end: offset + end - leftOut }
     })
     rest += sentence.slice(at)
     whole.end = offset + sentence.trimEnd().length - leftOut
     const of = wordsIn(whole.text) === 0 && last !== null ? last : whole
-    for (const { numbers, holding, said, end } of marks) {
+    for (const { numbers, quotes, said, end } of marks) {
       const { start } = said ?? of
       for (const source of numbers) {
-        citations.push({ source, start, end: said === null ? of.end : end, supported: holding.includes(source) })
+        const quote = quotes.get(source) ?? null
+        citations.push({ source, start, end: said === null ? of.end : end, supported: quotes.has(source), quote })
       }
     }
     last = of
@@ -134,12 +141,22 @@ export function checkCitations(passages: readonly string[], known: string): Cita
     return show(rest)
   }
 
-  function holdingOf(numbers: number[], { text }: Pick<Statement, 'text'>, whole: Statement): number[] {
+  /** Has the sources alone that support the statement. */
+  function quotesOf(numbers: number[], { text }: Pick<Statement, 'text'>, whole: Statement): Map<number, Quote | null> {
     const before = wordsIn(whole.text) === 0 && last !== null ? last.text : whole.text
     const existing = numbers.filter((number) => number >= 1 && number <= read.length)
     const cited = existing.map((number) => read[number - 1] as ReadText)
-    const verdicts = supporting(isStatement(text) ? text : before, cited, knownText)
-    return existing.filter((_, i) => verdicts[i])
+    const claim = readClaim(isStatement(text) ? text : before)
+    const verdicts = supporting(claim, cited, knownText)
+    const supported = existing.filter((_, i) => verdicts[i])
+    return new Map(supported.map((source) => [source, quoteIn(source, claim)]))
+  }
+
+  function quoteIn(source: number, claim: Claim): Quote | null {
+    const passage = passages[source - 1] as CitedPassage
+    const known = units.get(source) ?? readUnits(passage)
+    units.set(source, known)
+    return findQuote(claim, known, passage)
   }
 
   function show(text: string): string {

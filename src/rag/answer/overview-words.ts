@@ -35,6 +35,18 @@ export const summaryWords = `summarise summarize summary summaries overview gist
   لخص ملخص تلخيص
   tom tat`
 
+/** When documents came: the list tells it of each. */
+export const timeWords = `new newer newest latest recent recently last lately oldest first today yesterday week month date dates added when
+  neu neue neuen neueste neuesten neuestes letzte letzten letztes alteste altesten heute gestern woche monat datum wann hinzugefugt
+  nuevo nuevos reciente recientes ultimo ultimos antiguo hoy ayer semana mes fecha subi subido
+  nouveau nouveaux recent recents dernier derniers ancien aujourd hui hier semaine mois date ajoute ajoutes
+  nuovo nuovi recente recenti ultimo ultimi vecchio oggi ieri settimana mese data caricato caricati
+  novo novos recente recentes ultimo ultimos antigo hoje ontem semana mes data enviei
+  nieuw nieuwe nieuwste laatste recente oudste vandaag gisteren week maand datum geupload
+  новыи новый новые новеишии новейший последнии последний последние старыи старый сегодня вчера неделя неделю месяц дата загрузил загрузила
+  احدث اخر جديد اليوم امس اسبوع شهر تاريخ
+  moi nhat hom nay qua tuan thang ngay`
+
 /** Say nothing more about what is asked. */
 export const politeWords = `please give make write tell short brief briefly quick main key important points everything whole entire
   bitte gib mach schreib kurz kurze wichtigsten punkte zusammen ganze ganzen meine meinen meiner meines meinem unsere unseren
@@ -57,6 +69,7 @@ export const phrases = {
   having: '列出 列表 拥有 擁有 保存 上传 上傳 里面 有 ある あります 一覧 リスト มี รายการ แสดง เนื้อหา ใน'.split(' '),
   thing: '什么 什麼 哪些 何 どんな どの อะไร'.split(' '),
   summary: '总结 總結 概括 摘要 概述 概要 归纳 要約 まとめ สรุป ภาพรวม'.split(' '),
+  time: '最新 最近 今天 昨天 刚 上周 最後 最后 最新の 今日 昨日 最近 ล่าสุด วันนี้ เมื่อวาน'.split(' '),
   polite:
     '请 請 帮我 幫我 一下 给我 給我 全部 所有 我 你 下さい ください して て を の は が ช่วย หน่อย ให้ ทั้งหมด ของ ฉัน ผม บ้าง นี้'.split(
       ' ',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DocumentRow } from '../documents/document-store.ts'
-import { overviewAskedFor } from './overview.ts'
+import { introductionOf, overviewAskedFor } from './overview.ts'
 
 const documents = ['lease.pdf', 'espresso-machine manual.md', '护照.pdf'].map(
   (source, i) => ({ source, metadata_json: {}, created_at: `2026-01-0${i + 1}` }) as unknown as DocumentRow,
@@ -14,6 +14,19 @@ const rows: [question: string, kind: 'list' | 'summary' | null, of?: string][] =
   ['List my documents, please', 'list'],
   ['Show me everything that is stored', null],
   ['What is in my documents?', 'list'],
+  ['Which is my newest document?', 'list'],
+  ['What documents did I upload today?', 'list'],
+  ['What was the last file I added?', 'list'],
+  ['Which files did I upload this week?', 'list'],
+  ['Welches ist mein neuestes Dokument?', 'list'],
+  ['Welche Dateien habe ich heute hochgeladen?', 'list'],
+  ['¿Cuál es mi documento más reciente?', 'list'],
+  ['Quel est mon dernier document ?', 'list'],
+  ['Какой документ я загрузил последним?', null],
+  ['我今天上传了哪些文件？', 'list'],
+  ['What is the date today?', null],
+  ['When is the next meeting?', null],
+  ['What is the latest version of the software?', null],
   ['Summarise this', 'summary'],
   ['Please give me a short summary of all my files.', 'summary'],
   ['Summarise the lease', 'summary', 'lease.pdf'],
@@ -51,6 +64,7 @@ const rows: [question: string, kind: 'list' | 'summary' | null, of?: string][] =
   ['', null],
   ['library', null],
   ['What is AI?', null],
+  ['What documents 휴가는 며칠입니까?', null],
   ['帝企鹅住在哪里？', null],
 ]
 for (const [question, kind, source] of rows) {
@@ -70,4 +84,30 @@ test('behind what was said, a summary is of that, unless a document is named', (
   assert.equal(overviewAskedFor('Summarise the lease', documents, true)?.kind, 'summary')
   assert.equal(overviewAskedFor('What documents do I have?', documents, true)?.kind, 'list')
   assert.equal(overviewAskedFor('What do I have?', [], false), null)
+})
+
+test('names are listed with their dates, texts without a name in one line', () => {
+  const unnamed = Array.from({ length: 30 }, () => ({
+    source: null,
+    metadata_json: {},
+    created_at: '2026-02-01T10:00:00.000Z',
+  }))
+  const overview = { kind: 'list' as const, documents: [...unnamed, ...documents] as DocumentRow[] }
+  assert.deepEqual(introductionOf(overview).names, [
+    'lease.pdf, added 2026-01-01',
+    'espresso-machine manual.md, added 2026-01-02',
+    '护照.pdf, added 2026-01-03',
+    '30 texts without a name',
+  ])
+})
+
+test('of many names the newest and the oldest are listed', () => {
+  const many = Array.from({ length: 300 }, (_, i) => ({
+    source: `${i}.md`,
+    metadata_json: {},
+    created_at: '2026-02-01',
+  }))
+  const { names } = introductionOf({ kind: 'list', documents: many as unknown as DocumentRow[] })
+  assert.equal(names.length, 101)
+  assert.deepEqual([names[0], names.at(-1)], ['0.md, added 2026-02-01', '299.md, added 2026-02-01'])
 })

@@ -8,8 +8,16 @@ import type { RagDeps } from '../deps.ts'
 import type { DocumentRow } from '../documents/document-store.ts'
 import { type FoundChunk, readPlaces } from '../search/search.ts'
 import { eachTerm, folded, isStopWord, isWord, rootOf } from '../search/words/terms.ts'
-import { collectionWords, havingWords, phrases, politeWords, summaryWords, thingWords } from './overview-words.ts'
-import { type Introduction, nameOf } from './prompt.ts'
+import {
+  collectionWords,
+  havingWords,
+  phrases,
+  politeWords,
+  summaryWords,
+  thingWords,
+  timeWords,
+} from './overview-words.ts'
+import { dateOf, type Introduction, nameOf } from './prompt.ts'
 
 export type Overview = {
   kind: 'list' | 'summary'
@@ -21,6 +29,8 @@ const DOCUMENTS_MAX = 24
 /** Of all documents together. */
 const CHUNKS_MAX = 24
 const NAMES_MAX = 100
+/** Of these. */
+const OLDEST_NAMED = 5
 const NAMES_READ_MAX = 10_000
 
 /**
@@ -52,9 +62,23 @@ function newestFirst(documents: DocumentRow[]): DocumentRow[] {
 export function introductionOf({ kind, documents }: Overview): Introduction {
   const count = documents.length === 1 ? 'one document' : `${documents.length} documents`
   const are = kind === 'list' ? 'their beginnings' : 'parts spread over them'
-  const names = documents.slice(0, NAMES_MAX).map((document) => nameOf(metadataOf(document)) ?? 'a text without a name')
   const says = `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out.`
-  return { says, names }
+  return { says, names: namesOf(documents) }
+}
+
+/** With their dates; texts without a name, which may be many, in one line. */
+function namesOf(documents: DocumentRow[]): string[] {
+  const named = documents.flatMap((document) => {
+    const name = nameOf(metadataOf(document))
+    return name === null ? [] : `${name}, added ${dateOf(document.created_at)}`
+  })
+  const names =
+    named.length <= NAMES_MAX
+      ? named
+      : [...named.slice(0, NAMES_MAX - OLDEST_NAMED), '…', ...named.slice(-OLDEST_NAMED)]
+  const unnamed = documents.length - named.length
+  if (unnamed > 0) names.push(unnamed === 1 ? 'a text without a name' : `${unnamed} texts without a name`)
+  return names
 }
 
 /** A list takes each document's first chunk; a summary as many of each as fall to it, evenly. */
@@ -82,9 +106,10 @@ const lists = {
   having: rootsOf(havingWords),
   summary: rootsOf(summaryWords),
   polite: rootsOf(politeWords),
+  time: rootsOf(timeWords),
   thing: rootsOf(thingWords),
 }
-type Kind = 'collection' | 'having' | 'summary' | 'polite' | 'thing'
+type Kind = keyof typeof lists
 const phraseList = Object.entries(phrases)
   .flatMap(([kind, all]) => all.map((phrase) => ({ kind: kind as Kind, phrase })))
   .sort((a, b) => b.phrase.length - a.phrase.length)
@@ -109,7 +134,7 @@ function kindOf(question: string, name: ReadonlySet<string>): Overview['kind'] |
   if (isOther || words === 0 || words > WORDS_MAX) return null
   rest = question
     .normalize('NFKC')
-    .replace(/[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}ー]/gu, '')
+    .replace(/[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]/gu, '')
   for (const { kind, phrase } of phraseList) {
     if (!rest.includes(phrase)) continue
     found.add(kind)

@@ -6,7 +6,7 @@ import { guessTextTokens } from '#ai/estimate.ts'
 import type { RagDeps } from '../deps.ts'
 import { type Chunk, readChunks } from '../documents/chunk-store.ts'
 import { readDocuments } from '../documents/document-store.ts'
-import { joinChunks } from '../documents/document-text.ts'
+import { joinChunks, type Piece, pieceOf } from '../documents/document-text.ts'
 import { parseDocumentId } from '../documents/ids.ts'
 import type { FoundChunk } from '../search/search.ts'
 
@@ -15,6 +15,10 @@ export type Passage = FoundChunk & {
   chunk_ids: string[]
   /** The head of the table that it goes on with: of the file alone, whatever its metadata says. */
   head: string | null
+  /** Where its content stands in the document; empty where the document was replaced meanwhile. */
+  pieces: Piece[]
+  /** When its document was stored; null where the document was deleted meanwhile. */
+  addedAt: string | null
 }
 
 export type Room = {
@@ -29,7 +33,7 @@ const TOKENS_A_PASSAGE = 40
 const TOKENS_A_LINE = 1
 
 /** Of a document: the chunks that are to be read, in order. */
-type Reading = { id: string; chunks: Map<number, Chunk> }
+type Reading = { id: string; addedAt: string; chunks: Map<number, Chunk> }
 
 /** In the order of `found`, nearest first. */
 export async function passagesOf(
@@ -84,12 +88,12 @@ async function neighbourhoods(db: RagDeps['db'], userId: string, found: FoundChu
   const places = Map.groupBy(found.map(placeOf), ({ id }) => id)
   const rows = found.length === 0 ? [] : await readDocuments(db, userId, [...places.keys()])
   const readings = await Promise.all(
-    rows.map(async ({ id, version }) => {
+    rows.map(async ({ id, version, created_at: addedAt }) => {
       const chunks = new Map<number, Chunk>()
       for (const [from, to] of spansOf((places.get(id) ?? []).map(({ index }) => index))) {
         for (const chunk of await readChunks(db, userId, version, from, to)) chunks.set(chunk.index, chunk)
       }
-      return { id, chunks }
+      return { id, addedAt, chunks }
     }),
   )
   return new Map(readings.map((reading) => [reading.id, reading]))
@@ -128,10 +132,14 @@ function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<
   for (const chunk of found) {
     const { id, index } = placeOf(chunk)
     if (told.has(chunk.id)) continue
-    const all = readings.get(id)?.chunks
+    const { chunks: all, addedAt = null } = readings.get(id) ?? {}
     const isSame = all?.get(index)?.content === chunk.content
     if (all === undefined || !isSame) {
-      passages.push({ ...chunk, chunk_ids: [chunk.id], head: null })
+      const read = all?.get(index)
+      // Of a chunk that does not fit whole, its beginning.
+      const isBeginning = read?.content.startsWith(chunk.content) ?? false
+      const pieces = read && isBeginning ? [pieceOf({ ...read, content: chunk.content }, 0, read.start)] : []
+      passages.push({ ...chunk, chunk_ids: [chunk.id], head: null, pieces, addedAt })
       told.add(chunk.id)
       continue
     }
@@ -147,7 +155,8 @@ function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<
     if (metadata.page_end === metadata.page) delete metadata.page_end
     const { heading: found } = all.get(index) as Chunk
     if (metadata.heading === found && chunks.some(({ heading }) => heading !== found)) delete metadata.heading
-    passages.push({ ...chunk, metadata, content: joinChunks(chunks, from, to), chunk_ids, head })
+    const { text: content, pieces } = joinChunks(chunks, from, to)
+    passages.push({ ...chunk, metadata, content, chunk_ids, head, pieces, addedAt })
   }
   return passages
 }

@@ -91,7 +91,8 @@ test('a document that poses as the end of the sources, a turn or the operator st
     // The question stands for itself, last; before it the sources, alone.
     const [quoted = '', asked] = turns.flatMap((turn) => turn.texts).slice(-2)
     assert.equal(asked, QUESTION)
-    const lines = quoted.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)
+    const [today = '', , ...lines] = quoted.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)
+    assert.match(today, /^Today is \d{4}-\d\d-\d\d\.$/)
     const fence = /^<(sources-[\w-]{20})>$/.exec(lines[0] ?? '')?.[1] ?? assert.fail(`${dialect}: ${lines[0]}`)
     assert.equal(lines.at(-1), `</${fence}>`)
     assert.equal(quoted.split(fence).length, 3, 'nothing inside knows the fence')

@@ -38,6 +38,7 @@ export function promptOf(
   secrets: Pick<Secrets, 'hash'>,
   { question, history, overview }: Asked,
   sources: Passage[],
+  now: string,
 ): Message[] {
   const quoted = sources
     .map((source, i) => `[${i + 1}]${originOf(source)}\n${quotation(textOf(source), sources.length)}`)
@@ -49,7 +50,7 @@ export function promptOf(
   return [
     { role: 'system', content: INSTRUCTION },
     ...history,
-    { role: 'user', content: `${about}<${fence}>\n${inside}\n</${fence}>` },
+    { role: 'user', content: `Today is ${dateOf(now)}.\n\n${about}<${fence}>\n${inside}\n</${fence}>` },
     { role: 'user', content: question },
   ]
 }
@@ -87,11 +88,21 @@ export function nameOf({ source, title }: Passage['metadata']): string | null {
   return lineOf([source, title].find((one) => typeof one === 'string' && one.trim() !== ''))
 }
 
-/** `(lease.pdf, pages 3–4, Terms › Notice)`, as far as it is known. */
-function originOf({ metadata }: Passage): string {
+/** Of an instant: `2026-11-23`, in UTC. */
+export function dateOf(instant: string): string {
+  return instant.slice(0, 10)
+}
+
+/** `(lease.pdf, pages 3–4, Terms › Notice, added 2026-11-23)`, as far as it is known. */
+function originOf({ metadata, addedAt }: Passage): string {
   const { page, page_end, heading } = metadata
   const pages = Number.isInteger(page_end) ? `pages ${page}–${page_end}` : `page ${page}`
-  const parts = [nameOf(metadata), Number.isInteger(page) ? pages : null, lineOf(heading)]
+  const parts = [
+    nameOf(metadata),
+    Number.isInteger(page) ? pages : null,
+    lineOf(heading),
+    addedAt && `added ${dateOf(addedAt)}`,
+  ]
   const told = parts.filter((part) => part !== null)
   return told.length === 0 ? '' : ` (${withoutControls(told.join(', '))})`
 }

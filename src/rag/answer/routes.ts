@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { ANSWER_HEADERS } from '#ai/attempt-log.ts'
 import { CALL_TAGS, originOf } from '#ai/call-origin.ts'
 import { MODEL_NAME } from '#ai/routing.ts'
 import { ErrorEvent, errorEvent, sendEventStream, TokenEvent } from '#ai/stream-encoder.ts'
@@ -9,10 +10,19 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
+import { documentOf } from '../documents/ids.ts'
 import type { RagCall } from '../metering.ts'
 import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
-import { type AnswerDeps, type AnswerStream, answer, answerStream, type Evidence, type Question } from './answer.ts'
+import {
+  type AnswerDeps,
+  type AnswerStream,
+  answer,
+  answerStream,
+  type Evidence,
+  MIN_SCORE,
+  type Question,
+} from './answer.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 
 const ChatTurn = Type.Object({ role: OneOf('user', 'assistant'), content: Type.String() }, { title: 'ChatTurn' })
@@ -20,7 +30,15 @@ const ChatTurn = Type.Object({ role: OneOf('user', 'assistant'), content: Type.S
 const QueryBody = Type.Object({
   question: Type.String({ minLength: 1, maxLength: QUERY_CHARACTERS_MAX }),
   top_k: TopK,
-  min_score: Type.Number({ default: 0.5, minimum: 0, maximum: 1 }),
+  min_score: Nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: MIN_SCORE,
+      description:
+        'Excludes chunks with a lower score. Without any chunk left, no model is asked. Null: 0.3 for a vendor’s model, which declines when its sources do not answer; 0.5 in the sandbox and for an embedder without a known `similarity`.',
+    }),
+  ),
   stream: Type.Boolean({ default: false }),
   include_sources: Type.Boolean({
     default: false,
@@ -43,11 +61,28 @@ const QueryBody = Type.Object({
 const Source = Type.Object(
   {
     ...Chunk.properties,
+    document_id: Type.String(),
     chunk_ids: Type.Array(Type.String(), {
       description: 'All chunks that the content is told from: the one that was found, and its neighbours.',
     }),
   },
   { title: 'Source', description: 'What `[n]` in the answer cites: the n-th of them.' },
+)
+
+const Quote = Type.Object(
+  {
+    text: Type.String({ description: 'As the source has it.' }),
+    start: Type.Integer({
+      description: 'In the document’s text, in UTF-16 units, as the `spans` of `GET /api/rag/documents/{id}` have it.',
+    }),
+    end: Type.Integer(),
+    page: Nullable(Type.Integer({ description: 'Of `start`, from 1; null where the file has no pages.' })),
+  },
+  {
+    title: 'Quote',
+    description:
+      'The sentences of the cited source that match the statement best, whole; null where the source does not support it or no sentence matches.',
+  },
 )
 
 const Cited = Type.Object(
@@ -59,6 +94,7 @@ const Cited = Type.Object(
       description:
         'Whether the source has the words, numbers and names of the statement. Where not, the answer goes without the mark.',
     }),
+    quote: Nullable(Quote),
   },
   { title: 'Citation' },
 )
@@ -129,7 +165,11 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
           }),
         },
       },
-      config: { ...RAG_READ_POLICY, events: EVENTS },
+      config: {
+        ...RAG_READ_POLICY,
+        events: EVENTS,
+        described: { replies: { 200: { description: 'Done.', headers: ANSWER_HEADERS } } },
+      },
     },
     async (request, reply) => {
       const { body } = request
@@ -194,7 +234,10 @@ async function writeChecked(events: EventStream, { each, check }: AnswerStream):
 }
 
 function evidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Evidence) {
-  const shown = sources.map(({ head: _, ...source }) => source)
+  const shown = sources.map(({ head: _, pieces: __, addedAt: ___, ...source }) => ({
+    ...source,
+    document_id: documentOf(source.id),
+  }))
   return { sources: shown, nearest, searched_as: searchedAs, overview: isOverview, warnings }
 }
 

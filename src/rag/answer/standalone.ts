@@ -6,6 +6,7 @@ import { complete } from '#ai/gateway.ts'
 import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
+import { readMessage } from '../search/words/message.ts'
 import type { Turn } from './prompt.ts'
 
 const INSTRUCTION = `You are given a conversation and a last question. Rewrite the last question so that it can be understood without the conversation.
@@ -76,7 +77,7 @@ export function queriesBehind(question: string, history: Turn[]): string[] {
   const turns = history
     .filter(({ role, content }) => role === 'user' && content.trim() !== '')
     .slice(-TURNS)
-    .map(({ content }) => content.slice(0, TURN_CHARACTERS))
-  const behind = turns.map((_, i) => [...turns.slice(-1 - i), question].join('\n'))
+    .map(({ content }) => readMessage(content.slice(0, TURN_CHARACTERS)).subject)
+  const behind = turns.map((_, i) => [...turns.slice(-1 - i), readMessage(question).subject].join('\n'))
   return [question, ...behind]
 }

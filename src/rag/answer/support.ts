@@ -5,10 +5,13 @@
 import { byLanguage } from '#embeddings/stop-words.ts'
 import { eachTerm, folded, isStopWord, isWord, rootOf } from '../search/words/terms.ts'
 
-export type ReadText = {
+export type ReadWords = {
   /** Terms, roots, and how the words begin. */
   terms: Set<string>
   numbers: Set<string>
+}
+
+export type ReadText = ReadWords & {
   /** Null: too few words to tell. */
   language: string | null
 }
@@ -32,6 +35,10 @@ const NO_NAMES = new Set(
 )
 
 export function readText(text: string): ReadText {
+  return { ...readWords(text), language: languageOf(text) }
+}
+
+export function readWords(text: string): ReadWords {
   const terms = new Set<string>()
   eachTerm(text, (term) => {
     terms.add(term)
@@ -40,24 +47,23 @@ export function readText(text: string): ReadText {
     terms.add(`=${rootOf(word)}`)
     for (let end = BEGINNING.lettersMin; end <= word.length; end++) terms.add(`${word.slice(0, end)}*`)
   })
-  return { terms, numbers: numbersIn(text, true), language: languageOf(text) }
+  return { terms, numbers: numbersIn(text, true) }
 }
 
 /**
  * Which of the cited passages bear the statement out, alone or together. `known`: words that the asker or the document's name brought, which a
  * passage need not repeat as a name.
  */
-export function supporting(statement: string, cited: readonly ReadText[], known: ReadText): boolean[] {
-  const claim = readClaim(statement)
+export function supporting(claim: Claim, cited: readonly ReadText[], known: ReadText): boolean[] {
   const alone = cited.map((passage) => verdictOn(claim, [passage], known))
   const together = cited.length > 1 && verdictOn(claim, cited, known).holds
   const partMin = alone.some(({ holds }) => holds) ? SHARE_MIN : PART_MIN
   return alone.map(({ holds, share }) => holds || (together && share >= partMin))
 }
 
-type Claim = { words: { term: string; isName: boolean }[]; numbers: Set<string>; text: string }
+export type Claim = { words: { term: string; isName: boolean }[]; numbers: Set<string>; text: string }
 
-function readClaim(statement: string): Claim {
+export function readClaim(statement: string): Claim {
   // The number of a list's item is the answer's own.
   const text = statement.replace(/^\s*(?:[-*+•>]\s*|\d{1,3}[.)]\s+)+/u, '')
   const names = namesIn(text)
@@ -93,7 +99,7 @@ function verdictOn(
   return { holds: areNumbersThere && !isNameMissing && share >= shareMin, share }
 }
 
-function says({ terms }: ReadText, term: string): boolean {
+export function says({ terms }: ReadWords, term: string): boolean {
   if (terms.has(term)) return true
   if (!isWord(term)) return false
   const word = folded(term)

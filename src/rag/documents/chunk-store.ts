@@ -1,8 +1,8 @@
 /** SQL of chunks. They are found only through the version that a document names as its own. */
-import '../tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
 import { type Db, type Dialect, dialectOf } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
+import type { PageStart } from '../tables.ts'
 
 /** Where a chunk was cut out of its document. */
 export type ChunkPlace = {
@@ -13,6 +13,8 @@ export type ChunkPlace = {
   /** The pages that it starts and ends on, from 1. */
   page: number | null
   pageEnd: number | null
+  /** The pages that begin inside it. */
+  pageStarts: PageStart[]
   /** The headings that it stands under: `Terms › Notice`. */
   heading: string | null
   /** The head of the table that it goes on with, as Markdown. */
@@ -30,7 +32,7 @@ export async function insertChunks(tx: Db, userId: string, version: string, rows
       .values(
         rows
           .slice(from, from + ROWS_A_STATEMENT)
-          .map(({ index, content, start, gap, page, pageEnd, heading, tableHeader }) => ({
+          .map(({ index, content, start, gap, page, pageEnd, pageStarts, heading, tableHeader }) => ({
             user_id: userId,
             version,
             chunk_index: index,
@@ -39,6 +41,7 @@ export async function insertChunks(tx: Db, userId: string, version: string, rows
             gap,
             page,
             page_end: pageEnd,
+            page_starts_json: pageStarts,
             heading,
             table_header: tableHeader,
           })),
@@ -57,8 +60,8 @@ export function readChunk(db: Db, userId: string, version: string, index: number
     .executeTakeFirst()
 }
 
-export function readChunks(db: Db, userId: string, version: string, from: number, to: number): Promise<Chunk[]> {
-  return db
+export async function readChunks(db: Db, userId: string, version: string, from: number, to: number): Promise<Chunk[]> {
+  const rows = await db
     .selectFrom('rag_chunks')
     .select([
       'chunk_index as index',
@@ -67,6 +70,7 @@ export function readChunks(db: Db, userId: string, version: string, from: number
       'gap',
       'page',
       'page_end as pageEnd',
+      'page_starts_json',
       'heading',
       'table_header as tableHeader',
     ])
@@ -76,6 +80,7 @@ export function readChunks(db: Db, userId: string, version: string, from: number
     .where('chunk_index', '<', to)
     .orderBy('chunk_index')
     .execute()
+  return rows.map(({ page_starts_json: pageStarts, ...chunk }) => ({ ...chunk, pageStarts }))
 }
 
 /** Where the chunks from `from` on stand, `limit` at most. */

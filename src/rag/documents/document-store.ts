@@ -139,14 +139,35 @@ export async function moveExternalIds(tx: Db, userId: string, from: string, to: 
     .execute()
 }
 
-export async function listIdsOfSource(tx: Db, userId: string, source: string): Promise<string[]> {
+export async function listIdsOfSource(tx: Db, userId: string, source: string, limit?: number): Promise<string[]> {
   const rows = await tx
     .selectFrom('rag_documents')
     .select('id')
     .where('user_id', '=', userId)
     .where('source', '=', source)
+    .$if(limit !== undefined, (query) => query.limit(limit as number))
     .execute()
   return rows.map(({ id }) => id)
+}
+
+/** Which documents these external ids stand for. */
+export async function findExternalIds(db: Db, userId: string, externalIds: string[]): Promise<Map<string, string>> {
+  const named = new Map<string, string>()
+  for (let from = 0; from < externalIds.length; from += DOCUMENTS_A_STATEMENT) {
+    const rows = await db
+      .selectFrom('rag_external_ids')
+      .select(['external_id', 'document_id'])
+      .where('user_id', '=', userId)
+      .where('external_id', 'in', externalIds.slice(from, from + DOCUMENTS_A_STATEMENT))
+      .execute()
+    for (const { external_id, document_id } of rows) named.set(external_id, document_id)
+  }
+  return named
+}
+
+/** Takes an external id from its document, which stays. */
+export async function deleteExternalId(tx: Db, userId: string, externalId: string): Promise<void> {
+  await tx.deleteFrom('rag_external_ids').where('user_id', '=', userId).where('external_id', '=', externalId).execute()
 }
 
 export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]> {
@@ -161,21 +182,38 @@ export function readDocuments(db: Db, userId: string, ids: string[]): Promise<Do
   return db.selectFrom('rag_documents').selectAll().where('user_id', '=', userId).where('id', 'in', ids).execute()
 }
 
-/** After a document: a page that newer ones do not shift. */
-export type DocumentPage = { limit: number; offset?: number; after?: Pick<DocumentRow, 'created_at' | 'id'> | null }
+/** Documents with both, where both are given. */
+export type DocumentNames = { externalId?: string | undefined; source?: string | undefined }
 
-export async function listDocumentRows(db: Db, userId: string, { limit, offset = 0, after = null }: DocumentPage) {
-  const mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
-  let page = mine
+export type DocumentPage = DocumentNames & {
+  limit: number
+  offset?: number
+  /** A document: the page that begins behind it does not shift as newer ones come. */
+  after?: Pick<DocumentRow, 'created_at' | 'id'> | null
+}
+
+export async function listDocumentRows(db: Db, userId: string, page: DocumentPage) {
+  const { limit, offset = 0, after = null, externalId, source } = page
+  let mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
+  if (source !== undefined) mine = mine.where('source', '=', source)
+  if (externalId !== undefined) {
+    mine = mine.where('id', 'in', ({ selectFrom }) =>
+      selectFrom('rag_external_ids')
+        .select('document_id')
+        .where('user_id', '=', userId)
+        .where('external_id', '=', externalId),
+    )
+  }
+  let listed = mine
   if (after !== null) {
-    page = page.where((e) =>
+    listed = listed.where((e) =>
       e.or([
         e('created_at', '<', after.created_at),
         e.and([e('created_at', '=', after.created_at), e('id', '>', after.id)]),
       ]),
     )
   }
-  const rows = await page
+  const rows = await listed
     .select(VIEWED)
     .orderBy('created_at', 'desc')
     .orderBy('id')

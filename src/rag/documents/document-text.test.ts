@@ -29,7 +29,7 @@ test('a text that was cut into chunks is told again as it was, whatever they rep
   fc.assert(
     fc.property(texts, settings, (text, { size, overlap }) => {
       const chunks = chunksOf(text, size, overlap)
-      assert.equal(joinChunks(chunks, 0, chunks.length), chunks.length === 0 ? '' : text.trimEnd())
+      assert.equal(joinChunks(chunks, 0, chunks.length).text, chunks.length === 0 ? '' : text.trimEnd())
     }),
   )
 })
@@ -39,7 +39,7 @@ test('a line that comes a hundred times is there a hundred times', () => {
   for (const overlap of [0, 50, 99]) {
     const chunks = chunksOf(text, 100, overlap)
     assert.ok(chunks.length > 5)
-    assert.equal(joinChunks(chunks, 0, chunks.length), text)
+    assert.equal(joinChunks(chunks, 0, chunks.length).text, text)
   }
 })
 
@@ -47,13 +47,13 @@ test('a text from the middle on starts with its chunk, and what was deleted is t
   const chunks = chunksOf('One sentence that is long enough. '.repeat(40), 100, 20)
   const [, second, third, fourth] = chunks
   assert.ok(second && third && fourth)
-  assert.ok(joinChunks(chunks.slice(1), 1, chunks.length).startsWith(second.content))
-  assert.equal(joinChunks([second, fourth], 1, 4), `${second.content}\n\n[…]\n\n${fourth.content}`)
-  assert.equal(joinChunks([second], 0, 4), `[…]\n\n${second.content}\n\n[…]`)
-  assert.equal(joinChunks([], 0, 4), '[…]')
+  assert.ok(joinChunks(chunks.slice(1), 1, chunks.length).text.startsWith(second.content))
+  assert.equal(joinChunks([second, fourth], 1, 4).text, `${second.content}\n\n[…]\n\n${fourth.content}`)
+  assert.equal(joinChunks([second], 0, 4).text, `[…]\n\n${second.content}\n\n[…]`)
+  assert.equal(joinChunks([], 0, 4).text, '[…]')
 })
 
 test('a desert of white space is kept as a small one', () => {
   const chunks = chunksOf(`before${' '.repeat(100_000)}after`, 100, 0)
-  assert.equal(joinChunks(chunks, 0, chunks.length), `before${' '.repeat(200)}after`)
+  assert.equal(joinChunks(chunks, 0, chunks.length).text, `before${' '.repeat(200)}after`)
 })

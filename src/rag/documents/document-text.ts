@@ -4,6 +4,7 @@
  */
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
+import type { PageStart } from '../tables.ts'
 import { type Chunk, readChunk, readChunks } from './chunk-store.ts'
 import { type DocumentRow, findDocument } from './document-store.ts'
 import { parseDocumentId } from './ids.ts'
@@ -42,7 +43,7 @@ export async function readDocumentText(
 
     const end = chunks.isLast ? document.total_chunks : (chunks.read.at(-1)?.index ?? from) + 1
     const next = chunks.isLast ? null : `${named.id}_${chunks.next}`
-    return { document, text: joinChunks(chunks.read, from, end), next }
+    return { document, text: joinChunks(chunks.read, from, end).text, next }
   }
   throw ragProblem('document_not_found')
 }
@@ -72,18 +73,40 @@ async function readUpTo(
 /** In place of chunks that were deleted. */
 const DELETED = '[…]'
 
-/** The text of the chunks from index `from` up to `end`, in order, each stretch of it once. */
-export function joinChunks(chunks: readonly Chunk[], from: number, end: number): string {
-  const parts: string[] = []
+/** A stretch of a joined text that is in one chunk. */
+export type Piece = {
+  /** Offset in the joined text. */
+  at: number
+  /** Offsets in the document's text. */
+  start: number
+  end: number
+  /** The pages that it stands on, each with the offset in the document's text where it begins. */
+  pages: PageStart[]
+}
+
+/** Joins the chunks from index `from` up to `end`, which are in order, and repeats nothing that two of them share. */
+export function joinChunks(chunks: readonly Chunk[], from: number, end: number): { text: string; pieces: Piece[] } {
+  const pieces: Piece[] = []
+  let text = ''
   let expected = from
   let covered = 0
-  for (const { index, content, start, gap } of chunks) {
-    if (index > expected) parts.push(parts.length > 0 ? `\n\n${DELETED}\n\n` : `${DELETED}\n\n`, content)
-    else if (start < covered) parts.push(content.slice(covered - start))
-    else parts.push(index === from && from > 0 ? '' : gap, content)
+  for (const chunk of chunks) {
+    const { index, content, gap } = chunk
+    const isAfterDeleted = index > expected
+    if (isAfterDeleted) text += text === '' ? `${DELETED}\n\n` : `\n\n${DELETED}\n\n`
+    else if (chunk.start >= covered && !(index === from && from > 0)) text += gap
+    const start = isAfterDeleted ? chunk.start : Math.max(chunk.start, covered)
+    pieces.push(pieceOf(chunk, text.length, start))
+    text += content.slice(start - chunk.start)
     expected = index + 1
-    covered = Math.max(covered, start + content.length)
+    covered = Math.max(covered, chunk.start + content.length)
   }
-  if (expected < end) parts.push(parts.length > 0 ? `\n\n${DELETED}` : DELETED)
-  return parts.join('')
+  if (expected < end) text += text === '' ? DELETED : `\n\n${DELETED}`
+  return { text, pieces }
+}
+
+/** @param start in the document: where the part of the chunk begins that no chunk before it has */
+export function pieceOf({ start: from, content, page, pageStarts }: Chunk, at: number, start: number): Piece {
+  const pages = page === null ? [] : [{ at: from, page }, ...pageStarts]
+  return { at, start, end: from + content.length, pages }
 }

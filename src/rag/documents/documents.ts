@@ -16,10 +16,14 @@ import {
   type DocumentPage,
   type DocumentRow,
   deleteDocumentRow,
+  deleteExternalId,
   findDocument,
+  findNamedAlone,
   isLive,
   listDocumentRows,
+  listIdsOfSource,
   lockDocuments,
+  readDocuments,
   readStore,
   updateDocument,
   viewDocument,
@@ -75,7 +79,7 @@ export async function describeDocument(
   }
 }
 
-/** Of a document, or of that of a chunk. @throws Problem 404 when the user has none such, or where its file is not kept */
+/** Opens the file of a document, or of a chunk's document. @throws Problem 404 when there is no such document or its file was not kept; 503 when the file is missing */
 export async function openDocumentFile(
   deps: Pick<RagDeps, 'db' | 'secrets' | 'files'>,
   userId: string,
@@ -87,9 +91,8 @@ export async function openDocumentFile(
   if (named.index !== null && !(await readChunk(deps.db, userId, document.version, named.index)))
     throw ragProblem('document_not_found')
   const file = document.original_id === null ? undefined : await findOriginal(deps.db, userId, document.original_id)
-  const bytes = file && (await readOriginal(deps, file))
-  if (!file || !bytes) throw ragProblem('original_not_found')
-  return { file, bytes }
+  if (!file) throw ragProblem('original_not_found')
+  return { file, bytes: await readOriginal(deps, file) }
 }
 
 /** A chunk by its id, or a whole document by its 12 characters. @throws Problem 404 when the user has none such */
@@ -128,6 +131,41 @@ export async function deleteDocument(
     await goOver(deps, tx, userId)
     await letGoIfEmpty(deps, tx, userId)
   })
+}
+
+/** In one transaction; a source may have many. */
+const DOCUMENTS_PER_BATCH = 100
+
+/**
+ * Deletes the documents of a source, or the one of an external id; a document that another external id names as well only loses this one.
+ * @returns how many documents were deleted
+ */
+export async function deleteDocuments(
+  deps: Pick<RagDeps, 'db' | 'jobs' | 'bus' | 'vectors' | 'embedder'>,
+  userId: string,
+  name: { externalId: string } | { source: string },
+): Promise<number> {
+  let deleted = 0
+  for (;;) {
+    const count = await transaction(deps.db, async (tx) => {
+      await lockDocuments(tx, userId)
+      const ids = 'source' in name ? await listIdsOfSource(tx, userId, name.source, DOCUMENTS_PER_BATCH) : []
+      if ('externalId' in name) {
+        const alone = await findNamedAlone(tx, userId, name.externalId)
+        if (alone !== undefined) ids.push(alone)
+        await deleteExternalId(tx, userId, name.externalId)
+      }
+      if (ids.length === 0) return 0
+      const documents = await readDocuments(tx, userId, ids)
+      for (const document of documents) await removeDocument(deps, tx, userId, document)
+      await bumpRevision(tx, userId)
+      await goOver(deps, tx, userId)
+      await letGoIfEmpty(deps, tx, userId)
+      return documents.length
+    })
+    deleted += count
+    if (count < DOCUMENTS_PER_BATCH) return deleted
+  }
 }
 
 /** It may have been what the others waited for. */

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Db } from '#platform/db/db.ts'
 import { listOriginals, type Original } from '../originals/original-store.ts'
 import { type OriginalDeps, readOriginal } from '../originals/originals.ts'
+import { ragProblem } from '../problems.ts'
 import { readTexts } from './chunk-store.ts'
 import { type DocumentView, listDocuments } from './documents.ts'
 
@@ -41,8 +42,13 @@ function originalFiles(
     fitting.map((original) => [
       `documents/files/${original.document_id} ${original.name}`,
       async () => {
-        const content = await readOriginal(deps, original)
-        return content && (await buffer(content))
+        try {
+          return await buffer(await readOriginal(deps, original))
+        } catch (error) {
+          // One missing file does not end the export of everything else.
+          if (ragProblem.is(error, 'original_missing')) return null
+          throw error
+        }
       },
     ]),
   )

@@ -4,3 +4,8 @@ export function parseDocumentId(text: string): { id: string; index: number | nul
   if (id === undefined) return null
   return { id, index: index === undefined ? null : Number(index) }
 }
+
+/** @param id of a document or a chunk */
+export function documentOf(id: string): string {
+  return parseDocumentId(id)?.id ?? id
+}

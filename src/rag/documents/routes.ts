@@ -3,10 +3,12 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
+import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
+import { EXTERNAL_ID_MAX } from '../ingest/metadata.ts'
 import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { readDocumentText } from './document-text.ts'
-import { deleteDocument, describeDocument, listDocuments, openDocumentFile } from './documents.ts'
+import { deleteDocument, deleteDocuments, describeDocument, listDocuments, openDocumentFile } from './documents.ts'
 
 const Document = Type.Object(
   {
@@ -81,6 +83,15 @@ const FILE_HEADERS = {
   'cache-control': 'private, no-store, no-transform',
 }
 
+/** PostgreSQL takes no NUL. */
+const NO_NUL = '^[^\\u0000]*$'
+const NAMES = {
+  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, pattern: NO_NUL })),
+  source: Type.Optional(
+    Type.String({ minLength: 1, pattern: NO_NUL, description: 'The name of a file, or the `source` of a text.' }),
+  ),
+}
+
 const DocumentId = Type.Object({ document_id: Type.String() })
 
 export function documentRoutes(
@@ -106,6 +117,31 @@ export function documentRoutes(
     },
   )
 
+  app.delete(
+    '/api/rag/documents',
+    {
+      schema: {
+        operationId: 'deleteDocuments',
+        tags: ['rag'],
+        summary: 'Delete the document of an external id, or all documents of a source',
+        description:
+          'Takes exactly one of the two. A document that another external id names as well is kept and loses this one.',
+        querystring: Type.Object(NAMES),
+        response: {
+          200: Type.Object({ deleted: Type.Integer({ description: 'How many documents; 0 where there was none.' }) }),
+        },
+      },
+      config: RAG_POLICY,
+    },
+    async (request) => {
+      const { external_id: externalId, source } = request.query
+      if ((externalId === undefined) === (source === undefined))
+        throw invalid(['query'], 'Give exactly one of external_id and source')
+      const name = externalId === undefined ? { source: source as string } : { externalId }
+      return { deleted: await deleteDocuments(deps, callerOf(request).userId, name) }
+    },
+  )
+
   app.get(
     '/api/rag/documents',
     {
@@ -116,14 +152,16 @@ export function documentRoutes(
         querystring: Type.Object({
           limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
           offset: Type.Integer({ default: 0, minimum: 0, maximum: 2_147_483_647 }),
+          ...NAMES,
         }),
         response: { 200: Type.Array(Document) },
       },
       config: RAG_READ_POLICY,
     },
     async (request, reply) => {
-      const { limit, offset } = request.query
-      const { documents, total } = await listDocuments(deps.db, callerOf(request).userId, { limit, offset })
+      const { limit, offset, external_id: externalId, source } = request.query
+      const page = { limit, offset, externalId, source }
+      const { documents, total } = await listDocuments(deps.db, callerOf(request).userId, page)
       reply.header('x-total-count', String(total))
       return documents
     },

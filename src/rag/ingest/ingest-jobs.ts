@@ -337,6 +337,7 @@ const originOf = ({ requestId }: IngestRequest) => ({
   requestId,
   endUser: '',
   labels: '',
+  timeoutMs: null,
   isAnswered: () => true,
   charge: () => {},
 })

@@ -1,12 +1,12 @@
 /** JSON bodies that are too long to be parsed where everybody waits: a worker keeps the text, the route sees the rest and a handle. */
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Content } from '#platform/content.ts'
 import type { App } from '#platform/http/app.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { invalid, malformedJson, platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
-import type { TextHandle } from './ingest-pipeline.ts'
+import { LONG_BYTES, type TextHandle } from './ingest-pipeline.ts'
 import type { Outline } from './outline.ts'
 import { untilReplied } from './upload.ts'
 
@@ -46,6 +46,23 @@ export function parseLongBodies(scope: App, { pipeline, temporaryFiles }: LongBo
   scope.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => request.longText?.close())
   })
+}
+
+/** Runs `work` with a text of any length: a long one lies on a worker for as long. */
+export async function withText<T>(
+  { pipeline, temporaryFiles }: LongBodyDeps,
+  text: string,
+  work: (text: string | TextHandle) => Promise<T>,
+): Promise<T> {
+  if (Buffer.byteLength(text) <= LONG_BYTES) return work(text)
+  const content = await temporaryFiles.take(Readable.from([Buffer.from(text)]))
+  const handle = pipeline.open(content, 'text')
+  try {
+    return await work(handle)
+  } finally {
+    handle.close()
+    content.remove()
+  }
 }
 
 /** A file's text, on a worker until the reply is over. */

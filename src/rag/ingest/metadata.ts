@@ -45,11 +45,26 @@ function depthOf(value: unknown, depth: number): number {
 
 /** Only the name of a file that a client sent with a path, without what would break a line or a terminal, 255 characters at most. */
 export function fileName(name: string): string {
-  const base = name.split(/[\\/]/).at(-1) ?? ''
-  const clean = base
+  const clean = withoutControls(name.split(/[\\/]/).at(-1) ?? '')
+  const ending = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? ''
+  return clean.length <= 255 ? clean : clean.slice(0, 255 - ending.length) + ending
+}
+
+export const SOURCE_MAX = 512
+
+/** The name or path that a client gives a file as its source. @throws Problem 422 */
+export function checkedSource(source: string): string {
+  const clean = withoutControls(source)
+  if (clean === '') throw invalid(['body', 'source'], 'Should not be empty', 'string_too_short')
+  if (clean.length > SOURCE_MAX)
+    throw invalid(['body', 'source'], `Should have at most ${SOURCE_MAX} characters`, 'string_too_long')
+  return clean
+}
+
+/** Characters that end a line or turn its direction would make a name look like another. */
+function withoutControls(name: string): string {
+  return name
     .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '')
     .toWellFormed()
     .trim()
-  const ending = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? ''
-  return clean.length <= 255 ? clean : clean.slice(0, 255 - ending.length) + ending
 }

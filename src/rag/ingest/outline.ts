@@ -4,6 +4,7 @@
  */
 import type { ChunkPlace } from '../documents/chunk-store.ts'
 import { BELOW } from '../headings.ts'
+import type { PageStart } from '../tables.ts'
 import type { Boundaries } from './boundaries.ts'
 import type { Heading, Outline } from './parsers/unreadable.ts'
 
@@ -23,6 +24,7 @@ export function placesIn(text: string, boundaries: Boundaries, { pages = [], hea
     return {
       page: pageAt(start),
       pageEnd: pageAt(end - 1),
+      pageStarts: pageStartsIn(start, end),
       heading: section < 0 ? null : (paths[section] as string),
       tableHeader: tableHeaderAt(start),
     }
@@ -31,6 +33,12 @@ export function placesIn(text: string, boundaries: Boundaries, { pages = [], hea
   function pageAt(at: number): number | null {
     const i = lastAt(pages.length, (i) => (pages[i] as { at: number }).at, at)
     return pages[Math.max(i, 0)]?.page ?? null
+  }
+
+  function pageStartsIn(start: number, end: number): PageStart[] {
+    const first = lastAt(pages.length, (i) => (pages[i] as PageStart).at, start) + 1
+    const last = lastAt(pages.length, (i) => (pages[i] as PageStart).at, end - 1)
+    return pages.slice(Math.max(first, 1), last + 1)
   }
 
   /** Of the table that `at` is in, below its head. */

@@ -20,7 +20,8 @@ import { type IngestDeps, ingest, requireStorable } from './ingest.ts'
 import { queueIngest } from './ingest-jobs.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
 import { openTextFor, parseLongBodies } from './long-bodies.ts'
-import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.ts'
+import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX, SOURCE_MAX } from './metadata.ts'
+import { FORMAT_NAMES } from './parsers/formats.ts'
 import { IngestWarnings } from './schemas.ts'
 import type { TextMeasure } from './text-worker.ts'
 import { readUpload } from './upload.ts'
@@ -46,6 +47,13 @@ const FileForm = Type.Object({
   chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX })),
   external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
   replace: Type.Optional(Replace),
+  source: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: SOURCE_MAX,
+      description: 'What the document is cited as, such as its path. Default: the file’s name.',
+    }),
+  ),
 })
 
 /** Also as a query parameter, where a form is inconvenient. */
@@ -143,8 +151,8 @@ export async function ingestRoutes(
         schema: {
           operationId: 'ingestFile',
           tags: ['rag'],
-          summary: 'Store a file: PDF, Word, Excel, PowerPoint, EPUB, HTML, CSV, Markdown, text or source code',
-          description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
+          summary: 'Store a file',
+          description: `Accepts ${FORMAT_NAMES}. Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
           consumes: ['multipart/form-data'],
           headers: Preference,
           querystring: ReplaceQuery,
@@ -161,10 +169,10 @@ export async function ingestRoutes(
         const caller = callerOf(request)
         const signal = clientGone(reply)
         const upload = await readUpload(deps, request, reply, maxFileBytes)
-        const { name, content, sha256, chunkSize, chunkOverlap, externalId } = upload
+        const { name, source, content, sha256, chunkSize, chunkOverlap, externalId } = upload
         const document = {
-          metadata: { source: name },
-          source: name,
+          metadata: { source },
+          source,
           externalId,
           replacesSource: upload.replacesSource || request.query.replace === 'source',
           chunkSize,

@@ -7,10 +7,12 @@ import { invalid, platformProblem } from '#platform/problems.ts'
 import type { TemporaryFiles } from '#platform/temporary-files.ts'
 import { ragProblem } from '../problems.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
-import { checkedExternalId, fileName } from './metadata.ts'
+import { checkedExternalId, checkedSource, fileName } from './metadata.ts'
 
 export type Upload = {
   name: string
+  /** What it is cited as: its name, unless the client gives another, such as its path. */
+  source: string
   content: Content
   sha256: string
   chunkSize: number
@@ -58,8 +60,10 @@ export async function readUpload(
   const replace = fields.get('replace') ?? ''
   if (replace !== '' && replace !== 'source') issues.push(issue('replace', "Should be 'source'", 'enum'))
   if (issues.length > 0 || file === undefined) throw platformProblem('validation_failed', { issues })
+  const source = fields.get('source')
   return {
     ...file,
+    source: source === undefined ? file.name : checkedSource(source),
     chunkSize,
     chunkOverlap: overlapFor(chunkSize, chunkOverlap),
     externalId: checkedExternalId(fields.get('external_id')),

@@ -1,6 +1,6 @@
 /** A document as the protocol's clients see it: with a title for people, an address to cite, and the name of its resource. */
 import type { DocumentView } from '../documents/documents.ts'
-import { parseDocumentId } from '../documents/ids.ts'
+import { documentOf, parseDocumentId } from '../documents/ids.ts'
 import type { Metadata } from '../tables.ts'
 import { INVALID_PARAMS, isObject, RpcError } from './protocol.ts'
 
@@ -18,13 +18,13 @@ export function titleOf(id: string, { title, source }: Metadata): string {
     .trim()
     .slice(0, TITLE_MAX)
     .toWellFormed()
-  return line || `Document ${parseDocumentId(id)?.id ?? id}`
+  return line || `Document ${documentOf(id)}`
 }
 
 /** The metadata's `url` where it is a web address, as of a page that was stored; else the user app's list of documents. */
 export function urlOf(appUrl: string, id: string, { url }: Metadata): string {
   if (typeof url === 'string' && URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol)) return url
-  return `${appUrl}/documents#${parseDocumentId(id)?.id ?? id}`
+  return `${appUrl}/documents#${documentOf(id)}`
 }
 
 /** Where a list goes on: after this document. Opaque to clients. */

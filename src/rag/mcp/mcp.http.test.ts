@@ -1,5 +1,6 @@
 // The protocol over HTTP, in its new form and its old one: what a client finds, what a wrong one is told, and what a stranger does not get.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { Compile } from 'typebox/compile'
 import { after, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
@@ -522,3 +523,26 @@ const names = (named: { name: string }[]) => named.map(({ name }) => name)
 const titles = (documents: { title: string }[]) => documents.map(({ title }) => title)
 const cursorOf = (created_at: string) => Buffer.from(JSON.stringify({ created_at, id: NOBODYS })).toString('base64url')
 const nested = (depth: number): object => (depth === 0 ? {} : { a: nested(depth - 1) })
+
+test('a text of 8 MB is stored and found, a longer one is refused in the tool’s words', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const mcp = modern(app, (await ada.post('/api/api-keys', { name: 'mcp' })).body.key)
+  const line = (n: number) => `Line ${n} of a "long" report says nothing new.\n`
+  let content = 'The ferry leaves at nine.\n'
+  for (let n = 0; content.length < 8 * 1024 * 1024 - 100; n++) content += line(n)
+
+  const stored = await mcp.tool('ingest', { content })
+  assert.equal(stored.isError ?? false, false, JSON.stringify(stored).slice(0, 300))
+  assert.ok(stored.structuredContent.passages > 1_000)
+  const { id } = stored.structuredContent
+  assert.equal(id, createHash('md5').update(content).digest('hex').slice(0, 12))
+  const found = await mcp.tool('search', { query: 'When does the ferry leave?', top_k: 1 })
+  assert.match(found.content[0].text, /leaves at nine/)
+
+  const refused = await mcp.tool('ingest', { content: 'x'.repeat(8 * 1024 * 1024 + 1) })
+  assert.equal(refused.isError, true)
+  assert.match(refused.content[0].text, /larger than 8 MB/)
+  const beyond = await mcp.post('tools/call', { name: 'ingest', arguments: { content: 'x'.repeat(26 * 1024 * 1024) } })
+  assert.equal(beyond.status, 413)
+})

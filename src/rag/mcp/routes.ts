@@ -9,6 +9,7 @@ import { originOf } from '#ai/call-origin.ts'
 import { sendEventStream, withinMs } from '#ai/stream-encoder.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { messageOf } from '#platform/http/replies.ts'
@@ -21,6 +22,7 @@ import { ragProblem } from '../problems.ts'
 import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { METHOD_NAMES, respond } from './methods.ts'
 import { failure, INTERNAL_ERROR, idOf, noJson, RpcError, readMessage } from './protocol.ts'
+import { TEXT_BYTES_MAX } from './tools.ts'
 
 /** In the description alone: the protocol has words of its own for what is wrong with a message. */
 const Id = { type: ['string', 'integer', 'null'] }
@@ -126,6 +128,8 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           description: 'A program of its own speaks it: give it this address and an API key as the bearer.',
         },
         config: { ...RAG_READ_POLICY, described: MESSAGES },
+        // The limit is on the text, which `ingest` checks; its JSON is larger.
+        bodyLimit: textBodyBytesMax(Math.min(TEXT_BYTES_MAX, deps.maxTextBytes)),
       },
       async (request, reply) => {
         requireOwnPage(request)

@@ -5,6 +5,7 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
 import { type Caller, hasScope, requireScope } from '#platform/http/access-control.ts'
+import { MEGABYTE } from '#platform/http/app.ts'
 import { messageOf } from '#platform/http/replies.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import { ValidationFailure, validatorCompiler } from '#platform/http/validation.ts'
@@ -13,11 +14,13 @@ import { answer } from '../answer/answer.ts'
 import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
 import { deleteDocument, listDocuments } from '../documents/documents.ts'
-import { parseDocumentId } from '../documents/ids.ts'
+import { documentOf, parseDocumentId } from '../documents/ids.ts'
 import { CHUNK_SIZE, overlapFor } from '../ingest/chunk-settings.ts'
 import { ingest } from '../ingest/ingest.ts'
+import { withText } from '../ingest/long-bodies.ts'
 import { checkedMetadata } from '../ingest/metadata.ts'
 import type { RagCall } from '../metering.ts'
+import { ragProblem } from '../problems.ts'
 import { QUERY_CHARACTERS_MAX, RAG_POLICY } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
 import { type FoundChunk, search } from '../search/search.ts'
@@ -68,11 +71,11 @@ const Filter = Type.Unsafe<Metadata>({
 })
 const DocumentId = (description: string) => Type.String({ minLength: 1, maxLength: 100, description })
 
-/** Below, a passage does not answer; as `/api/rag/query` has it. */
-const MIN_SCORE = 0.5
 /** A client's window holds some 25,000 tokens of one result. */
 const FETCH_CHARACTERS_MAX = 50_000
 const PAGE_MAX = 200
+/** A message is held in memory whole; longer texts are uploaded. */
+export const TEXT_BYTES_MAX = 8 * MEGABYTE
 
 const Warnings = Type.Optional(
   Type.Array(Type.String(), {
@@ -122,7 +125,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     destroys: false,
     async call(deps, call, { question, top_k = TOP_K, filter, model = null }) {
       const conditions = parseFilter(filter)
-      const asked = { question, topK: top_k, minScore: MIN_SCORE, history: [], conditions, model }
+      const asked = { question, topK: top_k, minScore: null, history: [], conditions, model }
       const answered = await answer(deps, call, asked)
       const sources = answered.sources.map((chunk) => passageOf(deps, chunk))
       return { answer: answered.answer, sources, model: answered.model, ...told(answered.warnings) }
@@ -187,7 +190,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   ingest: tool({
     title: 'Store a text',
     description:
-      'Store a text among the user’s documents, to be found from then on. The same text again replaces itself.',
+      'Store a text among the user’s documents, to be found from then on. The same text again replaces itself. At most 8 MB.',
     input: Type.Object({
       content: Type.String({ minLength: 1 }),
       metadata: Type.Optional(
@@ -204,15 +207,19 @@ const TOOLS: Record<string, Tool<never, never>> = {
     destroys: false,
     async call(deps, call, { content, metadata = {} }) {
       const checked = checkedMetadata(metadata)
-      const { document_ids, chunks_created } = await ingest(deps, call, {
-        text: content,
+      if (Buffer.byteLength(content) > TEXT_BYTES_MAX)
+        throw ragProblem('text_too_large', { max: TEXT_BYTES_MAX / MEGABYTE })
+      const document = {
         metadata: checked,
         source: typeof checked.source === 'string' ? checked.source : null,
         externalId: null,
         replacesSource: false,
         chunkSize: CHUNK_SIZE,
         chunkOverlap: overlapFor(CHUNK_SIZE, undefined),
-      })
+      }
+      const { document_ids, chunks_created } = await withText(deps, content, (text) =>
+        ingest(deps, call, { ...document, text }),
+      )
       const { id } = parseDocumentId(document_ids[0] ?? '') ?? { id: '' }
       return { ...referenceOf(deps, id, checked), passages: chunks_created }
     },
@@ -286,7 +293,7 @@ function passageOf(deps: Pick<RagDeps, 'urls'>, { id, content, score, metadata }
 }
 
 function referenceOf({ urls }: Pick<RagDeps, 'urls'>, id: string, metadata: Metadata) {
-  const document_id = parseDocumentId(id)?.id ?? id
+  const document_id = documentOf(id)
   return { id, title: titleOf(id, metadata), url: urlOf(urls.frontend, id, metadata), document_id }
 }
 

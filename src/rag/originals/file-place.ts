@@ -1,24 +1,26 @@
-/** Where originals lie, each under its id: a folder of this machine, or a bucket. */
+/** Where originals lie, each under its id: a folder, which all nodes share, or a bucket. */
 import { createReadStream, createWriteStream, openSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { Db } from '#platform/db/db.ts'
 import { makeFolder } from '#platform/folder.ts'
 import { getObject, openBucket, putObject, removeObject, type S3Settings } from '#platform/s3/bucket.ts'
+import { claimFolder, requireMark } from './folder-mark.ts'
 
 export type FilePlace = {
   /** Whole or not at all, and on the disk when it returns. */
   write(id: string, content: AsyncIterable<Buffer>): Promise<void>
   /** Null where there is none such. */
   read(id: string): Promise<Readable | null>
-  /** With what a write that was killed has left; also one that is not there. */
+  /** Removes the file and what a killed write has left. Succeeds for a file that is gone; throws where that cannot be known. */
   remove(id: string): Promise<void>
 }
 
-/** @throws Error with a sentence for a bucket without credentials */
-export function openFilePlace(location: string, s3: S3Settings): FilePlace {
-  if (!location.startsWith('s3://')) return folderPlace(location)
+/** @throws Error with a sentence for a bucket without credentials, and for a folder that other nodes do not have. */
+export async function openFilePlace(db: Db, location: string, s3: S3Settings): Promise<FilePlace> {
+  if (!location.startsWith('s3://')) return folderPlace(location, await claimFolder(db, location))
   const { bucket, prefix } = openBucket(location, s3, 'what users upload is never public')
   const keyOf = (id: string) => (prefix === '' ? id : `${prefix}/${id}`)
   return {
@@ -28,10 +30,11 @@ export function openFilePlace(location: string, s3: S3Settings): FilePlace {
   }
 }
 
-function folderPlace(root: string): FilePlace {
+function folderPlace(root: string, mark: string): FilePlace {
   const at = (id: string) => join(root, id.slice(0, 2), id)
   return {
     async write(id, content) {
+      await requireMark(root, mark)
       makeFolder(dirname(at(id)))
       await pipeline(Readable.from(content), createWriteStream(partial(at(id)), { mode: 0o600, flush: true }))
       await rename(partial(at(id)), at(id))
@@ -45,6 +48,8 @@ function folderPlace(root: string): FilePlace {
       }
     },
     async remove(id) {
+      // In another folder every file is missing: the job fails and is tried again.
+      await requireMark(root, mark)
       await rm(partial(at(id)), { force: true })
       await rm(at(id), { force: true })
     },

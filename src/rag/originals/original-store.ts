@@ -90,6 +90,12 @@ export function listUnclaimed(db: Db, before: string, limit: number) {
     .execute()
 }
 
+/** Returns those of these ids that a document names. */
+export async function listClaimed(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.selectFrom('rag_documents').select('original_id').where('original_id', 'in', ids).execute()
+  return rows.flatMap(({ original_id }) => original_id ?? [])
+}
+
 export async function isClaimed(tx: Db, userId: string, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom('rag_documents')

@@ -11,6 +11,7 @@ import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import { CHUNKS_PER_BATCH, describeDocument } from '../documents/documents.ts'
 import { storeDocument } from '../ingest/ingest.ts'
 import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
+import { MARK_FILE } from './folder-mark.ts'
 import { keepOriginal, sweepOriginals, withOriginal } from './originals.ts'
 
 const upload = (client: Client, name: string, bytes: Uint8Array | string, more: Record<string, string> = {}) => {
@@ -38,7 +39,7 @@ const uploaded = (name: string, bytes: Buffer) => ({
 const filesIn = (app: TestApp) =>
   existsSync(join(app.dataDir, 'originals'))
     ? readdirSync(join(app.dataDir, 'originals'), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
+        .filter((entry) => entry.isFile() && entry.name !== MARK_FILE)
         .map((entry) => join(entry.parentPath, entry.name))
     : []
 
@@ -245,8 +246,12 @@ test('originals lie in a bucket where one is set', async (t) => {
 })
 
 test('a file that cannot be kept is refused aloud, and its text is not stored without it', async (t) => {
-  const app = await testApp(t, { env: { ORIGINALS_DIR: '/dev/null/originals' } })
+  await assert.rejects(testApp(t, { env: { ORIGINALS_DIR: '/dev/null/originals' } }), /ORIGINALS_DIR: .* cannot be/)
+  const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
+  const folder = join(app.dataDir, 'originals')
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, '')
   const refused = await upload(ada, 'b.txt', 'Nowhere to go.')
   assert.deepEqual([refused.status, refused.body.code], [503, 'file_not_kept'])
   assert.equal((await ada.get('/api/rag/documents')).body.length, 0)

@@ -42,13 +42,19 @@ export async function keepOriginal(
   return id
 }
 
-/** The file's bytes; null where it is gone, as from a folder that was not carried along. */
+/** Returns the file's bytes. @throws Problem 503 when the file is missing, or its place cannot be read */
 export async function readOriginal(
   { secrets, files }: Pick<OriginalDeps, 'secrets' | 'files'>,
   { id }: Pick<Original, 'id'>,
-): Promise<Readable | null> {
-  const content = (await files?.read(id)) ?? null
-  return content && Readable.from(unsealed(secrets, id, content))
+): Promise<Readable> {
+  const content = await files?.read(id).catch((cause) => {
+    throw ragProblem('original_missing', { cause })
+  })
+  if (!content) {
+    const cause = new Error(files === null ? 'ORIGINALS_DIR is off' : `the original ${id} is not in its place`)
+    throw ragProblem('original_missing', { cause })
+  }
+  return Readable.from(unsealed(secrets, id, content))
 }
 
 /** Of a document that goes, or of one that was not stored. */
@@ -105,9 +111,10 @@ async function dropUnclaimed({ jobs }: Pick<OriginalDeps, 'jobs'>, tx: Db, userI
   if (!(await isClaimed(tx, userId, id))) await dropOriginal({ jobs }, tx, userId, id)
 }
 
-/** The job. */
+/** Runs the job. @throws Error where it cannot be known that the files are gone: the job is then tried again */
 export async function removeFiles({ files }: Pick<OriginalDeps, 'files'>, { ids }: { ids: string[] }): Promise<void> {
-  for (const id of ids) await files?.remove(id)
+  if (files === null) throw new Error(`ORIGINALS_DIR is off: set it to where the ${ids.length} files of this job lie`)
+  for (const id of ids) await files.remove(id)
 }
 
 const UNCLAIMED_AT_ONCE = 200

@@ -99,7 +99,8 @@ test('a changed embedder: the old vectors serve until the new ones are whole, al
   // The vendor is lost in the middle: what was made stays, what is searched stays.
   let answers = 0
   vendor.play((call, reply) => {
-    if (call.body.model === 'text-embedding-3-large' && answers++ >= 1) return refuses(401)(call, reply)
+    const isBatch = call.body.input?.length > 1
+    if (call.body.model === 'text-embedding-3-large' && (isBatch || answers++ >= 1)) return refuses(401)(call, reply)
     return embeds(call, reply)
   })
   await app.settle()
@@ -177,6 +178,32 @@ test('where the old embedder is out of reach words alone are compared, and the a
   assert.deepEqual(bare.results, (await find('lexical')).results)
   await app.settle()
   assert.deepEqual((await find()).codes, [])
+})
+
+test('small documents are embedded together, and none gets the vector of another', async (t) => {
+  const vendor = await mockVendor(t)
+  vendor.play(embeds)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const contents = Array.from({ length: 32 }, (_, i) => `Text ${i}: ${'a'.repeat(i)} ${'o'.repeat(31 - i)}`)
+  for (const content of contents) await ada.post('/api/rag/ingest/text', { content })
+  await restartWith(app, LARGE)
+  const since = vendor.calls.length
+  await app.settle()
+
+  const asked = askedOf(vendor.calls.slice(since), LARGE)
+  assert.deepEqual(
+    asked.map(({ body }) => body.input.length),
+    [32],
+  )
+  assert.deepEqual(await vectorsOf(app), { [LARGE]: 32 })
+  assert.equal((await ada.get('/api/rag/storage')).body.embedding, null)
+  const { body } = await ada.post('/api/rag/search', { query: 'oo oo oo', mode: 'dense', top_k: 50 })
+  const order = body.results.map(({ content }: { content: string }) => content.split('o').length / content.length)
+  assert.deepEqual(
+    order,
+    order.toSorted((a: number, b: number) => b - a),
+  )
 })
 
 test('a text that the new embedder refuses holds up its owner alone', async (t) => {

@@ -11,7 +11,7 @@ import type { RagDeps } from '../deps.ts'
 import { readChunks } from '../documents/chunk-store.ts'
 import { bumpRevision, findDocument, lockDocuments, updateDocument } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH } from '../documents/documents.ts'
-import { nextUnready, type RenewJob, serveIfReady, tidyLater, type UnreadyDocument } from './serving.ts'
+import { listUnready, nextUnready, type RenewJob, serveIfReady, tidyLater, type UnreadyDocument } from './serving.ts'
 
 /** Of documents one after the other: then it is their vendor, and not a text. */
 const FAILURES_MAX = 20
@@ -94,6 +94,7 @@ async function renewUser(deps: Renewing, userId: string, context: Context): Prom
   const { db, embedder, vectors, log } = deps
   let failure: unknown
   let failures = 0
+  let ahead: Ahead = { vectors: new Map(), last: '' }
   for (let after = ''; ; ) {
     const document = await nextUnready(db, userId, embedder.id, vectors.name, after)
     if (document === undefined) {
@@ -107,7 +108,11 @@ async function renewUser(deps: Renewing, userId: string, context: Context): Prom
     }
     const isElsewhere = document.kept_in !== vectors.name && vectors.has(document.kept_in)
     try {
-      await (isElsewhere ? carry : embedDocument)(deps, userId, document, context)
+      if (isElsewhere) await carry(deps, userId, document, context)
+      else {
+        if (document.id > ahead.last) ahead = await embedAhead(deps, userId, document, context)
+        await embedDocument(deps, userId, document, context, ahead)
+      }
       failures = 0
     } catch (error) {
       context.signal.throwIfAborted()
@@ -116,6 +121,45 @@ async function renewUser(deps: Renewing, userId: string, context: Context): Prom
       failure = error
       after = document.id
     }
+  }
+}
+
+/** Vectors of small documents up to the id `last`, by `version/index`: one request for all of them. */
+type Ahead = { vectors: Map<string, Float32Array>; last: string }
+
+/** Embeds whole documents from this one on, as many as fit a batch. A refusal leaves none: each is then embedded by itself. */
+async function embedAhead(
+  { db, embedder, vectors }: Renewing,
+  userId: string,
+  first: UnreadyDocument,
+  { signal }: Context,
+): Promise<Ahead> {
+  const page = { embedder: embedder.id, keptIn: vectors.name, after: first.id, limit: CHUNKS_PER_BATCH }
+  const documents: UnreadyDocument[] = []
+  let count = 0
+  for (const document of [first, ...(await listUnready(db, userId, page))]) {
+    count += document.chunks
+    // What another store has is carried over.
+    if (count > CHUNKS_PER_BATCH || (document.kept_in !== vectors.name && vectors.has(document.kept_in))) break
+    documents.push(document)
+  }
+  const last = documents.at(-1)?.id ?? first.id
+  if (documents.length < 2) return { vectors: new Map(), last }
+
+  const chunks: { key: string; content: string }[] = []
+  for (const { version, total_chunks } of documents) {
+    // Of some the vectors were made before a process was lost.
+    const from = (await vectors.lastOf(db, userId, { version, embedder: embedder.id })) + 1
+    for (const { index, content } of await readChunks(db, userId, version, from, total_chunks))
+      chunks.push({ key: `${version}/${index}`, content })
+  }
+  const texts = chunks.map(({ content }) => content)
+  try {
+    const { vectors: made } = await embedder.embed(texts, 'document', signal)
+    return { vectors: new Map(chunks.map(({ key }, i) => [key, made[i] as Float32Array])), last }
+  } catch {
+    signal.throwIfAborted()
+    return { vectors: new Map(), last }
   }
 }
 
@@ -155,6 +199,7 @@ async function embedDocument(
   userId: string,
   document: UnreadyDocument,
   { signal, advanced }: Context,
+  ahead: Ahead,
 ): Promise<void> {
   const { id, version, chunks: whole, total_chunks: total, kept_in } = document
   const set = { version, embedder: embedder.id }
@@ -162,8 +207,9 @@ async function embedDocument(
   for (let from = begun; from < total; from += CHUNKS_PER_BATCH) {
     const chunks = await readChunks(db, userId, version, from, from + CHUNKS_PER_BATCH)
     if (chunks.length === 0) continue
+    const known = chunks.flatMap(({ index }) => ahead.vectors.get(`${version}/${index}`) ?? [])
     const texts = chunks.map(({ content }) => content)
-    const { vectors: made } = await embedder.embed(texts, 'document', signal)
+    const made = known.length === chunks.length ? known : (await embedder.embed(texts, 'document', signal)).vectors
     const isKept = await transaction(db, async (tx) => {
       await lockDocuments(tx, userId)
       if (!(await isAsRead(tx, userId, document))) return false

@@ -49,7 +49,15 @@ export async function serveIfReady(deps: ServingDeps, tx: Db, userId: string, em
 }
 
 /** A document whose vectors are not yet those that are to be searched, or not yet where they are to lie. */
-export function nextUnready(db: Db, userId: string, embedder: string, keptIn: string, after = '') {
+export async function nextUnready(db: Db, userId: string, embedder: string, keptIn: string, after = '') {
+  const [document] = await listUnready(db, userId, { embedder, keptIn, after, limit: 1 })
+  return document
+}
+
+type UnreadyPage = { embedder: string; keptIn: string; after: string; limit: number }
+
+/** In the order of their ids, those behind `after`. */
+export function listUnready(db: Db, userId: string, { embedder, keptIn, after, limit }: UnreadyPage) {
   return db
     .selectFrom('rag_documents')
     .select(UNREADY)
@@ -59,8 +67,8 @@ export function nextUnready(db: Db, userId: string, embedder: string, keptIn: st
       e.or([e.and([e('embedder', '<>', embedder), e('next_embedder', '<>', embedder)]), e('kept_in', '<>', keptIn)]),
     )
     .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
+    .limit(limit)
+    .execute()
 }
 
 const UNREADY = ['id', 'version', 'edition', 'chunks', 'total_chunks', 'embedder', 'next_embedder', 'kept_in'] as const

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Problem } from '#platform/problem.ts'
 import { matches, parseFilter } from '#rag/search/filter.ts'
 
-const metadata = { topic: 'tax', year: 2024, draft: false, note: null, tags: ['a'], $odd: 1 }
+const metadata = { topic: 'tax', year: 2024, draft: false, note: null, tags: ['a', 'c'], years: [1990, 2024], $odd: 1 }
 
 const cases: [string, Record<string, unknown>, boolean][] = [
   ['equal', { topic: 'tax' }, true],
@@ -23,6 +23,12 @@ const cases: [string, Record<string, unknown>, boolean][] = [
   ['$ne', { topic: { $ne: 'tax' } }, false],
   ['$ne matches a missing key', { missing: { $ne: 'x' } }, true],
   ['inherited names are missing', { constructor: { $ne: 1 }, toString: { $ne: 1 } }, true],
+  ['a member of a list', { tags: 'a' }, true],
+  ['no member of a list', { tags: 'b' }, false],
+  ['$in of a list', { tags: { $in: ['b', 'a'] } }, true],
+  ['$ne of a list', { tags: { $ne: 'a' } }, false],
+  ['$ne of all members of a list', { tags: { $ne: 'b' } }, true],
+  ['a range of a list', { years: { $gte: 2020 } }, true],
   ['nothing asked', {}, true],
 ]
 for (const [name, filter, expected] of cases) {

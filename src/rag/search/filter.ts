@@ -10,10 +10,30 @@ export type Condition = {
   key: string
   operator: Operator
   value: Scalar | Scalar[]
+  /** Documents that have one of these values as an external id, which their metadata does not hold. */
+  documentIds?: ReadonlySet<string>
 }
 
 const KEYS_MAX = 50
 const VALUES_MAX = 1_000
+
+/** The external ids that conditions name: at most `VALUES_MAX` each. */
+export function externalIdsIn(conditions: Condition[]): string[] {
+  const values = conditions.filter(({ key }) => key === EXTERNAL_ID).flatMap(({ value }) => value)
+  // PostgreSQL takes no NUL, and no id has one.
+  return [...new Set(values.flatMap((value) => (typeof value === 'string' && !value.includes('\0') ? value : [])))]
+}
+
+/** @param named external ids, and the documents that they stand for */
+export function withDocumentIds(conditions: Condition[], named: ReadonlyMap<string, string>): Condition[] {
+  return conditions.map((condition) => {
+    if (condition.key !== EXTERNAL_ID) return condition
+    const ids = [condition.value].flat().flatMap((value) => named.get(value as string) ?? [])
+    return { ...condition, documentIds: new Set(ids) }
+  })
+}
+
+const EXTERNAL_ID = 'external_id'
 
 /** @throws Problem 422 for an unknown operator, a nested object, a list outside of $in, or a bound that is no number */
 export function parseFilter(filter: Record<string, unknown> | undefined): Condition[] {
@@ -53,14 +73,22 @@ function isScalar(value: unknown): value is Scalar {
   return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
-/** A key that is missing matches `$ne` alone. */
-export function matches(metadata: Metadata, conditions: Condition[]): boolean {
-  return conditions.every((condition) =>
-    Object.hasOwn(metadata, condition.key) ? holds(metadata[condition.key], condition) : condition.operator === '$ne',
-  )
+/** A key that is missing matches `$ne` alone. Of a list one member must match, or all for `$ne`. */
+export function matches(metadata: Metadata, conditions: Condition[], documentId?: string): boolean {
+  return conditions.every((condition) => {
+    const isNegated = condition.operator === '$ne'
+    if (documentId !== undefined && condition.documentIds?.has(documentId)) return !isNegated
+    return Object.hasOwn(metadata, condition.key) ? holds(metadata[condition.key], condition) : isNegated
+  })
 }
 
-export function holds(actual: unknown, { operator, value }: Condition): boolean {
+export function holds(actual: unknown, condition: Condition): boolean {
+  if (!Array.isArray(actual)) return holdsFor(actual, condition)
+  const isMet = (member: unknown) => holdsFor(member, condition)
+  return condition.operator === '$ne' ? actual.every(isMet) : actual.some(isMet)
+}
+
+function holdsFor(actual: unknown, { operator, value }: Condition): boolean {
   switch (operator) {
     case '$eq':
       return actual === value

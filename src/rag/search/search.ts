@@ -6,16 +6,17 @@ import { subjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { type ChunkText, readContents } from '../documents/chunk-store.ts'
-import type { DocumentRow } from '../documents/document-store.ts'
+import { type DocumentRow, findExternalIds } from '../documents/document-store.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
-import { type Condition, holds, matches } from './filter.ts'
+import { type Condition, externalIdsIn, holds, matches, withDocumentIds } from './filter.ts'
 import { type Found, fused, keyOf } from './fusion.ts'
 import { candidatesOf, type RerankDeps, reranked } from './rerank.ts'
 import type { ShelvedDocument, UserShelf } from './shelves.ts'
 import type { Vectors } from './stores/vectors.ts'
 import { type SearchWarning, warningOf } from './warnings.ts'
-import { type Ranked, rank, readQuestion, score } from './words/ranking.ts'
+import { rankMessage, readMessage, scoreMessage } from './words/message.ts'
+import { type Ranked, rank, readQuestion } from './words/ranking.ts'
 
 export type FoundChunk = {
   id: string
@@ -120,15 +121,16 @@ export function sizeOf({ queries }: SearchQuery): number {
 export async function findChunks(
   { db, shelves, turns, embedder, vectors }: FindDeps,
   userId: string,
-  { queries, topK, minScore = 0, minRelativeScore = 0, conditions, mode = 'auto' }: SearchQuery,
+  { queries, topK, minScore = 0, minRelativeScore = 0, conditions: asked, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
   { isFormer = false, warning = null }: { isFormer?: boolean; warning?: SearchWarning | null } = {},
 ): Promise<Search> {
+  const conditions = await resolved(db, userId, asked)
   const scopeOf = (rows: DocumentRow[], { id }: { id: string }) => vectorScope(rows, id, vectors, conditions)
   // Where nothing is there to compare with, no vendor is asked.
   const isComparable =
     embedder !== null &&
-    scopeOf(await documentsMeeting({ shelves, turns }, userId, conditions), embedder).documents.length > 0
+    scopeOf(await rowsMeeting({ shelves, turns }, userId, conditions), embedder).documents.length > 0
   const embedded = isComparable
     ? await embedder.embed(queries, 'query', signal).catch((error) => {
         // Of one that was given up its vendor may know nothing any more.
@@ -175,7 +177,21 @@ export async function findChunks(
 }
 
 /** The user's documents that meet the conditions. */
-export function documentsMeeting(
+export async function documentsMeeting(
+  deps: Pick<RagDeps, 'db' | 'shelves' | 'turns'>,
+  userId: string,
+  conditions: Condition[],
+): Promise<DocumentRow[]> {
+  return rowsMeeting(deps, userId, await resolved(deps.db, userId, conditions))
+}
+
+/** External ids are not in memory: those that are named are read. */
+async function resolved(db: RagDeps['db'], userId: string, conditions: Condition[]): Promise<Condition[]> {
+  const ids = externalIdsIn(conditions)
+  return ids.length === 0 ? conditions : withDocumentIds(conditions, await findExternalIds(db, userId, ids))
+}
+
+function rowsMeeting(
   { shelves, turns }: Pick<RagDeps, 'shelves' | 'turns'>,
   userId: string,
   conditions: Condition[],
@@ -200,16 +216,16 @@ export async function readPlaces(
 function rankedByWords(shelf: UserShelf, open: Uint8Array, queries: string[], count: number): Found[][] {
   const [text = '', ...inContext] = queries
   const { words } = shelf
-  const question = readQuestion(words, text)
-  const plain = rank(words, question, open, count)
+  const message = readMessage(text)
+  const plain = rankMessage(words, message, open, count)
   const rankings = [plain]
-  const subjects = inContext.length === 0 ? 0 : subjectWords(text)
+  const subjects = inContext.length === 0 ? 0 : subjectWords(message.subject)
   const leansOn = subjects === 0 || (subjects === 1 && (plain[0]?.score ?? 0) >= OWN_MIN)
   for (const query of inContext) {
     let found = rank(words, readQuestion(words, query), open, count)
     if (!leansOn) {
       const slots = found.map(({ slot }) => slot)
-      const own = score(words, question, slots)
+      const own = scoreMessage(words, message, slots)
       found = found.filter((_, i) => (own[i] as Ranked).score >= OWN_MIN)
     }
     rankings.push(found)
@@ -234,7 +250,7 @@ function placeOf({ places }: UserShelf, slot: number) {
 function documentsIn({ documents }: UserShelf, conditions: Condition[], userId: string): ShelvedDocument[] {
   const onDocuments = conditions.filter(({ key }) => key !== 'chunk_index')
   const all = [...documents.values()]
-  return onDocuments.length === 0 ? all : all.filter(({ row }) => matches(metadataOf(row, userId), onDocuments))
+  return onDocuments.length === 0 ? all : all.filter(({ row }) => matches(metadataOf(row, userId), onDocuments, row.id))
 }
 
 function openSlots(shelf: UserShelf, documents: Map<string, DocumentRow>, conditions: Condition[]): Uint8Array {

@@ -1,4 +1,7 @@
-/** GitHub's own dialect of OAuth: errors with status 200, form-encoded replies unless JSON is asked for, the person behind two addresses. */
+/**
+ * GitHub's variant of OAuth: errors with status 200, form-encoded replies unless the client asks
+ * for JSON, the person behind two addresses.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Form } from '../form.ts'
 import { OPEN } from '../route.ts'
@@ -32,7 +35,8 @@ export function githubRoutes(app: FastifyInstance, deps: OAuthDeps): void {
       type: 'User',
       site_admin: false,
       name: person.name,
-      // The public profile hides the address, as most profiles do: only /user/emails tells it, and whether it is verified.
+      // The public profile hides the address, as most profiles do: only /user/emails shows it, and
+      // whether it is verified.
       email: null,
     }
   })

@@ -7,7 +7,7 @@ import type { Provider } from './people.ts'
 
 export type Deps = { db: SandboxDatabase; clock: Clock }
 
-/** What the providers' routes may touch. */
+/** The dependencies of the providers' routes. */
 export type OAuthDeps = Deps & { originOf: (request: FastifyRequest) => string }
 
 export type CodeGrant = {

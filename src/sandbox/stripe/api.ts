@@ -41,7 +41,7 @@ export function processorApi(
     const fault = faultOf(error as Error & { statusCode?: number })
     return reply.code(fault.status).headers(apiHeaders(undefined)).send({ error: fault.body })
   })
-  // A GET of its own: the product answers what nobody else does with pages for people.
+  // A separate GET: the product answers unknown paths with pages for people.
   app.get('/*', OPEN, unrecognized)
   app.setNotFoundHandler(unrecognized)
 
@@ -253,7 +253,7 @@ export function processorApi(
         const result = atomically(db, () => once(deps, key, `${method} ${request.url} ${JSON.stringify(form)}`, work))
         reply.code(result.status).headers(apiHeaders(key))
         if (result.replayed) reply.header('idempotent-replayed', 'true')
-        // A failure that is kept would only be told again.
+        // A stored failure would only be repeated.
         if (result.status >= 500) reply.header('stripe-should-retry', 'false')
         return reply
           .type('application/json')
@@ -281,7 +281,10 @@ export function readForm(text: string): Form {
   }
 }
 
-/** Any secret test key is welcome; a live key is refused, so that nobody's real key lands in the sandbox unnoticed. */
+/**
+ * Any secret test key is accepted; a live key is refused, so that a real key is never used in the
+ * sandbox by mistake.
+ */
 function authorize(request: FastifyRequest): void {
   const [scheme = '', credentials = ''] = (request.headers.authorization ?? '').split(' ')
   const key =

@@ -12,7 +12,7 @@ export type TestCard = {
   number: string
   kind: 'card' | 'us_bank_account'
   name: string
-  /** What the person choosing it should know. */
+  /** The hint for the person who chooses it. */
   tells: string
   first: Outcome
   /** Charges without the person present: renewals, retries. */
@@ -49,6 +49,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     renewal: PAID,
     expires: 'next month',
   },
+  { number: '5200828282828210', kind: 'card', name: 'Mastercard', tells: 'succeeds', first: PAID, renewal: PAID },
   { number: '4000000000000002', kind: 'card', name: 'Visa', tells: 'is declined', first: DECLINED, renewal: DECLINED },
   { number: '4000000000009995', kind: 'card', name: 'Visa', tells: 'has no funds', first: NO_FUNDS, renewal: NO_FUNDS },
   {

@@ -1,4 +1,7 @@
-/** What is for sale: the subscription prices the product is configured with, one-time prices of the storefront, and some promotion codes. */
+/**
+ * The offers: the subscription prices of the product's configuration, one-time prices of the
+ * storefront, and some promotion codes.
+ */
 import type { Stripe } from 'stripe'
 import { type Catalogue, FREE, INTERVALS } from '#catalogue/catalogue.ts'
 import { inMinorUnits } from '#platform/money.ts'
@@ -23,7 +26,7 @@ export function stockCatalogue(deps: ProcessorDeps, { plans, products }: Pick<Ca
       for (const interval of INTERVALS) {
         const id = prices[interval]
         if (id === undefined || get(deps.db, id)) continue
-        const product = keepProduct(deps, `prod_sandbox_${tier}`, `Latchkey ${name}`, { tier })
+        const product = keepProduct(deps, `prod_sandbox_${tier}`, `${name} plan`, { tier })
         const cents = playCents(place) * (interval === 'year' ? YEAR_IN_MONTHS : 1)
         keepPrice(deps, { id, product, cents, interval, metadata: { tier } })
       }

@@ -23,7 +23,7 @@ export function challengePages(app: FastifyInstance, deps: ProcessorDeps, courie
     const { amount, currency } = questionOf(deps, id)
     const main = html`<div class="card narrow"><p class="small quiet">SANDBOX BANK · 3-D Secure</p>
 <h1>Is this you?</h1>
-<p>${amount > 0 ? html`Latchkey sandbox asks for <strong class="amount">${money(amount, currency)}</strong>.` : 'Latchkey sandbox asks to keep this card for later payments. Nothing is charged now.'}</p>
+<p>${amount > 0 ? html`The sandbox asks for <strong class="amount">${money(amount, currency)}</strong>.` : 'The sandbox asks to keep this card for later payments. Nothing is charged now.'}</p>
 <form method="post" action="/sandbox/confirm/${id}" class="row"><button name="answer" value="complete">Complete</button><button class="danger" name="answer" value="fail">Fail</button></form>
 <p class="small quiet">At a real bank this is a code or an app. Leave the page to see what becomes of a payment that nobody confirms.</p></div>`
     return show(reply, { title: 'Confirm the payment', place: 'processor', main, hosted: true })

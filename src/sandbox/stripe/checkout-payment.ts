@@ -19,7 +19,7 @@ const DAY_S = 24 * 3_600
 const NO_CARD = 'A card is needed to pay.'
 const OTHER_METHOD = 'This checkout takes cards alone.'
 
-/** `card`: null where none is asked for. */
+/** `card`: null when none is required. */
 export type Payer = {
   email: string
   name: string
@@ -168,14 +168,17 @@ export function questionOf(deps: ProcessorDeps, id: string): { amount: number; c
   throw new Fault(410, { type: 'invalid_request_error', message: 'The bank asks nothing any more.' })
 }
 
-/** What the bank asks about an open checkout; null when nothing. */
+/** The bank's question about an open checkout; null when there is none. */
 export function askedOf(deps: ProcessorDeps, { id, payment_intent, invoice }: Stripe.Checkout.Session): string | null {
   if (sideOf<Side>(deps.db, id).payer) return id
   const intent = payment_intent ?? (invoice ? intentOf(deps, String(invoice)) : null)
   return get<Stripe.PaymentIntent>(deps.db, String(intent))?.status === 'requires_action' ? String(intent) : null
 }
 
-/** Where the payer goes next: `session` is done, `invoice` has a page of its own, and `refused` says why to try another card. */
+/**
+ * Where the payer goes next: `session` is done, `invoice` has a separate page, and `refused`
+ * explains why another card is needed.
+ */
 export type Answered = { session: Stripe.Checkout.Session | null; invoice: string | null; refused: string | null }
 
 /** The payer's answer at the bank's page, and what follows for the invoice, the subscription and the checkout behind it. */

@@ -16,7 +16,7 @@ import { missingMethod } from './subscription-object.ts'
 import { expireFirst } from './subscriptions.ts'
 import { type TaxTerms, taxOn } from './tax.ts'
 
-/** What the session keeps to itself until it is paid. */
+/** Internal fields of the session until it is paid. */
 export type Side = {
   lines: { id: string; price: Stripe.Price; quantity: number; name: string }[]
   intentMetadata: Record<string, string>
@@ -28,7 +28,7 @@ export type Side = {
   trialEnd: number | null
   tax: TaxTerms | null
   missingMethod: 'cancel' | 'create_invoice' | 'pause'
-  /** Who waits for a bank to let the card of a trial be kept. */
+  /** Customers whose bank must confirm the card of a trial. */
   payer?: { email: string; name: string; card: string; taxId: string; agrees: boolean }
 }
 
@@ -273,7 +273,7 @@ function totals(deps: ProcessorDeps, side: Side) {
   }
 }
 
-/** Who gives a tax id owes the tax instead. */
+/** A customer with a tax id owes the tax instead. */
 export function withTaxId(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,

@@ -1,4 +1,4 @@
-/** What a checkout says of taxes, invoices and consent. */
+/** The checkout's texts about taxes, invoices and consent. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import type { ProcessorDeps } from './deps.ts'
@@ -61,7 +61,7 @@ function refuseManaged(deps: ProcessorDeps, form: Form, { lines }: Sold): void {
     )
 }
 
-/** A customer who is there already keeps an address, or a tax id, only where that is asked for. */
+/** An existing customer keeps a new address or tax id only if the checkout requests that. */
 function keepsWhatIsTyped(form: Form, { customer }: Sold, collectsIds: boolean): void {
   const update = group(form, 'customer_update')
   played(update, ['address', 'name', 'shipping'], 'customer_update')

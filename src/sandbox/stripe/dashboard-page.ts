@@ -1,4 +1,6 @@
-/** The processor's dashboard: customers, payments, and every event with what became of its delivery. */
+/**
+ * The processor's dashboard: customers, payments, and every event with the result of its delivery.
+ */
 
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
@@ -26,7 +28,7 @@ import { troubleCard, troubleRoutes } from './trouble-page.ts'
 const SHOWN_MAX = 50
 const WEBHOOK_PATIENCE_MS = 3_000
 
-/** What each button does to a payment. */
+/** The effect of each button on a payment. */
 const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form: unknown) => void> = {
   refund: (deps, charge, form) => {
     const units = field(form, 'units')

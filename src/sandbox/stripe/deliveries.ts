@@ -120,7 +120,7 @@ function due({ db }: Pick<ProcessorDeps, 'db'>, now: number, isReversed: boolean
     .all(now) as Delivery[]
 }
 
-/** Several processes may share the file: whoever moves the due time on makes the attempt. */
+/** Several processes may share the file: the one that advances the due time makes the attempt. */
 function claim({ db }: Pick<ProcessorDeps, 'db'>, { event_id, endpoint, due_ms }: Delivery, now: number): boolean {
   const { changes } = db
     .prepare(
@@ -138,7 +138,8 @@ async function attempt(deps: Omit<ProcessorDeps, 'wake'>, delivery: Delivery, st
   const first = await send()
   const isTwice = first === 'ok' && settingsOf(deps).isDoubled
   const note = isTwice ? await send() : first
-  // A stop in the middle is nobody's failure: the attempt does not count and is made again at the next start.
+  // A stop in the middle is not a failure: the attempt does not count and is repeated at the next
+  // start.
   if (stop.aborted) {
     deps.db
       .prepare('update stripe_deliveries set due_ms = ? where event_id = ? and endpoint = ?')
@@ -207,7 +208,7 @@ export function resend(deps: ProcessorDeps, eventId: string): void {
   deps.wake()
 }
 
-/** What no endpoint has taken: lost, given up, or still on its way; the oldest first. */
+/** Events that no endpoint accepted: lost, given up, or still on their way; the oldest first. */
 export function outstanding({ db }: Pick<ProcessorDeps, 'db'>): (Delivery & { type: string })[] {
   return db
     .prepare(
@@ -217,7 +218,7 @@ export function outstanding({ db }: Pick<ProcessorDeps, 'db'>): (Delivery & { ty
     .all() as (Delivery & { type: string })[]
 }
 
-/** Sends all of that now, whatever was to become of it. */
+/** Sends all of them now, in any state. */
 export function sendOutstanding(deps: ProcessorDeps): void {
   deps.db
     .prepare(

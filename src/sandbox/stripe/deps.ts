@@ -1,8 +1,11 @@
-/** What the sandbox's processor may touch. */
+/** The dependencies of the sandbox's processor. */
 import type { Clock } from '#platform/clock.ts'
 import type { SandboxDatabase } from '../database.ts'
 
-/** Where signed events go: one per part of the product, each with a secret of its own, as two endpoints of one account. */
+/**
+ * The targets of signed events: one per part of the product, each with a separate secret, like two
+ * endpoints of one account.
+ */
 export type Endpoint = { name: string; url: string; secret: string }
 
 export type ProcessorDeps = {

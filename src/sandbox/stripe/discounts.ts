@@ -8,7 +8,7 @@ import { findOne, get, must, mustParam, newId, put } from './objects.ts'
 import { flag, group, groups, integer, mergeMetadata, optionalText, played, text } from './parameters.ts'
 import { addInterval } from './periods.ts'
 
-/** A coupon, and the code by which it was asked for. */
+/** A coupon, and the code that the customer entered. */
 export type Offer = { coupon: Stripe.Coupon; promotion: Stripe.PromotionCode | null }
 
 const COUPON = [
@@ -88,7 +88,7 @@ export function updateCoupon(deps: ProcessorDeps, id: string, form: Form): Strip
   return after
 }
 
-/** Nobody can use it any more; whoever has it keeps it. */
+/** It can no longer be used; customers who have it keep it. */
 export function deleteCoupon(deps: ProcessorDeps, id: string): { id: string; object: 'coupon'; deleted: true } {
   const coupon = must<Stripe.Coupon>(deps.db, 'coupon', id)
   put(deps.db, { ...coupon, valid: false })

@@ -90,7 +90,7 @@ const givenBack = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispute
 
 const FEE_CENTS = 1_500
 
-/** What the processor's balance lost, with its fee, or got back. */
+/** The processor's balance transaction for money lost, with its fee, or regained. */
 function movement(deps: ProcessorDeps, { id, currency }: Stripe.Dispute, amount: number): Stripe.BalanceTransaction {
   const fee = amount < 0 ? FEE_CENTS : 0
   return {

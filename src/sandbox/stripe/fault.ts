@@ -25,7 +25,7 @@ export const missing = (what: string, id: string, param = 'id') =>
     param,
   })
 
-/** Whatever was thrown, as the caller reads it: what is no refusal of ours is the sandbox's own failure. */
+/** Converts a thrown error for the caller: anything but a refusal is the sandbox's own failure. */
 export function faultOf(error: Error & { statusCode?: number }): Fault {
   if (error instanceof Fault) return error
   const status = error.statusCode ?? 500

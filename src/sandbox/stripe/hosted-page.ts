@@ -1,4 +1,4 @@
-/** What the processor's pages share. */
+/** Shared parts of the processor's pages. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Html, html } from '#platform/http/html.ts'
 import type { Form } from '../form.ts'

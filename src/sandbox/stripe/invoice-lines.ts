@@ -1,4 +1,4 @@
-/** What an invoice asks for, line by line, with what is taken off and what tax is put on. */
+/** The lines of an invoice, with discounts and taxes. */
 import type { Stripe } from 'stripe'
 import { decimal, productName } from './catalogue.ts'
 import type { ProcessorDeps } from './deps.ts'

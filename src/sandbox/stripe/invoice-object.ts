@@ -2,10 +2,11 @@
 export const INVOICE_CONSTANTS = {
   object: 'invoice',
   account_country: 'US',
-  account_name: 'Latchkey sandbox',
+  account_name: 'Sandbox',
   account_tax_ids: null,
   amount_overpaid: 0,
   amount_paid: 0,
+  amount_paid_off_stripe: 0,
   amount_shipping: 0,
   application: null,
   attempt_count: 0,

@@ -1,4 +1,4 @@
-/** The hosted invoice: what was asked for, its PDF, and a way to pay what is open. */
+/** The hosted invoice: its lines, its PDF, and a way to pay the open amount. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'

@@ -110,7 +110,7 @@ export function paidInvoice(deps: ProcessorDeps, bill: Bill, intent: string | nu
   return markPaid(deps, finalize(deps, due, intent ?? undefined).id)
 }
 
-/** Left as a draft: nothing is asked of anyone until it is finalised. */
+/** Left as a draft: nobody pays anything until it is finalised. */
 export function newDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const draft = put(deps.db, { ...drawUp(deps, bill, newId('in')), auto_advance: false }, { owner: bill.customer })
   emit(deps, 'invoice.created', draft)

@@ -16,8 +16,9 @@ export function allow(form: Form, names: readonly string[]): void {
 }
 
 /**
- * As `allow`, for calls of which only a part is played. What the real API knows and the sandbox does not is refused, too: taken and left
- * undone, it would look as if it worked. What is switched off needs no playing.
+ * As `allow`, for calls of which only a part is played. Parameters of the real API that the sandbox
+ * lacks are refused: accepted and ignored, they would seem to work. Parameters that switch
+ * something off need no support.
  */
 export function played(form: Form, names: readonly string[], within = ''): void {
   for (const [name, value] of Object.entries(form)) {

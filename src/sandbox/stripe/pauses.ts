@@ -18,7 +18,7 @@ export function pauseSubscription(deps: ProcessorDeps, id: string, form: Form): 
   if ((optionalText(form, 'type') ?? 'subscription') !== 'subscription')
     throw badParameter('type', 'Invalid type: must be subscription')
   const given = group(form, 'bill_for')
-  // Nothing that is sold here is metered: there is no usage outstanding, whichever way it is asked for.
+  // Nothing sold here is metered: there is never outstanding usage, for any request.
   played(given, ['unused_time_from', 'outstanding_usage_through'], 'bill_for')
   const unusedFrom = optionalText(group(given, 'unused_time_from'), 'type') ?? 'now'
   const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
@@ -39,7 +39,7 @@ export function pauseSubscription(deps: ProcessorDeps, id: string, form: Form): 
   return must(deps.db, 'subscription', id)
 }
 
-/** As asked, a period of its own begins and is billed at once; else the old one goes on. */
+/** On request, a new period begins and is billed at once; otherwise the old one continues. */
 export function resumeSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {
   played(form, ['billing_cycle_anchor', 'proration_behavior', 'proration_date', 'payment_behavior'])
   const anchor = form.billing_cycle_anchor

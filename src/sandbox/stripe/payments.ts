@@ -72,7 +72,10 @@ export function newIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.Paymen
   return intent
 }
 
-/** What came of an attempt: paid, on its way, to be confirmed by the payer at their bank's page, or refused with the words for the payer. */
+/**
+ * The result of an attempt: paid, pending, to be confirmed by the payer at their bank's page, or
+ * refused with a message for the payer.
+ */
 export type Attempt =
   | { status: 'succeeded' | 'processing' }
   | { status: 'requires_action'; url: string }

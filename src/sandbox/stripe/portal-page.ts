@@ -22,7 +22,7 @@ type Params = { Params: { id: string; action: string } }
 
 const WEBHOOK_PATIENCE_MS = 3_000
 
-/** What each button does to a subscription of the customer. */
+/** The effect of each button on a subscription of the customer. */
 const ACTIONS: Record<string, (deps: ProcessorDeps, subscription: string, form: unknown) => string> = {
   'cancel-at-end': (deps, id) => {
     updateSubscription(deps, id, { cancel_at_period_end: 'true' })

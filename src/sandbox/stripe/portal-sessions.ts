@@ -111,6 +111,9 @@ function retentionIn(deps: ProcessorDeps, given: Form, at: string) {
   if (text(retention, 'type') !== 'coupon_offer')
     throw badParameter(`${at}[retention][type]`, 'Invalid type: must be coupon_offer')
   const coupon = text(group(retention, 'coupon_offer'), 'coupon')
-  mustParam<Stripe.Coupon>(deps.db, 'coupon', coupon, `${at}[retention][coupon_offer][coupon]`)
+  const param = `${at}[retention][coupon_offer][coupon]`
+  const { valid } = mustParam<Stripe.Coupon>(deps.db, 'coupon', coupon, param)
+  // A deleted coupon is kept for the subscriptions that have it.
+  if (!valid) throw badParameter(param, `No such coupon: '${coupon}'`, 'resource_missing')
   return { type: 'coupon_offer' as const, coupon_offer: { coupon } }
 }

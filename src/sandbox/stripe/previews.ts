@@ -1,4 +1,7 @@
-/** What the next invoice of a subscription would be, as it is or after a change that is only asked about. Nothing is kept. */
+/**
+ * Previews the next invoice of a subscription, as it is or after a hypothetical change. Nothing is
+ * kept.
+ */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { priceOfLine, productName } from './catalogue.ts'
@@ -123,7 +126,7 @@ const noneUpcoming = ({ customer }: Pick<Stripe.Subscription, 'customer'>) =>
     message: `No upcoming invoices for customer: ${customer}`,
   })
 
-/** The invoice of the coming renewal, as `invoice.upcoming` tells of it some days ahead. */
+/** The invoice of the coming renewal, announced by `invoice.upcoming` some days ahead. */
 export function upcomingInvoice(deps: ProcessorDeps, id: string): Stripe.Invoice {
   return previewInvoice(deps, { subscription: must<Stripe.Subscription>(deps.db, 'subscription', id).id })
 }

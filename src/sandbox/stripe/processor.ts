@@ -24,7 +24,7 @@ export type ProcessorNeeds = {
   clock: Clock
   hands: Hands
   log: Pick<Log, 'error'>
-  /** What the processor is to sell. */
+  /** The offers of the processor. */
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
   originOf: (request: FastifyRequest) => string

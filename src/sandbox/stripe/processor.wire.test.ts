@@ -24,7 +24,7 @@ const { plans, products } = readConfig({ PRICE_PRO_MONTHLY: PRO, PRICE_ENTERPRIS
 const SECRET = 'whsec_test'
 const BACK = 'http://localhost:1/done?session={CHECKOUT_SESSION_ID}'
 
-/** The sandbox alone, with a product that notes what it is sent and answers as it is told. */
+/** The sandbox alone, with a product that records its events and answers as configured. */
 async function deps(t: Pick<TestContext, 'after'>) {
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'))
   const events: Stripe.Event[] = []
@@ -104,7 +104,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
     answers,
     catching,
     clock,
-    /** Moves the sandbox's clock, and tells what happened. */
+    /** Moves the sandbox's clock and returns the events. */
     async move(by: object): Promise<string[]> {
       const reply = await call(running.url, 'POST', '/sandbox/processor/clock', { body: by })
       assert.equal(reply.status, 200, reply.text)
@@ -527,8 +527,7 @@ test('an invoice has a page that pays it and a PDF that can be read', async (t) 
   t.after(() => parser.close().then(files.close))
   const { text } = await parser.read('invoice.pdf', inMemory(new Uint8Array(await pdf.arrayBuffer())), t.signal)
   const said = String(text)
-  for (const words of [`Invoice ${paid?.number}`, 'Ada', 'Latchkey Pro', '$29.00'])
-    assert.ok(said.includes(words), said)
+  for (const words of [`Invoice ${paid?.number}`, 'Ada', 'Pro plan', '$29.00']) assert.ok(said.includes(words), said)
 
   const page = new URL(open?.hosted_invoice_url ?? '').pathname
   assert.match((await it.get(page)).text, /Pay with Visa •••• 0341/)
@@ -877,7 +876,7 @@ test('the portal cancels at the end, resumes, changes the plan and cancels now',
   const press = (action: string, more = {}) =>
     it.press(`${portal}/${action}`, { subscription: subscription.id, ...more })
   const now = () => it.stripe.subscriptions.retrieve(subscription.id)
-  assert.match((await it.get(portal)).text, /Latchkey Pro/)
+  assert.match((await it.get(portal)).text, /Pro plan/)
 
   await press('cancel-at-end')
   assert.equal((await now()).cancel_at_period_end, true)

@@ -1,4 +1,4 @@
-/** What a change of plan in the middle of a period costs, and gives back. */
+/** The cost and the credit of a plan change in the middle of a period. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { productName } from './catalogue.ts'
@@ -74,7 +74,7 @@ export function changedItems(
   return { items, lines, isNewPeriod }
 }
 
-/** What is given back of a paid period. */
+/** The credit for the rest of a paid period. */
 export function unusedOf(deps: ProcessorDeps, item: Stripe.SubscriptionItem, at: number): Line {
   const { price, current_period_start: start, current_period_end: to } = item
   const quantity = item.quantity ?? 1

@@ -1,4 +1,7 @@
-/** What time brings to subscriptions by itself: trials that end, renewals, retries of a refused payment, pauses and ends that were set. */
+/**
+ * Effects of time on subscriptions: ending trials, renewals, retries of a refused payment,
+ * scheduled pauses and ends.
+ */
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'

@@ -1,14 +1,14 @@
-/** What a person has set on the processor's page, kept across restarts. */
+/** Settings from the processor's page, kept across restarts. */
 import type { ProcessorDeps } from './deps.ts'
 
 export type Settings = {
   /** Of every sale that asks for tax. */
   taxPercent: number
-  /** What becomes of a subscription whose last retry has failed. */
+  /** The end of a subscription whose last retry has failed. */
   afterRetries: 'cancel' | 'unpaid' | 'past_due'
 } & Trouble
 
-/** What befalls events on their way. */
+/** Disturbances of events on their way. */
 export type Trouble = {
   /** Of each endpoint's, by chance; they stand in the list of events, and are not sent. */
   lostPercent: number

@@ -1,4 +1,7 @@
-/** What the API changes of a subscription: plan, end, trial, discounts, collection. Prorations wait for the next invoice, unless asked at once. */
+/**
+ * Changes of a subscription by the API: plan, end, trial, discounts, collection. Prorations wait
+ * for the next invoice, unless asked at once.
+ */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
@@ -194,7 +197,7 @@ function collectChange(
     setStatus(deps, changed.id, 'past_due')
     return
   }
-  // What was done until here is undone with the transaction.
+  // The work up to here is rolled back with the transaction.
   throw attempt.status === 'failed' ? new Fault(402, attempt.error) : toBeConfirmed()
 }
 
@@ -227,7 +230,7 @@ export function cancelSubscription(deps: ProcessorDeps, id: string, form: Form):
   return cancelNow(deps, id, { lines: [...(flag(form, 'invoice_now') ? pending : []), ...unused] })
 }
 
-/** As `previous_attributes` of an event tells what was there before. */
+/** The values before the change, as in `previous_attributes` of an event. */
 function differences(before: Stripe.Subscription, after: Stripe.Subscription): object {
   const changed = Object.entries(before).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name as keyof Stripe.Subscription]),

@@ -11,12 +11,12 @@ export type NewSubscription = {
   customer: string
   lines: readonly { price: Stripe.Price; quantity: number }[]
   metadata: Record<string, string>
-  /** Null: none is asked for while it is free. */
+  /** Null: none is required while it is free. */
   method: Stripe.PaymentMethod | null
   offers: readonly Offer[]
   /** Null: billed at once. */
   trialEnd: number | null
-  /** What becomes of a trial that ends without a card. */
+  /** The end of a trial without a card. */
   missingMethod: 'cancel' | 'create_invoice' | 'pause'
   /** The checkout it was made by. */
   session: string | null

@@ -13,15 +13,15 @@ import { addInterval } from './periods.ts'
 import { type NewSubscription, newItem, newSubscription } from './subscription-object.ts'
 import { taxTerms } from './tax.ts'
 
-/** What a subscription keeps to itself. */
+/** Internal fields of a subscription. */
 export type SubscriptionSide = {
   /** Prorations that wait for the next invoice. */
   pending?: Line[]
-  /** What was left of the period when it was paused is given back already. */
+  /** The rest of the period at the pause was already credited. */
   isCredited?: boolean
   /** Paused, and resumed with these items once that invoice is paid. */
   resumes?: { invoice: string; items: Stripe.SubscriptionItem[]; at: number }
-  /** The trial's end, and the period's, that were told ahead. */
+  /** The ends of the trial and of the period that were already announced. */
   trialEndTold?: number
   periodEndTold?: number
 }
@@ -135,7 +135,10 @@ export function cancelNow(deps: ProcessorDeps, id: string, { reason, lines = [] 
   return after
 }
 
-/** The end of the period, or of the trial: the next one is billed, or the subscription ends where that was asked for. */
+/**
+ * The end of the period or the trial: the next period is billed, or the subscription ends if
+ * requested.
+ */
 export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Stripe.Subscription {
   const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
   if (isOver(before) || before.status === 'incomplete' || before.status === 'paused')
@@ -168,7 +171,7 @@ export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Strip
   return setStatus(deps, id, isPaid ? 'active' : 'past_due')
 }
 
-/** While collection is paused, or given up, the period's invoice is made and nothing is asked for. */
+/** While collection is paused or given up, the period's invoice is created without a charge. */
 function billAside(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,

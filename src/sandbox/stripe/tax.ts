@@ -6,7 +6,7 @@ import { settingsOf } from './settings.ts'
 
 export type TaxTerms = { percent: number; isReverse: boolean }
 
-/** Null: no tax is asked for. */
+/** Null: no tax applies. */
 export function taxTerms(
   deps: Pick<ProcessorDeps, 'db'>,
   isAsked: boolean,

@@ -1,6 +1,6 @@
 /**
- * Moves the clock, day by day and from one thing that falls due to the next, so that each happens at its own time and the product has heard
- * of it, and done what it does, before the next.
+ * Moves the clock day by day and from one due event to the next. Each happens at its own time, and
+ * the product has handled it before the next.
  */
 import { DAY_MS } from '#platform/clock.ts'
 import { atomically } from '../database.ts'
@@ -30,7 +30,10 @@ export function createTimeTravel(deps: ProcessorDeps, courier: Courier, { advanc
   return {
     canMove: advance !== null,
 
-    /** What real time has made due. A clock that others move (a test) is theirs: then nothing is played unasked. */
+    /**
+     * Events that are due by real time. A clock that others move (a test) is theirs: then nothing
+     * is played unasked.
+     */
     tick(): void {
       if (isMoving || (deps.clock.movedMs?.() ?? 0) !== movedHereMs) return
       playDue(deps)

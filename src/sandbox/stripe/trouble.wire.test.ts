@@ -25,7 +25,7 @@ suite('webhooks in trouble', () => {
   const quiet = { lost_percent: 0, delay_seconds: 0, doubled: false, reversed: false }
   const outstanding = async (): Promise<Outstanding[]> =>
     (await store.get('/sandbox/processor/deliveries')).body.outstanding
-  /** As the account has it, without the look of its own that a page takes after a checkout. */
+  /** As the account shows it, without the check that a page makes after a checkout. */
   const kept = async ({ userId }: { userId: string }) => {
     const { db } = store.platform
     const user = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirstOrThrow()
@@ -58,7 +58,8 @@ suite('webhooks in trouble', () => {
     await store.app.service.billing.sync()
     assert.deepEqual(await kept(ada), ['past_due', 'pro'])
     assert.equal((await outstanding()).length > lost.length, true)
-    // All of it comes after all, long after it was found: nothing is told or changed twice.
+    // All events arrive late, long after reconciliation found the changes: nothing is announced or
+    // changed twice.
     const told = await letters(ada)
     await trouble(quiet)
     const after = await store.post('/sandbox/processor/deliveries/send-again')
@@ -84,6 +85,7 @@ suite('webhooks in trouble', () => {
     assert.deepEqual((await letters(bob)).sort(), [
       'The payment for your Pro plan did not go through',
       'Your Pro plan has ended',
+      'Your Pro plan has started',
       'Your Pro plan is paid',
     ])
     const [event] = (await shop.processor.events.list({ limit: 1 })).data

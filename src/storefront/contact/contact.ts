@@ -1,6 +1,7 @@
 /**
- * Messages of the contact form. Each is stored before any mail is tried, so that a dead mail server loses none; support is notified at
- * once, and when that fails the visitor is told, and it is tried again for a day.
+ * Messages of the contact form. Contact messages. Each is stored before an email is tried, so a
+ * failing mail server loses none. Support is notified at once; when that fails, the visitor is
+ * informed and the email is retried for a day.
  */
 import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
@@ -17,7 +18,7 @@ import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
 import type { Config } from '#src/config.ts'
-import { brandOf } from '../brand.ts'
+import { getBrand } from '../brand.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { ContactSubject } from '../tables.ts'
 
@@ -53,8 +54,10 @@ const PER_ADDRESS = { requests: 20, seconds: 3600 }
 export type ContactDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'limiter' | 'log'> & { mail: Mail }
 
 /**
- * For the form and the API alike: trims, refuses blanks, counts by address, stores, and notifies support.
- * @throws Problem 400, 422 and 429; and 500 when the notification could not be handed over, though the message is kept.
+ * Used by the form and the API: trims, refuses blanks, counts by address, stores, and notifies
+ * support.
+ * @throws Problem 400, 422 and 429; and 500 when the notification failed, though the message is
+ * stored.
  */
 export async function sendMessage(deps: ContactDeps, form: ContactForm, address: string): Promise<void> {
   const { config, limiter, log } = deps
@@ -154,7 +157,7 @@ function confirmation(config: Config, row: ContactRow) {
     to: row.email,
     subject: 'We have received your message',
     before: [
-      `Thank you for writing to ${brandOf(config)}. Your message (${SUBJECTS[row.subject]}) has reached our team, and a person will answer it, usually within a working day.`,
+      `Thank you for writing to ${getBrand(config)}. Your message (${SUBJECTS[row.subject]}) has reached our team, and a person will answer it, usually within a working day.`,
     ],
     after: ['If you did not write to us, somebody mistyped their address; nothing more will come.'],
   })

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { type ContactDeps, ContactForm, ContactSubjectName, sendMessage } from './contact.ts'
 
-/** As the description tells it. */
+/** The response as documented. */
 const Message = Type.Object({ ...ContactForm.properties, subject: ContactSubjectName }, { title: 'ContactMessage' })
 
 export function contactRoutes(app: App, deps: ContactDeps): void {

@@ -8,7 +8,7 @@ import type { Secrets } from '#platform/secrets.ts'
 import type { Config } from '#src/config.ts'
 import { openProducts } from '../products/products.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
-import { archiveOf, knownArchiveOf } from './archives.ts'
+import { buildArchive, findKnownArchive } from './archives.ts'
 
 const NO_S3 = { endpoint: null, region: 'us-east-1', accessKeyId: null, secretAccessKey: null, sessionToken: null }
 
@@ -29,20 +29,20 @@ test('an archive is planned once for a buyer and a release, and anew when a file
     ({ tier: 'pro', entitled_until: '2028-01-01T00:00:00.000Z', license_sealed: key }) as PurchaseRow
 
   const [ada, eve] = [purchase('LK-ADA'), purchase('LK-EVE')]
-  const first = await archiveOf(deps, ada)
+  const first = await buildArchive(deps, ada)
   assert.ok(first)
-  assert.equal(await archiveOf(deps, ada), first)
+  assert.equal(await buildArchive(deps, ada), first)
   ms += 60_000
-  assert.equal(await knownArchiveOf(deps, ada), first)
-  assert.notEqual((await archiveOf(deps, eve))?.etag, first.etag)
+  assert.equal(await findKnownArchive(deps, ada), first)
+  assert.notEqual((await buildArchive(deps, eve))?.etag, first.etag)
 
   writeFileSync(join(root, 'pro/1.0.0/a.txt'), 'b'.repeat(1001))
   ms += 60_000
-  const changed = await archiveOf(deps, ada)
+  const changed = await buildArchive(deps, ada)
   assert.notEqual(changed?.etag, first.etag)
 
   // The cache may be emptied at any time.
   rmSync(join(root, 'data/cache'), { recursive: true })
-  assert.equal(await knownArchiveOf(deps, ada), null)
-  assert.equal((await archiveOf(deps, ada))?.etag, changed?.etag)
+  assert.equal(await findKnownArchive(deps, ada), null)
+  assert.equal((await buildArchive(deps, ada))?.etag, changed?.etag)
 })

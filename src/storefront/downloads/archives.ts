@@ -5,7 +5,7 @@ import { plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Config } from '#src/config.ts'
 import type { FileStore } from '../products/file-store.ts'
-import { type Release, releaseFor, releaseOf } from '../products/releases.ts'
+import { findEntitledRelease, findRelease, type Release } from '../products/releases.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { weightedCache } from './weighted-cache.ts'
@@ -24,7 +24,7 @@ export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & { pro
  * The ZIP of a purchase: the newest release its entitlement covers, or the named one. Null when its files are missing.
  * The first call for a release compresses it. @throws when its files cannot be read.
  */
-export async function archiveOf(
+export async function buildArchive(
   deps: ArchiveDeps,
   purchase: PurchaseRow,
   version?: string,
@@ -34,7 +34,7 @@ export async function archiveOf(
 }
 
 /** The same without compressing anything: null also while the release was not compressed yet. */
-export async function knownArchiveOf(deps: ArchiveDeps, purchase: PurchaseRow): Promise<BuyerArchive | null> {
+export async function findKnownArchive(deps: ArchiveDeps, purchase: PurchaseRow): Promise<BuyerArchive | null> {
   const release = await releaseToServe(deps, purchase)
   const pack = release && (await keptPack(cacheDir(deps.config), release.files))
   return release && pack ? plan(deps, purchase, release, pack) : null
@@ -42,8 +42,8 @@ export async function knownArchiveOf(deps: ArchiveDeps, purchase: PurchaseRow): 
 
 function releaseToServe({ clock, products }: ArchiveDeps, { tier, entitled_until }: PurchaseRow, version?: string) {
   return version
-    ? releaseOf(products, tier, clock.now(), version)
-    : releaseFor(products, tier, clock.now(), entitled_until)
+    ? findRelease(products, tier, clock.now(), version)
+    : findEntitledRelease(products, tier, clock.now(), entitled_until)
 }
 
 /** Entries in all, of the plans that stay in memory: some 500 bytes each. */
@@ -79,16 +79,16 @@ export async function prepareRelease(
   tier: Tier,
 ): Promise<void> {
   const now = clock.now()
-  const release = await releaseFor(products, tier, now, plus(now, 1))
+  const release = await findEntitledRelease(products, tier, now, plus(now, 1))
   if (release) await preparePack(cacheDir(config), release.files)
 }
 
-/** Opens what the archive is written from; whoever opens it closes it. */
+/** Opens the sources of the archive; the caller closes them. */
 export function openArchive(config: Config, archive: BuyerArchive): Promise<OpenPack> {
   return openPack(cacheDir(config), archive.pack)
 }
 
-export async function checksumOf(config: Config, archive: BuyerArchive): Promise<string> {
+export async function computeChecksum(config: Config, archive: BuyerArchive): Promise<string> {
   const hash = createHash('sha256')
   const pack = await openArchive(config, archive)
   try {

@@ -4,7 +4,8 @@ import { type CountryResponse, Reader } from 'maxmind'
 import type { Log } from '#platform/telemetry/log.ts'
 
 /**
- * Looks a client's country up in the mmdb file of GEOIP_DB; null without one and for addresses it does not know.
+ * Finds a client's country in the mmdb file of GEOIP_DB; null without one and for unknown
+ * addresses.
  * @throws Error with a sentence for the operator when the file cannot be read.
  */
 export function openCountries(path: string | null, log: Log): (address: string) => string | null {

@@ -1,6 +1,7 @@
 /**
- * Downloads of what was bought. One is counted before its first byte, in a single conditional update; whoever loses the connection
- * continues it with a Range for 24 hours, uncounted, because the same purchase and release give the same bytes.
+ * Downloads of what was bought. Downloads. A download is counted before its first byte, in a single
+ * conditional update. A broken connection can be continued with a Range for 24 hours, uncounted,
+ * because the same purchase and release give the same bytes.
  */
 
 import { createHash, randomUUID } from 'node:crypto'
@@ -14,7 +15,7 @@ import { storefrontProblem } from '../problems.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
-import { type ArchiveDeps, archiveOf, type BuyerArchive, checksumOf, openArchive } from './archives.ts'
+import { type ArchiveDeps, type BuyerArchive, buildArchive, computeChecksum, openArchive } from './archives.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
 import * as store from './store.ts'
 import { readArchive } from './zip/archive.ts'
@@ -28,7 +29,7 @@ const RESUMABLE_MS = DAY_MS
 const RESUMES_MAX = 500
 /** In all, with what the first answer sent: enough for a bad line, and no second copy for a friend each minute. */
 const ARCHIVES_SENT_MAX = 3
-/** By then the download itself has told the checksum, unless it broke off. */
+/** By then the download has shown the checksum, unless it broke off. */
 const CHECKSUM_AFTER_MS = HOUR_MS
 const USER_AGENT_MAX = 500
 
@@ -79,7 +80,7 @@ export async function startDownload(
   return { download, bytes: streamDownload(deps, download, pack) }
 }
 
-/** What a GET would bring, without counting or waiting: for HEAD. */
+/** Returns the headers of a GET without counting or waiting: for HEAD. */
 export async function describeDownload(
   deps: DownloadDeps,
   userId: string,
@@ -99,8 +100,8 @@ async function grantDownload(deps: DownloadDeps, userId: string, request: Downlo
   const waitMs = cooldownLeftMs(purchase, deps.clock.ms())
   if (waitMs > 0) throw coolingDown(waitMs)
   const archive = await requireArchive(deps, purchase)
-  const asked = request.ifRange && request.ifRange !== archive.etag ? null : range
-  return newDownload(deps, userId, purchase, archive, asked)
+  const requestedRange = request.ifRange && request.ifRange !== archive.etag ? null : range
+  return newDownload(deps, userId, purchase, archive, requestedRange)
 }
 
 /** Null when the request continues nothing, so that it begins anew. */
@@ -160,7 +161,7 @@ async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): P
 }
 
 async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive> {
-  const archive = await archiveOf(deps, purchase, version).catch((cause) => {
+  const archive = await buildArchive(deps, purchase, version).catch((cause) => {
     throw zipFailed(deps, cause)
   })
   if (archive) return archive
@@ -182,7 +183,7 @@ async function countDownload(deps: DownloadDeps, download: Download, request: Do
       version: archive.version,
       etag: archive.etag,
       resume_count: 0,
-      sent_bytes: bytesOf(download),
+      sent_bytes: countBytes(download),
       ip_address: request.address,
       user_agent: request.userAgent.slice(0, USER_AGENT_MAX),
       country: deps.countryOf(request.address),
@@ -206,11 +207,11 @@ async function countDownload(deps: DownloadDeps, download: Download, request: Do
 async function countResume({ db }: DownloadDeps, download: Download): Promise<void> {
   const { id, userId, archive } = download
   const bounds = { resumesMax: RESUMES_MAX, bytesMax: ARCHIVES_SENT_MAX * archive.sizeBytes }
-  if (await store.countResume(db, userId, id, bytesOf(download), bounds)) return
+  if (await store.countResume(db, userId, id, countBytes(download), bounds)) return
   throw storefrontProblem('resume_limit_reached')
 }
 
-function bytesOf({ archive, part }: Download): number {
+function countBytes({ archive, part }: Download): number {
   return part ? part.end - part.start : archive.sizeBytes
 }
 
@@ -222,8 +223,9 @@ function streamDownload(deps: DownloadDeps, download: Download, pack: OpenPack):
   let sentBytes = 0
 
   async function* pieces() {
-    // A whole archive tells its checksum on the way: encrypting it once more for that costs as much as the download itself.
-    // The headers have left: a database that is away this moment must not break what needs nothing more of it.
+    // A complete download computes its checksum as a by-product; encrypting the archive again for
+    // that would cost as much as the download. The headers have left: a database that is away this
+    // moment must not break what needs nothing more of it.
     const known = part ? null : await store.findChecksum(db, archive.etag).catch(() => null)
     const hash = part || known ? null : createHash('sha256')
     let last: Buffer | null = null
@@ -259,10 +261,10 @@ function keepChecksum({ db }: DownloadDeps, { etag, sizeBytes }: BuyerArchive, s
 export async function noteChecksum(deps: DownloadDeps, job: { purchaseId: string; version: string; etag: string }) {
   if (await store.findChecksum(deps.db, job.etag)) return
   const purchase = await purchaseStore.findById(deps.db, job.purchaseId)
-  const archive = purchase && (await archiveOf(deps, purchase, job.version))
+  const archive = purchase && (await buildArchive(deps, purchase, job.version))
   // Files replaced meanwhile: the tag names bytes that nobody can get any more.
   if (!archive || archive.etag !== job.etag) return
-  await keepChecksum(deps, archive, await checksumOf(deps.config, archive))
+  await keepChecksum(deps, archive, await computeChecksum(deps.config, archive))
 }
 
 /** At most 50, newest first. */

@@ -35,7 +35,7 @@ test('a buyer downloads a ZIP that opens with the license key', async (t) => {
   await assert.rejects(unpack(reply.bytes, key.toLowerCase()))
 })
 
-test('who may not download is told why, in the contract’s words', async (t) => {
+test('a refused download names its reason in the contract’s words', async (t) => {
   const shop = await openShop(t)
   const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
   assert.deepEqual(facts(await shop.store('GET', '/api/download')), [
@@ -49,7 +49,7 @@ test('who may not download is told why, in the contract’s words', async (t) =>
 
   const payment = await shop.sell(ada, 'pro')
   const [{ id }] = (await ada.get('/api/purchases')).body
-  // A foreign purchase cannot be told from a missing one.
+  // Another buyer's purchase looks exactly like a missing one.
   assert.deepEqual(facts(await eve.download(`/api/download?purchase_id=${id}`)), [
     403,
     { error: 'No active purchase found', code: 'no_active_purchase' },
@@ -241,7 +241,7 @@ test('a link on another site spends no download', async (t) => {
   assert.equal((await ada.download('/api/download', { 'sec-fetch-site': 'same-origin' })).status, 200)
 })
 
-test('HEAD tells what a download would bring and counts nothing', async (t) => {
+test('HEAD returns a download’s headers and counts nothing', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   assert.equal((await ada.request('HEAD', '/api/download')).status, 403)
@@ -423,7 +423,7 @@ test('the dashboard shows the checksum of what was downloaded', async (t) => {
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'basic')
   const { bytes } = await ada.download()
-  // The download itself has told it: nothing is encrypted a second time.
+  // The download has computed the checksum: nothing is encrypted a second time.
   const page = await ada.get('/dashboard')
   assert.ok(page.text.includes(createHash('sha256').update(bytes).digest('hex')))
 })
@@ -432,7 +432,7 @@ test('a download that has begun needs no database any more', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'basic')
-  // The first thing that is asked for after the headers is not there.
+  // The first file read after the headers is missing.
   await sql`alter table archive_checksums rename to archive_checksums_away`.execute(shop.platform.db)
   const reply = await ada.download()
   assert.equal(reply.status, 200)

@@ -74,8 +74,8 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       const { headers } = request
       // A link on another site would spend one of the five: the buyer sees their purchases instead, and clicks there.
       if (headers['sec-fetch-site'] === 'cross-site') return reply.redirect('/dashboard', 302)
-      const wanted = {
-        purchaseId: purchaseIdOf((request.query as { purchase_id?: unknown }).purchase_id),
+      const target = {
+        purchaseId: parsePurchaseId((request.query as { purchase_id?: unknown }).purchase_id),
         range: headers.range,
         ifRange: [headers['if-range']].flat()[0],
         // Behind a dual-stack socket an IPv4 address comes mapped into IPv6.
@@ -83,9 +83,9 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
         userAgent: headers['user-agent'] ?? '',
       }
       if (request.method === 'HEAD') {
-        return setHeaders(reply, await describeDownload(deps, userId, wanted)).send()
+        return setHeaders(reply, await describeDownload(deps, userId, target)).send()
       }
-      const { download, bytes } = await startDownload(deps, userId, wanted)
+      const { download, bytes } = await startDownload(deps, userId, target)
       bytes.once('error', (error) => {
         request.log.error({ err: error, reqId: request.id }, 'a download broke off')
       })
@@ -125,7 +125,7 @@ function setHeaders(reply: FastifyReply, { archive, fileName, part }: Download):
   })
 }
 
-function purchaseIdOf(value: unknown): string | undefined {
+function parsePurchaseId(value: unknown): string | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'string' || !UUID.test(value)) {
     throw storefrontProblem('purchase_id_invalid')

@@ -61,7 +61,7 @@ export async function countResume(
   return row !== undefined
 }
 
-/** What was counted as sent and was not. */
+/** Downloads counted as sent that were not. */
 export async function giveBack(db: Db, userId: string, id: string, bytes: number): Promise<void> {
   await db
     .updateTable('downloads')

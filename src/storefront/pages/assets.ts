@@ -10,7 +10,7 @@ const FILES = {
   'mark.svg': 'image/svg+xml',
 }
 
-/** What solves proofs of work, as its package has it; few browsers ever ask for it. */
+/** The solver of proofs of work from its package; few browsers ever load it. */
 const SOLVER = fileURLToPath(new URL('.', import.meta.resolve('altcha-lib')))
 const SOLVER_FILES = ['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js']
 

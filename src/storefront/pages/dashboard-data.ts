@@ -1,5 +1,5 @@
 import { isDisputed } from '#billing/money/payments.ts'
-import { knownArchiveOf } from '../downloads/archives.ts'
+import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
 import { type Release, showReleases } from '../products/releases.ts'
@@ -19,7 +19,7 @@ export type OwnedProduct = {
   isDisputed: boolean
   /** Newest first, with those that came after the entitlement. */
   releases: (Release & { isCovered: boolean })[]
-  /** What a download brings; null while nothing is published, or it was not compressed yet. */
+  /** The archive of a download; null while nothing is published or compression is not finished. */
   file: { sizeBytes: number; sha256: string | null } | null
 }
 
@@ -46,7 +46,7 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
   const archive =
     purchase.status === 'refunded'
       ? null
-      : await knownArchiveOf(deps, purchase).catch((error) => {
+      : await findKnownArchive(deps, purchase).catch((error) => {
           log.error({ err: error, tier: purchase.tier }, 'the files of a product cannot be read')
           return null
         })

@@ -10,13 +10,13 @@ export function dashboardPage(
 ): Html {
   return html`<div class="wrap">
 <h1>Your purchases</h1>
-${payment && noticeOf(payment)}
+${payment && renderNotice(payment)}
 ${products.length === 0 ? emptyState() : html`<div class="stack">${products.map((product) => productCard(catalogue, product))}</div>`}
 <div data-history>${products.length > 0 && history(downloads)}</div>
 </div>`
 }
 
-function noticeOf(payment: CheckoutState): Html {
+function renderNotice(payment: CheckoutState): Html {
   switch (payment) {
     case 'paid':
       return html`<div class="notice" role="status"><p><strong>Thank you, your payment has arrived.</strong> Your license key is below, and in the mail that is on its way to you.</p></div>`

@@ -25,8 +25,8 @@ export function onPageError(deps: CookieDeps & { config: Config }) {
     const link = error.status === 401 ? login : WAYS_ON[caller ? 'owner' : 'visitor']
     reply.headers(error.headers)
     const text = error.status === 401 ? 'What you bought opens with the account that bought it.' : error.detail
-    const body = messagePage(titleOf(error.status), text, link)
-    return sendPage(reply, deps.config, { title: titleOf(error.status), body, caller, status: error.status })
+    const body = messagePage(getTitle(error.status), text, link)
+    return sendPage(reply, deps.config, { title: getTitle(error.status), body, caller, status: error.status })
   }
 }
 
@@ -35,7 +35,7 @@ const WAYS_ON = {
   visitor: { to: '/pricing', label: 'To the prices' },
 }
 
-function titleOf(status: number): string {
+function getTitle(status: number): string {
   if (status === 401) return 'Please sign in'
   if (status === 429) return 'One moment'
   if (status === 403) return 'This download is not available'

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '#platform/http/access-control.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
 import type { Config } from '#src/config.ts'
-import { brandOf } from '../brand.ts'
+import { getBrand } from '../brand.ts'
 import { assetUrl } from './assets.ts'
 
 export type PageParts = {
@@ -25,7 +25,7 @@ export function sendPage(reply: FastifyReply, config: Config, parts: PageParts):
 }
 
 function document(config: Config, { title, body, caller, path }: PageParts): Html {
-  const brand = brandOf(config)
+  const brand = getBrand(config)
   const link = (to: string, label: string) =>
     html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
   return html`<html lang="en">
@@ -76,7 +76,10 @@ function imageOrigins({ catalogue }: Config): Set<string> {
   return new Set(catalogue.products.flatMap(({ images }) => images.map((address) => new URL(address).origin)))
 }
 
-/** The processor's pages are on https hosts of its own choice; those of a stand-in or the sandbox beside its API or ours, maybe on plain http. */
+/**
+ * The processor's pages are on https hosts that it chooses. Those of a stand-in or the sandbox are
+ * next to its API or ours, possibly on plain http.
+ */
 function checkoutHosts({ urls, processor }: Config): string {
   if (processor.apiBase === null) return 'https:'
   const origins = [processor.apiBase, urls.base].map((url) => new URL(url).origin)

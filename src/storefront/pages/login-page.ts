@@ -6,7 +6,7 @@ export type LoginParts = {
   error: string | null
   /** The account asks for a second factor. */
   needsCode: boolean
-  /** What the browser is to solve before it sends the form again; null: nothing. */
+  /** The challenge that the browser solves before it sends the form again; null: none. */
   challenge?: unknown
   frontendUrl: string
 }

@@ -23,7 +23,7 @@ test('a description’s Markdown becomes markup', () => {
   for (const [text, markup] of Object.entries(table)) assert.equal(markdown(text).markup, markup, text)
 })
 
-test('a description brings no markup and no script of its own', () => {
+test('a description adds no markup and no script', () => {
   const hostile = [
     '<script>alert(1)</script>',
     '[x](javascript:alert(1))',

@@ -8,10 +8,10 @@ const HEADING = /^#{1,6}\s+(.*?)\s*#*$/
 const ITEM = /^\s{0,3}(?:[-*+]|(\d{1,9})[.)])\s+/
 
 export function markdown(text: string): Html {
-  return html`${blocksOf(text).map(blockOf)}`
+  return html`${splitIntoBlocks(text).map(renderBlock)}`
 }
 
-function blocksOf(text: string): string[][] {
+function splitIntoBlocks(text: string): string[][] {
   const blocks: string[][] = []
   let open: string[] | null = null
   for (const line of text.trim().split(/\r?\n/)) {
@@ -29,19 +29,19 @@ function blocksOf(text: string): string[][] {
   return blocks
 }
 
-function blockOf(lines: string[]): Html {
+function renderBlock(lines: string[]): Html {
   const [first = ''] = lines
   const heading = HEADING.exec(first)
   // The product's name is the h2 above it.
   if (heading) return html`<h3>${inline(heading[1] ?? '')}</h3>`
   const list = ITEM.exec(first)
   if (!list) return html`<p>${inline(lines.join('\n'))}</p>`
-  const items = itemsOf(lines).map((item) => html`<li>${inline(item)}</li>`)
+  const items = parseItems(lines).map((item) => html`<li>${inline(item)}</li>`)
   return list[1] === undefined ? html`<ul>${items}</ul>` : html`<ol start="${Number(list[1])}">${items}</ol>`
 }
 
 /** A line without a mark goes on with the item above it. */
-function itemsOf(lines: string[]): string[] {
+function parseItems(lines: string[]): string[] {
   const items: string[] = []
   for (const line of lines) {
     if (ITEM.test(line)) items.push(line.replace(ITEM, ''))

@@ -22,12 +22,12 @@ ${tierCards(offers)}
 export function pricingPage(offers: Offer[], canceled: boolean): Html {
   return html`<div class="wrap">
 ${canceled && html`<div class="notice warn" role="status"><p><strong>The checkout was canceled.</strong> Nothing was charged. Your choice is still here whenever you are ready.</p></div>`}
-<div class="hero"><h1>One price, paid once</h1><p class="lead">${offers.length === 0 ? 'Nothing is for sale at the moment.' : termsOf(offers)}</p></div>
+<div class="hero"><h1>One price, paid once</h1><p class="lead">${offers.length === 0 ? 'Nothing is for sale at the moment.' : describeTerms(offers)}</p></div>
 ${tierCards(offers)}
 </div>`
 }
 
-function termsOf(offers: Offer[]): string {
+function describeTerms(offers: Offer[]): string {
   const isLadder = offers.length > 1 && offers.slice(1).every(({ product }) => product.includes !== null)
   const currencies = new Set(offers.map(({ product }) => currencyName(product.currency)))
   return [

@@ -46,7 +46,7 @@ test('the home page shows three tiers with their prices and what they hold', asy
   }
 })
 
-test('a canceled checkout is said on the prices page', async (t) => {
+test('the prices page mentions a canceled checkout', async (t) => {
   const shop = await openShop(t)
   assert.match((await shop.store('GET', '/pricing?canceled=true')).text, /checkout was canceled/)
   assert.doesNotMatch((await shop.store('GET', '/pricing')).text, /canceled/)

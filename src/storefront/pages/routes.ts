@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
+import { withinPatience } from '#billing/processor.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -8,14 +9,14 @@ import { canonicalPath } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { STOREFRONT_API } from '../api-path.ts'
-import { brandOf } from '../brand.ts'
+import { getBrand } from '../brand.ts'
 import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
 import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from '../purchases/recovery.ts'
 import { leaveForAccount, returnFromAccount } from '../sessions/account-sign-in.ts'
 import { clearSessionCookie, setSessionCookie } from '../sessions/cookie.ts'
-import { redirectOf, safeRedirect } from '../sessions/redirect.ts'
+import { parseRedirect, safeRedirect } from '../sessions/redirect.ts'
 import {
   closeStoreSession,
   findStoreCaller,
@@ -51,33 +52,33 @@ export type PageDeps = SessionDeps & PaymentDeps & DownloadDeps & RecoveryDeps &
 
 export function pageRoutes(app: App, deps: PageDeps): void {
   const { config } = deps
-  const callerOf = (request: FastifyRequest) => findStoreCaller(deps, request.cookies[SESSION_COOKIE])
+  const findCaller = (request: FastifyRequest) => findStoreCaller(deps, request.cookies[SESSION_COOKIE])
   const show = (reply: FastifyReply, caller: Caller | null, title: string, body: Html, status = 200, path = '') =>
     sendPage(reply, config, { title, body, caller, status, path })
 
   assetRoutes(app)
 
   app.get('/', ANYONE, async (request, reply) => {
-    const caller = await callerOf(request)
+    const caller = await findCaller(request)
     const offers = await listOffers(deps, caller?.userId ?? null)
-    return show(reply, caller, 'Starter kits for AI products', homePage(brandOf(config), offers))
+    return show(reply, caller, 'Starter kits for AI products', homePage(getBrand(config), offers))
   })
 
   app.get('/pricing', ANYONE, async (request, reply) => {
-    const caller = await callerOf(request)
-    const isCanceled = queryOf(request).canceled === 'true'
+    const caller = await findCaller(request)
+    const isCanceled = readQuery(request).canceled === 'true'
     const offers = await listOffers(deps, caller?.userId ?? null)
     return show(reply, caller, 'Pricing', pricingPage(offers, isCanceled), 200, '/pricing')
   })
 
   app.get('/login', ANYONE, async (request, reply) => {
-    const redirect = safeRedirect(redirectOf(request.url))
-    if (await callerOf(request)) return reply.redirect(redirect, 302)
+    const redirect = safeRedirect(parseRedirect(request.url))
+    if (await findCaller(request)) return reply.redirect(redirect, 302)
     return showLogin(reply, { redirect, email: '', error: null, needsCode: false }, 200)
   })
 
   app.post('/login', ANYONE, async (request, reply) => {
-    const form = formOf(request)
+    const form = readForm(request)
     const redirect = safeRedirect(form.redirect)
     const email = form.email?.trim() ?? ''
     const credentials = { ...form, email }
@@ -101,12 +102,12 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   })
 
   app.get('/login/account', COUNTED, async (request, reply) =>
-    reply.redirect(leaveForAccount(deps, reply, safeRedirect(redirectOf(request.url))), 302),
+    reply.redirect(leaveForAccount(deps, reply, safeRedirect(parseRedirect(request.url))), 302),
   )
 
   app.get('/login/return', COUNTED, async (request, reply) => {
     const origin = deps.deviceCookie.originOf(request)
-    const code = queryOf(request).code ?? ''
+    const code = readQuery(request).code ?? ''
     const opened = await returnFromAccount(deps, request, reply, { code, origin })
     if (opened === null) {
       const error = 'That sign-in was started in another browser, or too long ago. Start it again.'
@@ -126,7 +127,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   })
 
   app.get('/dashboard', COUNTED, async (request, reply) => {
-    const caller = await callerOf(request)
+    const caller = await findCaller(request)
     if (!caller) return reply.redirect(`/login?redirect=${encodeURIComponent(request.url)}`, 302)
     const notice = await paymentNotice(deps, request, caller)
     const body = dashboardPage(config.catalogue, await readDashboard(deps, caller.userId), notice)
@@ -140,14 +141,14 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   })
 
   app.get('/contact', ANYONE, async (request, reply) => {
-    const caller = await callerOf(request)
+    const caller = await findCaller(request)
     const values = caller ? { email: caller.email } : {}
     return show(reply, caller, 'Contact', contactPage({ values, error: null }), 200, '/contact')
   })
 
   app.post('/contact', COUNTED, async (request, reply) => {
-    const caller = await callerOf(request)
-    const values = formOf(request)
+    const caller = await findCaller(request)
+    const values = readForm(request)
     const again = (error: string, status: number) =>
       show(reply, caller, 'Contact', contactPage({ values, error }), status, '/contact')
     if (!isContactForm.Check(values)) return again('Please fill in every field, with an email we can answer to.', 400)
@@ -162,19 +163,19 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   })
 
   app.get('/recover', ANYONE, async (request, reply) =>
-    show(reply, await callerOf(request), 'Lost your key?', recoveryPage(null)),
+    show(reply, await findCaller(request), 'Lost your key?', recoveryPage(null)),
   )
 
   app.post('/recover', COUNTED, async (request, reply) => {
-    const email = formOf(request).email?.trim() ?? ''
+    const email = readForm(request).email?.trim() ?? ''
     if (email !== '' && email.length <= 254) await requestRecovery(deps, email)
-    return show(reply, await callerOf(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
+    return show(reply, await findCaller(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
   })
 
   // Everything else: people get a page, programs the JSON of the contract.
   app.get('/*', ANYONE, async (request, reply) => {
     if (STOREFRONT_API.test(canonicalPath(request.url))) throw platformProblem('not_found')
-    return show(reply, await callerOf(request), 'Not found', notFoundPage(), 404)
+    return show(reply, await findCaller(request), 'Not found', notFoundPage(), 404)
   })
 
   function showLogin(reply: FastifyReply, parts: Omit<LoginParts, 'frontendUrl'>, status: number): FastifyReply {
@@ -182,28 +183,31 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   }
 }
 
+/** The page reloads until the processor has answered. */
+const CONFIRM_MS = 3_000
+
 /** The buyer may be back before the webhook: then we ask ourselves. */
 async function paymentNotice(
   deps: PaymentDeps,
   request: FastifyRequest,
   { userId }: Caller,
 ): Promise<CheckoutState | null> {
-  const { success, session_id } = queryOf(request)
+  const { success, session_id } = readQuery(request)
   if (success !== 'true' || !session_id) return null
-  return confirmCheckout(deps, session_id, userId).catch((error) => {
+  return withinPatience(confirmCheckout(deps, session_id, userId), CONFIRM_MS).catch((error) => {
     request.log.warn({ err: error, reqId: request.id }, 'a checkout could not be confirmed yet')
     return 'pending' as const
   })
 }
 
-function queryOf(request: FastifyRequest): Record<string, string | undefined> {
+function readQuery(request: FastifyRequest): Record<string, string | undefined> {
   const query = request.query as Record<string, unknown>
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : undefined]),
   )
 }
 
-function formOf(request: FastifyRequest): Record<string, string | undefined> {
+function readForm(request: FastifyRequest): Record<string, string | undefined> {
   const body = request.body
   return typeof body === 'object' && body !== null ? (body as Record<string, string | undefined>) : {}
 }

@@ -77,8 +77,8 @@ for (const list of document.querySelectorAll('.systems')) {
   if (own) list.prepend(own)
 }
 
-// Where strangers to an account have failed too often, the server asks for a proof of work: solved here, without a click. What
-// the form gets as an answer is shown as if it had been sent by hand.
+// Where strangers to an account have failed too often, the server asks for a proof of work: solved
+// here, without a click. The page shows the form's response as if the browser had submitted it.
 async function signIn(form, button) {
   button.disabled = true
   const fields = new URLSearchParams(new FormData(form))

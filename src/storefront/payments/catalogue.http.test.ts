@@ -21,7 +21,7 @@ function productsOf(t: Pick<TestContext, 'after'>, ...tiers: string[]): string {
   return root
 }
 
-test('a product in euro is shown, charged, delivered and told of in euro', async (t) => {
+test('a product in euro is shown, charged, delivered and confirmed in euro', async (t) => {
   const shop = await openShop(t, { CATALOGUE, PRODUCTS_DIR: productsOf(t, 'basic', 'studio') })
   const ada = await shop.buyer('ada')
   const processor = openProcessor(shop.config.processor) as Processor
@@ -106,7 +106,7 @@ test('a checkout that was open when the price changed is closed, and the next on
   ])
 })
 
-test('a product that was dropped while its buyer paid is delivered all the same, and breaks no page', async (t) => {
+test('a product removed while its buyer paid is still delivered and breaks no page', async (t) => {
   const root = productsOf(t, 'basic')
   const shop = await openShop(t, { PRODUCTS_DIR: root })
   const ada = await shop.buyer('ada')

@@ -1,6 +1,7 @@
 /**
- * The hosted checkout of one tier. A buyer has one under way for each tier, kept as a row: a second tab, or a second click while a bank
- * debit settles, leads to it. What names it at the processor is the attempt, so that two calls at once make one session.
+ * The hosted checkout of one tier. A buyer has one under way for each tier, kept as a row: a second
+ * tab, or a second click while a bank debit settles, leads to it. The attempt's id is the
+ * idempotency key at the processor, so two simultaneous calls create one session.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +16,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Config } from '#src/config.ts'
-import { brandOf } from '../brand.ts'
+import { getBrand } from '../brand.ts'
 import { storefrontProblem } from '../problems.ts'
 import { FOLLOW_UP_JOB, isSettling, type PaymentDeps, recordCheckout, retrieveCheckout } from './payments.ts'
 import '../tables.ts'
@@ -25,18 +26,18 @@ const TRIES_MAX = 3
 const UNDER_WAY_MS = 500
 
 /**
- * Where a buyer pays for a tier: the checkout that they have open, else a new one. A payment that is made or settling leads to its page, so
- * that nobody pays twice.
- * @throws Problem 503 without a processor, 502 or 503 when it cannot be asked.
+ * Where a buyer pays for a tier: the checkout that they have open, else a new one. A completed or
+ * settling payment redirects to its page, so that nobody pays twice.
+ * @throws Problem 503 without a processor, 502 or 503 when it cannot be reached.
  */
 export async function checkoutAddress(deps: PaymentDeps, userId: string, product: CatalogueProduct): Promise<string> {
   const { tier } = product
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
-    const row = await attemptOf(deps.db, userId, tier)
+    const row = await findAttempt(deps.db, userId, tier)
     const { attempt, session_id } = row
     try {
       const address = await (session_id
-        ? addressOf(deps, session_id, product)
+        ? findCheckoutUrl(deps, session_id, product)
         : openSession(deps, userId, product, attempt))
       if (address) return address
       if (session_id) await beginAnew(deps.db, userId, tier, row)
@@ -54,12 +55,16 @@ export async function checkoutAddress(deps: PaymentDeps, userId: string, product
 }
 
 /** Null when this session leads nowhere any more, or to what the product cost before. */
-async function addressOf(deps: PaymentDeps, sessionId: string, product: CatalogueProduct): Promise<string | null> {
+async function findCheckoutUrl(
+  deps: PaymentDeps,
+  sessionId: string,
+  product: CatalogueProduct,
+): Promise<string | null> {
   const processor = requireProcessor(deps.processor)
   const session = await asking(retrieveCheckout(processor, sessionId))
   if (!session) return null
   if (session.status === 'open') {
-    if (isPricedAs(session, product) && isTaxedAs(deps.config.processor, session)) return session.url
+    if (hasPrice(session, product) && isTaxedAs(deps.config.processor, session)) return session.url
     await asking(processor.checkout.sessions.expire(sessionId))
     return null
   }
@@ -126,17 +131,17 @@ async function openSession(
     return true
   })
   // Two calls of one attempt have made one session.
-  return isFirst || (await attemptOf(db, userId, tier)).session_id === session.id ? session.url : null
+  return isFirst || (await findAttempt(db, userId, tier)).session_id === session.id ? session.url : null
 }
 
-function isPricedAs({ currency, amount_subtotal }: Stripe.Checkout.Session, product: CatalogueProduct): boolean {
+function hasPrice({ currency, amount_subtotal }: Stripe.Checkout.Session, product: CatalogueProduct): boolean {
   return currency === product.currency && amount_subtotal === inMinorUnits(product.price, product.currency)
 }
 
 /** As the payment page shows it. The processor refuses empty words, and more pictures than eight. */
 function productData(config: Config, { name, features, images, taxCode }: CatalogueProduct) {
   return {
-    name: `${brandOf(config)} ${name}`,
+    name: `${getBrand(config)} ${name}`,
     ...(features.length > 0 ? { description: features.join(' · ') } : {}),
     ...(images.length > 0 ? { images: images.slice(0, 8) } : {}),
     ...(taxCode === null ? {} : { tax_code: taxCode }),
@@ -145,7 +150,7 @@ function productData(config: Config, { name, features, images, taxCode }: Catalo
 
 type Attempt = { attempt: string; session_id: string | null }
 
-async function attemptOf(db: Db, userId: string, tier: Tier): Promise<Attempt> {
+async function findAttempt(db: Db, userId: string, tier: Tier): Promise<Attempt> {
   const row = db.selectFrom('store_checkouts').select(['attempt', 'session_id'])
   const find = () => row.where('user_id', '=', userId).where('tier', '=', tier).executeTakeFirst()
   const known = await find()
@@ -161,7 +166,7 @@ async function attemptOf(db: Db, userId: string, tier: Tier): Promise<Attempt> {
 
 /** False when another tab has kept it already, or has begun anew. */
 async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, sessionId: string) {
-  const kept = await tx
+  const updated = await tx
     .updateTable('store_checkouts')
     .set({ session_id: sessionId })
     .where('user_id', '=', userId)
@@ -170,7 +175,7 @@ async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, 
     .where('session_id', 'is', null)
     .returning('attempt')
     .executeTakeFirst()
-  return kept !== undefined
+  return updated !== undefined
 }
 
 /** Unless the row has changed since it was read: of an attempt that failed here another tab may have kept the session. */

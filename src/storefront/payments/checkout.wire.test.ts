@@ -13,7 +13,7 @@ import { FOLLOW_UP_JOB } from './payments.ts'
 const HOLLOW = JSON.stringify({ id: 'evt_1', type: 'checkout.session.completed', data: { object: null } })
 const CARD = '4242424242424242'
 
-test('an invalid tier is told first, whoever asks', async (t) => {
+test('an invalid tier is reported first, to every caller', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   for (const path of [
@@ -157,7 +157,7 @@ test('when the processor’s failure is over, it is over for the buyer who met i
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const mend = failToMake(shop, 'checkout.session')
-  for (let click = 0; click < 2; click++) assert.equal((await ada.get('/api/checkout?tier=pro')).status, 502)
+  for (let click = 0; click < 2; click++) assert.equal((await ada.get('/api/checkout?tier=pro')).status, 503)
   mend()
   const { sessionId } = await checkout(ada, 'pro')
   assert.equal((await checkout(ada, 'pro')).sessionId, sessionId)
@@ -186,7 +186,7 @@ test('a tab whose checkout another tab is making right now waits for it, and ask
   assert.equal(keys.size, 2)
 })
 
-test('a call whose answer was lost is asked again under its own key: it may have made a checkout', async (t) => {
+test('a call whose answer was lost is repeated under the same idempotency key, since it may have created a checkout', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const keys = new Set<unknown>()
@@ -279,7 +279,7 @@ test('while a payment settles, its tier cannot be paid again; when the bank refu
   assert.deepEqual(await statuses(ada), ['completed'])
 })
 
-test('a payment that waits for a step of its payer keeps its tier closed for two weeks, and is asked about', async (t) => {
+test('a payment that waits for its payer keeps its tier closed for two weeks and is checked again', async (t) => {
   const shop = await openShop(t)
   shop.holdDebits()
   const ada = await shop.buyer('ada')
@@ -311,7 +311,7 @@ test('a payment that waits for a step of its payer keeps its tier closed for two
   assert.notEqual((await checkout(ada, 'basic')).sessionId, basic.sessionId)
 })
 
-test('a tier that is used up is bought anew, in a checkout of its own', async (t) => {
+test('a used-up tier is bought again in a separate checkout', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const { sessionId, payUrl } = await checkout(ada, 'basic')
@@ -338,7 +338,7 @@ test('a debit that settles after days is found without any event', async (t) => 
   assert.deepEqual(await statuses(ada), ['completed'])
 })
 
-test('who has paid twice for one tier is told to the operator, once', async (t) => {
+test('a second payment for one tier is reported to the operator once', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: 'owner@example.com' })
   const ada = await shop.buyer('ada')
   const emails = async () => {
@@ -356,7 +356,7 @@ test('who has paid twice for one tier is told to the operator, once', async (t) 
   assert.equal((await emails()).length, 1)
 })
 
-test('two payments that come at the same moment, or a purchase given back to who bought anew, are told as well', async (t) => {
+test('simultaneous payments are reported as well, and so is a purchase given back to a buyer who bought again', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: 'owner@example.com' })
   const ada = await shop.buyer('ada')
   const emails = async () => {
@@ -386,7 +386,7 @@ test('without a processor the checkout says so', async (t) => {
   )
 })
 
-test('a paid session makes a purchase and mails its key, once, however often and in whatever order events come', async (t) => {
+test('a paid session creates a purchase and emails its key once, for any number and order of events', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const session = paidSession(ada.userId, 'pro')

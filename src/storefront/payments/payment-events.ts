@@ -4,7 +4,7 @@
  */
 import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
-import { idOf } from '#billing/money/refresh.ts'
+import { idOf } from '#billing/object-reader.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Payment } from '../purchases/purchases.ts'
@@ -13,7 +13,7 @@ export const INBOX_SOURCE = 'processor.storefront'
 
 export type PaymentEvent =
   | { kind: 'paid'; payment: Payment }
-  /** Paid, but only its checkout knows whether it is one of ours. */
+  /** Paid, but only its checkout shows whether this shop sold it. */
   | { kind: 'paid-somewhere'; paymentIntentId: string }
 
 /** The types that the storefront asks the processor for and reads. Others are received and ignored. */
@@ -23,12 +23,12 @@ export const PAYMENT_EVENT_TYPES = [
   'payment_intent.succeeded',
 ] as const
 
-/** What a delivery would have told, the processor's list of events tells, too. */
+/** The processor's list of events replaces missed deliveries. */
 export const PAYMENT_EVENTS: EventListener = {
   source: INBOX_SOURCE,
   types: PAYMENT_EVENT_TYPES,
   isAwaiting: ({ db }) => hasSold(db),
-  read: (event) => paymentEventOf(event as Stripe.Event),
+  read: (event) => parsePaymentEvent(event as Stripe.Event),
 }
 
 /** True once a checkout was opened, or something was bought. */
@@ -40,8 +40,8 @@ async function hasSold(db: Db): Promise<boolean> {
   return purchase !== undefined || checkout !== undefined
 }
 
-/** What an event means here; null for what concerns others. */
-export function paymentEventOf(event: Stripe.Event): PaymentEvent | null {
+/** Returns the meaning of an event for this shop; null for events that concern others. */
+export function parsePaymentEvent(event: Stripe.Event): PaymentEvent | null {
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
@@ -57,7 +57,7 @@ export function paymentEventOf(event: Stripe.Event): PaymentEvent | null {
 
 /** The payment of a checkout session; null while it is not paid, and for subscriptions and what others sell on the account. */
 export function paymentOfCheckout(session: Stripe.Checkout.Session): Payment | null {
-  const buyer = buyerOf(session.metadata)
+  const buyer = parseBuyer(session.metadata)
   const isPaid = session.payment_status === 'paid' || session.payment_status === 'no_payment_required'
   if (session.mode !== 'payment' || !buyer || !isPaid) return null
   return {
@@ -71,7 +71,7 @@ export function paymentOfCheckout(session: Stripe.Checkout.Session): Payment | n
 }
 
 function paymentOfIntent(intent: Stripe.PaymentIntent): Payment | null {
-  const buyer = buyerOf(intent.metadata)
+  const buyer = parseBuyer(intent.metadata)
   if (!buyer) return null
   return {
     ...buyer,
@@ -87,7 +87,7 @@ function paid(payment: Payment | null): PaymentEvent | null {
   return payment && { kind: 'paid', payment }
 }
 
-function buyerOf(metadata: Stripe.Metadata | null): { userId: string; tier: Tier } | null {
+function parseBuyer(metadata: Stripe.Metadata | null): { userId: string; tier: Tier } | null {
   const { tier, user_id: userId } = metadata ?? {}
   return tier && userId ? { userId, tier } : null
 }

@@ -22,7 +22,7 @@ test('a refund that fails gives the purchase back', async (t) => {
   assert.equal((await ada.download()).status, 200)
 })
 
-test('a part that was refunded stays refunded, however often the failure of another refund is told', async (t) => {
+test('a partial refund stays when the failure of another refund is reported, any number of times', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
@@ -99,7 +99,7 @@ test('a purchase whose downloads are used up comes back as used up', async (t) =
   assert.deepEqual(await statuses(ada), ['expired'])
 })
 
-test('what the processor has on record decides, whatever order events come in', async (t) => {
+test('the processor’s current record decides, in any order of events', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await buy(shop, ada, 'pro')
@@ -118,7 +118,7 @@ test('what the processor has on record decides, whatever order events come in', 
   assert.deepEqual(await statuses(ada), ['completed'])
 })
 
-test('a refund and a lost dispute that no event tells of are found within the hour', async (t) => {
+test('a refund and a lost dispute without an event are found within the hour', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const refunded = await buy(shop, ada, 'pro')
@@ -160,7 +160,7 @@ test('a refund and a lost dispute that no event tells of are found within the ho
   assert.deepEqual([again?.mended, again?.failed], [0, 0], 'what is mended does not disagree again')
 })
 
-test('a purchase whose payment no event and no buyer told of is made from the payment itself', async (t) => {
+test('a purchase whose payment was never announced is created from the payment itself', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   forgetEvents(shop)
@@ -238,7 +238,7 @@ test('what others sell on the account is neither kept nor read again', async (t)
   assert.equal(rows.length, 1)
 })
 
-/** From now on the processor tells of nothing, and its list of events is empty. */
+/** From now on the processor sends no events, and its list of events is empty. */
 function forgetEvents(shop: Shop) {
   shop.loseEvents()
   inSandbox(

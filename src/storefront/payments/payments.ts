@@ -5,6 +5,7 @@
 import type { Stripe } from 'stripe'
 import { receiveMoneyEvent } from '#billing/money/money-events.ts'
 import type { Sold } from '#billing/money/proof.ts'
+import { idOf, text } from '#billing/object-reader.ts'
 import { type Processor, unlessMissing } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
@@ -14,7 +15,7 @@ import type { Platform } from '#platform/platform.ts'
 import { type Payment, recordPurchase } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
-import { INBOX_SOURCE, type PaymentEvent, paymentEventOf, paymentOfCheckout } from './payment-events.ts'
+import { INBOX_SOURCE, type PaymentEvent, parsePaymentEvent, paymentOfCheckout } from './payment-events.ts'
 import { hasCheckout } from './store.ts'
 
 export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
@@ -30,11 +31,14 @@ export type PaymentDeps = Pick<
 /** Stores what an event means here, and applies it. */
 export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>, sent: Stripe.Event): Promise<void> {
   if (await receiveMoneyEvent({ inbox }, sent)) return
-  const event = paymentEventOf(sent)
+  const event = parsePaymentEvent(sent)
   if (event) await inbox.receive(INBOX_SOURCE, sent.id, event)
 }
 
-/** Idempotent: an event may be applied twice. @throws when the processor cannot be asked; the inbox tries again. */
+/**
+ * Idempotent: an event may be applied twice. @throws when the processor cannot be reached; the
+ * inbox tries again.
+ */
 export async function applyPaymentEvent(
   deps: PaymentDeps,
   event: PaymentEvent,
@@ -73,8 +77,9 @@ export async function recordCheckout(deps: PaymentDeps, session: Stripe.Checkout
 }
 
 /**
- * True while a payment may still be made: its bank has not said yet whether it pays, days for some debits, or its payer has a step to take
- * there (micro-deposits, a transfer, a voucher). Of those many are never taken, and nobody waits for one longer than two weeks.
+ * Returns true while a payment may still complete: its bank has not confirmed it (days for some
+ * debits), or its payer must act (micro-deposits, a transfer, a voucher). Of those many are never
+ * taken, and nobody waits for one longer than two weeks.
  */
 export function isSettling(session: Stripe.Checkout.Session, nowMs: number): boolean {
   const { status, payment_status, payment_intent } = session
@@ -106,14 +111,25 @@ export async function followUpCheckout(deps: PaymentDeps, sessionId: string): Pr
 }
 
 /** The address typed at the checkout of a purchase, asked of the processor: we keep none. Null when it knows none. */
-export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
-  const session = purchase.checkout_session_id
-    ? deps.processor && (await retrieveCheckout(deps.processor, purchase.checkout_session_id))
-    : await findCheckout(deps, purchase.payment_ref)
+export async function findPayer(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
+  const session = await checkoutOfPurchase(deps, purchase)
   return session?.customer_details?.email ?? session?.customer_email ?? null
 }
 
-/** Of what was sold those payments that are no purchase yet. */
+/** The processor's page of the invoice; null where the sale has none. */
+export async function findInvoiceUrl(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
+  const id = idOf((await checkoutOfPurchase(deps, purchase))?.invoice)
+  const invoice = id && deps.processor ? await unlessMissing(deps.processor.invoices.retrieve(id)) : null
+  return text(invoice, 'hosted_invoice_url')
+}
+
+async function checkoutOfPurchase(deps: PaymentDeps, purchase: PurchaseRow) {
+  return purchase.checkout_session_id
+    ? deps.processor && (await retrieveCheckout(deps.processor, purchase.checkout_session_id))
+    : findCheckout(deps, purchase.payment_ref)
+}
+
+/** Returns the shop's payments that have no purchase yet. */
 export async function unrecordedPayments(
   { config }: Pick<PaymentDeps, 'config'>,
   db: Db,
@@ -138,7 +154,10 @@ async function record(deps: PaymentDeps, payment: Payment, settle?: InboxEvent['
   await recordPurchase(deps, payment, settle)
 }
 
-/** What was taken off the catalogue while its buyer was paying is delivered all the same; what others sell is not ours. */
+/**
+ * A product removed from the catalogue while its buyer paid is still delivered; other sellers'
+ * payments are skipped.
+ */
 async function isOurs({ config, db }: Pick<PaymentDeps, 'config' | 'db'>, userId: string, tier: string) {
   return findProduct(config.catalogue, tier) !== undefined || (await hasCheckout(db, userId, tier))
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { eventRoute } from '#billing/event-route.ts'
+import { withinPatience } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
@@ -45,7 +46,8 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
         tags: ['checkout'],
         summary: 'Leads the browser to the hosted checkout',
       },
-      // The session is looked at here: a wrong tier is told first, and a stranger is led to the login.
+      // The session is checked here: a wrong tier is reported first, and a stranger is sent to the
+      // login.
       config: { access: 'anyone', described: checkout(deps) },
       errorHandler: onPageError(deps),
     },
@@ -58,7 +60,7 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
       if (!caller) return reply.redirect(`/login?redirect=/api/checkout?tier=${tier}`, 302)
       if (await owns(deps.db, caller.userId, tier)) return reply.redirect('/dashboard', 302)
       if (!(await isForSale(deps, tier))) throw storefrontProblem('not_for_sale')
-      return reply.redirect(await checkoutAddress(deps, caller.userId, product), 302)
+      return reply.redirect(await withinPatience(checkoutAddress(deps, caller.userId, product)), 302)
     },
   )
 

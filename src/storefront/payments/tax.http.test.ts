@@ -39,6 +39,11 @@ test('with Stripe Tax both checkouts ask for tax, consent and tax ids, and what 
   assert.equal((await shop.pay(address, { terms: 'on' })).status, 303)
   await shop.settle()
   assert.deepEqual(await shop.revenue(), [['purchase', 19_900, 0, 3_980]])
+  const [license] = (await shop.mail(ada.email)).filter(({ subject }) => subject.startsWith('Your license for'))
+  assert.match(
+    license?.text ?? '',
+    /\nPaid: \$238\.80\nOrder: [0-9a-f-]{36}\nDate: \d{4}-\d\d-\d\d\nInvoice: http\S+\n/,
+  )
   const paid = await shop.platform.db.selectFrom('payments').selectAll().executeTakeFirstOrThrow()
   assert.deepEqual([paid.kind, paid.amount_cents, paid.tax_cents], ['purchase', 23_880, 3_980])
 
@@ -66,7 +71,7 @@ test('with Stripe Tax both checkouts ask for tax, consent and tax ids, and what 
   }
 })
 
-test('with the merchant of record nothing of tax is said, and each product has its tax code', () => {
+test('with a merchant of record no tax is shown, and each product has its tax code', () => {
   const message = 'TAX=managed needs the tax code of every product: products[0].tax_code of CATALOGUE is missing'
   assert.throws(() => readConfig({ TAX: 'managed' }), { message })
   assert.throws(() => readConfig({ TAX: 'on' }), /TAX is wrong/)

@@ -11,7 +11,7 @@ export interface FileStore {
 }
 
 export type StoredFile = {
-  /** Below the folder that was asked for. */
+  /** Relative to the requested folder. */
   path: string
   sizeBytes: number
   /** Changes when the content does. */
@@ -21,7 +21,10 @@ export type StoredFile = {
   open(): Promise<Readable>
 }
 
-/** Told of everything that lies in a release and is not delivered: a buyer would miss it, and nobody would know. */
+/**
+ * Called for every file in a release that is not delivered: otherwise a buyer would miss it, and
+ * nobody would know.
+ */
 export type LeaveOut = (path: string, reason: string) => void
 
 /** Leftovers of systems and tools, which no release means to ship. */

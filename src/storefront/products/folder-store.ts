@@ -8,7 +8,7 @@ import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file
 export function folderStore(root: string, leaveOut: LeaveOut = () => {}): FileStore {
   return {
     async folders(under) {
-      const found = await entriesOf(join(root, under))
+      const found = await readEntries(join(root, under))
       return found.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
     },
 
@@ -29,7 +29,7 @@ export function folderStore(root: string, leaveOut: LeaveOut = () => {}): FileSt
 }
 
 async function walk(folder: string, below: string, leaveOut: LeaveOut): Promise<StoredFile[]> {
-  const entries = await entriesOf(folder)
+  const entries = await readEntries(folder)
   if (entries.length === 0 && below !== '') leaveOut(below, 'an empty folder')
   const found = await Promise.all(
     entries.map(async (entry): Promise<StoredFile[]> => {
@@ -61,7 +61,7 @@ async function walk(folder: string, below: string, leaveOut: LeaveOut): Promise<
   }
 }
 
-async function entriesOf(folder: string) {
+async function readEntries(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true })
   } catch (error) {

@@ -8,7 +8,7 @@ import { signGet } from '#platform/s3/signature-v4.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import type { FileStore } from './file-store.ts'
 import { openProducts } from './products.ts'
-import { compareVersions, listReleases, releaseFor, releaseOf } from './releases.ts'
+import { compareVersions, findEntitledRelease, findRelease, listReleases } from './releases.ts'
 
 const NOW = '2026-06-01T00:00:00.000Z'
 const NO_S3 = { endpoint: null, region: 'us-east-1', accessKeyId: null, secretAccessKey: null, sessionToken: null }
@@ -54,16 +54,16 @@ for (const [name, open] of [
 
   test(`${name}: a purchase gets the newest release published before its entitlement ended`, async (t) => {
     const store = await open(t, CATALOGUE)
-    const version = async (until: string) => (await releaseFor(store, 'pro', NOW, until))?.version
+    const version = async (until: string) => (await findEntitledRelease(store, 'pro', NOW, until))?.version
     assert.equal(await version('2027-01-01T00:00:00.000Z'), '1.10.0')
     assert.equal(await version('2026-02-15T00:00:00.000Z'), '1.9.0')
     assert.equal(await version('2026-02-01T00:00:00.000Z'), '1.0.0')
     assert.equal(await version('2025-01-01T00:00:00.000Z'), undefined)
-    assert.equal((await releaseOf(store, 'pro', NOW, '1.9.0'))?.notes, 'second')
-    assert.equal(await releaseOf(store, 'pro', NOW, '2.0.0'), null)
+    assert.equal((await findRelease(store, 'pro', NOW, '1.9.0'))?.notes, 'second')
+    assert.equal(await findRelease(store, 'pro', NOW, '2.0.0'), null)
   })
 
-  test(`${name}: reads each file, whatever its name, and leaves litter out`, async (t) => {
+  test(`${name}: reads each file, with any name, and leaves litter out`, async (t) => {
     const store = await open(t, CATALOGUE)
     const files = await store.files('pro/1.10.0')
     assert.deepEqual(
@@ -113,7 +113,7 @@ test('keys of a bucket that would leave the folder are left out', async (t) => {
   )
 })
 
-test('a bucket that refuses the key says so, and is asked again when it is busy', async (t) => {
+test('a bucket that refuses the key is reported; a busy one is retried', async (t) => {
   const refusing = await bucketOf(t, CATALOGUE, { secretAccessKey: 'wrong' })
   await assert.rejects(refusing.files('pro/1.0.0'), /403 SignatureDoesNotMatch/)
 
@@ -185,7 +185,7 @@ function temporary(t: TestContext): string {
   return folder
 }
 
-test('what lies in a release and is not delivered is told, with its reason', async (t) => {
+test('files of a release that are not delivered are reported with the reason', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'products-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   mkdirSync(join(root, 'pro/1.0.0/empty'), { recursive: true })

@@ -23,10 +23,10 @@ export function openProducts(
   settings: ProductSettings,
   { clock = systemClock, leaveOut = () => {}, tell = () => {} }: ProductOptions = {},
 ): FileStore {
-  return rememberedStore(storeOf(settings, leaveOut), { clock, tell })
+  return rememberedStore(createStore(settings, leaveOut), { clock, tell })
 }
 
-function storeOf({ location, s3 }: ProductSettings, leaveOut: LeaveOut): FileStore {
+function createStore({ location, s3 }: ProductSettings, leaveOut: LeaveOut): FileStore {
   if (location === null) return sampleStore()
   if (!location.startsWith('s3://')) return folderStore(location, leaveOut)
 

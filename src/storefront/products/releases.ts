@@ -1,6 +1,7 @@
 /**
- * What of a product's files is out, and which release a purchase gets.
- * With a releases.json only what it lists is out; without one, every version's folder is, since the day of its oldest file.
+ * The published releases of a product, and the release that a purchase gets. With a releases.json
+ * only what it lists is out; without one, every version's folder is, since the day of its oldest
+ * file.
  */
 import type { Tier } from '#catalogue/catalogue.ts'
 import { plus } from '#platform/clock.ts'
@@ -29,7 +30,10 @@ export async function listReleases(store: FileStore, tier: Tier, now: string): P
     .sort((a, b) => compare(b.publishedAt, a.publishedAt) || compareVersions(b.version, a.version))
 }
 
-/** The same for pages, which must not break with a product: a list that cannot be read is told to the operator and shown as empty. */
+/**
+ * The same for pages, which must not break because of a product: a list that cannot be read is
+ * logged for the operator and shown as empty.
+ */
 export async function showReleases({ products, clock, log }: ProductDeps, tier: Tier): Promise<Release[]> {
   return listReleases(products, tier, clock.now()).catch((error) => {
     log.error({ err: error, tier }, 'the releases of a product cannot be read')
@@ -40,7 +44,7 @@ export async function showReleases({ products, clock, log }: ProductDeps, tier: 
 /** True when who buys the tier now can download it now. */
 export async function isForSale({ products, clock, log }: ProductDeps, tier: Tier): Promise<boolean> {
   const now = clock.now()
-  return releaseFor(products, tier, now, plus(now, 1)).then(
+  return findEntitledRelease(products, tier, now, plus(now, 1)).then(
     (release) => release !== null,
     (error) => {
       log.error({ err: error, tier }, 'the releases of a product cannot be read')
@@ -50,13 +54,13 @@ export async function isForSale({ products, clock, log }: ProductDeps, tier: Tie
 }
 
 /** The newest release published before the entitlement ended, with its files; null when there is none. */
-export async function releaseFor(store: FileStore, tier: Tier, now: string, entitledUntil: string) {
+export async function findEntitledRelease(store: FileStore, tier: Tier, now: string, entitledUntil: string) {
   const release = (await listReleases(store, tier, now)).find(({ publishedAt }) => publishedAt < entitledUntil)
   return release ? withFiles(store, tier, release) : null
 }
 
 /** One release by its version, however long ago; null when it is gone. */
-export async function releaseOf(store: FileStore, tier: Tier, now: string, version: string) {
+export async function findRelease(store: FileStore, tier: Tier, now: string, version: string) {
   const release = (await listReleases(store, tier, now)).find((one) => one.version === version)
   return release ? withFiles(store, tier, release) : null
 }

@@ -29,7 +29,7 @@ export function rememberedStore(
     const nowMs = clock.ms()
     const ageMs = last ? nowMs - last.askedMs : Number.POSITIVE_INFINITY
     if (last && ageMs < KEPT_MS) return last.answer
-    // Whoever comes while somebody asks already need not wait as well.
+    // Callers during a running refresh do not wait for it.
     if (asking) return last && ageMs < OUTLIVES_MS ? last.answer : asking
 
     const fresh = ask(last?.answer)

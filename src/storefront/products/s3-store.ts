@@ -9,7 +9,7 @@ export type S3Place = {
   bucket: string
   /** Without a slash at either end; may be empty. */
   prefix: string
-  /** Null: AWS. Another address (MinIO, R2, Spaces) is asked path-style. */
+  /** Null: AWS. Other providers (MinIO, R2, Spaces) get path-style requests. */
   endpoint: string | null
   region: string
   /** Null: a public bucket, asked without a signature. */
@@ -49,11 +49,11 @@ export function s3Store(place: S3Place, leaveOut: LeaveOut = () => {}): FileStor
           open: async () => (await getObject(place, key)) ?? Promise.reject(new Error(`${key} left the bucket`)),
         }),
       )
-      const meant = files.filter(({ path }) => !isLitter(path))
-      for (const { path } of meant) {
+      const delivered = files.filter(({ path }) => !isLitter(path))
+      for (const { path } of delivered) {
         if (!isSafePath(path)) leaveOut(`${under}/${path}`, 'its name cannot be unpacked on every system')
       }
-      return meant.filter(({ path }) => isSafePath(path)).sort((a, b) => (a.path < b.path ? -1 : 1))
+      return delivered.filter(({ path }) => isSafePath(path)).sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
     async text(path) {
@@ -76,19 +76,19 @@ async function listObjects(place: S3Place, prefix: string, deep: boolean): Promi
     const xml = await body.text()
 
     for (const [, object = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-      const key = decodeKey(tagOf(object, 'Key'))
+      const key = decodeKey(readTag(object, 'Key'))
       if (key.endsWith('/')) continue // a folder marker of a console
       listing.objects.push({
         key,
-        sizeBytes: Number(tagOf(object, 'Size')),
-        etag: tagOf(object, 'ETag'),
-        modifiedAt: new Date(tagOf(object, 'LastModified')),
+        sizeBytes: Number(readTag(object, 'Size')),
+        etag: readTag(object, 'ETag'),
+        modifiedAt: new Date(readTag(object, 'LastModified')),
       })
     }
     for (const [, folder = ''] of xml.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs)) {
-      listing.folders.push(decodeKey(tagOf(folder, 'Prefix')).slice(prefix.length, -1))
+      listing.folders.push(decodeKey(readTag(folder, 'Prefix')).slice(prefix.length, -1))
     }
-    next = tagOf(xml, 'IsTruncated') === 'true' ? tagOf(xml, 'NextContinuationToken') : undefined
+    next = readTag(xml, 'IsTruncated') === 'true' ? readTag(xml, 'NextContinuationToken') : undefined
   } while (next)
   return listing
 }
@@ -99,7 +99,7 @@ function getObject(place: S3Place, key: string) {
 
 /** The body of a 200, null for a 404. */
 async function get(place: S3Place, path: string, query: Record<string, string>) {
-  const url = addressOf(place, path, query)
+  const url = buildUrl(place, path, query)
   for (let attempt = 1; ; attempt++) {
     const headers = place.credentials ? signGet(url, {}, place.region, place.credentials, new Date()) : {}
     const reply = await undici()
@@ -117,11 +117,11 @@ async function get(place: S3Place, path: string, query: Record<string, string>) 
 }
 
 async function refusal(place: S3Place, reply: Dispatcher.ResponseData): Promise<Error> {
-  const code = tagOf((await reply.body.text()).slice(0, 10_000), 'Code')
+  const code = readTag((await reply.body.text()).slice(0, 10_000), 'Code')
   return new Error(`the bucket ${place.bucket} answered ${reply.statusCode} ${code}`)
 }
 
-function addressOf({ bucket, endpoint, region }: S3Place, path: string, query: Record<string, string>): URL {
+function buildUrl({ bucket, endpoint, region }: S3Place, path: string, query: Record<string, string>): URL {
   const base = endpoint
     ? `${endpoint.replace(/\/$/, '')}/${encode(bucket)}`
     : `https://${bucket}.s3.${region}.amazonaws.com`
@@ -129,7 +129,7 @@ function addressOf({ bucket, endpoint, region }: S3Place, path: string, query: R
   return new URL(`${base}/${path}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`)
 }
 
-function tagOf(xml: string, name: string): string {
+function readTag(xml: string, name: string): string {
   const text = xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1] ?? ''
   return text.replace(/&(quot|amp|lt|gt|apos|#34|#39);/g, (entity) => ENTITIES[entity] ?? entity)
 }

@@ -1,8 +1,9 @@
 /** The mails that follow on a purchase. Both are jobs: they read the purchase when their turn comes, and hand one message over. */
+import { withinPatience } from '#billing/processor.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
-import { type PaymentDeps, payerOf } from '../payments/payments.ts'
+import { findInvoiceUrl, findPayer, type PaymentDeps } from '../payments/payments.ts'
 import { paidTwiceEmail, purchaseEmail } from './emails.ts'
 import { openLicenseKey } from './purchases.ts'
 import * as store from './store.ts'
@@ -15,9 +16,19 @@ export async function confirmPurchase(deps: Deps, purchaseId: string, messageId:
   if (!purchase) return
   const user = purchase.user_id === null ? null : await findUser(db, purchase.user_id)
   // An account deleted while its payment was on its way: who paid gets what they paid for.
-  const to = user?.email ?? (await payerOf(deps, purchase))
+  const to = user?.email ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
-  await mail.deliver(purchaseEmail(config, to, purchase, openLicenseKey(secrets, purchase)), messageId)
+  const invoiceUrl = await readInvoiceUrl(deps, purchase)
+  const email = purchaseEmail(config, to, purchase, { licenseKey: openLicenseKey(secrets, purchase), invoiceUrl })
+  await mail.deliver(email, messageId)
+}
+
+/** Null where the sale has no invoice, or the processor does not answer: the key is not held up for it. */
+function readInvoiceUrl(deps: Deps, purchase: store.PurchaseRow): Promise<string | null> {
+  return withinPatience(findInvoiceUrl(deps, purchase)).catch((error) => {
+    deps.log.warn({ err: error, purchase: purchase.id }, 'a purchase is confirmed without the link to its invoice')
+    return null
+  })
 }
 
 /** A buyer who paid for a tier that they own wants one of the payments back: only the operator can say which. */

@@ -2,7 +2,7 @@ import { productName } from '#catalogue/catalogue.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Config } from '#src/config.ts'
-import { brandOf } from '../brand.ts'
+import { getBrand } from '../brand.ts'
 import type { PurchaseRow } from './store.ts'
 
 const HOW_TO_OPEN =
@@ -10,8 +10,13 @@ const HOW_TO_OPEN =
   '“bsdtar -xf FILE” in the Terminal. Linux: “7z x FILE” or “bsdtar -xf FILE”. The tools “unzip” and macOS’s own Archive Utility cannot open AES.'
 
 /** The receipt's other half: the key, the way to the download, and how to open it. */
-export function purchaseEmail(config: Config, to: string, purchase: PurchaseRow, licenseKey: string): Email {
-  const name = `${brandOf(config)} ${productName(config.catalogue, purchase.tier)}`
+export function purchaseEmail(
+  config: Config,
+  to: string,
+  purchase: PurchaseRow,
+  { licenseKey, invoiceUrl }: { licenseKey: string; invoiceUrl: string | null },
+): Email {
+  const name = `${getBrand(config)} ${productName(config.catalogue, purchase.tier)}`
   return composeEmail({
     to,
     subject: `Your license for ${name}`,
@@ -19,6 +24,10 @@ export function purchaseEmail(config: Config, to: string, purchase: PurchaseRow,
     facts: [
       ['License key', licenseKey],
       ['Product', name],
+      ['Paid', formatMoney(inUnits(purchase.amount_cents, purchase.currency), purchase.currency)],
+      ['Order', purchase.id],
+      ['Date', purchase.created_at.slice(0, 10)],
+      ...(invoiceUrl === null ? [] : [['Invoice', invoiceUrl] as [string, string]]),
       ['Downloads', String(purchase.max_downloads)],
       ['Updates until', purchase.entitled_until.slice(0, 10)],
     ],

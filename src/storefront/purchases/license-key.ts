@@ -10,7 +10,7 @@ const BODY = new RegExp(`^[${SYMBOLS}]{${LENGTH}}$`)
 /** `LK-` and seven groups of four: 135 random bits and a check symbol. The key is also the password of the buyer's ZIP. */
 export function newLicenseKey(): string {
   const values = Array.from(randomBytes(RANDOM_SYMBOLS), (byte) => byte & 31)
-  return format([...values, checkOf(values)].map((value) => SYMBOLS[value]).join(''))
+  return format([...values, computeCheck(values)].map((value) => SYMBOLS[value]).join(''))
 }
 
 /**
@@ -25,10 +25,10 @@ export function parseLicenseKey(typed: string): string | null {
     .replace(/[IL]/g, '1')
   if (!BODY.test(body)) return null
   const values = Array.from(body, (symbol) => SYMBOLS.indexOf(symbol))
-  return values.at(-1) === checkOf(values.slice(0, -1)) ? format(body) : null
+  return values.at(-1) === computeCheck(values.slice(0, -1)) ? format(body) : null
 }
 
-/** Enough to tell one's keys apart: `LK-7F3K-••••-••••-••••-••••-••••-9XQ2`. */
+/** Enough to distinguish a buyer's keys: `LK-7F3K-••••-••••-••••-••••-••••-9XQ2`. */
 export function maskLicenseKey(key: string): string {
   const groups = key.split('-')
   return groups.map((group, index) => (index < 2 || index === groups.length - 1 ? group : '••••')).join('-')
@@ -47,7 +47,7 @@ function format(body: string): string {
  * A weighted sum over GF(32), symbol n times α^n with α a root of x⁵+x²+1. The 31 powers differ, so up to 31 symbols any two
  * exchanged ones show, not only neighbours. Crockford's own check (mod 37) needs five more symbols that are no fun to type.
  */
-function checkOf(values: number[]): number {
+function computeCheck(values: number[]): number {
   const sum = values.reduce((total, value) => timesAlpha(total) ^ value, 0)
   return timesAlpha(sum)
 }

@@ -51,7 +51,7 @@ test('a license key is verified however it is typed, through refund and deletion
   assert.deepEqual(await verify(key), [200, { ...body, valid: false, status: 'refunded' }])
 })
 
-test('lost keys are mailed to their owner, and the answer tells a stranger nothing', async (t) => {
+test('lost keys are emailed to their owner, and the answer reveals nothing to a stranger', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')

@@ -19,7 +19,7 @@ import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
 
 export const CONFIRMATION_JOB = 'storefront.confirm-purchase'
-/** Looks whether a tier is paid twice, and tells the operator. */
+/** Checks whether a tier was paid twice and informs the operator. */
 export const PAID_TWICE_JOB = 'storefront.paid-twice'
 /** Two payments recorded at the same moment do not see each other before both have committed. */
 const PAID_TWICE_AFTER_MS = MINUTE_MS
@@ -73,11 +73,11 @@ export async function recordPurchase(
       download_count: 0,
       max_downloads: DOWNLOADS_MAX,
       last_download_at: null,
-      entitled_until: monthsAfter(now, ENTITLED_MONTHS),
+      entitled_until: addMonths(now, ENTITLED_MONTHS),
       created_at: now,
     }
     await settle(tx)
-    // Of several events of one payment only the checkout's tells of tax.
+    // Among the events of one payment, only the checkout's contains tax.
     if (payment.taxCents !== null) await updatePayment({ business }, tx, known, { tax_cents: payment.taxCents })
     if (!(await store.insert(tx, row))) return
     await updatePayment({ business }, tx, known, {
@@ -106,15 +106,15 @@ export async function followPayment(
   payment: PaymentRow,
   before: PaymentRow,
 ): Promise<void> {
-  const taken = isTakenBack(payment)
-  const changed = await (taken ? store.revoke : store.restore)(tx, payment.id)
+  const isRevoked = isTakenBack(payment)
+  const changed = await (isRevoked ? store.revoke : store.restore)(tx, payment.id)
   if (!changed) return
   // Its buyer may have bought the tier anew meanwhile.
-  if (!taken) await lookForSecond({ clock, jobs }, tx, changed)
-  const byRefund = taken ? payment.is_refunded : before.dispute !== 'lost'
+  if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed)
+  const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
   await recordAudit(tx, {
     actorId: null,
-    action: taken ? 'purchase.revoked' : 'purchase.restored',
+    action: isRevoked ? 'purchase.revoked' : 'purchase.restored',
     subject: `purchase:${changed.id}`,
     data: { by: byRefund ? 'refund' : 'dispute', tier: changed.tier },
     at: clock.now(),
@@ -148,7 +148,7 @@ export const PurchaseView = Type.Object(
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
     entitled_until: Instant,
-    // What a download now would bring; null when nothing is published.
+    // Returns the release that a download would get now; null when nothing is published.
     version: Nullable(Type.String()),
     created_at: Instant,
   },
@@ -216,7 +216,7 @@ function licenseHash(secrets: Secrets, key: string): string {
 }
 
 /** The same day of the month, or its last day where that month is shorter. */
-function monthsAfter(instant: string, months: number): string {
+function addMonths(instant: string, months: number): string {
   const date = new Date(instant)
   const day = date.getUTCDate()
   date.setUTCMonth(date.getUTCMonth() + months)

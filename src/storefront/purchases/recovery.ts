@@ -11,7 +11,7 @@ const PER_ADDRESS = { requests: 3, seconds: 3600 }
 
 export type RecoveryDeps = Pick<Platform, 'config' | 'db' | 'jobs' | 'secrets' | 'limiter'> & { mail: Mail }
 
-/** The reply, whatever was found. */
+/** The reply, which is the same for known and unknown addresses. */
 export const RECOVERY_MESSAGE = 'If purchases belong to this email, their license keys have been sent'
 
 /**

@@ -72,7 +72,7 @@ export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
   return true
 }
 
-/** What the user owns of the tier, newest first: more than one, when it was paid twice. */
+/** Returns the user's purchases of the tier, newest first: several, when it was paid twice. */
 export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseRow[]> {
   return db
     .selectFrom('purchases')

@@ -1,12 +1,13 @@
-// Signing in at the storefront by way of the account: there, by whatever opens it, and back with a code for this browser.
+// Signs in to the storefront through the account: any sign-in method opens the account, which
+// returns a code for this browser.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DeviceOrigin } from '#identity/sign-in/device-cookie.ts'
-import { spendHandOff, stateOf } from '#identity/sign-in/hand-off.ts'
+import { hashState, spendHandOff } from '#identity/sign-in/hand-off.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { Config } from '#src/config.ts'
 import { safeRedirect } from './redirect.ts'
-import { openSessionOf, type SessionDeps } from './sessions.ts'
+import { openSession, type SessionDeps } from './sessions.ts'
 
 const COOKIE = 'store_sign_in'
 /** As long as a person may take at a provider, with a code after it. */
@@ -20,7 +21,7 @@ export function leaveForAccount(
 ): string {
   const secret = randomBytes(32).toString('base64url')
   reply.setCookie(COOKIE, `${secret}.${encodeURIComponent(target)}`, { ...scope(deps.config), maxAge: LIFE_S })
-  return `${deps.config.urls.frontend}/storefront?${new URLSearchParams({ state: stateOf(deps, secret) })}`
+  return `${deps.config.urls.frontend}/storefront?${new URLSearchParams({ state: hashState(deps, secret) })}`
 }
 
 /** @returns the new session's token and where to go on; null when the code is not for this browser, or not good any more. */
@@ -36,7 +37,7 @@ export async function returnFromAccount(
   const spent = secret === '' ? null : await spendHandOff(deps, code, secret)
   if (!spent?.user.is_active) return null
   try {
-    const token = await openSessionOf(deps, spent.user, origin, 'account', spent.madeIn)
+    const token = await openSession(deps, spent.user, origin, 'account', spent.madeIn)
     return { token, target: safeRedirect(decoded(target)) }
   } catch (error) {
     if (platformProblem.is(error, 'unauthenticated')) return null

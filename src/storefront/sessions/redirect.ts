@@ -12,10 +12,11 @@ export function safeRedirect(target: string | undefined): string {
 const HOME = '/dashboard'
 
 /**
- * The `redirect` parameter of the login's address. It stands un-encoded there (`/login?redirect=/api/checkout?tier=pro`), so
- * whatever follows it belongs to it; an encoded one is understood too.
+ * The `redirect` parameter of the login's address. The target is not encoded there
+ * (`/login?redirect=/api/checkout?tier=pro`), so everything after it belongs to it; an encoded one
+ * is accepted too.
  */
-export function redirectOf(url: string): string | undefined {
+export function parseRedirect(url: string): string | undefined {
   const found = /[?&]redirect=(.*)$/.exec(url)?.[1]
   if (found === undefined) return undefined
   // Encoded, its own `&` and `?` are hidden, and what follows the next `&` is another parameter.

@@ -2,9 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import { storefrontProblem } from '../problems.ts'
 
 /**
- * Refuses a write that another site made a browser send. Today's browsers say where a request comes from; older ones name
- * the origin of every POST; a client that says neither (curl, a script, a server) carries no cookie it did not mean to.
- * SameSite=Lax on the cookie is the second lock.
+ * Refuses a write that another site made a browser send. Current browsers send the origin of a
+ * request in Sec-Fetch-Site; older ones send the Origin of every POST. A client that sends neither
+ * (curl, a script, a server) has no cookie that it did not choose. SameSite=Lax on the cookie is
+ * the second lock.
  */
 export function requireSameSite(request: FastifyRequest, ownOrigin: string): void {
   const site = request.headers['sec-fetch-site']
@@ -12,10 +13,10 @@ export function requireSameSite(request: FastifyRequest, ownOrigin: string): voi
   if (site === 'same-origin' || site === 'none') return
   if (site !== undefined) throw storefrontProblem('cross_site')
   const { origin } = request.headers
-  if (origin !== undefined && origin !== ownOrigin && hostOf(origin) !== request.headers.host)
+  if (origin !== undefined && origin !== ownOrigin && parseHost(origin) !== request.headers.host)
     throw storefrontProblem('cross_site')
 }
 
-function hostOf(origin: string): string | null {
+function parseHost(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host : null
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
-import { auditOf } from '#audit/audit.ts'
+import { collectAudit } from '#audit/audit.ts'
 import { type Client, PASSWORD, type Reply } from '#testing/app.ts'
 import { cookieOf, openShop } from '#testing/buyer.ts'
 import { throughProvider } from '#testing/provider.ts'
@@ -38,7 +38,7 @@ test('behind https the cookie is for https alone', async (t) => {
   assert.match(reply.headers.get('set-cookie') ?? '', /; Secure/)
 })
 
-test('wrong and missing credentials are told apart from nothing else', async (t) => {
+test('wrong and missing credentials get the same answer', async (t) => {
   const shop = await openShop(t)
   await shop.as('ada')
   const post = (body: object) => shop.store('POST', '/api/session', { body })
@@ -265,7 +265,7 @@ test('a storefront session is seen in the account’s list and ended there, alon
     [true],
   )
   assert.equal((await eve.get('/api/users/me/sessions')).body.length, 1, 'nobody else is signed out')
-  const actions = (await auditOf(shop.platform.db, ada.userId)).map(({ action }) => action)
+  const actions = (await collectAudit(shop.platform.db, ada.userId)).map(({ action }) => action)
   assert.deepEqual(actions.slice(0, 1), ['sessions.ended'])
 })
 
@@ -283,7 +283,7 @@ test('a storefront session shows when it was last used', async (t) => {
   assert.ok((await used()) - before >= 20 * 60_000)
 })
 
-test('a storefront sign-in from a new device is told by mail; one from a known device is not', async (t) => {
+test('a storefront sign-in from a new device sends an email; one from a known device does not', async (t) => {
   const shop = await openShop(t, { TRUST_PROXY: 'true' })
   const from = (headers: Record<string, string>) => shop.store('POST', '/api/session', { body: ADA, headers })
   const told = async () => (await shop.mail(ADA.email)).filter(({ subject }) => /new sign-in/i.test(subject)).length
@@ -301,7 +301,7 @@ test('a storefront sign-in from a new device is told by mail; one from a known d
   assert.equal(await told(), 2, 'one memory of devices for both servers')
 })
 
-test('whatever ends the account’s sessions ends those of the storefront', async (t) => {
+test('ending the account’s sessions ends those of the storefront', async (t) => {
   const shop = await openShop(t)
   const tokenIn = async (email: string, path: string) => {
     for (const { links } of await shop.mail(email)) {
@@ -335,7 +335,7 @@ test('whatever ends the account’s sessions ends those of the storefront', asyn
   }
 })
 
-test('whatever opens the account opens the storefront: in the browser that set out, once, after a fresh sign-in', async (t) => {
+test('every sign-in method of the account opens the storefront: in the browser that started, once, after a fresh sign-in', async (t) => {
   const shop = await openShop(t)
   const viaGoogle = await throughProvider(shop.app, 'google', { email: 'olga@example.com' })
   const olga = { headers: { authorization: `Bearer ${viaGoogle.target.searchParams.get('access_token')}` } }

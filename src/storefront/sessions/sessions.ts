@@ -9,7 +9,7 @@ import type { Credentials } from '#identity/sign-in/credentials.ts'
 import type { DeviceCookie, DeviceOrigin } from '#identity/sign-in/device-cookie.ts'
 import { Proof } from '#identity/sign-in/proof-of-work.ts'
 import { completeSignIn } from '#identity/sign-in/sign-in.ts'
-import { findUser, type User } from '#identity/users.ts'
+import { findUser, slicesOf, type User } from '#identity/users.ts'
 import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -31,7 +31,7 @@ export const LoginForm = Type.Object({
   redirect: Type.Optional(Type.String({ maxLength: 2000 })),
 })
 
-/** What is needed to know whose cookie it is. */
+/** The dependencies for resolving a cookie. */
 export type CookieDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
 
 export type SessionDeps = CookieDeps &
@@ -48,14 +48,15 @@ export async function openStoreSession(
   origin: DeviceOrigin,
 ): Promise<{ user: User; token: string }> {
   const user = await deps.checkCredentials({ ...credentials, origin, place: 'storefront' })
-  return { user, token: await openSessionOf(deps, user, origin, 'password') }
+  return { user, token: await openSession(deps, user, origin, 'password') }
 }
 
 /**
- * For a user who has just shown who they are, where in a session of the account, in `madeIn`. @returns the cookie's value.
- * @throws Problem 401 where that has ended since: whoever ended it meant what it was opening, too
+ * Opens a session for a user who has just signed in. `madeIn` is the account's session that they
+ * signed in with, if any. @returns the cookie's value.
+ * @throws Problem 401 when that session has ended since: its end also ends what it opens.
  */
-export async function openSessionOf(
+export async function openSession(
   deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,
   user: User,
   origin: DeviceOrigin,
@@ -120,6 +121,7 @@ export async function findStoreCaller(
     sessionId: session.id,
     keyId: null,
     tier: user.subscription_tier,
+    slices: slicesOf(user),
     isActive: true,
     isVerified: user.is_verified,
     isSuperuser: user.is_superuser,

@@ -1,5 +1,5 @@
-// What befalls one person of the chaos, a step at a time: what they do in the app, in the shop and at the processor, and what the operator
-// and the banks do.
+// The steps of one person in the chaos: actions in the app, in the shop and at the processor, and
+// those of the operator and the banks.
 import type { DatabaseSync } from 'node:sqlite'
 import { HOUR_MS } from '#platform/clock.ts'
 import { type Client, clientOf, PASSWORD, type Reply, type TestApp } from '../app.ts'
@@ -11,7 +11,7 @@ const DISPUTED_CARD = '4000000000000259'
 const CARDS = [GOOD_CARD, GOOD_CARD, GOOD_CARD, FAILS_AT_RENEWAL, SLOW_DEBIT, DISPUTED_CARD]
 const CODES = ['WELCOME10', 'MINUS20', 'HALF3', 'FREE100']
 const TIERS = ['basic', 'pro', 'enterprise']
-/** What can befall a subscription, by its status; now and then it is something that cannot. */
+/** Possible steps of a subscription, by its status; now and then an impossible one. */
 const ALIVE = [
   'cancel-at-end',
   'cancel-now',
@@ -64,12 +64,13 @@ const TRIES_MAX = 5
 
 async function newPerson(app: TestApp, name: string): Promise<Person> {
   const client = await app.as(name)
+  await shopOf(app).verify(client)
   const session = await app.store('POST', '/api/session', { body: { email: client.email, password: PASSWORD } })
   return { client, cookie: cookieOf(session), open: [], isGone: false }
 }
 
 /** The clock moves on while histories are played, so a session may be over at any call: then the person signs in again. */
-async function call(app: TestApp, person: Person, method: string, path: string, body?: unknown): Promise<Reply> {
+export async function call(app: TestApp, person: Person, method: string, path: string, body?: unknown): Promise<Reply> {
   const reply = await person.client.request(method, path, { body })
   if (reply.status !== 401 || person.isGone) return reply
   const { email } = person.client
@@ -79,7 +80,9 @@ async function call(app: TestApp, person: Person, method: string, path: string, 
   return person.client.request(method, path, { body })
 }
 
-/** What the processor refuses (a paused subscription does not renew) or fails at is part of it. */
+/**
+ * Refusals by the processor (a paused subscription does not renew) and its failures are part of it.
+ */
 export async function stepOf(app: TestApp, sandbox: DatabaseSync, person: Person, random: Random): Promise<void> {
   // Two tabs, or a person and the operator, in the same moment.
   if (random.chance(0.1)) {
@@ -103,7 +106,8 @@ async function oneStep(app: TestApp, sandbox: DatabaseSync, person: Person, rand
 
 async function subscribe(app: TestApp, person: Person, random: Random) {
   const price = random.pick(Object.values(PRICES))
-  // Who has had a subscription gives the code in the address; the page of a first one asks.
+  // A former subscriber enters the code in the address; the page of a first subscription asks for
+  // it.
   const code = random.chance(0.15) ? `&promotion_code=${random.pick(CODES)}` : ''
   const { body, status } = await call(
     app,
@@ -137,7 +141,7 @@ async function payLate(app: TestApp, person: Person, random: Random) {
 async function payAt(app: TestApp, { client }: Person, address: string, random: Random) {
   const { press, pay } = shopOf(app)
   if (random.chance(0.15)) await press(`${new URL(address).pathname}/code`, { code: random.pick(CODES) })
-  // Cards are told apart by this address: see ownCards.
+  // This address distinguishes cards: see ownCards.
   await pay(address, random.pick(CARDS), { email: client.email })
 }
 
@@ -157,7 +161,7 @@ async function pressOnSubscription(app: TestApp, sandbox: DatabaseSync, person: 
   })
 }
 
-/** What the customer does in the app, and the operator at the processor. */
+/** Actions of the customer in the app, and of the operator at the processor. */
 async function changeLife(app: TestApp, sandbox: DatabaseSync, person: Person, random: Random) {
   const kind = random.next()
   if (kind < 0.3) return call(app, person, 'POST', '/api/billing/pause')
@@ -188,7 +192,7 @@ async function pressOnCharge(app: TestApp, sandbox: DatabaseSync, person: Person
   await shopOf(app).press(`/sandbox/processor/charges/${id}/${action}`, isPart ? { units: '5' } : {})
 }
 
-/** Nothing of theirs may be billed from then on, whatever is still open, settling or on its way. */
+/** None of their payments may be billed from then on, including open, settling and delayed ones. */
 async function deleteAccount(app: TestApp, person: Person) {
   const { status } = await call(app, person, 'DELETE', '/api/users/me', { password: PASSWORD })
   if (status === 200) person.isGone = true
@@ -215,7 +219,7 @@ function subscriptionsOf(sandbox: DatabaseSync, userId: string): Owned[] {
     .all(userId) as Owned[]
 }
 
-/** For subscriptions and purchases. A charge under dispute is said to be as the dispute is. */
+/** For subscriptions and purchases. A disputed charge is described by its dispute. */
 function chargesOf(sandbox: DatabaseSync, userId: string): { id: string; status: string }[] {
   return sandbox
     .prepare(

@@ -1,12 +1,12 @@
-// What the sandbox's processor has on record of each user, said in our words by code that shares nothing with the service's own; and where
-// the service says otherwise.
+// The state of each user by the sandbox's processor, computed by code that shares nothing with the
+// service, and the differences from the service.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import type { Stripe } from 'stripe'
 import type { TestApp } from '../app.ts'
 
-/** What differs, a line each; empty when the service agrees with the processor. */
+/** Returns the differences, a line each; empty when the service agrees with the processor. */
 export async function differences(app: TestApp, name: string): Promise<string[]> {
   const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'))
   const all = <T>(object: string): T[] =>
@@ -112,7 +112,7 @@ type World = {
   fingerprints: Map<string, string | undefined>
 }
 
-/** The clock never moves as far as a grace period lasts, so whose payment failed has the plan. */
+/** The clock never moves as far as a grace period lasts: a failed payment leaves the plan open, except the first after a trial. */
 const MEANT: Record<string, { status: string; isOpen: boolean }> = {
   active: { status: 'active', isOpen: true },
   trialing: { status: 'active', isOpen: true },
@@ -124,9 +124,17 @@ const MEANT: Record<string, { status: string; isOpen: boolean }> = {
 }
 const BEST_FIRST = [['active', 'trialing'], ['past_due'], ['unpaid', 'paused'], ['canceled', 'incomplete_expired']]
 
-/** Whose invoices are void is paused, whatever the processor calls it. */
-const wordOf = ({ status, pause_collection: pause }: Stripe.Subscription): string =>
-  pause?.behavior === 'void' && ['active', 'trialing', 'past_due'].includes(status) ? 'paused' : status
+/**
+ * Voided invoices mean paused, whatever the processor calls it. A customer's pause waits for the end of the paid period; a dispute closes
+ * the plan at once.
+ */
+function wordOf({ status, pause_collection: pause, metadata, items }: Stripe.Subscription): string {
+  if (pause?.behavior !== 'void' || !['active', 'trialing', 'past_due'].includes(status)) return status
+  const isDisputed = Boolean(metadata.suspended_for_dispute)
+  const isAhead =
+    status === 'active' && !isDisputed && (items.data[0]?.current_period_end ?? 0) <= Number(metadata.paused_from || 0)
+  return isAhead ? 'active' : 'paused'
+}
 
 /** A smaller plan that is to come has the price already: until then the paid one counts, as long as the period that it was paid for lasts. */
 function priceOf({ items, metadata }: Stripe.Subscription): string | undefined {
@@ -137,15 +145,17 @@ function priceOf({ items, metadata }: Stripe.Subscription): string | undefined {
 
 function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
   const mine = world.subscriptions.filter(({ metadata }) => metadata.user_id === user.id)
-  const active = mine.filter(({ status }) => status === 'active' || status === 'trialing')
+  // One whose invoices are void is not paid.
+  const active = mine.filter((one) => ['active', 'trialing'].includes(wordOf(one)))
   const best = BEST_FIRST.map((words) => mine.filter((one) => words.includes(wordOf(one))))
     .find((some) => some.length > 0)
     // Within one second any of them is the newest.
     ?.filter(({ created }, _index, some) => created === Math.max(...some.map((one) => one.created)))
   const wanted = (best ?? [null]).map((one) => {
     const meant = one ? MEANT[wordOf(one)] : { status: 'free', isOpen: false }
+    const hasGrace = one?.status !== 'past_due' || one.trial_end === null || hasPaid(world, mine)
     const price = one ? priceOf(one) : ''
-    const tier = meant?.isOpen ? app.config.processor.prices.get(price ?? '')?.tier : 'free'
+    const tier = meant?.isOpen && hasGrace ? app.config.processor.prices.get(price ?? '')?.tier : 'free'
     return `${meant?.status} ${tier}`
   })
   const has = `${user.status} ${user.tier}`
@@ -162,6 +172,18 @@ function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
   ]
 }
 
+/** A charge for a subscription that its payer's bank has neither got back nor claimed. */
+function hasPaid({ charges, refunds, disputes }: World, mine: readonly Stripe.Subscription[]): boolean {
+  const customers = mine.map(({ customer }) => customer)
+  return charges.some(({ id, customer, amount, metadata }) => {
+    if (metadata.tier !== undefined || customer === null || !customers.includes(customer)) return false
+    const back = refunds.filter(({ charge, status }) => charge === id && status !== 'failed')
+    const dispute = disputes.find(({ charge }) => charge === id)
+    const word = dispute === undefined ? null : DISPUTE_WORDS[disputeOf(dispute)]
+    return back.reduce((sum, one) => sum + one.amount, 0) < amount && (word === null || word === 'won')
+  })
+}
+
 async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<string[]> {
   const { db } = app.platform
   const customers = world.subscriptions
@@ -172,7 +194,7 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
   const charges = world.charges.filter(isMine)
   const refunds = world.refunds.filter(({ charge }) => charges.some(({ id }) => id === charge))
   const disputes = world.disputes.filter(({ charge }) => charges.some(({ id }) => id === charge))
-  // A draft is nobody's bill yet: neither side counts it.
+  // A draft is not a bill yet: neither side counts it.
   const invoices = world.invoices.filter(
     ({ customer, status }) => customers.includes(customer ?? '') && status !== 'draft',
   )

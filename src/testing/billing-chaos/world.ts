@@ -31,14 +31,14 @@ export function chaosCatalogue(t: { after: (end: () => void) => void }): { CATAL
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const CATALOGUE = join(folder, 'catalogue.json')
   const plans = [
-    { tier: 'pro', name: 'Pro', trial_days: 14, grants: ['ai'] },
-    { tier: 'enterprise', name: 'Enterprise', grants: ['ai'] },
+    { tier: 'pro', name: 'Pro', trial_days: 14, trial_allowance_usd: 2, allowance_usd: 20, grants: ['ai'] },
+    { tier: 'enterprise', name: 'Enterprise', allowance_usd: 80, grants: ['ai'] },
   ]
   writeFileSync(CATALOGUE, JSON.stringify({ plans }))
   return { CATALOGUE }
 }
 
-/** Of the events; each world has a share of its own. */
+/** The share of the events; each world has a different share. */
 const LOST = { least: 0.1, most: 0.3 }
 /** Of those lost: the processor's list does not have them, either. */
 const FORGOTTEN = 0.2
@@ -50,7 +50,7 @@ type StoredEvent = { id: string; type: string; created: number; data: { object: 
 
 export type Chaos = { events: number; lost: number; faults: number }
 
-/** Plays all histories. What is on its way at the end is never delivered. */
+/** Plays all histories. Events on their way at the end are never delivered. */
 export async function playChaos(app: TestApp, options: ChaosOptions): Promise<Chaos> {
   const { seed, histories, steps, atOnce = 8, name = `chaos-${seed}` } = options
   loseEvents(app)
@@ -137,7 +137,10 @@ function holdDebits({ dataDir }: TestApp): void {
   db.close()
 }
 
-/** Test cards are few, and a trial is had once a card: here people have cards of their own, but for every fourth. */
+/**
+ * Test cards are few, and each card has one trial: here people have separate cards, except every
+ * fourth.
+ */
 function ownCards({ dataDir }: TestApp): void {
   const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
   const owner = `json_extract(new.body, '$.billing_details.email')`
@@ -164,10 +167,13 @@ function makeFaults(app: TestApp, random: Random, told: Chaos): () => void {
   }
 }
 
-/** Long enough for whatever was put off, and for every account to be stale. */
+/** Long enough for every delayed step, and for every account to become stale. */
 const AFTERWARDS_MS = 25 * HOUR_MS + MINUTE_MS
 
-/** The processor is well again, and a day has gone by. What reconciliation orders done (the older of two subscriptions cancelled) follows. */
+/**
+ * The processor is well again, and a day has gone by. Work ordered by reconciliation (the older of
+ * two subscriptions cancelled) follows.
+ */
 export async function reconcileAll(app: TestApp) {
   await app.settle()
   app.clock.advance(AFTERWARDS_MS)

@@ -210,7 +210,208 @@ function codexOwnTurn(model: string, vendor: VendorName): Json {
   }
 }
 
+const READ_FILE = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
+const PATCH_TOOL = {
+  type: 'custom',
+  name: 'ApplyPatch',
+  description: 'Applies a patch',
+  format: { type: 'grammar', syntax: 'lark', definition: 'start: /.+/' },
+}
+const PATCH = '*** Begin Patch\n*** Add File: a.txt\n+hi "there"\n*** End Patch'
+
+/** Cursor's agent mode: a Responses body, sent to chat completions. */
+function cursorAgentTurn(model: string): Json {
+  return {
+    model,
+    stream: true,
+    stream_options: { include_usage: true },
+    input: [
+      { role: 'system', content: 'You edit files.' },
+      { role: 'user', content: [inputText('Add a file. (cell)')] },
+      { type: 'function_call', call_id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}' },
+      { type: 'function_call_output', call_id: 'call_1', output: 'recorded' },
+    ],
+    tools: [{ type: 'function', name: 'read_file', description: 'Reads a file', parameters: READ_FILE }, PATCH_TOOL],
+    tool_choice: 'auto',
+    max_output_tokens: 4_000,
+  }
+}
+
+/** Cursor's ask mode: nested and flat tools side by side. A text tool's earlier call repeats the text that Cursor was shown. */
+function cursorAskTurn(model: string): Json {
+  return {
+    model,
+    max_tokens: 4_000,
+    messages: [
+      { role: 'user', content: 'Add a file. (cell)' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'ApplyPatch', arguments: PATCH } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'recorded' },
+    ],
+    tools: [
+      { type: 'function', function: { name: 'list_files', parameters: { type: 'object', properties: {} } } },
+      { type: 'function', name: 'read_file', description: 'Reads a file', parameters: READ_FILE },
+      PATCH_TOOL,
+    ],
+  }
+}
+
+/**
+ * Cursor's requests for models whose name contains `claude`: Anthropic's tools and blocks in a chat
+ * completion.
+ */
+function cursorClaudeTurn(model: string): Json {
+  return {
+    model,
+    max_tokens: 4_000,
+    messages: [
+      { role: 'system', content: 'You edit files.' },
+      { role: 'user', content: [text('Read a file. (cell)')] },
+      {
+        role: 'assistant',
+        content: [text('I read.'), { type: 'tool_use', id: 'toolu_1', name: 'read_file', input: { path: 'a.txt' } }],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'recorded' }] },
+    ],
+    tools: [{ name: 'read_file', description: 'Reads a file', input_schema: READ_FILE }],
+    tool_choice: { type: 'auto' },
+  }
+}
+
+/** An answer in which Anthropic searched, ran a connector's tool and compacted the conversation. */
+function anthropicServerTurn(model: string): Json {
+  return {
+    model,
+    max_tokens: 4_000,
+    messages: [
+      { role: 'user', content: 'A question that the summary replaces. (cell)' },
+      { role: 'assistant', content: [{ type: 'compaction', content: 'We talked about Vienna. (cell)' }] },
+      { role: 'user', content: 'What is the weather?' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'weather' } },
+          { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+          text('I look it up.'),
+          { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 'lookup', server_name: 'city', input: { city: 'Vienna' } },
+          { type: 'mcp_tool_result', tool_use_id: 'mcptoolu_1', is_error: false, content: [text('9 degrees')] },
+          text('It is cold.'),
+        ],
+      },
+      { role: 'user', content: 'And tomorrow?' },
+    ],
+  }
+}
+
+/** A conversation in which OpenAI's shell, patch and connector tools were used. */
+function openaiServerTurn(model: string): Json {
+  return {
+    model,
+    input: [
+      { type: 'message', role: 'user', content: [inputText('Fix the file. (cell)')] },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+      { type: 'shell_call', id: 'sh_1', call_id: 'call_1', status: 'completed', action: { commands: ['ls -l'] } },
+      { type: 'shell_call_output', call_id: 'call_1', output: [{ stdout: 'a.txt recorded', stderr: '' }] },
+      {
+        type: 'apply_patch_call',
+        id: 'ap_1',
+        call_id: 'call_2',
+        status: 'completed',
+        operation: { type: 'update_file', path: 'a.txt', diff: '+hi' },
+      },
+      { type: 'apply_patch_call_output', call_id: 'call_2', status: 'completed', output: 'patched' },
+      {
+        type: 'mcp_call',
+        id: 'mcp_1',
+        server_label: 'city',
+        name: 'lookup',
+        arguments: '{"city":"Wien"}',
+        output: '9 degrees',
+      },
+      { type: 'message', role: 'user', content: [inputText('Done?')] },
+    ],
+  }
+}
+
 export const AGENT_CASES: readonly Case[] = [
+  {
+    name: 'Cursor’s agent mode: a Responses body at chat completions',
+    doors: ['chat completions'],
+    async run({ send, model }) {
+      const calls = [{ name: 'ApplyPatch', args: { input: PATCH } }]
+      const { told, heard } = await send(cursorAgentTurn(model('thinking')), { says: { calls } })
+      well(told, { calls })
+      assert.match(heard.system, /You edit files/)
+      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+      assert.deepEqual(
+        heard.tools.map(({ name }) => name),
+        ['read_file', 'ApplyPatch'],
+      )
+      assert.equal(shownArguments(told.raw), PATCH)
+    },
+  },
+  {
+    name: 'Cursor’s ask mode: nested and flat tools',
+    doors: ['chat completions'],
+    async run({ send, model }) {
+      const { told, heard } = await send(cursorAskTurn(model('plain')), { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.deepEqual(
+        heard.tools.map(({ name }) => name),
+        ['list_files', 'read_file', 'ApplyPatch'],
+      )
+      assert.deepEqual(partsOf(heard, 'call')[0]?.args, { input: PATCH })
+      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+    },
+  },
+  {
+    name: 'Cursor with a Claude model: Anthropic’s tools and blocks',
+    doors: ['chat completions'],
+    async run({ send, model }) {
+      const { told, heard } = await send(cursorClaudeTurn(model('plain')), { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.equal(heard.tools[0]?.name, 'read_file')
+      assert.deepEqual(partsOf(heard, 'call')[0]?.args, { path: 'a.txt' })
+      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+    },
+  },
+  {
+    name: 'a conversation with Anthropic’s own blocks moves to another vendor',
+    doors: ['messages'],
+    async run({ send, model, vendor }) {
+      if (vendor === 'anthropic') return
+      const { told, heard } = await send(anthropicServerTurn(model('plain')), { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      const words = wordsOf(heard)
+      for (const said of ['We talked about Vienna.', 'I look it up.', 'It is cold.', 'And tomorrow?'])
+        assert.ok(words.includes(said), said)
+      assert.ok(!words.includes('A question that the summary replaces.'))
+      assert.deepEqual(
+        partsOf(heard, 'call').map(({ name, args }) => ({ name, args })),
+        [{ name: 'lookup', args: { city: 'Vienna' } }],
+      )
+      assert.match(resultsOf(heard)[0]?.text ?? '', /9 degrees/)
+    },
+  },
+  {
+    name: 'a conversation with OpenAI’s own items moves to another vendor',
+    doors: ['responses'],
+    async run({ send, model, vendor }) {
+      if (vendor === 'openai') return
+      const { told, heard } = await send(openaiServerTurn(model('plain')), { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.deepEqual(
+        partsOf(heard, 'call').map(({ name }) => name),
+        ['shell', 'apply_patch', 'lookup'],
+      )
+      const results = resultsOf(heard).map(({ text }) => text)
+      for (const [index, said] of ['a.txt recorded', 'patched', '9 degrees'].entries())
+        assert.ok(results[index]?.includes(said), said)
+    },
+  },
   {
     name: 'Claude Code’s second turn',
     doors: ['messages'],
@@ -285,3 +486,12 @@ export const AGENT_CASES: readonly Case[] = [
     },
   },
 ]
+
+/** The arguments of the streamed calls, joined as a client joins them. */
+function shownArguments(stream: string): string {
+  const chunks = stream.split('\n\n').flatMap((block) => (/^data: \{/.test(block) ? [JSON.parse(block.slice(6))] : []))
+  return chunks
+    .flatMap((chunk) => chunk.choices?.[0]?.delta?.tool_calls ?? [])
+    .map((call) => call.function.arguments)
+    .join('')
+}

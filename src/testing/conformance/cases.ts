@@ -1,5 +1,6 @@
-// The cases of the conformance matrix: what a client asks, what the vendor plays, and what must be heard and told. Each runs
-// at every door on every vendor's model; where a vendor lacks what is asked, a refusal in words is the right answer.
+// The cases of the conformance matrix: what a client asks, what the vendor plays, and what must be
+// heard and told. Each case runs at every API on every vendor's model; where a vendor lacks the
+// feature, a clear refusal is correct.
 import assert from 'node:assert/strict'
 import { AGENT_CASES } from './agent-cases.ts'
 import { mediaOf, partsOf, refusedInWords, resultsOf, well, wordsOf } from './checks.ts'
@@ -33,14 +34,14 @@ const OTHER_CALL = { name: 'time', args: { city: 'Graz' } }
 const HI: AskTurn = { user: [{ text: 'What is the weather in Wien?' }] }
 /** Of nineteen digits, as many databases' ids. */
 const LONG_ID = '9223372036854775807'
-/** A number that JSON.stringify writes as it stands here. */
+/** A number that JSON.stringify writes exactly as here. */
 const exact = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
 const ONE_CALL: AskTurn = { assistant: '', calls: [{ id: 'call_a1', name: 'weather', args: { city: 'Wien' } }] }
 
 export const CASES: readonly Case[] = [
   { name: 'an answer, whole', run: (cell) => hears(cell, { text: TEXT }, {}) },
   { name: 'an answer, streamed', run: (cell) => hears(cell, { text: TEXT }, { stream: true }) },
-  // Before the cases that fail: after five failures in a row nobody is asked twice.
+  // Before the failing cases: after five failures in a row an endpoint is skipped.
   {
     name: 'a failure, then well: asked again',
     async run({ ask }) {
@@ -267,9 +268,8 @@ export const CASES: readonly Case[] = [
     doors: ['chat completions', 'responses'],
     async run(cell) {
       const turns: AskTurn[] = [{ user: [{ text: 'Listen' }, { audio: WAV }] }]
-      const { told, heard } = await cell.ask({ turns }, { says: { text: TEXT } })
-      const cannot = cell.vendor === 'anthropic' || (cell.vendor === 'openai' && cell.door === 'responses')
-      if (cannot) return refusedInWords(told, /audio/)
+      const { told, heard } = await cell.ask({ kind: 'hearing', turns }, { says: { text: TEXT } })
+      if (cell.vendor === 'anthropic') return refusedInWords(told, /audio/)
       well(told, { text: TEXT })
       assert.deepEqual(mediaOf(heard), [{ mediaType: 'audio/wav', data: WAV }])
     },
@@ -440,14 +440,11 @@ export const CASES: readonly Case[] = [
     name: 'a tool that the vendor itself would run',
     doors: ['responses', 'messages'],
     async run({ ask, door, isOwn }) {
-      const tool =
-        door === 'responses'
-          ? { type: 'file_search', vector_store_ids: ['vs_1'] }
-          : { type: 'web_search_20250305', name: 'web_search' }
+      const tool = door === 'responses' ? { type: 'web_search' } : { type: 'web_search_20250305', name: 'web_search' }
       const { told, heard, all } = await ask({ more: { tools: [tool] } }, { says: { text: TEXT } })
       if (!isOwn && all.length === 0) return refusedInWords(told, /tool|search/i)
       well(told, { text: TEXT })
-      assert.match(JSON.stringify(heard.body.tools), /web_search|file_search/i)
+      assert.match(JSON.stringify(heard.body.tools), /web_search/i)
     },
   },
   {
@@ -719,7 +716,7 @@ export const CASES: readonly Case[] = [
   ...AGENT_CASES,
 ]
 
-/** Asks, and is told what was said; a limit and a filter end it by their names. */
+/** Sends the request and reads the answer; a limit and a filter end it by their names. */
 async function hears({ ask }: Cell, said: Said, wish: CellAsk, how?: 'gzip' | 'crlf' | 'split') {
   const { told } = await ask(wish, how === undefined ? { says: said } : { says: said, how })
   well(told, said)
@@ -774,7 +771,10 @@ async function fills({ ask, isOwn }: Cell, schema: Json, kept?: RegExp) {
   if (kept) assert.match(JSON.stringify(heard.schema), kept)
 }
 
-/** OpenAI tells its thoughts to who asks for summaries; at chat completions that is a word of the gateways. */
+/**
+ * OpenAI returns summaries of its reasoning on request; chat completions use the gateways' own
+ * field for that.
+ */
 function summaries(door: string, vendor: VendorName): CellAsk {
   return door === 'chat completions' && vendor === 'openai' ? { more: { reasoning: { summary: 'auto' } } } : {}
 }

@@ -1,8 +1,9 @@
-// What every case asks of an answer: that all of it was told, in the door's shape, and what of the request was heard.
+// The checks of every answer: it is complete, has the API's shape, and the vendor received the
+// request.
 import assert from 'node:assert/strict'
 import type { Heard, HeardPart, Said, Told } from './words.ts'
 
-/** @throws AssertionError unless it is what was said, whole and in the door's shape */
+/** @throws AssertionError unless the answer is complete and in the API's shape */
 export function well(told: Told, said: Said): void {
   assert.equal(told.status, 200, `${told.status}: ${told.error?.message ?? told.raw.slice(0, 200)}`)
   assert.equal(told.error, null, `told of ${told.error?.message}`)

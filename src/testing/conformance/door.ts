@@ -1,5 +1,5 @@
-// A door: an API that clients speak to a gateway. It says what is asked in its own words, and reads what it is told as that
-// API's own SDKs do.
+// A door: an API that clients speak to a gateway. It phrases a request in its dialect and reads the
+// answer as that API's SDKs do.
 import type { Ask, Json, Told } from './words.ts'
 
 export type DoorName = 'chat completions' | 'responses' | 'messages'
@@ -14,7 +14,7 @@ export type Door = {
   errorOf(body: Json): Told['error']
 }
 
-/** What was said, and what the door's shape asks for and was missing. */
+/** The answer, and the missing members of the API's shape. */
 export type Reading = Pick<
   Told,
   'text' | 'thought' | 'calls' | 'callTexts' | 'finish' | 'tokens' | 'isWhole' | 'faults' | 'kept'
@@ -59,5 +59,7 @@ export function parsed(text: string): Json {
 
 export function argumentsOf(text: unknown): Json {
   if (typeof text !== 'string') throw new Error(`arguments are ${JSON.stringify(text)}`)
-  return JSON.parse(text === '' ? '{}' : text) as Json
+  if (text === '') return {}
+  // A text tool's call shows its text instead of JSON.
+  return text.startsWith('{') ? (JSON.parse(text) as Json) : { input: text }
 }

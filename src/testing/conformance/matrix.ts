@@ -1,5 +1,5 @@
-// Plays every case through every door of a gateway, on every vendor's model, and says of each cell whether it is right, refused in words where
-// nothing else can be done, or wrong, and why.
+// Plays every case through every API of a gateway on every vendor's model. Each cell is right,
+// correctly refused, or wrong with a reason.
 
 import { chatDoor } from './chat-door.ts'
 import { type Door, type DoorName, EMPTY, eventsOf, parsed } from './door.ts'
@@ -15,10 +15,14 @@ export const DOORS: Record<DoorName, Door> = {
   messages: messagesDoor,
 }
 
-/** What each case asks: a model that thinks little or not, one that thinks, one that takes a temperature, and one whose limits disturb nobody. */
+/**
+ * The kind of model that a case needs: one with little or no reasoning, a reasoning one, one that
+ * hears, one that takes a temperature, and one with ample limits.
+ */
 export const MODELS = {
   plain: { openai: 'gpt-4.1-mini', anthropic: 'claude-haiku-5-5', gemini: 'gemini-3.8-flash' },
   thinking: { openai: 'gpt-6-luna', anthropic: 'claude-sonnet-5-5', gemini: 'gemini-3.8-flash' },
+  hearing: { openai: 'gpt-audio', anthropic: 'claude-haiku-5-5', gemini: 'gemini-3.8-flash' },
   warm: { openai: 'gpt-4.1-mini', anthropic: 'claude-haiku-4-5', gemini: 'gemini-3.8-flash' },
   other: { openai: 'gpt-6.1-terra', anthropic: 'claude-opus-5-5', gemini: 'gemini-3.5-flash-lite' },
 } as const
@@ -28,7 +32,7 @@ export type GatewayUnderTest = { url: string; headers(vendor: VendorName): Recor
 
 export type Case = {
   name: string
-  /** Where it can be said at all; left out: at every door. */
+  /** The APIs that can express it; omitted: all. */
   doors?: readonly DoorName[]
   /** @throws Error why the cell is wrong; `refused` where it is right that it was refused in words. */
   run(cell: Cell): Promise<unknown>

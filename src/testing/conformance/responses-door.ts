@@ -165,7 +165,7 @@ function readWhole(reply: Json): Reading {
   }
 }
 
-/** Reads the events as OpenAI's SDKs do: what has been told in pieces must be what the end says. */
+/** Reads the events as OpenAI's SDKs do: the pieces must add up to the final object. */
 function readStream(events: SseEvent[]): Reading {
   const told: Reading = { ...EMPTY, calls: [], faults: [], kept: null }
   const args = new Map<unknown, string>()

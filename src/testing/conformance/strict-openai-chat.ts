@@ -60,7 +60,7 @@ const PART_MEMBERS: Record<string, string[]> = {
   file: ['type', 'file'],
 }
 
-/** Since o1 these think; since GPT-5.1 unless told not to. */
+/** Models since o1 reason; since GPT-5.1 unless the request turns it off. */
 export const thinks = (model: string): boolean => /^(o\d|gpt-[5-9])/.test(model)
 
 export const openAiChat: StrictDialect = { hear, whole, events, problem, endMark: 'data: [DONE]\n\n' }

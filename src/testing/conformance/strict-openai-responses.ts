@@ -314,7 +314,7 @@ function responseOf(said: Said, heard: Heard, isOpen = false): Json {
   }
 }
 
-/** Summaries come to who asks for them, and what is sealed likewise. */
+/** Summaries are returned on request, and so is sealed reasoning. */
 function shown(items: Json[], { body }: Heard): Json[] {
   const includes = Array.isArray(body.include) ? body.include : []
   const wantsSummary = objectOf(body.reasoning).summary !== undefined

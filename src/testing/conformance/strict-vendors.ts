@@ -10,7 +10,7 @@ import { openAiChat } from './strict-openai-chat.ts'
 import { openAiResponses } from './strict-openai-responses.ts'
 import { type Heard, type Json, objectOf, Refused, type Said, type VendorName } from './words.ts'
 
-/** What a vendor does with one request that it understands. */
+/** A vendor's reaction to one request that it understands. */
 export type Play =
   | { says: Said; how?: 'gzip' | 'crlf' | 'split' }
   /** Words, and then no end that the vendor calls one. */
@@ -187,7 +187,7 @@ async function say(
       : [...events.start, ...events.middle].join('')
     reply.write(said)
     if (breaks === 'hangs') return
-    // What is broken off in the same read as the words would be lost with them.
+    // An error in the same read as the words would be lost with them.
     await turn()
     if (breaks === 'resets') reply.socket?.resetAndDestroy()
     else if (breaks === 'ends') reply.end()

@@ -1,4 +1,4 @@
-// What the strict vendors' dialects share: members that nobody knows, schemas, names of tools, events.
+// Shared checks of the strict vendors' dialects: unknown members, schemas, names of tools, events.
 import { type Heard, type Json, listOf, objectOf, Refused, type Said } from './words.ts'
 
 export type Events = { start: string[]; middle: string[]; end: string[]; error: string }

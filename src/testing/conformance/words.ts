@@ -1,5 +1,6 @@
-// A conversation as no wire has it: what a client asks, what a vendor understands of it, what it answers and what the client
-// is told. Doors and strict vendors translate to and from these, so that a case is written once for all of them.
+// A conversation independent of any wire format: the client's request, the vendor's understanding,
+// the vendor's answer, and the client's reading. Doors and strict vendors translate to and from
+// these, so that a case is written once for all of them.
 
 export type VendorName = 'openai' | 'anthropic' | 'gemini'
 
@@ -46,7 +47,7 @@ export type Ask = {
 
 export type Tokens = { prompt: number; completion: number; cached?: number; written?: number; reasoning?: number }
 
-/** What a vendor answers. */
+/** A vendor's answer. */
 export type Said = {
   thought?: string
   text?: string
@@ -62,7 +63,7 @@ export type HeardPart =
   | { kind: 'result'; id: string; text: string; media: Media[] }
   | { kind: 'thought'; seal: string }
 
-/** What a strict vendor understood. */
+/** A strict vendor's understanding of the request. */
 export type Heard = {
   address: string
   /** The request as it came. */
@@ -84,7 +85,7 @@ export type Heard = {
   marks: number
 }
 
-/** What a client of a door was told. */
+/** The client's reading of the answer. */
 export type Told = {
   status: number
   headers: Headers
@@ -100,7 +101,7 @@ export type Told = {
   tokens: Tokens | null
   /** The door's own end mark has come, and all of its shape is there. */
   isWhole: boolean
-  /** What the door's shape asks for and was not there. */
+  /** Members of the API's shape that were missing. */
   faults: string[]
   /** The turn as a client keeps it, for `kept`. */
   kept: unknown

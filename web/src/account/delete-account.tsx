@@ -14,7 +14,7 @@ export function DeleteAccount() {
   return (
     <Panel
       title="Delete this account"
-      lead="Removes you, your documents, keys, sessions and messages at once, and ends a running subscription. It cannot be undone."
+      lead="Removes you, your documents, keys, sessions and messages at once, and ends a running subscription. The rest of a paid period is not refunded. It cannot be undone."
     >
       <Button color="red" variant="light" onClick={open} style={{ alignSelf: 'flex-start' }}>
         Delete account

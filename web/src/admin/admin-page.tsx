@@ -1,4 +1,4 @@
-import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
+import { Box, Skeleton, Tabs } from '@mantine/core'
 import {
   IconChartBar,
   IconListSearch,
@@ -19,7 +19,7 @@ import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
-import { Stat } from '../components/stat.tsx'
+import { Stat, StatGrid } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { AllUsage } from './all-usage.tsx'
 import { AuditLog } from './audit-log.tsx'
@@ -65,16 +65,18 @@ function AdminPanel() {
   if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser') return <Forbidden />
   return (
     <Page title="Admin" lead="Everyone who has an account here, what they use, and what they wrote to us." wide>
-      <Loaded query={stats} skeleton={<StatsSkeleton />}>
-        {(data) => (
-          <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
-            <Stat label="Users">{count(data.total_users)}</Stat>
-            <Stat label="Active subscriptions">{count(data.active_subscriptions)}</Stat>
-            <Stat label="New in 7 days">{count(data.new_users_7d)}</Stat>
-            <Stat label="Verified">{count(data.verified_users)}</Stat>
-          </SimpleGrid>
-        )}
-      </Loaded>
+      <Box mb="md">
+        <Loaded query={stats} skeleton={<StatsSkeleton />}>
+          {(data) => (
+            <StatGrid>
+              <Stat label="Users">{count(data.total_users)}</Stat>
+              <Stat label="Active subscriptions">{count(data.active_subscriptions)}</Stat>
+              <Stat label="New in 7 days">{count(data.new_users_7d)}</Stat>
+              <Stat label="Verified">{count(data.verified_users)}</Stat>
+            </StatGrid>
+          )}
+        </Loaded>
+      </Box>
       <Tabs
         value={tab}
         keepMounted={false}
@@ -143,10 +145,10 @@ function AdminPanel() {
 
 function StatsSkeleton() {
   return (
-    <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
+    <StatGrid>
       {['users', 'subscriptions', 'new', 'verified'].map((figure) => (
         <Skeleton key={figure} h={104} />
       ))}
-    </SimpleGrid>
+    </StatGrid>
   )
 }

@@ -1,4 +1,4 @@
-import { Card, Group, SimpleGrid, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
+import { Card, Group, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -8,7 +8,8 @@ import type { AllUsageGroup, AllUsageGrouping, GetAllUsageResponse, Percentiles 
 import { compact, count, dollars, duration } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
-import { Stat } from '../components/stat.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
+import { Stat, StatGrid } from '../components/stat.tsx'
 import { daysUpTo } from '../usage/days.ts'
 import { groupName } from '../usage/group-name.ts'
 import { UsageFilters } from '../usage/usage-filters.tsx'
@@ -75,7 +76,7 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
   }
   return (
     <>
-      <SimpleGrid cols={{ base: 2, sm: 4 }}>
+      <StatGrid>
         <Stat label="Requests" note={`${count(totals.failed)} failed, ${count(totals.cancelled)} left`}>
           {count(totals.requests)}
         </Stat>
@@ -88,7 +89,7 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
         <Stat label="Half were answered within" note={`95 % within ${took(totals.latency_ms, 'p95')}`}>
           {took(totals.latency_ms, 'p50')}
         </Stat>
-      </SimpleGrid>
+      </StatGrid>
       {groupedBy === 'day' && (
         <Card component="section" aria-label="Cost by day">
           <Suspense fallback={<Skeleton h={320} />}>
@@ -128,8 +129,7 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
 
 function GroupTable({ groups, groupedBy }: { groups: AllUsageGroup[]; groupedBy: AllUsageGrouping }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
-    <section className="scroll-x" tabIndex={0} aria-label="Usage table">
+    <ScrollX label="Usage table">
       <Table miw={860} className="numbers" verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
@@ -164,7 +164,7 @@ function GroupTable({ groups, groupedBy }: { groups: AllUsageGroup[]; groupedBy:
           ))}
         </Table.Tbody>
       </Table>
-    </section>
+    </ScrollX>
   )
 }
 

@@ -2,18 +2,18 @@ import { Card, Group, NativeSelect, Skeleton, Table, Text, TextInput } from '@ma
 import { IconListSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { addressesOf, WORDS, wordsOf } from '../account/activity.tsx'
+import { addressesOf, WORDS, wordsOf } from '../account/audit-words.ts'
 import { api } from '../api/client.ts'
-import type { AuditEntry } from '../api/types.ts'
+import type { AdminAuditEntry } from '../api/types.ts'
 import { moment } from '../components/format.ts'
+import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
 import { Pages, usePage } from './pages.tsx'
 
 const route = getRouteApi('/app/admin')
 
-/** Of others' rooms, and failed sign-ins, whose words depend on how many there were. */
-const ACTIONS = ['sign-in.failed', 'api-key.made', 'api-key.changed', 'api-key.rotated', 'api-key.revoked', 'invited']
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** What happened to all accounts; its address names the user and the action. */
@@ -35,33 +35,30 @@ export function AuditLog() {
     <Card>
       <Group grow preventGrowOverflow={false} mb="md">
         <NativeSelect
-          label="What"
-          description="Of all kinds, or of one"
+          label="Event"
           value={action ?? ''}
           onChange={({ currentTarget }) => show({ action: currentTarget.value || undefined })}
           data={[
-            { value: '', label: 'Everything' },
-            ...ACTIONS.map((value) => ({ value, label: value })),
+            { value: '', label: 'All events' },
             ...Object.entries(WORDS).map(([value, label]) => ({ value, label })),
           ]}
         />
         <TextInput
-          label="Account"
-          description="By its id, as Users tells it"
+          label="User ID"
           value={user ?? ''}
-          error={user && !isUser ? 'Should be an id' : null}
+          error={user && !isUser ? 'Enter a user ID' : null}
           onChange={({ currentTarget }) => show({ user: currentTarget.value.trim() || undefined })}
         />
       </Group>
       <Loaded query={audit} skeleton={<Skeleton h={240} />}>
         {(data) =>
           data.entries.length === 0 ? (
-            <Notice icon={IconListSearch} title="Nothing of this kind">
-              Sign-ins, refused ones, and changes of what opens an account are kept here, each bound to the one before.
+            <Notice icon={IconListSearch} title="No events found">
+              Sign-ins, refused sign-ins and changes of accounts are recorded here.
             </Notice>
           ) : (
             <>
-              <div className="scroll-x">
+              <ScrollX label="Audit log">
                 <Table verticalSpacing="xs" miw={640}>
                   <Table.Thead>
                     <Table.Tr>
@@ -77,7 +74,7 @@ export function AuditLog() {
                     ))}
                   </Table.Tbody>
                 </Table>
-              </div>
+              </ScrollX>
               <Pages paged={data} what="entry" several="entries" />
             </>
           )
@@ -87,23 +84,60 @@ export function AuditLog() {
   )
 }
 
-function Row({ entry }: { entry: AuditEntry }) {
-  const { at, actor_id, subject, data } = entry
+function Row({ entry }: { entry: AdminAuditEntry }) {
+  const { at, actor_id, actor_email, subject, subject_email, data } = entry
   const where = addressesOf(entry)
   const reason = typeof data?.reason === 'string' ? [data.reason] : []
   return (
     <Table.Tr>
-      <Table.Td>{moment(at)}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>{moment(at)}</Table.Td>
       <Table.Td>
         {wordsOf(entry)}
         <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
           {[...reason, ...where].join(', ')}
         </Text>
       </Table.Td>
-      <Table.Td className="mono">{actor_id ?? '–'}</Table.Td>
-      <Table.Td className="mono" style={{ overflowWrap: 'anywhere' }}>
-        {subject ?? '–'}
+      <Table.Td>
+        <Person id={actor_id} email={actor_email} />
+      </Table.Td>
+      <Table.Td>
+        <Subject subject={subject} email={subject_email} />
       </Table.Td>
     </Table.Tr>
   )
+}
+
+/** Leads to the user. Without an id it was the service itself, or somebody whose account is deleted. */
+function Person({ id, email }: { id: string | null; email: string | null }) {
+  if (id === null) return '–'
+  return (
+    <TextLink to="/admin" search={{ user: id }} style={{ overflowWrap: 'anywhere' }}>
+      {email ?? id}
+    </TextLink>
+  )
+}
+
+/** `kind:id`, or a word. */
+function Subject({ subject, email }: { subject: string | null; email: string | null }) {
+  const [kind = '', id] = subject?.split(/:(.*)/s) ?? []
+  if (kind === 'user') return id === 'deleted' ? 'A deleted user' : <Person id={id ?? null} email={email} />
+  if (id === undefined) return kind === '' ? '–' : kind
+  return (
+    <>
+      {KINDS[kind] ?? kind}
+      <Text c="dimmed" size="sm" className="mono" style={{ overflowWrap: 'anywhere' }}>
+        {id}
+      </Text>
+    </>
+  )
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  session: 'Session',
+  'api-key': 'API key',
+  passkey: 'Passkey',
+  purchase: 'Purchase',
+  job: 'Job',
+  model: 'Model',
+  vendor: 'Vendor',
 }

@@ -2,13 +2,16 @@ import { Button, Card, Group, NativeSelect, Paper, Skeleton, Stack, Text, TextIn
 import { useForm } from '@mantine/form'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import type { Switch, SwitchKind } from '../api/types.ts'
+import type { Switch, SwitchableRoute, SwitchEffect, SwitchKind } from '../api/types.ts'
+import { Confirm } from '../components/confirm.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { moment } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
+import { SwitchEffectView } from './switch-effect.tsx'
 
 const switchesKey = ['admin', 'switches']
 
@@ -52,39 +55,62 @@ export function Switches() {
 
 function SwitchOff() {
   const form = useForm({ initialValues: { kind: 'key' as SwitchKind, subject: '', reason: '' } })
-  const off = useMutation({
-    mutationFn: (values: typeof form.values) => api.post('/api/admin/switches', values),
-    onSuccess: () => {
+  type Values = typeof form.values
+  const onError = (problem: Error) => setFieldErrors(form, problem)
+  const switchOff = (values: Values) =>
+    api.post('/api/admin/switches', values).then(() => {
       form.reset()
       return queries.invalidateQueries({ queryKey: switchesKey })
-    },
-    onError: (problem) => setFieldErrors(form, problem),
+    })
+  const off = useMutation({ mutationFn: switchOff, onError })
+  const [asked, setAsked] = useState<{ effect: SwitchEffect; values: Values } | null>(null)
+  const preview = useMutation({
+    mutationFn: ({ kind, subject }: Pick<Values, 'subject'> & { kind: SwitchableRoute }) =>
+      api.get('/api/admin/switches/effect', { query: { kind, subject: subject.trim() } }),
+    onError,
   })
+  const submit = (values: Values) => {
+    const { kind, subject } = values
+    if (kind === 'user' || kind === 'key') off.mutate(values)
+    else preview.mutate({ kind, subject }, { onSuccess: (effect) => setAsked({ effect, values }) })
+  }
   const { asks, hint } = KINDS[form.values.kind]
   return (
-    <Card component="form" aria-label="Switch off" onSubmit={form.onSubmit((values) => off.mutate(values))}>
-      <Group align="start" grow preventGrowOverflow={false} wrap="wrap">
-        <NativeSelect
-          label="Switch off"
-          data={Object.entries(KINDS).map(([value, { label }]) => ({ value, label }))}
-          {...form.getInputProps('kind')}
-        />
-        <TextInput label={asks} description={hint} required maxLength={200} {...form.getInputProps('subject')} />
-        <TextInput
-          label="Reason"
-          description="Told to whoever is refused"
-          required
-          maxLength={200}
-          {...form.getInputProps('reason')}
-        />
-      </Group>
-      <Group mt="md">
-        <Button type="submit" color="red" loading={off.isPending}>
-          Switch off
-        </Button>
-      </Group>
-      <FormProblem problem={off.error} fields={['kind', 'subject', 'reason']} />
-    </Card>
+    <>
+      <Card component="form" aria-label="Switch off" onSubmit={form.onSubmit(submit)}>
+        <Group align="start" grow preventGrowOverflow={false} wrap="wrap">
+          <NativeSelect
+            label="Switch off"
+            data={Object.entries(KINDS).map(([value, { label }]) => ({ value, label }))}
+            {...form.getInputProps('kind')}
+          />
+          <TextInput label={asks} description={hint} required maxLength={200} {...form.getInputProps('subject')} />
+          <TextInput
+            label="Reason"
+            description="Shown to callers who are refused"
+            required
+            maxLength={200}
+            {...form.getInputProps('reason')}
+          />
+        </Group>
+        <Group mt="md">
+          <Button type="submit" color="red" loading={off.isPending || preview.isPending}>
+            Switch off
+          </Button>
+        </Group>
+        <FormProblem problem={off.error ?? preview.error} fields={['kind', 'subject', 'reason']} />
+      </Card>
+      <Confirm
+        opened={asked !== null}
+        onClose={() => setAsked(null)}
+        title={`Switch off ${asked?.values.subject ?? ''}?`}
+        action="Switch off"
+        leave="Cancel"
+        onConfirm={async () => asked && switchOff(asked.values)}
+      >
+        {asked && <SwitchEffectView effect={asked.effect} />}
+      </Confirm>
+    </>
   )
 }
 

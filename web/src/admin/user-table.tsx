@@ -10,6 +10,7 @@ import { ago, day, moment } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { StatusBadge, TierBadge } from '../components/plan-badge.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
 import { Pages, usePage } from './pages.tsx'
 import { UserDrawer } from './user-drawer.tsx'
 
@@ -41,8 +42,8 @@ export function UserTable() {
     <Card>
       <TextInput
         type="search"
-        label="Find"
-        description="How the address begins, or an id"
+        label="Search"
+        description="Any part of an email address or name, or a user ID"
         leftSection={<IconSearch size={18} aria-hidden />}
         maxLength={254}
         mb="md"
@@ -52,13 +53,12 @@ export function UserTable() {
       <Loaded query={users} skeleton={<Skeleton h={320} />}>
         {(data) =>
           data.users.length === 0 ? (
-            <Notice icon={IconUserSearch} title="Nobody">
-              No address here begins so, and no account has that id.
+            <Notice icon={IconUserSearch} title="No users found">
+              No email address or name contains this, and no user has this ID.
             </Notice>
           ) : (
             <>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
-              <section className="scroll-x" tabIndex={0} aria-label="Users">
+              <ScrollX label="Users">
                 <Table verticalSpacing="xs">
                   <Table.Thead>
                     <Table.Tr>
@@ -108,7 +108,7 @@ export function UserTable() {
                     ))}
                   </Table.Tbody>
                 </Table>
-              </section>
+              </ScrollX>
               <Pages paged={data} what="user" />
             </>
           )

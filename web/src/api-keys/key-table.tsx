@@ -7,6 +7,7 @@ import type { ApiKey } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { ago, day, moment } from '../components/format.ts'
 import { useReturnFocus } from '../components/return-focus.ts'
+import { ScrollX } from '../components/scroll-x.tsx'
 import { EditKey } from './edit-key.tsx'
 import { limitsOf } from './key-settings.ts'
 import { RotateKey } from './rotate-key.tsx'
@@ -22,8 +23,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
   }
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
-      <section className="scroll-x" tabIndex={0} aria-label="Keys">
+      <ScrollX label="Keys">
         <Table verticalSpacing="sm" miw={{ base: 0, sm: 560 }}>
           <Table.Thead>
             <Table.Tr>
@@ -91,7 +91,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
             ))}
           </Table.Tbody>
         </Table>
-      </section>
+      </ScrollX>
       {toRotate && <RotateKey apiKey={toRotate} onClose={() => close(setToRotate)} />}
       {toEdit && <EditKey apiKey={toEdit} isLive={stateOf(toEdit) === 'Active'} onClose={() => close(setToEdit)} />}
       <Confirm

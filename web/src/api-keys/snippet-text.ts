@@ -2,7 +2,8 @@
 export type Snippet = { id: string; name: string; place?: string; text: string }
 export type SnippetGroup = { group: string; snippets: Snippet[] }
 
-type Service = { origin: string; model: string; key: string }
+/** `brand`: what the service is called here. */
+type Service = { origin: string; model: string; key: string; brand: string }
 
 /** Examples that run as they stand: with the service's own address, a model of its and, where there is one, the key just made. */
 export function snippetGroups(service: Service): SnippetGroup[] {
@@ -13,7 +14,7 @@ export function snippetGroups(service: Service): SnippetGroup[] {
   ]
 }
 
-function programs({ origin, model, key }: Service): Snippet[] {
+function programs({ origin, model, key, brand }: Service): Snippet[] {
   return [
     {
       id: 'curl',
@@ -77,19 +78,19 @@ print(model.invoke("Hello").content)`,
       text: `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText } from 'ai'
 
-const latchkey = createOpenAICompatible({
-  name: 'latchkey',
+const service = createOpenAICompatible({
+  name: '${nameOf(brand)}',
   baseURL: '${origin}/v1',
   apiKey: '${key}',
 })
 
-const { text } = await generateText({ model: latchkey('${model}'), prompt: 'Hello' })
+const { text } = await generateText({ model: service('${model}'), prompt: 'Hello' })
 console.log(text)`,
     },
   ]
 }
 
-function agents({ origin, model, key }: Service): Snippet[] {
+function agents({ origin, model, key, brand }: Service): Snippet[] {
   return [
     {
       id: 'claude-code',
@@ -102,14 +103,14 @@ claude --model ${model}`,
       id: 'codex',
       name: 'Codex',
       place: '~/.codex/config.toml',
-      text: `# Before starting it: export LATCHKEY_API_KEY=${key}
+      text: `# Before starting it: export ${variableOf(brand)}=${key}
 model = "${model}"
-model_provider = "latchkey"
+model_provider = "${nameOf(brand)}"
 
-[model_providers.latchkey]
-name = "Latchkey"
+[model_providers.${nameOf(brand)}]
+name = "${brand}"
 base_url = "${origin}/v1"
-env_key = "LATCHKEY_API_KEY"
+env_key = "${variableOf(brand)}"
 wire_api = "responses"`,
     },
     {
@@ -118,9 +119,9 @@ wire_api = "responses"`,
       place: 'opencode.json',
       text: `{
   "$schema": "https://opencode.ai/config.json",
-  "model": "latchkey/${model}",
+  "model": "${nameOf(brand)}/${model}",
   "provider": {
-    "latchkey": {
+    "${nameOf(brand)}": {
       "npm": "@ai-sdk/openai-compatible",
       "options": { "baseURL": "${origin}/v1", "apiKey": "${key}" },
       "models": { "${model}": {} }
@@ -140,7 +141,7 @@ Model ID   ${model}`,
       id: 'continue',
       name: 'Continue',
       place: '~/.continue/config.yaml',
-      text: `name: Latchkey
+      text: `name: ${brand}
 version: 1.0.0
 schema: v1
 models:
@@ -154,7 +155,7 @@ models:
   ]
 }
 
-function documents({ origin, key }: Service): Snippet[] {
+function documents({ origin, key, brand }: Service): Snippet[] {
   return [
     {
       id: 'ask',
@@ -170,7 +171,7 @@ function documents({ origin, key }: Service): Snippet[] {
       place: 'mcp.json, or .mcp.json of a project',
       text: `{
   "mcpServers": {
-    "latchkey": {
+    "${nameOf(brand)}": {
       "type": "http",
       "url": "${origin}/mcp",
       "headers": { "Authorization": "Bearer ${key}" }
@@ -181,8 +182,18 @@ function documents({ origin, key }: Service): Snippet[] {
     {
       id: 'mcp-claude-code',
       name: 'MCP in Claude Code',
-      text: `claude mcp add --transport http latchkey ${origin}/mcp \\
+      text: `claude mcp add --transport http ${nameOf(brand)} ${origin}/mcp \\
   --header "Authorization: Bearer ${key}"`,
     },
   ]
+}
+
+/** A name for configuration files, as `latchkey`. */
+function nameOf(brand: string): string {
+  return brand.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+}
+
+/** As `LATCHKEY_API_KEY`. */
+function variableOf(brand: string): string {
+  return `${nameOf(brand).replaceAll('-', '_').toUpperCase()}_API_KEY`
 }

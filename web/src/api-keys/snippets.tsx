@@ -2,6 +2,7 @@ import { Card, Select, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { modelsQuery } from '../chat/models-query.ts'
+import { BRAND } from '../components/brand.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { snippetGroups } from './snippet-text.ts'
 import classes from './snippets.module.css'
@@ -27,7 +28,12 @@ export function SnippetChoice({ apiKey = 'YOUR_KEY' }: { apiKey?: string }) {
   const { data: models } = useQuery(modelsQuery)
   const [chosen, setChosen] = useState('curl')
   const taken = models?.providers.find(({ provider }) => provider === models.default_provider)
-  const groups = snippetGroups({ origin: location.origin, model: taken?.default_model ?? 'YOUR_MODEL', key: apiKey })
+  const groups = snippetGroups({
+    origin: location.origin,
+    model: taken?.default_model ?? 'YOUR_MODEL',
+    key: apiKey,
+    brand: BRAND,
+  })
   const snippets = groups.flatMap((one) => one.snippets)
   const shown = snippets.find(({ id }) => id === chosen) ?? snippets[0]
   if (shown === undefined) return null

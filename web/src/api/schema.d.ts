@@ -15,10 +15,28 @@ export type AccountExport = {
   exported_at: string
 }
 
+export type AdminAuditEntry = {
+  id: string
+  /** With `position` it is where `audit verify` finds the entry */
+  chain: number
+  /** Null for a moment, until the entry is linked into its chain */
+  position: number | null
+  at: string
+  action: string
+  /** Null: nobody who is known, the service itself, or a deleted user */
+  actor_id: string | null
+  subject: string | null
+  data: JsonObject | null
+  /** Of `actor_id` */
+  actor_email: string | null
+  /** Of the user in `subject` */
+  subject_email: string | null
+}
+
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -38,7 +56,7 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
 export type AllUsageGroup = {
@@ -77,15 +95,18 @@ export type AllUsageTotals = {
 
 export type Allowance = {
   period_start: string
+  /** A paid plan’s period runs from billing day to billing day, a trial’s is the trial; else it is the UTC month. */
   period_end: string
-  /** What the plan has in a UTC month; null: no limit. */
+  /** The end of the period; null once it is over: what is left may be used until the next payment. */
+  renews_at: string | null
+  /** What may be used from `period_start` on; null: no limit. */
   limit_usd: number | null
   used_usd: number
   /** Held by calls that are running. */
   reserved_usd: number
   /** Live keys that have a budget in dollars of their own. */
   keys: Array<KeyAllowance>
-  /** That so much of the month’s dollars is used: each is mailed to the user, once. */
+  /** That so much of the period’s dollars is used: each is mailed to the user, once. */
   alerts: Array<AllowanceAlert>
 }
 
@@ -249,13 +270,13 @@ export type AuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AuthError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_paused' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BillingSync = {
@@ -519,6 +540,7 @@ export type Citation = {
   end: number
   /** Whether the source has the words, numbers and names of the statement. Where not, the answer goes without the mark. */
   supported: boolean
+  quote: Quote | null
 }
 
 export type CompleteChallengeRequest = {
@@ -713,6 +735,11 @@ export type DeleteDocumentResponse = {
   document_id: string
 }
 
+export type DeleteDocumentsResponse = {
+  /** How many documents; 0 where there was none. */
+  deleted: number
+}
+
 export type Disagreement = {
   about: 'subscription' | 'purchase' | 'payment' | 'refund' | 'dispute' | 'invoice'
   /** At the processor */
@@ -882,6 +909,8 @@ export type IngestFileRequest = {
   /** An id of your own: the same id again replaces its document whole, whatever the text. */
   external_id?: string
   replace?: Replace
+  /** What the document is cited as, such as its path. Default: the file’s name. */
+  source?: string
 }
 
 /** A document on its way in, as far as it is. */
@@ -980,7 +1009,7 @@ export type Invoice = {
   /** What of it is not paid */
   due: number
   currency: string
-  /** The processor’s page of it, where an open one is paid */
+  /** The processor’s page of it, where an open one is paid; null, as `pdf_url`, while the processor does not answer */
   pay_url: string | null
   pdf_url: string | null
 }
@@ -1058,7 +1087,7 @@ export type KeySet = {
 }
 
 export type ListAuditResponse = {
-  entries: Array<AuditEntry>
+  entries: Array<AdminAuditEntry>
   /** Counted up to 10,000; more are reached by cursor */
   total: number
   page: number
@@ -1143,7 +1172,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -1381,8 +1410,8 @@ export type QueryDocumentsRequest = {
   question: string
   /** Default: 5. */
   top_k?: number
-  /** Default: 0.5. */
-  min_score?: number
+  /** Excludes chunks with a lower score. Without any chunk left, no model is asked. Null: 0.3 for a vendor’s model, which declines when its sources do not answer; 0.5 in the sandbox and for an embedder without a known `similarity`. Default: 0.5. */
+  min_score?: number | null
   /** Default: false. */
   stream?: boolean
   /** Streams only: an event with the sources first, one with the usage last. Default: false. */
@@ -1425,10 +1454,21 @@ export type QueryDocumentsSourcesEvent = {
   warnings: Array<SearchWarning>
 }
 
+/** The sentences of the cited source that match the statement best, whole; null where the source does not support it or no sentence matches. */
+export type Quote = {
+  /** As the source has it. */
+  text: string
+  /** In the document’s text, in UTF-16 units, as the `spans` of `GET /api/rag/documents/{id}` have it. */
+  start: number
+  end: number
+  /** Of `start`, from 1; null where the file has no pages. */
+  page: number | null
+}
+
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ReadDocumentTextResponse = {
@@ -1650,6 +1690,7 @@ export type Source = {
   /** Where a model put the best in their order: how well this one answers, on its own scale. */
   rerank_score?: number
   metadata: JsonObject
+  document_id: string
   /** All chunks that the content is told from: the one that was found, and its neighbours. */
   chunk_ids: Array<string>
 }
@@ -1707,6 +1748,7 @@ export type Subscription = {
   /** What follows when this period is over */
   next_price_id: string | null
   next_tier: string | null
+  pauses_at: string | null
   card: KeptCard | null
   deal: Deal | null
   offers_by_mail: boolean
@@ -1723,6 +1765,45 @@ export type Switch = {
   set_at: string
 }
 
+export type SwitchEffect = {
+  /** Calls and costs are averages of so many last days. */
+  days: number
+  default_model: SwitchEffectOnDefault
+  /** Models that are on now and would be off, the most expensive of late first. `stand_in` answers calls that name the model; null: they would be refused. */
+  models: Array<SwitchEffectOnModel>
+  /** Aliases of these models, and which model would be asked first. */
+  aliases: Array<SwitchEffectOnAlias>
+}
+
+export type SwitchEffectOnAlias = {
+  alias: string
+  /** `vendor/model` */
+  before: string | null
+  /** `vendor/model` */
+  after: string | null
+}
+
+/** Calls that name no model. `after` is null where they would be refused. */
+export type SwitchEffectOnDefault = {
+  /** `vendor/model` */
+  before: string | null
+  /** `vendor/model` */
+  after: string | null
+  /** What the same calls would cost there, divided by what they cost now: 8 is 8 times as much. */
+  price_ratio: number | null
+}
+
+export type SwitchEffectOnModel = {
+  /** `vendor/model` */
+  model: string
+  calls_per_day: number
+  cost_usd_per_day: number
+  /** `vendor/model` */
+  stand_in: string | null
+  /** What the same calls would cost there, divided by what they cost now: 8 is 8 times as much. */
+  price_ratio: number | null
+}
+
 export type SwitchKind = 'user' | 'key' | 'model' | 'vendor'
 
 export type SwitchOffRequest = {
@@ -1736,6 +1817,8 @@ export type SwitchOffRequest = {
 export type SwitchOnResponse = {
   status: 'on'
 }
+
+export type SwitchableRoute = 'model' | 'vendor'
 
 export type Tier = 'free' | 'pro' | 'enterprise'
 
@@ -1886,7 +1969,7 @@ export type User = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsersError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
 }
 
 export type VerifyResetTokenResponse = {
@@ -2041,6 +2124,8 @@ export type Paths = {
       query?: {
         limit?: number
         offset?: number
+        external_id?: string
+        source?: string
       }
       reply: Array<Document>
     }
@@ -2108,6 +2193,13 @@ export type Paths = {
     }
     '/api/admin/switches': {
       reply: ListSwitchesResponse
+    }
+    '/api/admin/switches/effect': {
+      query: {
+        kind: SwitchableRoute
+        subject: string
+      }
+      reply: SwitchEffect
     }
     '/api/admin/billing/disagreements': {
       reply: Disagreements
@@ -2400,6 +2492,13 @@ export type Paths = {
         document_id: string
       }
       reply: DeleteDocumentResponse
+    }
+    '/api/rag/documents': {
+      query?: {
+        external_id?: string
+        source?: string
+      }
+      reply: DeleteDocumentsResponse
     }
     '/api/admin/invitations': {
       query: {

@@ -1,6 +1,8 @@
-import { Group, Text, Title, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Group, Text, Title, Tooltip, VisuallyHidden } from '@mantine/core'
+import { IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Composer } from '../chat/composer.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { Mark } from '../components/logo.tsx'
@@ -9,6 +11,7 @@ import { ScrollLog } from '../components/scroll-log.tsx'
 import { useStickToBottom } from '../components/stick-to-bottom.ts'
 import { useTitle } from '../components/title.ts'
 import { documentsQuery } from '../documents/documents-query.ts'
+import { useUser } from '../session/user.ts'
 import classes from './ask-page.module.css'
 import { AskSettings } from './ask-settings.tsx'
 import { QuestionView } from './question-view.tsx'
@@ -26,17 +29,24 @@ export function AskPage() {
 }
 
 function AskThread() {
-  const { q, top_k = 5, min_score = 0.5, model } = route.useSearch()
+  const { q, top_k = 5, min_score, model } = route.useSearch()
   const navigate = useNavigate()
-  const questions = useQuestions()
+  const user = useUser()
+  const questions = useQuestions(user.id)
   const stick = useStickToBottom()
-  const retrieval = { top_k, ...(model === undefined ? {} : { model }) }
+  // A question that has been asked in this browser stands above the composer already.
+  const [start] = useState(() => (questions.list.some(({ text }) => text === q) ? undefined : q))
+  const retrieval = { top_k, ...(min_score !== undefined && { min_score }), ...(model !== undefined && { model }) }
 
   const ask = (text: string) => {
-    questions.ask(text, { ...retrieval, min_score })
-    // The last question stays in the address: after a reload, or sent to a colleague, it is there to be asked again.
+    questions.ask(text, retrieval)
+    // The last question stays in the address, so that it can be sent to a colleague, who finds it in the composer.
     void navigate({ to: '/ask', search: (search) => ({ ...search, q: text }), replace: true, resetScroll: false })
     stick.jump()
+  }
+  const clear = () => {
+    questions.clear()
+    void navigate({ to: '/ask', search: (search) => ({ ...search, q: undefined }), replace: true })
   }
 
   return (
@@ -46,7 +56,16 @@ function AskThread() {
         <Text c="dimmed" size="sm">
           Answers from your documents only
         </Text>
-        <AskSettings topK={top_k} minScore={min_score} model={model} />
+        <Group gap={0} wrap="nowrap">
+          <AskSettings topK={top_k} minScore={min_score} model={model} />
+          {questions.list.length > 0 && (
+            <Tooltip label="Clear all questions">
+              <ActionIcon onClick={clear} aria-label="Clear all questions">
+                <IconTrash size={20} stroke={1.6} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </Group>
       </Group>
       <ScrollLog label="Questions and answers" busy={questions.writing} stick={stick}>
         {questions.list.length === 0 && <Welcome />}
@@ -56,13 +75,21 @@ function AskThread() {
             question={question}
             onRetry={
               index === questions.list.length - 1 && !questions.writing
-                ? (least) => questions.retry(question.id, { ...retrieval, min_score: least ?? min_score })
+                ? (least) =>
+                    questions.retry(question, least === undefined ? retrieval : { ...retrieval, min_score: least })
                 : undefined
             }
           />
         ))}
       </ScrollLog>
-      <Composer label="Question" writing={questions.writing} onSend={ask} onStop={questions.stop} start={q} />
+      <Composer
+        label="Question"
+        writing={questions.writing}
+        onSend={ask}
+        onStop={questions.stop}
+        onUp={() => questions.list.at(-1)?.text}
+        start={start}
+      />
     </div>
   )
 }
@@ -78,8 +105,8 @@ function Welcome() {
       </Title>
       <Text c="dimmed" maw={460}>
         {none
-          ? 'There is nothing to ask about yet. Bring a document first.'
-          : 'An answer comes with the passages it stands on. Where none is near enough, it says so instead of guessing.'}
+          ? 'There is nothing to ask about yet. Upload a document first.'
+          : 'Each answer shows the passages it is based on. Answers are kept in this browser until you sign out.'}
       </Text>
       {none && <LinkButton to="/documents">Add a document</LinkButton>}
     </div>

@@ -6,7 +6,10 @@ import { modelsQuery } from '../chat/models-query.ts'
 import { NamedSlider, SettingsPopover } from '../components/settings-popover.tsx'
 import { useUser } from '../session/user.ts'
 
-type AskSettingsProps = { topK: number; minScore: number; model: string | undefined }
+type AskSettingsProps = { topK: number; minScore: number | undefined; model: string | undefined }
+
+/** Where the slider stands until it is moved. */
+const USUAL = 0.3
 
 /** How many passages, how near they must come, and who answers from them. In the address, like everything a page shows. */
 export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
@@ -31,12 +34,12 @@ export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
         onChange={(value) => typeof value === 'number' && value >= 1 && value <= 50 && set({ top_k: value })}
       />
       <NamedSlider
-        name={`Least similarity: ${score.toFixed(2)}`}
+        name={`Least similarity: ${score?.toFixed(2) ?? 'automatic'}`}
         hint="Passages further away than this are left out"
         min={0}
         max={1}
         step={0.05}
-        value={score}
+        value={score ?? USUAL}
         onChange={setScore}
         onChangeEnd={(value) => set({ min_score: value })}
       />

@@ -8,7 +8,7 @@ import { CopyIcon } from '../components/copy.tsx'
 import { plural } from '../components/format.ts'
 import { type ElementProps, Link, Markdown } from '../components/markdown.tsx'
 import { Passage } from '../documents/passage.tsx'
-import { citationLinks } from './citations.ts'
+import { citationLinks, quotesOf } from './citations.ts'
 import { NearestPassages } from './nearest-passages.tsx'
 import classes from './question-view.module.css'
 import { UnsupportedNote } from './unsupported-note.tsx'
@@ -19,6 +19,8 @@ type QuestionViewProps = { question: Question; onRetry: ((least?: number) => voi
 
 /** What is near enough when nothing was: half of what was asked for. */
 const WIDER_BY = 0.5
+/** What a vendor's model is asked about where nothing else is set. */
+const USUAL_MIN_SCORE = 0.3
 
 /** A question with its answer on one side and the passages it stands on on the other. A citation in the answer leads to its passage. */
 export function QuestionView({ question, onRetry }: QuestionViewProps) {
@@ -27,6 +29,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
   const [open, setOpen] = useState(false)
   const { text, retrieval, answer, sources, nearest, citations, ending } = question
   const streaming = ending === undefined
+  const wider = (retrieval.min_score ?? USUAL_MIN_SCORE) * WIDER_BY
 
   const components = useMemo<Components>(
     () => ({
@@ -93,7 +96,9 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
         <aside className={classes.sources} aria-label={`Passages behind “${text}”`} data-open={open || undefined}>
           <Text c="dimmed" size="sm" className={classes.count ?? ''}>
             {sources.length === 0
-              ? `No passage came as near as ${retrieval.min_score.toFixed(2)}`
+              ? retrieval.min_score === undefined
+                ? 'No passage is near enough'
+                : `No passage came as near as ${retrieval.min_score.toFixed(2)}`
               : plural(sources.length, 'passage')}
           </Text>
           {sources.length > 0 && (
@@ -106,9 +111,9 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
               {open ? 'Hide' : 'Show'} {plural(sources.length, 'passage')}
             </Button>
           )}
-          {sources.length === 0 && onRetry && retrieval.min_score > 0.05 && (
-            <Button variant="light" onClick={() => onRetry(retrieval.min_score * WIDER_BY)}>
-              Look further, down to {(retrieval.min_score * WIDER_BY).toFixed(2)}
+          {sources.length === 0 && onRetry && wider > 0.02 && (
+            <Button variant="light" onClick={() => onRetry(wider)}>
+              Look further, down to {wider.toFixed(2)}
             </Button>
           )}
           {sources.length === 0 && !streaming && <NearestPassages chunks={nearest} />}
@@ -121,6 +126,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
                   chunk={chunk}
                   id={`${base}-${index + 1}`}
                   highlighted={highlighted === index + 1}
+                  quotes={quotesOf(citations, index + 1)}
                   mark={
                     <span className={classes.citation} aria-hidden>
                       {index + 1}

@@ -1,12 +1,13 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Chunk, Citation, QueryDocumentsRequest } from '../api/types.ts'
+import { browserList } from '../components/browser-list.ts'
 import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { type Ending, LEFT } from '../stream/stream.ts'
 
-/** How many passages, how near they must come (0 to 1), and which model answers; none: the usual one. */
-export type RetrievalOptions = Required<Pick<QueryDocumentsRequest, 'top_k' | 'min_score'>> & { model?: string }
+/** How many passages, how near they must come (0 to 1; left out, the service decides), and which model answers; none: the usual one. */
+export type RetrievalOptions = { top_k: number; min_score?: number; model?: string }
 
 /** A question, the answer so far and the passages it stands on. `sources` is null until they have arrived. */
 export type Question = {
@@ -21,32 +22,50 @@ export type Question = {
   ending?: Ending
 }
 
+/** Newest first. Kept in the browser, so that an answer survives a click on its source and a reload. */
+const kept = browserList<Question>('questions', 20)
+
 /** Questions put one after another; each carries what was said before, so that "and how long does it last?" is understood. */
-export function useQuestions() {
-  const [list, setList] = useState<Question[]>([])
-  const [writing, setWriting] = useState(false)
+export function useQuestions(userId: string) {
+  const stored = kept.use(userId)
+  const [draft, setDraft] = useState<Question | null>(null)
+  const list = useMemo(() => {
+    const shown = draft ? stored.map((question) => (question.id === draft.id ? draft : question)) : stored
+    return shown.toReversed()
+  }, [stored, draft])
   const controller = useRef<AbortController | null>(null)
 
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  async function answer(before: Question[], text: string, retrieval: RetrievalOptions) {
+  /** Asks a question in place of the one with the id `replaced`. */
+  async function answer(text: string, retrieval: RetrievalOptions, replaced?: string) {
     controller.current?.abort()
     const own = new AbortController()
     controller.current = own
-    setWriting(true)
 
     let question: Question = { id: newId(), text, retrieval, answer: '', sources: null, nearest: [], citations: [] }
+    let before: Question[] = []
+    kept.update(userId, (stored) => {
+      before = stored.filter(({ id }) => id !== replaced)
+      return [{ ...question, ending: { kind: 'left' } }, ...before]
+    })
     const show = (more: Partial<Question>) => {
       question = { ...question, ...more }
       // Another answer has taken this one's place.
-      if (controller.current === own) setList([...before, question])
+      if (controller.current === own) setDraft(question)
     }
     show({})
 
     const paced = pacedText((more) => show({ answer: question.answer + more }))
     const ending = await openStream(
       '/api/rag/query',
-      { question: text, ...retrieval, include_sources: true, chat_history: historyOf(before) },
+      {
+        question: text,
+        min_score: null,
+        ...retrieval,
+        include_sources: true,
+        chat_history: historyOf(before.toReversed()),
+      },
       {
         signal: own.signal,
         onEvent: (event) => {
@@ -57,20 +76,23 @@ export function useQuestions() {
       },
     )
     paced.flush()
-    show({ ending })
-    if (controller.current === own) setWriting(false)
+    const answered: Question = { ...question, ending }
+    // Changes nothing when the question was deleted meanwhile.
+    kept.update(userId, (stored) => stored.map((one) => (one.id === answered.id ? answered : one)))
+    if (controller.current === own) setDraft(null)
   }
 
   return {
     list,
-    writing,
-    ask: (text: string, retrieval: RetrievalOptions) => void answer(list, text, retrieval),
-    retry: (id: string, retrieval: RetrievalOptions) => {
-      const at = list.findIndex((question) => question.id === id)
-      const question = list[at]
-      if (question) void answer(list.slice(0, at), question.text, retrieval)
-    },
+    writing: draft !== null,
+    ask: (text: string, retrieval: RetrievalOptions) => void answer(text, retrieval),
+    retry: ({ id, text }: Question, retrieval: RetrievalOptions) => void answer(text, retrieval, id),
     stop: () => controller.current?.abort(),
+    /** Deletes all questions with their answers. */
+    clear: () => {
+      controller.current?.abort()
+      kept.update(userId, () => [])
+    },
   }
 }
 

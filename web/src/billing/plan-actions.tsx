@@ -82,8 +82,8 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
     case 'pause':
       return (
         <Sure button="Pause" title="Pause the plan?" run={() => api.post('/api/billing/pause')} variant={variant}>
-          Your plan closes now, and nothing more is billed until you resume it. What is left of this period is not
-          credited: pause near its end. What you have stored is kept.
+          Your plan stays open until the end of the period you have paid for. Then it closes, and nothing is billed
+          until you resume it. You can withdraw the pause before it begins. What you have stored is kept.
         </Sure>
       )
   }

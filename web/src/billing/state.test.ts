@@ -14,6 +14,7 @@ const running: Shown = {
   trial_ends_at: null,
   open_until: null,
   next_tier: null,
+  pauses_at: null,
   amount: 29,
   currency: 'usd',
   interval: 'month',
@@ -112,6 +113,7 @@ const TABLE: [what: string, state: Shown, word: string, says: RegExp, urgent: bo
     false,
     'cancel',
   ],
+  ['a pause ahead', { ...running, pauses_at: end }, 'Pauses soon', /Pauses on .*Mar.*stays open/, null, 'keep'],
   ['paused', { ...failing, processor_status: 'paused' }, 'Paused', /Nothing is billed/, false, 'resume'],
   [
     'paused and past due by our grace',
@@ -141,7 +143,8 @@ test('nobody is offered to pay what is not due, or to end what has ended', () =>
     assert.equal(actions.includes('confirm'), state.payment_status === 'requires_action', what)
     const runs = state.status === 'active' || state.status === 'past_due'
     assert.equal(actions.includes('cancel'), runs && !state.cancel_at_period_end, what)
-    assert.equal(actions.includes('pause'), state.processor_status === 'active' && !state.cancel_at_period_end, what)
+    const goesOn = !state.cancel_at_period_end && state.pauses_at === null
+    assert.equal(actions.includes('pause'), state.processor_status === 'active' && goesOn, what)
   }
 })
 

@@ -26,6 +26,7 @@ export type Shown = Pick<
   | 'trial_ends_at'
   | 'open_until'
   | 'next_tier'
+  | 'pauses_at'
   | 'amount'
   | 'currency'
   | 'interval'
@@ -44,6 +45,7 @@ export function stateOf(subscription: Shown, nameOf: (tier: string) => string = 
     const term = `Your trial ends on ${day(subscription.trial_ends_at)}. Then ${cost ?? 'the plan'} is charged to your card.`
     return { word: 'Trial', color: 'brass', term, alert: null, actions: ['change', 'card', 'cancel'] }
   }
+  if (subscription.pauses_at !== null) return pausing(subscription.pauses_at)
   const next = subscription.next_tier
   const then = next === null ? `Renews on ${day(end ?? '')}` : `Becomes ${nameOf(next)} on ${day(end ?? '')}`
   return {
@@ -194,6 +196,16 @@ function ending(end: string | null, trialEnd: string | null): BillingState {
     term: `Ends on ${on}. Until then everything stays open${trialEnd === null ? '' : ', and nothing is charged'}.`,
     alert: null,
     actions: ['keep', 'card'],
+  }
+}
+
+function pausing(at: string): BillingState {
+  return {
+    word: 'Pauses soon',
+    color: 'brass',
+    term: `Pauses on ${day(at)}. Until then everything stays open. After that nothing is billed until you resume.`,
+    alert: null,
+    actions: ['keep', 'card', 'cancel'],
   }
 }
 

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { Call } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { count, duration, exactDollars, exactMoment } from '../components/format.ts'
+import { failureSentence } from './failure-sentence.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
 type CallDetailsProps = { call: Call; keyName: string; onClose: () => void }
@@ -18,12 +19,16 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
           <Text c="dimmed">{exactMoment(call.at)}</Text>
         </Group>
         <Copied label="Request id" value={call.request_id}>
-          Name it when you ask for help with this call.
+          Include this ID when you contact support.
         </Copied>
         <Copied label="The vendor’s request id" value={call.vendor_request_id}>
           What {call.vendor} calls it; its support asks for it.
         </Copied>
-        {call.error_code && <Copied label="Error code" value={call.error_code} />}
+        {call.error_code && (
+          <Copied label="Error code" value={call.error_code}>
+            {failureSentence(call.error_code)}
+          </Copied>
+        )}
         <Fact label="Route">{call.route}</Fact>
         <Fact label="Asked">{call.tried.replaceAll(':', ': ').replaceAll(',', ', then ') || call.vendor}</Fact>
         <Fact label="Key">{keyName}</Fact>

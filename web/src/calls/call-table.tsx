@@ -1,6 +1,7 @@
 import { Group, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import type { Call } from '../api/types.ts'
-import { ago, count, dollars, duration, exactMoment, moment } from '../components/format.ts'
+import { ago, callDollars, count, duration, exactMoment, moment } from '../components/format.ts'
+import { ScrollX } from '../components/scroll-x.tsx'
 import { groupName } from '../usage/group-name.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
@@ -9,8 +10,7 @@ type CallTableProps = { calls: Call[]; onOpen: (call: Call, opener: HTMLElement)
 /** One line a call; on a phone what it was, when, and what it cost. */
 export function CallTable({ calls, onOpen }: CallTableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
-    <section className="scroll-x" tabIndex={0} aria-label="Calls">
+    <ScrollX label="Calls">
       <Table miw={{ base: 0, md: 860 }} className="numbers" verticalSpacing="xs" highlightOnHover>
         <Table.Thead>
           <Table.Tr>
@@ -35,7 +35,7 @@ export function CallTable({ calls, onOpen }: CallTableProps) {
           ))}
         </Table.Tbody>
       </Table>
-    </section>
+    </ScrollX>
   )
 }
 
@@ -85,7 +85,7 @@ function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'
           </Text>
         )}
       </Table.Td>
-      <Table.Td ta="right">{dollars(call.cost_usd)}</Table.Td>
+      <Table.Td ta="right">{callDollars(call.cost_usd)}</Table.Td>
     </Table.Tr>
   )
 }

@@ -12,7 +12,7 @@ import classes from './chat-page.module.css'
 import { ChatThread } from './chat-thread.tsx'
 import { chosenModel } from './chosen-model.ts'
 import type { GenerationSettings } from './conversation.ts'
-import { findConversation, useConversations } from './conversation-store.ts'
+import { useConversations } from './conversation-store.ts'
 import { modelsQuery } from './models-query.ts'
 
 const DEFAULT_SETTINGS: GenerationSettings = { temperature: 0.7, maxTokens: null, instructions: '' }
@@ -64,7 +64,6 @@ export function ChatPage() {
         <ChatThread
           key={id}
           id={id}
-          start={findConversation(user.id, id)?.turns ?? []}
           settings={{ ...settings, ...chosen }}
           others={chosen.others}
           onFirstQuestion={() => c === undefined && open(id)}

@@ -1,33 +1,30 @@
 import { Button, Text, Title } from '@mantine/core'
+import { useState } from 'react'
 import { Mark } from '../components/logo.tsx'
 import { ScrollLog } from '../components/scroll-log.tsx'
 import { useStickToBottom } from '../components/stick-to-bottom.ts'
 import { useUser } from '../session/user.ts'
 import classes from './chat-thread.module.css'
 import { Composer } from './composer.tsx'
-import type { ChatSettings, Turn } from './conversation.ts'
-import { saveAnswer, saveConversation } from './conversation-store.ts'
+import type { ChatSettings } from './conversation.ts'
 import { TurnView } from './turn-view.tsx'
 import { useTurnsShown } from './turns-shown.ts'
 import { useChat } from './use-chat.ts'
 
 type ChatThreadProps = {
   id: string
-  start: Turn[]
   settings: ChatSettings
   others: string[]
   onFirstQuestion: () => void
 }
 
-export function ChatThread({ id, start, settings, others, onFirstQuestion }: ChatThreadProps) {
+export function ChatThread({ id, settings, others, onFirstQuestion }: ChatThreadProps) {
   const user = useUser()
-  const withTurns = (turns: Turn[]) => ({ id, updatedAt: new Date().toISOString(), turns })
-  const chat = useChat(start, settings, {
-    onAsked: (turns) => saveConversation(user.id, withTurns(turns)),
-    onSettled: (turns) => saveAnswer(user.id, withTurns(turns)),
-  })
+  const chat = useChat(user.id, id, settings)
   const stick = useStickToBottom()
   const shown = useTurnsShown(chat.turns.length)
+
+  const [edited, setEdited] = useState<string | null>(null)
 
   const send = (text: string) => {
     chat.send(text)
@@ -48,10 +45,21 @@ export function ChatThread({ id, start, settings, others, onFirstQuestion }: Cha
             onRetry={chat.retry}
             onContinue={chat.continueAnswer}
             onEdit={chat.edit}
+            editing={turn.id === edited}
+            onEditing={setEdited}
           />
         ))}
       </ScrollLog>
-      <Composer writing={chat.writing} onSend={send} onStop={chat.stop} label="Message" />
+      <Composer
+        writing={chat.writing}
+        onSend={send}
+        onStop={chat.stop}
+        onUp={() => {
+          setEdited(chat.turns.findLast(({ role }) => role === 'user')?.id ?? null)
+          return undefined
+        }}
+        label="Message"
+      />
     </>
   )
 }

@@ -12,10 +12,15 @@ type ComposerProps = {
   onSend: (text: string) => void
   onStop: () => void
   start?: string | undefined
+  /** ArrowUp in the empty field, to edit the last message. A text that it returns is put there. */
+  onUp?: () => string | undefined
 }
 
-/** Where a message is written. Enter sends, Shift+Enter breaks the line; while an answer is written, the button stops it. */
-export function Composer({ label, writing, onSend, onStop, start = '' }: ComposerProps) {
+/**
+ * Where a message is written. Enter sends, Shift+Enter breaks the line; while an answer is written, the button and Escape
+ * stop it.
+ */
+export function Composer({ label, writing, onSend, onStop, onUp, start = '' }: ComposerProps) {
   const [text, setText] = useState(start)
   const field = useRef<HTMLTextAreaElement>(null)
 
@@ -25,6 +30,14 @@ export function Composer({ label, writing, onSend, onStop, start = '' }: Compose
   const takeFocus = useCallback(() => {
     const place = matchMedia('(hover: hover)').matches ? field.current : form.current
     place?.focus({ preventScroll: true })
+  }, [])
+
+  // On arrival, unless a dialog has the keyboard. A telephone would bring up its keyboard over the page.
+  useEffect(() => {
+    if (!matchMedia('(hover: hover)').matches || document.querySelector('[role=dialog]')) return
+    // After the layout has moved the focus to the new page's content.
+    const frame = requestAnimationFrame(() => field.current?.focus({ preventScroll: true }))
+    return () => cancelAnimationFrame(frame)
   }, [])
 
   // Answer again, Continue and the suggestions leave the page when an answer begins.
@@ -48,8 +61,15 @@ export function Composer({ label, writing, onSend, onStop, start = '' }: Compose
     setText('')
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    // While an input method composes, Enter takes its suggestion.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    // While an input method composes, the keys are its own.
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Escape' && writing) return stop()
+    if (event.key === 'ArrowUp' && onUp && text === '' && !writing) {
+      event.preventDefault()
+      setText(onUp() ?? '')
+      return
+    }
+    if (event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
     send()
   }

@@ -20,6 +20,9 @@ const MESSAGES = {
   cut: 'The connection broke off: this answer is not complete.',
 } as const
 
+/** A page cannot tell an answer that another tab is writing from one whose tab was closed. */
+const NOTHING_YET = 'This answer broke off when you left the page, or another tab is still writing it.'
+
 /** An answer that is not whole says so, always, and where it can be continued, how. */
 export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProps) {
   if (ending.kind === 'complete') return null
@@ -40,7 +43,7 @@ export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProp
   return (
     <Group gap="sm" mt="xs">
       <Text c="dimmed" size="sm">
-        {MESSAGES[ending.kind]}
+        {ending.kind === 'left' && !begun ? NOTHING_YET : MESSAGES[ending.kind]}
       </Text>
       {more}
     </Group>

@@ -13,55 +13,40 @@ type TurnViewProps = {
   last: boolean
   /** What else could have answered, for who was failed by this model. */
   others: string[]
+  /** The question is being edited. */
+  editing: boolean
   onRetry: () => void
   onContinue: () => void
   onEdit: (id: string, content: string) => void
+  onEditing: (id: string | null) => void
 }
 
 /** Drawn again only when its own turn has changed: the others of a long conversation stand still while an answer grows. */
-export const TurnView = memo(function TurnView({ turn, last, others, onRetry, onContinue, onEdit }: TurnViewProps) {
+export const TurnView = memo(function TurnView({ turn, last, others, onRetry, onContinue, ...edits }: TurnViewProps) {
   return turn.role === 'user' ? (
-    <Question turn={turn} onEdit={onEdit} />
+    <Question turn={turn} {...edits} />
   ) : (
     <Answer turn={turn} last={last} others={others} onRetry={onRetry} onContinue={onContinue} />
   )
 })
 
-function Question({ turn, onEdit }: Pick<TurnViewProps, 'turn' | 'onEdit'>) {
-  const [draft, setDraft] = useState<string | null>(null)
-  const pencil = useRef<HTMLButtonElement>(null)
-  const cancel = () => {
-    flushSync(() => setDraft(null))
-    pencil.current?.focus()
-  }
-  const save = (event: FormEvent) => {
-    event.preventDefault()
-    if (draft?.trim()) onEdit(turn.id, draft.trim())
-    setDraft(null)
-  }
+type QuestionProps = Pick<TurnViewProps, 'turn' | 'editing' | 'onEdit' | 'onEditing'>
 
-  if (draft !== null) {
+function Question({ turn, editing, onEdit, onEditing }: QuestionProps) {
+  const pencil = useRef<HTMLButtonElement>(null)
+  if (editing) {
     return (
-      <form onSubmit={save} className={classes.editing}>
-        <Textarea
-          aria-label="Edit your message"
-          autosize
-          maxRows={12}
-          autoFocus
-          value={draft}
-          onChange={(event) => setDraft(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === 'Escape' && cancel()}
-        />
-        <Text c="dimmed" size="sm" mt={6}>
-          What came after this message is replaced.
-        </Text>
-        <Group justify="flex-end" mt={6}>
-          <Button variant="default" onClick={cancel}>
-            Cancel
-          </Button>
-          <Button type="submit">Send again</Button>
-        </Group>
-      </form>
+      <QuestionForm
+        content={turn.content}
+        onSave={(content) => {
+          if (content) onEdit(turn.id, content)
+          onEditing(null)
+        }}
+        onCancel={() => {
+          flushSync(() => onEditing(null))
+          pencil.current?.focus()
+        }}
+      />
     )
   }
   return (
@@ -73,7 +58,7 @@ function Question({ turn, onEdit }: Pick<TurnViewProps, 'turn' | 'onEdit'>) {
       <Group gap={0} className={classes.tools ?? ''}>
         <CopyIcon value={turn.content} what="message" />
         <Tooltip label="Edit and send again">
-          <ActionIcon ref={pencil} onClick={() => setDraft(turn.content)} aria-label="Edit and send again">
+          <ActionIcon ref={pencil} onClick={() => onEditing(turn.id)} aria-label="Edit and send again">
             <IconPencil size={18} aria-hidden />
           </ActionIcon>
         </Tooltip>
@@ -82,7 +67,39 @@ function Question({ turn, onEdit }: Pick<TurnViewProps, 'turn' | 'onEdit'>) {
   )
 }
 
-function Answer({ turn, last, others, onRetry, onContinue }: Omit<TurnViewProps, 'onEdit'>) {
+type QuestionFormProps = { content: string; onSave: (content: string) => void; onCancel: () => void }
+
+function QuestionForm({ content, onSave, onCancel }: QuestionFormProps) {
+  const [draft, setDraft] = useState(content)
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    onSave(draft.trim())
+  }
+  return (
+    <form onSubmit={save} className={classes.editing}>
+      <Textarea
+        aria-label="Edit your message"
+        autosize
+        maxRows={12}
+        autoFocus
+        value={draft}
+        onChange={(event) => setDraft(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === 'Escape' && onCancel()}
+      />
+      <Text c="dimmed" size="sm" mt={6}>
+        What came after this message is replaced.
+      </Text>
+      <Group justify="flex-end" mt={6}>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit">Send again</Button>
+      </Group>
+    </form>
+  )
+}
+
+function Answer({ turn, last, others, onRetry, onContinue }: Omit<TurnViewProps, keyof Omit<QuestionProps, 'turn'>>) {
   const streaming = turn.ending === undefined
   const begun = turn.content.trim() !== ''
   return (

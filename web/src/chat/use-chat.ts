@@ -1,80 +1,95 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { LEFT } from '../stream/stream.ts'
 import { type ChatSettings, canContinue, chatBody, rewritten, type Turn, upToLastQuestion } from './conversation.ts'
-
-type ChatEvents = { onAsked: (turns: Turn[]) => void; onSettled: (turns: Turn[]) => void }
+import { saveAnswer, updateTurns, useTurns, withTurn } from './conversation-store.ts'
 
 /**
- * One conversation: its turns, the answer being written, and what can be done to them. `onAsked` gets the turns with each new
- * question, and with an answer that broke off, as it is for who comes back without having seen its end; `onSettled` those after
- * each answer. What it returns keeps its identity while an answer grows, so that turns that do not change are not drawn again.
+ * One conversation: its stored turns with the answer being written, and what can be done to them. A question is stored at once,
+ * with an unfinished answer that the finished one replaces. The functions keep their identity while an answer grows, so that
+ * turns that do not change are not drawn again.
  */
-export function useChat(start: Turn[], settings: ChatSettings, events: ChatEvents) {
-  const [turns, setTurns] = useState(start)
-  const [writing, setWriting] = useState(false)
+export function useChat(userId: string, id: string, settings: ChatSettings) {
+  const stored = useTurns(userId, id)
+  const [draft, setDraft] = useState<Turn | null>(null)
+  const turns = useMemo(() => (draft ? withTurn(stored, draft) : stored), [stored, draft])
   const controller = useRef<AbortController | null>(null)
-  const latest = useRef({ turns, settings, events })
+  const latest = useRef({ stored, settings })
   useEffect(() => {
-    latest.current = { turns, settings, events }
+    latest.current = { stored, settings }
   })
 
   // Leaving the page stops the answer, and with it what the vendor charges.
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  /** Writes a new answer behind `history`, or continues its last turn. */
-  const answer = useCallback(async (history: Turn[], { continuing = false } = {}) => {
-    controller.current?.abort()
-    const own = new AbortController()
-    controller.current = own
-    setWriting(true)
-
-    const before = continuing ? history.slice(0, -1) : history
-    const last = continuing ? history.at(-1) : undefined
-    let draft: Turn = { id: last?.id ?? newId(), role: 'assistant', content: last?.content ?? '' }
-    const show = (next: Turn) => {
-      draft = next
-      // Another answer has taken this one's place.
-      if (controller.current === own) setTurns([...before, draft])
+  // Storage reaches other tabs a moment late, so a tab that saved at the same time may have stored our answer as unfinished.
+  const finished = useRef(new Map<string, Turn>())
+  useEffect(() => {
+    for (const turn of stored) {
+      const answer = finished.current.get(turn.id)
+      if (answer && isUnfinished(turn) && !isUnfinished(answer)) saveAnswer(userId, id, answer)
     }
-    show(draft)
+  }, [stored, userId, id])
 
-    const paced = pacedText((text) => show({ ...draft, content: draft.content + text }))
-    const ending = await openStream('/api/ai/chat', chatBody(history, latest.current.settings, { continuing }), {
-      signal: own.signal,
-      onEvent: (event) => {
-        if (event.kind === 'token') paced.push(event.token)
-      },
-    })
-    paced.flush()
-    show({ ...draft, ending })
-    if (controller.current !== own) return
-    setWriting(false)
-    latest.current.events.onSettled([...before, draft])
-  }, [])
+  /** Stores the conversation as `change` makes it and writes the answer that now stands last in it. */
+  const answer = useCallback(
+    async (change: (stored: Turn[]) => Turn[], { continuing = false } = {}) => {
+      controller.current?.abort()
+      const own = new AbortController()
+      controller.current = own
+
+      let history: Turn[] = []
+      let begun: Turn = { id: newId(), role: 'assistant', content: '' }
+      updateTurns(userId, id, (stored) => {
+        history = change(stored)
+        begun = (continuing && history.at(-1)) || begun
+        return continuing ? history : [...history, { ...begun, ending: { kind: 'left' } }]
+      })
+
+      let { ending: _, ...written }: Turn = begun
+      const show = (content: string) => {
+        written = { ...written, content }
+        // Another answer has taken this one's place.
+        if (controller.current === own) setDraft(written)
+      }
+      show(begun.content)
+
+      const paced = pacedText((text) => show(written.content + text))
+      const ending = await openStream('/api/ai/chat', chatBody(history, latest.current.settings, { continuing }), {
+        signal: own.signal,
+        onEvent: (event) => {
+          if (event.kind === 'token') paced.push(event.token)
+        },
+      })
+      paced.flush()
+      const answer: Turn = { ...written, ending }
+      finished.current.set(answer.id, answer)
+      saveAnswer(userId, id, answer)
+      if (controller.current === own) setDraft(null)
+    },
+    [userId, id],
+  )
 
   const send = useCallback(
-    (content: string) => {
-      const turns: Turn[] = [...latest.current.turns, { id: newId(), role: 'user', content }]
-      latest.current.events.onAsked([
-        ...turns,
-        { id: newId(), role: 'assistant', content: '', ending: { kind: 'left' } },
-      ])
-      void answer(turns)
-    },
+    (content: string) => void answer((stored) => [...stored, { id: newId(), role: 'user', content }]),
     [answer],
   )
-  const retry = useCallback(() => void answer(upToLastQuestion(latest.current.turns)), [answer])
+  const retry = useCallback(() => void answer(upToLastQuestion), [answer])
   const continueAnswer = useCallback(() => {
-    if (canContinue(latest.current.turns)) void answer(latest.current.turns, { continuing: true })
+    if (canContinue(latest.current.stored)) void answer((stored) => stored, { continuing: true })
   }, [answer])
   const edit = useCallback(
-    (id: string, content: string) => void answer(rewritten(latest.current.turns, id, content)),
+    (turnId: string, content: string) => void answer((stored) => rewritten(stored, turnId, content)),
     [answer],
   )
   const stop = useCallback(() => controller.current?.abort(), [])
 
-  return { turns, writing, send, retry, continueAnswer, edit, stop }
+  return { turns, writing: draft !== null, send, retry, continueAnswer, edit, stop }
+}
+
+/** Whether a turn is the answer stored with a question before anything of the answer has come. */
+function isUnfinished({ content, ending }: Turn): boolean {
+  return content === '' && ending?.kind === 'left'
 }

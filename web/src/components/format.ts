@@ -31,6 +31,16 @@ export function dollars(amount: number): string {
   }).format(amount)
 }
 
+/** US dollars for a column of calls: always four digits, so that the points stand below each other. */
+export function callDollars(amount: number): string {
+  return new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency: 'USD',
+    minimumFractionDigits: 4,
+    maximumFractionDigits: 4,
+  }).format(amount)
+}
+
 /** `340 ms`, `1.2 s`, `2 min 5 s`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`

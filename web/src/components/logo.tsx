@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import type { SVGProps } from 'react'
+import { BRAND } from './brand.ts'
 
 /** A latchkey: with a door in its bow. Drawn in the current colour. */
 export function Mark(props: SVGProps<SVGSVGElement>) {
@@ -19,7 +20,7 @@ export function Wordmark() {
     <Group gap={10} wrap="nowrap">
       <Mark style={{ color: 'var(--latch-brass)', flexShrink: 0 }} />
       <Text component="span" ff="var(--mantine-font-family-headings)" fw={600} fz={21} lts="-0.01em">
-        Latchkey
+        {BRAND}
       </Text>
     </Group>
   )

@@ -1,14 +1,21 @@
-import { Paper, Text } from '@mantine/core'
+import { Paper, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** One number and what it counts. */
 export function Stat({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) {
   return (
-    <Paper withBorder p="lg">
+    <Paper withBorder p="lg" style={{ containerType: 'inline-size' }}>
       <Text c="dimmed" size="sm">
         {label}
       </Text>
-      <Text component="div" ff="var(--mantine-font-family-headings)" fz={30} fw={600} lh={1.2} className="numbers">
+      <Text
+        component="div"
+        ff="var(--mantine-font-family-headings)"
+        fz="clamp(1.125rem, 14cqi, 1.875rem)"
+        fw={600}
+        lh={1.3}
+        className="numbers"
+      >
         {children}
       </Text>
       {note && (
@@ -17,5 +24,14 @@ export function Stat({ label, children, note }: { label: string; children: React
         </Text>
       )}
     </Paper>
+  )
+}
+
+/** Four numbers side by side, or two by two where they would not fit. */
+export function StatGrid({ children }: { children: ReactNode }) {
+  return (
+    <SimpleGrid type="container" cols={{ base: 2, '45rem': 4 }}>
+      {children}
+    </SimpleGrid>
   )
 }

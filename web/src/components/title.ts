@@ -1,8 +1,9 @@
 import { useEffect } from 'react'
+import { BRAND } from './brand.ts'
 
 /** Names the tab. */
 export function useTitle(title: string) {
   useEffect(() => {
-    document.title = title === 'Latchkey' ? title : `${title} · Latchkey`
+    document.title = title === BRAND ? title : `${title} · ${BRAND}`
   }, [title])
 }

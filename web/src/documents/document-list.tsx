@@ -11,6 +11,7 @@ import { ago, compact, moment, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
 import { documentsQuery, PAGE_SIZE } from './documents-query.ts'
 import { EmbeddingProgress, StorageMeter } from './storage-meter.tsx'
 
@@ -37,7 +38,7 @@ export function DocumentList() {
             </Notice>
           ) : (
             <>
-              <div className="scroll-x">
+              <ScrollX label="Documents">
                 <Table verticalSpacing="xs" miw={{ base: 0, xs: 440 }}>
                   <Table.Thead>
                     <Table.Tr>
@@ -90,7 +91,7 @@ export function DocumentList() {
                     ))}
                   </Table.Tbody>
                 </Table>
-              </div>
+              </ScrollX>
               {total > PAGE_SIZE && (
                 <Group justify="center" mt="md">
                   <Pagination

@@ -1,7 +1,7 @@
 import { Button, Card, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api, request } from '../api/client.ts'
 import { bytes } from '../components/format.ts'
@@ -14,10 +14,11 @@ import { DocumentText } from './document-text.tsx'
 const route = getRouteApi('/app/documents/$id')
 const PdfView = lazy(() => import('./pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })))
 
-/** A document opened where a passage is. */
+/** A document opened at a passage, or at the sentence that the address's fragment quotes: fragments reach no server's log. */
 export function DocumentPage() {
   const { id } = route.useParams()
-  const { chunk } = route.useSearch()
+  const { chunk, page } = route.useSearch()
+  const quote = useLocation({ select: ({ hash }) => decoded(hash) })
   const named = chunk === undefined ? id : `${id}_${chunk}`
   const opened = useQuery({
     queryKey: ['documents', 'opened', named],
@@ -64,10 +65,15 @@ export function DocumentPage() {
               <Card>
                 {isPdf && view === 'page' ? (
                   <Suspense fallback={<Skeleton h={800} />}>
-                    <PdfView documentId={id} name={name} page={passage?.page ?? 1} passage={passage?.content ?? null} />
+                    <PdfView
+                      documentId={id}
+                      name={name}
+                      page={page ?? passage?.page ?? 1}
+                      passage={quote || (passage?.content ?? null)}
+                    />
                   </Suspense>
                 ) : (
-                  <DocumentText documentId={id} passage={passage} />
+                  <DocumentText documentId={id} passage={passage} quote={quote} />
                 )}
               </Card>
             </Stack>
@@ -76,6 +82,15 @@ export function DocumentPage() {
       </Loaded>
     </Page>
   )
+}
+
+function decoded(hash: string): string {
+  try {
+    return decodeURIComponent(hash)
+  } catch {
+    // Decoded already, with a percent sign in it.
+    return hash
+  }
 }
 
 function Download({ id, name, bytes: sizeBytes }: { id: string; name: string; bytes: number }) {

@@ -2,14 +2,19 @@ import { Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { placeOf } from './lit.ts'
+import { placeOf, quotePlace } from './lit.ts'
 import classes from './passage.module.css'
 
 type Marked = { id: string; start: number; end: number }
-type DocumentTextProps = { documentId: string; passage: (Marked & { content: string }) | null }
+type DocumentTextProps = {
+  documentId: string
+  passage: (Marked & { content: string }) | null
+  /** A sentence of the passage; marked in its place. */
+  quote: string
+}
 
-/** A document's text, with a passage marked. */
-export function DocumentText({ documentId, passage }: DocumentTextProps) {
+/** A document's text, with a passage or a sentence of it marked. */
+export function DocumentText({ documentId, passage, quote }: DocumentTextProps) {
   const id = passage?.id ?? documentId
   const text = useQuery({
     queryKey: ['documents', 'text', id],
@@ -19,7 +24,7 @@ export function DocumentText({ documentId, passage }: DocumentTextProps) {
     <Loaded query={text} skeleton={<Skeleton h={600} />}>
       {({ text, next }) => (
         <>
-          <MarkedText text={text} passage={passage} />
+          <MarkedText text={text} passage={passage} quote={quote} />
           {next !== null && (
             <Text c="dimmed" mt="md">
               The document goes on; this is the part that holds the passage.
@@ -31,8 +36,9 @@ export function DocumentText({ documentId, passage }: DocumentTextProps) {
   )
 }
 
-function MarkedText({ text, passage }: { text: string; passage: DocumentTextProps['passage'] }) {
-  const place = passage && placeOf(text, passage.content, passage.start)
+function MarkedText({ text, passage, quote }: { text: string } & Pick<DocumentTextProps, 'passage' | 'quote'>) {
+  const around = passage && placeOf(text, passage.content, passage.start)
+  const place = (quote !== '' && quotePlace(text, quote, around?.from ?? 0)) || around
   if (!place) return <Text className={classes.text ?? ''}>{text}</Text>
   return (
     <Text component="div" dir="auto" className={classes.text ?? ''}>

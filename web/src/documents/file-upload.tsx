@@ -3,6 +3,7 @@ import { Group, Stack, Switch, Text } from '@mantine/core'
 import { Dropzone } from '@mantine/dropzone'
 import { IconFileUpload, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
+import { FORMAT_NAMES } from '#rag/ingest/parsers/formats.ts'
 import { UploadRow } from './upload-row.tsx'
 import { useUploads } from './uploads.ts'
 
@@ -31,7 +32,7 @@ export function FileUpload() {
           <div>
             <Text fw={600}>Drop files here, or click to choose</Text>
             <Text c="dimmed" size="sm">
-              PDF, Word, Excel, PowerPoint, EPUB, HTML, Markdown, CSV, text or code
+              {FORMAT_NAMES}
             </Text>
           </div>
         </Group>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { litCharacters, placeOf } from './lit.ts'
+import { litCharacters, placeOf, quotePlace } from './lit.ts'
 
 const marked = (page: string, passage: string) => {
   const lit = litCharacters(page, passage)
@@ -27,6 +27,19 @@ test('only the part that is on this page is lit, and nothing by chance', () => {
   assert.equal(litCharacters('', 'x').length, 0)
   assert.equal(litCharacters('page', '  ').includes(1), false)
   assert.deepEqual([...litCharacters('a Yes b', 'Yes')], [0, 0, 1, 1, 1, 0, 0])
+})
+
+test('a sentence that is whole on the page is lit alone, not what another one shares with it', () => {
+  const page = 'The deposit is 3,450 dollars in New York.\nThe deposit is 3,450 eu-\nros in Paris.\nNothing.'
+  const lit = litCharacters(page, 'The deposit is 3,450 euros in Paris.')
+  const texts = [...page].filter((_, i) => lit[i]).join('')
+  assert.equal(texts, 'Thedepositis3,450eurosinParis.')
+})
+
+test('a quote is looked for from its passage on, then anywhere', () => {
+  assert.deepEqual(quotePlace('Yes. No. Yes.', 'Yes.', 3), { from: 9, to: 13 })
+  assert.deepEqual(quotePlace('Yes. No.', 'Yes.', 3), { from: 0, to: 4 })
+  assert.equal(quotePlace('Yes. No.', 'Maybe.', 0), null)
 })
 
 test('a passage in a text is where it is said to be, or before, where white space was told shorter', () => {

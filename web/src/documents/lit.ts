@@ -8,6 +8,11 @@ export function litCharacters(page: string, passage: string): Uint8Array {
   const { text, places } = plainOf(page)
   const length = Math.min(STRETCH, wanted.length, text.length)
   if (length === 0) return lit
+  const whole = text.indexOf(wanted)
+  if (whole >= 0) {
+    for (const place of places.slice(whole, whole + wanted.length)) lit[place] = 1
+    return lit
+  }
 
   const stretches = new Set<string>()
   for (let i = 0; i + length <= wanted.length; i++) stretches.add(wanted.slice(i, i + length))
@@ -36,6 +41,13 @@ function plainOf(text: string): { text: string; places: number[] } {
     }
   }
   return { text: plain, places }
+}
+
+/** Where in a text a quote of the passage at `from` is; null where it is not. */
+export function quotePlace(text: string, quote: string, from: number): { from: number; to: number } | null {
+  const after = text.indexOf(quote, from)
+  const found = after >= 0 ? after : text.indexOf(quote)
+  return found < 0 ? null : { from: found, to: found + quote.length }
 }
 
 /** Where in a text the passage is that is said to start at `start`; null where it is not. */

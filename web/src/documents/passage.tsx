@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Paper, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import type { Chunk } from '../api/types.ts'
+import type { Chunk, Quote } from '../api/types.ts'
 import { TextLink } from '../components/links.tsx'
 import classes from './passage.module.css'
 import { placesOf } from './place.ts'
@@ -8,14 +8,27 @@ import { placesOf } from './place.ts'
 /** Characters that surely fit in the five lines shown at first, also on a phone. */
 const LONG = 180
 
-type PassageProps = { chunk: Chunk; mark?: ReactNode; id?: string; highlighted?: boolean }
+type PassageProps = {
+  chunk: Chunk
+  mark?: ReactNode
+  id?: string
+  highlighted?: boolean
+  /** Its sentences that an answer cites; each leads to its place in the document. */
+  quotes?: Quote[]
+}
 
 /** A stored passage with where it is from and how near it came (cosine similarity, 1 is the same). */
-export function Passage({ chunk, mark, id, highlighted = false }: PassageProps) {
+export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: PassageProps) {
   const [whole, setWhole] = useState(false)
-  const long = chunk.content.length > LONG
+  const isFolded = quotes.length > 0 || chunk.content.length > LONG
   const { source, chunk_index, total_chunks } = chunk.metadata
   const { pages, heading } = placesOf(chunk)
+  const placeIn = (quote: Quote | undefined) => ({
+    to: '/documents/$id' as const,
+    params: { id: chunk.id.split('_')[0] ?? '' },
+    search: { chunk: typeof chunk_index === 'number' ? chunk_index : undefined, page: quote?.page ?? undefined },
+    ...(quote && { hash: quote.text }),
+  })
   return (
     <Paper
       withBorder
@@ -28,14 +41,7 @@ export function Passage({ chunk, mark, id, highlighted = false }: PassageProps) 
       <Group justify="space-between" wrap="nowrap" mb={6} gap="xs">
         <Group gap="xs" wrap="nowrap" miw={0}>
           {mark}
-          <TextLink
-            to="/documents/$id"
-            params={{ id: chunk.id.split('_')[0] ?? '' }}
-            search={{ chunk: typeof chunk_index === 'number' ? chunk_index : undefined }}
-            fw={600}
-            size="sm"
-            truncate
-          >
+          <TextLink {...placeIn(quotes[0])} fw={600} size="sm" truncate>
             {typeof source === 'string' ? source : 'Pasted text'}
           </TextLink>
           {pages !== null && (
@@ -58,12 +64,27 @@ export function Passage({ chunk, mark, id, highlighted = false }: PassageProps) 
           {heading}
         </Text>
       )}
-      <Text size="sm" dir="auto" lineClamp={whole ? undefined : 5} className={classes.content ?? ''}>
-        {chunk.content.trim()}
-      </Text>
-      {long && (
+      {quotes.map((quote) => (
+        <blockquote key={quote.start} className={classes.quote}>
+          <TextLink {...placeIn(quote)} size="sm" dir="auto" c="inherit" className={classes.content ?? ''}>
+            {quote.text}
+          </TextLink>
+          {quote.page !== null && (
+            <Text c="dimmed" size="sm" span>
+              {' '}
+              p. {quote.page}
+            </Text>
+          )}
+        </blockquote>
+      ))}
+      {(quotes.length === 0 || whole) && (
+        <Text size="sm" dir="auto" lineClamp={whole ? undefined : 5} className={classes.content ?? ''}>
+          {chunk.content.trim()}
+        </Text>
+      )}
+      {isFolded && (
         <Button variant="subtle" px={0} mb={-12} onClick={() => setWhole(!whole)} aria-expanded={whole}>
-          {whole ? 'Show less' : 'Show all'}
+          {whole ? 'Show less' : quotes.length > 0 ? 'Show the passage' : 'Show all'}
         </Button>
       )}
     </Paper>

@@ -1,4 +1,5 @@
 import { Container } from '@mantine/core'
+import { BRAND } from '../components/brand.ts'
 import { useTitle } from '../components/title.ts'
 import { Features } from './features.tsx'
 import { Hero } from './hero.tsx'
@@ -6,7 +7,7 @@ import { PlansTeaser } from './plans-teaser.tsx'
 import { Steps } from './steps.tsx'
 
 export function HomePage() {
-  useTitle('Latchkey')
+  useTitle(BRAND)
   return (
     <>
       <Hero />

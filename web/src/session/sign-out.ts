@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { deleteAllConversations } from '../chat/conversation-store.ts'
+import { deleteBrowserLists } from '../components/browser-list.ts'
 import { session } from './browser-session.ts'
 import { endSession, withTimeout } from './end-session.ts'
 
@@ -15,7 +15,7 @@ export function useSignOut(): () => Promise<void> {
 }
 
 /**
- * Forgets the tokens and what was said here. Goes home first: from a page behind the sign-in, ending the session would lead to
+ * Forgets the tokens, the conversations and the questions. Goes home first: from a page behind the sign-in, ending the session would lead to
  * the sign-in page with the way back to where the one who left was.
  */
 export function useLeave(): () => Promise<void> {
@@ -23,7 +23,7 @@ export function useLeave(): () => Promise<void> {
   return async () => {
     const userId = session.userId()
     await navigate({ to: '/' })
-    if (userId) deleteAllConversations(userId)
+    if (userId) deleteBrowserLists(userId)
     session.end()
   }
 }

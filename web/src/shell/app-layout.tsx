@@ -20,6 +20,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { useEffect } from 'react'
 import { userQuery } from '../api/queries.ts'
 import type { User } from '../api/types.ts'
+import { BRAND } from '../components/brand.ts'
 import { ColorScheme } from '../components/color-scheme.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Wordmark } from '../components/logo.tsx'
@@ -65,7 +66,7 @@ export function AppLayout() {
               className={classes.burger}
               size="sm"
             />
-            <Link to="/dashboard" className={classes.home} aria-label="Latchkey, dashboard">
+            <Link to="/dashboard" className={classes.home} aria-label={`${BRAND}, dashboard`}>
               <Wordmark />
             </Link>
           </Group>

@@ -1,6 +1,7 @@
 import { Box, Container, Group } from '@mantine/core'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { BRAND } from '../components/brand.ts'
 import { ColorScheme } from '../components/color-scheme.tsx'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { Wordmark } from '../components/logo.tsx'
@@ -18,7 +19,7 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
       <header className={classes.header}>
         <Container size={1160} h="100%">
           <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
-            <Link to="/" className={classes.home} aria-label="Latchkey, home">
+            <Link to="/" className={classes.home} aria-label={`${BRAND}, home`}>
               <Wordmark />
             </Link>
             <Group component="nav" aria-label="Main" gap={6} wrap="nowrap">
@@ -48,7 +49,7 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
       <footer className={classes.footer}>
         <Container size={1160}>
           <Group justify="space-between" gap="md">
-            <span>Latchkey. One key to your models and your documents.</span>
+            <span>{BRAND}. One key to your models and your documents.</span>
             <Group component="nav" aria-label="Footer" gap="lg">
               <TextLink to="/pricing" c="dimmed" py={10} underline="hover">
                 Pricing

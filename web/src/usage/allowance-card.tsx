@@ -5,9 +5,9 @@ import type { Allowance, KeyAllowance } from '../api/types.ts'
 import { dollars, moment, utcDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useUser } from '../session/user.ts'
-import { allowanceQuery } from './usage-query.ts'
+import { allowanceQuery, renewal } from './usage-query.ts'
 
-/** What is left of the plan's dollars in this month, and of each key that has a budget of its own. */
+/** What is left of the plan's dollars in this period, and of each key that has a budget of its own. */
 export function AllowanceCard() {
   const allowance = useQuery(allowanceQuery)
   return (
@@ -24,20 +24,14 @@ export function AllowanceCard() {
 }
 
 function Meters({ allowance }: { allowance: Allowance }) {
-  const { limit_usd, used_usd, reserved_usd, period_end, keys, alerts } = allowance
+  const { limit_usd, used_usd, reserved_usd, renews_at, keys, alerts } = allowance
   const isGranted = useUser().entitlements.includes('api_keys')
   const { data } = useQuery({ ...keysQuery, enabled: keys.length > 0 && isGranted })
   const nameOf = ({ id }: KeyAllowance) => data?.find((key) => key.id === id)?.name ?? `${id.slice(0, 8)}…`
   return (
     <Stack>
       {limit_usd !== null && (
-        <Meter
-          name="This month"
-          used={used_usd}
-          held={reserved_usd}
-          limit={limit_usd}
-          renews={`begins anew on ${utcDay(period_end)}`}
-        />
+        <Meter name="This period" used={used_usd} held={reserved_usd} limit={limit_usd} renews={renewal(renews_at)} />
       )}
       {alerts.map(({ percent, at }) => (
         <Text key={at + percent} c="dimmed" size="sm">

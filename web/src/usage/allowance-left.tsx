@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { utcDay } from '../components/format.ts'
 import { Stat } from '../components/stat.tsx'
-import { allowanceQuery } from './usage-query.ts'
+import { allowanceQuery, renewal } from './usage-query.ts'
 
-/** How much of the month's allowance is left, as a share; nothing where the plan has none. */
+/** How much of the period's allowance is left, as a share; nothing where the plan has none. */
 export function AllowanceLeft() {
   const { data } = useQuery(allowanceQuery)
   if (data?.limit_usd == null) return null
-  const { limit_usd, used_usd, reserved_usd, period_end } = data
+  const { limit_usd, used_usd, reserved_usd, renews_at } = data
   const left = limit_usd === 0 ? 0 : Math.max(0, 1 - (used_usd + reserved_usd) / limit_usd)
   return (
-    <Stat label="Left of your allowance" note={`Begins anew on ${utcDay(period_end)}`}>
+    <Stat label="Left of your allowance" note={`Your allowance ${renewal(renews_at)}`}>
       {Math.floor(left * 100)} %
     </Stat>
   )

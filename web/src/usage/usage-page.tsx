@@ -1,4 +1,4 @@
-import { Box, Card, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { Box, Card, Group, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -10,7 +10,7 @@ import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
-import { Stat } from '../components/stat.tsx'
+import { Stat, StatGrid } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { AllowanceCard } from './allowance-card.tsx'
 import { daysUpTo, everyDay } from './days.ts'
@@ -78,12 +78,12 @@ export function UsagePage() {
       <Loaded query={usage} skeleton={<Skeleton h={420} />}>
         {(data) => (
           <Stack>
-            <SimpleGrid cols={{ base: 2, sm: 4 }}>
+            <StatGrid>
               <Stat label="Requests">{count(data.totals.requests)}</Stat>
               <Stat label="Tokens in">{compact(data.totals.prompt_tokens)}</Stat>
               <Stat label="Tokens out">{compact(data.totals.completion_tokens)}</Stat>
               <Stat label="Used of your allowance">{dollars(data.totals.cost_usd)}</Stat>
-            </SimpleGrid>
+            </StatGrid>
             <Card component="section" aria-label="Usage in detail">
               {data.totals.requests === 0 ? (
                 <Notice icon={IconChartBarOff} title="No calls in this time">

@@ -1,6 +1,7 @@
 import { Table } from '@mantine/core'
 import type { UsageGroup } from '../api/types.ts'
 import { count, dollars } from '../components/format.ts'
+import { ScrollX } from '../components/scroll-x.tsx'
 
 const HEADS = {
   day: 'Day',
@@ -15,8 +16,7 @@ type UsageTableProps = { groups: UsageGroup[]; groupedBy: keyof typeof HEADS; na
 
 export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
-    <section className="scroll-x" tabIndex={0} aria-label="Usage table">
+    <ScrollX label="Usage table">
       <Table miw={560} className="numbers" verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
@@ -41,6 +41,6 @@ export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
           ))}
         </Table.Tbody>
       </Table>
-    </section>
+    </ScrollX>
   )
 }

@@ -1,7 +1,7 @@
 /** EPUB books: their chapters in the order of the spine, each read as a web page. */
-import { markdownOf, PICTURES } from './html.ts'
+import { markdownOf } from './html.ts'
 import { decodeXml, PART_MAX, resolved } from './office.ts'
-import { type Reading, Unreadable, type Warning } from './unreadable.ts'
+import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
 import { openZip } from './zip.ts'
 
@@ -27,7 +27,7 @@ export function parseEpub(bytes: Uint8Array): Reading {
       warnings.push({ page: null, reason: `A chapter is missing: ${path.slice(0, 200)}` })
       continue
     }
-    const { text, hasPictures: has } = markdownOf(decodeXml(chapter))
+    const { text, hasPictures: has } = markdownOf(decodeXml(chapter), { isXhtml: true })
     hasPictures ||= has
     length += text.length
     if (length > TEXT_MAX) throw new Unreadable('The book holds more than 64 MB of text. Split it and send the parts.')

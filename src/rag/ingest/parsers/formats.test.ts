@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Outline } from '../outline.ts'
 import { parseCsv } from './csv.ts'
+import { parseDocx } from './docx.ts'
 import { parseEpub } from './epub.ts'
 import { parseHtml } from './html.ts'
 import { parsePptx } from './pptx.ts'
@@ -74,6 +75,30 @@ test('cells of a web page that reach far fill no memory', async () => {
   assert.ok((await html(`<table>${rows}</table>`)).length < 20_000_000)
 })
 
+test('a web page may leave out every tag that HTML lets it leave out', async () => {
+  for (const page of [
+    '<!DOCTYPE html><html><head><title>R</title><body><h1>Report</h1><p>Revenue was 12 million.</p></body></html>',
+    '<!DOCTYPE html><title>R</title><h1>Report</h1><p>Revenue was 12 million.',
+    '<head><meta charset=utf-8><title>R</title><h1>Report</h1>Revenue was 12 million.',
+    '<html><head><title>R</title><style>p{}</style><body><h1>Report</h1><select><optgroup><option></select>Revenue was 12 million.',
+  ])
+    assert.equal(await html(page), '# Report\n\nRevenue was 12 million.')
+})
+
+test('unclosed inline elements of a web page keep no list or table open', async () => {
+  assert.equal(await html('<ul><li><b>one<li><i>two</ul>end'), '- one\n- two\n\nend')
+  assert.equal(
+    await html('<table><tr><td><font>a<td><p>b<tr><td><font>c<td>d</table>'),
+    '| a | b |\n| --- | --- |\n| c | d |',
+  )
+})
+
+test('XHTML may close an element in its own tag, in a namespace', async () => {
+  const page =
+    '<?xml version="1.0"?><h:html><h:head><h:title/></h:head><h:p>one<h:script/></h:p><![CDATA[a < b]]></h:html>'
+  assert.equal((await parseHtml(bytes(page), 'xhtml')).text, 'one\n\na < b')
+})
+
 test('a web page is read in the encoding that it names', async () => {
   const said = '<meta charset="windows-1251"><p>'
   const cyrillic = Buffer.concat([Buffer.from(said), Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2])])
@@ -94,9 +119,10 @@ test('markup that never ends is read once, in time that grows with its length', 
     '<style><script>',
     '<pre>',
   ])
-    await html(part.repeat(50_000))
+    await html(part.repeat(15_000))
   assert.equal(await html(`<table><td ${'a'.repeat(500_000)}>cell</table>`), 'cell')
   assert.equal(await html('before<script>never'), 'before')
+  await assert.rejects(html('<div>'.repeat(200_000)), /nested too deeply/)
   await fc.assert(
     fc.asyncProperty(
       fc.array(
@@ -157,7 +183,7 @@ test('a workbook gives each sheet as a table, with its cells as they are shown',
         <row r="6"><c r="B6" t="b"><v>1</v></c><c r="XFD6" t="inlineStr"><is><t>a|b</t></is></c></row>
         <row r="7"><c r="B7" t="str"><f>A1</f><v>formula</v></c></row></sheetData></worksheet>`,
       'xl/worksheets/sheet2.xml': '<worksheet><sheetData/></worksheet>',
-      'xl/charts/chart1.xml': '<c/>',
+      'xl/comments1.xml': '<c/>',
     }),
   )
   assert.equal(
@@ -173,7 +199,7 @@ test('a workbook gives each sheet as a table, with its cells as they are shown',
       '| formula |  |',
     ].join('\n'),
   )
-  assert.deepEqual(warnings, [{ page: null, reason: 'Charts are left out.' }])
+  assert.deepEqual(warnings, [{ page: null, reason: 'Comments are left out.' }])
 })
 
 test('formulas whose results a workbook does not hold are named as left out', () => {
@@ -312,4 +338,89 @@ test('what is no package of its kind is refused with a reason', () => {
     [parseEpub, zipOf({ a: 'b' })],
   ] as const)
     assert.throws(() => parse(wrong), Unreadable)
+})
+
+const point = (i: number, value: string) => `<c:pt idx="${i}"><c:v>${value}</c:v></c:pt>`
+const cache = (name: string, values: string[], format = '') =>
+  `<c:${name}><c:ref><c:cache><c:formatCode>${format}</c:formatCode>${values.map((value, i) => point(i, value)).join('')}</c:cache></c:ref></c:${name}>`
+const series = (name: string, values: string[]) =>
+  `<c:ser>${cache('tx', [name])}${cache('cat', ['Q1', 'Q2'])}${cache('val', values, '0%')}</c:ser>`
+const chart = `<c:chartSpace><c:title><a:p><a:r><a:t>Share of sales</a:t></a:r></a:p></c:title><c:plotArea>${series('North', ['0.25', '0.5'])}${series('South', ['0.75'])}</c:plotArea></c:chartSpace>`
+const CHART = 'Chart: Share of sales\n\n|  | North | South |\n| --- | --- | --- |\n| Q1 | 25% | 75% |\n| Q2 | 50% |  |'
+const shown = (text: string) => `<a:p><a:r><a:t>${text}</a:t></a:r></a:p>`
+const diagram = `<dgm:dataModel><dgm:ptLst><dgm:pt><dgm:t>${shown('Plan')}</dgm:t></dgm:pt><dgm:pt><dgm:t>${shown('Build')}</dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>`
+const frame = (content: string) => `<p:graphicFrame>${content}</p:graphicFrame>`
+
+test('charts and diagrams of a presentation are read', () => {
+  const { text, warnings } = parsePptx(
+    zipOf({
+      'ppt/presentation.xml': '<p:sldId id="1" r:id="r1"/>',
+      'ppt/_rels/presentation.xml.rels': relations({ r1: ['slide', 'a.xml'] }),
+      'ppt/a.xml': `${frame('<c:chart r:id="r1"/>')}${frame('<dgm:relIds r:dm="r2"/>')}${frame('<cx:chart r:id="r3"/>')}`,
+      'ppt/_rels/a.xml.rels': relations({
+        r1: ['chart', 'chart.xml'],
+        r2: ['diagramData', 'data.xml'],
+        r3: ['chartEx', 'x.xml'],
+      }),
+      'ppt/chart.xml': chart,
+      'ppt/data.xml': diagram,
+      'ppt/x.xml': '<x/>',
+    }),
+  )
+  assert.equal(text, `${CHART}\n\nPlan\nBuild`)
+  assert.deepEqual(warnings, [{ page: 1, reason: 'Charts are left out.' }])
+})
+
+test('charts and diagrams of a Word document stand where they are shown, text boxes too', () => {
+  const box = `<mc:AlternateContent><mc:Choice><wps:txbx><w:txbxContent>${paragraph('In a box')}</w:txbxContent></wps:txbx></mc:Choice><mc:Fallback><w:txbxContent>${paragraph('In a box')}</w:txbxContent></mc:Fallback></mc:AlternateContent>`
+  const { text, warnings } = parseDocx(
+    docxOf(
+      `${paragraph('Before')}<w:p><w:r><w:drawing><c:chart r:id="r1"/></w:drawing></w:r></w:p><w:p><w:r><w:drawing><dgm:relIds r:dm="r2"/></w:drawing></w:r></w:p><w:p><w:r>${box}</w:r></w:p>${paragraph('After')}`,
+      {
+        'word/_rels/document.xml.rels': relations({ r1: ['chart', 'c.xml'], r2: ['diagramData', 'd.xml'] }),
+        'word/c.xml': chart,
+        'word/d.xml': diagram,
+        'word/_rels/c.xml.rels': relations({ r1: ['package', 'embeddings/book.xlsx'] }),
+        'word/embeddings/book.xlsx': 'x',
+      },
+    ),
+  )
+  assert.equal(text, `Before\n\n${CHART}\n\nPlan\nBuild\n\nIn a box\n\nAfter`)
+  assert.deepEqual(warnings, [])
+})
+
+test('text boxes, diagrams and the words of charts of a workbook are read, also where its cells are empty', () => {
+  const shape = (text: string) => `<xdr:sp><xdr:txBody>${shown(text)}</xdr:txBody></xdr:sp>`
+  const { text, warnings } = parseXlsx(
+    zipOf({
+      'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Notes" r:id="r1"/></sheets></workbook>`,
+      'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/s.xml'] }),
+      'xl/worksheets/s.xml': '<worksheet><sheetData/><drawing r:id="r1"/></worksheet>',
+      'xl/worksheets/_rels/s.xml.rels': relations({ r1: ['drawing', '../drawings/d.xml'] }),
+      'xl/drawings/d.xml': `<xdr:wsDr>${shape('Disclaimer')}<mc:AlternateContent><mc:Choice>${shape('All rights reserved')}</mc:Choice><mc:Fallback>${shape('gone')}</mc:Fallback></mc:AlternateContent><xdr:graphicFrame><c:chart r:id="r1"/></xdr:graphicFrame><xdr:graphicFrame><dgm:relIds r:dm="r2"/></xdr:graphicFrame></xdr:wsDr>`,
+      'xl/drawings/_rels/d.xml.rels': relations({ r1: ['chart', 'c.xml'], r2: ['diagramData', 'data.xml'] }),
+      'xl/drawings/c.xml': chart,
+      'xl/drawings/data.xml': diagram,
+    }),
+  )
+  assert.equal(
+    text,
+    '# Notes\n\nDisclaimer\n\nAll rights reserved\n\nChart: Share of sales; North; South\n\nPlan\nBuild',
+  )
+  assert.deepEqual(warnings, [])
+})
+
+test('a chart that claims points anywhere fills no memory', () => {
+  const scattered = Array.from(
+    { length: 3_000 },
+    (_, i) => `<c:ser>${cache('tx', [`s${i}`])}<c:val>${point(i * 1_000_000, '1')}</c:val></c:ser>`,
+  )
+  const { text, warnings } = parseDocx(
+    docxOf('<w:p><c:chart r:id="r1"/></w:p>', {
+      'word/_rels/document.xml.rels': relations({ r1: ['chart', 'c.xml'] }),
+      'word/c.xml': `${scattered.join('')}<c:ser><c:val>${point(1, '2').repeat(100_000)}</c:val></c:ser>`,
+    }),
+  )
+  assert.ok(text.length < 1_000_000 && text.includes('s2999'), `${text.length}`)
+  assert.match(warnings[0]?.reason ?? '', /beyond the first 100000/)
 })

@@ -89,11 +89,29 @@ test('a table of one long row and many short ones', async () => {
 test('tables in tables, each with text of its own', async () => {
   const deep = 100_000
   const docx = `${'<w:tbl><w:tr><w:tc>'.repeat(deep)}${paragraph('deepest')}${`${paragraph('more')}</w:tc></w:tr></w:tbl>`.repeat(deep)}`
-  const page = `${'<table><tr><td>'.repeat(deep)}deepest${'<p>more</p></td></tr></table>'.repeat(deep)}`
-  for (const text of [await read('a.docx', docxOf(docx)), await read('a.html', page)]) {
+  const page = (deep: number) =>
+    `${'<table><tr><td>'.repeat(deep)}deepest${'<p>more</p></td></tr></table>'.repeat(deep)}`
+  const texts: [string, number][] = [
+    [await read('a.docx', docxOf(docx)), deep],
+    [await read('a.html', page(10_000)), 10_000],
+  ]
+  for (const [text, count] of texts) {
     assert.match(text, /deepest/)
-    assert.equal(text.match(/more/g)?.length, deep)
+    assert.equal(text.match(/more/g)?.length, count)
   }
+  await assert.rejects(read('a.html', page(deep)), /nested too deeply/)
+})
+
+test('end tags without their elements, far inside of open ones', async () => {
+  const page = `${'<div>'.repeat(20_000)}${'</section>'.repeat(20_000)}end`
+  assert.equal(await read('a.html', page), 'end')
+})
+
+test('quotes without end, and rows of nothing but separators', async () => {
+  const rows = `a,b\n${'"x,'.repeat(300_000)}`
+  assert.equal(await read('a.csv', rows), rows)
+  const cells = ','.repeat(1_000_000)
+  assert.match(await read('a.csv', `a${cells}\nb${cells}\n`), /^\| a \|/)
 })
 
 test('blanks without end inside of what keeps its blanks', async () => {

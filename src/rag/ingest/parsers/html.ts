@@ -1,18 +1,17 @@
 /**
- * Web pages and the chapters of EPUBs as Markdown: headings, lists, tables, code. Nothing is fetched and nothing runs; scripts and styles are cut out
- * before the markup is walked. What a browser mends silently is taken as it comes: a tag without an end ends with what it is in.
+ * Web pages and the chapters of EPUBs as Markdown: headings, lists, tables, code. Nothing is fetched and nothing runs.
+ * The trap: htmlparser2 implies end tags by the innermost open element alone, so elements without a meaning here must not be open.
  */
+import { Parser } from 'htmlparser2'
+import { FormulaReader, mathElements, type Script, ScriptedText } from './formulas.ts'
 import { parsePlainText } from './plain-text.ts'
 import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
-import type { Reading, Warning } from './unreadable.ts'
-import { walkXml } from './xml.ts'
+import { PICTURES, type Reading, Unreadable } from './unreadable.ts'
 
-export async function parseHtml(bytes: Uint8Array): Promise<Reading> {
-  const { text, hasPictures } = markdownOf(await decodeHtml(bytes))
+export async function parseHtml(bytes: Uint8Array, ending = 'html'): Promise<Reading> {
+  const { text, hasPictures } = markdownOf(await decodeHtml(bytes), { isXhtml: ending === 'xhtml' })
   return { text, warnings: hasPictures ? [PICTURES] : [] }
 }
-
-export const PICTURES: Warning = { page: null, reason: 'Pictures are left out: text in them is not read.' }
 
 /** What the page says of its encoding counts where its bytes do not speak against it. */
 async function decodeHtml(bytes: Uint8Array): Promise<string> {
@@ -30,173 +29,267 @@ async function decodeHtml(bytes: Uint8Array): Promise<string> {
 }
 
 const blocks = new Set(
-  'address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure footer form header hr html legend main nav ol p section summary table tbody td tfoot th thead tr ul'.split(
+  'address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure footer form head header html legend main nav p section summary table tbody td tfoot th thead tr'.split(
     ' ',
   ),
 )
-/** What a reader does not see. */
-const hidden = new Set(['head', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'select', 'datalist'])
-const voids = new Set('area base br col embed hr img input link meta source track wbr'.split(' '))
+/** Elements whose content a reader of the page does not see. */
+const hidden = new Set(
+  'title script style textarea noscript template svg iframe object datalist noembed noframes'.split(' '),
+)
+const HEADING = /^h[1-6]$/
+const scripts: Record<string, Script> = { sup: '^', sub: '_' }
+/** Elements without a line of their own that mean something here. */
+const inline = new Set([...hidden, ...mathElements, ...Object.keys(scripts), 'select', 'optgroup', 'option'])
+/** Nothing reaches down beyond its group. */
+const rowGroups = new Set(['thead', 'tbody', 'tfoot'])
+const breaksLine = (name: string) => blocks.has(name) || HEADING.test(name) || /^(?:hr|li|ol|pre|ul)$/.test(name)
+
+/** Elements that are open at once: the parser searches all of them at each end tag. */
+const OPEN_MAX = 50_000
+/** Cells that a page's tables are filled up with; a few that reach far would make a table that no memory holds. */
+const REACHED_MAX = 1_000_000
+const SPAN_MAX = 1_000
 
 type Part = { text: string; isItem: boolean }
 
 type Table = {
   rows: string[][]
   cell: string[] | null
-  /** What the cell reaches over. */
+  /** How many columns and rows the cell reaches over. */
   columns: number
   down: number
   /** By column: up to which row, from 1, a cell of an earlier one reaches down. */
   takenUntil: number[]
 }
 
-/** Cells that a page's tables are filled up with; a few that reach far would make a table that no memory holds. */
-const REACHED_MAX = 1_000_000
+type Attributes = Record<string, string>
 
-const SPAN_MAX = 1_000
-function spanOf(value: string | undefined): number {
-  return Math.min(SPAN_MAX, Math.max(1, Math.trunc(Number(value)) || 1))
+/** @throws Unreadable for a page that is nested too deeply */
+export function markdownOf(
+  html: string,
+  { isXhtml = false } = {},
+): { text: string; title: string; hasPictures: boolean } {
+  const writer = new MarkdownWriter()
+  let open = 0
+  const parser = new PageParser(
+    {
+      onopentag(name, attributes) {
+        if (++open > OPEN_MAX) throw new Unreadable('The page is nested too deeply to be read.')
+        writer.open(localName(name), attributes)
+      },
+      onclosetag(name) {
+        open--
+        writer.close(localName(name))
+      },
+      ontext: (text) => writer.text(text),
+    },
+    { recognizeSelfClosing: isXhtml, recognizeCDATA: isXhtml },
+  )
+  parser.end(html)
+  return writer.end()
 }
-/** Nothing reaches down beyond its group. */
-const rowGroups = new Set(['thead', 'tbody', 'tfoot'])
 
-export function markdownOf(html: string): { text: string; title: string; hasPictures: boolean } {
-  const parts: Part[] = []
-  const tables: Table[] = []
-  const lists: { isOrdered: boolean; count: number }[] = []
-  let line = ''
-  let prefix = ''
-  let isItem = false
-  let pre = 0
-  let skipped = 0
-  let deeper = 0
-  let inTitle = false
-  let title = ''
-  let hasPictures = false
-  let reached = 0
+/** XHTML may give its elements a prefix. */
+const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
-  const place = (text: string) => {
-    const cell = tables.at(-1)?.cell
+/** Elements without a meaning here count as void: an unclosed <b> would keep the <li> around it from being closed by the next. */
+class PageParser extends Parser {
+  override isVoidElement(name: string): boolean {
+    const local = localName(name)
+    return super.isVoidElement(name) || !(breaksLine(local) || inline.has(local))
+  }
+}
+
+/** Takes a page's elements in their order and makes Markdown of them. */
+class MarkdownWriter {
+  #parts: Part[] = []
+  #tables: Table[] = []
+  #lists: { isOrdered: boolean; count: number }[] = []
+  #line = new ScriptedText()
+  /** The raised and lowered elements that are open. */
+  #scripts: Script[] = []
+  #formula: FormulaReader | null = null
+  /** Stands before the next choice of a list. */
+  #comma = ''
+  #prefix = ''
+  #isItem = false
+  /** How many of such elements are open. */
+  #pre = 0
+  #hidden = 0
+  #svg = 0
+  #titles = 0
+  /** Tables beyond the deepest that is read. */
+  #tooDeep = 0
+  #reached = 0
+  #title = ''
+  #hasPictures = false
+
+  open(name: string, attributes: Attributes): void {
+    if (name === 'title' && this.#svg === 0) this.#titles++
+    if (name === 'svg') this.#svg++
+    if (name === 'img' || (name === 'text' && this.#svg > 0)) this.#hasPictures = true
+    if (hidden.has(name)) this.#hidden++
+    if (this.#hidden > 0) return
+    // As in browsers, such an element ends a formula that is left open.
+    if (breaksLine(name)) this.#endFormula()
+    if (name === 'math') this.#formula ??= new FormulaReader()
+    if (this.#formula !== null) {
+      this.#formula.open(name, (attribute) => attributes[attribute])
+      return
+    }
+    const script = scripts[name]
+    if (script !== undefined) this.#scripts.push(script)
+    if (name === 'br') this.#line.add('\n')
+    if (breaksLine(name)) this.#flush()
+    if (HEADING.test(name)) this.#prefix = `${'#'.repeat(Number(name[1]))} `
+    else if (name === 'pre') this.#pre++
+    else if (name === 'ul' || name === 'ol') this.#lists.push({ isOrdered: name === 'ol', count: 0 })
+    else if (name === 'li') this.#openItem()
+    else if (name === 'select' || name === 'optgroup' || name === 'option') this.#openChoice(name, attributes)
+    else this.#openInTable(name, attributes)
+  }
+
+  close(name: string): void {
+    if (name === 'title') this.#titles = Math.max(0, this.#titles - 1)
+    if (name === 'svg') this.#svg--
+    if (hidden.has(name)) this.#hidden--
+    if (this.#hidden > 0) return
+    if (this.#formula !== null) {
+      this.#formula.close(name)
+      if (name === 'math') this.#endFormula()
+      return
+    }
+    if (name in scripts) this.#scripts.pop()
+    if (breaksLine(name)) this.#flush()
+    if (HEADING.test(name)) this.#prefix = ''
+    else if (name === 'pre') this.#pre--
+    else if (name === 'ul' || name === 'ol') {
+      this.#lists.pop()
+      this.#isItem = this.#lists.length > 0
+    } else if (name === 'li') {
+      this.#prefix = ''
+      this.#isItem = this.#lists.length > 1
+    } else this.#closeInTable(name)
+  }
+
+  text(text: string): void {
+    if (this.#titles > 0) this.#title += text
+    else if (this.#hidden > 0) return
+    else if (this.#formula !== null) this.#formula.text(text)
+    else this.#line.add(this.#pre > 0 ? text : text.replace(/\s+/g, ' '), this.#scripts.at(-1))
+  }
+
+  end(): { text: string; title: string; hasPictures: boolean } {
+    this.#flush()
+    const title = this.#title.replace(/\s+/g, ' ').trim()
+    return { text: joined(this.#parts), title, hasPictures: this.#hasPictures }
+  }
+
+  #endFormula(): void {
+    this.#line.add(this.#formula?.end() ?? '')
+    this.#formula = null
+  }
+
+  #flush(): void {
+    const line = this.#line.toString()
+    this.#line = new ScriptedText()
+    const text = this.#pre > 0 ? line.replace(/^\n/, '').trimEnd() : folded(line)
+    if (text === '') return
+    this.#place(this.#pre > 0 && this.#tables.length === 0 ? `\`\`\`\n${text}\n\`\`\`` : this.#prefix + text)
+    this.#prefix = ''
+  }
+
+  #place(text: string): void {
+    const cell = this.#tables.at(-1)?.cell
     if (cell) cell.push(text)
-    else parts.push({ text, isItem })
-  }
-  const flush = () => {
-    const text =
-      pre > 0
-        ? line.replace(/^\n/, '').trimEnd()
-        : line
-            .replace(/[^\S\n]+/g, ' ')
-            .replace(/ ?\n ?/g, '\n')
-            .trim()
-    if (text !== '') place(pre > 0 && tables.length === 0 ? `\`\`\`\n${text}\n\`\`\`` : prefix + text)
-    if (text !== '') prefix = ''
-    line = ''
+    else this.#parts.push({ text, isItem: this.#isItem })
   }
 
-  const open = (name: string, attributes: () => Map<string, string>) => {
-    if (name === 'title') inTitle = true
-    if (hidden.has(name)) skipped++
-    if (name === 'img') hasPictures = true
-    if (skipped > 0) return
-    if (name === 'br') line += '\n'
-    const level = /^h([1-6])$/.exec(name)?.[1]
-    if (level !== undefined || blocks.has(name) || name === 'li' || name === 'pre') flush()
-    if (level !== undefined) prefix = `${'#'.repeat(Number(level))} `
-    else if (name === 'pre') pre++
-    else if (name === 'ul' || name === 'ol') lists.push({ isOrdered: name === 'ol', count: 0 })
-    else if (name === 'li') {
-      const list = lists.at(-1)
-      prefix = `${'  '.repeat(Math.min(8, Math.max(0, lists.length - 1)))}${list?.isOrdered ? `${++list.count}.` : '-'} `
-      isItem = true
-    } else if (name === 'table' && tables.length === TABLES_DEEP_MAX) deeper++
-    else if (deeper > 0) return
-    else if (name === 'table') tables.push({ rows: [], cell: null, columns: 1, down: 1, takenUntil: [] })
-    else if (rowGroups.has(name)) endGroup()
-    else if (name === 'tr' || name === 'td' || name === 'th') {
-      const table = tables.at(-1)
-      if (table === undefined) return
-      endCell(table)
-      if (name === 'tr') table.rows.push([])
-      else {
-        table.cell = []
-        table.columns = spanOf(attributes().get('colspan'))
-        const down = attributes().get('rowspan')
-        table.down = down === '0' ? SPAN_MAX : spanOf(down)
-      }
+  #openItem(): void {
+    const list = this.#lists.at(-1)
+    const mark = list?.isOrdered ? `${++list.count}.` : '-'
+    this.#prefix = `${'  '.repeat(Math.min(8, Math.max(0, this.#lists.length - 1)))}${mark} `
+    this.#isItem = true
+  }
+
+  #openChoice(name: 'select' | 'optgroup' | 'option', { label = '' }: Attributes): void {
+    if (name !== 'select') this.#line.add(this.#comma)
+    if (name === 'optgroup') this.#line.add(`${label} `)
+    this.#comma = name === 'option' ? ', ' : ''
+  }
+
+  #openInTable(name: string, attributes: Attributes): void {
+    if (name === 'table' && this.#tables.length === TABLES_DEEP_MAX) this.#tooDeep++
+    if (this.#tooDeep > 0) return
+    if (name === 'table') this.#tables.push({ rows: [], cell: null, columns: 1, down: 1, takenUntil: [] })
+    const table = this.#tables.at(-1)
+    if (table === undefined) return
+    if (rowGroups.has(name)) this.#endGroup(table)
+    else if (name === 'tr') {
+      this.#endCell(table)
+      table.rows.push([])
+    } else if (name === 'td' || name === 'th') {
+      this.#endCell(table)
+      table.cell = []
+      table.columns = spanOf(attributes.colspan)
+      table.down = attributes.rowspan === '0' ? SPAN_MAX : spanOf(attributes.rowspan)
     }
   }
-  const endCell = (table: Table) => {
+
+  #closeInTable(name: string): void {
+    if (name === 'table' && this.#tooDeep > 0) {
+      this.#tooDeep--
+      return
+    }
+    const table = this.#tables.at(-1)
+    if (this.#tooDeep > 0 || table === undefined) return
+    if (name === 'td' || name === 'th' || name === 'tr') this.#endCell(table)
+    else if (rowGroups.has(name)) this.#endGroup(table)
+    else if (name === 'table') {
+      this.#endCell(table)
+      this.#tables.pop()
+      const text = tableText(table.rows, this.#tables.length > 0)
+      if (text !== '') this.#place(text)
+    }
+  }
+
+  #endGroup(table: Table): void {
+    this.#endCell(table)
+    table.takenUntil = []
+  }
+
+  #endCell(table: Table): void {
     if (table.cell === null) return
     if (table.rows.length === 0) table.rows.push([])
     const row = table.rows.at(-1) as string[]
-    // What reaches over several columns or rows is the first of them, and the others are empty.
-    while ((table.takenUntil[row.length] ?? 0) >= table.rows.length && reached++ < REACHED_MAX) row.push('')
-    for (let i = 0; i < table.columns && (i === 0 || reached++ < REACHED_MAX); i++) {
+    // A cell that reaches over several columns or rows is the first of them, and the others are empty.
+    while ((table.takenUntil[row.length] ?? 0) >= table.rows.length && this.#reached++ < REACHED_MAX) row.push('')
+    for (let i = 0; i < table.columns && (i === 0 || this.#reached++ < REACHED_MAX); i++) {
       if (table.down > 1) table.takenUntil[row.length] = table.rows.length + table.down - 1
       row.push(i === 0 ? table.cell.join(' ') : '')
     }
     table.cell = null
   }
-  const endGroup = () => {
-    const table = tables.at(-1)
-    if (table === undefined || deeper > 0) return
-    endCell(table)
-    table.takenUntil = []
-  }
-  const close = (name: string) => {
-    if (name === 'title') inTitle = false
-    if (hidden.has(name)) skipped = Math.max(0, skipped - 1)
-    if (skipped > 0) return
-    const isHeading = /^h[1-6]$/.test(name)
-    if (isHeading || blocks.has(name) || name === 'li' || name === 'pre') flush()
-    if (isHeading) prefix = ''
-    else if (name === 'pre') pre = Math.max(0, pre - 1)
-    else if (name === 'ul' || name === 'ol') {
-      lists.pop()
-      isItem = lists.length > 0
-    } else if (name === 'li') {
-      prefix = ''
-      isItem = lists.length > 1
-    } else if (name === 'td' || name === 'th' || name === 'tr') {
-      const table = tables.at(-1)
-      if (table && deeper === 0) endCell(table)
-    } else if (rowGroups.has(name)) endGroup()
-    else if (name === 'table' && deeper > 0) deeper--
-    else if (name === 'table') {
-      const table = tables.pop()
-      if (!table) return
-      endCell(table)
-      const rows = table.rows.filter((row) => row.some((cell) => cell.trim() !== ''))
-      // A table in a table, and one that only lays a page out.
-      const filled = rows.map((row) => row.filter((cell) => cell.trim() !== ''))
-      const isLayout = tables.length > 0 || filled.every((row) => row.length < 2)
-      const text = isLayout
-        ? filled.map((row) => row.join(tables.length > 0 ? ', ' : '\n\n')).join(tables.length > 0 ? '; ' : '\n\n')
-        : markdownTable(rows)
-      if (text !== '') place(text)
-    }
-  }
+}
 
-  walkXml(named(withoutScripts(html.replace(/<!doctype[^<>]*>/i, ''))), {
-    open(qualified, attributes) {
-      open(qualified.toLowerCase(), attributes)
-    },
-    close(qualified) {
-      const name = qualified.toLowerCase()
-      if (!voids.has(name)) close(name)
-    },
-    text(text) {
-      if (inTitle) title += text
-      else if (skipped === 0) line += pre > 0 ? text : text.replace(/\s+/g, ' ')
-    },
-  })
-  flush()
-  // What is still open ends here, also inside of what is hidden.
-  skipped = 0
-  deeper = 0
-  while (tables.length > 0) close('table')
+function spanOf(value: string | undefined): number {
+  return Math.min(SPAN_MAX, Math.max(1, Math.trunc(Number(value)) || 1))
+}
 
-  return { text: joined(parts), title: title.replace(/\s+/g, ' ').trim(), hasPictures }
+function folded(line: string): string {
+  return line
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .trim()
+}
+
+/** A table within a table becomes a line of its cell; one that only lays the page out becomes paragraphs. */
+function tableText(all: readonly string[][], isInner: boolean): string {
+  const rows = all.filter((row) => row.some((cell) => cell.trim() !== ''))
+  const filled = rows.map((row) => row.filter((cell) => cell.trim() !== ''))
+  if (isInner) return filled.map((row) => row.join(', ')).join('; ')
+  return filled.every((row) => row.length < 2) ? filled.flat().join('\n\n') : markdownTable(rows)
 }
 
 function joined(parts: readonly Part[]): string {
@@ -207,111 +300,4 @@ function joined(parts: readonly Part[]): string {
     text += part.text
   }
   return text
-}
-
-/** One pass, also over a script that never ends. */
-function withoutScripts(html: string): string {
-  const opening = /<(script|style|textarea)(?=[\s/>])/gi
-  let kept = ''
-  let from = 0
-  for (let match = opening.exec(html); match !== null; match = opening.exec(html)) {
-    kept += html.slice(from, match.index)
-    const closing = new RegExp(`</${match[1]}`, 'gi')
-    closing.lastIndex = match.index
-    const end = closing.exec(html)
-    if (end === null) return kept
-    const after = html.indexOf('>', end.index)
-    if (after < 0) return kept
-    from = after + 1
-    opening.lastIndex = from
-  }
-  return kept + html.slice(from)
-}
-
-const LATIN =
-  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'
-const GREEK_UPPER =
-  'Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho - Sigma Tau Upsilon Phi Chi Psi Omega'
-const entities = new Map<string, string>([
-  ...LATIN.split(' ').map((name, i) => [name, String.fromCharCode(0xa0 + i)] as const),
-  ...GREEK_UPPER.split(' ').flatMap(
-    (name, i) =>
-      [
-        [name, String.fromCharCode(0x391 + i)],
-        [name.toLowerCase(), String.fromCharCode(0x3b1 + i)],
-      ] as [string, string][],
-  ),
-  ...Object.entries({
-    ndash: '–',
-    mdash: '—',
-    lsquo: '‘',
-    rsquo: '’',
-    sbquo: '‚',
-    ldquo: '“',
-    rdquo: '”',
-    bdquo: '„',
-    hellip: '…',
-    bull: '•',
-    prime: '′',
-    Prime: '″',
-    lsaquo: '‹',
-    rsaquo: '›',
-    euro: '€',
-    trade: '™',
-    larr: '←',
-    uarr: '↑',
-    rarr: '→',
-    darr: '↓',
-    harr: '↔',
-    rArr: '⇒',
-    hArr: '⇔',
-    forall: '∀',
-    part: '∂',
-    exist: '∃',
-    empty: '∅',
-    isin: '∈',
-    notin: '∉',
-    prod: '∏',
-    sum: '∑',
-    minus: '−',
-    radic: '√',
-    infin: '∞',
-    cap: '∩',
-    cup: '∪',
-    int: '∫',
-    asymp: '≈',
-    ne: '≠',
-    equiv: '≡',
-    le: '≤',
-    ge: '≥',
-    sub: '⊂',
-    sup: '⊃',
-    OElig: 'Œ',
-    oelig: 'œ',
-    Scaron: 'Š',
-    scaron: 'š',
-    Yuml: 'Ÿ',
-    fnof: 'ƒ',
-    circ: 'ˆ',
-    tilde: '˜',
-    dagger: '†',
-    Dagger: '‡',
-    permil: '‰',
-    thinsp: ' ',
-    ensp: ' ',
-    emsp: ' ',
-    zwnj: '\u200c',
-    zwj: '\u200d',
-    check: '✓',
-    star: '☆',
-    sigmaf: 'ς',
-  }),
-])
-
-/** The five that XML knows stay for its reader; one that nobody knows is told as it stands. */
-function named(html: string): string {
-  return html.replace(/&(\w{2,20});/g, (whole, name) => {
-    if (/^(?:amp|lt|gt|quot|apos)$/.test(name)) return whole
-    return entities.get(name) ?? `&amp;${name};`
-  })
 }

@@ -18,7 +18,7 @@ const files = createTemporaryFiles(join(tmpdir(), `parsing-${randomUUID()}`), { 
 const parser = createParser({ temporaryFiles: files, log: createLog('silent') })
 const cramped = createParser(
   { temporaryFiles: files, log: createLog('silent') },
-  { timeMs: 10_000, heapMb: 64, buffersMb: 100 },
+  { cpuMs: 10_000, heapMb: 64, buffersMb: 100 },
 )
 after(() => Promise.all([parser.close(), cramped.close()]).then(files.close))
 
@@ -360,7 +360,9 @@ test('what a Word document shows beside its text is named as left out', async ()
   const plain = await opened('a.docx', docxOf(paragraph('text'), { 'word/header1.xml': part(' ') }))
   const rich = await opened(
     'a.docx',
-    docxOf(`${paragraph('text')}<w:altChunk r:id="r1"/>`, {
+    docxOf(`${paragraph('text')}<w:altChunk r:id="r1"/><w:p><c:chart r:id="r3"/></w:p>`, {
+      'word/_rels/document.xml.rels':
+        '<Relationship Id="r2" Type="x/package" Target="embeddings/sheet.xlsx"/><Relationship Id="r3" Type="x/chart" Target="nowhere.xml"/>',
       'word/media/image1.png': 'x',
       'word/charts/chart1.xml': '<c/>',
       'word/footer2.xml': part('Draft'),
@@ -379,7 +381,15 @@ test('what a Word document shows beside its text is named as left out', async ()
 const refusals: [string, string, Uint8Array | string, number, RegExp][] = [
   ['an unknown ending', 'a.exe', 'MZ', 415, /\.pdf, \.docx, \.xlsx/],
   ['no ending', 'README', 'text', 415, /Unsupported/],
+  ['a document of Word 97', 'a.doc', 'x', 415, /Save it as \.docx and upload it again/],
   ['an empty file', 'a.txt', '', 422, /empty/],
+  [
+    'a document of pictures alone',
+    'a.docx',
+    docxOf('', { 'word/media/a.png': 'x' }),
+    422,
+    /no text that can be read\. Pictures/,
+  ],
   ['white space', 'a.txt', ' \n ', 422, /no text/],
   ['binary data named .txt', 'a.txt', new Uint8Array([1, 2, 0, 4, 200]), 422, /binary/],
   ['a ZIP named .txt', 'a.txt', zipOf({ a: 'b' }), 422, /not a text file/],
@@ -472,7 +482,7 @@ test('tables in tables, and tags without an end, do not stop the reading', async
 test('any bytes end in text or a refusal', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.constantFrom('a.docx', 'a.pdf', 'a.txt'),
+      fc.constantFrom('a.docx', 'a.pdf', 'a.txt', 'a.eml', 'a.ipynb', 'a.srt'),
       fc.uint8Array({ maxLength: 300 }),
       fc.nat(400),
       async (name, noise, at) => {

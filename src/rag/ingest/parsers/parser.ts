@@ -1,7 +1,8 @@
 /**
- * Text out of strangers' files, on worker threads that are killed when they take too long or too much memory.
+ * Reads the text of untrusted files on worker threads, which are killed when they use too much CPU time or memory.
  * A file's name says what it claims to be, its first bytes what it is; both must agree.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { type Content, inFile } from '#platform/content.ts'
 import type { Problem } from '#platform/problem.ts'
@@ -9,11 +10,15 @@ import type { Log } from '#platform/telemetry/log.ts'
 import type { TemporaryFiles } from '#platform/temporary-files.ts'
 import { ragProblem } from '../../problems.ts'
 import type { Outline } from '../outline.ts'
+import { adviceOf, type Format, formatOfEnding, packageOf } from './formats.ts'
 import type { Warning } from './unreadable.ts'
-import type { Format, Outcome, Task } from './worker.ts'
+import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 
 export type Limits = {
-  timeMs: number
+  /** CPU time of the thread. A file that needs more is refused for good. */
+  cpuMs: number
+  /** Time by the clock, with the wait for a thread. A file that needs more is a 503: the machine is busy, the file may be good. */
+  wallMs: number
   heapMb: number
   /** What the thread may hold outside of its heap, as typed arrays: inflated streams do. */
   buffersMb: number
@@ -26,7 +31,9 @@ export type ParsedFile = {
   warnings: Warning[]
 }
 
-const defaults: Limits = { timeMs: 60_000, heapMb: 512, buffersMb: 768 }
+const defaults: Limits = { cpuMs: 60_000, wallMs: 2 * 60_000, heapMb: 512, buffersMb: 768 }
+/** Nobody waits for the reply of a job. */
+export const JOB_WALL_MS = 10 * 60_000
 const THREADS_MAX = 2
 const QUEUE_MAX = 32
 const WATCH_MS = 100
@@ -38,7 +45,7 @@ type ParserDeps = { temporaryFiles: Pick<TemporaryFiles, 'create'>; log: Pick<Lo
 export type Parser = ReturnType<typeof createParser>
 
 export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partial<Limits> = {}) {
-  const { timeMs, heapMb, buffersMb } = { ...defaults, ...limits }
+  const { cpuMs, wallMs, heapMb, buffersMb } = { ...defaults, ...limits }
   const pool = new Piscina<Task, Outcome>({
     filename: new URL('./worker.ts', import.meta.url).href,
     name: 'parse',
@@ -53,8 +60,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
     /** @throws Problem 415 (format), 422 (cannot be read, with the reason), 503 (too many at once) */
     async read(name: string, { sizeBytes, place, read }: Content, signal: AbortSignal): Promise<ParsedFile> {
       const format = formatOf(name, await read(0, Math.min(sizeBytes, HEAD_BYTES)))
-      const told = new Int32Array(new SharedArrayBuffer(4))
-      const task = { ...format, place, threadId: told }
+      const task = { ...format, place, start: new Int32Array(new SharedArrayBuffer(8)) }
       // A short file has no need of a disk, but where it unpacks to a long text.
       const outcome = sizeBytes <= SHORT_BYTES ? await run({ ...task, longPath: null }, signal) : null
       return outcome === null || 'needsFile' in outcome ? readLong(task, signal) : parsed(outcome)
@@ -77,36 +83,36 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
 
   async function run(task: Task, signal: AbortSignal): Promise<Outcome> {
     const killed = new AbortController()
-    let reason = ''
-    const kill = (why: string) => {
-      reason = why
-      killed.abort()
-    }
-    const timer = setTimeout(
-      () => kill('The file takes too long to read. Split it, or save it anew, and send it again.'),
-      timeMs,
-    )
-    const watch = setInterval(async () => {
-      const thread = pool.threads.find(({ threadId }) => threadId === task.threadId[0])
-      const memory = await thread?.getHeapStatistics().catch(() => undefined)
-      if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024) kill(tooMuchMemory)
-    }, WATCH_MS)
+    const timer = setTimeout(() => killed.abort(tooBusy(60)), wallMs)
+    watch(task, killed)
 
     try {
       return await pool.run(task, { signal: AbortSignal.any([signal, killed.signal]) })
     } catch (error) {
-      if (reason !== '') throw unreadable(reason)
+      if (killed.signal.aborted) throw killed.signal.reason
       if (signal.aborted) throw error
-      if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') throw unreadable(tooMuchMemory)
-      if (pool.queueSize >= QUEUE_MAX) {
-        throw ragProblem('parser_busy', { headers: { 'Retry-After': '5' } })
-      }
+      if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') throw unreadable(TOO_MUCH_MEMORY)
+      if (pool.queueSize >= QUEUE_MAX) throw tooBusy(5)
       // Damage that no parser foresaw, or a fault of the parser's own.
       log.warn({ err: error, format: task.format }, 'a file could not be read')
       throw unreadable('The file is damaged and cannot be read.', error)
     } finally {
       clearTimeout(timer)
-      clearInterval(watch)
+      killed.abort()
+    }
+  }
+
+  /** Aborts with a problem once the thread has used too much, until `killed` is aborted. Both readings interrupt a busy thread. */
+  async function watch({ start }: Task, killed: AbortController): Promise<void> {
+    for (; !killed.signal.aborted; await sleep(WATCH_MS)) {
+      const [id, cpuMsAtStart = UNKNOWN] = start
+      const thread = pool.threads.find(({ threadId }) => threadId === id)
+      const memory = await thread?.getHeapStatistics().catch(() => undefined)
+      // Rejects where the system does not count the CPU time of a thread; then `wallMs` alone ends it.
+      const cpu = await thread?.cpuUsage().catch(() => undefined)
+      if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024) killed.abort(unreadable(TOO_MUCH_MEMORY))
+      if (cpu === undefined || cpuMsAtStart === UNKNOWN) continue
+      if ((cpu.user + cpu.system) / 1_000 - cpuMsAtStart > cpuMs) killed.abort(unreadable(TOO_MUCH_TIME))
     }
   }
 }
@@ -119,49 +125,35 @@ function parsed(outcome: Outcome, longPath = ''): ParsedFile {
   return { text: 'text' in outcome ? outcome.text : inFile(longPath, outcome.utf8Bytes), outline, warnings }
 }
 
-const tooMuchMemory = 'The file takes too much memory to read: it is damaged, or unpacks to far more than it seems.'
+const TOO_MUCH_MEMORY = 'The file takes too much memory to read: it is damaged, or unpacks to far more than it seems.'
+const TOO_MUCH_TIME = 'The file takes too long to read. Split it, or save it anew, and send it again.'
+
+function tooBusy(seconds: number): Problem {
+  return ragProblem('parser_busy', { headers: { 'Retry-After': String(seconds) } })
+}
 
 function unreadable(msg: string, cause?: unknown): Problem {
   return ragProblem('file_unreadable', { issues: [{ loc: ['body', 'file'], msg, type: 'unreadable_file' }], cause })
 }
 
-const endings: Record<Exclude<Format, 'ole'>, string> = {
-  text: 'txt text md markdown mdx rst',
-  code: 'json jsonl ndjson xml yaml yml toml ini conf cfg properties log srt vtt tex bib adoc org py pyi ipynb js mjs cjs jsx ts mts cts tsx vue svelte css scss less java kt kts scala groovy gradle c h cc cpp cxx hpp cs fs go rs swift m mm php rb pl pm lua r jl dart ex exs erl hs clj elm zig nim sql graphql proto sh bash zsh fish ps1 bat cmd mk cmake tf hcl diff patch',
-  csv: 'csv tsv tab',
-  html: 'html htm xhtml',
-  pdf: 'pdf',
-  docx: 'docx docm',
-  xlsx: 'xlsx xlsm',
-  pptx: 'pptx pptm',
-  epub: 'epub',
-}
-const formats = new Map(
-  Object.entries(endings).flatMap(([format, all]) => all.split(' ').map((ending) => [ending, format as Format])),
-)
-/** What a ZIP is that is named so. */
-const packages: Partial<Record<Format, string>> = {
-  docx: 'a Word document',
-  xlsx: 'an Excel workbook',
-  pptx: 'a PowerPoint presentation',
-  epub: 'an EPUB',
-}
-
 /** Readers accept bytes before a PDF's header, within the first 1,024 (PDF 1.7, annex H.3.4.1). */
 const HEAD_BYTES = 1024
+
+/** Formats that Office may have wrapped. */
+const OFFICE = new Set<Format>(['docx', 'xlsx', 'pptx'])
 
 /** What it is read as, by its name and its first bytes. @throws Problem 415, 422 */
 function formatOf(name: string, head: Uint8Array): Pick<Task, 'format' | 'ending'> {
   const ending = /\.([^./\\]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? ''
-  const claimed = formats.get(ending)
+  const claimed = formatOfEnding(ending)
   if (claimed === undefined) {
-    throw ragProblem('file_type_unsupported')
+    throw ragProblem('file_type_unsupported', { advice: adviceOf(ending) })
   }
   if (head.length === 0) throw unreadable('The file is empty.')
 
   const actual = magicOf(head)
-  const kind = packages[claimed]
-  if (actual === 'ole' && kind !== undefined && claimed !== 'epub') return { format: 'ole', ending }
+  const kind = packageOf(claimed)
+  if (actual === 'ole' && kind !== undefined && OFFICE.has(claimed)) return { format: 'ole', ending }
   const isOther = actual === 'zip' || actual === 'ole' || (actual === 'pdf' && head[0] === 0x25)
   if (claimed === 'pdf') {
     if (actual !== 'pdf') throw unreadable('The file is named .pdf but is not a PDF.')

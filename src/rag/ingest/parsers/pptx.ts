@@ -1,8 +1,9 @@
 /** Presentations: each slide a page, its title a heading, its tables and lists as they stand, what the speaker notes after it. */
 import type { Outline } from '../outline.ts'
+import { openGraphics } from './graphics.ts'
 import { decodeXml, PART_MAX, relationsOf } from './office.ts'
-import { markdownTable } from './table.ts'
-import { type Reading, Unreadable, type Warning } from './unreadable.ts'
+import { type Graphics, type Shape, shapesOf, textOfShape } from './shapes.ts'
+import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
 import { openZip } from './zip.ts'
 
@@ -23,7 +24,12 @@ export function parsePptx(bytes: Uint8Array): Reading {
     const beside = relationsOf(zip, target)
     const notesPart = beside.find(({ type }) => type === 'notesSlide')?.target
     const notes = notesPart === undefined ? undefined : zip.read(notesPart, PART_MAX)
-    const parts = [slideText(decodeXml(slide)), notes === undefined ? '' : notesText(decodeXml(notes))]
+    const leftOut = new Set<string>()
+    const graphics = openGraphics(zip, target, { hasNumbers: true, leftOut })
+    const parts = [
+      slideText(decodeXml(slide), graphics),
+      notes === undefined ? '' : notesText(decodeXml(notes), graphics),
+    ]
     const written = parts.filter((part) => part !== '').join('\n\n')
     if (written !== '') {
       if (text !== '') text += '\n\n'
@@ -31,9 +37,8 @@ export function parsePptx(bytes: Uint8Array): Reading {
       text += written
     }
     const has = (type: string) => beside.some((relation) => relation.type === type)
-    if (has('image')) warnings.push({ page: i + 1, reason: 'Pictures are left out: text in them is not read.' })
-    if (has('chart')) warnings.push({ page: i + 1, reason: 'Charts are left out.' })
-    if (has('diagramData')) warnings.push({ page: i + 1, reason: 'Diagrams (SmartArt) are left out.' })
+    if (has('image')) warnings.push({ page: i + 1, reason: PICTURES.reason })
+    for (const reason of leftOut) warnings.push({ page: i + 1, reason })
     if (has('comments')) warnings.push({ page: i + 1, reason: 'Comments are left out.' })
   }
   return { text, outline: { pages }, warnings }
@@ -54,60 +59,15 @@ function slideIds(xml: string): string[] {
 
 /** What the slide's layout fills in by itself. */
 const FILLED_IN = new Set(['sldNum', 'dt', 'ftr', 'hdr'])
-type Shape = { kind: string; parts: { text: string; isItem: boolean }[] }
-
-function shapesOf(xml: string): Shape[] {
-  const shapes: Shape[] = []
-  let table: string[][] | null = null
-  let cell: string[] | null = null
-  let paragraph: { text: string; level: number } | null = null
-  let inText = false
-  walkXml(xml, {
-    open(name, attributes) {
-      if (name === 'sp' || name === 'graphicFrame') shapes.push({ kind: 'text', parts: [] })
-      else if (name === 'ph') {
-        const shape = shapes.at(-1)
-        if (shape) shape.kind = attributes().get('type') ?? 'body'
-      } else if (name === 'tbl') table = []
-      else if (name === 'tr') table?.push([])
-      else if (name === 'tc') cell = []
-      else if (name === 'p') paragraph = { text: '', level: 0 }
-      else if (name === 'pPr' && paragraph) paragraph.level = Math.min(8, Number(attributes().get('lvl') ?? 0) || 0)
-      else if (name === 'br' && paragraph) paragraph.text += '\n'
-      else if (name === 't') inText = true
-    },
-    close(name) {
-      if (name === 't') inText = false
-      else if (name === 'p' && paragraph) {
-        const shape = shapes.at(-1)
-        const written = paragraph.text.trim()
-        if (written !== '' && cell) cell.push(written)
-        else if (written !== '') {
-          const isItem = shape?.kind === 'body'
-          const text = isItem ? `${'  '.repeat(paragraph.level)}- ${written.replace(/\s+/g, ' ')}` : written
-          if (shape) shape.parts.push({ text, isItem })
-        }
-        paragraph = null
-      } else if (name === 'tc') {
-        table?.at(-1)?.push((cell ?? []).join(' '))
-        cell = null
-      } else if (name === 'tbl') {
-        shapes.at(-1)?.parts.push({ text: markdownTable(table ?? []), isItem: false })
-        table = null
-      }
-    },
-    text(text) {
-      if (inText && paragraph) paragraph.text += text
-    },
-  })
-  return shapes.filter(({ kind, parts }) => !FILLED_IN.has(kind) && parts.some(({ text }) => text !== ''))
+function shownShapes(xml: string, graphics: Graphics): Shape[] {
+  return shapesOf(xml, graphics).filter(({ kind }) => !FILLED_IN.has(kind))
 }
 
-function slideText(xml: string): string {
-  return shapesOf(xml)
+function slideText(xml: string, graphics: Graphics): string {
+  return shownShapes(xml, graphics)
     .toSorted((a, b) => Number(isTitle(b)) - Number(isTitle(a)))
     .map((shape) => {
-      const text = shape.parts.map(({ text }) => text).join('\n')
+      const text = textOfShape(shape)
       return isTitle(shape) ? `# ${text.replace(/\s+/g, ' ')}` : text
     })
     .join('\n\n')
@@ -115,8 +75,8 @@ function slideText(xml: string): string {
 
 const isTitle = ({ kind }: Shape) => kind === 'title' || kind === 'ctrTitle'
 
-function notesText(xml: string): string {
-  const notes = shapesOf(xml)
+function notesText(xml: string, graphics: Graphics): string {
+  const notes = shownShapes(xml, graphics)
     .filter(({ kind }) => kind === 'body')
     .flatMap(({ parts }) => parts.map(({ text }) => text.replace(/^\s*- /, '')))
     .join('\n')

@@ -1,4 +1,4 @@
-/** Small files for tests, made here: a ZIP writer, Word documents and PDFs of a few objects. */
+/** Small files for tests and for `cli seed`, made here: a ZIP writer, Word documents and PDFs of a few objects. */
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array {

@@ -29,3 +29,5 @@ export type Warning = {
   page: number | null
   reason: string
 }
+
+export const PICTURES: Warning = { page: null, reason: 'Pictures are left out: text in them is not read.' }

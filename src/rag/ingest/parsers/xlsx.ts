@@ -1,7 +1,11 @@
 /** Workbooks: each sheet a heading and a table, its cells as they are shown where that is more than a number: dates, percentages, yes and no. */
+import { type Script, ScriptedText } from './formulas.ts'
+import { openGraphics } from './graphics.ts'
 import { decodeXml, PART_MAX, relationsOf } from './office.ts'
+import { shapesText } from './shapes.ts'
+import { type Shown, shownBy, shownNumber } from './shown-numbers.ts'
 import { markdownTable } from './table.ts'
-import { type Reading, Unreadable, type Warning } from './unreadable.ts'
+import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
 import { openZip, type Zip } from './zip.ts'
 
@@ -22,6 +26,7 @@ export function parseXlsx(bytes: Uint8Array): Reading {
   const shared = stringsOf(partOf('sharedStrings'))
   const formats = formatsOf(partOf('styles'))
   const warnings: Warning[] = leftOut(zip)
+  const graphicsLeftOut = new Set<string>()
 
   let cells = 0
   const texts = sheets.flatMap(({ name, id }) => {
@@ -31,8 +36,12 @@ export function parseXlsx(bytes: Uint8Array): Reading {
     const { rows, isUncalculated } = rowsOf(decodeXml(part), { shared, formats, is1904 }, CELLS_MAX - cells)
     if (isUncalculated && !warnings.includes(UNCALCULATED)) warnings.push(UNCALCULATED)
     cells += rows.length * (rows[0]?.length ?? 0)
-    return rows.length === 0 ? [] : [`# ${name}\n\n${markdownTable(rows)}`]
+    const parts = [markdownTable(rows), ...drawingTexts(zip, target ?? '', graphicsLeftOut)].filter(
+      (text) => text !== '',
+    )
+    return parts.length === 0 ? [] : [`# ${name}\n\n${parts.join('\n\n')}`]
   })
+  for (const reason of graphicsLeftOut) warnings.push({ page: null, reason })
   return { text: texts.join('\n\n'), warnings }
 }
 
@@ -44,12 +53,21 @@ const UNCALCULATED: Warning = {
 
 function leftOut({ names }: Zip): Warning[] {
   const besides: [RegExp, string][] = [
-    [/^xl\/media\//, 'Pictures are left out: text in them is not read.'],
-    [/^xl\/charts\/chart/, 'Charts are left out.'],
+    [/^xl\/media\//, PICTURES.reason],
     [/^xl\/(comments|threadedcomments)/, 'Comments are left out.'],
     [/^xl\/embeddings\//, 'Embedded documents are left out.'],
   ]
   return besides.filter(([part]) => names.some((name) => part.test(name))).map(([, reason]) => ({ page: null, reason }))
+}
+
+/** Text boxes, shapes, diagrams and the words of charts, whose numbers are those of cells. */
+function drawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
+  const drawings = relationsOf(zip, sheet).filter(({ type }) => type === 'drawing')
+  return drawings.map(({ target }) => {
+    const part = zip.read(target, PART_MAX)
+    const graphics = openGraphics(zip, target, { hasNumbers: false, leftOut })
+    return part === undefined ? '' : shapesText(decodeXml(part), graphics)
+  })
 }
 
 function sheetsOf(xml: string): { sheets: { name: string; id: string }[]; is1904: boolean } {
@@ -69,26 +87,32 @@ function sheetsOf(xml: string): { sheets: { name: string; id: string }[]; is1904
 function stringsOf(part: Uint8Array | undefined): string[] {
   const strings: string[] = []
   if (part === undefined) return strings
+  let string = new ScriptedText()
+  let script: Script = ''
   let inText = false
   let inRuby = false
   walkXml(decodeXml(part), {
-    open(name) {
-      if (name === 'si') strings.push('')
+    open(name, attributes) {
+      if (name === 'si') string = new ScriptedText()
+      else if (name === 'r') script = ''
+      else if (name === 'vertAlign') script = scripts[attributes().get('val') ?? ''] ?? ''
       else if (name === 'rPh') inRuby = true
       else if (name === 't') inText = true
     },
     close(name) {
       if (name === 't') inText = false
+      else if (name === 'r') script = ''
       else if (name === 'rPh') inRuby = false
+      else if (name === 'si') strings.push(string.toString())
     },
     text(text) {
-      if (inText && !inRuby) strings[strings.length - 1] += text
+      if (inText && !inRuby) string.add(text, script)
     },
   })
   return strings
 }
 
-type Shown = 'date' | 'time' | 'moment' | 'percent' | 'number'
+const scripts: Record<string, Script> = { superscript: '^', subscript: '_' }
 
 /** How the cells of each style are shown. */
 function formatsOf(part: Uint8Array | undefined): Shown[] {
@@ -115,13 +139,7 @@ function shownAs(id: number, own: Map<number, string>): Shown {
   if (id >= 14 && id <= 17) return 'date'
   if ((id >= 18 && id <= 21) || (id >= 45 && id <= 47)) return 'time'
   if (id === 22) return 'moment'
-  // Without what is quoted, and colours and conditions.
-  const code = (own.get(id) ?? '').replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
-  const hasDate = /[yd]/i.test(code)
-  const hasTime = /[hs]/i.test(code)
-  if (hasDate) return hasTime ? 'moment' : 'date'
-  if (hasTime) return 'time'
-  return code.includes('%') ? 'percent' : 'number'
+  return shownBy(own.get(id) ?? '')
 }
 
 type Book = { shared: string[]; formats: Shown[]; is1904: boolean }
@@ -132,6 +150,9 @@ function rowsOf(xml: string, book: Book, cellsMax: number): { rows: string[][]; 
   let column = -1
   let cell = { type: '', style: 0 }
   let value = ''
+  /** A text that stands in its cell; runs of it may be raised. */
+  let rich: ScriptedText | null = null
+  let script: Script = ''
   let taken: 'v' | 't' | null = null
   let inRuby = false
   let hasFormula = false
@@ -146,15 +167,21 @@ function rowsOf(xml: string, book: Book, cellsMax: number): { rows: string[][]; 
         column = columnOf(given.get('r')) ?? column + 1
         cell = { type: given.get('t') ?? 'n', style: Number(given.get('s') ?? 0) }
         value = ''
+        rich = null
         hasFormula = false
       } else if (name === 'f') hasFormula = true
+      else if (name === 'is') rich = new ScriptedText()
+      else if (name === 'r') script = ''
+      else if (name === 'vertAlign') script = scripts[attributes().get('val') ?? ''] ?? ''
       else if (name === 'rPh') inRuby = true
       else if (name === 'v' || name === 't') taken = name
     },
     close(name) {
       if (name === 'v' || name === 't') taken = null
       else if (name === 'rPh') inRuby = false
+      else if (name === 'is') script = ''
       else if (name === 'c') {
+        value += rich?.toString() ?? ''
         // One whose result is an empty text says that it is a text.
         if (hasFormula && value === '' && cell.type === 'n') isUncalculated = true
         const text = textOf(value, cell, book)
@@ -162,7 +189,9 @@ function rowsOf(xml: string, book: Book, cellsMax: number): { rows: string[][]; 
       }
     },
     text(text) {
-      if (taken !== null && !inRuby) value += text
+      if (taken === null || inRuby) return
+      if (rich !== null) rich.add(text, script)
+      else value += text
     },
   })
   const filled = rows.filter(({ size }) => size > 0)
@@ -182,21 +211,6 @@ function columnOf(reference: string | undefined): number | undefined {
 function textOf(value: string, { type, style }: { type: string; style: number }, { shared, formats, is1904 }: Book) {
   if (type === 's') return shared[Number(value)] ?? ''
   if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
-  const number = Number(value)
-  if (type !== 'n' || value === '' || !Number.isFinite(number)) return value
-  const shown = formats[style] ?? 'number'
-  if (shown === 'percent') return `${Number((number * 100).toPrecision(12))}%`
-  if (shown === 'number') return value.length > 15 ? String(Number(number.toPrecision(15))) : value
-  return momentOf(number, shown, is1904)
-}
-
-/** Days since the end of 1899, with a 29 February 1900 that never was. */
-function momentOf(days: number, shown: 'date' | 'time' | 'moment', is1904: boolean): string {
-  const since = is1904 ? days + 1_462 : days < 60 ? days + 1 : days
-  const at = new Date(Math.round((since - 25_569) * 86_400) * 1_000)
-  if (Number.isNaN(at.getTime())) return String(days)
-  const [date = '', time = ''] = at.toISOString().replace('.000Z', '').split('T')
-  const clock = time.endsWith(':00') ? time.slice(0, 5) : time
-  if (shown === 'time') return clock
-  return shown === 'date' ? date : `${date} ${clock}`
+  if (type !== 'n') return value
+  return shownNumber(value, formats[style] ?? 'number', is1904)
 }

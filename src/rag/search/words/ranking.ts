@@ -74,12 +74,15 @@ export type Question = {
   pieces: Pieces
 }
 
-/** How a question goes with this shelf; holds until the shelf changes. */
-export function readQuestion(shelf: Shelf, text: string): Question {
+/** What is left of the comparisons of similar words that one message may make. */
+export type Looks = { left: number }
+export const newLooks = (): Looks => ({ left: LIKE_LOOKS_MAX })
+
+/** How a question goes with this shelf; holds until the shelf changes. Questions of one message share their `looks`. */
+export function readQuestion(shelf: Shelf, text: string, looks = newLooks()): Question {
   const order: number[] = []
   const places = new Map<string, number>()
   const words: QuestionWord[] = []
-  const looks = { left: LIKE_LOOKS_MAX }
   eachTerm(text, (name) => {
     if (order.length >= QUESTION_TERMS_MAX) return
     let place = places.get(name)
@@ -93,7 +96,7 @@ export function readQuestion(shelf: Shelf, text: string): Question {
   return { words, pairs: pairsOf(words, order), pieces: piecesOf(shelf, words) }
 }
 
-function questionWord(shelf: Shelf, name: string, looks: { left: number }): QuestionWord {
+function questionWord(shelf: Shelf, name: string, looks: Looks): QuestionWord {
   const isOfWords = isWord(name)
   const isStop = isOfWords && isStopWord(name)
   const isAsWritten = !isOfWords || isStop || name.length > LIKE_LETTERS_MAX || /\p{N}/u.test(name) || looks.left <= 0
@@ -115,7 +118,7 @@ function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'like
 /** Scratch space, all zeros between uses: how many pieces a word shares with the one in question. */
 let shared = new Uint8Array(1_024)
 
-function wordsLike(shelf: Shelf, name: string, looks: { left: number }): Pick<QuestionWord, 'terms' | 'likeness'> {
+function wordsLike(shelf: Shelf, name: string, looks: Looks): Pick<QuestionWord, 'terms' | 'likeness'> {
   const word = folded(name)
   if (shared.length < shelf.termCount) shared = grown(shared, shelf.termCount)
   const touched: number[] = []

@@ -8,7 +8,7 @@ import { stemOf } from '#embeddings/terms.ts'
 
 const Gap = 0
 const Word = 1
-/** Chinese and Japanese: pairs of characters. */
+/** Chinese and Japanese: pairs of characters. Korean writes spaces, but its particles and compounds in one with the word: pairs of syllables. */
 const Pairs = 2
 /** Thai, Lao, Khmer, Burmese: a syllable takes several letters, so three. */
 const Triples = 3
@@ -131,7 +131,7 @@ function isAscii(text: string): boolean {
 function classes(): Uint8Array {
   const word = /[\p{L}\p{N}]/u
   const mark = /\p{M}/u
-  const pairs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u
+  const pairs = /[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u
   const triples = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
   const made = new Uint8Array(65_536)
   for (let code = 0; code < made.length; code++) {

@@ -78,7 +78,7 @@ type Window = {
 }
 
 export function planArchive(order: Order): Archive {
-  const tag = createHmac('sha256', order.saltKey).update('etag-1').update(hashOf(order.password))
+  const tag = createHmac('sha256', order.saltKey).update('etag-1').update(hashPassword(order.password))
   tag.update(order.modifiedAt.toISOString())
   const entries: ArchiveEntry[] = []
   let at = 0
@@ -125,7 +125,7 @@ export function planArchive(order: Order): Archive {
 export function entrySalt(archive: Archive, entry: ArchiveEntry): Buffer {
   const mac = createHmac('sha256', archive.saltKey)
     .update('salt-1')
-    .update(hashOf(archive.password))
+    .update(hashPassword(archive.password))
     .update(facts(entry))
   return mac.digest().subarray(0, SALT_BYTES)
 }
@@ -134,14 +134,14 @@ function facts({ name, method, sizeBytes, executable, packed }: ArchiveEntry): s
   return `${JSON.stringify([name.toString(), method, sizeBytes, packed.hash, executable])}\n`
 }
 
-function hashOf(password: string): Buffer {
+function hashPassword(password: string): Buffer {
   return createHash('sha256').update(password).digest()
 }
 
 /**
- * The bytes [start, end) of the archive, in pieces of about 64–128 KB. Memory stays bounded by a few pieces, whatever the size.
- * A range costs the entries it touches; an entry whose authentication code is asked for is read from its beginning, unless this
- * process was writing it before.
+ * The bytes [start, end) of the archive, in pieces of about 64–128 KB. Memory stays bounded by a
+ * few pieces at any size. A range costs the entries it touches. An entry whose authentication code
+ * is requested is read from its beginning, unless this process was writing it before.
  */
 export async function* readArchive(
   archive: Archive,
@@ -170,7 +170,7 @@ export async function* readArchive(
 
 async function* pieces(archive: Archive, pack: PackReader, window: Window): AsyncGenerator<Buffer> {
   const { entries } = archive
-  const first = window.start < archive.directoryAt ? lastAtOrBefore(entries, 'at', window.start) : entries.length
+  const first = window.start < archive.directoryAt ? findLastEntry(entries, 'at', window.start) : entries.length
   const keys = keysAhead(archive, first, window.end)
 
   for (let index = first; index < entries.length; index++) {
@@ -184,7 +184,7 @@ async function* pieces(archive: Archive, pack: PackReader, window: Window): Asyn
   }
 
   if (archive.directoryAt + archive.directoryBytes > window.start) {
-    for (let index = lastAtOrBefore(entries, 'listedAt', window.start); index < entries.length; index++) {
+    for (let index = findLastEntry(entries, 'listedAt', window.start); index < entries.length; index++) {
       const entry = entries[index] as ArchiveEntry
       if (entry.listedAt >= window.end) return
       yield* clip(directoryHeader(entry), entry.listedAt, window)
@@ -211,11 +211,11 @@ async function* entryBody(
   const mac = codeAsked && !known ? resumeMac(salt, keys.macKey) : undefined
   const to = codeAsked ? packed.packedBytes : Math.min(packed.packedBytes, window.end - dataAt)
   const skipped = Math.min(Math.max(0, window.start - dataAt), to)
-  const wanted = skipped === packed.packedBytes ? to : skipped - (skipped % BATCH_BYTES)
+  const resumeAt = skipped === packed.packedBytes ? to : skipped - (skipped % BATCH_BYTES)
   const encrypt = entryCipher(keys.cipherKey, BATCH_BYTES)
 
   try {
-    for (let position = mac ? Math.min(mac.position, wanted) : wanted; position < to; position += BATCH_BYTES) {
+    for (let position = mac ? Math.min(mac.position, resumeAt) : resumeAt; position < to; position += BATCH_BYTES) {
       const batch = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, packed.packedBytes - position))
       await pack.read(batch, packed.offset + position)
       encrypt(batch, position)
@@ -236,7 +236,7 @@ function* clip(bytes: Buffer, at: number, window: Window): Generator<Buffer> {
   if (from < to) yield from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to)
 }
 
-function lastAtOrBefore(entries: ArchiveEntry[], place: 'at' | 'listedAt', offset: number): number {
+function findLastEntry(entries: ArchiveEntry[], place: 'at' | 'listedAt', offset: number): number {
   let low = 0
   let high = entries.length
   while (low < high) {
@@ -290,8 +290,8 @@ const codes = new Map<string, Buffer>()
 const unfinished = new Map<string, Mac>()
 
 function resumeMac(salt: Buffer, macKey: Buffer): Mac {
-  const kept = unfinished.get(salt.toString('latin1'))
-  if (kept) return { inner: kept.inner.copy(), position: kept.position }
+  const unfinishedState = unfinished.get(salt.toString('latin1'))
+  if (unfinishedState) return { inner: unfinishedState.inner.copy(), position: unfinishedState.position }
   return { inner: createHash('sha1').update(padded(macKey, 0x36)), position: 0 }
 }
 

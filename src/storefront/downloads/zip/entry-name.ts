@@ -1,6 +1,7 @@
 /**
- * True for a path that unpacks below the folder it is unpacked in, on every system: relative, `/` between names, no `.` or `..`,
- * no drive, no control characters, no byte-order tricks, and short enough for the ZIP's 16-bit length.
+ * Returns true for a path that unpacks below its target folder on every system: relative, `/`
+ * between names, no `.` or `..`, no drive. It has no control or byte-order characters and fits the
+ * ZIP's 16-bit length.
  */
 export function isSafePath(path: string): boolean {
   if (path === '' || path.length > 1024 || !path.isWellFormed()) return false

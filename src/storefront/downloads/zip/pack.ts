@@ -79,8 +79,8 @@ export async function openPack(cacheDir: string, pack: Pack): Promise<OpenPack> 
 }
 
 async function prepare(cacheDir: string, index: string, sources: PackSource[]): Promise<Pack> {
-  const kept = await readKept(cacheDir, index)
-  if (kept) return kept
+  const cachedPack = await readKept(cacheDir, index)
+  if (cachedPack) return cachedPack
 
   await mkdir(cacheDir, { recursive: true })
   const draft = join(cacheDir, `${randomUUID()}.draft`)
@@ -213,11 +213,11 @@ async function packStreaming(file: FileHandle, source: PackSource, offset: numbe
 
 async function take(chunks: AsyncIterator<Buffer>, sizeBytes: number): Promise<Buffer> {
   const parts: Buffer[] = []
-  for (let taken = 0; taken < sizeBytes; ) {
+  for (let offset = 0; offset < sizeBytes; ) {
     const chunk = await next(chunks)
     if (!chunk) break
     parts.push(chunk)
-    taken += chunk.length
+    offset += chunk.length
   }
   return Buffer.concat(parts)
 }
@@ -238,14 +238,14 @@ async function dropUnused(cacheDir: string) {
 
 /** Named after the list of files, so that a changed file is another pack. */
 function indexFile(cacheDir: string, sources: PackSource[]): string {
-  const name = names.get(sources) ?? nameOf(sources)
+  const name = names.get(sources) ?? computeCacheName(sources)
   names.set(sources, name)
   return join(cacheDir, `${name}.json`)
 }
 
 const names = new WeakMap<PackSource[], string>()
 
-function nameOf(sources: PackSource[]): string {
+function computeCacheName(sources: PackSource[]): string {
   const listing = createHash('sha256').update(JSON.stringify([FORMAT, process.versions.zlib]))
   for (const { path, sizeBytes, tag, executable } of sources) {
     listing.update(JSON.stringify([path, sizeBytes, tag, executable]))

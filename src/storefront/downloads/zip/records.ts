@@ -16,7 +16,7 @@ const MODE_PROGRAM = 0o100755
 export const SALT_BYTES = 16
 export const VERIFIER_BYTES = 2
 export const CODE_BYTES = 10
-/** What encryption adds to an entry. */
+/** The bytes that encryption adds to an entry. */
 export const SEAL_BYTES = SALT_BYTES + VERIFIER_BYTES + CODE_BYTES
 
 /** 0 stored, 8 deflated. */

@@ -1,0 +1,60 @@
+// The user app under the operator's own name.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { openBrowser, signIn, visit } from './browser.ts'
+
+const PAGES = [
+  '/',
+  '/pricing',
+  '/register',
+  '/login',
+  '/no-such-page',
+  '/dashboard',
+  '/chat',
+  '/ask',
+  '/documents',
+  '/api-keys',
+  '/usage',
+  '/calls',
+  '/billing',
+  '/account',
+  '/account?tab=security',
+  '/account?tab=data',
+  '/admin',
+  '/admin?tab=switches',
+]
+
+test('no page of the app names another product than the operator’s', async (t) => {
+  const app = await testApp(t, { userApp: true, env: { PRODUCT_NAME: 'zebra' } })
+  const { base } = app.config.urls
+  const root = await app.as('root', { tier: 'pro' })
+  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  const { page } = await visit(await openBrowser(t))
+  await signIn(page, base, root.email)
+  for (const path of PAGES) {
+    await page.goto(`${base}${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
+    await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
+    const shown = `${await page.title()}\n${await page.locator('html').ariaSnapshot()}`
+    assert.match(shown, /Zebra/, path)
+    assert.doesNotMatch(shown.replaceAll(/x-latchkey-[a-z-]+/gi, ''), /latchkey/i, path)
+  }
+
+  await page.goto(`${base}/api-keys`)
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByLabel('Name').fill('walk')
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /make|create/i })
+    .click()
+  await page.getByText('I have stored this key').waitFor()
+  assert.doesNotMatch(await page.getByRole('dialog').innerText(), /latchkey/i)
+
+  const robots = await app.get('/robots.txt')
+  assert.deepEqual(
+    [robots.headers.get('content-type'), /^User-agent: \*/.test(robots.text)],
+    ['text/plain; charset=utf-8', true],
+  )
+  for (const path of ['/sitemap.xml', '/llms.txt']) assert.equal((await app.get(path)).status, 404, path)
+})

@@ -1,0 +1,49 @@
+// The operator switches a model off: the dialog says where its calls go before anything changes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+
+test('before a model is switched off, its operator reads where calls go and at what price', async (t) => {
+  const app = await testApp(t, { userApp: true, env: { LLM_FALLBACKS: 'openai/gpt-6.2-astra' } })
+  const { base } = app.config.urls
+  const root = await app.as('root', { tier: 'pro' })
+  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  await root.post('/api/ai/completions', { prompt: 'Good morning' })
+  const { page, errors } = await visit(await openBrowser(t))
+  await signIn(page, base, root.email)
+  await page.goto(`${base}/admin?tab=switches`)
+  const isOff = async () => (await root.get('/api/admin/switches')).body.switches.length === 1
+  const defaultModel = async () => (await root.get('/api/ai/models')).body.default_model
+  const before = await defaultModel()
+
+  const form = page.getByRole('form', { name: 'Switch off' })
+  await form.getByLabel('Switch off').selectOption('model')
+  await form.getByLabel('Name, alias or pattern').fill(before)
+  await form.getByLabel('Reason').fill('An incident')
+  await form.getByRole('button', { name: 'Switch off' }).click()
+  const dialog = page.getByRole('dialog', { name: `Switch off ${before}?` })
+  await dialog.getByText(/Calls that name no model/).waitFor()
+  assert.match(
+    await dialog.innerText(),
+    /Calls that name no model, such as the app’s chat, are answered by openai\/\S+\. They will go to openai\/gpt-6\.2-astra, at [\d.]+ times the cost \(\+\d+ %\)\./,
+  )
+  await assertAccessible(page, 'the dialog')
+  assert.equal(await isOff(), false, 'nothing is switched yet')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  assert.equal(await isOff(), false)
+
+  await form.getByRole('button', { name: 'Switch off' }).click()
+  await dialog.getByRole('button', { name: 'Switch off' }).click()
+  await page.getByRole('article').getByText(`Models: ${before}`).waitFor()
+  assert.equal(await isOff(), true)
+
+  await form.getByLabel('Switch off').selectOption('vendor')
+  await form.getByLabel('The vendor’s name').fill('nobody')
+  await form.getByLabel('Reason').fill('An incident')
+  await form.getByRole('button', { name: 'Switch off' }).click()
+  await page.getByText('There is no vendor of this name').waitFor()
+  assert.equal(await dialog.count(), 0)
+  assert.deepEqual(errors, [])
+})

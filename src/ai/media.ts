@@ -1,0 +1,98 @@
+// Sound, images and video: what a request brings and asks for, what their tokens cost, and which have no price.
+// The trap: vendors read images and video at the price of text unless their list says otherwise, sound never.
+import { type Catalogue, knownModel, MEDIA, type Medium, ofVendor, type Price, type Route } from '#models/catalogue.ts'
+import { guessFile } from './estimate.ts'
+import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
+import { objectOf } from './vendors/json.ts'
+import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
+import { refusal } from './vendors/vendor-error.ts'
+
+/** `input`: tokens of the prompt, about. `output`: what the answer is asked to be beside text. */
+export type MediaNeeds = { input: Readonly<Partial<Record<Medium, number>>>; output: readonly Medium[] }
+export const NO_MEDIA: MediaNeeds = { input: {}, output: [] }
+
+type Rate = Pick<Price, 'input' | 'output' | 'cached'>
+type Part = 'input' | 'output' | 'cached'
+type Asked = { request: ChatRequest; native?: undefined } | { request?: undefined; native: NativeRequest }
+
+/** Returns US dollars per million tokens, null where no price is known. `rate`: what text costs in this call. */
+export function mediaPrice(price: Pick<Price, 'media'>, rate: Rate, medium: Medium, part: Part): number | null {
+  const own = price.media?.[medium]
+  const isFree = rate.input === 0 && rate.output === 0
+  if (own === 'as-text' || isFree) return rate[part]
+  if (own?.[part] !== undefined) return own[part]
+  if (part === 'cached' && own?.input !== undefined) return own.input
+  return part !== 'output' && medium !== 'audio' ? rate[part] : null
+}
+
+/** The dearest that any listed model takes for it: the price of tokens that came although they have none. */
+export function dearestMediaPrice({ vendors }: Pick<Catalogue, 'vendors'>, medium: Medium, part: Part): number {
+  const name = part === 'output' ? part : 'input'
+  let most = 0
+  for (const { models, prices } of Object.values(vendors)) {
+    const listed = [...models.flatMap(({ price }) => price ?? []), ...(prices?.prices('chat') ?? [])]
+    for (const { media } of listed) {
+      const own = media?.[medium]
+      if (own !== undefined && own !== 'as-text') most = Math.max(most, own[name] ?? 0)
+    }
+  }
+  return most
+}
+
+export function mediaNeeds(asked: Asked): MediaNeeds {
+  let input: Partial<Record<Medium, number>> | null = null
+  for (const content of contentsOf(asked)) {
+    if (!Array.isArray(content)) continue
+    for (const part of content) {
+      const file = guessFile(part as ContentPart)
+      if (file === null) continue
+      input ??= {}
+      input[file.medium] = (input[file.medium] ?? 0) + file.tokens
+    }
+  }
+  const modalities = asked.request?.modalities
+  const output = Array.isArray(modalities) ? MEDIA.filter((medium) => modalities.includes(medium)) : []
+  return input === null && output.length === 0 ? NO_MEDIA : { input: input ?? {}, output }
+}
+
+/** Anthropic's own requests hold no sound. */
+function contentsOf({ request, native }: Asked): unknown[] {
+  if (request !== undefined) return request.messages.map(({ content }) => content)
+  const { input } = native.body
+  if (native.api === 'messages' || !Array.isArray(input)) return []
+  return input.flatMap((item) => [objectOf(item)?.content, objectOf(item)?.output])
+}
+
+/**
+ * Video comes with its sound. A vendor that says what a call cost needs no price here, nor does the sandbox.
+ * @throws VendorError for sound to a model whose list has no price for it, and for answers of a kind without a price
+ */
+export function requirePricedMedia(
+  config: Pick<Catalogue, 'vendors'> & { vendors: Readonly<Record<string, { sandboxed?: boolean }>> },
+  { vendor: name, model }: Route,
+  { input, output }: MediaNeeds,
+): void {
+  const hears = (input.audio ?? 0) + (input.video ?? 0) > 0
+  if (!hears && output.length === 0) return
+  const vendor = ofVendor(config.vendors, name)
+  if (vendor.sandboxed === true || vendor.habits.tellsCost === true) return
+  const price = knownModel(config, name, model)?.price ?? null
+  const isPriced = (medium: Medium, part: Part) => price !== null && mediaPrice(price, price, medium, part) !== null
+  if (hears && !isPriced('audio', 'input')) throw unpriced('audio in the prompt', 'messages')
+  const unknown = output.find((medium) => !isPriced(medium, 'output'))
+  if (unknown !== undefined) throw unpriced(`an answer with '${unknown}'`, 'modalities')
+}
+
+function unpriced(what: string, param: string) {
+  return refusal(
+    `${what} is billed apart by this model's vendor, at a price that is not known here: ask a model that lists one, or let the operator tell the price`,
+    param,
+  )
+}
+
+/** What was read, where the vendor has not counted. */
+export function guessedMedia({ input }: MediaNeeds): Pick<Usage, 'media'> {
+  if (Object.keys(input).length === 0) return {}
+  const media = Object.entries(input).map(([medium, tokens]) => [medium, { input: tokens, output: 0, cached: 0 }])
+  return { media: Object.fromEntries(media) as MediaTokens }
+}

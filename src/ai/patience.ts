@@ -1,0 +1,32 @@
+// How long a call waits for an answer to begin, in all and at each attempt, and how often it asks.
+import { findModel, ofVendor, type Route } from '#models/catalogue.ts'
+import type { RoutingConfig } from './routing.ts'
+import type { AnswerLimits } from './vendors/exchange.ts'
+
+export type Patience = {
+  /** For all attempts of a call together, until an answer begins. */
+  deadlineMs: number
+  attemptsMax: number
+  /** Of one attempt. `leftMs`: until the deadline; `hasNext`: another model or endpoint could still be asked. */
+  limitsFor(route: Route, leftMs: number, hasNext: boolean): AnswerLimits
+}
+
+/** `wantedMs`: the caller's own deadline, which only shortens the operator's. */
+export function patienceOf(
+  config: Pick<RoutingConfig, 'vendors' | 'deadlineMs' | 'headersTimeoutMs' | 'attemptsMax'>,
+  { isStream = false, wantedMs = null }: { isStream?: boolean; wantedMs?: number | null } = {},
+): Patience {
+  const { deadlineMs, headersTimeoutMs, attemptsMax } = config
+  return {
+    deadlineMs: Math.min(deadlineMs, wantedMs ?? deadlineMs),
+    attemptsMax,
+    limitsFor({ vendor: name, model }, leftMs, hasNext) {
+      const vendor = ofVendor(config.vendors, name)
+      const ownMs = findModel(vendor, model)?.timeoutMs ?? vendor.timeoutMs
+      if (ownMs !== null) return { headMs: Math.min(ownMs, leftMs), answerMs: Math.min(ownMs, leftMs) }
+      // Models think in silence: half of the time is left for whoever stands in.
+      const answerMs = hasNext ? leftMs / 2 : leftMs
+      return { headMs: isStream ? Math.min(headersTimeoutMs, answerMs) : answerMs, answerMs }
+    },
+  }
+}

@@ -1,0 +1,151 @@
+// What switching off a model or a vendor would change, told before it is done: which calls go where, and at what price.
+import { knownModel, type Route } from '#models/catalogue.ts'
+import { Problem } from '#platform/problem.ts'
+import type { LiveSwitches } from '#switches/live.ts'
+import { costOf } from './cost.ts'
+import { fallbackChain, type RoutingConfig, routeFor, vendorsInOrder } from './routing.ts'
+import { createSwitchedOff } from './switched-off.ts'
+
+/** What a model was used for, over some days. */
+export type ModelUse = {
+  vendor: string
+  model: string
+  requests: number
+  prompt_tokens: number
+  cached_tokens: number
+  completion_tokens: number
+  cost_nanos: number
+}
+
+/** Models are named `vendor/model`. */
+export type SwitchEffect = {
+  /** Calls that name no model. `after` is null where they would be refused. */
+  default_model: { before: string | null; after: string | null; price_ratio: number | null }
+  /** The models that would go off and are on now: the dearest of late first. */
+  models: {
+    model: string
+    calls_per_day: number
+    cost_usd_per_day: number
+    /** What answers a call that names it: a fallback; null where such calls would be refused. */
+    stand_in: string | null
+    /** What the same calls would cost there, divided by what they cost now; null without a stand-in or a price. */
+    price_ratio: number | null
+  }[]
+  /** Aliases of which a model would go off. */
+  aliases: { alias: string; before: string | null; after: string | null }[]
+}
+
+type Subject = { kind: 'model' | 'vendor'; subject: string }
+type Needs = { config: RoutingConfig; live: Pick<LiveSwitches, 'reasonFor' | 'models'> }
+
+/** Whoever may ask for every model: a plan's or a key's own list can only leave out more. */
+const EVERY_MODEL = { tier: '' }
+
+/** `told`: what was used in the last `days` days. */
+export function switchEffect(
+  { config: now, live }: Needs,
+  switched: Subject,
+  told: readonly ModelUse[],
+  days: number,
+): SwitchEffect {
+  const uses = byListedName(now, told)
+  const then = { ...now, switchedOff: createSwitchedOff(now, withSwitch(live, switched)) }
+  const goesOff = (route: Route) => now.switchedOff?.(route) == null && then.switchedOff(route) !== null
+  const findUse = (route: Route) => uses.find(({ vendor, model }) => vendor === route.vendor && model === route.model)
+  const ratio = (before: Route | null, after: Route | null) =>
+    before === null || after === null ? null : priceRatio(now, before, after, findUse(before))
+
+  const [before, after] = [now, then].map((ai) => firstAsked(ai, routeFor(ai, EVERY_MODEL, null, null)))
+  return {
+    default_model: { before: nameOf(before), after: nameOf(after), price_ratio: ratio(before ?? null, after ?? null) },
+    models: knownRoutes(now, uses)
+      .filter(goesOff)
+      .map((route) => ({ route, use: findUse(route) }))
+      .sort((one, other) => (other.use?.cost_nanos ?? 0) - (one.use?.cost_nanos ?? 0))
+      .map(({ route, use }) => {
+        const standIn = firstAsked(then, route)
+        return {
+          model: `${route.vendor}/${route.model}`,
+          calls_per_day: (use?.requests ?? 0) / days,
+          cost_usd_per_day: (use?.cost_nanos ?? 0) / 1e9 / days,
+          stand_in: nameOf(standIn),
+          price_ratio: ratio(route, standIn),
+        }
+      }),
+    aliases: [...now.aliases].flatMap(([alias, { routes }]) => {
+      if (!routes.some(goesOff)) return []
+      const first = routes.length === 1 ? routes[0] : { ...routes[0], alias }
+      return [{ alias, before: nameOf(firstAsked(now, first)), after: nameOf(firstAsked(then, first)) }]
+    }),
+  }
+}
+
+/** Vendors name a model with its date. */
+function byListedName(ai: RoutingConfig, told: readonly ModelUse[]): ModelUse[] {
+  const sums = new Map<string, ModelUse>()
+  for (const use of told) {
+    if (!Object.hasOwn(ai.vendors, use.vendor)) continue
+    const model = knownModel(ai, use.vendor, use.model)?.id ?? use.model
+    const name = `${use.vendor}/${model}`
+    const sum = sums.get(name)
+    if (sum === undefined) {
+      sums.set(name, { ...use, model })
+      continue
+    }
+    for (const part of SUMMED) sum[part] += use[part]
+  }
+  return [...sums.values()]
+}
+
+const SUMMED = ['requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens', 'cost_nanos'] as const
+
+function withSwitch({ reasonFor, models }: Needs['live'], { kind, subject }: Subject): Needs['live'] {
+  const off = kind === 'model' ? [...models(), subject] : models()
+  return {
+    models: () => off,
+    reasonFor: (asked, name) => reasonFor(asked, name) ?? (asked === kind && name === subject ? '' : undefined),
+  }
+}
+
+/** Those that are listed, and those that were asked for of late, of vendors that have a key. */
+function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
+  const configured = vendorsInOrder(ai).filter(({ apiKey }) => apiKey !== null)
+  const listed = configured.flatMap(({ name: vendor, defaultModel, models }) =>
+    [defaultModel, ...models.map(({ id }) => id)].map((model) => ({ vendor, model })),
+  )
+  const used = uses.filter(({ vendor }) => configured.some(({ name }) => name === vendor))
+  const all = [...listed, ...used.map(({ vendor, model }) => ({ vendor, model }))]
+  return [...new Map(all.map((route) => [`${route.vendor}/${route.model}`, route])).values()]
+}
+
+/** Null where the call would be refused. */
+function firstAsked(ai: RoutingConfig, first: Route): Route | null {
+  try {
+    return fallbackChain(ai, EVERY_MODEL, first)[0]
+  } catch (error) {
+    if (error instanceof Problem) return null
+    throw error
+  }
+}
+
+const nameOf = (route: Route | null | undefined) => (route == null ? null : `${route.vendor}/${route.model}`)
+
+/** Three tokens are read for each that is written, where nobody has asked the model yet. */
+const USUAL_CALL = { prompt: 900, completion: 300, cached: 0, cacheWrites: 0 }
+
+/** By an average call of the model's: a sum of many would look like one long prompt. */
+function priceRatio(ai: RoutingConfig, before: Route, after: Route, use: ModelUse | undefined): number | null {
+  const calls = use?.requests ?? 0
+  const tokens = (use?.prompt_tokens ?? 0) + (use?.completion_tokens ?? 0)
+  const usage =
+    use === undefined || calls === 0 || tokens === 0
+      ? USUAL_CALL
+      : {
+          prompt: use.prompt_tokens / calls,
+          completion: use.completion_tokens / calls,
+          cached: use.cached_tokens / calls,
+          cacheWrites: 0,
+        }
+  const [from, to] = [before, after].map(({ vendor, model }) => costOf(ai, vendor, [model], usage).usd)
+  return from === undefined || to === undefined || from === 0 ? null : to / from
+}

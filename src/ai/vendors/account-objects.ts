@@ -1,0 +1,87 @@
+// Ids in a request that name objects of the operator's account with a vendor: files, stored prompts, vector stores, containers,
+// and servers that the vendor calls on the operator's behalf. They are rejected unless ALLOW_VENDOR_OBJECTS is set.
+// The trap: a tool's schema and a call's input are the client's own, and may use the same words.
+import { objectOf } from './json.ts'
+import type { NativeApi } from './vendor.ts'
+import { refusal, type VendorError } from './vendor-error.ts'
+
+type Json = Record<string, unknown>
+
+const NAMED_AT_TOP: Record<NativeApi, readonly string[]> = {
+  responses: ['prompt'],
+  messages: ['container', 'mcp_servers'],
+}
+
+/** @throws VendorError 400 that names the member */
+export function requireNoAccountObjects(api: NativeApi, body: Json): void {
+  for (const name of NAMED_AT_TOP[api]) {
+    if (!isEmpty(body[name])) throw accountObject(name)
+  }
+  for (const name of ['tools', 'input', 'messages', 'system']) requireNoIds(body[name])
+}
+
+const IDS = new Set([
+  'file_id',
+  'file_ids',
+  'vector_store_ids',
+  'container_id',
+  'skill_id',
+  'connector_id',
+  'tunnel_id',
+])
+/** What the client wrote itself, and what an earlier answer says about its sources. */
+const OPAQUE = new Set([
+  'parameters',
+  'input_schema',
+  'input_examples',
+  'arguments',
+  'annotations',
+  'citations',
+  'results',
+])
+
+/** @throws VendorError 400 that names the member */
+export function requireNoIds(value: unknown): void {
+  if (Array.isArray(value)) {
+    for (const one of value) requireNoIds(one)
+    return
+  }
+  const object = objectOf(value)
+  if (object === null) return
+  const type = typeof object.type === 'string' ? object.type : ''
+  if (type === 'mcp') throw accountObject(type)
+  // An earlier answer of the vendor's, given back.
+  if (type.endsWith('code_execution_tool_result')) return
+  for (const name in object) {
+    if (IDS.has(name) && !isEmpty(object[name])) throw accountObject(name)
+    if (OPAQUE.has(name) || (name === 'input' && type.endsWith('tool_use'))) continue
+    requireNoIds(object[name])
+  }
+}
+
+/** Google names files of the account by an address. @throws VendorError 400 */
+export function requirePublicFiles(parts: readonly Json[]): void {
+  for (const { fileData, functionResponse } of parts) {
+    const uri = objectOf(fileData)?.fileUri
+    if (typeof uri === 'string' && !isPublic(uri)) throw accountObject(uri.slice(0, 100))
+    const inner = objectOf(functionResponse)?.parts
+    if (Array.isArray(inner)) requirePublicFiles(inner)
+  }
+}
+
+function isPublic(uri: string): boolean {
+  const url = URL.parse(uri)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  return url.hostname.replace(/\.$/, '') !== 'generativelanguage.googleapis.com'
+}
+
+function isEmpty(value: unknown): boolean {
+  return value == null || (Array.isArray(value) && value.length === 0)
+}
+
+function accountObject(name: string): VendorError {
+  return refusal(
+    `'${name}' names an object or a server in the operator's account with the vendor, which this service does not pass on: send the content itself`,
+    name,
+  )
+}

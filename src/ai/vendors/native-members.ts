@@ -1,0 +1,59 @@
+// The members that a native request may have. Each only shapes the answer, or has its price in extras.ts. Vendors keep adding
+// members that change the model, the price or the place of a call, so any other member is rejected by its name.
+import { objectOf } from './json.ts'
+import type { NativeApi } from './vendor.ts'
+import { refusal } from './vendor-error.ts'
+
+type Json = Record<string, unknown>
+
+/** By name; a list holds the inner members of an object, or of each object in a list. Null: any value. */
+const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> = {
+  responses: new Map([
+    ...any('model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'include', 'truncation'),
+    ...any('stream', 'store', 'background', 'conversation', 'previous_response_id', 'prompt'),
+    ...any('max_output_tokens', 'max_tool_calls', 'temperature', 'top_p', 'top_logprobs', 'service_tier'),
+    ...any('metadata', 'client_metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'),
+    ['prompt_cache_options', ['mode', 'ttl', 'comparison_response_id']],
+    ['reasoning', ['effort', 'summary', 'generate_summary', 'context', 'mode']],
+    ['text', ['format', 'verbosity']],
+    ['stream_options', ['include_obfuscation', 'include_usage']],
+    ['context_management', ['type', 'compact_threshold']],
+  ]),
+  messages: new Map([
+    ...any('model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'stop_sequences', 'stream'),
+    ...any('temperature', 'top_p', 'top_k', 'service_tier', 'speed', 'inference_geo', 'cache_control'),
+    ...any('metadata', 'diagnostics', 'container', 'mcp_servers', 'output_format'),
+    ['output_config', ['effort', 'format', 'task_budget']],
+    ['thinking', ['type', 'budget_tokens', 'display', 'block_binding']],
+    ['context_management', ['edits']],
+  ]),
+}
+
+function any(...names: string[]): [string, null][] {
+  return names.map((name) => [name, null])
+}
+
+/** `passes`: names that the operator lets pass, inner ones as `reasoning.novelty`. @throws VendorError 400 */
+export function requireKnownMembers(api: NativeApi, body: Json, passes: readonly string[]): void {
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    if (value == null || passes.includes(name)) continue
+    const inner = MEMBERS[api].get(name)
+    if (inner === undefined) throw unknown(name)
+    if (inner === null) continue
+    for (const one of Array.isArray(value) ? value : [value]) {
+      for (const [innerName, innerValue] of Object.entries(objectOf(one) ?? {})) {
+        const path = `${name}.${innerName}`
+        if (innerValue != null && !inner.includes(innerName) && !passes.includes(path)) throw unknown(path)
+      }
+    }
+  }
+}
+
+function unknown(name: string) {
+  const shown = name.slice(0, 100)
+  return refusal(
+    `'${shown}' is not known here, and may ask another model or be billed apart: leave it out, or let the operator let it pass`,
+    shown,
+  )
+}

@@ -1,0 +1,112 @@
+// Cuts an answer at a stop sequence, for models that do not take them. Nothing after the cut reaches the client.
+// The trap: a model that thinks bills its thoughts, and only the end of its stream tells how many they were. So its stream is read
+// to the end; where no thoughts were asked for it is ended at the cut.
+import type { ChatRequest } from './chat-request.ts'
+import { finishPiece, type Piece, textPiece } from './piece.ts'
+import type { Answer, EventReader } from './vendor.ts'
+import { refusal } from './vendor-error.ts'
+
+/** Each piece is searched for all of them. */
+const STOPS_MAX = 16
+const STOP_LENGTH_MAX = 256
+
+export type StopCut = {
+  /** Which one has cut the answer; null while none has. */
+  readonly matched: string | null
+  cutAnswer(answer: Answer): Answer
+  wrapReader(reader: EventReader): EventReader
+}
+
+/** @returns null where the request has no stop sequence. @throws VendorError for what cannot be cut here */
+export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest): StopCut | null {
+  // The gateway passes any JSON on, so the value may have any type.
+  const stops = ([stop ?? []] as unknown[]).flat().filter((one) => one !== '')
+  if (stops.length === 0) return null
+  if (stops.length > STOPS_MAX || !stops.every(isStop))
+    throw refusal(`'stop' takes ${STOPS_MAX} texts of ${STOP_LENGTH_MAX} characters with this model`, 'stop')
+  if ((n ?? 1) > 1) throw refusal("'stop' and more than one choice are not possible together with this model", 'stop')
+  const endsAtCut = effort === 'none'
+  let matched: string | null = null
+  return {
+    get matched() {
+      return matched
+    },
+    cutAnswer(answer) {
+      const found = findStop(answer.text, stops)
+      matched = found?.stop ?? null
+      if (found === null) return answer
+      return { ...answer, text: answer.text.slice(0, found.at), toolCalls: [], finish: 'stop', body: null }
+    },
+    wrapReader(reader) {
+      matched = null
+      let held = ''
+      let isCut = false
+      const read: Piece[] = []
+      const give = (piece: Piece, pieces: Piece[]) => {
+        if (piece.thought !== '' || piece.details !== null) {
+          pieces.push({ ...piece, text: '', tools: null, finish: null, chunk: null })
+        }
+        held += piece.text
+        const found = findStop(held, stops)
+        const isLast = piece.tools !== null || piece.finish !== null
+        const end = found?.at ?? (isLast ? held.length : held.length - lengthHeld(held, stops))
+        if (end > 0) pieces.push(textPiece(held.slice(0, end)))
+        held = held.slice(end)
+        if (found !== null) {
+          isCut = true
+          matched = found.stop
+          pieces.push(finishPiece('stop'))
+        } else if (isLast) {
+          pieces.push({ ...piece, text: '', thought: '', details: null, chunk: null })
+        }
+      }
+      return {
+        get isWhole() {
+          return (isCut && endsAtCut) || reader.isWhole
+        },
+        get isOver() {
+          return (isCut && endsAtCut) || reader.isOver
+        },
+        get isCut() {
+          return isCut && endsAtCut
+        },
+        get usage() {
+          return reader.usage
+        },
+        get model() {
+          return reader.model
+        },
+        read(data, pieces) {
+          read.length = 0
+          reader.read(data, read)
+          for (const piece of read) if (!isCut) give(piece, pieces)
+        },
+      }
+    },
+  }
+}
+
+/** The one that is complete first, so that the cut does not hang on the pieces in which a text comes; of two the longer. */
+const isStop = (value: unknown): value is string => typeof value === 'string' && value.length <= STOP_LENGTH_MAX
+
+function findStop(text: string, stops: readonly string[]): { at: number; stop: string } | null {
+  let first: { at: number; stop: string } | null = null
+  for (const stop of stops) {
+    const at = text.indexOf(stop)
+    if (at === -1) continue
+    const sooner = first === null ? -1 : at + stop.length - (first.at + first.stop.length)
+    if (first === null || sooner < 0 || (sooner === 0 && at < first.at)) first = { at, stop }
+  }
+  return first
+}
+
+/** How much of the end may be the beginning of a stop sequence. */
+function lengthHeld(text: string, stops: readonly string[]): number {
+  let longest = 0
+  for (const stop of stops) {
+    for (let length = Math.min(stop.length - 1, text.length); length > longest; length--) {
+      if (text.endsWith(stop.slice(0, length))) longest = length
+    }
+  }
+  return longest
+}

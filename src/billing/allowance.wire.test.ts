@@ -1,0 +1,152 @@
+// Who may spend what: an allowance follows what was paid. One business, whose clock is the sandbox's.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, suite, test } from 'node:test'
+import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
+import { type Client, clientOf, PASSWORD } from '#testing/app.ts'
+import { openShop, type Shop } from '#testing/buyer.ts'
+import { PRICES, shopOf } from '#testing/shop.ts'
+import { spend } from '#testing/spend.ts'
+import { suiteContext } from '#testing/suite.ts'
+
+suite('an allowance belongs to a payment', () => {
+  const context = suiteContext()
+  let store: Shop
+  let shop: ReturnType<typeof shopOf>
+  before(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'allowance-'))
+    context.after(() => rmSync(folder, { recursive: true, force: true }))
+    const plans = [
+      { tier: 'pro', name: 'Pro', trial_days: 14, grants: ['ai', 'rag', 'api_keys'], allowance_usd: 20 },
+      { tier: 'enterprise', name: 'Enterprise', grants: ['ai', 'rag', 'api_keys'], allowance_usd: 80 },
+    ]
+    const CATALOGUE = join(folder, 'catalogue.json')
+    writeFileSync(CATALOGUE, JSON.stringify({ plans }))
+    store = await openShop(context, { CATALOGUE })
+    shop = shopOf(store.app)
+  })
+
+  /** Tokens run out with the time. */
+  const signedIn = async (name: string): Promise<Client> => {
+    const person = await store.as(name)
+    const { body } = await store.post('/api/auth/login', { email: person.email, password: PASSWORD })
+    return clientOf(store.url, body.access_token, person)
+  }
+  const after = async (ms: number) => {
+    const reply = await store.post('/sandbox/processor/clock', { to: new Date(store.clock.ms() + ms) })
+    assert.equal(reply.status, 200, reply.text)
+    await store.app.service.billing.sync()
+  }
+  const allowance = async (name: string) => (await (await signedIn(name)).get('/api/usage/allowance')).body
+  const limit = async (name: string) => Math.round((await allowance(name)).limit_usd * 100) / 100
+  const view = async (name: string) => (await (await signedIn(name)).get('/api/billing/subscription')).body
+  const buys = async (name: string, amount: number) => spend(store.app, (await store.as(name)).userId, amount)
+  const subscribe = async (name: string, price: string) => {
+    await shop.subscribe(await store.as(name), { price })
+    await store.settle()
+    await store.app.service.billing.sync()
+  }
+  const change = async (name: string, price_id: string) => {
+    const client = await signedIn(name)
+    const { body } = await client.post('/api/billing/change/preview', { price_id })
+    const reply = await client.post('/api/billing/change', { price_id, proration_at: body.proration_at })
+    assert.equal(reply.status, 200, reply.text)
+  }
+
+  test('a trial has an allowance of its own, once, whatever months it touches', async () => {
+    await subscribe('tess', PRICES.pro)
+    const trial = await allowance('tess')
+    const { trial_ends_at } = await view('tess')
+    assert.deepEqual([trial.limit_usd, trial.period_end, trial.renews_at], [2, trial_ends_at, trial_ends_at])
+    assert.deepEqual([await buys('tess', 1.5), await buys('tess', 1)], [true, false])
+    await after(13 * DAY_MS)
+    assert.equal(await buys('tess', 1), false, 'another month, and the same trial')
+    const { used_usd } = await allowance('tess')
+    assert.equal(used_usd, 1.5)
+    await after(2 * DAY_MS)
+    assert.deepEqual([await limit('tess'), await buys('tess', 19)], [20, true], 'the first payment buys a whole one')
+  })
+
+  test('a month is paid from billing day to billing day, and has one allowance', async () => {
+    await subscribe('mona', PRICES.enterprise)
+    const { period_start, period_end, limit_usd } = await allowance('mona')
+    const { current_period_end } = await view('mona')
+    assert.deepEqual([period_end, limit_usd], [current_period_end, 80])
+    assert.equal(await buys('mona', 79), true)
+    await after(20 * DAY_MS)
+    assert.deepEqual([await buys('mona', 2), (await allowance('mona')).period_start], [false, period_start])
+    await after(12 * DAY_MS)
+    const next = await allowance('mona')
+    assert.deepEqual([next.period_start, next.used_usd, await buys('mona', 79)], [period_end, 0, true])
+  })
+
+  test('an upgrade hours before the period ends adds the difference for these hours alone', async () => {
+    await shop.subscribe(await store.as('uma+x'), { price: PRICES.enterprise })
+    await shop.portal(await store.as('uma+x'), 'cancel-now')
+    // What begins in the same second would share its slice.
+    shop.later()
+    await subscribe('uma+x', PRICES.pro)
+    assert.equal(await limit('uma+x'), 20)
+    const end = Date.parse((await view('uma+x')).current_period_end)
+    await after(end - store.clock.ms() - 6 * HOUR_MS)
+    await change('uma+x', PRICES.enterprise)
+    const now = await limit('uma+x')
+    assert.ok(now > 20 && now < 21, `${now}`)
+    await after(DAY_MS)
+    assert.equal(await limit('uma+x'), 80)
+  })
+
+  test('a payment that fails buys nothing, and what is left of the last one stays usable in grace', async () => {
+    await shop.subscribe(await store.as('greg'), { price: PRICES.enterprise, card: '4000000000000341' })
+    assert.equal(await buys('greg', 50), true)
+    await after(33 * DAY_MS)
+    const grace = await allowance('greg')
+    assert.deepEqual([(await view('greg')).status, grace.renews_at, grace.used_usd], ['past_due', null, 50])
+    assert.deepEqual([await buys('greg', 31), await buys('greg', 29)], [false, true])
+  })
+
+  test('a refunded or disputed payment buys nothing, and what was used of it is taken off the next', async () => {
+    await subscribe('rita', PRICES.enterprise)
+    assert.equal(await buys('rita', 15), true)
+    const { processor_customer_id: customer } = await view('rita')
+    const [charge] = (await shop.processor.charges.list({ customer })).data
+    await shop.press(`/sandbox/processor/charges/${charge?.id}/dispute`)
+    await store.settle()
+    assert.deepEqual([await buys('rita', 1), (await allowance('rita')).limit_usd ?? 0], [false, 0])
+    await shop.press(`/sandbox/processor/charges/${charge?.id}/lose`)
+    await store.settle()
+    await store.app.service.billing.sync()
+    if (['active', 'past_due'].includes((await view('rita')).status))
+      await shop.portal(await signedIn('rita'), 'cancel-now')
+    await after(HOUR_MS)
+    await shop.subscribe(await signedIn('rita'), { price: PRICES.enterprise })
+    await store.settle()
+    assert.equal(await limit('rita'), 65)
+  })
+
+  test('a change from a month to a year carries over what was used beyond the share that is paid', async () => {
+    await shop.subscribe(await store.as('mia+x'), { price: PRICES.enterprise })
+    await shop.portal(await store.as('mia+x'), 'cancel-now')
+    await after(32 * DAY_MS)
+    await shop.subscribe(await signedIn('mia+x'), { price: PRICES.pro })
+    await store.settle()
+    assert.equal(await buys('mia+x', 20), true)
+    await after(DAY_MS)
+    await change('mia+x', PRICES.proYearly)
+    const left = await limit('mia+x')
+    assert.ok(left > 0 && left < 1, `${left}: of twenty dollars a day's share was paid, and all was used`)
+    const end = Date.parse((await allowance('mia+x')).period_end)
+    await after(end - store.clock.ms() + HOUR_MS)
+    assert.equal(await limit('mia+x'), 20, 'the second of twelve')
+  })
+
+  test('a plan that nobody pays for has its allowance by calendar month', async () => {
+    const client = await store.as('hanna', { tier: 'pro' })
+    const { period_start, limit_usd } = (await (await signedIn('hanna')).get('/api/usage/allowance')).body
+    assert.match(period_start, /-01T00:00:00.000Z$/)
+    assert.equal(limit_usd, 20)
+    assert.equal(await spend(store.app, client.userId, 19), true)
+  })
+})

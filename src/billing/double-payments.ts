@@ -1,0 +1,77 @@
+/**
+ * A plan that was paid twice, as in two tabs: the newer subscription stays, the older one is refunded and cancelled. An older one that
+ * cannot be refunded in full (part of it was paid by credit) is credited instead. Its customer is emailed either way.
+ */
+import { findUser } from '#identity/users.ts'
+import { planReplacedEmail } from '#mail/billing-emails.ts'
+import { HOUR_MS } from '#platform/clock.ts'
+import { transaction } from '#platform/db/db.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
+import { type CancelWish, cancelSubscription } from './cancellations.ts'
+import type { BillingDeps } from './deps.ts'
+import { sendLetter } from './letters.ts'
+import { keepInvoicesOf } from './money/invoices.ts'
+import { type MoneyDeps, refreshPayment } from './money/refresh.ts'
+import { at, idOf, listOf, number, text } from './object-reader.ts'
+import { reportRefundedDouble } from './operator-notices.ts'
+import { requireProcessor, unlessMissing } from './processor.ts'
+import type { SubscriptionFacts } from './subscription-state.ts'
+
+/** A second checkout of the same price within this time is a mistake; a later one may come after the plan was used. */
+const DOUBLE_WITHIN_S = HOUR_MS / 1000
+
+export function isDouble(older: SubscriptionFacts, kept: SubscriptionFacts): boolean {
+  return older.priceIds[0] === kept.priceIds[0] && kept.created - older.created <= DOUBLE_WITHIN_S
+}
+
+export const REPLACE_JOB = 'billing.replace-subscription'
+export type ReplaceWish = CancelWish & { userId: string; insteadOf: string; isDouble: boolean }
+
+/** Ends the subscription that another took the place of. Idempotent. */
+export async function replaceSubscription(
+  deps: BillingDeps & MoneyDeps,
+  { userId, isDouble, ...wish }: ReplaceWish,
+): Promise<void> {
+  const refunded = isDouble ? await refundPayment(deps, wish) : null
+  const isEnded = await cancelSubscription(
+    deps,
+    refunded === null ? wish : { ...wish, isCredited: false, isBilled: false },
+  )
+  const isCredited = refunded === null && wish.isCredited !== false
+  // What is credited is taken off the allowance: the event that says so may come late.
+  if (isCredited) await keepInvoicesOf(deps, wish.subscriptionId)
+  if (!isEnded && refunded === null) return
+  await transaction(deps.db, async (tx) => {
+    const user = await findUser(tx, userId)
+    if (!user || (refunded === null && !isCredited)) return
+    await sendLetter(
+      deps,
+      tx,
+      userId,
+      `replaced:${wish.subscriptionId}`,
+      planReplacedEmail(deps.config, { user, refunded }),
+    )
+    if (refunded !== null) await reportRefundedDouble(deps, tx, user, { ...wish, refunded })
+  })
+}
+
+/** Returns the amount in words; null where nothing was paid by a card or bank, or not all of it. */
+async function refundPayment(deps: MoneyDeps, wish: Omit<ReplaceWish, 'userId' | 'isDouble'>) {
+  const { invoices, refunds, subscriptions } = requireProcessor(deps.processor)
+  const kept = await unlessMissing(subscriptions.retrieve(wish.insteadOf))
+  if (kept?.status !== 'active') return null
+  const { data } = await invoices.list({ subscription: wish.subscriptionId, limit: 2, expand: ['data.payments'] })
+  const [invoice] = data
+  const paid = listOf(at(invoice, 'payments')).filter((one) => text(one, 'status') === 'paid')
+  const intent = idOf(at(paid[0], 'payment', 'payment_intent'))
+  const [cents, total, currency] = [number(invoice, 'amount_paid'), number(invoice, 'total'), text(invoice, 'currency')]
+  if (data.length !== 1 || paid.length !== 1 || !intent || !cents || cents !== total || !currency) return null
+  await refunds
+    .create({ payment_intent: intent, reason: 'duplicate' }, { idempotencyKey: `refund-double:${intent}` })
+    .catch((error: { code?: string }) => {
+      if (error.code !== 'charge_already_refunded') throw error
+    })
+  // The refunded payment buys nothing from now on, even when its event arrives late.
+  await refreshPayment(deps, intent)
+  return formatMoney(inUnits(cents, currency), currency)
+}

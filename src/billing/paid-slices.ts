@@ -1,0 +1,151 @@
+/**
+ * What a customer's payments bought of the plans' allowances, in slices of a month.
+ *
+ * The rule: each line of a paid invoice buys its plan's allowance for the time that it is for, and each credited line takes it back. A month
+ * is one slice, a year twelve, a trial one of its own. So an upgrade adds the difference for the rest of its slice, and going up and down adds
+ * nothing. A line counts while its payment stays: one that was refunded in full or disputed buys nothing. A later purchase replaces what was
+ * still to come of an earlier one.
+ */
+import { type AllowanceSlice, FREE, type Tier } from '#catalogue/catalogue.ts'
+import { setSubscription } from '#identity/subscription.ts'
+import { findUser, lockUser } from '#identity/users.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { findAccount } from './accounts.ts'
+import { pricesFor } from './deals.ts'
+import type { BillingDeps } from './deps.ts'
+import './money/tables.ts'
+
+/** A line of an invoice that was paid. `isKept`: its payment has not been taken back. */
+export type PaidLine = {
+  subscriptionId: string | null
+  tier: Tier | null
+  cents: number
+  start: Instant
+  end: Instant
+  isProration: boolean
+  isKept: boolean
+}
+
+/** @returns all slices, the oldest first. */
+export function slicesOf(lines: readonly PaidLine[]): AllowanceSlice[] {
+  const wholes = lines.filter(({ isProration, tier }) => !isProration && tier !== null).sort(byStart)
+  const slices = new Map<Instant, AllowanceSlice>()
+  for (const whole of wholes) {
+    const next = wholes.find((one) => one.isKept && one.cents > 0 && whole.start < one.start && one.start < whole.end)
+    // Prorations last until the period ends that they are about.
+    const changes = lines.filter(
+      (one) => one.isProration && one.isKept && one.subscriptionId === whole.subscriptionId && one.end === whole.end,
+    )
+    for (const month of monthsOf(whole)) {
+      if (next !== undefined && month.start >= next.start) break
+      const slice = sliceOf(month, whole, changes)
+      const same = slices.get(month.start)
+      slices.set(month.start, same === undefined ? slice : joined(same, slice))
+    }
+  }
+  return [...slices.values()].sort(byStart)
+}
+
+function sliceOf(month: Span, whole: PaidLine, changes: readonly PaidLine[]): AllowanceSlice {
+  const shares: Record<Tier, number> = {}
+  const add = (tier: Tier | null, share: number) => {
+    if (tier !== null && share !== 0) shares[tier] = (shares[tier] ?? 0) + share
+  }
+  // What costs nothing is a trial.
+  const isTrial = whole.cents === 0
+  if (whole.isKept) add(whole.tier, 1)
+  let isReduced = !whole.isKept
+  for (const { tier, cents, start, end } of changes) {
+    const share = overlap(month, { start, end })
+    add(tier, cents < 0 ? -share : share)
+    if (cents < 0 && share > 0 && start > month.start) isReduced = true
+  }
+  return { ...month, shares, ...(isTrial ? { isTrial } : {}), ...(isReduced ? { isReduced } : {}) }
+}
+
+/** What began in the same second has one slice: two subscriptions share it, and a paid month takes the place of a trial. */
+function joined(one: AllowanceSlice, other: AllowanceSlice): AllowanceSlice {
+  if (one.isTrial !== other.isTrial) return one.isTrial ? other : one
+  const shares = { ...one.shares }
+  for (const [tier, share] of Object.entries(other.shares)) shares[tier] = (shares[tier] ?? 0) + share
+  const { isReduced = other.isReduced, ...slice } = one
+  return { ...slice, shares, ...(isReduced ? { isReduced } : {}) }
+}
+
+type Span = { start: Instant; end: Instant }
+const byStart = (a: Span, b: Span) => (a.start < b.start ? -1 : a.start > b.start ? 1 : 0)
+
+/** The part of a month that the other span covers, from 0 to 1. */
+function overlap(month: Span, other: Span): number {
+  const [start, end] = [Date.parse(month.start), Date.parse(month.end)]
+  const common = Math.min(end, Date.parse(other.end)) - Math.max(start, Date.parse(other.start))
+  return end <= start ? 0 : Math.max(0, common) / (end - start)
+}
+
+const MONTH_MS = 30.44 * DAY_MS
+
+/** A trial is one month, however long it lasts. */
+function monthsOf({ start, end, cents }: PaidLine): Span[] {
+  const count = cents === 0 ? 1 : Math.max(1, Math.round((Date.parse(end) - Date.parse(start)) / MONTH_MS))
+  const starts = Array.from({ length: count }, (_, index) => monthsAfter(start, index))
+  return starts.map((from, index) => ({ start: from, end: starts[index + 1] ?? end }))
+}
+
+/** The 31st of January is followed by the last of February. */
+function monthsAfter(instant: Instant, months: number): Instant {
+  const from = new Date(instant)
+  const to = new Date(from)
+  to.setUTCMonth(from.getUTCMonth() + months)
+  if (to.getUTCDate() < from.getUTCDate()) to.setUTCDate(0)
+  return to.toISOString()
+}
+
+/** As long as what was paid may be taken back. */
+const LOOKED_BACK_MS = 400 * DAY_MS
+
+/** Of these slices the ones that say what may be spent from now on: the present one, those ahead, and any that was reduced before. */
+export function slicesThatCount(slices: readonly AllowanceSlice[], now: Instant): AllowanceSlice[] {
+  const present = slices.findLastIndex(({ start, shares }) => start <= now && Object.keys(shares).length > 0)
+  const reduced = slices.findIndex(({ isReduced, end }) => isReduced && end > plus(now, -LOOKED_BACK_MS))
+  const first = reduced === -1 ? present : present === -1 ? reduced : Math.min(present, reduced)
+  return slices.slice(Math.max(0, first))
+}
+
+type Deps = Pick<BillingDeps, 'config' | 'clock'>
+
+/** Writes to the user what their payments buy now; null where no plan is open that they pay for. */
+export async function writeSlices({ config, clock }: Deps, tx: Db, userId: string): Promise<void> {
+  if (!(await lockUser(tx, userId))) return
+  const user = await findUser(tx, userId)
+  if (!user) return
+  const slices =
+    user.processor_tier === FREE
+      ? null
+      : slicesThatCount(slicesOf(await readPaidLines({ config }, tx, userId)), clock.now())
+  if (JSON.stringify(slices) === JSON.stringify(user.slices_json)) return
+  await setSubscription(tx, userId, { slices }, clock.now())
+}
+
+async function readPaidLines({ config }: Pick<Deps, 'config'>, tx: Db, userId: string): Promise<PaidLine[]> {
+  const rows = await tx
+    .selectFrom('invoices')
+    .leftJoin('payments', 'payments.id', 'invoices.payment_id')
+    .select(['invoices.lines_json', 'payments.is_refunded', 'payments.dispute'])
+    .where('invoices.user_id', '=', userId)
+    .where('invoices.status', '=', 'paid')
+    .where('invoices.subscription_id', 'is not', null)
+    .execute()
+  const prices = await pricesFor({ config }, tx, userId)
+  // A price that the catalogue names no more keeps the tier that it had.
+  const known = (await findAccount(tx, userId))?.granted_tier ?? null
+  return rows.flatMap(({ lines_json: lines, is_refunded, dispute }) =>
+    (lines ?? []).map(({ price_id, subscription_id, ...line }) => ({
+      ...line,
+      subscriptionId: subscription_id,
+      tier: prices.get(price_id ?? '')?.tier ?? known,
+      isProration: line.is_proration,
+      isKept: !is_refunded && (dispute === null || dispute === 'won'),
+    })),
+  )
+}

@@ -1,0 +1,150 @@
+/**
+ * Subscriptions whose payment was taken back. While a bank disputes a payment, the plan is closed and nothing is charged. A lost dispute,
+ * or a full refund of the latest payment, ends the subscription without credit.
+ */
+import './money/tables.ts'
+import { findUser } from '#identity/users.ts'
+import { disputedEmail, refundedEmail } from '#mail/billing-emails.ts'
+import type { Db } from '#platform/db/db.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
+import { CANCEL_JOB, type CancelWish } from './cancellations.ts'
+import type { BillingDeps } from './deps.ts'
+import { dayOf, sendLetter } from './letters.ts'
+import type { PaymentRow } from './money/payments.ts'
+import { openInvoiceOf } from './payment-status.ts'
+import { requireProcessor, unlessMissing } from './processor.ts'
+import { PAUSED_FROM, SUSPENDED } from './subscription-facts.ts'
+import { isLive, type SubscriptionFacts } from './subscription-state.ts'
+
+/** `disputed`: a bank holds the money. `reversed`: the money is gone. */
+export type Reversal = 'disputed' | 'reversed'
+
+/** By subscription id; subscriptions whose payments stand are not in it. */
+export async function findReversals(db: Db, userId: string): Promise<Map<string, Reversal>> {
+  const paid = await db
+    .selectFrom('invoices as i')
+    .innerJoin('payments as p', 'p.id', 'i.payment_id')
+    .select(['i.subscription_id', 'p.dispute', 'p.is_refunded'])
+    .where('i.user_id', '=', userId)
+    .where('i.paid_cents', '>', 0)
+    .orderBy('i.created_at')
+    .orderBy('i.id')
+    .execute()
+  const reversals = new Map<string, Reversal>()
+  for (const [id, rows] of Map.groupBy(paid, ({ subscription_id }) => subscription_id ?? '')) {
+    const isLost = rows.some(({ dispute }) => dispute === 'lost')
+    if (isLost || rows.at(-1)?.is_refunded) reversals.set(id, 'reversed')
+    else if (rows.some(({ dispute }) => dispute === 'open')) reversals.set(id, 'disputed')
+  }
+  return reversals
+}
+
+/** The subscription as it counts here, also before the processor has been told to suspend or cancel it. */
+export function withReversal(one: SubscriptionFacts, reversals: ReadonlyMap<string, Reversal>): SubscriptionFacts {
+  const reversal = reversals.get(one.id)
+  if (!reversal || !isLive(one)) return one
+  return { ...one, status: reversal === 'reversed' ? 'canceled' : 'paused' }
+}
+
+export const SUSPEND_JOB = 'billing.suspend-subscription'
+export type SuspendWish = { userId: string; subscriptionId: string; suspends: boolean }
+
+/** Enqueues what the processor has to do, with the transaction that read the subscriptions. */
+export async function applyReversals(
+  { jobs }: Pick<BillingDeps, 'jobs'>,
+  tx: Db,
+  {
+    userId,
+    read,
+    reversals,
+  }: {
+    userId: string
+    read: readonly SubscriptionFacts[]
+    reversals: ReadonlyMap<string, Reversal>
+  },
+): Promise<void> {
+  for (const one of read.filter(isLive)) {
+    const reversal = reversals.get(one.id)
+    if (reversal === 'reversed') {
+      const wish: CancelWish = { subscriptionId: one.id, isCredited: false, isBilled: false }
+      await jobs.enqueue(tx, CANCEL_JOB, wish, { key: `${CANCEL_JOB}:${one.id}:reversed` })
+      continue
+    }
+    const suspends = reversal === 'disputed'
+    // A pause charges nothing either, and cannot be ended while the payment is disputed.
+    if (suspends === (one.isSuspendedForDispute === true) || (suspends && one.status === 'paused')) continue
+    const wish: SuspendWish = { userId, subscriptionId: one.id, suspends }
+    await jobs.enqueue(tx, SUSPEND_JOB, wish, { key: `${SUSPEND_JOB}:${one.id}:${suspends}` })
+  }
+}
+
+/** Voids the invoices of the time in which the money is disputed, or bills again. `sync` reads the user anew afterwards. */
+export async function suspendSubscription(
+  deps: Pick<BillingDeps, 'processor' | 'db'>,
+  { userId, subscriptionId, suspends }: SuspendWish,
+  sync: (userId: string) => Promise<unknown>,
+): Promise<void> {
+  const { subscriptions, invoices } = requireProcessor(deps.processor)
+  const isDisputed = (await findReversals(deps.db, userId)).get(subscriptionId) === 'disputed'
+  const found = isDisputed === suspends ? await unlessMissing(subscriptions.retrieve(subscriptionId)) : null
+  if (found && isLive(found)) {
+    const isPausing = Boolean(found.metadata?.[PAUSED_FROM])
+    await subscriptions.update(subscriptionId, {
+      // A pause that the customer asked for stays.
+      ...(suspends
+        ? { pause_collection: { behavior: 'void' as const } }
+        : isPausing
+          ? {}
+          : { pause_collection: '' as const }),
+      metadata: { [SUSPENDED]: suspends ? 'true' : '' },
+    })
+    // The processor goes on collecting an invoice that is open already.
+    const open = suspends ? await openInvoiceOf(deps, found) : null
+    if (open) await invoices.voidInvoice(open.id, {}, { idempotencyKey: `void:${open.id}` })
+  }
+  await sync(userId)
+}
+
+export const REVERSAL_JOB = 'billing.follow-reversal'
+
+/** Lets a subscription follow its payment: it is read anew when the payment was disputed or refunded, or was given back. */
+export async function followPayment(
+  deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
+  tx: Db,
+  payment: PaymentRow,
+  before: PaymentRow,
+): Promise<void> {
+  await emailPayer(deps, tx, payment, before)
+  if (payment.kind !== 'subscription') return
+  if (payment.dispute === before.dispute && payment.is_refunded === before.is_refunded) return
+  await askToFollow(deps, tx, payment)
+}
+
+/** A refund of either kind of payment, and the dispute of a subscription's. One that was there before its payment is no news. */
+async function emailPayer(
+  deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
+  tx: Db,
+  payment: PaymentRow,
+  before: PaymentRow,
+): Promise<void> {
+  const { id, user_id: userId, currency, kind, refunded_cents: refunded } = payment
+  const user = userId === null || before.paid_at === null ? null : await findUser(tx, userId)
+  if (!user?.is_active) return
+  const show = (cents: number) => formatMoney(inUnits(cents, currency), currency)
+  if (refunded > before.refunded_cents) {
+    const [amount, paid] = [show(refunded - before.refunded_cents), show(payment.amount_cents)]
+    const isEnding = kind === 'subscription' && payment.is_refunded
+    const email = refundedEmail(deps.config, { user, amount, paid, day: dayOf(payment.paid_at), isEnding })
+    await sendLetter(deps, tx, user.id, `refunded:${id}:${refunded}`, email)
+  }
+  if (kind === 'subscription' && payment.dispute === 'open' && before.dispute !== 'open') {
+    const email = disputedEmail(deps.config, { user, amount: show(payment.amount_cents) })
+    await sendLetter(deps, tx, user.id, `disputed:${id}`, email)
+  }
+}
+
+export async function askToFollow({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, payment: PaymentRow): Promise<void> {
+  const { id, user_id: userId, dispute, is_refunded } = payment
+  if (userId === null) return
+  await jobs.enqueue(tx, REVERSAL_JOB, { userId }, { key: `${REVERSAL_JOB}:${id}:${dispute}:${is_refunded}` })
+}

@@ -1,0 +1,111 @@
+/** What the people of the seeded year upload and write. */
+import { drawn, pdfOf } from '#rag/ingest/parsers/samples.ts'
+
+export type SeedFile = { name: string; type: string; content: string | Uint8Array<ArrayBuffer> }
+
+/** Of the contact form. */
+export type Message = { name: string; email: string; subject: string; message: string }
+
+const LEASE_PAGES: readonly (readonly string[])[] = [
+  [
+    'Lease of the workshop at 12 Harbour Street.',
+    'The landlord is Northern Quays Ltd; the tenant is Bell and Sons.',
+    'The lease begins on 1 March 2026 and runs for five years.',
+    'The tenant may renew it once, for another five years,',
+    'by a letter sent at least six months before the end.',
+  ],
+  [
+    'Rent.',
+    'The rent is 1,150 euros a month, due on the third working day.',
+    'It rises each March with the consumer price index,',
+    'but by no more than 4 per cent in a year.',
+    'Rent that is late by more than ten days bears 6 per cent interest.',
+  ],
+  [
+    'Deposit.',
+    'The deposit is 3,450 euros and is kept in a separate account.',
+    'The landlord returns it within thirty days after the keys,',
+    'less the cost of repairs that the handover report lists.',
+  ],
+  [
+    'Repairs.',
+    'The landlord keeps the roof, the walls and the heating in repair.',
+    'The tenant keeps the doors, the windows and the lamps in repair.',
+    'A fault in the heating is repaired within two working days.',
+    'Until it is, the rent is reduced by 20 per cent.',
+  ],
+]
+
+/** In the order in which people upload them. */
+export const FILES: readonly SeedFile[] = [
+  {
+    name: 'returns.md',
+    type: 'text/markdown',
+    content: `# Returns
+
+Customers may return goods within thirty days of delivery. The shop pays for the return when the goods were damaged or are
+not what was ordered; otherwise the customer pays.
+
+## Refunds
+
+The money is returned within five working days after the parcel has arrived, to the card that paid.
+`,
+  },
+  {
+    name: 'workshop-lease.pdf',
+    type: 'application/pdf',
+    content: new Uint8Array(pdfOf(LEASE_PAGES.map((lines) => drawn([...lines])))),
+  },
+  {
+    name: 'on-call.md',
+    type: 'text/markdown',
+    content: `# On call
+
+The engineer on call answers a page within fifteen minutes and says so in the channel.
+
+1. Stop the damage first: roll back, shed load, or fail over.
+2. Look for the cause when customers are served again.
+3. Within two days, write down what was seen, what was done and when.
+`,
+  },
+  {
+    name: 'style.md',
+    type: 'text/markdown',
+    content: `# Style
+
+Write for a reader who is new and in a hurry. Put the answer first and the reason after it. Use the words of the trade.
+Leave out every sentence that can be left out. Numbers have units, and times have time zones.
+`,
+  },
+]
+
+export const MESSAGES: readonly (Message & { day: number })[] = [
+  {
+    day: 120,
+    name: 'Ida Rhodes',
+    email: 'ida@example.net',
+    subject: 'sales',
+    message: 'We are a team of twelve. Is there a discount when we pay for a year?',
+  },
+  {
+    day: 287,
+    name: 'Frances Allen',
+    email: 'frances@example.com',
+    subject: 'support',
+    message: 'My bank shows a payment that I do not recognise. What was it for?',
+  },
+  {
+    day: 349,
+    name: 'Jean Bartik',
+    email: 'jean@example.org',
+    subject: 'partnership',
+    message: 'I write about tools for small companies and would like to review yours. Whom may I talk to?',
+  },
+  {
+    day: 362,
+    name: 'Tony Hoare',
+    email: 'tony@example.com',
+    subject: 'support',
+    message: 'My card was refused this week. I have asked for a new one; please keep my plan open until it arrives.',
+  },
+]

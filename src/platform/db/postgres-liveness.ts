@@ -1,0 +1,66 @@
+/**
+ * Finds connections to PostgreSQL that died without a word, as after a network cut: the kernel would tell of it in a quarter of an
+ * hour. A connection that was silent for a second is checked before it is used. When a check fails, all connections that have been
+ * silent since before it are given up, idle or not, since whatever ended one mostly ended all.
+ */
+import type { Socket } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type { Pool, PoolClient } from 'pg'
+
+/** A connection that has answered this recently is trusted. */
+const TRUSTED_MS = 1_000
+const CHECK_MS = 1_000
+
+export class Liveness {
+  /** When each connection last answered. */
+  readonly #answeredMs = new WeakMap<PoolClient, number>()
+  /** Since when each connection has owed an answer. */
+  readonly #askedMs = new Map<PoolClient, number>()
+  /** Connections that have not answered since are given up. */
+  #suspectBeforeMs = Number.NEGATIVE_INFINITY
+
+  /** Takes a connection that answers. @throws the pool's error when none is free in time and none can be made. */
+  async connect(pool: Pool): Promise<PoolClient> {
+    for (;;) {
+      const client = await pool.connect()
+      const answeredMs = this.#answeredMs.get(client)
+      // A new one has just answered.
+      if (answeredMs === undefined) return client
+      if (answeredMs >= this.#suspectBeforeMs) {
+        if (performance.now() - answeredMs < TRUSTED_MS || (await this.#check(client))) return client
+      }
+      client.release(true)
+    }
+  }
+
+  asked(client: PoolClient): void {
+    this.#askedMs.set(client, performance.now())
+  }
+
+  /** `isAnswer` is false for a failure of the connection. */
+  settled(client: PoolClient, isAnswer: boolean): void {
+    this.#askedMs.delete(client)
+    if (isAnswer) this.#answeredMs.set(client, performance.now())
+  }
+
+  async #check(client: PoolClient): Promise<boolean> {
+    const begunMs = performance.now()
+    const answer = client.query('select 1').then(
+      () => 'alive',
+      () => 'ended',
+    )
+    // After a stall of this process a timer runs before the answer that has arrived is read: so there is a turn to read it.
+    const late = sleep(CHECK_MS, 'silent', { ref: false }).then((outcome) => nextTurn().then(() => nextTurn(outcome)))
+    const outcome = await Promise.race([answer, late])
+    if (outcome === 'alive') this.settled(client, true)
+    if (outcome === 'silent') this.#giveUp(begunMs)
+    return outcome === 'alive'
+  }
+
+  #giveUp(beforeMs: number): void {
+    this.#suspectBeforeMs = Math.max(this.#suspectBeforeMs, beforeMs)
+    for (const [client, askedMs] of this.#askedMs) {
+      if (askedMs < beforeMs) (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
+    }
+  }
+}

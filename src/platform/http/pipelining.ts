@@ -1,0 +1,55 @@
+/**
+ * Serves the pipelined requests of a connection a few at a time. The trap: Node parses all that a read of 64 KB holds, a thousand
+ * requests, in one turn of the event loop, and calls the handler for each; meanwhile no other connection is served.
+ */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Requests of one connection that are handled at once. */
+export const PIPELINED_AT_ONCE = 8
+/** Beyond so many waiting requests the connection is closed; its client may repeat those without a reply (RFC 9112, 9.3.2). */
+export const PIPELINED_MAX = 64
+
+type Waiting = { running: number; queue: [IncomingMessage, ServerResponse][] }
+
+/** Replaces the server's handler of requests by one that takes turns. */
+export function pacePipelines(server: Server): void {
+  const handlers = server.listeners('request') as RequestListener[]
+  server.removeAllListeners('request')
+  const connections = new WeakMap<Socket, Waiting>()
+
+  server.on('request', (request, response) => {
+    const { socket } = request
+    let waiting = connections.get(socket)
+    if (!waiting) {
+      waiting = { running: 0, queue: [] }
+      connections.set(socket, waiting)
+    }
+    if (waiting.running < PIPELINED_AT_ONCE && waiting.queue.length === 0) serve(waiting, request, response)
+    else if (waiting.queue.length < PIPELINED_MAX) waiting.queue.push([request, response])
+    else {
+      waiting.queue.length = 0
+      socket.destroy()
+    }
+  })
+
+  function serve(waiting: Waiting, request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request
+    // After a reply that closes the connection nobody would receive the next one.
+    if (socket.destroyed || socket.writableEnded) {
+      waiting.queue.length = 0
+      return
+    }
+    waiting.running++
+    response.once('close', () => {
+      waiting.running--
+      if (waiting.queue.length > 0) setImmediate(next, waiting)
+    })
+    for (const handle of handlers) handle.call(server, request, response)
+  }
+
+  function next(waiting: Waiting): void {
+    const first = waiting.running < PIPELINED_AT_ONCE ? waiting.queue.shift() : undefined
+    if (first) serve(waiting, ...first)
+  }
+}

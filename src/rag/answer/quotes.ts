@@ -1,0 +1,98 @@
+/** Finds the sentences of a cited passage that bear a statement out, and where they stand in the document. */
+import type { Piece } from '../documents/document-text.ts'
+import { findBoundaries, Sentence } from '../ingest/boundaries.ts'
+import { type Claim, type ReadWords, readWords, says } from './support.ts'
+
+/**
+ * UTF-16 offsets in the document's stored text, as chunks have them; `page` is that of `start`, from 1. `text` is as the
+ * passage has it.
+ */
+export type Quote = { text: string; start: number; end: number; page: number | null }
+
+/** What an answer may cite. Text outside of the pieces, as the head of a table that is repeated, is never quoted. */
+export type CitedPassage = { text: string; pieces: readonly Piece[] }
+
+/** A sentence, list item or table row: offsets in the passage, and its words. */
+export type Unit = { start: number; end: number; words: ReadWords }
+
+/** A statement may draw on so many sentences in a row. */
+const UNITS_MAX = 3
+/** Share of the statement's weight that another sentence must add. */
+const ADDED_MIN = 0.25
+/** Share of the statement's words that must be in the quote, where none of its numbers is. */
+const WORDS_MIN = 0.2
+/** A number tells more than a word. */
+const NUMBER_WEIGHT = 2
+
+export function readUnits({ text, pieces }: CitedPassage): Unit[] {
+  const { at, strength, blocks, headings } = findBoundaries(text)
+  const cuts = new Set([0, text.length])
+  const isInBlock = (place: number) => {
+    for (let i = 0; i < blocks.length; i += 2) {
+      if (place >= (blocks[i] as number) && place <= (blocks[i + 1] as number)) return true
+    }
+    return false
+  }
+  at.forEach((place, i) => {
+    if ((strength[i] as number) >= Sentence || isInBlock(place)) cuts.add(place)
+  })
+  for (const heading of headings) cuts.add(`${text}\n`.indexOf('\n', heading))
+
+  const places = [...cuts].sort((a, b) => a - b)
+  return places.slice(1).flatMap((to, i) => {
+    const from = places[i] as number
+    const written = text.slice(from, to)
+    const start = from + written.length - written.trimStart().length
+    const end = from + written.trimEnd().length
+    return end <= start || pieceAt(pieces, start) === undefined
+      ? []
+      : { start, end, words: readWords(text.slice(start, end)) }
+  })
+}
+
+/** The sentences that say most of what the statement says, as few as do. Null where none says enough of it. */
+export function findQuote(claim: Claim, units: readonly Unit[], passage: CitedPassage): Quote | null {
+  const said = units.map(({ words }) => itemsSaid(claim, words))
+  const weights = new Map<string, number>()
+  for (const items of said) for (const item of items) weights.set(item, (weights.get(item) ?? 0) + 1)
+  // What only one sentence says tells most about which one is meant.
+  for (const [item, sentences] of weights) weights.set(item, (item.startsWith('#') ? NUMBER_WEIGHT : 1) / sentences)
+  const weightOf = (items: Set<string>) => [...items].reduce((sum, item) => sum + (weights.get(item) ?? 0), 0)
+  const all = weightOf(new Set(weights.keys()))
+
+  let best = { from: 0, to: 0, items: new Set<string>(), weight: 0 }
+  for (let count = 1; count <= UNITS_MAX; count++) {
+    const least = best.weight + (count === 1 ? 0 : ADDED_MIN * all)
+    let better = { ...best, weight: least }
+    for (let from = 0; from + count <= units.length; from++) {
+      const items = said.slice(from, from + count).reduce((both, more) => both.union(more), new Set<string>())
+      const weight = weightOf(items)
+      if (weight > better.weight) better = { from, to: from + count, items, weight }
+    }
+    if (better.weight > least) best = better
+  }
+  const items = [...best.items]
+  const hasNumber = items.some((item) => item.startsWith('#'))
+  if (items.length === 0 || (!hasNumber && items.length < WORDS_MIN * claim.words.length)) return null
+  return placed(units[best.from] as Unit, units[best.to - 1] as Unit, passage)
+}
+
+/** Numbers are marked, since a word may be written as one is. */
+function itemsSaid({ words, numbers }: Claim, said: ReadWords): Set<string> {
+  const items = new Set<string>()
+  for (const { term } of words) if (says(said, term)) items.add(term)
+  for (const number of numbers) if (said.numbers.has(number)) items.add(`#${number}`)
+  return items
+}
+
+function placed(first: Unit, last: Unit, { text, pieces }: CitedPassage): Quote | null {
+  const [from, to] = [pieceAt(pieces, first.start), pieceAt(pieces, last.end - 1)]
+  if (from === undefined || to === undefined) return null
+  const start = from.start + first.start - from.at
+  const page = from.pages.findLast(({ at }) => at <= start)?.page ?? null
+  return { text: text.slice(first.start, last.end), start, end: to.start + last.end - to.at, page }
+}
+
+function pieceAt(pieces: readonly Piece[], place: number): Piece | undefined {
+  return pieces.find(({ at, start, end }) => place >= at && place < at + end - start)
+}

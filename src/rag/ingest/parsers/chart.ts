@@ -1,0 +1,96 @@
+/** Charts (DrawingML): titles, and a table of each group of series over the same categories. */
+import { type Shown, shownBy, shownNumber } from './shown-numbers.ts'
+import { markdownTable } from './table.ts'
+import { walkXml } from './xml.ts'
+
+type Points = Map<number, string>
+type Series = { name: string; categories: Points; values: Points }
+
+/** Points of all series: a file may claim that one stands at any place. */
+export const POINTS_MAX = 100_000
+const CELLS_MAX = 1_000_000
+
+export function chartText(xml: string, { hasNumbers }: { hasNumbers: boolean }): { text: string; isCut: boolean } {
+  const { titles, labels, series, isCut } = readChart(xml)
+  const names = series.map(({ name }) => name).filter((name) => name !== '')
+  const words = [...titles, ...(hasNumbers ? [] : names), ...labels].filter((text) => text !== '')
+  const head = words.length === 0 ? '' : `Chart: ${words.join('; ')}`
+  const parts = [head, ...(hasNumbers ? tablesOf(series) : [])]
+  return { text: parts.filter((text) => text !== '').join('\n\n'), isCut: isCut && hasNumbers }
+}
+
+function tablesOf(series: readonly Series[]): string[] {
+  const filled = series.filter(({ values }) => values.size > 0)
+  const groups = Map.groupBy(filled, ({ categories }) => JSON.stringify([...categories]))
+  return [...groups.values()].flatMap((group) => {
+    const categories = group[0]?.categories ?? new Map<number, string>()
+    const places = new Set([...categories.keys(), ...group.flatMap(({ values }) => [...values.keys()])])
+    const isWide = places.size * group.length > CELLS_MAX
+    return isWide ? group.map((one) => tableOf([one], [...one.values.keys()])) : tableOf(group, [...places])
+  })
+}
+
+function tableOf(group: readonly Series[], places: number[]): string {
+  const rows = places
+    .sort((a, b) => a - b)
+    .map((place) => [group[0]?.categories.get(place) ?? '', ...group.map(({ values }) => values.get(place) ?? '')])
+  return markdownTable([['', ...group.map(({ name }) => name)], ...rows])
+}
+
+/** Elements of a series that hold points. */
+const held: Record<string, 'name' | 'categories' | 'values'> = {
+  tx: 'name',
+  cat: 'categories',
+  xVal: 'categories',
+  val: 'values',
+  yVal: 'values',
+}
+
+function readChart(xml: string): { titles: string[]; labels: string[]; series: Series[]; isCut: boolean } {
+  const titles: string[] = []
+  const labels: string[] = []
+  const series: Series[] = []
+  let current: Series | null = null
+  let holds: 'name' | 'categories' | 'values' | null = null
+  let words: string[] | null = null
+  let shown: Shown = 'number'
+  let is1904 = false
+  let place = 0
+  let points = 0
+  let isTaken = false
+  let taken = ''
+  walkXml(xml, {
+    open(name, attributes) {
+      if (name === 'date1904') is1904 = attributes().get('val') !== '0'
+      else if (name === 'ser') {
+        current = { name: '', categories: new Map(), values: new Map() }
+        series.push(current)
+      } else if (name === 'title') words = titles
+      else if (name === 'dLbl') words = labels
+      else if (current !== null && words === null && name in held) {
+        holds = held[name] ?? null
+        shown = 'number'
+      } else if (name === 'pt') place = Math.trunc(Number(attributes().get('idx'))) || 0
+      else if (name === 'v' || name === 't' || name === 'formatCode') {
+        isTaken = true
+        taken = ''
+      }
+    },
+    close(name) {
+      if (name === 'ser') current = null
+      else if (name === 'title' || name === 'dLbl') words = null
+      else if (name in held) holds = null
+      if (!isTaken || !(name === 'v' || name === 't' || name === 'formatCode')) return
+      isTaken = false
+      if (name === 'formatCode') shown = shownBy(taken)
+      else if (words !== null) words.push(taken.trim())
+      else if (current !== null && holds === 'name') current.name = taken.trim()
+      else if (current !== null && holds !== null && points++ < POINTS_MAX)
+        current[holds as 'values'].set(place, shownNumber(taken, shown, is1904))
+    },
+    text(text) {
+      if (isTaken) taken += text
+    },
+  })
+  return { titles, labels, series, isCut: points > POINTS_MAX }
+}

@@ -1,0 +1,41 @@
+/** Charts and diagrams (SmartArt) that slides, sheets and documents show, by the relation that names their part. */
+import { chartText, POINTS_MAX } from './chart.ts'
+import { decodeXml, PART_MAX, relationsOf } from './office.ts'
+import { type Graphics, shapesText } from './shapes.ts'
+import type { Zip } from './zip.ts'
+
+type Options = {
+  /** Whether the numbers of charts stand nowhere else in the file. */
+  hasNumbers: boolean
+  /** Where the reasons go for what could not be read. */
+  leftOut: Set<string>
+}
+
+export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Options): Graphics {
+  const relations = relationsOf(zip, part)
+  return {
+    textOf(relationId) {
+      const { type, target } = relations.find(({ id }) => id === relationId) ?? {}
+      const bytes = target === undefined || type === 'chartEx' ? undefined : zip.read(target, PART_MAX)
+      if (bytes === undefined) {
+        leftOut.add(type === 'diagramData' ? 'Diagrams (SmartArt) are left out.' : 'Charts are left out.')
+        return ''
+      }
+      if (type === 'diagramData') return shapesText(decodeXml(bytes), NONE).replace(/\n+/g, '\n')
+      const { text, isCut } = chartText(decodeXml(bytes), { hasNumbers })
+      if (isCut) leftOut.add(`Points of a chart beyond the first ${POINTS_MAX} are left out.`)
+      return [text, ...boxesOf(zip, target ?? '')].filter((part) => part !== '').join('\n\n')
+    },
+  }
+}
+
+const NONE: Graphics = { textOf: () => '' }
+
+/** Text boxes that are drawn into a chart. */
+function boxesOf(zip: Zip, chart: string): string[] {
+  const drawings = relationsOf(zip, chart).filter(({ type }) => type === 'chartUserShapes')
+  return drawings.flatMap(({ target }) => {
+    const bytes = zip.read(target, PART_MAX)
+    return bytes === undefined ? [] : shapesText(decodeXml(bytes), NONE)
+  })
+}

@@ -1,0 +1,86 @@
+/** Jupyter notebooks (nbformat 3 and 4): text cells as they are, code and its text output as blocks; pictures are left out. */
+import { markdownOf } from './html.ts'
+import { parsePlainText } from './plain-text.ts'
+import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
+
+type Fields = Record<string, unknown>
+
+export async function parseIpynb(bytes: Uint8Array): Promise<Reading> {
+  const notebook = parseNotebook(await parsePlainText(bytes))
+  const cells = arrayOf(notebook.cells ?? fieldsOf(arrayOf(notebook.worksheets)[0]).cells).map(fieldsOf)
+  const { language_info, kernelspec } = fieldsOf(notebook.metadata)
+  const language = textOf(fieldsOf(language_info).name) || textOf(fieldsOf(kernelspec).language)
+  const warnings = new Set<Warning>()
+  const parts = cells.flatMap((cell) => cellParts(cell, /^\w*$/.test(language) ? language : '', warnings))
+  return { text: parts.filter((part) => part.trim() !== '').join('\n\n'), warnings: [...warnings] }
+}
+
+/** @throws Unreadable */
+function parseNotebook(text: string): Fields {
+  let notebook: unknown
+  try {
+    notebook = JSON.parse(text)
+  } catch (cause) {
+    throw new Unreadable('The file is damaged: a notebook is JSON, and this is not.', { cause })
+  }
+  const fields = fieldsOf(notebook)
+  if (!Array.isArray(fields.cells) && !Array.isArray(fields.worksheets))
+    throw new Unreadable('The file is named .ipynb but is not a notebook: it has no cells.')
+  return fields
+}
+
+function cellParts(cell: Fields, language: string, warnings: Set<Warning>): string[] {
+  const source = textOf(cell.source ?? cell.input)
+  if (cell.cell_type === 'heading')
+    return [`${'#'.repeat(Math.min(6, Math.max(1, Number(cell.level) || 1)))} ${source}`]
+  if (cell.cell_type !== 'code') return [withoutPictures(source, warnings)]
+  return [block(source, language), ...arrayOf(cell.outputs).map((output) => outputText(fieldsOf(output), warnings))]
+}
+
+/** A picture within the text, as base64. */
+function withoutPictures(markdown: string, warnings: Set<Warning>): string {
+  if (/!\[[^\]]{0,200}\]\(/.test(markdown) || /<img\b/i.test(markdown)) warnings.add(PICTURES)
+  return markdown.replace(/\bdata:image\/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]*/g, '')
+}
+
+function outputText(output: Fields, warnings: Set<Warning>): string {
+  if (output.output_type === 'stream') return block(textOf(output.text))
+  if (output.output_type === 'error' || output.output_type === 'pyerr')
+    return block(`${textOf(output.ename)}: ${textOf(output.evalue)}`)
+  // nbformat 3 has no `data`: the same stands in the output, under short names.
+  const data = fieldsOf(output.data ?? output)
+  const hasPicture = Object.keys(data).some((type) => /^image\/|^(?:png|jpeg|svg)$/.test(type))
+  if (hasPicture) {
+    // Its text only says how large it is.
+    warnings.add(PICTURES)
+    return ''
+  }
+  const page = textOf(data['text/html'] ?? data.html)
+  const markdown = textOf(data['text/markdown'])
+  const plain = textOf(data['text/plain'] ?? data['text/latex'] ?? data.text)
+  if (markdown !== '') return withoutPictures(markdown, warnings)
+  // Tables keep their columns so; a widget or a script has no text.
+  if (/<table\b/i.test(page) || plain === '') return markdownOf(page).text || block(plain)
+  return block(plain)
+}
+
+/** Colours of a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: an escape is what they begin with
+const COLOURS = /\x1b\[[0-9;]{0,20}m/g
+
+function block(text: string, language = ''): string {
+  const plain = text.replace(COLOURS, '').trimEnd()
+  return plain.trim() === '' ? '' : `\`\`\`${language}\n${plain}\n\`\`\``
+}
+
+/** A text, or the lines of one. */
+function textOf(value: unknown): string {
+  return Array.isArray(value)
+    ? value.filter((line) => typeof line === 'string').join('')
+    : typeof value === 'string'
+      ? value
+      : ''
+}
+
+const arrayOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})

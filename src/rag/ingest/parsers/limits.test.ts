@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { inMemory } from '#platform/content.ts'
+import type { Problem } from '#platform/problem.ts'
+import { createLog } from '#platform/telemetry/log.ts'
+import { createTemporaryFiles } from '#platform/temporary-files.ts'
+import { createParser, type Limits } from './parser.ts'
+import { docxOf, paragraph } from './samples.ts'
+
+const files = createTemporaryFiles(join(tmpdir(), `limits-${randomUUID()}`), { memoryBytes: 1_000 })
+after(() => files.close())
+
+const PLENTY_MS = 10 * 60_000
+/** Takes some tenths of a second of CPU time. */
+const SHORT = docxOf(paragraph('A short text.').repeat(20_000))
+/** Takes several seconds of CPU time on any machine. */
+const LONG = docxOf('<w:p></w:p>'.repeat(10_000_000))
+
+async function read(bytes: Uint8Array, limits: Partial<Limits>): Promise<string | Problem> {
+  const parser = createParser({ temporaryFiles: files, log: createLog('silent') }, limits)
+  try {
+    const { text } = await parser.read('a.docx', inMemory(bytes), new AbortController().signal)
+    return String(text).slice(0, 13)
+  } catch (error) {
+    return error as Problem
+  } finally {
+    await parser.close()
+  }
+}
+
+test('a file is read however little of the CPU its thread gets', async (t) => {
+  const loops = Array.from({ length: 6 }, () => new Worker('for (;;);', { eval: true }))
+  t.after(() => Promise.all(loops.map((loop) => loop.terminate())))
+
+  assert.equal(await read(SHORT, { cpuMs: 2_000, wallMs: PLENTY_MS }), 'A short text.')
+})
+
+test('a file that takes too much CPU time is refused with 422', async () => {
+  const problem = (await read(LONG, { cpuMs: 300, wallMs: PLENTY_MS })) as Problem
+
+  assert.deepEqual([problem.status, problem.code], [422, 'file_unreadable'])
+  assert.match(JSON.stringify(problem.detail), /takes too long to read/)
+})
+
+test('a file whose thread got too little of the CPU is a 503 with Retry-After', async () => {
+  const problem = (await read(LONG, { cpuMs: PLENTY_MS, wallMs: 600 })) as Problem
+
+  assert.deepEqual([problem.status, problem.code], [503, 'parser_busy'])
+  assert.match(JSON.stringify(problem.headers), /"Retry-After":"\d+"/)
+})

@@ -1,0 +1,34 @@
+/** Numbers of workbooks and charts as Office shows them: percentages, and dates, which are days since the end of 1899. */
+
+export type Shown = 'date' | 'time' | 'moment' | 'percent' | 'number'
+
+/** By the code of a number's format: `0.0%`, `dd/mm/yyyy`. */
+export function shownBy(format: string): Shown {
+  // Without what is quoted, and colours and conditions.
+  const code = format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
+  const hasDate = /[yd]/i.test(code)
+  const hasTime = /[hs]/i.test(code)
+  if (hasDate) return hasTime ? 'moment' : 'date'
+  if (hasTime) return 'time'
+  return code.includes('%') ? 'percent' : 'number'
+}
+
+/** What is no number stays as it is. */
+export function shownNumber(value: string, shown: Shown, is1904: boolean): string {
+  const number = Number(value)
+  if (value === '' || !Number.isFinite(number)) return value
+  if (shown === 'percent') return `${Number((number * 100).toPrecision(12))}%`
+  if (shown === 'number') return value.length > 15 ? String(Number(number.toPrecision(15))) : value
+  return momentOf(number, shown, is1904)
+}
+
+/** Excel counts a 29 February 1900 that never was. */
+function momentOf(days: number, shown: 'date' | 'time' | 'moment', is1904: boolean): string {
+  const since = is1904 ? days + 1_462 : days < 60 ? days + 1 : days
+  const at = new Date(Math.round((since - 25_569) * 86_400) * 1_000)
+  if (Number.isNaN(at.getTime())) return String(days)
+  const [date = '', time = ''] = at.toISOString().replace('.000Z', '').split('T')
+  const clock = time.endsWith(':00') ? time.slice(0, 5) : time
+  if (shown === 'time') return clock
+  return shown === 'date' ? date : `${date} ${clock}`
+}

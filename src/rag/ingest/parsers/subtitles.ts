@@ -1,0 +1,61 @@
+/** Subtitles (SubRip, WebVTT) as running text, without numbers and times: a pause begins a paragraph, a speaker a line. */
+import { parsePlainText } from './plain-text.ts'
+import type { Reading } from './unreadable.ts'
+
+const TIMES = /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
+const PAUSE_SECONDS = 2
+
+/** What has no times is text as it stands. */
+export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
+  const text = (await parsePlainText(bytes)).replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
+  const lines = text.split('\n')
+  const outline = { headings: [] }
+  if (!lines.some((line) => TIMES.test(line))) return { text, outline, warnings: [] }
+
+  let written = ''
+  let last = ''
+  let end = 0
+  for (let at = 0; at < lines.length; at++) {
+    const [, from = '', to = ''] = TIMES.exec(lines[at] ?? '') ?? []
+    // Numbers of cues, notes and styles stand before the next times.
+    if (from === '') continue
+    let isFirst = true
+    for (; isOfCue(lines, at + 1); at++) {
+      const line = withoutTags(lines[at + 1] ?? '')
+      // Rolling captions show each line twice.
+      if (line === '' || line === last) continue
+      if (written !== '') {
+        const isApart = isFirst && secondsOf(from) - end >= PAUSE_SECONDS
+        written += isApart ? '\n\n' : /^(?:[-–—] ?\S|\S[^:]{0,40}: )/.test(line) ? '\n' : ' '
+      }
+      written += line
+      last = line
+      isFirst = false
+    }
+    end = secondsOf(to)
+  }
+  return { text: written, outline, warnings: [] }
+}
+
+/** A blank line ends a cue; where it is missing, the number or the times of the next. */
+function isOfCue(lines: readonly string[], at: number): boolean {
+  const line = lines[at]?.trim() ?? ''
+  if (line === '' || TIMES.test(line)) return false
+  return !(/^\d+$/.test(line) && TIMES.test(lines[at + 1] ?? ''))
+}
+
+/** `<v Ann>Hello</v>` is "Ann: Hello". */
+function withoutTags(line: string): string {
+  return line
+    .replace(/<v(?:\.[^\s<>]{1,100})? ([^<>]{1,100})>/g, '$1: ')
+    .replace(/<[^<>]{1,200}>|\{\\[^{}]{1,100}\}/g, '')
+    .replace(/&(amp|lt|gt|nbsp|lrm|rlm);/g, (_, name: string) => named[name] ?? '')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', nbsp: ' ' }
+
+function secondsOf(time: string): number {
+  return time.split(':').reduce((sum, part) => sum * 60 + Number(part.replace(',', '.')), 0)
+}

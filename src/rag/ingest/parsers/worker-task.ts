@@ -1,0 +1,25 @@
+/** What the parser and its worker threads send each other. */
+import type { Place } from '#platform/content.ts'
+import type { Outline } from '../outline.ts'
+import type { Format } from './formats.ts'
+import type { Warning } from './unreadable.ts'
+
+export const UNKNOWN = -1
+
+export type Task = {
+  format: Format
+  /** Of the file's name. */
+  ending: string
+  place: Place
+  /** Of an empty file for a long text; null: none has been made yet. */
+  longPath: string | null
+  /** Where the worker writes its thread's id and the thread's CPU time in ms (UNKNOWN: not counted), so that both can be watched. */
+  start: Int32Array
+}
+
+/** Expected failures are returned, not thrown: an error loses its class on the way between threads. */
+export type Outcome =
+  | { text: string; outline: Outline; warnings: Warning[] }
+  | { utf8Bytes: number; outline: Outline; warnings: Warning[] }
+  | { unreadable: string }
+  | { needsFile: true }

@@ -1,0 +1,135 @@
+/**
+ * A message is judged by its best sentence. People write background, a greeting and wishes for the form of the answer around a question; a passage
+ * that answers the question has none of those words, and would reach too small a share of the whole message.
+ */
+import {
+  courtesies,
+  courtesyPhrases,
+  documentPhrases,
+  documentReferences,
+  formPhrases,
+  forms,
+} from '#embeddings/courtesy-words.ts'
+import { Comma, FullComma, isSpace, markOf, Space, sentenceEnds } from '#embeddings/sentences.ts'
+import { questionWords, stopPhrases } from '#embeddings/stop-words.ts'
+import { newLooks, type Question, type Ranked, rank, readQuestion, score } from './ranking.ts'
+import type { Shelf } from './shelf.ts'
+import { eachTerm, folded, isStopWord, isTriple, isWord } from './terms.ts'
+
+export type Message = {
+  /** Without its greetings and instructions of form; the whole message where it has nothing else. */
+  subject: string
+  /** The sentences that may each be the question; empty where the message has one alone. */
+  sentences: string[]
+}
+
+const foldedTerms = (words: ReadonlySet<string>) => new Set([...words].map(folded))
+const courtesyTerms = foldedTerms(courtesies)
+const formTerms = foldedTerms(forms)
+const documentTerms = foldedTerms(documentReferences)
+
+/** Each is ranked for itself: the last ones of a pasted page. */
+const SENTENCES_MAX = 6
+/** A shorter sentence leans on another: "Is that right?" */
+const SUBJECTS_MIN = 2
+const QUESTION_MARK = /[?？؟]["'”’»)\]]*\s*$/
+
+export function readMessage(text: string): Message {
+  const saying = linesOf(text)
+    .filter((sentence) => countSubjects(sentence) > 0)
+    .map(withoutCourtesies)
+  if (saying.length < 2) return { subject: saying[0] ?? text, sentences: [] }
+  const whole = saying.filter((sentence) => countSubjects(sentence) >= SUBJECTS_MIN)
+  // Background may be about something else that the documents know.
+  const tiers = [whole.filter((sentence) => QUESTION_MARK.test(sentence)), whole.filter(hasQuestionWord), saying]
+  const asking = tiers.find((tier) => tier.length > 0) ?? saying
+  return { subject: saying.join(' '), sentences: [...new Set(asking)].slice(-SENTENCES_MAX) }
+}
+
+/** Whether a message only greets, thanks or says what an answer should look like. */
+export function asksNothing(text: string): boolean {
+  if (countSubjects(text) > 0) return false
+  if (text.normalize('NFKC').search(courtesyPhrases) !== -1) return true
+  let isCourteous = false
+  eachTerm(text, (term) => {
+    if (courtesyTerms.has(folded(term))) isCourteous = true
+  })
+  return isCourteous
+}
+
+/** The open chunks, best first, each with the score of the sentence that it has most to do with. */
+export function rankMessage(shelf: Shelf, message: Message, open: Uint8Array, count: number): Ranked[] {
+  return best(readQuestions(shelf, message).map((question) => rank(shelf, question, open, count)))
+    .sort((a, b) => b.score - a.score || a.slot - b.slot)
+    .slice(0, count)
+}
+
+/** In the order of `slots`. */
+export function scoreMessage(shelf: Shelf, message: Message, slots: number[]): Ranked[] {
+  return best(readQuestions(shelf, message).map((question) => score(shelf, question, slots)))
+}
+
+function readQuestions(shelf: Shelf, { subject, sentences }: Message): Question[] {
+  const looks = newLooks()
+  return [subject, ...sentences].map((text) => readQuestion(shelf, text, looks))
+}
+
+function best(rankings: Ranked[][]): Ranked[] {
+  const bySlot = new Map<number, Ranked>()
+  for (const ranked of rankings.flat()) {
+    const known = bySlot.get(ranked.slot)
+    if (known === undefined || known.score < ranked.score) bySlot.set(ranked.slot, ranked)
+  }
+  return [...bySlot.values()]
+}
+
+function linesOf(text: string): string[] {
+  return cut(text, sentenceEnds(text)).flatMap((sentence) => sentence.split(/[\n\r]+/))
+}
+
+/** "Good morning, according to my files, who built it?" is "who built it?". */
+function withoutCourtesies(sentence: string): string {
+  const clauses = cut(sentence, clauseEnds(sentence))
+  const saying = clauses.filter((clause) => countSubjects(clause, true) > 0)
+  return saying.length === 0 ? sentence.trim() : saying.join('').trim()
+}
+
+function clauseEnds(sentence: string): number[] {
+  const ends: number[] = []
+  for (let i = 0; i < sentence.length; i++) {
+    const mark = markOf(sentence.charCodeAt(i))
+    const isComma = mark === FullComma || (mark === Comma && isSpace(sentence.charCodeAt(i + 1)))
+    // Thai writes a space where others write a comma or a stop.
+    if (isComma || (mark === Space && isTriple(sentence[i - 1] ?? ''))) ends.push(i + 1)
+  }
+  return [...ends, sentence.length]
+}
+
+function cut(text: string, ends: number[]): string[] {
+  return ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end))
+}
+
+/** Words that say what a text is about; a group of characters is half a word. */
+function countSubjects(text: string, ignoresDocuments = false): number {
+  let rest = text.normalize('NFKC').replace(courtesyPhrases, ' ').replace(formPhrases, ' ')
+  if (ignoresDocuments) rest = rest.replace(documentPhrases, ' ')
+  let count = 0
+  eachTerm(rest.replace(stopPhrases, ' '), (term) => {
+    if (!isWord(term)) {
+      if (term.length > 1) count += 0.5
+      return
+    }
+    const word = folded(term)
+    if (isStopWord(term) || courtesyTerms.has(word) || formTerms.has(word)) return
+    if (!ignoresDocuments || !documentTerms.has(word)) count++
+  })
+  return count
+}
+
+function hasQuestionWord(sentence: string): boolean {
+  let isFound = false
+  eachTerm(sentence, (term) => {
+    if (questionWords.has(folded(term))) isFound = true
+  })
+  return isFound
+}

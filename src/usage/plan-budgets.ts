@@ -1,0 +1,115 @@
+// What a plan's user may spend, and when it renews: the slice that their payments bought last, or a calendar month where nobody pays.
+// A slice is good for its plans' shares, and for no more than the present plan has. If it held more once, because a payment was taken
+// back since, what was used beyond that is taken off the next ones.
+import './tables.ts'
+import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'
+import type { Instant } from '#platform/clock.ts'
+import type { Caller } from '#platform/http/access-control.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { BudgetTx } from './budgets.ts'
+import { periodsAt, spanAt } from './periods.ts'
+import { nanosOf } from './record.ts'
+
+/** In tokens and in thousand-millionths of a dollar; null: no limit in this unit. */
+type Limits = { tokens: number | null; nanos: number | null }
+
+/** `name`: of its row among the budgets. `earlier`: slices that may be overused, the oldest first. */
+export type PlanBudget = Limits & { name: string; start: Instant; end: Instant; isPaid: boolean; earlier: Earlier[] }
+type Earlier = Limits & { name: string }
+
+/** What a call is counted by. */
+export type PlanPeriod = Pick<PlanBudget, 'name' | 'end' | 'nanos'>
+
+export type PlanBudgets = (caller: Pick<Caller, 'tier' | 'slices'>, at: Instant) => PlanBudget
+
+export function createPlanBudgets({
+  catalogue,
+  budgets,
+}: Pick<Platform['config'], 'catalogue' | 'budgets'>): PlanBudgets {
+  const plans = new Map<Tier, { month: Limits; trial: Limits }>()
+  for (const { tier, allowanceUsd, trialAllowanceUsd } of catalogue.plans) {
+    const month = { tokens: budgets.get(tier) ?? null, nanos: allowanceUsd === null ? null : nanosOf(allowanceUsd) }
+    // A trial's tokens are as many as its dollars are of the plan's.
+    const share = allowanceUsd && trialAllowanceUsd !== null ? Math.min(1, trialAllowanceUsd / allowanceUsd) : 1
+    const trial = {
+      tokens: month.tokens === null ? null : Math.floor(month.tokens * share),
+      nanos: trialAllowanceUsd === null ? null : nanosOf(trialAllowanceUsd),
+    }
+    plans.set(tier, { month, trial })
+  }
+  const monthOf = (tier: Tier): Limits => plans.get(tier)?.month ?? NO_LIMITS
+
+  const limitIn = (unit: keyof Limits, { shares, isTrial }: AllowanceSlice): number | null => {
+    let limit = 0
+    for (const [tier, share] of Object.entries(shares)) {
+      const whole = (isTrial ? plans.get(tier)?.trial : monthOf(tier))?.[unit] ?? null
+      if (whole === null && share > 0) return null
+      limit += share * (whole ?? 0)
+    }
+    return Math.max(0, Math.floor(limit))
+  }
+  const limitsOf = (slice: AllowanceSlice): Limits => ({
+    tokens: limitIn('tokens', slice),
+    nanos: limitIn('nanos', slice),
+  })
+
+  return ({ tier, slices }, at) => {
+    const month = monthOf(tier)
+    const calendar = { name: periodsAt(at).month, ...spanAt('month', at), earlier: [] }
+    if (slices === null) return { ...calendar, ...month, isPaid: false }
+    const begun = slices.filter(({ start }) => start <= at)
+    const current = begun.findLast(({ shares }) => Object.keys(shares).length > 0)
+    if (current === undefined) return { ...calendar, ...least(NOTHING, month), isPaid: true }
+    const { start, end, isTrial } = current
+    const others = begun.filter((one) => one !== current)
+    const reduced = others.findIndex(({ isReduced }) => isReduced === true)
+    return {
+      ...{ name: sliceName(start), start, end, isPaid: true },
+      ...(isTrial ? limitsOf(current) : least(limitsOf(current), month)),
+      earlier:
+        reduced === -1 ? [] : others.slice(reduced).map((one) => ({ name: sliceName(one.start), ...limitsOf(one) })),
+    }
+  }
+}
+
+const NO_LIMITS: Limits = { tokens: null, nanos: null }
+const NOTHING: Limits = { tokens: 0, nanos: 0 }
+
+/** A plan without a limit of this kind has none in its slices. */
+function least(bought: Limits, plan: Limits): Limits {
+  const of = (unit: keyof Limits) =>
+    plan[unit] === null ? null : Math.min(plan[unit], bought[unit] ?? Number.POSITIVE_INFINITY)
+  return { tokens: of('tokens'), nanos: of('nanos') }
+}
+
+const sliceName = (start: Instant) => `${start}/slice`
+
+/** The budget, less what was used of earlier slices beyond what these hold now. */
+export async function lessOveruse({ db, run }: BudgetTx, userId: string, plan: PlanBudget): Promise<PlanBudget> {
+  const { earlier, tokens, nanos } = plan
+  if (earlier.length === 0) return plan
+  const query = db
+    .selectFrom('usage_budgets')
+    .select(['period', 'used_tokens', 'used_nanos'])
+    .where('user_id', '=', userId)
+    .where('scope', '=', '')
+    .where(
+      'period',
+      'in',
+      earlier.map(({ name }) => name),
+    )
+  const { rows } = await run(query.compile())
+  const over = { tokens: 0, nanos: 0 }
+  for (const slice of earlier) {
+    const used = rows.find(({ period }) => period === slice.name)
+    over.tokens = beyond(over.tokens + Number(used?.used_tokens ?? 0), slice.tokens)
+    over.nanos = beyond(over.nanos + Number(used?.used_nanos ?? 0), slice.nanos)
+  }
+  return {
+    ...plan,
+    tokens: tokens === null ? null : Math.max(0, tokens - over.tokens),
+    nanos: nanos === null ? null : Math.max(0, nanos - over.nanos),
+  }
+}
+
+const beyond = (used: number, limit: number | null) => (limit === null ? 0 : Math.max(0, used - limit))

@@ -1,0 +1,2 @@
+/** What the service is called here: its operator's PRODUCT_NAME, which the service writes into the page. */
+export const BRAND = document.querySelector<HTMLMetaElement>('meta[name="application-name"]')?.content || 'Latchkey'
