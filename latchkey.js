@@ -12,7 +12,11 @@ if (major < 24 || (major === 24 && minor < 12)) {
 
 // glibc raises this threshold as larger pieces are freed, and then keeps for good what a flood of request bodies took. It is read
 // before any code runs, so the process becomes itself once more, with it set.
-if (process.platform === 'linux' && process.env.MALLOC_MMAP_THRESHOLD_ === undefined && process.execve) {
+if (
+  process.platform === 'linux' &&
+  process.env.MALLOC_MMAP_THRESHOLD_ === undefined &&
+  process.execve
+) {
   const words = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
   try {
     process.execve(process.execPath, words, { ...process.env, MALLOC_MMAP_THRESHOLD_: '16384' })

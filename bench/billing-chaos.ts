@@ -51,14 +51,20 @@ async function playYears([count = '1000', first]: string[]): Promise<void> {
     const endings: (() => Promise<void>)[] = []
     const context = { after: (work: unknown) => void endings.unshift(work as () => Promise<void>) }
     const app = await testApp(context, { env: chaosCatalogue(context) })
-    const told = await playThieves(app, { seed: seed + world, thieves: THIEVES_A_WORLD, rounds: ROUNDS_A_YEAR })
+    const told = await playThieves(app, {
+      seed: seed + world,
+      thieves: THIEVES_A_WORLD,
+      rounds: ROUNDS_A_YEAR,
+    })
     for (const end of endings) await end()
     const { bought, spent, calls, refused } = told
     const sums = [`$${bought.toFixed(0)}`, `$${spent.toFixed(0)}`, String(calls), String(refused)]
     rows.push([String(seed + world), ...sums, told.wrong.join('; ') || '0'])
     console.log(`  ${rows.at(-1)?.join('  ')}`)
     if (told.wrong.length > 0)
-      console.log(`  OVERSPENT: npm run bench -- billing-chaos thieves ${THIEVES_A_WORLD} ${seed + world}`)
+      console.log(
+        `  OVERSPENT: npm run bench -- billing-chaos thieves ${THIEVES_A_WORLD} ${seed + world}`,
+      )
     wrong += told.wrong.length
   }
   printTable(
@@ -89,7 +95,8 @@ async function playHistories([count = '1000', first]: string[]): Promise<void> {
     ])
     console.log(`  ${rows.at(-1)?.join('  ')}`)
     wrong += differing.length
-    for (const [what, times] of Object.entries(found)) befell.set(what, (befell.get(what) ?? 0) + times)
+    for (const [what, times] of Object.entries(found))
+      befell.set(what, (befell.get(what) ?? 0) + times)
     if (differing.length > 0)
       console.log(`  DIFFERS: npm run bench -- billing-chaos ${HISTORIES_A_WORLD} ${seed + world}`)
   }
@@ -103,7 +110,8 @@ async function playHistories([count = '1000', first]: string[]): Promise<void> {
     ['', 'times'],
     [...befell].map(([what, times]) => [what, String(times)]),
   )
-  const never = worlds * HISTORIES_A_WORLD < MANY ? [] : [...befell].filter(([, times]) => times === 0)
+  const never =
+    worlds * HISTORIES_A_WORLD < MANY ? [] : [...befell].filter(([, times]) => times === 0)
   if (never.length > 0) console.log(`\n  NEVER HAPPENED: ${never.map(([what]) => what).join(', ')}`)
   console.log(wrong === 0 ? '\n  Nothing differs.' : `\n  ${wrong} DIFFER`)
   process.exitCode = wrong === 0 && never.length === 0 ? 0 : 1
@@ -124,7 +132,10 @@ async function playWorld(seed: number): Promise<Told> {
         histories: HISTORIES_A_WORLD,
         steps: STEPS_A_LIFE,
       }
-      const told = await live({ ...story, isLast }, isLast ? null : random.next() * KILLED_WITHIN_MS)
+      const told = await live(
+        { ...story, isLast },
+        isLast ? null : random.next() * KILLED_WITHIN_MS,
+      )
       if (isLast) return JSON.parse(told) as Told
     }
   } finally {
@@ -136,7 +147,9 @@ async function playWorld(seed: number): Promise<Told> {
 /** What it printed; nothing when it was killed. */
 async function live(life: Life, killedAfterMs: number | null): Promise<string> {
   const script = join(import.meta.dirname, 'billing-chaos', 'child.ts')
-  const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [script, JSON.stringify(life)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let told = ''
   const begun = Promise.withResolvers<void>()
   child.stdout.on('data', (chunk) => {
@@ -150,7 +163,8 @@ async function live(life: Life, killedAfterMs: number | null): Promise<string> {
     child.kill('SIGKILL')
   }
   const code = await exit
-  if (killedAfterMs === null && code !== 0) throw new Error(`the last life of seed ${life.seed} ended with ${code}`)
+  if (killedAfterMs === null && code !== 0)
+    throw new Error(`the last life of seed ${life.seed} ended with ${code}`)
   return told.slice(BEGUN.length)
 }
 

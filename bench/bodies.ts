@@ -38,7 +38,12 @@ export async function run(): Promise<void> {
   }
 }
 
-async function measure(service: RunningService, barePort: number, key: string, token: string): Promise<void> {
+async function measure(
+  service: RunningService,
+  barePort: number,
+  key: string,
+  token: string,
+): Promise<void> {
   const others = async (port: number) => {
     const all = { port, path: '/api/auth/me', headers: { authorization: `Bearer ${token}` } }
     return (await load({ ...all, connections: 8, seconds: SECONDS })).p99Ms
@@ -61,32 +66,61 @@ async function measure(service: RunningService, barePort: number, key: string, t
     peakMb = Math.max(peakMb, service.memoryMb())
   }, 50)
   const rows = [['idle', mb(idleMb), '', '', '', '', '']]
-  for (const [name, ...attack] of [[`${ANONYMOUS} unfinished bodies`], [`${UPLOADS} uploads of 60 MB, one key`, key]]) {
+  for (const [name, ...attack] of [
+    [`${ANONYMOUS} unfinished bodies`],
+    [`${UPLOADS} uploads of 60 MB, one key`, key],
+  ]) {
     peakMb = 0
     let leftMb = 0
-    const rounds: Record<'service' | 'bare' | 'beside', { quietMs: number; p99Ms: number; replies: string }[]> = {
-      service: [],
-      bare: [],
-      beside: [],
-    }
+    const rounds: Record<
+      'service' | 'bare' | 'beside',
+      { quietMs: number; p99Ms: number; replies: string }[]
+    > = { service: [], bare: [], beside: [] }
     for (let round = 0; round < ROUNDS; round++) {
-      rounds.service.push({ quietMs: await others(service.port), ...(await attacked(service.port, attack)) })
+      rounds.service.push({
+        quietMs: await others(service.port),
+        ...(await attacked(service.port, attack)),
+      })
       leftMb = await settled(service.memoryMb, idleMb)
       rounds.bare.push({ quietMs: await others(barePort), ...(await attacked(barePort, attack)) })
-      rounds.beside.push({ quietMs: await others(barePort), ...(await attacked(service.port, attack, barePort)) })
+      rounds.beside.push({
+        quietMs: await others(barePort),
+        ...(await attacked(service.port, attack, barePort)),
+      })
       await settled(service.memoryMb, idleMb)
     }
     const ours = factorOf(rounds.service)
     const bare = factorOf(rounds.bare)
-    const isWell = peakMb < LIMITS.peakMb && leftMb - idleMb < LIMITS.leftMb && ours <= Math.max(LIMITS.p99Factor, bare)
+    const isWell =
+      peakMb < LIMITS.peakMb &&
+      leftMb - idleMb < LIMITS.leftMb &&
+      ours <= Math.max(LIMITS.p99Factor, bare)
     const { replies = '' } = rounds.service[0] ?? {}
-    const waits = [told(rounds.service, ours), told(rounds.bare, bare), told(rounds.beside, factorOf(rounds.beside))]
-    rows.push([String(name), `${mb(peakMb)}, then ${mb(leftMb)}`, ...waits, replies, isWell ? '✔' : '✖'])
+    const waits = [
+      told(rounds.service, ours),
+      told(rounds.bare, bare),
+      told(rounds.beside, factorOf(rounds.beside)),
+    ]
+    rows.push([
+      String(name),
+      `${mb(peakMb)}, then ${mb(leftMb)}`,
+      ...waits,
+      replies,
+      isWell ? '✔' : '✖',
+    ])
   }
   clearInterval(watch)
   printTable(
     `Memory under ${LIMITS.peakMb} MB, back to within ${LIMITS.leftMb} MB of idle, others’ p99 within ${LIMITS.p99Factor}× of their quiet one or of what bare node:http makes of it; medians of ${ROUNDS} turns`,
-    ['attack', 'memory', 'others’ p99', 'bare node:http, the same attack', 'bare, beside the attack', 'replies', ''],
+    [
+      'attack',
+      'memory',
+      'others’ p99',
+      'bare node:http, the same attack',
+      'bare, beside the attack',
+      'replies',
+      '',
+    ],
     rows,
   )
 }
@@ -127,7 +161,12 @@ async function uploads(port: number, key: string): Promise<string> {
   return repliesOf(counted)
 }
 
-function sending(port: number, localAddress: string, parts: Buffer[], counted: Map<string, number>): void {
+function sending(
+  port: number,
+  localAddress: string,
+  parts: Buffer[],
+  counted: Map<string, number>,
+): void {
   const socket: Socket = connect({ port, host: '127.0.0.1', localAddress })
   socket.on('error', () => {})
   socket.once('data', (answer: Buffer) => {
@@ -139,7 +178,8 @@ function sending(port: number, localAddress: string, parts: Buffer[], counted: M
 
 /** What is left when it no longer falls, or is well. */
 async function settled(memoryMb: () => number, idleMb: number): Promise<number> {
-  for (let seconds = 0; seconds < BACK_WITHIN_S && memoryMb() - idleMb > LIMITS.leftMb; seconds++) await wait(1_000)
+  for (let seconds = 0; seconds < BACK_WITHIN_S && memoryMb() - idleMb > LIMITS.leftMb; seconds++)
+    await wait(1_000)
   return memoryMb()
 }
 
@@ -149,6 +189,8 @@ const repliesOf = (counted: ReadonlyMap<string, number>) =>
 
 const [port, key] = process.argv.slice(2)
 if (process.send && port !== undefined) {
-  process.send(key === undefined ? await unfinished(Number(port)) : await uploads(Number(port), key))
+  process.send(
+    key === undefined ? await unfinished(Number(port)) : await uploads(Number(port), key),
+  )
   await wait(60_000)
 }

@@ -24,7 +24,10 @@ export async function run([what = 'both', keys = '1000']: string[]): Promise<voi
   }
 }
 
-function tellReservations(engine: string, shapes: Awaited<ReturnType<typeof measureReservations>>): void {
+function tellReservations(
+  engine: string,
+  shapes: Awaited<ReturnType<typeof measureReservations>>,
+): void {
   printTable(
     `${engine}: reservations, and bare conditional updates of as many rows; medians of rounds in turn`,
     ['', 'bare a second', 'ms of CPU', 'reservations a second', 'ms of CPU', 'of bare'],
@@ -35,17 +38,35 @@ function tellReservations(engine: string, shapes: Awaited<ReturnType<typeof meas
   )
   const least = Math.min(...shapes.map(({ ratio }) => ratio))
   if (least < WANTED) process.exitCode = 1
-  console.log(`\n  Ratio: ${least.toFixed(2)} (wanted: ${WANTED}) ${least >= WANTED ? 'holds' : 'BROKEN'}`)
+  console.log(
+    `\n  Ratio: ${least.toFixed(2)} (wanted: ${WANTED}) ${least >= WANTED ? 'holds' : 'BROKEN'}`,
+  )
 }
 
 function tellAttack(engine: string, keys: number, told: Attacked): void {
   const usd = (amount: number) => `$${amount.toFixed(9)}`
   printTable(
     `${engine}: one call of each of ${keys} keys at once, on a plan of ${usd(told.limitUsd)}`,
-    ['answered', 'refused', 'told to come again', 'cut', 'used', 'and to the end', 'billed by the vendor', 'seconds'],
+    [
+      'answered',
+      'refused',
+      'told to come again',
+      'cut',
+      'used',
+      'and to the end',
+      'billed by the vendor',
+      'seconds',
+    ],
     [
       [
-        ...[told.answered, told.refused, told.busy, told.cut, usd(told.crowdUsd), usd(told.usedUsd)],
+        ...[
+          told.answered,
+          told.refused,
+          told.busy,
+          told.cut,
+          usd(told.crowdUsd),
+          usd(told.usedUsd),
+        ],
         ...[usd(told.billedUsd), told.seconds.toFixed(1)],
       ],
     ],
@@ -53,7 +74,8 @@ function tellAttack(engine: string, keys: number, told: Attacked): void {
   for (const fault of told.wrong.slice(0, 20)) console.log(`  ${fault}`)
   if (told.wrong.length > 0) process.exitCode = 1
   const unseenUsd = told.billedUsd - told.usedUsd
-  if (unseenUsd > 1e-9) console.log(`\n  Billed for calls that a killed node had not noted yet: ${usd(unseenUsd)}`)
+  if (unseenUsd > 1e-9)
+    console.log(`\n  Billed for calls that a killed node had not noted yet: ${usd(unseenUsd)}`)
   console.log(
     told.wrong.length > 0
       ? `\n  ${told.wrong.length} are WRONG`

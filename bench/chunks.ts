@@ -73,7 +73,8 @@ function shares(text: string, chunks: string[]): [string, string] {
     const end = start + chunk.length
     if (start >= 0) from = start + 1
     const pauses =
-      start >= 0 && /^[^\S\n]*(?:$|\n\s*\n|\n\s*(?:#|[-*+•|]\s|\d+[.)]\s))/.test(text.slice(end, end + 200))
+      start >= 0 &&
+      /^[^\S\n]*(?:$|\n\s*\n|\n\s*(?:#|[-*+•|]\s|\d+[.)]\s))/.test(text.slice(end, end + 200))
     if (!pauses && !/[.!?:…。！？؟।]["'”’)\]»*_」』）]*$/.test(chunk) && !/\|$/.test(chunk)) cut++
   }
   return [String(chunks.length), `${((100 * cut) / chunks.length).toFixed(1)} %`]

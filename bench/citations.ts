@@ -20,7 +20,8 @@ export async function run(args: string[]): Promise<void> {
       const statement = `${question.replace(/[?？؟]\s*$/u, '')}: ${answer}`
       const known = readText(question)
       const isKept = (said: string, at: number) =>
-        supporting(readClaim(said), [read[at % read.length] as (typeof read)[number]], known)[0] === true
+        supporting(readClaim(said), [read[at % read.length] as (typeof read)[number]], known)[0] ===
+        true
       if (isKept(statement, paragraph)) counts.own++
       if (isKept(statement, paragraph + 1)) counts.neighbour++
       if (isKept(statement, paragraph + 120)) counts.far++

@@ -14,7 +14,10 @@ const HERE = join(import.meta.dirname, 'clients')
 const GENERATED = join(HERE, 'generated')
 const BIN = join(HERE, 'venv', process.platform === 'win32' ? 'Scripts' : 'bin')
 const DOCUMENTS = { api: 'openapi.json', storefront: 'storefront.openapi.json' }
-const WEBHOOK_SECRETS = { WEBHOOK_SECRET: 'whsec_bench', STOREFRONT_WEBHOOK_SECRET: 'whsec_bench_storefront' }
+const WEBHOOK_SECRETS = {
+  WEBHOOK_SECRET: 'whsec_bench',
+  STOREFRONT_WEBHOOK_SECRET: 'whsec_bench_storefront',
+}
 
 type Server = keyof typeof DOCUMENTS
 type Call = { server: string; method: string; path: string; status: number }
@@ -39,15 +42,22 @@ export async function run(): Promise<void> {
     const typescript = callsOf(process.execPath, ['walk.ts'], env)
     const python = callsOf(join(BIN, 'python'), ['walk.py'], env)
     const rows = rowsOf()
-    const statusOf = (calls: Call[], row: Row) => calls.find((call) => isOf(call, row, env))?.status ?? 'not called'
+    const statusOf = (calls: Call[], row: Row) =>
+      calls.find((call) => isOf(call, row, env))?.status ?? 'not called'
     const table = rows.map((row) => [
       `${row.method} ${row.path}`,
       row.operation,
       statusOf(typescript.calls, row),
       statusOf(python.calls, row),
     ])
-    printTable('Every row of the specification', ['row', 'operation', 'TypeScript', 'Python'], table)
-    const wrong = table.filter((cells) => cells.slice(2).some((status) => typeof status !== 'number' || status >= 400))
+    printTable(
+      'Every row of the specification',
+      ['row', 'operation', 'TypeScript', 'Python'],
+      table,
+    )
+    const wrong = table.filter((cells) =>
+      cells.slice(2).some((status) => typeof status !== 'number' || status >= 400),
+    )
     if (wrong.length > 0 || typescript.failed || python.failed) {
       console.error(`\n${wrong.length} of ${rows.length} rows are not answered`)
       process.exitCode = 1
@@ -58,7 +68,8 @@ export async function run(): Promise<void> {
 }
 
 function install(): void {
-  if (!existsSync(join(HERE, 'node_modules'))) must('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock'])
+  if (!existsSync(join(HERE, 'node_modules')))
+    must('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock'])
   if (existsSync(join(BIN, 'openapi-python-client'))) return
   must('python3', ['-m', 'venv', 'venv'])
   must(join(BIN, 'pip'), ['install', '--quiet', '--requirement', 'requirements.txt'])
@@ -71,19 +82,42 @@ function generate(): void {
     const document = join(ROOT, 'docs', file)
     must(tool('openapi-typescript'), [document, '--output', join(GENERATED, `${name}.d.ts`)])
     const output = join(GENERATED, `${name}_client`)
-    const options = ['--meta', 'none', '--overwrite', '--config', 'python.yaml', '--fail-on-warning']
-    must(join(BIN, 'openapi-python-client'), ['generate', '--path', document, '--output-path', output, ...options])
+    const options = [
+      '--meta',
+      'none',
+      '--overwrite',
+      '--config',
+      'python.yaml',
+      '--fail-on-warning',
+    ]
+    must(join(BIN, 'openapi-python-client'), [
+      'generate',
+      '--path',
+      document,
+      '--output-path',
+      output,
+      ...options,
+    ])
   }
   must(tool('tsc'), ['-p', '.'])
 }
 
 function must(command: string, args: string[]): void {
   const PATH = `${BIN}:${process.env.PATH}`
-  const { status, error } = spawnSync(command, args, { cwd: HERE, stdio: 'inherit', env: { ...process.env, PATH } })
-  if (status !== 0) throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
+  const { status, error } = spawnSync(command, args, {
+    cwd: HERE,
+    stdio: 'inherit',
+    env: { ...process.env, PATH },
+  })
+  if (status !== 0)
+    throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
 }
 
-function callsOf(command: string, args: string[], env: Record<string, string>): { calls: Call[]; failed: boolean } {
+function callsOf(
+  command: string,
+  args: string[],
+  env: Record<string, string>,
+): { calls: Call[]; failed: boolean } {
   const PATH = process.env.PATH ?? ''
   const { stdout, status } = spawnSync(command, args, {
     cwd: HERE,
@@ -99,17 +133,25 @@ function callsOf(command: string, args: string[], env: Record<string, string>): 
 }
 
 function rowsOf(): Row[] {
-  return Object.entries({ api: API_ROWS, storefront: STOREFRONT_ROWS }).flatMap(([server, rows]) => {
-    const { paths } = JSON.parse(readFileSync(join(ROOT, 'docs', DOCUMENTS[server as Server]), 'utf8'))
-    return rows.map((row) => {
-      const [method = '', path = ''] = row.split(' ')
-      const operation = paths[path]?.[method.toLowerCase()]?.operationId ?? 'not described'
-      return { server: server as Server, method, path, operation }
-    })
-  })
+  return Object.entries({ api: API_ROWS, storefront: STOREFRONT_ROWS }).flatMap(
+    ([server, rows]) => {
+      const { paths } = JSON.parse(
+        readFileSync(join(ROOT, 'docs', DOCUMENTS[server as Server]), 'utf8'),
+      )
+      return rows.map((row) => {
+        const [method = '', path = ''] = row.split(' ')
+        const operation = paths[path]?.[method.toLowerCase()]?.operationId ?? 'not described'
+        return { server: server as Server, method, path, operation }
+      })
+    },
+  )
 }
 
-function isOf(call: Call, { server, method, path }: Row, env: { API_URL: string; STOREFRONT_URL: string }): boolean {
+function isOf(
+  call: Call,
+  { server, method, path }: Row,
+  env: { API_URL: string; STOREFRONT_URL: string },
+): boolean {
   const url = server === 'api' ? env.API_URL : env.STOREFRONT_URL
   const pattern = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
   return call.server === url && call.method === method && pattern.test(call.path)

@@ -5,14 +5,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CASES } from '#testing/conformance/cases.ts'
 import type { DoorName } from '#testing/conformance/door.ts'
-import { DOORS, type GatewayUnderTest, MODELS, type Outcome, runMatrix, VENDORS } from '#testing/conformance/matrix.ts'
+import {
+  DOORS,
+  type GatewayUnderTest,
+  MODELS,
+  type Outcome,
+  runMatrix,
+  VENDORS,
+} from '#testing/conformance/matrix.ts'
 import { startStrictVendors, vendorSettings } from '#testing/conformance/strict-vendors.ts'
 import { signsOf, sumOf } from '#testing/conformance/table.ts'
 import { freePort, payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 import { installLiteLlm, installPeers, isInstalled, LITELLM, PORTKEY } from './peers/install.ts'
 
-export const says = 'the wire cases of docs/conformance.md, against Portkey and LiteLLM where installed or named; --why'
+export const says =
+  'the wire cases of docs/conformance.md, against Portkey and LiteLLM where installed or named; --why'
 
 type Running = GatewayUnderTest & { name: string; stop(): void | Promise<void> }
 
@@ -45,7 +53,11 @@ export async function run(args: string[]): Promise<void> {
   print(results, doors, args.includes('--why'))
 }
 
-function print(results: { name: string; outcomes: Outcome[] }[], doors: DoorName[], tellsWhy: boolean): void {
+function print(
+  results: { name: string; outcomes: Outcome[] }[],
+  doors: DoorName[],
+  tellsWhy: boolean,
+): void {
   for (const door of doors) {
     const rows = CASES.filter((one) => one.doors?.includes(door) ?? true).map(({ name }) => [
       name,
@@ -81,7 +93,11 @@ const CAVEATS = `
   Latchkey alone checks an API key of its own, holds budgets and writes a ledger; a loaded machine may cut slow answers.`
 
 async function startLatchkey(vendorUrl: string): Promise<Running> {
-  const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', ...vendorSettings(vendorUrl) })
+  const service = await startService({
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    ...vendorSettings(vendorUrl),
+  })
   const { key } = await payingKey(service)
   return {
     name: 'Latchkey',
@@ -93,12 +109,15 @@ async function startLatchkey(vendorUrl: string): Promise<Running> {
 
 async function startPortkey(vendorUrl: string): Promise<Running> {
   installPeers('@portkey-ai/gateway')
-  const { version } = JSON.parse(readFileSync(join(PORTKEY, 'package.json'), 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync(join(PORTKEY, 'package.json'), 'utf8')) as {
+    version: string
+  }
   const port = await freePort()
-  const child = spawn(process.execPath, [join(PORTKEY, 'build/start-server.js'), `--port=${port}`, '--headless'], {
-    stdio: 'ignore',
-    env: { ...process.env, NODE_ENV: 'production' },
-  })
+  const child = spawn(
+    process.execPath,
+    [join(PORTKEY, 'build/start-server.js'), `--port=${port}`, '--headless'],
+    { stdio: 'ignore', env: { ...process.env, NODE_ENV: 'production' } },
+  )
   const url = `http://127.0.0.1:${port}`
   await untilUp(`${url}/`, child)
   const providers = {
@@ -124,13 +143,20 @@ async function startPortkey(vendorUrl: string): Promise<Running> {
 async function startLiteLlm(vendorUrl: string): Promise<Running> {
   installLiteLlm()
   const python = join(LITELLM, 'bin/python')
-  const version = execFileSync(python, ['-c', 'import importlib.metadata as m; print(m.version("litellm"))'])
+  const version = execFileSync(python, [
+    '-c',
+    'import importlib.metadata as m; print(m.version("litellm"))',
+  ])
   const folder = mkdtempSync(join(tmpdir(), 'litellm-bench-'))
   const bases = { openai: `${vendorUrl}/v1`, anthropic: vendorUrl, gemini: `${vendorUrl}/v1beta` }
   const models = VENDORS.flatMap((vendor) =>
     [...new Set(Object.values(MODELS).map((kind) => kind[vendor]))].map((model) => ({
       model_name: model,
-      litellm_params: { model: `${vendor}/${model}`, api_base: bases[vendor], api_key: 'sk-strict' },
+      litellm_params: {
+        model: `${vendor}/${model}`,
+        api_base: bases[vendor],
+        api_key: 'sk-strict',
+      },
     })),
   )
   // JSON is YAML.

@@ -2,7 +2,8 @@
 import { crashRounds } from './crash/rounds.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'kill -9 at 20 random moments of the main path: what was acknowledged must be there, once'
+export const says =
+  'kill -9 at 20 random moments of the main path: what was acknowledged must be there, once'
 
 export async function run([count = '20']: string[]): Promise<void> {
   const rounds = await crashRounds(Number(count))
@@ -17,5 +18,7 @@ export async function run([count = '20']: string[]): Promise<void> {
     ]),
   )
   const broken = rounds.filter((round) => round.wrong.length > 0).length
-  console.log(`\n  ${broken === 0 ? 'Nothing was lost and nothing came twice.' : `${broken} rounds are BROKEN`}`)
+  console.log(
+    `\n  ${broken === 0 ? 'Nothing was lost and nothing came twice.' : `${broken} rounds are BROKEN`}`,
+  )
 }

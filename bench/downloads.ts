@@ -45,12 +45,21 @@ async function large(service: RunningService, shop: string) {
     const cookie = await buyer(service, shop, 'basic')
     costs.push(await cost(service, `buyer ${round}, whole`, () => download(shop, cookie)))
     // All of it once more, uncounted.
-    costs.push(await cost(service, `buyer ${round}, resumed from byte 1`, () => download(shop, cookie, 'bytes=1-')))
+    costs.push(
+      await cost(service, `buyer ${round}, resumed from byte 1`, () =>
+        download(shop, cookie, 'bytes=1-'),
+      ),
+    )
   }
   printTable(
     `One stored file of ${LARGE_MB} MB`,
     ['download', 'CPU ms', 'wall ms', 'MB a CPU second'],
-    costs.map(({ what, cpuMs, wallMs }) => [what, cpuMs, wallMs.toFixed(0), ((LARGE_MB / cpuMs) * 1000).toFixed(0)]),
+    costs.map(({ what, cpuMs, wallMs }) => [
+      what,
+      cpuMs,
+      wallMs.toFixed(0),
+      ((LARGE_MB / cpuMs) * 1000).toFixed(0),
+    ]),
   )
 }
 
@@ -58,7 +67,9 @@ async function many(service: RunningService, shop: string) {
   const cookie = await buyer(service, shop, 'pro')
   await download(shop, cookie)
   const get = (path: string, init: RequestInit = {}) =>
-    fetch(`${shop}${path}`, { ...init, headers: { cookie, ...init.headers } }).then((reply) => reply.arrayBuffer())
+    fetch(`${shop}${path}`, { ...init, headers: { cookie, ...init.headers } }).then((reply) =>
+      reply.arrayBuffer(),
+    )
   const asked: [string, () => Promise<unknown>][] = [
     ['GET /healthz', () => get('/healthz')],
     ['a range of 100 bytes', () => get('/api/download', { headers: { range: 'bytes=1000-1099' } })],
@@ -84,7 +95,11 @@ async function many(service: RunningService, shop: string) {
 }
 
 /** CPU of the service's process, all threads, until a moment after the answer: what it does behind it counts. */
-async function cost(service: RunningService, what: string, work: () => Promise<unknown>): Promise<Cost> {
+async function cost(
+  service: RunningService,
+  what: string,
+  work: () => Promise<unknown>,
+): Promise<Cost> {
   const before = cpuMs(service)
   const started = performance.now()
   await work()
@@ -126,7 +141,9 @@ async function buyer({ url }: RunningService, shop: string, tier: string): Promi
 }
 
 async function download(shop: string, cookie: string, range?: string) {
-  const reply = await fetch(`${shop}/api/download`, { headers: { cookie, ...(range ? { range } : {}) } })
+  const reply = await fetch(`${shop}/api/download`, {
+    headers: { cookie, ...(range ? { range } : {}) },
+  })
   if (!reply.ok) throw new Error(`a download: ${reply.status} ${await reply.text()}`)
   for await (const _ of reply.body ?? []);
 }

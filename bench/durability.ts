@@ -52,7 +52,8 @@ export async function run([kills = '5', calls = '1000']: string[]): Promise<void
 function rowOf(path: string, all: Killed[]): (string | number)[] {
   const calls = all.filter(({ api }) => api.path === path)
   const count = (is: (call: Killed) => boolean) => calls.filter(is).length
-  const killed = (kept: Killed['kept']) => count((call) => call.end === 'killed' && call.kept === kept)
+  const killed = (kept: Killed['kept']) =>
+    count((call) => call.end === 'killed' && call.kept === kept)
   const ended = [count(({ end }) => end === 'whole'), count(({ end }) => end === 'failed')]
   return [path, calls.length, ...ended, killed('recorded'), killed('young'), killed('unasked')]
 }

@@ -31,7 +31,11 @@ export async function run([seconds = '10']: string[]): Promise<void> {
     tell(more)
   }
   try {
-    const faults = [...databaseFaults(postgres, forMs), ...redisFaults(redis, forMs), descriptorFault()]
+    const faults = [
+      ...databaseFaults(postgres, forMs),
+      ...redisFaults(redis, forMs),
+      descriptorFault(),
+    ]
     note(...(await faultsOf(postgres, faults, { REDIS_URL: redis.url })))
     note(await mailAway(postgres, forMs))
     for (const skewMs of [40_000, 100_000]) note(await skewedClocks(postgres, skewMs))
@@ -56,7 +60,9 @@ export async function run([seconds = '10']: string[]): Promise<void> {
 
 function tell(outcomes: Outcome[]): void {
   for (const { name, answers, recoveredMs, wrong } of outcomes) {
-    console.log(`  ${wrong.length === 0 ? '✔' : '✖'} ${name}: ${answers}; works after ${recoveredMs} ms`)
+    console.log(
+      `  ${wrong.length === 0 ? '✔' : '✖'} ${name}: ${answers}; works after ${recoveredMs} ms`,
+    )
     for (const fault of wrong.slice(0, 10)) console.log(`      ${fault}`)
   }
 }

@@ -4,7 +4,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { askStreams, askWhole, type StreamResult, type Target, type WholeResult } from './gateway/client.ts'
+import {
+  askStreams,
+  askWhole,
+  type StreamResult,
+  type Target,
+  type WholeResult,
+} from './gateway/client.ts'
 import { inspectArgs, watchHeap } from './gateway/memory.ts'
 import { freePort, payingKey, type RunningService, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
@@ -32,11 +38,22 @@ export async function run(args: string[]): Promise<void> {
   const vendorPort = await freePort()
   const vendor = await startNode([join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)])
   const pipePort = await freePort()
-  const pipe = await startNode([join(import.meta.dirname, 'gateway/pipe.ts'), String(pipePort), String(vendorPort)])
+  const pipe = await startNode([
+    join(import.meta.dirname, 'gateway/pipe.ts'),
+    String(pipePort),
+    String(vendorPort),
+  ])
   const portkeyPort = await freePort()
-  const inspects = wants('memory') ? { portkey: await freePort(), latchkey: await freePort() } : null
+  const inspects = wants('memory')
+    ? { portkey: await freePort(), latchkey: await freePort() }
+    : null
   const portkey = await startNode(
-    [...inspectArgs(inspects?.portkey), join(PORTKEY, 'build/start-server.js'), `--port=${portkeyPort}`, '--headless'],
+    [
+      ...inspectArgs(inspects?.portkey),
+      join(PORTKEY, 'build/start-server.js'),
+      `--port=${portkeyPort}`,
+      '--headless',
+    ],
     portkeyPort,
   )
   const service = await startService({
@@ -51,7 +68,10 @@ export async function run(args: string[]): Promise<void> {
   try {
     const { key } = await payingKey(service)
     const servers: Server[] = [
-      { target: { name: 'direct', port: vendorPort, path: '/v1/chat/completions', headers: {} }, pid: null },
+      {
+        target: { name: 'direct', port: vendorPort, path: '/v1/chat/completions', headers: {} },
+        pid: null,
+      },
       {
         target: {
           name: 'Portkey 1.15.2',
@@ -80,10 +100,12 @@ export async function run(args: string[]): Promise<void> {
       target: { name: 'a TCP pipe', port: pipePort, path: '/v1/chat/completions', headers: {} },
       pid: pipe.pid ?? null,
     })
-    if (wants('whole')) for (const { target } of all) await askWhole(target, WHOLE, 16, WARM_SECONDS)
+    if (wants('whole'))
+      for (const { target } of all) await askWhole(target, WHOLE, 16, WARM_SECONDS)
     if (wants('whole')) for (const inFlight of [1, 16, 64]) await measureWhole(all, inFlight)
     if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(all, atOnce, 'flat')
-    if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(all, atOnce, 'paced')
+    if (wants('paced'))
+      for (const atOnce of [16, 64, 256]) await measureStreams(all, atOnce, 'paced')
     if (wants('doors')) await measureDoors(servers.at(-1) as Server)
     if (inspects) {
       const [, portkeyServer, latchkeyServer] = servers
@@ -93,8 +115,12 @@ export async function run(args: string[]): Promise<void> {
       ])
     }
     if (wants('flat') || wants('paced')) {
-      const bare = execFileSync(process.execPath, [join(import.meta.dirname, 'gateway/bare.ts')], { encoding: 'utf8' })
-      console.log(`\n  Parsing and re-printing the same events in a bare script: ${Number(bare).toFixed(2)} µs a token`)
+      const bare = execFileSync(process.execPath, [join(import.meta.dirname, 'gateway/bare.ts')], {
+        encoding: 'utf8',
+      })
+      console.log(
+        `\n  Parsing and re-printing the same events in a bare script: ${Number(bare).toFixed(2)} µs a token`,
+      )
     }
     countLedger(service)
   } finally {
@@ -105,7 +131,11 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-const WHOLE = { model: 'gpt-4.1-mini', messages: [{ role: 'user', content: 'Say something short.' }], max_tokens: 50 }
+const WHOLE = {
+  model: 'gpt-4.1-mini',
+  messages: [{ role: 'user', content: 'Say something short.' }],
+  max_tokens: 50,
+}
 
 async function measureWhole(servers: Server[], inFlight: number) {
   for (const { target } of servers) await askWhole(target, WHOLE, inFlight, 1)
@@ -196,21 +226,32 @@ const DOORS: { api: string; to: string; path: string; body(tokens: number): obje
     ['OpenAI', 'gpt-4.1-mini'],
     ['Anthropic', 'claude-haiku-5-5'],
   ].map(([to = '', model]) => ({
-    ...{ api: 'chat completions', to, path: '/v1/chat/completions' },
+    api: 'chat completions',
+    to,
+    path: '/v1/chat/completions',
     body: (tokens: number) => ({ model, stream: true, max_tokens: tokens, messages: HI }),
   })),
   ...[
     ['OpenAI', 'gpt-4.1-mini'],
     ['Anthropic', 'claude-haiku-5-5'],
   ].map(([to = '', model]) => ({
-    ...{ api: 'responses', to, path: '/v1/responses' },
-    body: (tokens: number) => ({ model, stream: true, max_output_tokens: tokens, input: 'Tell a story.' }),
+    api: 'responses',
+    to,
+    path: '/v1/responses',
+    body: (tokens: number) => ({
+      model,
+      stream: true,
+      max_output_tokens: tokens,
+      input: 'Tell a story.',
+    }),
   })),
   ...[
     ['OpenAI', 'gpt-4.1-mini'],
     ['Anthropic', 'claude-haiku-5-5'],
   ].map(([to = '', model]) => ({
-    ...{ api: 'messages', to, path: '/v1/messages' },
+    api: 'messages',
+    to,
+    path: '/v1/messages',
     body: (tokens: number) => ({ model, stream: true, max_tokens: tokens, messages: HI }),
   })),
 ]
@@ -223,11 +264,20 @@ async function measureDoors({ target, pid }: Server) {
   for (let round = 0; round <= ROUNDS; round++) {
     for (const door of DOORS) {
       const before = cpuMs(pid)
-      const result = await askStreams({ ...target, path: door.path }, door.body, FLAT_TOKENS, 4 * atOnce, atOnce)
+      const result = await askStreams(
+        { ...target, path: door.path },
+        door.body,
+        FLAT_TOKENS,
+        4 * atOnce,
+        atOnce,
+      )
       errors.push(result.firstError)
       // The first round warms.
       if (round > 0)
-        costs.set(door, [...(costs.get(door) ?? []), ((cpuMs(pid) - before) * 1_000) / Math.max(1, result.tokens)])
+        costs.set(door, [
+          ...(costs.get(door) ?? []),
+          ((cpuMs(pid) - before) * 1_000) / Math.max(1, result.tokens),
+        ])
     }
   }
   const of = (door: object) => median(costs.get(door) ?? [])
@@ -270,7 +320,11 @@ async function measureMemory(servers: Inspected[]) {
     rows.push(row)
   }
   const fifths = [1, 2, 3, 4, 5].map((fifth) => `${(MEMORY_CALLS / 5) * fifth} calls`)
-  printTable('MB on the heap after a collection / resident, 64 in flight', ['server', 'warm', ...fifths], rows)
+  printTable(
+    'MB on the heap after a collection / resident, 64 in flight',
+    ['server', 'warm', ...fifths],
+    rows,
+  )
 }
 
 function explain(errors: (string | null)[]) {
@@ -279,10 +333,17 @@ function explain(errors: (string | null)[]) {
 }
 
 function countLedger(service: RunningService) {
-  const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), { readOnly: true, timeout: 5_000 })
-  const records = db.prepare('select outcome, count(*) as calls from usage_records group by outcome').all()
+  const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), {
+    readOnly: true,
+    timeout: 5_000,
+  })
+  const records = db
+    .prepare('select outcome, count(*) as calls from usage_records group by outcome')
+    .all()
   db.close()
-  console.log(`\n  The ledger holds ${records.map((row) => `${row.calls} ${row.outcome}`).join(', ') || 'nothing'}`)
+  console.log(
+    `\n  The ledger holds ${records.map((row) => `${row.calls} ${row.outcome}`).join(', ') || 'nothing'}`,
+  )
 }
 
 async function startNode(args: string[], port?: number): Promise<ChildProcess> {

@@ -22,7 +22,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, ROOT } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'the Dockerfile’s lines in a fresh folder, and what they make, read-only and without rights'
+export const says =
+  'the Dockerfile’s lines in a fresh folder, and what they make, read-only and without rights'
 
 const BYTES_MAX = 300e6
 const GONE_MS = 40_000
@@ -38,7 +39,9 @@ export async function run(): Promise<void> {
     const root = join(work, 'root')
     mkdirSync(root)
     const tool = toolWithBases(lines)
-    console.log(tool === null ? 'No docker or podman with the bases here: by hand' : `Built by ${tool}`)
+    console.log(
+      tool === null ? 'No docker or podman with the bases here: by hand' : `Built by ${tool}`,
+    )
     if (tool !== null) buildWith(tool, work, root)
     else {
       build(lines, work, root)
@@ -66,8 +69,11 @@ function linesOf(dockerfile: string): Line[] {
 
 /** Null where none is installed, or one of the images that the Dockerfile begins with would have to be fetched. */
 function toolWithBases(lines: readonly Line[]): string | null {
-  const bases = lines.filter(({ word }) => word === 'FROM').map(({ rest }) => rest.split(' ')[0] ?? '')
-  const has = (tool: string) => spawnSync(tool, ['image', 'inspect', ...bases], { stdio: 'ignore' }).status === 0
+  const bases = lines
+    .filter(({ word }) => word === 'FROM')
+    .map(({ rest }) => rest.split(' ')[0] ?? '')
+  const has = (tool: string) =>
+    spawnSync(tool, ['image', 'inspect', ...bases], { stdio: 'ignore' }).status === 0
   return ['docker', 'podman'].find(has) ?? null
 }
 
@@ -97,11 +103,18 @@ function build(lines: readonly Line[], work: string, root: string): void {
   for (const folder of [tree, join(stage, 'usr/local/bin'), join(stage, 'usr/local/lib')])
     mkdirSync(folder, { recursive: true })
   execFileSync('sh', ['-c', 'git archive HEAD | tar -x -C "$1"', 'sh', tree], { cwd: ROOT })
-  for (const path of readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n').filter(Boolean)) {
-    for (const ignored of globSync(path, { cwd: tree })) rmSync(join(tree, ignored), { recursive: true, force: true })
+  for (const path of readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+    .split('\n')
+    .filter(Boolean)) {
+    for (const ignored of globSync(path, { cwd: tree }))
+      rmSync(join(tree, ignored), { recursive: true, force: true })
   }
   const second = lines.findLastIndex(({ word }) => word === 'FROM')
-  const env = { HOME: work, PATH: `${join(stage, 'usr/local/bin')}:${process.env.PATH}`, ...certificates() }
+  const env = {
+    HOME: work,
+    PATH: `${join(stage, 'usr/local/bin')}:${process.env.PATH}`,
+    ...certificates(),
+  }
   for (const { word, rest } of lines.slice(0, second)) {
     if (word !== 'RUN') continue
     const begun = performance.now()
@@ -118,7 +131,11 @@ function build(lines: readonly Line[], work: string, root: string): void {
         ? join(root, to)
         : join(root, 'app', to.endsWith('/') ? join(to, basename(path)) : to)
       mkdirSync(dirname(target), { recursive: true })
-      cpSync(join(stage, path), target, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+      cpSync(join(stage, path), target, {
+        recursive: true,
+        verbatimSymlinks: true,
+        preserveTimestamps: true,
+      })
     }
   }
 }
@@ -126,7 +143,9 @@ function build(lines: readonly Line[], work: string, root: string): void {
 /** What a machine whose way out is inspected tells its tools. */
 function certificates(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'npm_config_registry']
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  )
 }
 
 /** As the second base has them: what else a program is linked with has to come by the Dockerfile. */
@@ -148,7 +167,10 @@ function layBase(root: string): void {
     }
   }
   mkdirSync(join(root, 'etc/ssl/certs'), { recursive: true })
-  writeFileSync(join(root, 'etc/passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n')
+  writeFileSync(
+    join(root, 'etc/passwd'),
+    'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n',
+  )
 }
 
 async function tryOut(lines: readonly Line[], root: string, data: string): Promise<void> {
@@ -165,13 +187,12 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
         .split(' ')
         .map((pair) => pair.split('=')),
     ),
-    ...{
-      PORT: String(port),
-      STOREFRONT_PORT: String(storefrontPort),
-      SECRET_KEY: 's'.repeat(48),
-      DRAIN_DELAY_SECONDS: '1',
-    },
-    ...{ BASE_URL: `http://127.0.0.1:${port}`, HOST: '127.0.0.1' },
+    PORT: String(port),
+    STOREFRONT_PORT: String(storefrontPort),
+    SECRET_KEY: 's'.repeat(48),
+    DRAIN_DELAY_SECONDS: '1',
+    BASE_URL: `http://127.0.0.1:${port}`,
+    HOST: '127.0.0.1',
   }
   const mounts = `mount --make-rprivate / && mount --bind "$0" "$0" && mount --bind "$1" "$0/data" && mount -t tmpfs tmpfs "$0/tmp" \
     && mount --bind /dev/null "$0/dev/null" && mount --bind /dev/urandom "$0/dev/urandom" && mount --rbind /proc "$0/proc" \
@@ -186,7 +207,8 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
     ...command,
   ]
   const node = words('ENTRYPOINT')
-  const at = (paths: string[]) => paths.map((path) => (/^(?:src|latchkey)/.test(path) ? `/app/${path}` : path))
+  const at = (paths: string[]) =>
+    paths.map((path) => (/^(?:src|latchkey)/.test(path) ? `/app/${path}` : path))
 
   const child = spawn('unshare', inside([...node, ...at(words('CMD'))]), {
     env,
@@ -204,11 +226,16 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
       )
     }
     checks.push(['it is ready', isReady])
-    const status = async (path: string, init?: RequestInit) => (await fetch(url + path, init)).status
+    const status = async (path: string, init?: RequestInit) =>
+      (await fetch(url + path, init)).status
     const page = await (await fetch(url)).text()
     checks.push(['the user app is in it', page.includes('<script')])
     const person = { email: 'ada@example.com', password: 'a long enough password' }
-    const body = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(person) }
+    const body = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(person),
+    }
     const registered = await status('/api/auth/register', body)
     checks.push([
       'it writes to /data',
@@ -217,7 +244,8 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
         : `${registered}`,
     ])
     const commands = /CMD (\[.*\])$/.exec(told('HEALTHCHECK'))?.[1] ?? '[]'
-    const asked = (command: string[]) => spawnSync('unshare', inside(command), { env, encoding: 'utf8' })
+    const asked = (command: string[]) =>
+      spawnSync('unshare', inside(command), { env, encoding: 'utf8' })
     checks.push(['its health check succeeds', asked(JSON.parse(commands) as string[]).status === 0])
     const doctor = asked([...node, ...at(['src/cli/main.ts']), 'doctor'])
     checks.push(['a command runs in it', /✔|✖/.test(doctor.stdout)])
@@ -226,24 +254,36 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
       'nothing else can be written',
       /EROFS|EACCES/.test(asked(['/usr/local/bin/node', '-e', write]).stderr),
     ])
-    checks.push(['it is not root', asked(['/usr/local/bin/node', '-p', 'process.getuid()']).stdout.trim() === uid])
+    checks.push([
+      'it is not root',
+      asked(['/usr/local/bin/node', '-p', 'process.getuid()']).stdout.trim() === uid,
+    ])
     const gone = new Promise((resolve) => child.once('exit', resolve))
     const begun = performance.now()
     child.kill('SIGTERM')
     await Promise.race([gone, sleep(GONE_MS)])
     checks.push([
       'SIGTERM ends it',
-      child.exitCode === 0 ? true : `${child.exitCode ?? 'not'} after ${Math.round(performance.now() - begun)} ms`,
+      child.exitCode === 0
+        ? true
+        : `${child.exitCode ?? 'not'} after ${Math.round(performance.now() - begun)} ms`,
     ])
   } finally {
     child.kill('SIGKILL')
   }
-  const bytes = (folder: string) => Number(execFileSync('du', ['-sb', folder], { encoding: 'utf8' }).split('\t')[0])
-  checks.push([`${Math.round(bytes(root) / 1e6)} MB, at most ${BYTES_MAX / 1e6}`, bytes(root) <= BYTES_MAX])
+  const bytes = (folder: string) =>
+    Number(execFileSync('du', ['-sb', folder], { encoding: 'utf8' }).split('\t')[0])
+  checks.push([
+    `${Math.round(bytes(root) / 1e6)} MB, at most ${BYTES_MAX / 1e6}`,
+    bytes(root) <= BYTES_MAX,
+  ])
   printTable(
     'The image',
     ['', ''],
-    checks.map(([what, holds]) => [what, holds === true ? 'holds' : `BROKEN ${holds === false ? '' : holds}`.trim()]),
+    checks.map(([what, holds]) => [
+      what,
+      holds === true ? 'holds' : `BROKEN ${holds === false ? '' : holds}`.trim(),
+    ]),
   )
   if (checks.some(([, holds]) => holds !== true)) process.exitCode = 1
 }

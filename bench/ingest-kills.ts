@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { payingKey, type RunningService, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'kill -9 at 100 random moments of ingest, replace, delete and re-index: nothing half, nothing lost'
+export const says =
+  'kill -9 at 100 random moments of ingest, replace, delete and re-index: nothing half, nothing lost'
 
 /** A job whose process was killed rests until its lease has run out, some ten kills: of so many users there is always one whose document is being written. */
 const USERS = 16
@@ -57,7 +58,9 @@ export async function run([count = '100']: string[]): Promise<void> {
       cut += begunJobs(dataDir)
       service = await start(life)
       if (life % 10 === 0)
-        console.log(`  ${life} kills, ${acknowledged} acknowledged, ${cut} cut in the middle, ${wrong.length} wrong`)
+        console.log(
+          `  ${life} kills, ${acknowledged} acknowledged, ${cut} cut in the middle, ${wrong.length} wrong`,
+        )
     }
     await quiet(service, users, dataDir)
     wrong.push(...halves(dataDir), ...lost(dataDir, wanted), ...orphans(dataDir))
@@ -78,11 +81,17 @@ export async function run([count = '100']: string[]): Promise<void> {
 }
 
 async function ended({ child }: RunningService): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await new Promise((resolve) => child.once('exit', resolve))
+  if (child.exitCode === null && child.signalCode === null)
+    await new Promise((resolve) => child.once('exit', resolve))
 }
 
 /** Sends until the service dies. @returns how many it has acknowledged. @throws Error when it does not answer */
-async function change(service: RunningService, users: User[], wanted: AllWanted, life: number): Promise<number> {
+async function change(
+  service: RunningService,
+  users: User[],
+  wanted: AllWanted,
+  life: number,
+): Promise<number> {
   let done = 0
   try {
     for (let turn = 0; ; turn++) {
@@ -96,7 +105,8 @@ async function change(service: RunningService, users: User[], wanted: AllWanted,
       await sleep(Math.random() * 60)
     }
   } catch (error) {
-    if ((error as Error).name === 'TimeoutError') throw new Error(`life ${life}: no answer within ${ANSWER_MS} ms`)
+    if ((error as Error).name === 'TimeoutError')
+      throw new Error(`life ${life}: no answer within ${ANSWER_MS} ms`)
     await ended(service)
     return done
   }
@@ -127,7 +137,13 @@ async function store(service: RunningService, known: Known, content: string): Pr
   if (reply.status === 202) Object.assign(known, { text: content, maybe: [] })
 }
 
-function call({ url }: RunningService, { key }: User, method: string, path: string, body?: object): Promise<Response> {
+function call(
+  { url }: RunningService,
+  { key }: User,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Response> {
   return fetch(`${url}${path}`, {
     method,
     headers: {
@@ -141,7 +157,9 @@ function call({ url }: RunningService, { key }: User, method: string, path: stri
 
 function textOf(name: string): string {
   const chunks = 1 + Math.floor(Math.random() ** 2 * CHUNKS_MAX)
-  return Array.from({ length: chunks }, (_, n) => `${name}: ${n} ${'word '.repeat(10)}`).join('\n\n')
+  return Array.from({ length: chunks }, (_, n) => `${name}: ${n} ${'word '.repeat(10)}`).join(
+    '\n\n',
+  )
 }
 
 type Document = { user_id: string; id: string; version: string; chunks: number }
@@ -157,7 +175,9 @@ function read<T>(dataDir: string, ask: (db: DatabaseSync) => T): T {
 
 const textsOf = (db: DatabaseSync, { user_id, version }: Document) =>
   db
-    .prepare('select gap, content from rag_chunks where user_id = ? and version = ? order by chunk_index')
+    .prepare(
+      'select gap, content from rag_chunks where user_id = ? and version = ? order by chunk_index',
+    )
     .all(user_id, version) as { gap: string; content: string }[]
 
 /** Documents that name other chunks than there are, and jobs that count other chunks than they have written. */
@@ -182,7 +202,9 @@ function halves(dataDir: string): string[] {
 
 const begunJobs = (dataDir: string) =>
   read(dataDir, (db) => {
-    const row = db.prepare(`select count(*) as n from rag_jobs where state = 'running' and done > 0`).get()
+    const row = db
+      .prepare(`select count(*) as n from rag_jobs where state = 'running' and done > 0`)
+      .get()
     return Number(row?.n ?? 0)
   })
 
@@ -215,10 +237,14 @@ function orphans(dataDir: string): string[] {
       db
         .prepare(`select payload_json from jobs where kind = 'rag.sweep'`)
         .all()
-        .map(({ payload_json }) => (JSON.parse(String(payload_json)) as { version: string }).version),
+        .map(
+          ({ payload_json }) => (JSON.parse(String(payload_json)) as { version: string }).version,
+        ),
     )
     const chunks = db
-      .prepare('select distinct version from rag_chunks where version not in (select version from rag_documents)')
+      .prepare(
+        'select distinct version from rag_chunks where version not in (select version from rag_documents)',
+      )
       .all()
       .filter(({ version }) => !swept.has(String(version)))
     const inputs = db
@@ -242,14 +268,20 @@ async function quiet(service: RunningService, users: User[], dataDir: string): P
     const ofUsers = await Promise.all(
       users.map(
         async (user) =>
-          (await (await call(service, user, 'GET', '/api/rag/jobs?limit=1000')).json()) as { state: string }[],
+          (await (await call(service, user, 'GET', '/api/rag/jobs?limit=1000')).json()) as {
+            state: string
+          }[],
       ),
     )
-    const unfinished = ofUsers.flat().filter(({ state }) => state === 'queued' || state === 'running').length
+    const unfinished = ofUsers
+      .flat()
+      .filter(({ state }) => state === 'queued' || state === 'running').length
     const now = new Date().toISOString()
     const due = read(dataDir, (db) =>
       db
-        .prepare(`select count(*) as n from jobs where kind like 'rag.%' and status = 'queued' and run_at < ?`)
+        .prepare(
+          `select count(*) as n from jobs where kind like 'rag.%' and status = 'queued' and run_at < ?`,
+        )
         .get(now),
     )
     if (unfinished === 0 && due?.n === 0) return
@@ -262,7 +294,11 @@ async function quiet(service: RunningService, users: User[], dataDir: string): P
 
 function waiting(dataDir: string): unknown {
   return read(dataDir, (db) => [
-    db.prepare(`select state, count(*) as n, max(attempts) as attempts from rag_jobs group by state`).all(),
+    db
+      .prepare(
+        `select state, count(*) as n, max(attempts) as attempts from rag_jobs group by state`,
+      )
+      .all(),
     db
       .prepare(
         `select kind, status, attempts, run_at, last_error from jobs where kind like 'rag.%' and status = 'queued'`,
@@ -276,9 +312,14 @@ async function startVendor(): Promise<Server> {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
-    const { input, model } = JSON.parse(Buffer.concat(parts).toString() || '{}') as { input: string[]; model: string }
+    const { input, model } = JSON.parse(Buffer.concat(parts).toString() || '{}') as {
+      input: string[]
+      model: string
+    }
     await sleep(20 + Math.random() * 80)
-    const data = [input].flat().map((text, index) => ({ index, embedding: [1, text.length % 7, text.length % 5, 1] }))
+    const data = [input]
+      .flat()
+      .map((text, index) => ({ index, embedding: [1, text.length % 7, text.length % 5, 1] }))
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ data, model, usage: { prompt_tokens: 1, total_tokens: 1 } }))
   })

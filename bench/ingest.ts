@@ -20,7 +20,11 @@ export async function run(args: string[]): Promise<void> {
     ],
     ['Chinese', xquad(folder, 'zh').paragraphs.join('\n\n')],
   ]
-  const service = await startService({ RATE_LIMIT_RAG: 'off', RATE_LIMIT_GENERAL: 'off', EMBEDDER: 'local' })
+  const service = await startService({
+    RATE_LIMIT_RAG: 'off',
+    RATE_LIMIT_GENERAL: 'off',
+    EMBEDDER: 'local',
+  })
   const rows: string[][] = []
   try {
     for (const [name, prose] of sets) {

@@ -2,12 +2,21 @@
 // told to bill, in tokens and in thousand-millionths of a dollar. A limit, not a speed: every difference is one too many.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { APIS, type Api, type Price, pricesOf, randomNumbers, startVendor, wrongAmounts } from './ledger/calls.ts'
+import {
+  APIS,
+  type Api,
+  type Price,
+  pricesOf,
+  randomNumbers,
+  startVendor,
+  wrongAmounts,
+} from './ledger/calls.ts'
 import type { Kind, Play } from './ledger/vendor.ts'
 import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'every call of thousands, at every address, against the ledger: tokens and nanodollars'
+export const says =
+  'every call of thousands, at every address, against the ledger: tokens and nanodollars'
 
 const AT_ONCE = 40
 const MODELS = ['gpt-6.1-terra', 'gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
@@ -18,7 +27,14 @@ const KINDS: Kind[] = [
 /** Whole answers are never cut, and nobody leaves them here. */
 const WHOLE_KINDS: Kind[] = ['well', 'well', 'well', 'late', 'refused']
 
-type Asked = { api: Api; model: string; stream: boolean; play: Play; requestId: string | null; status: number }
+type Asked = {
+  api: Api
+  model: string
+  stream: boolean
+  play: Play
+  requestId: string | null
+  status: number
+}
 
 type Row = {
   request_id: string
@@ -33,7 +49,11 @@ type Row = {
 /** `npm run bench -- ledger [CALLS]` */
 export async function run([count = '5000']: string[]): Promise<void> {
   const vendor = await startVendor()
-  const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', ...vendor.env })
+  const service = await startService({
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    ...vendor.env,
+  })
   try {
     const { key } = await payingKey(service)
     const prices = await pricesOf(service.url, key)
@@ -46,7 +66,10 @@ export async function run([count = '5000']: string[]): Promise<void> {
     )
     // What was left is settled when the vendor's socket has closed.
     await new Promise((resolve) => setTimeout(resolve, 2_000))
-    const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), { readOnly: true, timeout: 5_000 })
+    const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), {
+      readOnly: true,
+      timeout: 5_000,
+    })
     const rows = db.prepare('select * from usage_records').all() as unknown as Row[]
     db.close()
     compare(calls, rows, prices)
@@ -63,8 +86,11 @@ function callsOf(count: number): Asked[] {
     const stream = below(3) > 0
     const model = oneOf(MODELS)
     const play = {
-      ...{ id: `call-${index}`, kind: oneOf(stream ? KINDS : WHOLE_KINDS) },
-      ...{ prompt: 200 + below(4_000), completion: 1 + below(300), cached: below(100) },
+      id: `call-${index}`,
+      kind: oneOf(stream ? KINDS : WHOLE_KINDS),
+      prompt: 200 + below(4_000),
+      completion: 1 + below(300),
+      cached: below(100),
       // Gemini bills nothing for what it writes.
       written: model.startsWith('gemini') ? 0 : below(100),
     }
@@ -103,7 +129,12 @@ function compare(calls: Asked[], rows: Row[], prices: Map<string, Price>): void 
     const outcome = OUTCOMES[play.kind] ?? 'failed'
     const fault = row === undefined ? 'no row' : faultOf(row, outcome, play, prices.get(model))
     if (fault !== null) faults.push(`${api.path} ${model} ${play.kind} ${call.status}: ${fault}`)
-    const line = table.get(`${api.path}|${play.kind}`) ?? { calls: 0, tokens: 0, nanos: 0, wrong: 0 }
+    const line = table.get(`${api.path}|${play.kind}`) ?? {
+      calls: 0,
+      tokens: 0,
+      nanos: 0,
+      wrong: 0,
+    }
     line.calls++
     line.tokens += row === undefined ? 0 : row.prompt_tokens + row.completion_tokens
     line.nanos += row?.cost_nanos ?? 0
@@ -113,11 +144,15 @@ function compare(calls: Asked[], rows: Row[], prices: Map<string, Price>): void 
   printTable(
     `${calls.length} calls, ${AT_ONCE} at once, against ${rows.length} rows of the ledger`,
     ['API', 'what happened', 'calls', 'tokens', 'nanodollars', 'wrong'],
-    [...table].sort().map(([name, line]) => [...name.split('|'), line.calls, line.tokens, line.nanos, line.wrong]),
+    [...table]
+      .sort()
+      .map(([name, line]) => [...name.split('|'), line.calls, line.tokens, line.nanos, line.wrong]),
   )
   for (const fault of faults.slice(0, 10)) console.log(`  ${fault}`)
   const isExact = faults.length === 0 && rows.length === calls.length
-  console.log(isExact ? '\n  Every call has its row, and every row is exact.' : '\n  The ledger is wrong.')
+  console.log(
+    isExact ? '\n  Every call has its row, and every row is exact.' : '\n  The ledger is wrong.',
+  )
   if (!isExact) process.exitCode = 1
 }
 

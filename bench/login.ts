@@ -30,7 +30,10 @@ export async function run(): Promise<void> {
   }
 }
 
-function targetOf({ url }: RunningService, { email, password, token }: Awaited<ReturnType<typeof signUp>>): Target {
+function targetOf(
+  { url }: RunningService,
+  { email, password, token }: Awaited<ReturnType<typeof signUp>>,
+): Target {
   return {
     name: 'Latchkey',
     login: { url: `${url}/api/auth/login`, body: { email, password } },
@@ -41,7 +44,11 @@ function targetOf({ url }: RunningService, { email, password, token }: Awaited<R
 function ofPeer({ url, email, password, cookie }: Peer): Target {
   return {
     name: 'better-auth',
-    login: { url: `${url}/api/auth/sign-in/email`, body: { email, password }, headers: { origin: url } },
+    login: {
+      url: `${url}/api/auth/sign-in/email`,
+      body: { email, password },
+      headers: { origin: url },
+    },
     read: { url: `${url}/api/auth/get-session`, headers: { cookie } },
   }
 }
@@ -58,7 +65,8 @@ async function throughput(ours: Target, peer: Target) {
       peer: (await logins(peer.login, inFlight, SECONDS)).perSecond,
     })
   }
-  const of = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick)).toFixed(1)
+  const of = (pick: (round: (typeof rounds)[number]) => number) =>
+    median(rounds.map(pick)).toFixed(1)
   printTable(
     `Sign-ins, ${inFlight} in flight, ${availableParallelism()} cores, ${ROUNDS} rounds of ${SECONDS} s in turn, medians`,
     ['what', 'per second'],
@@ -69,7 +77,9 @@ async function throughput(ours: Target, peer: Target) {
     ],
   )
   const ratio = median(rounds.map((round) => round.ours / round.bare))
-  console.log(`\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.90) ${ratio >= 0.9 ? 'holds' : 'BROKEN'}`)
+  console.log(
+    `\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.90) ${ratio >= 0.9 ? 'holds' : 'BROKEN'}`,
+  )
 }
 
 async function storm(...targets: Target[]) {
@@ -88,14 +98,21 @@ async function storm(...targets: Target[]) {
     }
     const [before, during] = [p99(calm), p99(wild)]
     if (target === targets[0]) ratio = during / before
-    rows.push([target.name, before.toFixed(1), during.toFixed(1), `${(during / before).toFixed(1)} ×`])
+    rows.push([
+      target.name,
+      before.toFixed(1),
+      during.toFixed(1),
+      `${(during / before).toFixed(1)} ×`,
+    ])
   }
   printTable(
     `Other requests, ${PROBES_PER_SECOND} a second, while ${inFlight} sign-ins are in flight`,
     ['server', 'calm p99 ms', 'storm p99 ms', 'ratio'],
     rows,
   )
-  console.log(`\n  Ratio: ${ratio.toFixed(1)} (wanted: at most 2) ${ratio <= 2 ? 'holds' : 'BROKEN'}`)
+  console.log(
+    `\n  Ratio: ${ratio.toFixed(1)} (wanted: at most 2) ${ratio <= 2 ? 'holds' : 'BROKEN'}`,
+  )
 }
 
 async function logins({ url, body, headers }: Post, inFlight: number, seconds: number) {

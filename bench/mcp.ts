@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'the Model Context Protocol’s own clients walk /mcp, in its versions of 2026 and before'
+export const says =
+  'the Model Context Protocol’s own clients walk /mcp, in its versions of 2026 and before'
 
 const HERE = join(import.meta.dirname, 'mcp')
 const BIN = join(HERE, 'venv', process.platform === 'win32' ? 'Scripts' : 'bin')
@@ -22,7 +23,10 @@ export async function run(): Promise<void> {
   try {
     const { key } = await payingKey(service)
     const env = { MCP_URL: `${service.url}/mcp`, API_KEY: key }
-    const steps = [...stepsOf(process.execPath, ['walk.js'], env), ...stepsOf(join(BIN, 'python'), ['walk.py'], env)]
+    const steps = [
+      ...stepsOf(process.execPath, ['walk.js'], env),
+      ...stepsOf(join(BIN, 'python'), ['walk.py'], env),
+    ]
     const failed = steps.filter(({ ok }) => !ok)
     const walks = [...Map.groupBy(steps, ({ client, mode }) => `${client} (${mode})`)]
     const columns = ['client', 'speaks', 'steps', 'failed']
@@ -33,7 +37,8 @@ export async function run(): Promise<void> {
       of.filter(({ ok }) => !ok).length,
     ])
     printTable('Clients of the Model Context Protocol', columns, table)
-    for (const { client, mode, step, told } of failed) console.error(`\n${client} (${mode}), ${step}: ${told}`)
+    for (const { client, mode, step, told } of failed)
+      console.error(`\n${client} (${mode}), ${step}: ${told}`)
     if (failed.length > 0 || walks.length < WALKS) process.exitCode = 1
   } finally {
     await service.stop()
@@ -41,7 +46,8 @@ export async function run(): Promise<void> {
 }
 
 function install(): void {
-  if (!existsSync(join(HERE, 'node_modules'))) must('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock'])
+  if (!existsSync(join(HERE, 'node_modules')))
+    must('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock'])
   if (existsSync(join(BIN, 'fastmcp'))) return
   must('python3', ['-m', 'venv', 'venv'])
   must(join(BIN, 'pip'), ['install', '--quiet', '--requirement', 'requirements.txt'])
@@ -49,7 +55,8 @@ function install(): void {
 
 function must(command: string, args: string[]): void {
   const { status, error } = spawnSync(command, args, { cwd: HERE, stdio: 'inherit' })
-  if (status !== 0) throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
+  if (status !== 0)
+    throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
 }
 
 function stepsOf(command: string, args: string[], env: Record<string, string>): Step[] {

@@ -12,7 +12,8 @@ import { load } from './lib/load.ts'
 import { freePort, type RunningService, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 
-export const says = 'two processes against one on the same PostgreSQL: requests, and requests a second of their CPU'
+export const says =
+  'two processes against one on the same PostgreSQL: requests, and requests a second of their CPU'
 
 const ROUNDS = 5
 const SECONDS = 4
@@ -32,20 +33,30 @@ export async function run([seconds = String(SECONDS)]: string[]): Promise<void> 
   }
   const postgres = await startPostgres()
   const vendorPort = await freePort()
-  const vendor = spawn(process.execPath, [join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const vendor = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
   await new Promise((resolve) => vendor.stdout.once('data', resolve))
   const env = {
-    ...{ DATABASE_URL: postgres.url, RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', RATE_LIMIT_AUTH: 'off' },
-    ...{ OPENAI_BASE_URL: `http://127.0.0.1:${vendorPort}/v1`, OPENAI_API_KEY: 'sk-bench', SIGNUP_PROOF: 'off' },
+    DATABASE_URL: postgres.url,
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    RATE_LIMIT_AUTH: 'off',
+    OPENAI_BASE_URL: `http://127.0.0.1:${vendorPort}/v1`,
+    OPENAI_API_KEY: 'sk-bench',
+    SIGNUP_PROOF: 'off',
     // Tokens of one node open the other.
     BASE_URL: 'http://127.0.0.1:8000',
   }
   const nodes: RunningService[] = []
   try {
     for (let n = 0; n < 2; n++) nodes.push(await startService(env))
-    const { token } = await customerOf({ urls: () => nodes.map(({ url }) => url), query: postgres.query })
+    const { token } = await customerOf({
+      urls: () => nodes.map(({ url }) => url),
+      query: postgres.query,
+    })
     const bearer = { authorization: `Bearer ${token}` }
     const body = JSON.stringify({
       model: 'gpt-4.1-mini',
@@ -75,10 +86,16 @@ async function inTurns(nodes: readonly RunningService[], route: Route, seconds: 
   return rounds
 }
 
-async function turn(nodes: readonly RunningService[], { path, headers, body }: Route, seconds: number): Promise<Turn> {
+async function turn(
+  nodes: readonly RunningService[],
+  { path, headers, body }: Route,
+  seconds: number,
+): Promise<Turn> {
   const before = nodes.map((node) => node.cpuMs())
   const results = await Promise.all(
-    nodes.map(({ port }) => load({ port, path, headers, ...(body && { body }), connections: CONNECTIONS, seconds })),
+    nodes.map(({ port }) =>
+      load({ port, path, headers, ...(body && { body }), connections: CONNECTIONS, seconds }),
+    ),
   )
   const cpuMs = nodes.reduce((sum, node, index) => sum + node.cpuMs() - (before[index] ?? 0), 0)
   const requests = results.reduce((sum, result) => sum + result.requests, 0)
@@ -107,8 +124,17 @@ function print(name: string, rounds: readonly { one: Turn; two: Turn }[]): void 
       'errors',
     ],
     rounds.map(({ one, two }, index) => [
-      ...[index + 1, whole(one.perSecond), whole(two.perSecond), (two.perSecond / one.perSecond).toFixed(2)],
-      ...[whole(one.perCpuSecond), whole(two.perCpuSecond), (two.perCpuSecond / one.perCpuSecond).toFixed(2)],
+      ...[
+        index + 1,
+        whole(one.perSecond),
+        whole(two.perSecond),
+        (two.perSecond / one.perSecond).toFixed(2),
+      ],
+      ...[
+        whole(one.perCpuSecond),
+        whole(two.perCpuSecond),
+        (two.perCpuSecond / one.perCpuSecond).toFixed(2),
+      ],
       ...[one.p99Ms.toFixed(0), two.p99Ms.toFixed(0), one.errors + two.errors],
     ]),
   )
@@ -121,7 +147,9 @@ function print(name: string, rounds: readonly { one: Turn; two: Turn }[]): void 
   const efficiency = median(({ one, two }) => two.perCpuSecond / one.perCpuSecond)
   const errors = rounds.reduce((sum, { one, two }) => sum + one.errors + two.errors, 0)
   const verdict = (holds: boolean) => (holds && errors === 0 ? 'holds' : 'BROKEN')
-  console.log(`\n  ${name}: ${wall.toFixed(2)} times the requests (wanted: 1.6) ${verdict(wall >= 1.6)}`)
+  console.log(
+    `\n  ${name}: ${wall.toFixed(2)} times the requests (wanted: 1.6) ${verdict(wall >= 1.6)}`,
+  )
   console.log(
     `  ${name}: ${efficiency.toFixed(2)} of what one makes of a second of CPU (wanted: ${EFFICIENCY_MIN}) ${verdict(efficiency >= EFFICIENCY_MIN)}`,
   )

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = '/v1/responses against the published schemas of Open Responses, objects and events'
+export const says =
+  '/v1/responses against the published schemas of Open Responses, objects and events'
 
 const HERE = join(import.meta.dirname, 'open-responses')
 const BIN = join(HERE, 'venv', process.platform === 'win32' ? 'Scripts' : 'bin')
@@ -24,7 +25,8 @@ export async function run(): Promise<void> {
       const checks = runChecks({ BASE_URL: `${service.url}/v1`, API_KEY: key, MODEL: model })
       const failed = checks.filter(({ errors }) => errors.length > 0)
       rows.push([model, checks.length - failed.length, failed.length])
-      for (const { name, errors } of failed) console.error(`${model}, ${name}:\n  ${errors.join('\n  ')}`)
+      for (const { name, errors } of failed)
+        console.error(`${model}, ${name}:\n  ${errors.join('\n  ')}`)
       if (failed.length > 0 || checks.length === 0) process.exitCode = 1
     }
     printTable('Open Responses', ['model', 'passed', 'failed'], rows)
@@ -40,7 +42,8 @@ function install(): void {
     [join(BIN, 'pip'), 'install', '--quiet', '--requirement', 'requirements.txt'],
   ] as [string, ...string[]][]) {
     const { status, error } = spawnSync(command, args, { cwd: HERE, stdio: 'inherit' })
-    if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? `exit code ${status}`}`)
+    if (status !== 0)
+      throw new Error(`${command} failed: ${error?.message ?? `exit code ${status}`}`)
   }
 }
 

@@ -6,7 +6,8 @@ import { printTable } from './lib/table.ts'
 import { LONG_MS, type Tasks, tasksOf } from './pages/tasks.ts'
 import { MARKDOWN, steadyVendor } from './pages/vendor.ts'
 
-export const says = 'long tasks of the chat page at 250 tokens a second, in an empty chat and in one of 300 messages'
+export const says =
+  'long tasks of the chat page at 250 tokens a second, in an empty chat and in one of 300 messages'
 
 const MESSAGES = 300
 const TOKENS = 2_500
@@ -27,7 +28,9 @@ export async function run(): Promise<void> {
   const closing: (() => unknown)[] = []
   try {
     const user = await payingUser(service)
-    const { page } = await visit(await openBrowser({ after: (close: () => unknown) => closing.push(close) }))
+    const { page } = await visit(
+      await openBrowser({ after: (close: () => unknown) => closing.push(close) }),
+    )
     page.setDefaultTimeout(120_000)
     await signIn(page, service.url, user.email, user.password)
     await keepLongConversation(page, user.userId)
@@ -60,7 +63,11 @@ export async function run(): Promise<void> {
     rows.push([`opening ${MESSAGES} messages`, await tasksOf(page, opened), OPENING_LONGEST_MS])
 
     await box.focus()
-    rows.push([`${TOKENS} tokens into ${MESSAGES} messages`, await tasksOf(page, answered), LONG_MS])
+    rows.push([
+      `${TOKENS} tokens into ${MESSAGES} messages`,
+      await tasksOf(page, answered),
+      LONG_MS,
+    ])
     const typed = async () => {
       for (const letter of 'a word and another') await page.keyboard.type(letter)
     }

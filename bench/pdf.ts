@@ -37,7 +37,8 @@ export async function run([folder = BESIDE]: string[]): Promise<void> {
     const publicFiles = globSync('*.pdf', { cwd: resolve(folder) })
       .sort()
       .map((name) => join(resolve(folder), name))
-    if (publicFiles.length === 0) console.log(`${folder} has no PDFs: name a folder as the argument.`)
+    if (publicFiles.length === 0)
+      console.log(`${folder} has no PDFs: name a folder as the argument.`)
     // What is loaded once is no file's.
     await ours([...drawn.keys()].slice(0, 1))
     const readings = await all([...drawn.keys(), ...publicFiles])
@@ -65,7 +66,12 @@ async function ours(files: string[]): Promise<Reading[]> {
       () => '',
     )
     const { user, system } = process.cpuUsage(before)
-    readings.push({ file, reader: OURS, text: text.replace(/^\| --- .*$/gm, ''), cpuMs: (user + system) / 1000 })
+    readings.push({
+      file,
+      reader: OURS,
+      text: text.replace(/^\| --- .*$/gm, ''),
+      cpuMs: (user + system) / 1000,
+    })
   }
   return readings
 }
@@ -73,8 +79,13 @@ async function ours(files: string[]): Promise<Reading[]> {
 function theirs(files: string[]): Reading[] {
   const python = pythonWithPdfium()
   const poppler = pdftotext()
-  if (poppler === null) console.log('pdftotext is not on the path, and no package has it here: it is left out.')
-  const input = JSON.stringify({ files, pdftotext: poppler?.command ?? null, libraries: poppler?.libraries ?? '' })
+  if (poppler === null)
+    console.log('pdftotext is not on the path, and no package has it here: it is left out.')
+  const input = JSON.stringify({
+    files,
+    pdftotext: poppler?.command ?? null,
+    libraries: poppler?.libraries ?? '',
+  })
   const options = {
     input,
     encoding: 'utf8',
@@ -103,7 +114,8 @@ function againstDrawn(readings: Reading[], drawn: ReadonlyMap<string, string>): 
 function againstEachOther(readings: Reading[]): void {
   const byFile = Map.groupBy(readings, ({ file }) => file)
   const readers = [...new Set(readings.map(({ reader }) => reader))]
-  const textOf = (file: string, reader: string) => byFile.get(file)?.find((one) => one.reader === reader)?.text ?? ''
+  const textOf = (file: string, reader: string) =>
+    byFile.get(file)?.find((one) => one.reader === reader)?.text ?? ''
   const rows = readers.flatMap((reader) =>
     readers
       .filter((other) => other !== reader)
@@ -112,7 +124,13 @@ function againstEachOther(readings: Reading[]): void {
           [reader, other].every((one) => wordsOf(textOf(file, one)).length > 0),
         )
         const sums = summed(both.map((file) => compared(textOf(file, other), textOf(file, reader))))
-        return [reader, other, both.length, ...percents(sums), cpuOf(readings.filter((one) => one.reader === reader))]
+        return [
+          reader,
+          other,
+          both.length,
+          ...percents(sums),
+          cpuOf(readings.filter((one) => one.reader === reader)),
+        ]
       }),
   )
   printTable(
@@ -130,7 +148,13 @@ function compared(wanted: string, text: string): Compared {
   const shared = common(counted(a), counted(b))
   const pairs = (words: string[]) => words.slice(1).map((word, i) => `${words[i]} ${word}`)
   const kept = common(counted(pairs(a)), counted(pairs(b)))
-  return { wanted: a.length, lost: a.length - shared, added: b.length - shared, pairs: Math.max(0, a.length - 1), kept }
+  return {
+    wanted: a.length,
+    lost: a.length - shared,
+    added: b.length - shared,
+    pairs: Math.max(0, a.length - 1),
+    kept,
+  }
 }
 
 function wordsOf(text: string): string[] {
@@ -154,11 +178,18 @@ function common(a: Map<string, number>, b: Map<string, number>): number {
 
 function summed(all: Compared[]): Compared {
   const sum = (name: keyof Compared) => all.reduce((total, one) => total + one[name], 0)
-  return { wanted: sum('wanted'), lost: sum('lost'), added: sum('added'), pairs: sum('pairs'), kept: sum('kept') }
+  return {
+    wanted: sum('wanted'),
+    lost: sum('lost'),
+    added: sum('added'),
+    pairs: sum('pairs'),
+    kept: sum('kept'),
+  }
 }
 
 function percents({ wanted, lost, added, pairs, kept }: Compared): string[] {
-  const percent = (part: number, whole: number) => `${((part / Math.max(1, whole)) * 100).toFixed(2)} %`
+  const percent = (part: number, whole: number) =>
+    `${((part / Math.max(1, whole)) * 100).toFixed(2)} %`
   return [percent(lost, wanted), percent(added, wanted), percent(kept, pairs)]
 }
 

@@ -9,7 +9,8 @@ import { freePort, payingKey, type RunningService, signUp, startService } from '
 import { printTable, quantile } from './lib/table.ts'
 import { type Peer, startBetterAuth } from './peers/better-auth.ts'
 
-export const says = 'an authenticated read, against bare node:http with the same verification and the same SQLite read'
+export const says =
+  'an authenticated read, against bare node:http with the same verification and the same SQLite read'
 
 const ROUNDS = 5
 const SECONDS = 4
@@ -82,8 +83,12 @@ async function measure(servicePort: number, barePort: number, token: string, pee
   )
   const ratio = median(pairs.map(({ bare, service }) => service.perSecond / bare.perSecond))
   const lead = median(pairs.map((pair) => pair.service.perSecond / pair.peer.perSecond))
-  console.log(`\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.70) ${ratio >= 0.7 ? 'holds' : 'BROKEN'}`)
-  console.log(`  Lead over better-auth: ${lead.toFixed(1)} × (wanted: 8) ${lead >= 8 ? 'holds' : 'BROKEN'}`)
+  console.log(
+    `\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.70) ${ratio >= 0.7 ? 'holds' : 'BROKEN'}`,
+  )
+  console.log(
+    `  Lead over better-auth: ${lead.toFixed(1)} × (wanted: 8) ${lead >= 8 ? 'holds' : 'BROKEN'}`,
+  )
 }
 
 const AI_ROUTE = '/v1/models/gpt-4.1-mini'
@@ -119,10 +124,15 @@ async function measureKeys(service: RunningService) {
     ],
   )
   const ratio = median(pairs.map(({ bearer, key }) => key.perSecond / bearer.perSecond))
-  console.log(`\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.90) ${ratio >= 0.9 ? 'holds' : 'BROKEN'}`)
+  console.log(
+    `\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.90) ${ratio >= 0.9 ? 'holds' : 'BROKEN'}`,
+  )
 }
 
-export async function startBare(service: RunningService, userId: string): Promise<{ port: number; stop(): void }> {
+export async function startBare(
+  service: RunningService,
+  userId: string,
+): Promise<{ port: number; stop(): void }> {
   const port = await freePort()
   const child = spawn(
     process.execPath,
@@ -136,7 +146,9 @@ export async function startBare(service: RunningService, userId: string): Promis
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   await new Promise((resolve, reject) =>
-    child.stdout.once('data', resolve).once('end', () => reject(new Error('the bare server did not start'))),
+    child.stdout
+      .once('data', resolve)
+      .once('end', () => reject(new Error('the bare server did not start'))),
   )
   return { port, stop: () => void child.kill() }
 }

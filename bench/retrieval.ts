@@ -30,7 +30,10 @@ function ours(texts: string[]): Ranker {
   for (const text of texts) shelf.add(text)
   const open = new Uint8Array(texts.length).fill(1)
   return (query, count) =>
-    rankMessage(shelf, readMessage(query), open, count).map(({ slot, score }) => ({ index: slot, score }))
+    rankMessage(shelf, readMessage(query), open, count).map(({ slot, score }) => ({
+      index: slot,
+      score,
+    }))
 }
 
 function chunkRecall(folder: string): void {
@@ -54,7 +57,9 @@ function chunkRecall(folder: string): void {
       sums.near += near.recall
       sums.nearIou += near.iou
       const rankByWords = bm25(texts)
-      sums.bm25 += recall(corpus, chunks, (query, count) => rankByWords(query).slice(0, count)).recall
+      sums.bm25 += recall(corpus, chunks, (query, count) =>
+        rankByWords(query).slice(0, count),
+      ).recall
       sums.questions += corpus.questions.length
     }
     rows.push([
@@ -66,7 +71,15 @@ function chunkRecall(folder: string): void {
   }
   printTable(
     'chunk-evaluation: share of the answering text within the first 5 chunks, and its intersection over union with them',
-    ['size/overlap', 'words', 'IoU', 'IoU, overlaps once', `from ${NEAR} of the best`, 'IoU', 'BM25'],
+    [
+      'size/overlap',
+      'words',
+      'IoU',
+      'IoU, overlaps once',
+      `from ${NEAR} of the best`,
+      'IoU',
+      'BM25',
+    ],
     rows,
   )
 }
@@ -79,10 +92,7 @@ function nearest(found: ReturnType<Ranker>): ReturnType<Ranker> {
 }
 
 function hits(folder: string): void {
-  const languages = LANGUAGES.map((language) => ({
-    name: language,
-    set: xquad(folder, language),
-  }))
+  const languages = LANGUAGES.map((language) => ({ name: language, set: xquad(folder, language) }))
   const rows: string[][] = []
   const scores: string[][] = []
   const means = [0, 0, 0, 0]
@@ -96,7 +106,12 @@ function hits(folder: string): void {
       const found = find(question, paragraphs.length)
       const at = found.findIndex(({ index }) => index === paragraph)
       const atBaseline = baseline(question).findIndex(({ index }) => index === paragraph)
-      for (const [i, isHit] of [at === 0, at >= 0 && at < 5, atBaseline === 0, atBaseline < 5].entries()) {
+      for (const [i, isHit] of [
+        at === 0,
+        at >= 0 && at < 5,
+        atBaseline === 0,
+        atBaseline < 5,
+      ].entries()) {
         if (isHit) hit[i] = (hit[i] as number) + 1
       }
       if ((found[at]?.score ?? 0) >= 0.5) kept++
@@ -105,7 +120,8 @@ function hits(folder: string): void {
     }
     const shares = hit.map((count) => count / questions.length)
     if (number < languages.length)
-      for (const [i, share] of shares.entries()) means[i] = (means[i] as number) + share / languages.length
+      for (const [i, share] of shares.entries())
+        means[i] = (means[i] as number) + share / languages.length
     rows.push([name, String(paragraphs.length), ...shares.map((share) => share.toFixed(3))])
     const percent = (count: number) => `${((100 * count) / questions.length).toFixed(1)} %`
     scores.push([name, percent(kept), percent(questions.length - passed)])
@@ -131,9 +147,13 @@ function phrased(folder: string): void {
   for (const { name, language, texts, asked, unrelated } of shelvesToAsk(folder)) {
     const find = ours(texts)
     for (const [frame, phrase] of Object.entries(frames[language] ?? {})) {
-      const found = asked.map(({ question, answers }) => ({ answers, top: find(phrase(question), 5) }))
+      const found = asked.map(({ question, answers }) => ({
+        answers,
+        top: find(phrase(question), 5),
+      }))
       const others = unrelated.map((question) => find(phrase(question), 1)[0]?.score ?? 0)
-      const count = (is: (one: (typeof found)[number]) => boolean) => String(found.filter(is).length)
+      const count = (is: (one: (typeof found)[number]) => boolean) =>
+        String(found.filter(is).length)
       rows.push([
         name,
         frame,
@@ -149,7 +169,17 @@ function phrased(folder: string): void {
   }
   printTable(
     'Questions within other sentences: the answer among the first five, and no lower than 0.5; refused; unrelated questions that pass',
-    ['shelf', 'phrased', 'asked', 'found', 'kept', 'refused .5', 'refused .3', 'unrelated .5', 'unrelated .3'],
+    [
+      'shelf',
+      'phrased',
+      'asked',
+      'found',
+      'kept',
+      'refused .5',
+      'refused .3',
+      'unrelated .5',
+      'unrelated .3',
+    ],
     rows,
   )
 }
@@ -161,7 +191,10 @@ function shelvesToAsk(folder: string) {
     const asked = spread(questions, PHRASED).map(({ question, references }) => ({
       question,
       answers: (index: number) =>
-        references.some(({ start, end }) => (chunks[index]?.start ?? 0) < end && (chunks[index]?.end ?? 0) > start),
+        references.some(
+          ({ start, end }) =>
+            (chunks[index]?.start ?? 0) < end && (chunks[index]?.end ?? 0) > start,
+        ),
     }))
     const unrelated = spread(corpora[(i + 1) % corpora.length]?.questions ?? [], PHRASED).map(
       ({ question }) => question,
@@ -180,7 +213,10 @@ function shelvesToAsk(folder: string) {
       name: `XQuAD ${language}`,
       language,
       texts: paragraphs.filter((_, paragraph) => isOnShelf(paragraph)),
-      asked: asked.map(({ question, paragraph }) => ({ question, answers: (index: number) => index === paragraph })),
+      asked: asked.map(({ question, paragraph }) => ({
+        question,
+        answers: (index: number) => index === paragraph,
+      })),
       unrelated: spread(
         questions.filter(({ paragraph }) => !isOnShelf(paragraph)),
         PHRASED,
@@ -204,7 +240,9 @@ function grown(folder: string): void {
       xquad(folder, language).paragraphs.join('\n\n'),
     ),
   ].flatMap((text) =>
-    [800, 500, 300, 200].flatMap((size) => chunkText(text, { size, overlap: 0 }).map(({ text }) => text)),
+    [800, 500, 300, 200].flatMap((size) =>
+      chunkText(text, { size, overlap: 0 }).map(({ text }) => text),
+    ),
   )
   const rows: string[][] = []
   for (const size of [paragraphs.length, 2_000, GROWN_TO]) {
@@ -220,7 +258,11 @@ function grown(folder: string): void {
       ...hit.map((count) => (count / questions.length).toFixed(3)),
     ])
   }
-  printTable('XQuAD, English, as the shelf grows by other texts', ['chunks', 'hit@1', 'hit@5'], rows)
+  printTable(
+    'XQuAD, English, as the shelf grows by other texts',
+    ['chunks', 'hit@1', 'hit@5'],
+    rows,
+  )
 }
 
 /**

@@ -8,7 +8,8 @@ import { customerOf, inspect, type Place, startTraffic, type Traffic } from './f
 import { type RunningService, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'three nodes replaced one by one, and killed every 15 s, behind a balancer that repeats nothing'
+export const says =
+  'three nodes replaced one by one, and killed every 15 s, behind a balancer that repeats nothing'
 
 const NODES = 3
 const CLIENTS = 6
@@ -24,11 +25,23 @@ export async function run([seconds = '180']: string[]): Promise<void> {
     console.log('Debian’s postgresql and redis-server are not installed.')
     return
   }
-  const [postgres, redis, mail] = [await startPostgres(), await startRedis(), await startMailServer()]
+  const [postgres, redis, mail] = [
+    await startPostgres(),
+    await startRedis(),
+    await startMailServer(),
+  ]
   const env = {
-    ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url, SMTP_URL: mail.url, SANDBOX: 'on' },
-    ...{ BASE_URL: 'http://127.0.0.1:8000', DRAIN_DELAY_SECONDS: String(DRAIN_DELAY_S), LOG_LEVEL: 'fatal' },
-    ...{ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', RATE_LIMIT_RAG: 'off', RATE_LIMIT_AUTH: 'off' },
+    DATABASE_URL: postgres.url,
+    REDIS_URL: redis.url,
+    SMTP_URL: mail.url,
+    SANDBOX: 'on',
+    BASE_URL: 'http://127.0.0.1:8000',
+    DRAIN_DELAY_SECONDS: String(DRAIN_DELAY_S),
+    LOG_LEVEL: 'fatal',
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    RATE_LIMIT_RAG: 'off',
+    RATE_LIMIT_AUTH: 'off',
     SIGNUP_PROOF: 'off',
   }
   const nodes: RunningService[] = []
@@ -75,7 +88,12 @@ function balance(nodes: readonly RunningService[]) {
 
 type Env = Record<string, string>
 
-async function replaced(place: Place, token: string, nodes: RunningService[], env: Env): Promise<string[]> {
+async function replaced(
+  place: Place,
+  token: string,
+  nodes: RunningService[],
+  env: Env,
+): Promise<string[]> {
   const traffic = startTraffic(place, token, CLIENTS)
   const tookMs: number[] = []
   for (let turn = 0; turn < NODES || requestsOf(traffic) < REQUESTS_MIN; turn++) {
@@ -116,7 +134,12 @@ async function replaced(place: Place, token: string, nodes: RunningService[], en
 async function killed(
   place: Place,
   token: string,
-  { nodes, env, mail, forMs }: { nodes: RunningService[]; env: Env; mail: MailServer; forMs: number },
+  {
+    nodes,
+    env,
+    mail,
+    forMs,
+  }: { nodes: RunningService[]; env: Env; mail: MailServer; forMs: number },
 ): Promise<string[]> {
   const traffic = startTraffic(place, token, CLIENTS)
   const end = performance.now() + forMs
@@ -159,4 +182,5 @@ async function killed(
   return wrong
 }
 
-const requestsOf = ({ journal }: Traffic) => [...journal.answers.values()].reduce((sum, count) => sum + count, 0)
+const requestsOf = ({ journal }: Traffic) =>
+  [...journal.answers.values()].reduce((sum, count) => sum + count, 0)

@@ -26,7 +26,12 @@ export const says = "hot paths and an operator's on 10³ users and more, on SQLi
 
 const ROOT = { email: 'root@example.com', password: 'a long enough password' }
 const PERSON = { email: 'person@example.com', password: 'a long enough password' }
-const LIMITS_OFF = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AUTH: 'off', RATE_LIMIT_AI: 'off', RATE_LIMIT_RAG: 'off' }
+const LIMITS_OFF = {
+  RATE_LIMIT_GENERAL: 'off',
+  RATE_LIMIT_AUTH: 'off',
+  RATE_LIMIT_AI: 'off',
+  RATE_LIMIT_RAG: 'off',
+}
 
 type Times = { p50: number; p99: number }
 type Measured = {
@@ -40,15 +45,19 @@ export async function run(args: string[]): Promise<void> {
   const sizes = args.filter((arg) => arg !== 'postgresql' && arg !== 'sign-ins').map(Number)
   if (sizes.length === 0) sizes.push(1_000, 100_000)
   if (args.includes('sign-ins') && server !== null) return signIns(server)
-  if (sizes.some((size) => !Number.isSafeInteger(size) || size < 100)) throw new Error('sizes are numbers from 100')
+  if (sizes.some((size) => !Number.isSafeInteger(size) || size < 100))
+    throw new Error('sizes are numbers from 100')
   const engines = args.includes('postgresql') ? [] : ['SQLite']
   for (const engine of server === null ? engines : [...engines, 'PostgreSQL']) {
     const measured = new Map<number, Measured>()
-    for (const users of sizes) measured.set(users, await measure(users, engine === 'SQLite' ? null : server))
+    for (const users of sizes)
+      measured.set(users, await measure(users, engine === 'SQLite' ? null : server))
     print(engine, measured)
   }
   if (server === null)
-    console.log('\n  BENCH_DATABASE_URL is not set: PostgreSQL, and sign-ins with the audit log, are not measured')
+    console.log(
+      '\n  BENCH_DATABASE_URL is not set: PostgreSQL, and sign-ins with the audit log, are not measured',
+    )
   else await signIns(server)
 }
 
@@ -56,8 +65,11 @@ async function measure(users: number, server: string | null): Promise<Measured> 
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-scale-'))
   const database = server === null ? null : await freshDatabase(server, `latchkey_scale_${users}`)
   const env = {
-    ...{ ...LIMITS_OFF, DATABASE_URL: database?.url ?? '', METRICS_TOKEN: 'a-token-of-the-bench' },
-    ...{ SUPERUSER_EMAIL: ROOT.email, SUPERUSER_PASSWORD: ROOT.password },
+    ...LIMITS_OFF,
+    DATABASE_URL: database?.url ?? '',
+    METRICS_TOKEN: 'a-token-of-the-bench',
+    SUPERUSER_EMAIL: ROOT.email,
+    SUPERUSER_PASSWORD: ROOT.password,
   }
   try {
     const first = await startService(env, { dataDir })
@@ -71,7 +83,9 @@ async function measure(users: number, server: string | null): Promise<Measured> 
     await opened.close()
     const fillS = (performance.now() - begun) / 1_000
     const service = await startService(env, { dataDir })
-    console.log(`  ${server === null ? 'SQLite' : 'PostgreSQL'} has ${users} users, made in ${fillS.toFixed(0)} s`)
+    console.log(
+      `  ${server === null ? 'SQLite' : 'PostgreSQL'} has ${users} users, made in ${fillS.toFixed(0)} s`,
+    )
     try {
       return { ...(await walk(service.url, service.storefrontPort, users)), fillS }
     } finally {
@@ -83,7 +97,11 @@ async function measure(users: number, server: string | null): Promise<Measured> 
   }
 }
 
-async function walk(url: string, storefrontPort: number, users: number): Promise<Omit<Measured, 'fillS'>> {
+async function walk(
+  url: string,
+  storefrontPort: number,
+  users: number,
+): Promise<Omit<Measured, 'fillS'>> {
   const root = bearer((await post(`${url}/api/auth/login`, ROOT)).access_token)
   const signed = await post(`${url}/api/auth/login`, PERSON)
   const person = bearer(signed.access_token)
@@ -113,9 +131,14 @@ async function walk(url: string, storefrontPort: number, users: number): Promise
     stats: () => get(`${url}/api/admin/stats`, root),
     'users, first page': () => get(`${url}/api/admin/users`, root),
     'users, last page': () => get(`${url}/api/admin/users?page=${lastPage}`, root),
-    'users, in the middle': () => get(`${url}/api/admin/users?page=${Math.ceil(lastPage / 2)}`, root),
+    'users, in the middle': () =>
+      get(`${url}/api/admin/users?page=${Math.ceil(lastPage / 2)}`, root),
     'a user switched': () =>
-      patch(`${url}/api/admin/users/${userId(1 + Math.floor(Math.random() * users))}`, { is_verified: true }, root),
+      patch(
+        `${url}/api/admin/users/${userId(1 + Math.floor(Math.random() * users))}`,
+        { is_verified: true },
+        root,
+      ),
     'security events': () => get(`${url}/api/admin/audit`, root),
     'of one action': () => get(`${url}/api/admin/audit?action=sign-in&page=50`, root),
     messages: () => get(`${url}/api/admin/contact-messages`, root),
@@ -127,7 +150,8 @@ async function walk(url: string, storefrontPort: number, users: number): Promise
   }
   const measured: Omit<Measured, 'fillS'> = { hot: new Map(), operator: new Map() }
   const me = hot.me as () => Promise<unknown>
-  for (const [name, call] of Object.entries(hot)) measured.hot.set(name, await timed(call, name === 'login' ? 15 : 60))
+  for (const [name, call] of Object.entries(hot))
+    measured.hot.set(name, await timed(call, name === 'login' ? 15 : 60))
   for (const [name, call] of Object.entries(operator)) {
     const alone = await timed(call, 15)
     measured.operator.set(name, { ...alone, ...(await aloneAndBeside(me, call)) })
@@ -186,13 +210,17 @@ function print(engine: string, measured: ReadonlyMap<number, Measured>): void {
   const large = measured.get(sizes.at(-1) ?? 0)
   if (!small || !large) return
   const cell = ({ p50, p99 }: Times) => `${p50.toFixed(1)} / ${p99.toFixed(0)}`
-  const filled = [...measured].map(([users, { fillS }]) => `${users} in ${fillS.toFixed(0)} s`).join(', ')
+  const filled = [...measured]
+    .map(([users, { fillS }]) => `${users} in ${fillS.toFixed(0)} s`)
+    .join(', ')
   printTable(
     `${engine}, hot paths, one client, p50 / p99 in ms (filled: ${filled})`,
     ['path', ...sizes.map(String), 'growth', ''],
     [...large.hot].map(([name, times]) => {
       const growth = times.p50 / (small.hot.get(name)?.p50 ?? Number.NaN)
-      const cells = [...measured.values()].map(({ hot }) => cell(hot.get(name) ?? { p50: Number.NaN, p99: Number.NaN }))
+      const cells = [...measured.values()].map(({ hot }) =>
+        cell(hot.get(name) ?? { p50: Number.NaN, p99: Number.NaN }),
+      )
       return [name, ...cells, `${growth.toFixed(1)}×`, growth <= 2 ? 'holds' : 'BROKEN']
     }),
   )
@@ -204,7 +232,13 @@ function print(engine: string, measured: ReadonlyMap<number, Measured>): void {
         cell(operator.get(name) ?? { p50: Number.NaN, p99: Number.NaN }),
       )
       const holds = times.p50 < 100 && times.besideP99 <= Math.max(2 * times.aloneP99, NOISE_MS)
-      return [name, ...cells, times.aloneP99.toFixed(0), times.besideP99.toFixed(0), holds ? 'holds' : 'BROKEN']
+      return [
+        name,
+        ...cells,
+        times.aloneP99.toFixed(0),
+        times.besideP99.toFixed(0),
+        holds ? 'holds' : 'BROKEN',
+      ]
     }),
   )
 }
@@ -222,7 +256,11 @@ const ROUNDS = 13
 async function signIns(server: string): Promise<void> {
   const database = await freshDatabase(server, 'latchkey_scale_audit')
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-scale-'))
-  const config = readConfig({ DATA_DIR: dataDir, DATABASE_URL: `${database.url}?max=${CLIENTS}`, LOG_LEVEL: 'silent' })
+  const config = readConfig({
+    DATA_DIR: dataDir,
+    DATABASE_URL: `${database.url}?max=${CLIENTS}`,
+    LOG_LEVEL: 'silent',
+  })
   const platform = await openWithRooms(config, { log: createLog('silent') })
   const { db, clock } = platform
   const linking = createLinking(platform)
@@ -239,7 +277,13 @@ async function signIns(server: string): Promise<void> {
           await transaction(db, async (tx) => {
             const at = clock.now()
             await writeSignIn(tx, user, at)
-            if (isAudited) await recordAudit(tx, { actorId: user, action: 'sign-in', data: { method: 'password' }, at })
+            if (isAudited)
+              await recordAudit(tx, {
+                actorId: user,
+                action: 'sign-in',
+                data: { method: 'password' },
+                at,
+              })
             await sql`select pg_sleep(${COMMIT_S})`.execute(tx)
           })
           done++
@@ -253,10 +297,16 @@ async function signIns(server: string): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       const first = await rate(round % 2 === 0)
       const second = await rate(round % 2 !== 0)
-      rounds.push(round % 2 === 0 ? { without: second, audited: first } : { without: first, audited: second })
+      rounds.push(
+        round % 2 === 0 ? { without: second, audited: first } : { without: first, audited: second },
+      )
     }
     const ratios = rounds.map(({ without, audited }) => audited / without).sort((a, b) => a - b)
-    const [least, ratio, most] = [quantile(ratios, 0.25), quantile(ratios, 0.5), quantile(ratios, 0.75)]
+    const [least, ratio, most] = [
+      quantile(ratios, 0.25),
+      quantile(ratios, 0.5),
+      quantile(ratios, 0.75),
+    ]
     printTable(
       `Sign-ins' transactions, ${CLIENTS} clients, 5 ms a commit, PostgreSQL`,
       ['round', 'without audit', 'with', 'ratio'],
@@ -294,7 +344,8 @@ const asJson = (body: object, headers: Record<string, string> = {}) => ({
   headers: { 'content-type': 'application/json', ...headers },
   body: JSON.stringify(body),
 })
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+const daysAgo = (days: number) =>
+  new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
 const get = (url: string, headers: Record<string, string>) => answered(fetch(url, { headers }), url)
 const post = (url: string, body: object, headers: Record<string, string> = {}) =>

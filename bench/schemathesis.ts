@@ -10,7 +10,8 @@ import { payingUser, ROOT, type RunningService, signUp, startService } from './l
 import { printTable } from './lib/table.ts'
 import { ran } from './sdks/child.ts'
 
-export const says = 'schemathesis over every operation as four people: no 5xx, nothing that is not described'
+export const says =
+  'schemathesis over every operation as four people: no 5xx, nothing that is not described'
 
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench')
 const VENV = join(CACHE, 'schemathesis')
@@ -18,14 +19,21 @@ const PROGRAM = join(VENV, process.platform === 'win32' ? 'Scripts' : 'bin', 'sc
 const REQUIREMENTS = join(import.meta.dirname, 'schemathesis', 'requirements.txt')
 
 const CHECKS = [
-  ...['not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_schema_conformance'],
+  ...[
+    'not_a_server_error',
+    'status_code_conformance',
+    'content_type_conformance',
+    'response_schema_conformance',
+  ],
   ...['response_headers_conformance', 'ignored_auth'],
 ]
 /** They end the session that the others need; strangers call them. */
 const SIGNING_OUT = ['logOut', 'revokeSession', 'deleteSession']
 /** Past its own limit, to end the operation that it is at: some have more than a hundred cases, and they come in one piece. */
 const GRACE_MS = 240_000
-const OFF = Object.fromEntries(['GENERAL', 'AUTH', 'AI', 'RAG'].map((name) => [`RATE_LIMIT_${name}`, 'off']))
+const OFF = Object.fromEntries(
+  ['GENERAL', 'AUTH', 'AI', 'RAG'].map((name) => [`RATE_LIMIT_${name}`, 'off']),
+)
 
 type Person = {
   name: string
@@ -57,7 +65,8 @@ export async function run([seconds = '240', ...named]: string[]): Promise<void> 
       for (const phase of ['coverage', 'fuzzing']) {
         const { report, out } = await walk(person, phase, Number(seconds), folder)
         const failures = report?.failures ?? []
-        const tested = report === null ? 'no report' : `${report.operations.tested}/${report.operations.total}`
+        const tested =
+          report === null ? 'no report' : `${report.operations.tested}/${report.operations.total}`
         rows.push([person.name, phase, tested, report?.test_cases.generated ?? 0, failures.length])
         const isWell = report !== null && failures.length + report.errors.length === 0
         console.log(`${person.name}, ${phase}: ${isWell ? 'nothing wrong' : `\n${out}`}`)
@@ -77,12 +86,19 @@ function install(): void {
   console.log(`Installing ${readFileSync(REQUIREMENTS, 'utf8').trim()} in ${VENV} …`)
   mkdirSync(CACHE, { recursive: true })
   must('python3', ['-m', 'venv', VENV])
-  must(join(VENV, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS])
+  must(join(VENV, 'bin', 'pip'), [
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '-r',
+    REQUIREMENTS,
+  ])
 }
 
 function must(command: string, args: string[]): void {
   const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `ended with ${status}`}`)
+  if (status !== 0)
+    throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `ended with ${status}`}`)
 }
 
 async function people(service: RunningService, folder: string): Promise<Person[]> {
@@ -90,7 +106,9 @@ async function people(service: RunningService, folder: string): Promise<Person[]
   const storefrontUrl = `http://127.0.0.1:${service.storefrontPort}`
   const api = { document: documentFor('openapi.json', folder), url, self: '/api/auth/me' }
   const storefront = {
-    ...{ document: documentFor('storefront.openapi.json', folder), url: storefrontUrl, self: '/api/purchases' },
+    document: documentFor('storefront.openapi.json', folder),
+    url: storefrontUrl,
+    self: '/api/purchases',
   }
   const payer = await payingUser(service)
   const superuser = await signUp(url, 'superuser@example.com')
@@ -98,7 +116,9 @@ async function people(service: RunningService, folder: string): Promise<Person[]
   db.prepare('update users set is_superuser = 1 where id = ?').run(superuser.userId)
   db.close()
   const bearer = (user: Credentials) => async () => {
-    const { access_token } = (await (await signIn(`${url}/api/auth/login`, user)).json()) as { access_token: string }
+    const { access_token } = (await (await signIn(`${url}/api/auth/login`, user)).json()) as {
+      access_token: string
+    }
     return `Authorization: Bearer ${access_token}`
   }
   const cookie = async () => {
@@ -137,24 +157,67 @@ function documentFor(name: string, folder: string): string {
 }
 
 /** `report` is null when it could not be told. */
-async function walk({ document, url, header, self }: Person, phase: string, seconds: number, folder: string) {
+async function walk(
+  { document, url, header, self }: Person,
+  phase: string,
+  seconds: number,
+  folder: string,
+) {
   const file = join(folder, 'report.json')
   rmSync(file, { force: true })
   const credential = header === null ? null : await header()
   const stays = SIGNING_OUT.flatMap((operation) => ['--exclude-operation-id', operation])
   const args = [
-    ...['run', document, '--url', url, '--phases', phase, '--max-time', String(seconds), '--checks', CHECKS.join(',')],
+    ...[
+      'run',
+      document,
+      '--url',
+      url,
+      '--phases',
+      phase,
+      '--max-time',
+      String(seconds),
+      '--checks',
+      CHECKS.join(','),
+    ],
     ...(credential === null ? [] : ['--header', credential, ...stays]),
     ...(credential === null ? [] : ['--generation-with-security-parameters', 'false']),
-    ...['--continue-on-failure', '--no-shrink', '--suppress-health-check', 'all', '--warnings', 'off', '--no-color'],
-    ...['--request-timeout', '30', '--generation-database', 'none', '--report', 'json', '--report-json-path', file],
+    ...[
+      '--continue-on-failure',
+      '--no-shrink',
+      '--suppress-health-check',
+      'all',
+      '--warnings',
+      'off',
+      '--no-color',
+    ],
+    ...[
+      '--request-timeout',
+      '30',
+      '--generation-database',
+      'none',
+      '--report',
+      'json',
+      '--report-json-path',
+      file,
+    ],
   ]
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' }
-  const { out, error, late } = await ran(PROGRAM, args, { cwd: folder, env, msMax: seconds * 1_000 + GRACE_MS })
-  const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8') || 'null') as Report | null) : null
+  const { out, error, late } = await ran(PROGRAM, args, {
+    cwd: folder,
+    env,
+    msMax: seconds * 1_000 + GRACE_MS,
+  })
+  const report = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8') || 'null') as Report | null)
+    : null
   // What ended the session has kept everything after it from being asked.
   const [name = '', value = ''] = credential?.split(': ') ?? []
-  const isSignedIn = credential === null || (await fetch(url + self, { headers: { [name]: value } })).ok
-  const notes = [...(isSignedIn ? [] : ['The session has ended.']), ...(late ? ['It did not end in time.'] : [])]
+  const isSignedIn =
+    credential === null || (await fetch(url + self, { headers: { [name]: value } })).ok
+  const notes = [
+    ...(isSignedIn ? [] : ['The session has ended.']),
+    ...(late ? ['It did not end in time.'] : []),
+  ]
   return { report: isSignedIn ? report : null, out: [out, error, ...notes].join('\n') }
 }

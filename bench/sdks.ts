@@ -12,16 +12,23 @@ const CELL_CHARACTERS = 110
 const TOLD_CHARACTERS = 1_000
 
 export async function run(args: string[]): Promise<void> {
-  const isNamed = (name: string) => args.some((one) => name.toLowerCase().includes(one.toLowerCase()))
+  const isNamed = (name: string) =>
+    args.some((one) => name.toLowerCase().includes(one.toLowerCase()))
   const chosen = CLIENTS.filter(({ name }) => args.length === 0 || isNamed(name))
-  const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', RATE_LIMIT_RAG: 'off' })
+  const service = await startService({
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    RATE_LIMIT_RAG: 'off',
+  })
   try {
     const { key } = await payingKey(service)
     const rows: { name: string; walked: Walked }[] = []
     for (const { name, walk } of chosen) {
       const walked = await walk({ url: service.url, key }).catch(notWalked)
       rows.push({ name, walked })
-      console.log(`${name} ${walked.version}: ${walked.steps.filter(({ ok }) => ok).length}/${walked.steps.length}`)
+      console.log(
+        `${name} ${walked.version}: ${walked.steps.filter(({ ok }) => ok).length}/${walked.steps.length}`,
+      )
     }
     const table = rows.map(({ name, walked: { version, steps } }) => [
       name,
@@ -30,7 +37,11 @@ export async function run(args: string[]): Promise<void> {
       passed(steps.filter((step) => step.model === '')),
       firstFailure(steps),
     ])
-    printTable('Clients against the sandbox', ['client', 'version', ...MODELS, 'other', 'first failure'], table)
+    printTable(
+      'Clients against the sandbox',
+      ['client', 'version', ...MODELS, 'other', 'first failure'],
+      table,
+    )
     const failed = rows.flatMap(({ name, walked }) =>
       walked.steps.filter(({ ok }) => !ok).map((step) => ({ name, ...step })),
     )

@@ -52,7 +52,10 @@ export async function run(args: string[]): Promise<void> {
 }
 
 function inProcess(texts: string[], questions: string[]): void {
-  const asked = Array.from({ length: SEARCHES }, (_, i) => questions[(i * 7) % questions.length] as string)
+  const asked = Array.from(
+    { length: SEARCHES },
+    (_, i) => questions[(i * 7) % questions.length] as string,
+  )
   installTantivy()
   const sqliteVec = installVectorPeers()
   const rows: string[][] = []
@@ -79,7 +82,16 @@ function inProcess(texts: string[], questions: string[]): void {
   }
   printTable(
     `In process, chunks of at most ${CHUNK_SIZE} characters: CPU a search`,
-    ['chunks', 'the first 200', 'warm', 'Tantivy, stems', 'FTS5, words', 'LanceDB, stems', 'CPU to build', 'memory'],
+    [
+      'chunks',
+      'the first 200',
+      'warm',
+      'Tantivy, stems',
+      'FTS5, words',
+      'LanceDB, stems',
+      'CPU to build',
+      'memory',
+    ],
     rows,
   )
   if (vectors.length > 0)
@@ -95,12 +107,16 @@ const told = (ms: number) => `${ms.toFixed(2)} ms`
 function tantivyMs(texts: string[], questions: string[]): number {
   const python = join(TANTIVY, 'bin/python')
   const input = JSON.stringify({ texts, questions })
-  return Number(execFileSync(python, [join(PEERS, 'tantivy-search.py')], { input, encoding: 'utf8' }))
+  return Number(
+    execFileSync(python, [join(PEERS, 'tantivy-search.py')], { input, encoding: 'utf8' }),
+  )
 }
 
 function lanceDbMs(texts: string[], questions: string[]): number {
   const input = JSON.stringify({ texts, questions: questions.slice(0, 100) })
-  return Number(execFileSync(LANCEDB, [join(PEERS, 'lancedb-search.py')], { input, encoding: 'utf8' }))
+  return Number(
+    execFileSync(LANCEDB, [join(PEERS, 'lancedb-search.py')], { input, encoding: 'utf8' }),
+  )
 }
 
 /** Drawn anew; unit vectors. @returns of ours, and of sqlite-vec */
@@ -158,9 +174,18 @@ function fts5Ms(texts: string[], questions: string[]): number {
   return cpu
 }
 
-async function engine(name: string, url: string | null, texts: string[], questions: string[]): Promise<void> {
+async function engine(
+  name: string,
+  url: string | null,
+  texts: string[],
+  questions: string[],
+): Promise<void> {
   const limits = { RATE_LIMIT_RAG: 'off', RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AUTH: 'off' }
-  const service = await startService({ ...limits, EMBEDDER: 'local', ...(url !== null && { DATABASE_URL: url }) })
+  const service = await startService({
+    ...limits,
+    EMBEDDER: 'local',
+    ...(url !== null && { DATABASE_URL: url }),
+  })
   try {
     await overHttp(name, url, service, texts, questions)
   } finally {
@@ -184,7 +209,11 @@ async function overHttp(
       ['service', `${service.url}/api/rag/search`, [0, 0]],
       ['bare server', await bareServer(), [spinMs, SOMEBODY_MS]],
     ] as const) {
-      const askedBy = (headers: Headers, who: number) => ({ ...headers, user: String(who), ms: String(ms[who]) })
+      const askedBy = (headers: Headers, who: number) => ({
+        ...headers,
+        user: String(who),
+        ms: String(ms[who]),
+      })
       const search = asking(url, [askedBy(somebody, 1)], bodies)
       await searchMany(search, 1, OTHERS)
       for (const inFlight of [0, 1, 16]) {
@@ -195,7 +224,12 @@ async function overHttp(
         await new Promise((resolve) => setTimeout(resolve, 500))
         const times = await searchMany(search, 1, OTHERS, PAUSE_MS)
         await busy.terminate()
-        beside.push([shape, what, String(inFlight), ...[0.5, 0.99].map((at) => `${quantile(times, at).toFixed(1)} ms`)])
+        beside.push([
+          shape,
+          what,
+          String(inFlight),
+          ...[0.5, 0.99].map((at) => `${quantile(times, at).toFixed(1)} ms`),
+        ])
       }
     }
   }
@@ -204,7 +238,8 @@ async function overHttp(
     const all = await shelvesOf(service, databaseUrl, users, chunks, texts)
     const search = asking(`${service.url}/api/rag/search`, all, bodies)
     let firstMs = 0
-    for (let i = 0; i < Math.min(users, 20); i++) firstMs += (await wallMs(() => search(i))) / Math.min(users, 20)
+    for (let i = 0; i < Math.min(users, 20); i++)
+      firstMs += (await wallMs(() => search(i))) / Math.min(users, 20)
     await searchMany(search, 16, Math.max(users, WARM_SEARCHES))
     let cpu = 0
     for (const inFlight of [1, 16]) {
@@ -266,11 +301,16 @@ async function shelvesOf(
   texts: string[],
 ): Promise<Headers[]> {
   const keys = await payingKeys(service, databaseUrl, users)
-  const all = keys.map((key) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' }))
+  const all = keys.map((key) => ({
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+  }))
   for (const [i, headers] of all.entries()) {
     const start = (i * 977) % (texts.length - chunks + 1)
     for (let from = 0; from < chunks; from += 20_000) {
-      const content = texts.slice(start + from, start + Math.min(chunks, from + 20_000)).join('\n\n')
+      const content = texts
+        .slice(start + from, start + Math.min(chunks, from + 20_000))
+        .join('\n\n')
       const body = JSON.stringify({ content, chunk_size: CHUNK_SIZE, chunk_overlap: 0 })
       await post(`${service.url}/api/rag/ingest/text`, headers, body)
     }
@@ -280,7 +320,8 @@ async function shelvesOf(
 
 /** The users one after the other, each with another question. */
 function asking(url: string, users: Headers[], bodies: string[]): (i: number) => Promise<void> {
-  return (i) => post(url, users[i % users.length] as Headers, bodies[(i * 7) % bodies.length] as string)
+  return (i) =>
+    post(url, users[i % users.length] as Headers, bodies[(i * 7) % bodies.length] as string)
 }
 
 async function post(url: string, headers: Headers, body: string): Promise<void> {
@@ -311,14 +352,21 @@ async function searchMany(
 
 /** Distinct chunks of prose: sentences of all the sets, drawn anew for each. */
 function manyTexts(folder: string): string[] {
-  const prose = [...chunkEvaluation(folder).map(({ text }) => text), xquad(folder, 'en').paragraphs.join('\n\n')]
-  const sentences = prose.flatMap((text) => chunkText(text, { size: 160, overlap: 0 }).map((chunk) => chunk.text))
+  const prose = [
+    ...chunkEvaluation(folder).map(({ text }) => text),
+    xquad(folder, 'en').paragraphs.join('\n\n'),
+  ]
+  const sentences = prose.flatMap((text) =>
+    chunkText(text, { size: 160, overlap: 0 }).map((chunk) => chunk.text),
+  )
   let state = 1
   const draw = () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     return sentences[Math.floor((state / 2 ** 32) * sentences.length)] as string
   }
-  return Array.from({ length: Math.max(...SIZES) }, () => `${draw()} ${draw()}`.slice(0, CHUNK_SIZE))
+  return Array.from({ length: Math.max(...SIZES) }, () =>
+    `${draw()} ${draw()}`.slice(0, CHUNK_SIZE),
+  )
 }
 
 function cpuMs(work: () => void): number {

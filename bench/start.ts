@@ -25,7 +25,8 @@ export async function run(): Promise<void> {
   const first = startsOf({ root: FIRST_ROOT })
   try {
     // The first start makes the database and fills the compile cache.
-    for (let round = 0; round <= STARTS; round++) for (const one of [now, first]) await one.start(round > 0)
+    for (let round = 0; round <= STARTS; round++)
+      for (const one of [now, first]) await one.start(round > 0)
   } finally {
     for (const one of [now, first]) one.end()
   }
@@ -38,8 +39,18 @@ export async function run(): Promise<void> {
     ['figure', 'measured', 'limit', ''],
     [
       ['start to first answer, median', ms(median), '1500 ms', median < 1_500 ? 'holds' : 'BROKEN'],
-      ['start to first answer, slowest', ms(slowest), '1500 ms', slowest < 1_500 ? 'holds' : 'BROKEN'],
-      [`resident memory after ${IDLE_MS / 1_000} s idle`, mb(idle), '160 MB', idle < 160 ? 'holds' : 'BROKEN'],
+      [
+        'start to first answer, slowest',
+        ms(slowest),
+        '1500 ms',
+        slowest < 1_500 ? 'holds' : 'BROKEN',
+      ],
+      [
+        `resident memory after ${IDLE_MS / 1_000} s idle`,
+        mb(idle),
+        '160 MB',
+        idle < 160 ? 'holds' : 'BROKEN',
+      ],
     ],
   )
   const rows = (['wallMs', 'cpuMs', 'idleMb'] as const).map((figure) => {
@@ -48,10 +59,18 @@ export async function run(): Promise<void> {
     const limit = figure === 'wallMs' ? '' : ours <= theirs ? 'holds' : 'BROKEN'
     return [NAMES[figure], unit(ours), unit(theirs), (ours / theirs).toFixed(2), limit]
   })
-  printTable(`beside the first version (${FIRST_REVISION}), medians`, ['figure', 'now', 'first', 'ratio', ''], rows)
+  printTable(
+    `beside the first version (${FIRST_REVISION}), medians`,
+    ['figure', 'now', 'first', 'ratio', ''],
+    rows,
+  )
 }
 
-const NAMES = { wallMs: 'start to first answer', cpuMs: 'CPU until then', idleMb: 'memory when idle' }
+const NAMES = {
+  wallMs: 'start to first answer',
+  cpuMs: 'CPU until then',
+  idleMb: 'memory when idle',
+}
 const ms = (value: number) => `${Math.round(value)} ms`
 const mb = (value: number) => `${Math.round(value)} MB`
 

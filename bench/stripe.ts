@@ -9,10 +9,15 @@ import { printTable } from './lib/table.ts'
 import { faultsOf, type Spec } from './stripe/schema.ts'
 import { type Call, recordedCalls } from './stripe/walk.ts'
 
-export const says = 'the product’s calls at stripe-mock, the sandbox’s replies in Stripe’s Python SDK'
+export const says =
+  'the product’s calls at stripe-mock, the sandbox’s replies in Stripe’s Python SDK'
 
 const HERE = join(import.meta.dirname, 'stripe')
-const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'stripe')
+const CACHE = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'latchkey-bench',
+  'stripe',
+)
 const MOCK = 'github.com/stripe/stripe-mock'
 const PYTHON = join(CACHE, 'venv', 'bin', 'python')
 
@@ -38,7 +43,9 @@ export async function run(): Promise<void> {
       row.calls++
       // What the sandbox refuses, the walk meant to be refused.
       if (call.status < 400) {
-        row.mock.push(...(await refusedBy(mock.url, call)).filter((fault) => !NEWER[operation]?.test(fault)))
+        row.mock.push(
+          ...(await refusedBy(mock.url, call)).filter((fault) => !NEWER[operation]?.test(fault)),
+        )
         row.wrong.push(...wrongIn(spec, JSON.parse(call.reply)))
       }
     }
@@ -55,7 +62,13 @@ export async function run(): Promise<void> {
 
 function report(rows: Row[]): void {
   const sorted = rows.sort((a, b) => (a.operation < b.operation ? -1 : 1))
-  const columns = ['operation', 'calls', 'refused by the mock', 'against the description', 'lost on the SDK']
+  const columns = [
+    'operation',
+    'calls',
+    'refused by the mock',
+    'against the description',
+    'lost on the SDK',
+  ]
   const table = sorted.map(({ operation, calls, mock, wrong, python }) => {
     const name = operation in NEWER ? `${operation} (newer than the mock)` : operation
     return [name, calls, mock.length, wrong.length, python.length]
@@ -64,7 +77,9 @@ function report(rows: Row[]): void {
   const faults = sorted.flatMap(({ operation, mock, wrong, python }) =>
     [...mock, ...wrong, ...python].map((fault) => `${operation}: ${fault}`),
   )
-  const counted = [...Map.groupBy(faults, (fault) => fault)].map(([fault, of]) => `${of.length} × ${fault}`)
+  const counted = [...Map.groupBy(faults, (fault) => fault)].map(
+    ([fault, of]) => `${of.length} × ${fault}`,
+  )
   for (const line of counted) console.error(line)
   if (faults.length > 0 || rows.length < OPERATIONS_LEAST) process.exitCode = 1
 }
@@ -74,16 +89,26 @@ const OPERATIONS_LEAST = 25
 
 function install(): void {
   mkdirSync(CACHE, { recursive: true })
-  const env = { ...process.env, GOPATH: join(CACHE, 'go'), GOBIN: CACHE, GOCACHE: join(CACHE, 'build') }
+  const env = {
+    ...process.env,
+    GOPATH: join(CACHE, 'go'),
+    GOBIN: CACHE,
+    GOCACHE: join(CACHE, 'build'),
+  }
   if (!existsSync(join(CACHE, 'stripe-mock'))) must('go', ['install', `${MOCK}@latest`], env)
   if (existsSync(PYTHON)) return
   must('python3', ['-m', 'venv', join(CACHE, 'venv')], process.env)
-  must(PYTHON, ['-m', 'pip', 'install', '--quiet', '--requirement', join(HERE, 'requirements.txt')], process.env)
+  must(
+    PYTHON,
+    ['-m', 'pip', 'install', '--quiet', '--requirement', join(HERE, 'requirements.txt')],
+    process.env,
+  )
 }
 
 function must(command: string, args: string[], env: NodeJS.ProcessEnv): void {
   const { status, error } = spawnSync(command, args, { env, stdio: 'inherit' })
-  if (status !== 0) throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
+  if (status !== 0)
+    throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
 }
 
 /** The one that the mock was built with. */
@@ -95,7 +120,9 @@ function readSpec(): Spec {
 
 async function startMock(): Promise<{ url: string; stop: () => void }> {
   const port = await freePort()
-  const child = spawn(join(CACHE, 'stripe-mock'), ['-http-addr', `127.0.0.1:${port}`], { stdio: 'ignore' })
+  const child = spawn(join(CACHE, 'stripe-mock'), ['-http-addr', `127.0.0.1:${port}`], {
+    stdio: 'ignore',
+  })
   const url = `http://127.0.0.1:${port}`
   for (let tries = 0; tries < 200; tries++) {
     if (
@@ -134,15 +161,22 @@ async function refusedBy(url: string, { method, path, body, version }: Call): Pr
 }
 
 /** Lists by what is in them; what is deleted says little. */
-function wrongIn(spec: Spec, reply: { object?: string; deleted?: boolean; data?: unknown }): string[] {
+function wrongIn(
+  spec: Spec,
+  reply: { object?: string; deleted?: boolean; data?: unknown },
+): string[] {
   if (reply.deleted) return []
   const { object = '' } = reply
   if (object === 'list')
     return Array.isArray(reply.data) ? reply.data.flatMap((one) => wrongIn(spec, one)) : ['no data']
-  const schema = spec.components.schemas[object.replaceAll('.', '_')] ?? spec.components.schemas[object]
+  const schema =
+    spec.components.schemas[object.replaceAll('.', '_')] ?? spec.components.schemas[object]
   if (!schema) return [`${object} is in no description`]
   const inside = (reply as { data?: { object?: object } }).data?.object
-  return [...faultsOf(spec, schema, reply, object), ...(object === 'event' && inside ? wrongIn(spec, inside) : [])]
+  return [
+    ...faultsOf(spec, schema, reply, object),
+    ...(object === 'event' && inside ? wrongIn(spec, inside) : []),
+  ]
 }
 
 function parsed(calls: Call[]): string[][] {

@@ -5,7 +5,8 @@ import { signUp, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 import { compare } from './timing/samples.ts'
 
-export const says = 'what the time of an answer tells about who has an account: two-sample tests at each endpoint'
+export const says =
+  'what the time of an answer tells about who has an account: two-sample tests at each endpoint'
 
 const TRIES = 2_000
 /** An address gets five emails an hour; what comes after would be another case on either side. */
@@ -16,7 +17,11 @@ const LEVEL = 0.01
 type Endpoint = { path: string; status: number; body: (email: string) => object }
 
 const ENDPOINTS: Endpoint[] = [
-  { path: '/api/auth/login', status: 401, body: (email) => ({ email, password: 'a wrong password' }) },
+  {
+    path: '/api/auth/login',
+    status: 401,
+    body: (email) => ({ email, password: 'a wrong password' }),
+  },
   { path: '/api/auth/forgot-password', status: 200, body: (email) => ({ email }) },
   { path: '/api/auth/resend-verification', status: 200, body: (email) => ({ email }) },
 ]
@@ -55,7 +60,9 @@ export async function run([tries = String(TRIES)]: string[]): Promise<void> {
       rows,
     )
     console.log(`\n${verdicts.join('\n')}`)
-    console.log('  /api/auth/register: its words tell (400 `Email already registered`), so its time is not compared')
+    console.log(
+      '  /api/auth/register: its words tell (400 `Email already registered`), so its time is not compared',
+    )
   } finally {
     await service.stop()
   }
@@ -72,7 +79,12 @@ async function sample(
   const samples: Samples = { known: [], unknown: [] }
   const half = Math.floor(tries / 2)
   while (samples.known.length < half || samples.unknown.length < half) {
-    const isKnown = samples.known.length >= half ? false : samples.unknown.length >= half ? true : Math.random() < 0.5
+    const isKnown =
+      samples.known.length >= half
+        ? false
+        : samples.unknown.length >= half
+          ? true
+          : Math.random() < 0.5
     const kind = isKnown ? 'known' : 'unknown'
     const pool = addresses[kind]
     const email = pool[samples[kind].length % pool.length] ?? ''

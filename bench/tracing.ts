@@ -2,7 +2,15 @@
 // never asks for a tracer, of the same copy once more, and of this service with one. They take turns; told is the service's CPU of a
 // request. Wanted: off, tracing costs no 3 %; where two same copies differ by more than that, nothing was shown.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -35,7 +43,12 @@ const WITHOUT: { file: string; from: RegExp; to: string; times: number }[] = [
   },
   { file: 'ai/call-record.ts', from: / {6}span\?\.set\(\{[^}]*\}\)\n/g, to: '', times: 1 },
   { file: 'ai/call-record.ts', from: /span\?\.end\([^\n]*\)\n/g, to: '\n', times: 2 },
-  { file: 'ai/call-record.ts', from: / {2}if \(span !== null\) record\.catch\([^\n]*\n/g, to: '', times: 1 },
+  {
+    file: 'ai/call-record.ts',
+    from: / {2}if \(span !== null\) record\.catch\([^\n]*\n/g,
+    to: '',
+    times: 1,
+  },
   {
     file: 'ai/vendors/exchange.ts',
     from: /const span = tracing\?\.tracer\.start\([^\n]*\) \?\? null\n/g,
@@ -58,7 +71,11 @@ const ROUTES: Route[] = [
   {
     name: 'chat',
     path: '/api/ai/chat',
-    body: JSON.stringify({ model: 'gpt-4.1-mini', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20 }),
+    body: JSON.stringify({
+      model: 'gpt-4.1-mini',
+      messages: [{ role: 'user', content: 'Hello' }],
+      max_tokens: 20,
+    }),
   },
   { name: 'a model', path: '/v1/models/gpt-4.1-mini' },
 ]
@@ -68,18 +85,20 @@ type Took = ReadonlyMap<string, number[]>
 /** `npm run bench -- tracing [GENERATIONS]`: so often all processes are new; three at least. */
 export async function run([generations = '12']: string[]): Promise<void> {
   const [bare, whole] = [copyWithout(WITHOUT), copyWithout([])]
-  const collector = createServer((request, reply) => void request.resume().on('end', () => reply.end('{}')))
+  const collector = createServer(
+    (request, reply) => void request.resume().on('end', () => reply.end('{}')),
+  )
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
   const vendorPort = await freePort()
   const vendor: ChildProcess = spawn(
     process.execPath,
     [join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   await new Promise((resolve) => vendor.stdout?.once('data', resolve))
-  const on = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}` }
+  const on = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+  }
   const arms: ArmOptions[] = [
     { name: BARE, root: bare },
     { name: TWIN, root: bare },
@@ -95,7 +114,8 @@ export async function run([generations = '12']: string[]): Promise<void> {
   const took = ROUTES.map((): Took[] => [])
   try {
     for (let generation = 0; generation < Number(generations); generation++) {
-      const some = generation < GENERATIONS_ON ? arms : arms.filter(({ name }) => !name.startsWith('on'))
+      const some =
+        generation < GENERATIONS_ON ? arms : arms.filter(({ name }) => !name.startsWith('on'))
       const measured = await inTurns(some, vendorPort)
       for (const [n, one] of measured.entries()) took[n]?.push(one)
       console.log(`  generation ${generation + 1} of ${generations}`)
@@ -131,8 +151,12 @@ function copyWithout(edits: typeof WITHOUT): string {
 /** New processes, a round of each in turn. @returns of each route microseconds of CPU a request, by arm, a number a round. */
 async function inTurns(options: readonly ArmOptions[], vendorPort: number): Promise<Took[]> {
   const env = {
-    ...{ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', RATE_LIMIT_AUTH: 'off', SIGNUP_PROOF: 'off' },
-    ...{ OPENAI_BASE_URL: `http://127.0.0.1:${vendorPort}/v1`, OPENAI_API_KEY: 'sk-bench' },
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    RATE_LIMIT_AUTH: 'off',
+    SIGNUP_PROOF: 'off',
+    OPENAI_BASE_URL: `http://127.0.0.1:${vendorPort}/v1`,
+    OPENAI_API_KEY: 'sk-bench',
   }
   const arms: Arm[] = []
   try {
@@ -145,7 +169,8 @@ async function inTurns(options: readonly ArmOptions[], vendorPort: number): Prom
       const took = new Map(arms.map(({ name }): [string, number[]] => [name, []]))
       for (const arm of arms) await cpuOf(arm, route, WARM_UP)
       for (let round = 0; round < ROUNDS; round++) {
-        for (const arm of orderOf(arms, round)) took.get(arm.name)?.push(await cpuOf(arm, route, REQUESTS))
+        for (const arm of orderOf(arms, round))
+          took.get(arm.name)?.push(await cpuOf(arm, route, REQUESTS))
       }
       all.push(took)
     }
@@ -162,12 +187,20 @@ function orderOf(arms: readonly Arm[], round: number): readonly Arm[] {
   return round % 2 === 0 ? order : order.reverse()
 }
 
-async function cpuOf({ service, key }: Arm, { path, body }: Route, requests: number): Promise<number> {
+async function cpuOf(
+  { service, key }: Arm,
+  { path, body }: Route,
+  requests: number,
+): Promise<number> {
   const before = cpuUs(service)
   const done = await load({
-    ...{ port: service.port, path, headers: { authorization: `Bearer ${key}` } },
+    port: service.port,
+    path,
+    headers: { authorization: `Bearer ${key}` },
     ...(body === undefined ? {} : { body }),
-    ...{ connections: CONNECTIONS, seconds: SECONDS_MAX, requests },
+    connections: CONNECTIONS,
+    seconds: SECONDS_MAX,
+    requests,
   })
   if (done.errors > 0) throw new Error(`${done.errors} of ${done.requests} requests failed`)
   return (cpuUs(service) - before) / done.requests
@@ -176,7 +209,9 @@ async function cpuOf({ service, key }: Arm, { path, body }: Route, requests: num
 /** Of all its threads, to the nanosecond: the hundredths of `cpuMs` are a tenth of a round. */
 function cpuUs({ child }: RunningService): number {
   const threads = readdirSync(`/proc/${child.pid}/task`)
-  const nanoseconds = threads.map((id) => readFileSync(`/proc/${child.pid}/task/${id}/schedstat`, 'utf8').split(' ')[0])
+  const nanoseconds = threads.map(
+    (id) => readFileSync(`/proc/${child.pid}/task/${id}/schedstat`, 'utf8').split(' ')[0],
+  )
   return nanoseconds.reduce((sum, one) => sum + Number(one), 0) / 1_000
 }
 

@@ -9,7 +9,8 @@ import { openPgvector } from '#rag/search/stores/pgvector.ts'
 import { migrations } from '#src/migrations.ts'
 import { printTable, quantile } from './lib/table.ts'
 
-export const says = 'vectors in pgvector: exact and by index, time and recall; DATABASE_URL names an empty database'
+export const says =
+  'vectors in pgvector: exact and by index, time and recall; DATABASE_URL names an empty database'
 
 const DIMS = 1_536
 const SIZES = [1_000, 6_500, 20_000]
@@ -17,8 +18,12 @@ const SEARCHES = 50
 const COUNT = 50
 const ROWS_A_STATEMENT = 250
 
-export async function run([url = process.env.DATABASE_URL ?? '', ...sizes]: string[]): Promise<void> {
-  if (!url.startsWith('postgres')) throw new Error('usage: npm run bench -- vectors postgres://… [CHUNKS…]')
+export async function run([
+  url = process.env.DATABASE_URL ?? '',
+  ...sizes
+]: string[]): Promise<void> {
+  if (!url.startsWith('postgres'))
+    throw new Error('usage: npm run bench -- vectors postgres://… [CHUNKS…]')
   const { db, close } = openDatabase({ databaseUrl: url, dataDir: '' })
   await migrate(db, migrations, new Date().toISOString())
   const exact = await openPgvector({ db }, { exactMax: Number.MAX_SAFE_INTEGER })
@@ -55,7 +60,10 @@ export async function run([url = process.env.DATABASE_URL ?? '', ...sizes]: stri
       await makeIndex(db, url, of)
       const madeMs = performance.now() - started
       const other = await search(indexed)
-      const shared = one.found.reduce((sum, set, i) => sum + set.intersection(other.found[i] ?? new Set()).size, 0)
+      const shared = one.found.reduce(
+        (sum, set, i) => sum + set.intersection(other.found[i] ?? new Set()).size,
+        0,
+      )
       const told = ({ times }: typeof one) =>
         [0, 0.5, 0.99].map((share) => `${quantile(times, share).toFixed(1)}`).join(' / ')
       rows.push([
@@ -84,17 +92,20 @@ async function ownerOf(db: Db, email: string, embedder: string, chunks: number):
   await db
     .insertInto('rag_documents')
     .values({
-      ...{
-        user_id: id,
-        id: 'v',
-        version: 'v',
-        edition: 0,
-        source: null,
-        metadata_json: {},
-        chunks,
-        total_chunks: chunks,
-      },
-      ...{ characters: 1, embedder, next_embedder: '', kept_in: 'pgvector', original_id: null, created_at: now },
+      user_id: id,
+      id: 'v',
+      version: 'v',
+      edition: 0,
+      source: null,
+      metadata_json: {},
+      chunks,
+      total_chunks: chunks,
+      characters: 1,
+      embedder,
+      next_embedder: '',
+      kept_in: 'pgvector',
+      original_id: null,
+      created_at: now,
     })
     .execute()
   return id

@@ -84,7 +84,9 @@ function tell(engine: keyof typeof WANTED, rounds: readonly Round[]): void {
   )
   const ratio = median((round) => round.nobody.aSecond / round.bare.aSecond)
   const wanted = WANTED[engine]
-  console.log(`\n  Ratio: ${ratio.toFixed(2)} (wanted: ${wanted}) ${ratio >= wanted ? 'holds' : 'BROKEN'}`)
+  console.log(
+    `\n  Ratio: ${ratio.toFixed(2)} (wanted: ${wanted}) ${ratio >= wanted ? 'holds' : 'BROKEN'}`,
+  )
   process.exitCode = ratio >= wanted ? 0 : 1
 }
 
@@ -96,7 +98,10 @@ async function measured(
 ): Promise<Measured> {
   const [begun, cpuBegun] = [performance.now(), cpuMs()]
   await work()
-  return { aSecond: (count * 1_000) / (performance.now() - begun), cpuMs: (cpuMs() - cpuBegun) / count }
+  return {
+    aSecond: (count * 1_000) / (performance.now() - begun),
+    cpuMs: (cpuMs() - cpuBegun) / count,
+  }
 }
 
 const ownCpuMs = () => {
@@ -104,7 +109,10 @@ const ownCpuMs = () => {
   return (user + system) / 1_000
 }
 
-async function allAtOnce<T>(items: readonly T[], one: (item: T) => Promise<unknown>): Promise<void> {
+async function allAtOnce<T>(
+  items: readonly T[],
+  one: (item: T) => Promise<unknown>,
+): Promise<void> {
   const waiting = [...items]
   const next = async () => {
     for (let item = waiting.pop(); item; item = waiting.pop()) await one(item)
@@ -116,7 +124,9 @@ async function allAtOnce<T>(items: readonly T[], one: (item: T) => Promise<unkno
 async function subscribers(service: RunningService): Promise<string[]> {
   const customers: string[] = []
   const { body } = await call('GET', `${service.url}/api/billing/plans`)
-  const plan = (body.plans as { tier: string; price_monthly?: string }[]).find(({ tier }) => tier === 'pro')
+  const plan = (body.plans as { tier: string; price_monthly?: string }[]).find(
+    ({ tier }) => tier === 'pro',
+  )
   for (let index = 0; index < CUSTOMERS; index++) {
     const { token: bearer } = await signUp(service.url, `webhooks-${index}@example.com`)
     const address = `${service.url}/api/billing/create-checkout-session?price_id=${plan?.price_monthly}`
@@ -142,7 +152,11 @@ function eventsOf(count: number, customer: (index: number) => string): Signed[] 
     }
     const type = 'customer.subscription.updated'
     const body = JSON.stringify({ id, object: 'event', created, type, data: { object } })
-    return { id, body, signature: Stripe.webhooks.generateTestHeaderString({ payload: body, secret: SECRET }) }
+    return {
+      id,
+      body,
+      signature: Stripe.webhooks.generateTestHeaderString({ payload: body, secret: SECRET }),
+    }
   })
 }
 
@@ -151,7 +165,9 @@ type Bare = { insert(events: readonly Signed[]): Promise<Measured>; end(): Promi
 /** Each in a commit of its own, as durable as the service's. */
 function bareSqlite(folder: string): Bare {
   const db = new DatabaseSync(join(folder, 'bare.db'))
-  db.exec('pragma journal_mode = wal; pragma synchronous = full; create table inbox (id text primary key, body text)')
+  db.exec(
+    'pragma journal_mode = wal; pragma synchronous = full; create table inbox (id text primary key, body text)',
+  )
   const insert = db.prepare('insert into inbox (id, body) values (?, ?)')
   return {
     insert: (events) =>
@@ -164,7 +180,9 @@ function bareSqlite(folder: string): Bare {
 
 async function barePostgres(url: string): Promise<Bare> {
   const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS })
-  await pool.query('drop table if exists bare_inbox; create table bare_inbox (id text primary key, body text)')
+  await pool.query(
+    'drop table if exists bare_inbox; create table bare_inbox (id text primary key, body text)',
+  )
   const text = 'insert into bare_inbox (id, body) values ($1, $2)'
   return {
     insert: (events) =>
@@ -181,7 +199,9 @@ async function barePostgres(url: string): Promise<Bare> {
 /** Events a second that were answered with 200. */
 async function send({ port, cpuMs }: RunningService, events: readonly Signed[]): Promise<Measured> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  const told = await measured(events, cpuMs, () => allAtOnce(events, (event) => post(port, agent, event)))
+  const told = await measured(events, cpuMs, () =>
+    allAtOnce(events, (event) => post(port, agent, event)),
+  )
   agent.destroy()
   return told
 }
@@ -189,9 +209,20 @@ async function send({ port, cpuMs }: RunningService, events: readonly Signed[]):
 function post(port: number, agent: Agent, { body, signature }: Signed): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'stripe-signature': signature }
-    const sent = request({ host: '127.0.0.1', port, path: '/api/billing/webhook', method: 'POST', headers, agent })
+    const sent = request({
+      host: '127.0.0.1',
+      port,
+      path: '/api/billing/webhook',
+      method: 'POST',
+      headers,
+      agent,
+    })
     sent.on('response', (reply) => {
-      reply.resume().on('end', () => (reply.statusCode === 200 ? resolve() : reject(new Error(`${reply.statusCode}`))))
+      reply
+        .resume()
+        .on('end', () =>
+          reply.statusCode === 200 ? resolve() : reject(new Error(`${reply.statusCode}`)),
+        )
     })
     sent.on('error', reject)
     sent.end(body)

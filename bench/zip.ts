@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { printTable } from './lib/table.ts'
 
-export const says = 'AES-256 ZIPs: our writer, zip.js and 7z: MB/s, peak memory, and a resume at 90 %'
+export const says =
+  'AES-256 ZIPs: our writer, zip.js and 7z: MB/s, peak memory, and a resume at 90 %'
 
 const PASSWORD = 'LK-BENCH-0000'
 const MB = 1_000_000
@@ -17,7 +18,8 @@ type Result = { contender: string; seconds: number; peakMb: number | null; sizeM
 export async function run(): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'bench-zip-'))
   try {
-    for (const corpus of [sourceCode(root), smallFiles(root), oneLarge(root)]) await measure(root, corpus)
+    for (const corpus of [sourceCode(root), smallFiles(root), oneLarge(root)])
+      await measure(root, corpus)
   } finally {
     rmSync(root, { recursive: true, force: true })
   }
@@ -25,7 +27,8 @@ export async function run(): Promise<void> {
 
 async function measure(root: string, corpus: Corpus) {
   const cache = join(root, `${corpus.name}-cache`)
-  const ours = (mode: string) => contend(`Latchkey, ${mode}`, [script('ours.ts'), mode, corpus.folder, cache, PASSWORD])
+  const ours = (mode: string) =>
+    contend(`Latchkey, ${mode}`, [script('ours.ts'), mode, corpus.folder, cache, PASSWORD])
   const results = [
     await ours('first buyer'),
     await ours('next buyer'),
@@ -58,13 +61,25 @@ async function contend(contender: string, args: string[]): Promise<Result> {
 async function sevenZip(root: string, corpus: Corpus): Promise<Result> {
   const archive = join(root, `${corpus.name}.zip`)
   const startedMs = performance.now()
-  const args = ['a', '-tzip', '-mem=AES256', `-p${PASSWORD}`, '-bso0', '-bsp0', archive, corpus.folder]
+  const args = [
+    'a',
+    '-tzip',
+    '-mem=AES256',
+    `-p${PASSWORD}`,
+    '-bso0',
+    '-bsp0',
+    archive,
+    corpus.folder,
+  ]
   const { peakMb } = await watched('7z', args)
   const seconds = (performance.now() - startedMs) / 1000
   return { contender: '7z, every buyer', seconds, peakMb, sizeMb: statSync(archive).size / MB }
 }
 
-function watched(command: string, args: string[]): Promise<{ output: string; peakMb: number | null }> {
+function watched(
+  command: string,
+  args: string[],
+): Promise<{ output: string; peakMb: number | null }> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   let peakMb: number | null = null
@@ -100,9 +115,10 @@ function script(name: string): string {
 }
 
 function sourceCode(root: string): Corpus {
-  const words = 'const function return await import export from if else throw new Error request reply user key'.split(
-    ' ',
-  )
+  const words =
+    'const function return await import export from if else throw new Error request reply user key'.split(
+      ' ',
+    )
   return corpus(root, 'source code', 100, 300_000, (random, size) => {
     let text = ''
     while (text.length < size)

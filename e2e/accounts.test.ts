@@ -129,7 +129,11 @@ test('what a session alone is not enough for asks to sign in again, and goes on;
     assert.notEqual(await refreshToken(), before)
     await page.goto(`${home}/account?tab=sessions`)
     await page.getByText('This one').waitFor()
-    assert.equal(await page.getByRole('button', { name: /^End the session/ }).count(), 0, 'the one before has ended')
+    assert.equal(
+      await page.getByRole('button', { name: /^End the session/ }).count(),
+      0,
+      'the one before has ended',
+    )
   })
 
   await t.test('who would rather not is told that nothing was changed', async () => {
@@ -178,7 +182,10 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
 
   /** Opens a link that Eve has written, with a session of her own in it; returns how the service finds that session afterwards. */
   async function followEve(page: Page): Promise<number> {
-    const { body: pair } = await app.post('/api/auth/login', { email: 'eve@example.com', password: APP_PASSWORD })
+    const { body: pair } = await app.post('/api/auth/login', {
+      email: 'eve@example.com',
+      password: APP_PASSWORD,
+    })
     const turnedAway = page.waitForResponse((response) => response.request().method() === 'DELETE')
     await page.goto(`${home}/auth/callback?${new URLSearchParams(pair)}`)
     await turnedAway
@@ -219,19 +226,22 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
     await context.close()
   })
 
-  await t.test('where storage is closed to the page, a password opens the account all the same', async () => {
-    const { page, context, errors } = await visit(browser)
-    await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
+  await t.test(
+    'where storage is closed to the page, a password opens the account all the same',
+    async () => {
+      const { page, context, errors } = await visit(browser)
+      await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
       Object.defineProperty(window, name, { get() { throw new DOMException('closed', 'SecurityError') } })
     }`)
-    await page.goto(`${home}/login?redirect=/account`)
-    await page.getByLabel('Email').fill(ada.email)
-    await page.getByLabel('Password', { exact: true }).fill(APP_PASSWORD)
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.waitForURL('**/account')
-    assert.deepEqual(errors, [])
-    await context.close()
-  })
+      await page.goto(`${home}/login?redirect=/account`)
+      await page.getByLabel('Email').fill(ada.email)
+      await page.getByLabel('Password', { exact: true }).fill(APP_PASSWORD)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.waitForURL('**/account')
+      assert.deepEqual(errors, [])
+      await context.close()
+    },
+  )
 
   await t.test('a challenge that nobody here has asked for is not offered', async () => {
     const { page, context } = await visit(browser)
@@ -289,14 +299,19 @@ test('who says by a provider that it is them is taken at their word only as them
     assert.equal(download.suggestedFilename(), 'account-export.zip')
   }
 
-  await t.test('another account is refused in words, its session ends, and the first one stays', async () => {
-    const before = await askForEverything()
-    const turnedAway = page.waitForResponse((response) => response.request().method() === 'DELETE')
-    await chooseAtGoogle(page, 'other@example.com')
-    assert.equal((await turnedAway).status(), 200)
-    await staysAsBefore(before, 'That signs in to another account.')
-    assert.deepEqual(await sessionsOf(app, 'other@example.com'), [])
-  })
+  await t.test(
+    'another account is refused in words, its session ends, and the first one stays',
+    async () => {
+      const before = await askForEverything()
+      const turnedAway = page.waitForResponse(
+        (response) => response.request().method() === 'DELETE',
+      )
+      await chooseAtGoogle(page, 'other@example.com')
+      assert.equal((await turnedAway).status(), 200)
+      await staysAsBefore(before, 'That signs in to another account.')
+      assert.deepEqual(await sessionsOf(app, 'other@example.com'), [])
+    },
+  )
 
   await t.test('so it does where the provider was told no', async () => {
     const before = await askForEverything()
@@ -373,11 +388,18 @@ test('a person without a password signs in to the shop with Google, and comes to
 })
 
 test('after others’ failures both apps prove work by themselves, without a click', async (t) => {
-  const app = await testApp(t, { userApp: true, env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: '1' } })
+  const app = await testApp(t, {
+    userApp: true,
+    env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: '1' },
+  })
   const body = { email: 'owner@example.com', password: APP_PASSWORD }
   await app.post('/api/auth/register', body)
   const guess = (index: number) =>
-    app.post('/api/auth/login', { ...body, password: 'a guess' }, { headers: { 'x-forwarded-for': `10.4.${index}.1` } })
+    app.post(
+      '/api/auth/login',
+      { ...body, password: 'a guess' },
+      { headers: { 'x-forwarded-for': `10.4.${index}.1` } },
+    )
   await Promise.all(Array.from({ length: 30 }, (_, index) => guess(index)))
   assert.equal((await guess(31)).body.code, 'proof_required')
 

@@ -13,7 +13,10 @@ test('the billing page says in each state what it is and what to do', async (t) 
   neverWritten(app, 'stripe_settlements')
   const shop = shopOf(app)
   const browser = await openBrowser(t)
-  for (const [index, { name, bring, says, gate, badge, words, button }] of SUBSCRIPTION_STATES.entries()) {
+  for (const [
+    index,
+    { name, bring, says, gate, badge, words, button },
+  ] of SUBSCRIPTION_STATES.entries()) {
     const client = await app.as(`page-${index}`)
     await bring(shop, client)
     await app.settle()

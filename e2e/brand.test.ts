@@ -29,7 +29,11 @@ test('no page of the app names another product than the operator’s', async (t)
   const app = await testApp(t, { userApp: true, env: { PRODUCT_NAME: 'zebra' } })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro' })
-  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('id', '=', root.userId)
+    .execute()
   const { page } = await visit(await openBrowser(t))
   await signIn(page, base, root.email)
   for (const path of PAGES) {
@@ -56,5 +60,6 @@ test('no page of the app names another product than the operator’s', async (t)
     [robots.headers.get('content-type'), /^User-agent: \*/.test(robots.text)],
     ['text/plain; charset=utf-8', true],
   )
-  for (const path of ['/sitemap.xml', '/llms.txt']) assert.equal((await app.get(path)).status, 404, path)
+  for (const path of ['/sitemap.xml', '/llms.txt'])
+    assert.equal((await app.get(path)).status, 404, path)
 })

@@ -7,7 +7,13 @@ import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import Chromium, { inflate } from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core'
 import { PASSWORD } from '#testing/app.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -50,7 +56,9 @@ async function launch({ withLibraries = false } = {}): Promise<Browser> {
 }
 
 /** Unpacks into this checkout: the package would use the machine's shared folder for temporary files. */
-async function unpack(withLibraries: boolean): Promise<{ executablePath: string; libraries: string | null }> {
+async function unpack(
+  withLibraries: boolean,
+): Promise<{ executablePath: string; libraries: string | null }> {
   mkdirSync(CACHE, { recursive: true })
   const before = process.env.TMPDIR
   process.env.TMPDIR = CACHE
@@ -70,7 +78,10 @@ async function unpack(withLibraries: boolean): Promise<{ executablePath: string;
 }
 
 /** A visitor of their own, whose page keeps what went wrong in it. */
-export async function visit(browser: Browser, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
+export async function visit(
+  browser: Browser,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<Visit> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
     reducedMotion: 'reduce',
@@ -89,7 +100,12 @@ export async function visit(browser: Browser, options: Parameters<Browser['newCo
 }
 
 /** By the form; without a password, as a person of `app.as(…)`. */
-export async function signIn(page: Page, base: string, email: string, password = PASSWORD): Promise<void> {
+export async function signIn(
+  page: Page,
+  base: string,
+  email: string,
+  password = PASSWORD,
+): Promise<void> {
   await page.goto(`${base}/login`)
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
@@ -150,13 +166,17 @@ async function violationsOf(page: Page, options: object): Promise<Violation[]> {
   // Evaluated by the browser's debugger, so the page's own policy does not matter.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE)
   // What a change of the theme draws anew comes with the next frames.
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  await page.evaluate(
+    'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
+  )
   // Colours on their way from one to another are neither's.
   await page.evaluate(`Promise.allSettled(
     document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < 10_000).map((one) => one.finished),
   ).then(() => {})`)
   return page.evaluate(async (options) => {
-    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
+    const { axe } = globalThis as unknown as {
+      axe: { run(options: object): Promise<{ violations: Violation[] }> }
+    }
     const { violations } = await axe.run({ ...options, resultTypes: ['violations'] })
     return violations.filter(({ impact }) => impact !== 'minor')
   }, options)

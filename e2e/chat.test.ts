@@ -12,7 +12,12 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     userApp: true,
-    env: { ...vendor.env.anthropic, ...vendor.env.openai, LLM_VENDORS: 'anthropic,openai,gemini', SANDBOX: 'off' },
+    env: {
+      ...vendor.env.anthropic,
+      ...vendor.env.openai,
+      LLM_VENDORS: 'anthropic,openai,gemini',
+      SANDBOX: 'off',
+    },
   })
   const ada = await app.as('ada', { tier: 'pro' })
   const { page, errors } = await visit(await openBrowser(t))
@@ -82,63 +87,76 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
 
     await page.reload()
     await page.getByText('One, two, three, four, five.').waitFor()
-    assert.equal(await page.getByText('Go on exactly').count(), 0, 'what is said to the model alone is not shown')
+    assert.equal(
+      await page.getByText('Go on exactly').count(),
+      0,
+      'what is said to the model alone is not shown',
+    )
   })
 
-  await t.test('a failure is told in a reader’s words, with what to do and the id to quote', async () => {
-    await page.goto(`${chat}?provider=openai`)
-    vendor.play(refuses(500))
-    await ask(page, 'Hello?')
-    const alert = page.getByRole('alert').filter({ hasText: 'The model' })
-    assert.match(
-      await alert.innerText(),
-      /^The model did not answer\. Try again, or switch to anthropic\. \(Request \S+\)$/i,
-    )
-    await assertAccessible(page, 'a failed answer')
+  await t.test(
+    'a failure is told in a reader’s words, with what to do and the id to quote',
+    async () => {
+      await page.goto(`${chat}?provider=openai`)
+      vendor.play(refuses(500))
+      await ask(page, 'Hello?')
+      const alert = page.getByRole('alert').filter({ hasText: 'The model' })
+      assert.match(
+        await alert.innerText(),
+        /^The model did not answer\. Try again, or switch to anthropic\. \(Request \S+\)$/i,
+      )
+      await assertAccessible(page, 'a failed answer')
 
-    vendor.play(cuts('The first half'))
-    await ask(page, 'And now?')
-    assert.match(
-      await alert.last().innerText(),
-      /^The model broke off in the middle of its answer\. Try again, or switch to anthropic\. \(Request \S+\)/i,
-    )
-    await page.getByRole('button', { name: 'Continue' }).waitFor()
-  })
+      vendor.play(cuts('The first half'))
+      await ask(page, 'And now?')
+      assert.match(
+        await alert.last().innerText(),
+        /^The model broke off in the middle of its answer\. Try again, or switch to anthropic\. \(Request \S+\)/i,
+      )
+      await page.getByRole('button', { name: 'Continue' }).waitFor()
+    },
+  )
 
-  await t.test('the keyboard is in the message box after Stop, however it was pressed', async () => {
-    for (const press of ['by mouse', 'by keyboard']) {
-      await page.goto(chat)
-      vendor.play(says('word '.repeat(400), { gapMs: 25 }))
-      await write(page, 'Talk to me')
-      await page.getByText('word word').first().waitFor()
-      if (press === 'by mouse') await stop.click()
-      else {
-        await stop.focus()
-        await page.keyboard.press('Enter')
+  await t.test(
+    'the keyboard is in the message box after Stop, however it was pressed',
+    async () => {
+      for (const press of ['by mouse', 'by keyboard']) {
+        await page.goto(chat)
+        vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+        await write(page, 'Talk to me')
+        await page.getByText('word word').first().waitFor()
+        if (press === 'by mouse') await stop.click()
+        else {
+          await stop.focus()
+          await page.keyboard.press('Enter')
+        }
+        await page.getByText('You stopped this answer.').waitFor()
+        assert.equal(await focused(page), 'Message', press)
+        await page.keyboard.type('x')
+        assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'x', press)
       }
-      await page.getByText('You stopped this answer.').waitFor()
-      assert.equal(await focused(page), 'Message', press)
-      await page.keyboard.type('x')
-      assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'x', press)
-    }
-  })
+    },
+  )
 
-  await t.test('the message box is as high as its text, also after a telephone was turned', async () => {
-    const box = page.getByRole('textbox', { name: 'Message' })
-    const heightOf = async () => (await box.boundingBox())?.height ?? 0
-    await page.goto(chat)
-    for (const size of [PHONE, { width: PHONE.height, height: PHONE.width }, PHONE]) {
-      await page.setViewportSize(size)
-      await page.waitForTimeout(200)
-      assert.ok((await heightOf()) < 60, `${await heightOf()} px at ${size.width} px`)
-    }
-    await box.fill('line\n'.repeat(5))
-    const five = await heightOf()
-    assert.ok(five > 120, `five lines are ${five} px high`)
-    await box.fill('line\n'.repeat(40))
-    assert.ok((await heightOf()) < 260, 'beyond eight lines it scrolls')
-    await page.setViewportSize({ width: 1280, height: 900 })
-  })
+  await t.test(
+    'the message box is as high as its text, also after a telephone was turned',
+    async () => {
+      const box = page.getByRole('textbox', { name: 'Message' })
+      const heightOf = async () => (await box.boundingBox())?.height ?? 0
+      await page.goto(chat)
+      for (const size of [PHONE, { width: PHONE.height, height: PHONE.width }, PHONE]) {
+        await page.setViewportSize(size)
+        await page.waitForTimeout(200)
+        assert.ok((await heightOf()) < 60, `${await heightOf()} px at ${size.width} px`)
+      }
+      await box.fill('line\n'.repeat(5))
+      const five = await heightOf()
+      assert.ok(five > 120, `five lines are ${five} px high`)
+      await box.fill('line\n'.repeat(40))
+      assert.ok((await heightOf()) < 260, 'beyond eight lines it scrolls')
+      await page.setViewportSize({ width: 1280, height: 900 })
+    },
+  )
 
   await t.test('an answer that was left says that it was left, not stopped', async () => {
     await page.goto(chat)
@@ -152,66 +170,78 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     assert.equal(await page.getByText('You stopped this answer.').count(), 0)
   })
 
-  await t.test('a conversation that is deleted while its answer is being written stays deleted', async () => {
-    const drawer = page.getByRole('dialog', { name: 'Conversations' })
-    const deletions: [string, () => Promise<void>][] = [
-      ['its own bin', () => drawer.getByRole('button', { name: 'Delete “Talk to me for a while”' }).click()],
-      ['all of them', () => drawer.getByRole('button', { name: 'Delete all' }).click()],
-    ]
-    for (const [how, remove] of deletions) {
+  await t.test(
+    'a conversation that is deleted while its answer is being written stays deleted',
+    async () => {
+      const drawer = page.getByRole('dialog', { name: 'Conversations' })
+      const deletions: [string, () => Promise<void>][] = [
+        [
+          'its own bin',
+          () => drawer.getByRole('button', { name: 'Delete “Talk to me for a while”' }).click(),
+        ],
+        ['all of them', () => drawer.getByRole('button', { name: 'Delete all' }).click()],
+      ]
+      for (const [how, remove] of deletions) {
+        await page.goto(chat)
+        vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+        await write(page, 'Talk to me for a while')
+        await page.getByText('word word').first().waitFor()
+        await page.getByRole('button', { name: 'Conversations' }).click()
+        await remove()
+        await page.getByText('word word').waitFor({ state: 'detached' })
+        await page.keyboard.press('Escape')
+        await page.getByRole('heading', { name: 'What would you like to know?' }).waitFor()
+
+        await page.reload()
+        await page.getByRole('button', { name: 'Conversations' }).click()
+        await (how === 'all of them'
+          ? drawer.getByText('None yet')
+          : drawer.getByRole('button', { name: 'Delete all' })
+        ).waitFor()
+        assert.equal(await drawer.getByText('Talk to me for a while').count(), 0, how)
+      }
+    },
+  )
+
+  await t.test(
+    'what was said before the tab was closed is still there, and says that it broke off',
+    async () => {
       await page.goto(chat)
       vendor.play(says('word '.repeat(400), { gapMs: 25 }))
-      await write(page, 'Talk to me for a while')
+      await write(page, 'Talk to me until I close this')
       await page.getByText('word word').first().waitFor()
-      await page.getByRole('button', { name: 'Conversations' }).click()
-      await remove()
-      await page.getByText('word word').waitFor({ state: 'detached' })
+      const url = page.url()
+      await page.goto('about:blank')
+      await page.goto(url)
+      await page.getByText('Talk to me until I close this').waitFor()
+      await page.getByText('This answer broke off when you left the page').waitFor()
+      await page.getByRole('button', { name: 'Answer again' }).waitFor()
+    },
+  )
+
+  await t.test(
+    'the keyboard writes on arrival, edits the last message and stops an answer',
+    async () => {
+      await page.goto(chat)
+      await page.getByRole('textbox', { name: 'Message' }).waitFor()
+      await page.waitForFunction("document.activeElement.getAttribute('aria-label') === 'Message'")
+      vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+      await page.keyboard.type('Tell me more')
+      await page.keyboard.press('Enter')
+      await page.getByText('word word').first().waitFor()
       await page.keyboard.press('Escape')
-      await page.getByRole('heading', { name: 'What would you like to know?' }).waitFor()
+      await page.getByText('You stopped this answer.').waitFor()
 
-      await page.reload()
-      await page.getByRole('button', { name: 'Conversations' }).click()
-      await (how === 'all of them'
-        ? drawer.getByText('None yet')
-        : drawer.getByRole('button', { name: 'Delete all' })
-      ).waitFor()
-      assert.equal(await drawer.getByText('Talk to me for a while').count(), 0, how)
-    }
-  })
-
-  await t.test('what was said before the tab was closed is still there, and says that it broke off', async () => {
-    await page.goto(chat)
-    vendor.play(says('word '.repeat(400), { gapMs: 25 }))
-    await write(page, 'Talk to me until I close this')
-    await page.getByText('word word').first().waitFor()
-    const url = page.url()
-    await page.goto('about:blank')
-    await page.goto(url)
-    await page.getByText('Talk to me until I close this').waitFor()
-    await page.getByText('This answer broke off when you left the page').waitFor()
-    await page.getByRole('button', { name: 'Answer again' }).waitFor()
-  })
-
-  await t.test('the keyboard writes on arrival, edits the last message and stops an answer', async () => {
-    await page.goto(chat)
-    await page.getByRole('textbox', { name: 'Message' }).waitFor()
-    await page.waitForFunction("document.activeElement.getAttribute('aria-label') === 'Message'")
-    vendor.play(says('word '.repeat(400), { gapMs: 25 }))
-    await page.keyboard.type('Tell me more')
-    await page.keyboard.press('Enter')
-    await page.getByText('word word').first().waitFor()
-    await page.keyboard.press('Escape')
-    await page.getByText('You stopped this answer.').waitFor()
-
-    await page.keyboard.press('ArrowUp')
-    const edited = page.getByRole('textbox', { name: 'Edit your message' })
-    assert.equal(await edited.inputValue(), 'Tell me more')
-    vendor.play(says('Enough'))
-    await edited.fill('Tell me less')
-    await page.getByRole('button', { name: 'Send again' }).click()
-    await page.getByText('Enough').waitFor()
-    assert.equal(await page.getByRole('article').count(), 2)
-  })
+      await page.keyboard.press('ArrowUp')
+      const edited = page.getByRole('textbox', { name: 'Edit your message' })
+      assert.equal(await edited.inputValue(), 'Tell me more')
+      vendor.play(says('Enough'))
+      await edited.fill('Tell me less')
+      await page.getByRole('button', { name: 'Send again' }).click()
+      await page.getByText('Enough').waitFor()
+      assert.equal(await page.getByRole('article').count(), 2)
+    },
+  )
 
   await t.test('a long conversation is printed whole', async () => {
     await keepConversation(page, ada.userId, 40)
@@ -247,7 +277,11 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
       for (const text of said) await tab.getByText(text).waitFor()
       assert.equal(await tab.getByRole('article').count(), 6)
     }
-    assert.match(JSON.stringify(vendor.calls.at(-1)?.body.messages), /from one.*from two/, 'the model reads both')
+    assert.match(
+      JSON.stringify(vendor.calls.at(-1)?.body.messages),
+      /from one.*from two/,
+      'the model reads both',
+    )
 
     // A tab that stored its own answer a moment too early has put ours back to unfinished.
     await other.evaluate(`(() => {
@@ -256,7 +290,9 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
       open.turns[3] = { ...open.turns[3], content: '', ending: { kind: 'left' } }
       localStorage.setItem(key, JSON.stringify([open, ...rest]))
     })()`)
-    await other.waitForFunction(`localStorage.getItem('latchkey.conversations.${ada.userId}').includes('Answer one')`)
+    await other.waitForFunction(
+      `localStorage.getItem('latchkey.conversations.${ada.userId}').includes('Answer one')`,
+    )
     await other.reload()
     for (const text of said) await other.getByText(text).waitFor()
     await other.close()
@@ -283,26 +319,35 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     await page.getByRole('button', { name: 'Jump to latest' }).waitFor()
     const before = await log.evaluate((box) => box.scrollTop)
     await page.waitForTimeout(500)
-    assert.equal(await log.evaluate((box) => box.scrollTop), before, 'does not pull away from who reads above')
+    assert.equal(
+      await log.evaluate((box) => box.scrollTop),
+      before,
+      'does not pull away from who reads above',
+    )
     await page.getByRole('button', { name: 'Jump to latest' }).click()
     await page.waitForTimeout(300)
     assert.ok((await fromEnd()) < 48)
   })
 
-  await t.test('signing out in the middle of an answer leaves nothing of what was said', async () => {
-    await page.goto(chat)
-    vendor.play(says('word '.repeat(400), { gapMs: 25 }))
-    await write(page, 'Talk to me to the end')
-    await page.getByText('word word').first().waitFor()
-    await page.getByRole('button', { name: /^Account of/ }).click()
-    await page.getByRole('menuitem', { name: 'Sign out' }).click()
-    await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
-    await page.waitForTimeout(300)
-    assert.deepEqual(
-      await page.evaluate('Object.keys(localStorage).filter((key) => key.includes("conversations"))'),
-      [],
-    )
-  })
+  await t.test(
+    'signing out in the middle of an answer leaves nothing of what was said',
+    async () => {
+      await page.goto(chat)
+      vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+      await write(page, 'Talk to me to the end')
+      await page.getByText('word word').first().waitFor()
+      await page.getByRole('button', { name: /^Account of/ }).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+      await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+      await page.waitForTimeout(300)
+      assert.deepEqual(
+        await page.evaluate(
+          'Object.keys(localStorage).filter((key) => key.includes("conversations"))',
+        ),
+        [],
+      )
+    },
+  )
   assert.deepEqual(errors, [])
 })
 
@@ -311,10 +356,17 @@ async function keepConversation(page: Page, userId: string, messages: number): P
   const turns = Array.from({ length: messages }, (_, index) =>
     index % 2 === 0
       ? { id: `t${index}`, role: 'user', content: `Question ${index / 2}` }
-      : { id: `t${index}`, role: 'assistant', content: 'A **long** answer. '.repeat(60), ending: { kind: 'complete' } },
+      : {
+          id: `t${index}`,
+          role: 'assistant',
+          content: 'A **long** answer. '.repeat(60),
+          ending: { kind: 'complete' },
+        },
   )
   const kept = JSON.stringify([{ id: 'long', updatedAt: new Date().toISOString(), turns }])
-  await page.evaluate(`localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(kept)})`)
+  await page.evaluate(
+    `localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(kept)})`,
+  )
 }
 
 /** Sends a message and waits until the answer has ended, however it ended. */
@@ -331,7 +383,9 @@ async function write(page: Page, text: string): Promise<void> {
 
 /** What the element with the keyboard is called. */
 function focused(page: Page): Promise<string> {
-  return page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.tagName')
+  return page.evaluate(
+    'document.activeElement.getAttribute("aria-label") ?? document.activeElement.tagName',
+  )
 }
 
 /** Answers as OpenAI does, with a reason to finish. */

@@ -11,7 +11,11 @@ for (const where of ['http', 'https'] as const) {
     const processor = await standIn(t)
     const target = where === 'http' ? `${processor.url}/pay` : 'https://checkout.invalid/pay'
     processor.leadTo(target)
-    const env = { STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_x', STRIPE_API_BASE: processor.url }
+    const env = {
+      STRIPE_SECRET_KEY: 'sk_test_x',
+      STRIPE_WEBHOOK_SECRET: 'whsec_x',
+      STRIPE_API_BASE: processor.url,
+    }
     const app = await testApp(t, { env })
     const { email } = await app.as('ada')
     const { page, errors } = await visit(await openBrowser(t))
@@ -33,7 +37,8 @@ for (const where of ['http', 'https'] as const) {
 async function standIn(t: TestContext) {
   let target = ''
   const server = createServer((request, response) => {
-    if (request.url === '/pay') return response.setHeader('content-type', 'text/html').end('<p>Pay here</p>')
+    if (request.url === '/pay')
+      return response.setHeader('content-type', 'text/html').end('<p>Pay here</p>')
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ id: 'cs_test_1', object: 'checkout.session', url: target }))
   })

@@ -4,6 +4,10 @@ import { crashRounds } from '../bench/crash/rounds.ts'
 
 test('kill -9 in the middle of the main path loses nothing that was acknowledged and repeats no mail', async () => {
   for (const round of await crashRounds(3)) {
-    assert.deepEqual(round.wrong, [], `killed after ${round.killedAfterMs} ms, with ${round.acknowledged}`)
+    assert.deepEqual(
+      round.wrong,
+      [],
+      `killed after ${round.killedAfterMs} ms, with ${round.acknowledged}`,
+    )
   }
 })

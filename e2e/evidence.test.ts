@@ -7,7 +7,10 @@ import { mockVendor, says } from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
 
 const filler = (page: number) =>
-  Array.from({ length: 30 }, (_, i) => `Line ${i} of page ${page} tells of the harbour, its cranes and its weather.`)
+  Array.from(
+    { length: 30 },
+    (_, i) => `Line ${i} of page ${page} tells of the harbour, its cranes and its weather.`,
+  )
 const LINES = [
   'The lamp of the lighthouse was replaced in 1931 by an electric',
   'one, which the engineer Amelie Duroc had brought from Paris.',
@@ -56,7 +59,11 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
   const pages = [filler(1), filler(2), [...LINES, ...filler(3).slice(0, 25)], filler(4)]
   await upload(ada, 'harbour.pdf', pdfOf(pages.map((lines) => drawn(lines))))
   const script = '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">'
-  await upload(ada, 'notes.md', `# Notes\n\n${script}\n\n## Boats\n\nThe ferry to the island sails at nine.\n`)
+  await upload(
+    ada,
+    'notes.md',
+    `# Notes\n\n${script}\n\n## Boats\n\nThe ferry to the island sails at nine.\n`,
+  )
 
   const browser = await openBrowser(t)
   const { page, errors } = await visit(browser, { viewport: { width: 1280, height: 480 } })
@@ -72,12 +79,16 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
   const shown = page.getByText(/Page \d of 4/)
   await shown.waitFor()
   // The chunk may begin on the page before.
-  if ((await shown.textContent()) === 'Page 2 of 4') await page.getByRole('button', { name: 'Next page' }).click()
+  if ((await shown.textContent()) === 'Page 2 of 4')
+    await page.getByRole('button', { name: 'Next page' }).click()
   await page.getByText('Page 3 of 4').waitFor()
   await page.getByRole('img', { name: 'Page 3 of harbour.pdf' }).waitFor()
   const lit = page.locator('[data-lit]')
   await lit.first().waitFor()
-  assert.ok(((await page.locator('canvas').boundingBox())?.width ?? 0) > 600, 'the page can be read')
+  assert.ok(
+    ((await page.locator('canvas').boundingBox())?.width ?? 0) > 600,
+    'the page can be read',
+  )
   for (let tries = 0; !(await page.evaluate(IN_VIEW)); tries++) {
     assert.ok(tries < 100, 'the passage is in view')
     await page.waitForTimeout(50)
@@ -131,7 +142,11 @@ test('an answer from documents survives a click on its source and a reload, unti
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const bob = await app.as('bob', { tier: 'pro' })
-  await upload(ada, 'lease.md', '# Lease\n\nThe deposit for the workshop is 3,450 euros, due in March.\n')
+  await upload(
+    ada,
+    'lease.md',
+    '# Lease\n\nThe deposit for the workshop is 3,450 euros, due in March.\n',
+  )
   const { page, errors } = await visit(await openBrowser(t))
   const question = page.getByRole('heading', { name: 'How much is the deposit for the workshop?' })
   const answer = page.getByRole('log').getByText(/3,450 euros/)
@@ -157,7 +172,8 @@ test('an answer from documents survives a click on its source and a reload, unti
   await assertAccessible(page, 'a kept answer')
 
   // Another user of the same browser, while the first one's session only ran out.
-  const storedFor = (id: string) => page.evaluate(`localStorage.getItem('latchkey.questions.${id}') !== null`)
+  const storedFor = (id: string) =>
+    page.evaluate(`localStorage.getItem('latchkey.questions.${id}') !== null`)
   await page.evaluate("localStorage.removeItem('latchkey.refresh')")
   await signIn(page, app.url, bob.email)
   await page.goto(`${app.url}/ask`)
@@ -183,7 +199,10 @@ test('an answer from documents survives a click on its source and a reload, unti
 
 test('a citation leads to its sentence: in the card, on its page of the PDF, and in the text', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { userApp: true, env: { ...vendor.env.openai, SANDBOX: 'off', EMBEDDER: 'local' } })
+  const app = await testApp(t, {
+    userApp: true,
+    env: { ...vendor.env.openai, SANDBOX: 'off', EMBEDDER: 'local' },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   const sentence = 'The deposit for the east quay is 3,450 euros (100 % due at once).'
   const lines = (page: number) => [
@@ -194,10 +213,14 @@ test('a citation leads to its sentence: in the card, on its page of the PDF, and
   await upload(ada, 'quays.pdf', pdfOf(Array.from({ length: 12 }, (_, i) => drawn(lines(i + 1)))))
   vendor.play(says('The deposit for the east quay is 3,450 euros, due at once [1].'))
 
-  const { page, errors } = await visit(await openBrowser(t), { viewport: { width: 1280, height: 600 } })
+  const { page, errors } = await visit(await openBrowser(t), {
+    viewport: { width: 1280, height: 600 },
+  })
   await signIn(page, app.url, ada.email)
   await page.goto(`${app.url}/ask`)
-  await page.getByRole('textbox', { name: 'Question' }).fill('How much is the deposit for the east quay?')
+  await page
+    .getByRole('textbox', { name: 'Question' })
+    .fill('How much is the deposit for the east quay?')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Copy answer' }).waitFor()
   const card = page.getByRole('complementary').locator('blockquote')

@@ -15,7 +15,8 @@ test('a PostgreSQL and a Redis that fail under load lose nothing, double nothing
     const faults = [...databaseFaults(postgres, AWAY_MS), ...redisFaults(redis, AWAY_MS)]
     const outcomes = await faultsOf(postgres, faults, { REDIS_URL: redis.url })
     assert.equal(outcomes.length, faults.length)
-    for (const { name, wrong, answers } of outcomes) assert.deepEqual(wrong, [], `${name}: ${answers}`)
+    for (const { name, wrong, answers } of outcomes)
+      assert.deepEqual(wrong, [], `${name}: ${answers}`)
     assert.ok(
       outcomes.some(({ answers }) => answers.includes('503')),
       'some of it was noticed',

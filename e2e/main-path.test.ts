@@ -122,12 +122,18 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
       .click()
     const copy = page.getByRole('dialog').getByRole('button', { name: 'Copy key' })
     await copy.waitFor()
-    assert.equal(await copy.evaluate((button) => button.matches(':focus')), true, 'the keyboard stays in the dialog')
+    assert.equal(
+      await copy.evaluate((button) => button.matches(':focus')),
+      true,
+      'the keyboard stays in the dialog',
+    )
     const key = await page
       .getByText(/^lk_\w{30,}/)
       .first()
       .innerText()
-    const reply = await app.get('/v1/models', { headers: { authorization: `Bearer ${key.trim()}` } })
+    const reply = await app.get('/v1/models', {
+      headers: { authorization: `Bearer ${key.trim()}` },
+    })
     assert.equal(reply.status, 200)
     await assertAccessible(page, 'API keys')
     await page.getByLabel('I have stored this key').check()
@@ -137,14 +143,22 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
     await page.getByRole('menuitem', { name: 'Rotate' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
     await page.getByText('I have stored this key').waitFor()
-    assert.equal(await copy.evaluate((button) => button.matches(':focus')), true, 'also when a key was rotated')
+    assert.equal(
+      await copy.evaluate((button) => button.matches(':focus')),
+      true,
+      'also when a key was rotated',
+    )
     const next = await page
       .getByText(/^lk_\w{30,}/)
       .first()
       .innerText()
     assert.notEqual(next, key)
     for (const each of [key, next]) {
-      assert.equal((await app.get('/v1/models', { headers: { authorization: `Bearer ${each.trim()}` } })).status, 200)
+      assert.equal(
+        (await app.get('/v1/models', { headers: { authorization: `Bearer ${each.trim()}` } }))
+          .status,
+        200,
+      )
     }
     await page.getByLabel('I have stored this key').check()
     await page.getByRole('button', { name: 'Done' }).click()
@@ -181,7 +195,9 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
     assert.match(file.suggestedFilename(), /^latchkey-basic-[0-9A-Z]{8}\.zip$/)
     await page.getByText('4 of 5 left').waitFor()
     await page.getByText(/Ready in \d+ s/).waitFor()
-    const license = (await app.mail(email)).map((mail) => /LK-[0-9A-Z-]+/.exec(mail.text)?.[0]).find((found) => found)
+    const license = (await app.mail(email))
+      .map((mail) => /LK-[0-9A-Z-]+/.exec(mail.text)?.[0])
+      .find((found) => found)
     assert.ok(license, 'the key is in the mail')
     const { files } = await openArchive(await readAll(await file.createReadStream()), license)
     assert.ok(files.length > 0)
@@ -193,7 +209,10 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
 test('pages nobody made and visitors without an account get somewhere', async (t) => {
   const app = await testApp(t, { userApp: true, env: { RATE_LIMIT_GENERAL: '1000/60' } })
   const unknown = await app.get('/api/nothing')
-  assert.deepEqual([unknown.status, unknown.body], [404, { detail: 'Not Found', code: 'not_found' }])
+  assert.deepEqual(
+    [unknown.status, unknown.body],
+    [404, { detail: 'Not Found', code: 'not_found' }],
+  )
   assert.equal(
     unknown.headers.get('ratelimit-remaining'),
     '999',
@@ -201,7 +220,10 @@ test('pages nobody made and visitors without an account get somewhere', async (t
   )
   const home = app.config.urls.base
   const browser = await openBrowser(t)
-  const { page, errors } = await visit(browser, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
+  const { page, errors } = await visit(browser, {
+    viewport: { width: 390, height: 844 },
+    colorScheme: 'dark',
+  })
   await page.goto(`${home}/no-such-page`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await assertAccessible(page, 'not found')

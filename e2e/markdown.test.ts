@@ -69,25 +69,35 @@ test('an answer is drawn as its Markdown means it', async (t) => {
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Answer again' }).waitFor()
   const answer = page.getByRole('article').last()
-  const style = (selector: string, property: string, at = 0) => styleOf(answer.locator(selector).nth(at), property)
+  const style = (selector: string, property: string, at = 0) =>
+    styleOf(answer.locator(selector).nth(at), property)
 
-  await t.test('headings: one page heading alone, each level smaller than the one above', async () => {
-    assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1)
-    const sizes: number[] = []
-    for (const name of ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth']) {
-      sizes.push(Number.parseFloat(await styleOf(answer.getByRole('heading', { name, exact: true }), 'font-size')))
-    }
-    assert.deepEqual(
-      sizes,
-      sizes.toSorted((a, b) => b - a),
-    )
-    assert.ok((sizes[0] ?? 0) > (sizes[3] ?? 0) && (sizes[3] ?? 0) > (sizes[5] ?? 0), `${sizes}`)
-    assert.equal(await answer.getByRole('heading', { name: 'First', level: 3 }).count(), 1)
-    assert.equal(await answer.getByRole('heading', { name: 'Second', level: 4 }).count(), 1)
-  })
+  await t.test(
+    'headings: one page heading alone, each level smaller than the one above',
+    async () => {
+      assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1)
+      const sizes: number[] = []
+      for (const name of ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth']) {
+        sizes.push(
+          Number.parseFloat(
+            await styleOf(answer.getByRole('heading', { name, exact: true }), 'font-size'),
+          ),
+        )
+      }
+      assert.deepEqual(
+        sizes,
+        sizes.toSorted((a, b) => b - a),
+      )
+      assert.ok((sizes[0] ?? 0) > (sizes[3] ?? 0) && (sizes[3] ?? 0) > (sizes[5] ?? 0), `${sizes}`)
+      assert.equal(await answer.getByRole('heading', { name: 'First', level: 3 }).count(), 1)
+      assert.equal(await answer.getByRole('heading', { name: 'Second', level: 4 }).count(), 1)
+    },
+  )
 
   await t.test('words: bold, italic, struck, code, links', async () => {
-    assert.ok(Number(await styleOf(answer.getByText('bold word', { exact: true }), 'font-weight')) >= 600)
+    assert.ok(
+      Number(await styleOf(answer.getByText('bold word', { exact: true }), 'font-weight')) >= 600,
+    )
     assert.equal(await style('em', 'font-style'), 'italic')
     assert.match(await style('del', 'text-decoration-line'), /line-through/)
     assert.match(await style('p > code', 'font-family'), /mono/i)
@@ -128,10 +138,15 @@ test('an answer is drawn as its Markdown means it', async (t) => {
   })
 
   await t.test('a link says aloud where it leads, unless its text does', async () => {
-    const disguised = answer.getByRole('link', { name: 'https://bank.example (evil.example)', exact: true })
+    const disguised = answer.getByRole('link', {
+      name: 'https://bank.example (evil.example)',
+      exact: true,
+    })
     assert.equal(await disguised.getAttribute('title'), 'evil.example')
     assert.equal(
-      await answer.getByRole('link', { name: 'link word (example.com)', exact: true }).getAttribute('title'),
+      await answer
+        .getByRole('link', { name: 'link word (example.com)', exact: true })
+        .getAttribute('title'),
       'example.com',
     )
     await answer.getByRole('link', { name: 'https://example.com/as-it-is', exact: true }).waitFor()
@@ -158,7 +173,12 @@ test('an answer is drawn as its Markdown means it', async (t) => {
       .getByRole('cell', { name: 'Contoso' })
       .evaluate((cell) => cell.getBoundingClientRect().height)
     assert.equal(lines, one, 'a word is broken over two lines')
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0)
+    assert.equal(
+      await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      ),
+      0,
+    )
   })
 
   await t.test('all of it can be used by everybody', async () => {

@@ -4,7 +4,14 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
-import { assertAccessible, assertContrast, assertScrollable, openBrowser, signIn, visit } from './browser.ts'
+import {
+  assertAccessible,
+  assertContrast,
+  assertScrollable,
+  openBrowser,
+  signIn,
+  visit,
+} from './browser.ts'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -67,8 +74,15 @@ test('every page can be read and used by everybody, in light and dark, on a desk
   const { base, storefront } = app.config.urls
   const nora = await app.as('nora')
   const root = await app.as('root', { tier: 'pro' })
-  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
-  await root.post('/api/rag/ingest/text', { content: 'Two keys open the door.', metadata: { source: 'lease.md' } })
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('id', '=', root.userId)
+    .execute()
+  await root.post('/api/rag/ingest/text', {
+    content: 'Two keys open the door.',
+    metadata: { source: 'lease.md' },
+  })
   await root.post('/api/ai/completions', { prompt: 'Good morning' })
   await root.post('/api/api-keys', { name: 'walk' })
   const browser = await openBrowser(t)
@@ -101,8 +115,15 @@ test('long names fit on a phone, and push nothing out of reach', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
   const { base } = app.config.urls
   const wolfe = await app.as(name, { tier: 'pro' })
-  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', wolfe.userId).execute()
-  await wolfe.post('/api/rag/ingest/text', { content: 'Two keys open the door.', metadata: { source: `${name}.md` } })
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('id', '=', wolfe.userId)
+    .execute()
+  await wolfe.post('/api/rag/ingest/text', {
+    content: 'Two keys open the door.',
+    metadata: { source: `${name}.md` },
+  })
   await wolfe.post('/api/ai/completions', { prompt: 'Good morning' })
   await wolfe.post('/api/api-keys', { name })
   const { page, errors } = await visit(await openBrowser(t), { viewport: PHONE })
@@ -161,7 +182,10 @@ test('long names fit on a phone, and push nothing out of reach', async (t) => {
   ] as const) {
     await page.goto(`${base}${path}`)
     const box = await page.getByRole('button', { name: button }).boundingBox()
-    assert.ok(box && box.x >= 0 && box.x + box.width <= PHONE.width, `“${button}” ends at ${box && box.x + box.width}`)
+    assert.ok(
+      box && box.x >= 0 && box.x + box.width <= PHONE.width,
+      `“${button}” ends at ${box && box.x + box.width}`,
+    )
   }
 
   await page.goto(`${base}/admin`)
@@ -179,10 +203,18 @@ test('numbers fit their cards on a tablet', async (t) => {
   const app = await testApp(t, { userApp: true })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro' })
-  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('id', '=', root.userId)
+    .execute()
   const { db } = app.platform
   await root.post('/api/ai/completions', { prompt: 'Good morning' })
-  const much = { cost_nanos: 12_345_678_900_000, prompt_tokens: 226_745_123, completion_tokens: 98_765_432 }
+  const much = {
+    cost_nanos: 12_345_678_900_000,
+    prompt_tokens: 226_745_123,
+    completion_tokens: 98_765_432,
+  }
   await db.updateTable('usage_records').set(much).execute()
   await db.updateTable('usage_days').set(much).execute()
   const { page } = await visit(await openBrowser(t))
@@ -194,7 +226,9 @@ test('numbers fit their cards on a tablet', async (t) => {
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
       await page.locator('.numbers').first().waitFor()
-      await settled(async () => assert.deepEqual(await page.evaluate(OUT_OF_CARD), [], `${path} at ${width} px`))
+      await settled(async () =>
+        assert.deepEqual(await page.evaluate(OUT_OF_CARD), [], `${path} at ${width} px`),
+      )
     }
   }
 })

@@ -8,7 +8,11 @@ test('before a model is switched off, its operator reads where calls go and at w
   const app = await testApp(t, { userApp: true, env: { LLM_FALLBACKS: 'openai/gpt-6.2-astra' } })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro' })
-  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('id', '=', root.userId)
+    .execute()
   await root.post('/api/ai/completions', { prompt: 'Good morning' })
   const { page, errors } = await visit(await openBrowser(t))
   await signIn(page, base, root.email)

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -30,7 +39,8 @@ after(() => rmSync(tree, { recursive: true, force: true }))
 
 test('a start builds the user app again only when a source has changed', () => {
   const code = `import('./src/user-app.ts').then(({ ensureBuilt }) => ensureBuilt({ info: console.log }))`
-  const ensure = () => execFileSync(process.execPath, ['--eval', code], { cwd: tree, encoding: 'utf8' })
+  const ensure = () =>
+    execFileSync(process.execPath, ['--eval', code], { cwd: tree, encoding: 'utf8' })
   assert.equal(ensure(), '')
   writeFileSync(join(tree, 'web', 'index.html'), '<!doctype html><title>Another one</title>')
   assert.equal(ensure(), 'building the user app (once)\n')
@@ -42,11 +52,26 @@ test('the bundle walks the main path, parses and hashes on its threads, and ends
   writeFileSync(lease, pdfOf([drawn(['Terms of the lease']), drawn(['Notice is three months.'])]))
   const modules = await modulesOf(async (url, storefront) => {
     for (const file of [join(ROOT, 'src', 'cli', 'tour', 'handbook.md'), lease]) {
-      const tour = [join(ROOT, 'src', 'cli', 'main.ts'), 'tour', file, '--url', url, '--storefront', storefront]
+      const tour = [
+        join(ROOT, 'src', 'cli', 'main.ts'),
+        'tour',
+        file,
+        '--url',
+        url,
+        '--storefront',
+        storefront,
+      ]
       const { stdout } = await promisify(execFile)(process.execPath, tour, { cwd: tree })
       assert.match(stdout, /The tour ends well/)
     }
-    for (const path of ['/', '/docs/', '/redoc/redoc.js', '/openapi.json', '/api/billing/plans', '/metrics'])
+    for (const path of [
+      '/',
+      '/docs/',
+      '/redoc/redoc.js',
+      '/openapi.json',
+      '/api/billing/plans',
+      '/metrics',
+    ])
       assert.equal((await call(url, 'GET', path)).status, path === '/metrics' ? 401 : 200, path)
   })
   assert.ok(modules.includes('dist/main.js'), modules.join('\n'))
@@ -62,14 +87,21 @@ test('once a source has changed the sources run', async () => {
 })
 
 /** Runs the service of the tree while `use` lasts. @returns its modules that were loaded, as paths below the tree */
-async function modulesOf(use: (url: string, storefront: string) => Promise<void>): Promise<string[]> {
+async function modulesOf(
+  use: (url: string, storefront: string) => Promise<void>,
+): Promise<string[]> {
   const [port = 0, storefrontPort = 0] = await freePorts(2)
   const coverage = mkdtempSync(join(tree, 'coverage-'))
   const service = spawn(process.execPath, ['latchkey.js'], {
     cwd: tree,
     env: {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, NODE_V8_COVERAGE: coverage, LOG_LEVEL: 'error' },
-      ...{ PORT: String(port), STOREFRONT_PORT: String(storefrontPort), DATA_DIR: mkdtempSync(join(tree, 'data-')) },
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_V8_COVERAGE: coverage,
+      LOG_LEVEL: 'error',
+      PORT: String(port),
+      STOREFRONT_PORT: String(storefrontPort),
+      DATA_DIR: mkdtempSync(join(tree, 'data-')),
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -87,7 +119,11 @@ async function modulesOf(use: (url: string, storefront: string) => Promise<void>
   assert.deepEqual(await exit, [0, null])
   const folder = new URL(`${pathToFileURL(tree)}/`).href
   return globSync('*.json', { cwd: coverage }).flatMap((file) => {
-    const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as { result: { url: string }[] }
-    return result.filter((one) => one.url.startsWith(folder)).map((one) => one.url.slice(folder.length))
+    const { result } = JSON.parse(readFileSync(join(coverage, file), 'utf8')) as {
+      result: { url: string }[]
+    }
+    return result
+      .filter((one) => one.url.startsWith(folder))
+      .map((one) => one.url.slice(folder.length))
   })
 }

@@ -13,7 +13,16 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** Stay packages of their own: they read files that lie beside them, or start threads with them. */
 const SEPARATE = new Set([
-  ...['@fastify/swagger', '@fastify/swagger-ui', 'altcha-lib', 'ioredis', 'pdfjs-dist', 'pino', 'piscina', 'redoc'],
+  ...[
+    '@fastify/swagger',
+    '@fastify/swagger-ui',
+    'altcha-lib',
+    'ioredis',
+    'pdfjs-dist',
+    'pino',
+    'piscina',
+    'redoc',
+  ],
   'usearch',
 ])
 
@@ -58,7 +67,9 @@ function besideSources(): Plugin {
       filter: { code: beside },
       handler(code, id) {
         if (id.includes('node_modules')) {
-          throw new Error(`${id} reads files that lie beside it: its package has to be among those that stay SEPARATE`)
+          throw new Error(
+            `${id} reads files that lie beside it: its package has to be among those that stay SEPARATE`,
+          )
         }
         const path = relative(BUNDLE.folder, id).replaceAll('\\', '/')
         const url = `new URL(${JSON.stringify(path)}, __bundle).href`

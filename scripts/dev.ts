@@ -55,7 +55,8 @@ function startService(): ChildProcess {
   // In a group of its own, so that Ctrl-C reaches it once, through `close`: a second signal would end it without a drain.
   const child = spawn(process.execPath, args, { stdio: 'inherit', env, detached: true })
   child.once('exit', () => {
-    if (!stopped.has(child)) console.log('The service has ended: it starts again at the next change.')
+    if (!stopped.has(child))
+      console.log('The service has ended: it starts again at the next change.')
   })
   return child
 }
@@ -82,7 +83,8 @@ function watchSources(): void {
     }, SETTLE_MS)
   }
   watch(join(ROOT, 'src'), { recursive: true }, (_, file) => {
-    if (file !== null && !file.startsWith('testing/') && !file.endsWith('.test.ts')) changed(`src/${file}`)
+    if (file !== null && !file.startsWith('testing/') && !file.endsWith('.test.ts'))
+      changed(`src/${file}`)
   })
   watch(ROOT, (_, file) => {
     if (file === '.env' || file === 'latchkey.js') changed(file)

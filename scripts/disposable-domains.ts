@@ -15,10 +15,16 @@ try {
   })
   const archive = packed.trim().split('\n').at(-1) ?? ''
   execFileSync('tar', ['-xzf', archive], { cwd: folder })
-  const list = readFileSync(join(folder, 'package/dist/dict/disposable_email_blocklist.json'), 'utf8')
+  const list = readFileSync(
+    join(folder, 'package/dist/dict/disposable_email_blocklist.json'),
+    'utf8',
+  )
   const domains = (JSON.parse(list) as string[]).map((domain) => domain.toLowerCase()).sort()
   const head = `# Domains of addresses that are thrown away, from ${archive.replace('.tgz', '')} (CC0). Made by scripts/disposable-domains.ts.\n`
-  writeFileSync(new URL('../src/config/disposable-domains.txt', import.meta.url), `${head}${domains.join('\n')}\n`)
+  writeFileSync(
+    new URL('../src/config/disposable-domains.txt', import.meta.url),
+    `${head}${domains.join('\n')}\n`,
+  )
   console.log(`${domains.length} domains`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

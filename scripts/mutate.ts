@@ -4,7 +4,15 @@
  * Prints one line per mutant and exits with 1 when there are unexplained survivors. PART chooses source files by path.
  */
 import { spawnSync } from 'node:child_process'
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
@@ -56,7 +64,9 @@ function findNearestTests(file: string): string[][] {
   const ownTest = file.replace(/\.ts$/, '.')
   const hasOwnTest = globSync(`${ownTest}*test.ts`, { cwd: ROOT }).length > 0
   const steps = [...(hasOwnTest ? [[ownTest]] : []), ISOLATION_TESTS, [`${folder}/`], [`${room}/`]]
-  return steps.filter((step, index) => steps.findIndex((other) => other.join() === step.join()) === index)
+  return steps.filter(
+    (step, index) => steps.findIndex((other) => other.join() === step.join()) === index,
+  )
 }
 
 const passesUnchanged = new Map<string, boolean>()
@@ -80,7 +90,10 @@ function isNoticed(copy: string, { file, source }: Mutant): boolean {
 
 function passes(copy: string, parts: string[]): boolean {
   const args = [join(copy, 'src/testing/run.ts'), '--sqlite', ...parts]
-  return spawnSync(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: TIMEOUT_MS }).status === 0
+  return (
+    spawnSync(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: TIMEOUT_MS })
+      .status === 0
+  )
 }
 
 const parts = process.argv.slice(2)
@@ -98,7 +111,11 @@ try {
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   for (const mutant of mutants) {
     const reason = REASONS[`${mutant.file}: ${mutant.removed}`]
-    const outcome = isNoticed(copy, mutant) ? 'noticed' : reason ? `explained: ${reason}` : 'SURVIVED'
+    const outcome = isNoticed(copy, mutant)
+      ? 'noticed'
+      : reason
+        ? `explained: ${reason}`
+        : 'SURVIVED'
     if (outcome === 'SURVIVED') survivorCount++
     console.log(`${outcome}  ${mutant.file}:${mutant.line}  ${mutant.removed}`)
   }

@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string
+}
 const revision = process.argv[2] ?? `v${version}`
 const name = `latchkey-${version}`
 const archive = resolve(`${name}.tar.gz`)
@@ -17,13 +19,26 @@ const archive = resolve(`${name}.tar.gz`)
 const work = mkdtempSync(join(tmpdir(), 'latchkey-release-'))
 try {
   const tar = join(work, 'source.tar')
-  execFileSync('git', ['archive', `--prefix=${name}/`, '-o', tar, revision], { cwd: ROOT, stdio: 'inherit' })
+  execFileSync('git', ['archive', `--prefix=${name}/`, '-o', tar, revision], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  })
   execFileSync('tar', ['-xf', tar, '-C', work])
   const tree = join(work, name)
   symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
   execFileSync(process.execPath, ['scripts/build.ts'], { cwd: tree, stdio: 'inherit' })
   rmSync(join(tree, 'node_modules'))
-  execFileSync('tar', ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '-czf', archive, '-C', work, name])
+  execFileSync('tar', [
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '-czf',
+    archive,
+    '-C',
+    work,
+    name,
+  ])
 } finally {
   rmSync(work, { recursive: true, force: true })
 }

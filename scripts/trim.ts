@@ -23,9 +23,16 @@ if (!existsSync(join(MODULES, 'vite'))) trim()
 
 function trim(): void {
   const foreign = globSync('*/prebuilds/*', { cwd: MODULES }).filter(
-    (path) => !path.split(/[\\/]/).at(-1)?.startsWith(`${process.platform}-`) || !path.includes(process.arch),
+    (path) =>
+      !path.split(/[\\/]/).at(-1)?.startsWith(`${process.platform}-`) ||
+      !path.includes(process.arch),
   )
-  const unread = globSync(UNREAD, { cwd: MODULES }).filter((path) => !/licen[cs]e|notice|copying/i.test(path))
-  for (const path of [...unread, ...foreign]) rmSync(join(MODULES, path), { recursive: true, force: true })
-  console.log(`${unread.length + foreign.length} files and folders that nothing reads were removed from node_modules`)
+  const unread = globSync(UNREAD, { cwd: MODULES }).filter(
+    (path) => !/licen[cs]e|notice|copying/i.test(path),
+  )
+  for (const path of [...unread, ...foreign])
+    rmSync(join(MODULES, path), { recursive: true, force: true })
+  console.log(
+    `${unread.length + foreign.length} files and folders that nothing reads were removed from node_modules`,
+  )
 }

@@ -18,7 +18,8 @@ const making = descriptions()
 
 test('the descriptions and the user app’s types are current (npm run docs writes them)', async () => {
   const { api, storefront } = await making
-  const isCurrent = (file: string, text: string) => assert.ok(readFileSync(file, 'utf8') === text, `${file} is stale`)
+  const isCurrent = (file: string, text: string) =>
+    assert.ok(readFileSync(file, 'utf8') === text, `${file} is stale`)
   isCurrent(OPENAPI_FILE, descriptionText(api))
   isCurrent(STOREFRONT_FILE, descriptionText(storefront))
   isCurrent(TYPES_FILE, typesText(api))
@@ -31,7 +32,10 @@ test('every operation has an example that fits what the description says of it',
     const operations = Object.values(paths).flatMap((one) => Object.values(one))
     for (const operation of operations) {
       const example = examples[operation.operationId]
-      assert.ok(example, `${operation.operationId} has no example: add it to src/testing/example-walk.ts`)
+      assert.ok(
+        example,
+        `${operation.operationId} has no example: add it to src/testing/example-walk.ts`,
+      )
       assertFits(operation, example, (schema) => resolved(schema, components.schemas))
     }
     const known = new Set(operations.map(({ operationId }) => operationId))
@@ -40,11 +44,17 @@ test('every operation has an example that fits what the description says of it',
   }
 })
 
-function assertFits(operation: Operation, example: Example, resolve: (schema: object) => object): void {
+function assertFits(
+  operation: Operation,
+  example: Example,
+  resolve: (schema: object) => object,
+): void {
   const { operationId, parameters = [], requestBody, responses } = operation
   const fits = (schema: object, value: unknown, what: string) => {
     const checker = Compile(resolve(schema) as never)
-    const says = checker.Errors(value).map(({ instancePath, message }) => `${instancePath} ${message}`)
+    const says = checker
+      .Errors(value)
+      .map(({ instancePath, message }) => `${instancePath} ${message}`)
     assert.ok(checker.Check(value), `${what} of ${operationId}: ${says.join('; ')}`)
   }
   for (const { name, required, schema = {} } of parameters) {
@@ -66,7 +76,10 @@ function assertFits(operation: Operation, example: Example, resolve: (schema: ob
   const isBytes = Object.values(reply.content ?? {}).every(
     ({ schema }) => (schema as { format?: unknown }).format === 'binary',
   )
-  assert.ok(example.reply ?? (isBytes && example.headers), `${operationId} has no example of its reply`)
+  assert.ok(
+    example.reply ?? (isBytes && example.headers),
+    `${operationId} has no example of its reply`,
+  )
 }
 
 /** With what its references name in their place. */
@@ -75,7 +88,9 @@ function resolved(schema: unknown, schemas: Record<string, object>): object {
   if (typeof schema !== 'object' || schema === null) return schema as never
   const { $ref, ...rest } = schema as { $ref?: string }
   if ($ref) return resolved(schemas[$ref.split('/').at(-1) ?? ''], schemas)
-  return Object.fromEntries(Object.entries(rest).map(([key, part]) => [key, resolved(part, schemas)]))
+  return Object.fromEntries(
+    Object.entries(rest).map(([key, part]) => [key, resolved(part, schemas)]),
+  )
 }
 
 test('a schema’s types are names of types', async () => {

@@ -35,7 +35,12 @@ type Description = Pick<Described, 'paths'> & { components: { schemas: Record<st
 /** The descriptions of both servers' APIs as their /openapi.json give them with DEBUG. */
 export async function descriptions(): Promise<{ api: Description; storefront: Description }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-docs-'))
-  const config = readConfig({ DEBUG: 'true', DATA_DIR: dataDir, SERVE: 'api,storefront', LOG_LEVEL: 'silent' })
+  const config = readConfig({
+    DEBUG: 'true',
+    DATA_DIR: dataDir,
+    SERVE: 'api,storefront',
+    LOG_LEVEL: 'silent',
+  })
   const service = await createService(config, { log: pino({ level: 'silent' }), userApp: false })
   try {
     const [api, storefront] = [service.api, service.storefront].map(async (app) => {
@@ -66,12 +71,19 @@ function schemaOfPaths(paths: Description['paths']): Schema {
   for (const [address, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       methods[method.toUpperCase()] ??= {}
-      Object.assign(methods[method.toUpperCase()] ?? {}, { [literal(address)]: schemaOfOperation(operation) })
+      Object.assign(methods[method.toUpperCase()] ?? {}, {
+        [literal(address)]: schemaOfOperation(operation),
+      })
     }
   }
   return {
-    ...whole(Object.fromEntries(Object.entries(methods).map(([method, addresses]) => [method, whole(addresses)]))),
-    description: 'By method and address: what goes in, and the JSON that comes back when all went well.',
+    ...whole(
+      Object.fromEntries(
+        Object.entries(methods).map(([method, addresses]) => [method, whole(addresses)]),
+      ),
+    ),
+    description:
+      'By method and address: what goes in, and the JSON that comes back when all went well.',
   }
 }
 
@@ -85,7 +97,9 @@ function schemaOfOperation({ parameters = [], requestBody, responses }: Operatio
   }
   const [path, query] = [given('path'), given('query')]
   const { 'application/json': body, 'multipart/form-data': form } = requestBody?.content ?? {}
-  const done = Object.entries(responses).find(([status, { content }]) => status.startsWith('2') && content?.[JSON_TYPE])
+  const done = Object.entries(responses).find(
+    ([status, { content }]) => status.startsWith('2') && content?.[JSON_TYPE],
+  )
   const properties = {
     ...(path && { path }),
     ...(query && { query }),
@@ -94,7 +108,11 @@ function schemaOfOperation({ parameters = [], requestBody, responses }: Operatio
     reply: (done?.[1].content?.[JSON_TYPE]?.schema as Schema | undefined) ?? { type: 'null' },
   }
   const optional = [!query?.required?.length && 'query', !requestBody?.required && 'body']
-  return { type: 'object', properties, required: Object.keys(properties).filter((name) => !optional.includes(name)) }
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  }
 }
 
 const whole = (properties: Record<string, Schema>): Schema => ({
@@ -128,7 +146,8 @@ function typeNamed(type: string, schema: Schema, indent: string): string {
 }
 
 const JSON_TYPE = 'application/json'
-const literal = (word: unknown) => (typeof word === 'string' ? `'${word.replaceAll("'", "\\'")}'` : String(word))
+const literal = (word: unknown) =>
+  typeof word === 'string' ? `'${word.replaceAll("'", "\\'")}'` : String(word)
 const union = (types: string[]) => [...new Set(types)].join(' | ')
 const comment = ({ description }: Schema, indent: string) =>
   description ? `${indent}/** ${description.replaceAll('*/', '* /')} */\n` : ''

@@ -26,7 +26,18 @@ const MAY_IMPORT: Record<string, string[]> = {
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage', 'switches', 'ai'],
   sandbox: [],
-  cli: ['audit', 'mail', 'identity', 'billing', 'models', 'usage', 'ai', 'rag', 'storefront', 'switches'],
+  cli: [
+    'audit',
+    'mail',
+    'identity',
+    'billing',
+    'models',
+    'usage',
+    'ai',
+    'rag',
+    'storefront',
+    'switches',
+  ],
 }
 
 const files = globSync('**/*.ts', { cwd: SRC }).filter(
@@ -52,9 +63,15 @@ test('rooms import along the arrows, and every arrow is used', () => {
       if (target === 'config.ts' || specifier.endsWith('catalogue/catalogue.ts')) continue
       if (
         room === 'cli' &&
-        ['service.ts', 'open.ts', 'migrations.ts', 'retention.ts', 'sharding.ts', 'user-app.ts', 'version.ts'].includes(
-          target,
-        )
+        [
+          'service.ts',
+          'open.ts',
+          'migrations.ts',
+          'retention.ts',
+          'sharding.ts',
+          'user-app.ts',
+          'version.ts',
+        ].includes(target)
       )
         continue
       used[room]?.add(target)
@@ -63,7 +80,9 @@ test('rooms import along the arrows, and every arrow is used', () => {
   }
   assert.deepEqual(wrong, [])
   const unused = Object.entries(MAY_IMPORT).flatMap(([room, targets]) =>
-    targets.filter((target) => !used[room]?.has(target)).map((target) => `${room} does not use ${target}`),
+    targets
+      .filter((target) => !used[room]?.has(target))
+      .map((target) => `${room} does not use ${target}`),
   )
   assert.deepEqual(unused, [])
 })
@@ -79,7 +98,15 @@ const IDENTITY_MAY_IMPORT: Record<string, string[]> = {
   admin: ['sessions', 'passwords', 'sign-in'],
   // They ask for a step-up, which asks for a second factor's code.
   'second-factors/routes.ts': ['sign-in'],
-  'identity.ts': ['sessions', 'passwords', 'second-factors', 'sign-in', 'account', 'oauth', 'admin'],
+  'identity.ts': [
+    'sessions',
+    'passwords',
+    'second-factors',
+    'sign-in',
+    'account',
+    'oauth',
+    'admin',
+  ],
 }
 
 test('the folders of identity import only along their arrows', () => {
@@ -90,7 +117,8 @@ test('the folders of identity import only along their arrows', () => {
     const allowed = IDENTITY_MAY_IMPORT[inside] ?? IDENTITY_MAY_IMPORT[folder] ?? []
     for (const specifier of importsOf(file).filter((specifier) => specifier.startsWith('.'))) {
       const target = roomOf(join(dirname(inside), specifier))
-      if (!['', '..', folder, ...allowed].includes(target)) wrong.push(`${file} imports ${specifier}`)
+      if (!['', '..', folder, ...allowed].includes(target))
+        wrong.push(`${file} imports ${specifier}`)
     }
   }
   assert.deepEqual(wrong, [])
@@ -108,7 +136,8 @@ test('only the room that declares a table speaks SQL to it', () => {
   for (const file of files) {
     const text = readFileSync(join(SRC, file), 'utf8')
     for (const block of text.matchAll(/interface Tables \{([^}]*)\}/g)) {
-      for (const name of (block[1] ?? '').matchAll(/^\s*(\w+):/gm)) owners.set(name[1] ?? '', roomOf(file))
+      for (const name of (block[1] ?? '').matchAll(/^\s*(\w+):/gm))
+        owners.set(name[1] ?? '', roomOf(file))
     }
   }
   const wrong: string[] = []
@@ -118,14 +147,16 @@ test('only the room that declares a table speaks SQL to it', () => {
       /\b(?:selectFrom|insertInto|updateTable|deleteFrom|innerJoin|leftJoin)\(\s*'(\w+)/g,
     )) {
       const owner = owners.get(match[1] ?? '')
-      if (owner !== undefined && owner !== roomOf(file)) wrong.push(`${file} speaks to ${match[1]} of ${owner}`)
+      if (owner !== undefined && owner !== roomOf(file))
+        wrong.push(`${file} speaks to ${match[1]} of ${owner}`)
     }
   }
   assert.deepEqual(wrong, [])
 })
 
 test('the migrations of every room that has some are in the list of all', () => {
-  const rooms = (list: string[]) => list.filter((name) => name.endsWith('/migrations.ts')).map(roomOf)
+  const rooms = (list: string[]) =>
+    list.filter((name) => name.endsWith('/migrations.ts')).map(roomOf)
   const listed = importsOf('migrations.ts').map((specifier) => specifier.slice(1))
   assert.deepEqual(rooms(listed).sort(), rooms(files).sort())
 })
@@ -144,7 +175,8 @@ test('the platform knows no room: neither its name, buckets, paths and cookies, 
 
 test('no file imports itself in a circle of rooms', () => {
   for (const [room, allowed] of Object.entries(MAY_IMPORT)) {
-    for (const other of allowed) assert.ok(!MAY_IMPORT[other]?.includes(room), `${room} and ${other} use each other`)
+    for (const other of allowed)
+      assert.ok(!MAY_IMPORT[other]?.includes(room), `${room} and ${other} use each other`)
   }
 })
 
@@ -167,7 +199,9 @@ function circles(root: string): string[] {
     }
   }
   return paths.flatMap((from) =>
-    [...(imports.get(from) ?? [])].filter((to) => reachable(to).has(from)).map((to) => `${from} imports ${to}`),
+    [...(imports.get(from) ?? [])]
+      .filter((to) => reachable(to).has(from))
+      .map((to) => `${from} imports ${to}`),
   )
 
   function reachable(start: string): Set<string> {
@@ -179,7 +213,8 @@ function circles(root: string): string[] {
 
 /** Where a specifier of the file `from` leads to, as a path below `root`; outside of it for a package. */
 function pathOf(root: string, from: string, specifier: string): string {
-  if (specifier.startsWith('#')) return relative(root, join(SRC, specifier.replace(/^#(src\/)?/, '')))
+  if (specifier.startsWith('#'))
+    return relative(root, join(SRC, specifier.replace(/^#(src\/)?/, '')))
   return specifier.startsWith('.') ? join(dirname(from), specifier) : join('..', specifier)
 }
 
@@ -195,12 +230,14 @@ function targetOf(file: string, specifier: string): string | null {
 test('a file’s head says what the file is, in plain words', () => {
   const root = join(SRC, '..')
   const all = ['src', 'web/src', 'e2e', 'bench', 'scripts'].flatMap((folder) =>
-    globSync('**/*.{ts,tsx}', { cwd: join(root, folder), exclude: ['**/node_modules'] }).map((file) =>
-      join(folder, file),
+    globSync('**/*.{ts,tsx}', { cwd: join(root, folder), exclude: ['**/node_modules'] }).map(
+      (file) => join(folder, file),
     ),
   )
   const wrong = all.filter((file) =>
-    /^(?:\/\/|\/\*\*| \*) *(?:Guards|The one thing|One thing to know)\b/m.test(headOf(join(root, file))),
+    /^(?:\/\/|\/\*\*| \*) *(?:Guards|The one thing|One thing to know)\b/m.test(
+      headOf(join(root, file)),
+    ),
   )
   assert.deepEqual(wrong, [])
 })
@@ -210,9 +247,11 @@ const headOf = (path: string) => readFileSync(path, 'utf8').slice(0, 500)
 test('a test that a document names is there', () => {
   const documents = globSync(['*.md', 'docs/*.md'], { cwd: ROOT })
   const named = documents.flatMap((file) =>
-    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?<![*.\w])[\w/-]+(?:\.(?:http|db|wire))?\.test\.tsx?/g)].map(
-      ([path]) => ({ file, path }),
-    ),
+    [
+      ...readFileSync(join(ROOT, file), 'utf8').matchAll(
+        /(?<![*.\w])[\w/-]+(?:\.(?:http|db|wire))?\.test\.tsx?/g,
+      ),
+    ].map(([path]) => ({ file, path })),
   )
   assert.ok(named.length > 10)
   const known = globSync(['{src,web/src,e2e,scripts}/**/*.test.{ts,tsx}'], { cwd: ROOT })
@@ -225,6 +264,7 @@ test('a test that a document names is there', () => {
     /((?:"[^"|]+"(?:, )?)+) in `([^`]+)`/g,
   )) {
     const file = readFileSync(join(ROOT, path), 'utf8')
-    for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) assert.ok(file.includes(title), `${path}: ${title}`)
+    for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g))
+      assert.ok(file.includes(title), `${path}: ${title}`)
   }
 })

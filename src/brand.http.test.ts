@@ -23,16 +23,35 @@ test('pages, emails and API descriptions carry the operator’s PRODUCT_NAME alo
   const message = { name: 'Ada', email: ada.email, subject: 'support', message: 'Hello' }
   assert.equal((await app.store('POST', '/api/contact', { body: message })).status, 200)
   await app.settle()
-  const mails = (await app.get('/sandbox/mail.json')).body as { subject: string; text: string; html: string }[]
+  const mails = (await app.get('/sandbox/mail.json')).body as {
+    subject: string
+    text: string
+    html: string
+  }[]
   assert.ok(mails.length >= 5, `${mails.length} emails`)
   for (const mail of mails) own(JSON.stringify(mail), mail.subject)
   assert.ok(mails.some(({ text }) => text.includes('Zebra')))
   assert.match(app.config.mail.from, /^Zebra </)
 
-  for (const path of ['/', '/pricing', '/login', '/contact', '/recover', '/dashboard', '/no-such-page']) {
+  for (const path of [
+    '/',
+    '/pricing',
+    '/login',
+    '/contact',
+    '/recover',
+    '/dashboard',
+    '/no-such-page',
+  ]) {
     own((await buyer.get(path)).text, `storefront ${path}`)
   }
-  for (const path of ['/docs', '/redoc', '/setup', '/no-such-page', '/sandbox', '/sandbox/processor']) {
+  for (const path of [
+    '/docs',
+    '/redoc',
+    '/setup',
+    '/no-such-page',
+    '/sandbox',
+    '/sandbox/processor',
+  ]) {
     own((await app.request('GET', path, { headers: { accept: 'text/html' } })).text, path)
   }
   const description = (await app.get('/openapi.json')).body

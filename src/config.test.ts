@@ -20,7 +20,10 @@ test('nothing set is a working sandbox', () => {
 })
 
 test('the sandbox plays the vendors that have neither a key nor an address, and no others', () => {
-  const { vendors } = readConfig({ ANTHROPIC_API_KEY: 'sk-ant', GEMINI_BASE_URL: 'http://127.0.0.1:9' }).ai
+  const { vendors } = readConfig({
+    ANTHROPIC_API_KEY: 'sk-ant',
+    GEMINI_BASE_URL: 'http://127.0.0.1:9',
+  }).ai
   assert.deepEqual(
     [vendors.openai!.sandboxed, vendors.anthropic!.sandboxed, vendors.gemini!.sandboxed],
     [true, false, false],
@@ -31,7 +34,10 @@ test('the sandbox plays the vendors that have neither a key nor an address, and 
 
 test('the product’s name is the brand', () => {
   assert.equal(readConfig({ PRODUCT_NAME: 'kit' }).brand, 'kit')
-  assert.throws(() => readConfig({ PRODUCT_NAME: '<b>' }), /PRODUCT_NAME is wrong: expected letters/)
+  assert.throws(
+    () => readConfig({ PRODUCT_NAME: '<b>' }),
+    /PRODUCT_NAME is wrong: expected letters/,
+  )
 })
 
 test('production without keys starts and plays nothing', () => {
@@ -53,10 +59,17 @@ test('the sandbox is on by itself only where every public address is this machin
     assert.equal(readConfig(env).sandbox.on, true, JSON.stringify(env))
   }
   for (const name of ['BASE_URL', 'FRONTEND_URL', 'STOREFRONT_URL']) {
-    for (const url of ['https://app.example.com', 'http://192.168.1.7:8000', 'http://localhost.example.com']) {
+    for (const url of [
+      'https://app.example.com',
+      'http://192.168.1.7:8000',
+      'http://localhost.example.com',
+    ]) {
       const config = readConfig({ [name]: url })
       assert.equal(config.sandbox.on, false, `${name}=${url}`)
-      assert.deepEqual([config.processor.sandboxed, config.mail.sandboxed, config.oauth.google], [false, false, null])
+      assert.deepEqual(
+        [config.processor.sandboxed, config.mail.sandboxed, config.oauth.google],
+        [false, false, null],
+      )
       assert.equal(config.ai.vendors.openai!.sandboxed, false)
     }
   }
@@ -75,11 +88,18 @@ test('where mail is real the sandbox plays no sign-in provider', () => {
   const played = readConfig({})
   assert.deepEqual([played.oauth.google?.sandboxed, played.oauth.github?.sandboxed], [true, true])
   for (const sandbox of ['auto', 'on']) {
-    const { oauth, processor } = readConfig({ SMTP_URL: 'smtp://mail.example.com', SANDBOX: sandbox })
+    const { oauth, processor } = readConfig({
+      SMTP_URL: 'smtp://mail.example.com',
+      SANDBOX: sandbox,
+    })
     assert.deepEqual([oauth.google, oauth.github], [null, null])
     assert.equal(processor.sandboxed, true)
   }
-  const keyed = { GOOGLE_CLIENT_ID: 'x', GOOGLE_CLIENT_SECRET: 'y', SMTP_URL: 'smtp://mail.example.com' }
+  const keyed = {
+    GOOGLE_CLIENT_ID: 'x',
+    GOOGLE_CLIENT_SECRET: 'y',
+    SMTP_URL: 'smtp://mail.example.com',
+  }
   assert.equal(readConfig(keyed).oauth.google?.sandboxed, false)
 })
 
@@ -91,10 +111,14 @@ test('no secret of the sandbox stands in the settings', () => {
 })
 
 test('what lets strangers in is named', () => {
-  const named = (env: Record<string, string>) => exposures(readConfig(env)).map(({ setting }) => setting)
+  const named = (env: Record<string, string>) =>
+    exposures(readConfig(env)).map(({ setting }) => setting)
   assert.deepEqual(named({}), [])
   assert.deepEqual(named({ HOST: '::1' }), [])
-  assert.deepEqual(named({ NODE_ENV: 'production', BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }), [])
+  assert.deepEqual(
+    named({ NODE_ENV: 'production', BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }),
+    [],
+  )
   assert.deepEqual(named({ HOST: '0.0.0.0' }), ['SANDBOX'])
   assert.deepEqual(named({ TRUST_PROXY: '1' }), ['SANDBOX'])
   assert.deepEqual(named({ SANDBOX: 'on' }), ['SANDBOX'])
@@ -129,7 +153,10 @@ test('a secret may come from a file', (t) => {
   // Only secrets: another setting's name with _FILE is somebody else's.
   assert.equal(readConfig({ HOST_FILE: file }).http.host, '127.0.0.1')
   writeFileSync(file, 'mysql://u:hunter2@db/x')
-  assert.throws(() => readConfig({ DATABASE_URL_FILE: file }), /DATABASE_URL is wrong: .*, got '…'$/)
+  assert.throws(
+    () => readConfig({ DATABASE_URL_FILE: file }),
+    /DATABASE_URL is wrong: .*, got '…'$/,
+  )
 })
 
 const WRONG: [env: Record<string, string>, says: RegExp][] = [
@@ -141,19 +168,31 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
     /^DATABASE_URL names several hosts, .* connects to one host: put a proxy or a DNS name before several$/,
   ],
   [{ DATABASE_URL: 'postgres://a,b/db' }, /^DATABASE_URL names several hosts/],
-  [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL is wrong: expected an address starting with postgres:/],
+  [
+    { DATABASE_URL: 'mysql://x' },
+    /^DATABASE_URL is wrong: expected an address starting with postgres:/,
+  ],
   [{ RATE_LIMIT_AI: '30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
   [{ SANDBOX: 'on', NODE_ENV: 'production' }, /SANDBOX=on is refused/],
-  [{ PAST_DUE_GRACE_DAYS: '-1' }, /^PAST_DUE_GRACE_DAYS is wrong: expected a number of days from 0 to 999, got '-1'$/],
+  [
+    { PAST_DUE_GRACE_DAYS: '-1' },
+    /^PAST_DUE_GRACE_DAYS is wrong: expected a number of days from 0 to 999, got '-1'$/,
+  ],
   [{ SERVE: 'api,web' }, /^SERVE is wrong: expected some of api,storefront,worker/],
   [{ DEBUG: 'perhaps' }, /^DEBUG is wrong: expected true or false/],
   [{ LLM_FALLBACKS: 'mistral' }, /^LLM_FALLBACKS names 'mistral'/],
-  [{ EMBEDDER: 'openai:text-embedding-3-small' }, /^EMBEDDER=openai:text-embedding-3-small needs OPENAI_API_KEY$/],
+  [
+    { EMBEDDER: 'openai:text-embedding-3-small' },
+    /^EMBEDDER=openai:text-embedding-3-small needs OPENAI_API_KEY$/,
+  ],
   [{ GOOGLE_CLIENT_ID: 'x' }, /^GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together/],
   [{ MAX_FILE_MB: '0' }, /^MAX_FILE_MB is wrong/],
   [{ MAX_AI_BODY_MB: '1.5' }, /^MAX_AI_BODY_MB is wrong/],
   [{ SUPERUSER_PASSWORD: 'longenough' }, /without SUPERUSER_EMAIL/],
-  [{ DRAIN_SECONDS: 'long' }, /^DRAIN_SECONDS is wrong: expected seconds, from 0 to 9999, got 'long'$/],
+  [
+    { DRAIN_SECONDS: 'long' },
+    /^DRAIN_SECONDS is wrong: expected seconds, from 0 to 9999, got 'long'$/,
+  ],
   [{ DRAIN_DELAY_SECONDS: '-1' }, /^DRAIN_DELAY_SECONDS is wrong/],
   [{ SECRET_KEY_OLD: 'x' }, /^SECRET_KEY_OLD is set without SECRET_KEY$/],
   [{ SECRET_KEY_FILE: '/nowhere' }, /^SECRET_KEY_FILE cannot be read: ENOENT/],
@@ -161,7 +200,10 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:hunter2@host' },
     /^OTEL_EXPORTER_OTLP_ENDPOINT is wrong: no user or pass/,
   ],
-  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://user@host/v1/traces' }, /OTEL_EXPORTER_OTLP_HEADERS=authorization/],
+  [
+    { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://user@host/v1/traces' },
+    /OTEL_EXPORTER_OTLP_HEADERS=authorization/,
+  ],
   [{ TRUST_PROXY: 'all' }, /^TRUST_PROXY is wrong: expected the number of proxies .*, got 'all'$/],
   [{ TRUST_PROXY: '10.0.0.0/8,0.0.0.0/0' }, /got '0\.0\.0\.0\/0'$/],
   [{ TRUST_PROXY: '::/0' }, /^TRUST_PROXY is wrong/],
@@ -176,7 +218,8 @@ for (const [env, says] of WRONG) {
     .join(' ')} stops the start with one line`, () => {
     assert.throws(
       () => readConfig(env),
-      (error: Error) => error instanceof ConfigError && says.test(error.message) && !error.message.includes('\n'),
+      (error: Error) =>
+        error instanceof ConfigError && says.test(error.message) && !error.message.includes('\n'),
     )
   })
 }

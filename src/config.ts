@@ -5,7 +5,14 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { Catalogue, Tier } from './catalogue/catalogue.ts'
-import { type AiConfig, readAi, readEmbedder, readModel, readPriceFiles, readReranker } from './config/ai.ts'
+import {
+  type AiConfig,
+  readAi,
+  readEmbedder,
+  readModel,
+  readPriceFiles,
+  readReranker,
+} from './config/ai.ts'
 import {
   type ProcessorConfig,
   pricesOf,
@@ -97,7 +104,13 @@ export type Config = {
   /** Tokens a month and user, of the plans that have such a budget. */
   budgets: ReadonlyMap<Tier, number>
   /** How long what has happened is kept. */
-  retention: { eventsDays: number; usageDays: number; auditDays: number; downloadsDays: number; contactDays: number }
+  retention: {
+    eventsDays: number
+    usageDays: number
+    auditDays: number
+    downloadsDays: number
+    contactDays: number
+  }
   /** How long a failed payment leaves a plan open. */
   pastDueGraceDays: number
   maxTextBytes: number
@@ -173,7 +186,10 @@ export function clientSettingsFromProcess(): { url: string; apiKey: string | nul
   const read = createReader(processEnv())
   const url = read.url('LATCHKEY_URL', ['http:', 'https:'])
   return {
-    url: url ?? read.url('BASE_URL', ['http:', 'https:']) ?? `http://localhost:${read.port('PORT', 8000)}`,
+    url:
+      url ??
+      read.url('BASE_URL', ['http:', 'https:']) ??
+      `http://localhost:${read.port('PORT', 8000)}`,
     apiKey: read.optional('LATCHKEY_API_KEY'),
   }
 }
@@ -222,15 +238,22 @@ export function readConfig(env: Env): Config {
   const urls = {
     base,
     frontend: read.url('FRONTEND_URL', ['http:', 'https:']) ?? base,
-    storefront: read.url('STOREFRONT_URL', ['http:', 'https:']) ?? `http://localhost:${storefrontPort}`,
+    storefront:
+      read.url('STOREFRONT_URL', ['http:', 'https:']) ?? `http://localhost:${storefrontPort}`,
   }
-  if (port === storefrontPort && port !== 0 && new URL(urls.base).host === new URL(urls.storefront).host) {
+  if (
+    port === storefrontPort &&
+    port !== 0 &&
+    new URL(urls.base).host === new URL(urls.storefront).host
+  ) {
     throw new ConfigError(
       'STOREFRONT_URL and BASE_URL name the same host on one port: give them different hosts, or STOREFRONT_PORT another port',
     )
   }
 
-  const serve = new Set(read.list('SERVE', ['api', 'storefront', 'worker'] as const, ['api', 'storefront', 'worker']))
+  const serve = new Set(
+    read.list('SERVE', ['api', 'storefront', 'worker'] as const, ['api', 'storefront', 'worker']),
+  )
   const sandbox = {
     // Whoever tells the world a public address is no newcomer on a laptop.
     on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production && isLocal(urls)),
@@ -262,14 +285,23 @@ export function readConfig(env: Env): Config {
     brand: productName,
     production,
     debug: read.flag('DEBUG', !production),
-    logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    logLevel: read.oneOf(
+      'LOG_LEVEL',
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'info',
+    ),
     telemetry: readTelemetry(read, version),
     serve,
     jobLanes: readLaneSlots(read),
     http: {
-      ...{ host, port, storefrontPort, trustProxy: readTrustProxy(read) },
+      host,
+      port,
+      storefrontPort,
+      trustProxy: readTrustProxy(read),
       connectionsPerAddress:
-        read.optional('CONNECTIONS_PER_ADDRESS') === 'off' ? 'off' : read.count('CONNECTIONS_PER_ADDRESS'),
+        read.optional('CONNECTIONS_PER_ADDRESS') === 'off'
+          ? 'off'
+          : read.count('CONNECTIONS_PER_ADDRESS'),
     },
     urls,
     drain: {
@@ -344,7 +376,10 @@ function readMail(read: Reader, sandboxOn: boolean, base: string, brand: string)
   const smtpUrl = read.url('SMTP_URL', ['smtp:', 'smtps:'])
   return {
     smtpUrl,
-    from: read.text('MAIL_FROM', `${brand.charAt(0).toUpperCase() + brand.slice(1)} <no-reply@${domain}>`),
+    from: read.text(
+      'MAIL_FROM',
+      `${brand.charAt(0).toUpperCase() + brand.slice(1)} <no-reply@${domain}>`,
+    ),
     supportEmail: read.text('SUPPORT_EMAIL', `support@${domain}`),
     sandboxed: sandboxOn && smtpUrl === null,
   }
@@ -360,7 +395,8 @@ function readSecurityContact(read: Reader, base: string): string {
 function readSecretKeys(read: Reader): Pick<Config, 'secretKey' | 'secretKeyOld'> {
   const secretKey = read.optional('SECRET_KEY')
   const secretKeyOld = read.optional('SECRET_KEY_OLD')
-  if (secretKeyOld !== null && secretKey === null) throw new ConfigError('SECRET_KEY_OLD is set without SECRET_KEY')
+  if (secretKeyOld !== null && secretKey === null)
+    throw new ConfigError('SECRET_KEY_OLD is set without SECRET_KEY')
   return { secretKey, secretKeyOld }
 }
 
@@ -384,7 +420,10 @@ function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
   if (version === 0 || rest.length > 0) return false
-  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  return (
+    bits === undefined ||
+    (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  )
 }
 
 function deepFreeze<T>(value: T): T {

@@ -2,7 +2,8 @@ import type { Config } from './config.ts'
 
 /** What has a key, what the sandbox plays, and what is off; no secrets. */
 export function configured(config: Config) {
-  const played = (on: boolean, sandboxed: boolean) => (sandboxed ? 'sandbox' : on ? 'configured' : 'not configured')
+  const played = (on: boolean, sandboxed: boolean) =>
+    sandboxed ? 'sandbox' : on ? 'configured' : 'not configured'
   const { vendors } = config.ai
   return {
     database: config.databaseUrl === null ? 'sqlite' : 'postgres',
@@ -10,7 +11,10 @@ export function configured(config: Config) {
     billing: played(config.processor.secretKey !== null, config.processor.sandboxed),
     mail: played(config.mail.smtpUrl !== null, config.mail.sandboxed),
     vendors: Object.fromEntries(
-      Object.entries(vendors).map(([name, vendor]) => [name, played(vendor.apiKey !== null, vendor.sandboxed)]),
+      Object.entries(vendors).map(([name, vendor]) => [
+        name,
+        played(vendor.apiKey !== null, vendor.sandboxed),
+      ]),
     ),
     oauth: {
       google: played(config.oauth.google !== null, config.oauth.google?.sandboxed ?? false),

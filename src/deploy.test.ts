@@ -11,9 +11,13 @@ import { readConfig } from './config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** The package that descriptions are written with brings it. */
-const { parseAllDocuments } = createRequire(createRequire(import.meta.url).resolve('@fastify/swagger'))('yaml')
-// biome-ignore lint/suspicious/noExplicitAny: a manifest's shape is Kubernetes'.
-const parse = (path: string): any[] => parseAllDocuments(read(path)).map((document: any) => document.toJS())
+const { parseAllDocuments } = createRequire(
+  createRequire(import.meta.url).resolve('@fastify/swagger'),
+)('yaml')
+// biome-ignore lint/suspicious/noExplicitAny: Kubernetes defines the shape of a manifest.
+type Manifest = any
+const parse = (path: string): Manifest[] =>
+  parseAllDocuments(read(path)).map((document: { toJS(): Manifest }) => document.toJS())
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const FILES = ['Dockerfile', 'compose.yaml', ...globSync('deploy/**/*.*', { cwd: ROOT })]
 
@@ -21,12 +25,16 @@ const FILES = ['Dockerfile', 'compose.yaml', ...globSync('deploy/**/*.*', { cwd:
 const FOREIGN = /^(POSTGRES_\w+|BACKUP_TO|NODE_COMPILE_CACHE)$/
 
 test('every setting of theirs is one of .env.example', () => {
-  const known = new Set([...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name))
+  const known = new Set(
+    [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name),
+  )
   const wrong: string[] = []
   let count = 0
   for (const file of FILES) {
     const text = read(file)
-    const assigned = text.matchAll(/(?:^|[\s"'{(-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:_FILE)?(?=[=:]\s?\S)/gm)
+    const assigned = text.matchAll(
+      /(?:^|[\s"'{(-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:_FILE)?(?=[=:]\s?\S)/gm,
+    )
     for (const [, name = ''] of assigned) {
       count++
       const setting = name.replace(/_FILE$/, '')
@@ -42,15 +50,22 @@ test('what runs on PostgreSQL keeps uploaded files where every node finds them',
   assert.match(manifest, /^ {2}ORIGINALS_DIR: s3:\/\/\S+$/m)
   // All pods, the backup too, have the settings of the one map.
   const pods = [...manifest.matchAll(/image: registry/g)].length
-  assert.equal([...manifest.matchAll(/envFrom: \[\{ configMapRef: \{ name: latchkey \} \}/g)].length, pods)
+  assert.equal(
+    [...manifest.matchAll(/envFrom: \[\{ configMapRef: \{ name: latchkey \} \}/g)].length,
+    pods,
+  )
   assert.match(read('compose.yaml'), /ORIGINALS_DIR: \$\{ORIGINALS_DIR:-\/data\/originals\}/)
   assert.match(read('compose.yaml'), /volumes: \['data:\/data'\]/)
 })
 
 test('every file that they take is there, and in the image only what was let in', () => {
   const dockerfile = read('Dockerfile')
-  const copied = [...dockerfile.matchAll(/^COPY --from=build (.+) \S+$/gm)].flatMap(([, list = '']) => list.split(' '))
-  const ours = copied.filter((path) => path.startsWith('/build/')).map((path) => path.slice('/build/'.length))
+  const copied = [...dockerfile.matchAll(/^COPY --from=build (.+) \S+$/gm)].flatMap(
+    ([, list = '']) => list.split(' '),
+  )
+  const ours = copied
+    .filter((path) => path.startsWith('/build/'))
+    .map((path) => path.slice('/build/'.length))
   assert.ok(
     ['src', 'dist', 'web/dist'].every((path) => ours.includes(path)),
     ours.join(),
@@ -60,7 +75,8 @@ test('every file that they take is there, and in the image only what was let in'
   }
   // Secrets, data and what only develops it never reach the builder.
   const ignored = read('.dockerignore').split('\n')
-  for (const path of ['.env', '.git', 'data', 'secrets', 'node_modules']) assert.ok(ignored.includes(path), path)
+  for (const path of ['.env', '.git', 'data', 'secrets', 'node_modules'])
+    assert.ok(ignored.includes(path), path)
   assert.match(dockerfile, /^USER 65532:65532$/m)
   assert.ok(dockerfile.lastIndexOf('\nUSER ') > dockerfile.lastIndexOf('\nFROM '))
 
@@ -78,15 +94,21 @@ test('the image has every library that its programs are linked with', {
   skip: process.platform !== 'linux' && 'asked of Linux',
 }, () => {
   const copied = read('Dockerfile')
-  const native = globSync(`node_modules/{usearch/prebuilds/linux-${process.arch},@napi-rs/*-gnu}/*.node`, { cwd: ROOT })
+  const native = globSync(
+    `node_modules/{usearch/prebuilds/linux-${process.arch},@napi-rs/*-gnu}/*.node`,
+    { cwd: ROOT },
+  )
   assert.ok(native.length > 1, native.join())
   for (const program of [process.execPath, ...native.map((path) => join(ROOT, path))]) {
     const { stdout } = spawnSync('ldd', [program], { encoding: 'utf8' })
-    const libraries = [...stdout.matchAll(/^\s*(?:\/\S*\/)?(\S+\.so\S*)/gm)].map(([, name = '']) => name)
+    const libraries = [...stdout.matchAll(/^\s*(?:\/\S*\/)?(\S+\.so\S*)/gm)].map(
+      ([, name = '']) => name,
+    )
     assert.ok(libraries.length > 2, `${program}: ${stdout}`)
     for (const name of libraries) {
       const isThere =
-        OF_THE_BASE.test(name) || copied.includes(`COPY --from=build /usr/local/lib/${name} /usr/lib/${name}`)
+        OF_THE_BASE.test(name) ||
+        copied.includes(`COPY --from=build /usr/local/lib/${name} /usr/lib/${name}`)
       assert.ok(isThere, `${program} wants ${name}`)
     }
   }
@@ -95,7 +117,11 @@ test('the image has every library that its programs are linked with', {
 test('on Kubernetes every pod has bounds, is watched, and is reached by those alone who must', () => {
   const manifest = parse('deploy/kubernetes/latchkey.yaml')
   const pods = manifest.flatMap(({ kind, spec }) =>
-    kind === 'Deployment' ? [spec.template] : kind === 'CronJob' ? [spec.jobTemplate.spec.template] : [],
+    kind === 'Deployment'
+      ? [spec.template]
+      : kind === 'CronJob'
+        ? [spec.jobTemplate.spec.template]
+        : [],
   )
   assert.equal(pods.length, 3)
   const isChosen = (labels: Record<string, string>, wanted: Record<string, string>) =>
@@ -113,7 +139,11 @@ test('on Kubernetes every pod has bounds, is watched, and is reached by those al
     )
     if (labels.app === 'latchkey-backup') continue
     assert.ok(isChosen(labels, monitor.spec.selector.matchLabels), labels.app)
-    assert.equal(container.ports.filter(({ name }: { name: string }) => scraped.includes(name)).length, 1, labels.app)
+    assert.equal(
+      container.ports.filter(({ name }: { name: string }) => scraped.includes(name)).length,
+      1,
+      labels.app,
+    )
     for (const one of spec.topologySpreadConstraints)
       assert.deepEqual(one.labelSelector.matchLabels, { app: labels.app })
   }
@@ -126,14 +156,20 @@ test('nobody is killed before his drain has ended', () => {
   assert.ok(seconds('compose.yaml', /stop_grace_period: (\d+)s/) > drain)
   assert.ok(seconds('deploy/latchkey.service', /TimeoutStopSec=(\d+)/) > drain)
   const manifest = 'deploy/kubernetes/latchkey.yaml'
-  const ofPods = seconds(manifest, /DRAIN_DELAY_SECONDS: '(\d+)'/) + seconds(manifest, / DRAIN_SECONDS: '(\d+)'/)
+  const ofPods =
+    seconds(manifest, /DRAIN_DELAY_SECONDS: '(\d+)'/) + seconds(manifest, / DRAIN_SECONDS: '(\d+)'/)
   assert.ok(seconds(manifest, /terminationGracePeriodSeconds: (\d+)/) > ofPods)
-  assert.equal([...read(manifest).matchAll(/terminationGracePeriodSeconds/g)].length, 2, 'of both deployments')
+  assert.equal(
+    [...read(manifest).matchAll(/terminationGracePeriodSeconds/g)].length,
+    2,
+    'of both deployments',
+  )
 })
 
 test('the handbook names what there is', () => {
   const text = read('docs/operations.md')
-  for (const [, path = ''] of text.matchAll(/\]\(\.\.\/([^)#]+)/g)) assert.ok(existsSync(join(ROOT, path)), path)
+  for (const [, path = ''] of text.matchAll(/\]\(\.\.\/([^)#]+)/g))
+    assert.ok(existsSync(join(ROOT, path)), path)
   for (const [, command = ''] of text.matchAll(/npm run (?:-s )?cli -- (\w+)/g))
     assert.ok(existsSync(join(ROOT, 'src', 'cli', `${command}.ts`)), command)
 })

@@ -10,10 +10,19 @@ import { DatabaseBusy, DatabaseUnreachable } from '#platform/db/failures.ts'
 import { apiErrors, replyWithError } from '#platform/http/replies.ts'
 import type { Entry } from '#platform/problem.ts'
 import { storefrontErrors } from '#storefront/errors.ts'
-import { call, PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from '#testing/app.ts'
+import {
+  call,
+  PASSWORD,
+  type Reply,
+  type RequestOptions,
+  type TestApp,
+  testApp,
+} from '#testing/app.ts'
 import { catalogues } from './problems.ts'
 
-const known = new Map<string, Entry>(Object.values(catalogues).flatMap((catalogue) => Object.entries(catalogue)))
+const known = new Map<string, Entry>(
+  Object.values(catalogues).flatMap((catalogue) => Object.entries(catalogue)),
+)
 const openaiWords = new Map(
   [...known].map(([code, entry]) => [
     entry[2]?.alias ?? code,
@@ -40,7 +49,8 @@ const BODIES: RequestOptions[] = [
     },
   },
 ]
-const QUERY = '?page=x&limit=-1&from=zz&group_by=nothing&tier=none&purchase_id=x&full=maybe&offset=-1&replace=x'
+const QUERY =
+  '?page=x&limit=-1&from=zz&group_by=nothing&tier=none&purchase_id=x&full=maybe&offset=-1&replace=x'
 
 type Route = { method: string; path: string }
 
@@ -50,17 +60,36 @@ test('every route of the API says a known code with whatever it refuses', async 
   const key = await pro.post('/api/api-keys', { name: 'laptop' })
   const scoped = await pro.post('/api/api-keys', { name: 'narrow', scopes: ['usage'] })
   const root = await app.as('root')
-  await sql`update users set is_superuser = true where email = ${root.email}`.execute(app.platform.db)
+  await sql`update users set is_superuser = true where email = ${root.email}`.execute(
+    app.platform.db,
+  )
   const eve = await app.as('eve')
   const tokens = ['nonsense', pro.token, eve.token, root.token, key.body.key, scoped.body.key]
-  const callers: Record<string, string>[] = [{}, ...tokens.map((token) => ({ authorization: `Bearer ${token}` }))]
-  const routes = routesOf(app.service.api).filter(({ path }) => /^\/(api|v1|mcp|metrics)\b/.test(path))
+  const callers: Record<string, string>[] = [
+    {},
+    ...tokens.map((token) => ({ authorization: `Bearer ${token}` })),
+  ]
+  const routes = routesOf(app.service.api).filter(({ path }) =>
+    /^\/(api|v1|mcp|metrics)\b/.test(path),
+  )
   assert.ok(routes.length > 60, `${routes.length} routes`)
 
   const codes = await walk(app.url, routes, callers, codesOf((await app.get('/openapi.json')).body))
-  for (const code of ['unauthenticated', 'paid_tier_needed', 'validation_failed', 'malformed_json', 'not_superuser'])
+  for (const code of [
+    'unauthenticated',
+    'paid_tier_needed',
+    'validation_failed',
+    'malformed_json',
+    'not_superuser',
+  ])
     assert.ok(codes.has(code), code)
-  for (const code of ['invalid_api_key', 'key_not_found', 'document_not_found', 'user_not_found', 'job_not_found'])
+  for (const code of [
+    'invalid_api_key',
+    'key_not_found',
+    'document_not_found',
+    'user_not_found',
+    'job_not_found',
+  ])
     assert.ok(codes.has(code), code)
 })
 
@@ -69,12 +98,25 @@ test('every route of the storefront says a known code with whatever it refuses',
   const { email } = await app.as('ada')
   const session = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
   const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const routes = routesOf(app.service.storefront).filter(({ path }) => path.startsWith('/api/') || path === '/metrics')
+  const routes = routesOf(app.service.storefront).filter(
+    ({ path }) => path.startsWith('/api/') || path === '/metrics',
+  )
   assert.ok(routes.length >= 11, `${routes.length} routes`)
 
   const described = codesOf((await app.store('GET', '/openapi.json')).body)
-  const codes = await walk(app.storefrontUrl, routes, [{}, { cookie }, { 'sec-fetch-site': 'cross-site' }], described)
-  for (const code of ['not_signed_in', 'field_missing', 'tier_invalid', 'cross_site', 'no_active_purchase'])
+  const codes = await walk(
+    app.storefrontUrl,
+    routes,
+    [{}, { cookie }, { 'sec-fetch-site': 'cross-site' }],
+    described,
+  )
+  for (const code of [
+    'not_signed_in',
+    'field_missing',
+    'tier_invalid',
+    'cross_site',
+    'no_active_purchase',
+  ])
     assert.ok(codes.has(code), code)
 })
 
@@ -102,7 +144,10 @@ test('what no route answers says a known code, too', async (t) => {
     [app.storefrontUrl, 'error'],
   ] as const) {
     const [, body = ''] = (await said(url, 'no HTTP\r\n\r\n')).split('\r\n\r\n')
-    assert.deepEqual(JSON.parse(body), { [member]: 'The request is not valid HTTP', code: 'bad_http' })
+    assert.deepEqual(JSON.parse(body), {
+      [member]: 'The request is not valid HTTP',
+      code: 'bad_http',
+    })
   }
 })
 
@@ -116,7 +161,9 @@ test('what breaks behind a route says a known code in each of the four shapes', 
   ]
   for (const shape of [apiErrors, storefrontErrors, openAiErrors, anthropicErrors]) {
     for (const [failure, status, code] of failures) {
-      const app = fastify().setErrorHandler((error, request, reply) => replyWithError(shape, error, request, reply))
+      const app = fastify().setErrorHandler((error, request, reply) =>
+        replyWithError(shape, error, request, reply),
+      )
       app.get('/', () => Promise.reject(failure))
       const reply = await app.inject('/')
       const body = reply.json()
@@ -139,12 +186,17 @@ async function walk(
     (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
   )) {
     const [bodies, query] = method === 'GET' ? [[{}], ['', QUERY]] : [BODIES, ['']]
-    const addresses = new Set([crypto.randomUUID(), 'no-such-id'].map((id) => path.replace(/:\w+/g, id)))
+    const addresses = new Set(
+      [crypto.randomUUID(), 'no-such-id'].map((id) => path.replace(/:\w+/g, id)),
+    )
     for (const caller of callers) {
       const calls = [...addresses].flatMap((address) =>
         query.flatMap((asked) =>
           bodies.map(async ({ body, headers }) => {
-            const reply = await call(url, method, address + asked, { body, headers: { ...headers, ...caller } })
+            const reply = await call(url, method, address + asked, {
+              body,
+              headers: { ...headers, ...caller },
+            })
             const what = `${method} ${address}${asked} ${JSON.stringify(body)}: ${reply.text}`
             if (reply.status < 400) return
             const code = checked(reply, what)
@@ -165,12 +217,18 @@ async function walk(
 type Description = any
 
 /** The codes that the API's description has for an operation; null where it tells none, as under /v1. */
-function codesOf({ paths, components }: Description): (method: string, path: string) => string[] | null {
+function codesOf({
+  paths,
+  components,
+}: Description): (method: string, path: string) => string[] | null {
   return (method, path) => {
     const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
-    const named = (section: string, { $ref }: { $ref: string }) => components[section][$ref.split('/').at(-1) ?? '']
+    const named = (section: string, { $ref }: { $ref: string }) =>
+      components[section][$ref.split('/').at(-1) ?? '']
     const refused = operation && named('responses', operation.responses.default)
-    return refused ? (named('schemas', refused.content['application/json'].schema).properties.code?.enum ?? null) : null
+    return refused
+      ? (named('schemas', refused.content['application/json'].schema).properties.code?.enum ?? null)
+      : null
   }
 }
 
@@ -181,18 +239,22 @@ function checked({ status, body }: Reply, what: string): string {
   const isVendors = typeof body?.error === 'object'
   const isAnthropic = body?.type === 'error'
   const code = isVendors ? body.error.code : body?.code
-  const words = isVendors && !isAnthropic ? openaiWords.get(code) : [known.get(code)?.[0] ?? []].flat()
+  const words =
+    isVendors && !isAnthropic ? openaiWords.get(code) : [known.get(code)?.[0] ?? []].flat()
   const statuses = isAnthropic ? words?.map((one) => (one === 422 ? 400 : one)) : words
   assert.ok(statuses?.includes(status), `${status} ${code} is not in a catalogue: ${what}`)
   if (isAnthropic) assert.deepEqual(Object.keys(body.error), ['type', 'message', 'code'], what)
-  else if (isVendors) assert.deepEqual(Object.keys(body.error), ['message', 'type', 'code', 'param'], what)
+  else if (isVendors)
+    assert.deepEqual(Object.keys(body.error), ['message', 'type', 'code', 'param'], what)
   else assert.ok(body.detail ?? body.error, what)
   return code
 }
 
 const mcpFrom = async (app: TestApp, origin: string | undefined) => {
   const { token } = await app.as('mia', { tier: 'pro' })
-  return app.get('/mcp', { headers: { authorization: `Bearer ${token}`, ...(origin && { origin }) } })
+  return app.get('/mcp', {
+    headers: { authorization: `Bearer ${token}`, ...(origin && { origin }) },
+  })
 }
 
 /** Fastify tells its routes as a tree of lines: `├── /api/x (GET, HEAD)`, four characters a level. */
@@ -200,13 +262,16 @@ function routesOf(app: TestApp['service']['api']): Route[] {
   const tree = app?.printRoutes({ commonPrefix: false }) ?? ''
   const above: string[] = []
   return tree.split('\n').flatMap((line) => {
-    const [, indent = '', part = '', methods = ''] = /^((?:[│ ] {3})*)[├└]── (\S+)(?: \((.*)\))?$/.exec(line) ?? []
+    const [, indent = '', part = '', methods = ''] =
+      /^((?:[│ ] {3})*)[├└]── (\S+)(?: \((.*)\))?$/.exec(line) ?? []
     const level = indent.length / 4
     above[level] = (above[level - 1] ?? '') + part
     const path = above[level] ?? ''
     return methods
       .split(', ')
-      .flatMap((method) => (method && method !== 'HEAD' && method !== 'OPTIONS' ? [{ method, path }] : []))
+      .flatMap((method) =>
+        method && method !== 'HEAD' && method !== 'OPTIONS' ? [{ method, path }] : [],
+      )
   })
 }
 

@@ -31,7 +31,9 @@ async function routeSchemas(t: TestContext): Promise<RouteSchema[]> {
   const found = new Map<string, RouteSchema>()
   const onServer = (message: unknown) => {
     type Route = { method: string | string[]; url: string; schema?: FastifySchema }
-    const { fastify } = message as { fastify: { addHook(name: 'onRoute', hook: (route: Route) => void): void } }
+    const { fastify } = message as {
+      fastify: { addHook(name: 'onRoute', hook: (route: Route) => void): void }
+    }
     fastify.addHook('onRoute', ({ method, url, schema }) => {
       for (const part of ['body', 'querystring', 'params', 'headers'] as const) {
         const one = schema?.[part] as Schema | undefined
@@ -63,12 +65,19 @@ function places(schema: Schema): ((value: unknown) => unknown)[] {
   for (const branch of schema.anyOf ?? []) found.push(...places(branch))
   if (schema.items) for (const inner of places(schema.items)) found.push((value) => [inner(value)])
   if (typeof schema.additionalProperties === 'object') {
-    for (const inner of places(schema.additionalProperties)) found.push((value) => ({ any: inner(value) }))
+    for (const inner of places(schema.additionalProperties))
+      found.push((value) => ({ any: inner(value) }))
   }
   return found
 }
 
-const SAMPLES: Record<string, unknown> = { string: 'a', integer: 1, number: 1, boolean: true, object: {} }
+const SAMPLES: Record<string, unknown> = {
+  string: 'a',
+  integer: 1,
+  number: 1,
+  boolean: true,
+  object: {},
+}
 
 const many = (length: number, value: unknown) => Array<unknown>(Math.ceil(length)).fill(value)
 
@@ -82,12 +91,21 @@ function hostileValues(scale: number): [name: string, value: unknown][] {
   for (let depth = 1; depth < 200; depth++) deep = [deep]
   return [
     ...[null, 1, -1, true, [], {}, 'a', '', [[]], { type: 1 }, { type: 'text', role: 'user' }].map(
-      (item): [string, unknown] => [`many ${JSON.stringify(item)}`, many(item === 'a' ? texts : values, item)],
+      (item): [string, unknown] => [
+        `many ${JSON.stringify(item)}`,
+        many(item === 'a' ? texts : values, item),
+      ],
     ),
     ['valid items and a wrong one', [...many(values, 1), null]],
     ['valid texts and a wrong one', [...many(texts, 'a'), null]],
-    ['lists of integers', many(Math.min(2_048, values), [...many(Math.floor(values / 2_048), 1), null])],
-    ['messages', many(names / 5, { role: 'user', content: [{ type: 1 }], tool_calls: [{ id: 1 }] })],
+    [
+      'lists of integers',
+      many(Math.min(2_048, values), [...many(Math.floor(values / 2_048), 1), null]),
+    ],
+    [
+      'messages',
+      many(names / 5, { role: 'user', content: [{ type: 1 }], tool_calls: [{ id: 1 }] }),
+    ],
     ['wide', Object.fromEntries(Array.from({ length: names }, (_, index) => [`k${index}`, index]))],
     ['deep', many(Math.ceil(values / 200), deep)],
     ['a text of letters', 'a'.repeat(length)],
@@ -108,7 +126,12 @@ test('refusing the largest hostile value at any place of any schema takes little
   let refused = 0
   let worst = { ms: 0, what: '' }
   for (const { route, part, schema } of schemas.filter(({ part }) => part === 'body')) {
-    const validate = validatorCompiler({ schema, httpPart: part, method: 'POST', url: '/' } as never)
+    const validate = validatorCompiler({
+      schema,
+      httpPart: part,
+      method: 'POST',
+      url: '/',
+    } as never)
     validate({})
     for (const [at, place] of places(schema).entries()) {
       for (const [name, value] of hostile) {
@@ -143,7 +166,9 @@ test('the issues of a small value are those that the schema validator reports', 
         if (Value.Check(schema as TSchema, body)) continue
         const issues = findIssues('body', schema as TSchema, body)
         const where = `${route} ${name} ${JSON.stringify(issues).slice(0, 300)}`
-        const reported = new Set((Value.Errors(schema as TSchema, body) as Reported[]).flatMap(placesOf))
+        const reported = new Set(
+          (Value.Errors(schema as TSchema, body) as Reported[]).flatMap(placesOf),
+        )
         assert.ok(issues.length > 0 && issues.length <= ISSUES_MAX, where)
         for (const { loc } of issues) assert.ok(reported.has(loc.join('/')), where)
       }
@@ -155,16 +180,22 @@ type Reported = { keyword: string; instancePath: string; params: { requiredPrope
 
 function placesOf({ keyword, instancePath, params }: Reported): string[] {
   const path = `body${instancePath}`
-  return keyword === 'required' ? (params.requiredProperties ?? []).map((name) => `${path}/${name}`) : [path]
+  return keyword === 'required'
+    ? (params.requiredProperties ?? []).map((name) => `${path}/${name}`)
+    : [path]
 }
 
 test('routes use only the keywords that findIssues knows', async (t) => {
   const known =
     'type required properties items minItems maxItems additionalProperties maxProperties anyOf minLength maxLength pattern format minimum maximum enum const default title description'
   const check = (schema: Schema, route: string) => {
-    for (const keyword of Object.keys(schema)) assert.ok(known.split(' ').includes(keyword), `${route}: ${keyword}`)
+    for (const keyword of Object.keys(schema))
+      assert.ok(known.split(' ').includes(keyword), `${route}: ${keyword}`)
     const holds = schema.properties ?? schema.items ?? schema.additionalProperties
-    assert.ok(holds === undefined || schema.type !== undefined, `${route}: a list or object without "type"`)
+    assert.ok(
+      holds === undefined || schema.type !== undefined,
+      `${route}: a list or object without "type"`,
+    )
     const parts = [schema.items, schema.additionalProperties, ...(schema.anyOf ?? [])]
     for (const part of [...parts, ...Object.values(schema.properties ?? {})]) {
       if (typeof part === 'object') check(part, route)

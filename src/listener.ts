@@ -38,22 +38,32 @@ function onOwnPorts({ http }: Config, api: App | null, storefront: App | null): 
         .catch((error) => explain(error, 'STOREFRONT_PORT', storefrontPort))
     },
     async close(drainMs) {
-      await Promise.all([api, storefront].map((app) => app && drained(app.server, drainMs, () => app.close())))
+      await Promise.all(
+        [api, storefront].map((app) => app && drained(app.server, drainMs, () => app.close())),
+      )
     },
   }
 }
 
-function onSharedPort({ http, urls }: Config, connections: ConnectionLimit, api: App, storefront: App): Listener {
+function onSharedPort(
+  { http, urls }: Config,
+  connections: ConnectionLimit,
+  api: App,
+  storefront: App,
+): Listener {
   const { host, port } = http
   const storefrontHost = new URL(urls.storefront).host
   // The storefront's events come by whatever name the processor has: the sandbox calls this machine's own address.
   const isStorefronts = ({ headers, url }: IncomingMessage) =>
     headers.host === storefrontHost || url === STOREFRONT_EVENTS
   const { headersTimeout, requestTimeout, keepAliveTimeout } = api.server
-  const server = createServer({ headersTimeout, requestTimeout, keepAliveTimeout }, (request, response) => {
-    const app = isStorefronts(request) ? storefront : api
-    app.routing(request, response)
-  }).on('clientError', (error, socket) => api.server.emit('clientError', error, socket))
+  const server = createServer(
+    { headersTimeout, requestTimeout, keepAliveTimeout },
+    (request, response) => {
+      const app = isStorefronts(request) ? storefront : api
+      app.routing(request, response)
+    },
+  ).on('clientError', (error, socket) => api.server.emit('clientError', error, socket))
   server.maxConnections = CONNECTIONS_MAX
   connections.watch(server)
   judgeBeforeContinue(server)
@@ -76,7 +86,11 @@ function onSharedPort({ http, urls }: Config, connections: ConnectionLimit, api:
  * Closes a server within a time. A connection whose reply began before the drain is kept alive by its client, and Node
  * would wait for it: what has fallen idle is closed as it does.
  */
-async function drained(server: Server, drainMs: number, close: () => Promise<unknown>): Promise<void> {
+async function drained(
+  server: Server,
+  drainMs: number,
+  close: () => Promise<unknown>,
+): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), drainMs)
   const sweep = setInterval(() => server.closeIdleConnections(), 100)
   server.closeIdleConnections()
@@ -88,7 +102,9 @@ async function drained(server: Server, drainMs: number, close: () => Promise<unk
 
 function explain(error: NodeJS.ErrnoException, setting: string, port: number): never {
   if (error.code === 'EADDRINUSE')
-    throw new Error(`port ${port} is taken by another program: stop it, or set ${setting} to another port`)
+    throw new Error(
+      `port ${port} is taken by another program: stop it, or set ${setting} to another port`,
+    )
   if (error.code === 'EACCES')
     throw new Error(`port ${port} may not be opened by this user: set ${setting} to one above 1023`)
   throw error

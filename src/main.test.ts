@@ -28,7 +28,10 @@ async function start(env: Record<string, string>, cwd = tmpdir()) {
 test('a wrong setting stops the start with one line that names it', async () => {
   const { code, errors } = await start({ PORT: 'eighty' })
   assert.equal(code, 1)
-  assert.equal(errors, "Latchkey cannot start: PORT is wrong: expected a port from 0 to 65535, got 'eighty'\n")
+  assert.equal(
+    errors,
+    "Latchkey cannot start: PORT is wrong: expected a port from 0 to 65535, got 'eighty'\n",
+  )
 })
 
 test('a wrong setting in .env is named too', async (t) => {
@@ -46,7 +49,10 @@ test('production does not start without a SECRET_KEY that nobody guesses', async
   assert.match(errors, /^Latchkey cannot start: SECRET_KEY is not set: .*\n$/)
   const guessable = await start({ NODE_ENV: 'production', SECRET_KEY: 'changeme' })
   assert.equal(guessable.code, 1)
-  assert.match(guessable.errors, /^Latchkey cannot start: SECRET_KEY is shorter than 16 characters: .*\n$/)
+  assert.match(
+    guessable.errors,
+    /^Latchkey cannot start: SECRET_KEY is shorter than 16 characters: .*\n$/,
+  )
 })
 
 test('a busy port is named, with the setting that moves it', async (t) => {
@@ -78,7 +84,11 @@ test('a data folder that cannot be used is named', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   // A file where the folder should be: refused for every user, root too.
   writeFileSync(join(folder, 'data'), '')
-  for (const dataDir of [join(folder, 'data'), join(folder, 'data', 'below'), '/proc/nothing/at/all']) {
+  for (const dataDir of [
+    join(folder, 'data'),
+    join(folder, 'data', 'below'),
+    '/proc/nothing/at/all',
+  ]) {
     const { code, errors } = await start({ DATA_DIR: dataDir })
     assert.equal(code, 1)
     assert.match(
@@ -99,9 +109,14 @@ test('a database that does not answer is named, without its password', async () 
 
 test('with DATABASE_URL and no word on where uploaded files lie nothing starts', async () => {
   const [port] = await freePorts(1)
-  const { code, errors } = await start({ DATABASE_URL: `postgres://latchkey@127.0.0.1:${port}/latchkey` })
+  const { code, errors } = await start({
+    DATABASE_URL: `postgres://latchkey@127.0.0.1:${port}/latchkey`,
+  })
   assert.equal(code, 1)
-  assert.match(errors, /^Latchkey cannot start: ORIGINALS_DIR is not set: .*s3:\/\/bucket\/prefix.*off\n$/)
+  assert.match(
+    errors,
+    /^Latchkey cannot start: ORIGINALS_DIR is not set: .*s3:\/\/bucket\/prefix.*off\n$/,
+  )
 })
 
 test('a second start on one data folder is refused; after a kill the next one takes it over', async (t) => {
@@ -118,7 +133,10 @@ test('a second start on one data folder is refused; after a kill the next one ta
   const first = await running(t, env('storefront,worker', ports[0]!))
   if (process.platform === 'linux') {
     // In the process that was started, not in a child: whoever started it ends it.
-    assert.match(readFileSync(`/proc/${first.pid}/environ`, 'utf8'), /(?:^|\0)MALLOC_MMAP_THRESHOLD_=16384\0/)
+    assert.match(
+      readFileSync(`/proc/${first.pid}/environ`, 'utf8'),
+      /(?:^|\0)MALLOC_MMAP_THRESHOLD_=16384\0/,
+    )
   }
   for (const serve of ['storefront', 'worker,api']) {
     const second = await start(env(serve, ports[1]!))
@@ -182,7 +200,9 @@ for (const [nodeEnv, env] of [
     const json = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
     if (nodeEnv === 'production') {
       assert.equal(json.length, lines.length, output)
-      assert.ok(json.some(({ msg, app }) => msg === 'Latchkey is up' && app === `http://localhost:${port}`))
+      assert.ok(
+        json.some(({ msg, app }) => msg === 'Latchkey is up' && app === `http://localhost:${port}`),
+      )
       // What makes a superuser is no line of a log.
       assert.doesNotMatch(output, /setup\?|token=/)
       assert.ok(json.some(({ msg }) => /superuser add EMAIL/.test(msg)))
@@ -194,9 +214,12 @@ for (const [nodeEnv, env] of [
       )
     }
 
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) =>
+      join(folder, path),
+    )
     assert.ok(files.some((path) => path.endsWith('latchkey.db')))
-    for (const path of files) assert.equal(statSync(path).mode & 0o077, 0, `${path} is open to other users`)
+    for (const path of files)
+      assert.equal(statSync(path).mode & 0o077, 0, `${path} is open to other users`)
 
     child.kill('SIGTERM')
     for (let tries = 0; tries < 100 && !output.includes('"draining"'); tries++) await wait(20)

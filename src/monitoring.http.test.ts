@@ -12,10 +12,9 @@ const BOARD = JSON.parse(read('deploy/grafana/latchkey.json')) as {
   panels: { id: number; title: string; targets?: { expr: string }[] }[]
 }
 
-const rules = [...RULES.matchAll(/^ {6}- alert: (\w+)\n {8}expr: (.+)$/gm)].map(([, name = '', expr = '']) => ({
-  name,
-  expr,
-}))
+const rules = [...RULES.matchAll(/^ {6}- alert: (\w+)\n {8}expr: (.+)$/gm)].map(
+  ([, name = '', expr = '']) => ({ name, expr }),
+)
 const expressions = [
   ...rules.map(({ expr }) => expr),
   ...BOARD.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
@@ -37,7 +36,11 @@ test('every alert and every panel asks for metrics and labels that there are', a
   const { app } = shop
   const ada = await app.as('ada', { tier: 'pro' })
   const ask = (more: object = {}) =>
-    ada.post('/api/ai/chat', { messages: [{ role: 'user', content: 'Hello' }], stream: true, ...more })
+    ada.post('/api/ai/chat', {
+      messages: [{ role: 'user', content: 'Hello' }],
+      stream: true,
+      ...more,
+    })
   vendor.play(says('Hello', { usage: { prompt: 10, completion: 2 } }))
   await ask()
   await ask({ model: 'made-up-by-a-caller' })
@@ -110,7 +113,9 @@ test('every alert has its heading in the handbook, and every heading its alert',
   const alerts = [...RULES.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name)
   assert.equal(rules.length, alerts.length, 'each with an expression on one line')
   assert.equal(new Set(alerts).size, alerts.length)
-  const headings = [...read('docs/operations.md').matchAll(/^### (Latchkey\w+)$/gm)].map(([, name = '']) => name)
+  const headings = [...read('docs/operations.md').matchAll(/^### (Latchkey\w+)$/gm)].map(
+    ([, name = '']) => name,
+  )
   assert.deepEqual(headings, alerts)
   for (const { expr } of rules) {
     for (const [open, close] of ['()', '{}', '[]'])

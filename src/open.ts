@@ -9,7 +9,8 @@ import { migrations } from './migrations.ts'
 /** The platform with every room's tables, for the service and for commands. @throws Error with a sentence for the operator. */
 export async function openWithRooms(config: Config, options: PlatformOptions): Promise<Platform> {
   // Where money is played, time may be, too; nowhere else.
-  const clock = options.clock ?? (config.processor.sandboxed ? sandboxClock(config.dataDir) : systemClock)
+  const clock =
+    options.clock ?? (config.processor.sandboxed ? sandboxClock(config.dataDir) : systemClock)
   const platform = await openPlatform(config, migrations, { ...options, clock })
   keyAudit(platform.db, platform.secrets.key('audit'))
   return { ...platform, config: withSandboxSecrets(config, platform.secrets) }
@@ -19,7 +20,8 @@ export async function openWithRooms(config: Config, options: PlatformOptions): P
 function withSandboxSecrets(config: Config, secrets: Secrets): Config {
   const { processor } = config
   if (!processor.sandboxed) return config
-  const made = (name: string) => `whsec_sandbox_${secrets.key(`sandbox/webhook/${name}`).toString('base64url')}`
+  const made = (name: string) =>
+    `whsec_sandbox_${secrets.key(`sandbox/webhook/${name}`).toString('base64url')}`
   return Object.freeze({
     ...config,
     processor: Object.freeze({

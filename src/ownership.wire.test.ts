@@ -59,7 +59,11 @@ const ASKED: Record<string, Asked> = {
     status: 200,
     query: (id) => `?external_id=${encodeURIComponent(id)}`,
   },
-  'GET /api/rag/documents source': { thing: 'source', status: 200, query: (id) => `?source=${encodeURIComponent(id)}` },
+  'GET /api/rag/documents source': {
+    thing: 'source',
+    status: 200,
+    query: (id) => `?source=${encodeURIComponent(id)}`,
+  },
   'DELETE /api/rag/documents external_id': {
     thing: 'externalId',
     status: 200,
@@ -72,16 +76,42 @@ const ASKED: Record<string, Asked> = {
   },
   'GET /api/rag/jobs/:id id': { thing: 'ingestJob' },
   'DELETE /api/rag/jobs/:id id': { thing: 'ingestJob' },
-  'GET /api/usage/calls request_id': { thing: 'call', status: 200, query: (id) => `?request_id=${id}` },
+  'GET /api/usage/calls request_id': {
+    thing: 'call',
+    status: 200,
+    query: (id) => `?request_id=${id}`,
+  },
   'GET /api/usage/calls key': { thing: 'key', status: 200, query: (id) => `?key=${id}` },
   'GET /api/usage/calls cursor': { thing: 'cursor', status: 422, query: (id) => `?cursor=${id}` },
-  'PATCH /api/admin/users/:id id': { thing: 'user', status: 403, owner: 'root', body: () => ({ is_verified: true }) },
-  'GET /api/admin/audit user_id': { thing: 'user', status: 403, owner: 'root', query: (id) => `?user_id=${id}` },
+  'PATCH /api/admin/users/:id id': {
+    thing: 'user',
+    status: 403,
+    owner: 'root',
+    body: () => ({ is_verified: true }),
+  },
+  'GET /api/admin/audit user_id': {
+    thing: 'user',
+    status: 403,
+    owner: 'root',
+    query: (id) => `?user_id=${id}`,
+  },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
-  'GET /api/download purchase_id': { thing: 'purchase', status: 403, query: (id) => `?purchase_id=${id}` },
+  'GET /api/download purchase_id': {
+    thing: 'purchase',
+    status: 403,
+    query: (id) => `?purchase_id=${id}`,
+  },
   // Of what was bought by nobody nothing was downloaded.
-  'GET /api/download/history purchase_id': { thing: 'purchase', status: 200, query: (id) => `?purchase_id=${id}` },
-  'GET /dashboard session_id': { thing: 'checkout', status: 200, query: (id) => `?success=true&session_id=${id}` },
+  'GET /api/download/history purchase_id': {
+    thing: 'purchase',
+    status: 200,
+    query: (id) => `?purchase_id=${id}`,
+  },
+  'GET /dashboard session_id': {
+    thing: 'checkout',
+    status: 200,
+    query: (id) => `?success=true&session_id=${id}`,
+  },
   // Names of eve's own: the same name may be ada's, who must not notice.
   'POST /api/rag/ingest/text external_id': {
     thing: 'externalId',
@@ -121,7 +151,8 @@ const ASKED: Record<string, Asked> = {
 const NOBODYS: Record<string, string> = {
   'GET /api/auth/oauth/:provider provider': 'a provider',
   'GET /api/auth/callback/:provider provider': 'a provider',
-  'POST /api/users/me/oauth/:provider provider': 'a provider, to be linked to the account that asks',
+  'POST /api/users/me/oauth/:provider provider':
+    'a provider, to be linked to the account that asks',
   'GET /v1/models/:model model': 'a model',
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',
@@ -156,8 +187,14 @@ test('an id of another is an id of nobody, whatever route is asked', async (t) =
   assert.ok(taken.length > 20, `${taken.length} fields`)
 
   const unknown = taken.filter((field) => !(field in ASKED) && !(field in NOBODYS))
-  assert.deepEqual(unknown, [], 'say in ASKED whose these ids are, or in NOBODYS why they are nobody’s')
-  const gone = [...Object.keys(ASKED), ...Object.keys(NOBODYS)].filter((field) => !taken.includes(field))
+  assert.deepEqual(
+    unknown,
+    [],
+    'say in ASKED whose these ids are, or in NOBODYS why they are nobody’s',
+  )
+  const gone = [...Object.keys(ASKED), ...Object.keys(NOBODYS)].filter(
+    (field) => !taken.includes(field),
+  )
   assert.deepEqual(gone, [], 'no route takes these any more')
 
   // What takes ada's things away comes last.
@@ -173,7 +210,11 @@ test('an id of another is an id of nobody, whatever route is asked', async (t) =
       const nobodys = await send(app, field, idOfNobody(thing), eve)
 
       assert.equal(hers.status, status, hers.text)
-      assert.deepEqual(saidOf(hers, things[thing]), saidOf(nobodys, idOfNobody(thing)), 'no difference to learn from')
+      assert.deepEqual(
+        saidOf(hers, things[thing]),
+        saidOf(nobodys, idOfNobody(thing)),
+        'no difference to learn from',
+      )
       assert.deepEqual(await held(app, things), before, 'hers is as it was')
     })
   }
@@ -186,7 +227,11 @@ test('an id of another is an id of nobody, whatever route is asked', async (t) =
 
 const deletesByName = (field: string) => field.startsWith('DELETE /api/rag/documents ')
 
-type Route = { method: string | string[]; url: string; schema?: Partial<Record<'querystring' | 'body', Schema>> }
+type Route = {
+  method: string | string[]
+  url: string
+  schema?: Partial<Record<'querystring' | 'body', Schema>>
+}
 type Schema = {
   properties?: Record<string, Schema>
   items?: Schema
@@ -198,7 +243,9 @@ type Schema = {
 function collectRoutes(t: TestContext): () => Route[] {
   const routes: Route[] = []
   const onServer = (message: unknown) => {
-    const { fastify } = message as { fastify: { addHook(name: 'onRoute', hook: (route: Route) => void): void } }
+    const { fastify } = message as {
+      fastify: { addHook(name: 'onRoute', hook: (route: Route) => void): void }
+    }
     fastify.addHook('onRoute', (route) => void routes.push(route))
   }
   subscribe('fastify.initialization', onServer)
@@ -214,7 +261,9 @@ function fieldsOf({ method, url, schema = {} }: Route): string[] {
   )
   // HEAD is answered as GET is, and OPTIONS without a look at the id.
   const methods = [method].flat().filter((one) => one !== 'HEAD' && one !== 'OPTIONS')
-  return methods.flatMap((one) => [...new Set([...inPath, ...names])].map((name) => `${one} ${url} ${name}`))
+  return methods.flatMap((one) =>
+    [...new Set([...inPath, ...names])].map((name) => `${one} ${url} ${name}`),
+  )
 }
 
 function namesIn(schema: Schema | undefined): string[] {
@@ -230,7 +279,12 @@ function namesIn(schema: Schema | undefined): string[] {
 
 type Headers = Record<string, string>
 
-function send(app: TestApp, field: string, id: string, headers: { api: Headers; storefront: Headers }): Promise<Reply> {
+function send(
+  app: TestApp,
+  field: string,
+  id: string,
+  headers: { api: Headers; storefront: Headers },
+): Promise<Reply> {
   const { query, body } = ASKED[field] as Asked
   const [method = '', path = ''] = field.split(' ')
   const isStorefronts = /^\/(api\/download|dashboard)/.test(path)
@@ -238,10 +292,7 @@ function send(app: TestApp, field: string, id: string, headers: { api: Headers; 
     isStorefronts ? app.storefrontUrl : app.url,
     method,
     path.replace(/:\w+/, encodeURIComponent(id)) + (query?.(id) ?? ''),
-    {
-      headers: isStorefronts ? headers.storefront : headers.api,
-      ...(body && { body: body(id) }),
-    },
+    { headers: isStorefronts ? headers.storefront : headers.api, ...(body && { body: body(id) }) },
   )
 }
 
@@ -272,7 +323,10 @@ function saidOf({ status, text }: Reply, id: string) {
 }
 
 /** Every row that has to do with ada, in every table. */
-async function held({ platform: { db } }: TestApp, { user, job }: Things): Promise<Record<string, string[]>> {
+async function held(
+  { platform: { db } }: TestApp,
+  { user, job }: Things,
+): Promise<Record<string, string[]>> {
   const rows: Record<string, string[]> = {}
   const here = ON_POSTGRES
     ? (await sql<{ here: string }>`select current_schema() as here`.execute(db)).rows[0]?.here
@@ -301,12 +355,16 @@ async function openWithThings(t: TestContext) {
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })
   const root = await app.as('root')
-  await sql`update users set is_superuser = ${true} where id = ${root.userId}`.execute(app.platform.db)
+  await sql`update users set is_superuser = ${true} where id = ${root.userId}`.execute(
+    app.platform.db,
+  )
   app.platform.bus.publish('identity.changed', { userId: root.userId })
   const [adaBuys, eveBuys] = [await shop.buyer('ada'), await shop.buyer('eve')]
 
   await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
-  const session = (await ada.get('/api/users/me/sessions')).body.find((one: { current: boolean }) => !one.current)
+  const session = (await ada.get('/api/users/me/sessions')).body.find(
+    (one: { current: boolean }) => !one.current,
+  )
 
   const { options } = (await ada.post('/api/auth/passkeys/register/options')).body
   const { origin, hostname } = new URL(app.config.urls.frontend)
@@ -322,11 +380,19 @@ async function openWithThings(t: TestContext) {
   const upload = new FormData()
   upload.append('file', new Blob([content]), 'hers.txt')
   const document = (await ada.post('/api/rag/ingest/file', upload)).body
-  await ada.post('/api/rag/ingest/text', { content: `${content} So it says.`, external_id: 'diary' })
-  await ada.post('/api/rag/ingest/text', { content: `${content} Or was.`, metadata: { source: 'diary.txt' } })
+  await ada.post('/api/rag/ingest/text', {
+    content: `${content} So it says.`,
+    external_id: 'diary',
+  })
+  await ada.post('/api/rag/ingest/text', {
+    content: `${content} Or was.`,
+    metadata: { source: 'diary.txt' },
+  })
 
   const later = { content: `${content} Or will be.` }
-  const ingestJob = (await ada.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })).body
+  const ingestJob = (
+    await ada.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })
+  ).body
 
   await shop.sell(adaBuys, 'pro')
   const [purchase] = (await adaBuys.get('/api/purchases')).body
@@ -364,7 +430,10 @@ async function openWithThings(t: TestContext) {
     things,
     eve: { api: bearer(eve), storefront: { cookie: eveBuys.cookie } },
     owner: {
-      ada: { api: bearer(clientOf(app.url, ada.token, ada)), storefront: { cookie: adaBuys.cookie } },
+      ada: {
+        api: bearer(clientOf(app.url, ada.token, ada)),
+        storefront: { cookie: adaBuys.cookie },
+      },
       root: { api: bearer(root), storefront: {} },
     },
   }

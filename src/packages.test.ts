@@ -7,7 +7,9 @@ import { test } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..')
 
-const { dependencies, devDependencies, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { dependencies, devDependencies, engines } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+) as {
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
   engines: { node: string }
@@ -27,7 +29,9 @@ const ofUserApp = filesOf(['web/*.ts', 'web/src/**/*.{ts,tsx,css}'])
 /** Packages that the file imports, requires or resolves; types are gone before anything runs. */
 function packagesOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*.*?\*\//gs, '')
-  const imports = text.matchAll(/^\s*(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gms)
+  const imports = text.matchAll(
+    /^\s*(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gms,
+  )
   const dynamic = text.matchAll(
     /(?:import|require|createRequire\(import\.meta\.url\)|require\.resolve|meta\.resolve|lazyRequire<[^(]*)\(\s*'([^']+)'/g,
   )

@@ -43,10 +43,18 @@ test('the full export holds what every room holds of a person, and nothing of an
   assert.ok(list(files, 'purchases').length > 0)
   assert.ok(list(files, 'usage').length > 0)
   assert.ok(list(files, 'security_events').length > 3)
-  for (const other of ['eve@example.com', 'eve-google', 'notes of eve', 'key of eve', 'Phone of eve', 'of eve']) {
+  for (const other of [
+    'eve@example.com',
+    'eve-google',
+    'notes of eve',
+    'key of eve',
+    'Phone of eve',
+    'of eve',
+  ]) {
     assert.equal(whole.includes(other), false, other)
   }
-  for (const secret of [...licenseKeys, apiKey, 'argon2id']) assert.equal(whole.includes(secret), false, 'no secret')
+  for (const secret of [...licenseKeys, apiKey, 'argon2id'])
+    assert.equal(whole.includes(secret), false, 'no secret')
 })
 
 test('both people of these tests have a row in every table that belongs to users', async (t) => {
@@ -55,7 +63,9 @@ test('both people of these tests have a row in every table that belongs to users
   const rows = await everyRow(app)
   const missing = (await listTablesOfUsers(app)).flatMap((table) =>
     people
-      .filter(({ userId }) => !rows.some((held) => held.table === table && held.row.user_id === userId))
+      .filter(
+        ({ userId }) => !rows.some((held) => held.table === table && held.row.user_id === userId),
+      )
       .map(({ email }) => `${table}: ${email}`),
   )
   assert.deepEqual(missing, [
@@ -88,7 +98,10 @@ test('deletion leaves no trace of a person in any table, but what the books and 
   assert.ok(new Set(tablesOfUser).size >= 15, 'the walk has left rows in many tables')
 
   // Signed in again, since the change of address has kept this session only.
-  assert.equal((await ada.delete('/api/users/me', { password: PASSWORD, code: ada.code() })).status, 200)
+  assert.equal(
+    (await ada.delete('/api/users/me', { password: PASSWORD, code: ada.code() })).status,
+    200,
+  )
   await app.settle()
   await untilHandled(app)
 
@@ -132,8 +145,13 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   const shop = shopOf(app)
   const email = `${name}@example.com`
   const first = await app.as(name)
-  await app.post('/api/auth/verify-email', { token: tokenIn((await app.mail(email)).at(-1)?.text ?? '') })
-  await first.patch('/api/users/me', { full_name: `${NAME} ${name}`, avatar_url: `https://example.com/${name}.png` })
+  await app.post('/api/auth/verify-email', {
+    token: tokenIn((await app.mail(email)).at(-1)?.text ?? ''),
+  })
+  await first.patch('/api/users/me', {
+    full_name: `${NAME} ${name}`,
+    avatar_url: `https://example.com/${name}.png`,
+  })
   await throughProvider(app, 'google', { email: `${name}-google@example.com` }, first)
   const { options } = (await first.post('/api/auth/passkeys/register/options')).body
   const { hostname, origin } = new URL(app.config.urls.frontend)
@@ -147,15 +165,23 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   assert.equal(key.status, 201, key.text)
   const withKey = clientOf(app.url, key.body.key, first)
   const content = `${PHRASE} ${name}. ${'It says nothing else. '.repeat(40)}`
-  const ingested = await withKey.post('/api/rag/ingest/text', { content, metadata: { source: `notes of ${name}` } })
+  const ingested = await withKey.post('/api/rag/ingest/text', {
+    content,
+    metadata: { source: `notes of ${name}` },
+  })
   assert.equal(ingested.status, 200, ingested.text)
   const file = new FormData()
   file.set('file', new File([`# Handbook\n\n${PHRASE} ${name}`], `handbook of ${name}.md`))
   file.set('external_id', `handbook ${name}`)
-  const uploaded = await withKey.post('/api/rag/ingest/file', file, { headers: { prefer: 'respond-async' } })
+  const uploaded = await withKey.post('/api/rag/ingest/file', file, {
+    headers: { prefer: 'respond-async' },
+  })
   assert.equal(uploaded.status, 202, uploaded.text)
   const cached = { headers: { 'x-latchkey-cache': '3600' } }
-  assert.equal((await first.post('/api/ai/completions', { prompt: `A word of ${name}` }, cached)).status, 200)
+  assert.equal(
+    (await first.post('/api/ai/completions', { prompt: `A word of ${name}` }, cached)).status,
+    200,
+  )
   await contact(app, email, name)
 
   const session = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
@@ -195,8 +221,17 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
 async function addRareRows({ platform: { db }, clock }: TestApp, userId: string, name: string) {
   const mark = `rare row of ${name}`
   const now = new Date(clock.ms()).toISOString()
-  await db.insertInto('billing_letters').values({ user_id: userId, about: mark, sent_at: now }).execute()
-  const cancellation = { subscription_id: `sub_${name}`, user_id: userId, tier: 'pro', feedback: null, comment: mark }
+  await db
+    .insertInto('billing_letters')
+    .values({ user_id: userId, about: mark, sent_at: now })
+    .execute()
+  const cancellation = {
+    subscription_id: `sub_${name}`,
+    user_id: userId,
+    tier: 'pro',
+    feedback: null,
+    comment: mark,
+  }
   await db
     .insertInto('cancellations')
     .values({ ...cancellation, canceled_at: now, ended_at: null })
@@ -212,14 +247,33 @@ async function addRareRows({ platform: { db }, clock }: TestApp, userId: string,
     .insertInto('deals')
     .values({ ...deal, currency: 'usd', created_at: now })
     .execute()
-  const off = { kind: 'key' as const, subject: `subject ${name}`, user_id: userId, reason: mark, set_at: now }
+  const off = {
+    kind: 'key' as const,
+    subject: `subject ${name}`,
+    user_id: userId,
+    reason: mark,
+    set_at: now,
+  }
   await db.insertInto('switches').values(off).execute()
   const period = { period: '2026-11', renews_at: now }
-  const alert = { user_id: userId, ...period, percent: 80, limit_nanos: 10, used_nanos: 8, created_at: now }
+  const alert = {
+    user_id: userId,
+    ...period,
+    percent: 80,
+    limit_nanos: 10,
+    used_nanos: 8,
+    created_at: now,
+  }
   await db.insertInto('usage_alerts').values(alert).execute()
   const input = { user_id: userId, job_id: mark, part: 0, bytes: Buffer.from(mark) }
   await db.insertInto('rag_job_inputs').values(input).execute()
-  const vector = { user_id: userId, version: mark, embedder: 'other', chunk_index: 0, vector: Buffer.alloc(4) }
+  const vector = {
+    user_id: userId,
+    version: mark,
+    embedder: 'other',
+    chunk_index: 0,
+    vector: Buffer.alloc(4),
+  }
   await db.insertInto('rag_vectors').values(vector).execute()
 }
 
@@ -247,7 +301,11 @@ const list = (files: Map<string, unknown>, name: string) => files.get(`${name}.j
 /** The processor tells of the end that we asked for in its own time. */
 async function untilHandled(app: TestApp) {
   for (let look = 0; look < 200; look++) {
-    const open = await app.platform.db.selectFrom('inbox').select('event_id').where('handled_at', 'is', null).execute()
+    const open = await app.platform.db
+      .selectFrom('inbox')
+      .select('event_id')
+      .where('handled_at', 'is', null)
+      .execute()
     if (open.length === 0) return
     await wait(50)
     await app.settle()
@@ -275,18 +333,24 @@ async function everyRow(app: TestApp): Promise<Held[]> {
   const { rows: tables } =
     dialect === 'postgres'
       ? await sql<{ name: string }>`
-          select table_name as name from information_schema.tables where table_schema = current_schema()`.execute(db)
+          select table_name as name from information_schema.tables where table_schema = current_schema()`.execute(
+          db,
+        )
       : await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db)
   const held: Held[] = []
   for (const { name } of tables) {
-    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(db)
+    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(
+      db,
+    )
     for (const row of rows) held.push({ table: name, row, text: textOf(row) })
   }
   return held
 }
 
 const textOf = (row: Record<string, unknown>) =>
-  JSON.stringify(row, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value))
+  JSON.stringify(row, (_, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
+  )
 
 function tokenIn(text: string): string {
   return /[?&]token=([\w-]+)/.exec(text)?.[1] ?? ''

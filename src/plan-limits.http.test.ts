@@ -12,8 +12,12 @@ import { suiteContext } from '#testing/suite.ts'
 
 const PLAN = { name: 'Pro', prices: {}, grants: ['ai', 'rag', 'api_keys'] }
 const LIMITS = {
-  ...{ documents_max: 3, characters_max: 2_000, chunks_max: 12, file_bytes_max: 2_500 },
-  ...{ output_tokens_max: 500, choices_max: 2 },
+  documents_max: 3,
+  characters_max: 2_000,
+  chunks_max: 12,
+  file_bytes_max: 2_500,
+  output_tokens_max: 500,
+  choices_max: 2,
 }
 const HI = [{ role: 'user', content: 'Hi' }]
 
@@ -49,12 +53,22 @@ suite('a plan’s limits', () => {
 
   test('bound the documents that a user keeps, at every address that stores one, and however many come at once', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
-    const replies = await Promise.all(Array.from({ length: 8 }, (_, i) => store(ada, `Note number ${i}.`)))
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => store(ada, `Note number ${i}.`)),
+    )
     assert.equal(replies.filter(({ status }) => status === 200).length, 3)
     const refused = replies.find(({ status }) => status !== 200)
     assert.deepEqual(
       [refused?.status, refused?.body],
-      [413, { detail: 'Storage limit reached', code: 'storage_limit_reached', limit: 'documents_max', max: 3 }],
+      [
+        413,
+        {
+          detail: 'Storage limit reached',
+          code: 'storage_limit_reached',
+          limit: 'documents_max',
+          max: 3,
+        },
+      ],
     )
     assert.deepEqual((await kept(ada)).documents, { used: 3, max: 3 })
 
@@ -64,8 +78,15 @@ suite('a plan’s limits', () => {
     assert.deepEqual([file.status, file.body.code], [413, 'storage_limit_reached'])
     const params = { name: 'ingest', arguments: { content: 'By a tool.' } }
     const { key } = (await ada.post('/api/api-keys', { name: 'tool' })).body
-    const headers = { authorization: `Bearer ${key}`, accept: 'application/json, text/event-stream' }
-    const tool = await app.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, { headers })
+    const headers = {
+      authorization: `Bearer ${key}`,
+      accept: 'application/json, text/event-stream',
+    }
+    const tool = await app.post(
+      '/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+      { headers },
+    )
     assert.match(tool.text, /Storage limit reached/)
 
     // What takes the place of another needs no place of its own.
@@ -86,7 +107,11 @@ suite('a plan’s limits', () => {
     assert.deepEqual([long.status, long.body.limit], [413, 'characters_max'])
     const crumbs = await store(bob, 'word '.repeat(390), { chunk_size: 100, chunk_overlap: 0 })
     assert.deepEqual([crumbs.status, crumbs.body.limit], [413, 'chunks_max'])
-    const replacing = await store(bob, 'word '.repeat(390), { chunk_size: 100, chunk_overlap: 0, external_id: 'x' })
+    const replacing = await store(bob, 'word '.repeat(390), {
+      chunk_size: 100,
+      chunk_overlap: 0,
+      external_id: 'x',
+    })
     assert.deepEqual([replacing.status, replacing.body.limit], [413, 'chunks_max'])
     await app.settle()
     const rows = await app.platform.db
@@ -113,14 +138,12 @@ suite('a plan’s limits', () => {
     const both = Promise.withResolvers<void>()
     let embedding = 0
     const embedder: MeteredEmbedder = {
-      ...{
-        id: 'slow/model',
-        vendor: 'slow',
-        model: 'model',
-        dims: 1,
-        isCalibrated: false,
-        scoreOf: (cosine) => cosine,
-      },
+      id: 'slow/model',
+      vendor: 'slow',
+      model: 'model',
+      dims: 1,
+      isCalibrated: false,
+      scoreOf: (cosine) => cosine,
       async embed(texts) {
         if (++embedding === 2) both.resolve()
         await both.promise
@@ -132,18 +155,28 @@ suite('a plan’s limits', () => {
       const document = { text, metadata: {}, source: null, externalId: null, replacesSource: false }
       const settings = { chunkSize: 1_000, chunkOverlap: 0 }
       const [limits, signal] = [deps.planLimits('pro'), AbortSignal.timeout(60_000)]
-      return storeDocument({ ...deps, embedder }, gil.userId, { ...document, ...settings }, signal, { limits })
+      return storeDocument(
+        { ...deps, embedder },
+        gil.userId,
+        { ...document, ...settings },
+        signal,
+        { limits },
+      )
     })
     const outcomes = await Promise.allSettled(storing)
     assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-    assert.match(String(outcomes.find((one) => one.status === 'rejected')?.reason), /Storage limit reached/)
+    assert.match(
+      String(outcomes.find((one) => one.status === 'rejected')?.reason),
+      /Storage limit reached/,
+    )
     assert.deepEqual((await kept(gil)).documents.used, 3)
   })
 
   test('bound what waits to be stored in the background, with what is kept, and let it take the place of others', async () => {
     const ida = await app.as('ida', { tier: 'pro' })
     const later = { headers: { prefer: 'respond-async' } }
-    const send = (content: string, more: object = {}) => ida.post('/api/rag/ingest/text', { content, ...more }, later)
+    const send = (content: string, more: object = {}) =>
+      ida.post('/api/rag/ingest/text', { content, ...more }, later)
     const sendFile = (content: string, name: string) => {
       const form = new FormData()
       form.append('file', new Blob([content]), name)
@@ -156,9 +189,14 @@ suite('a plan’s limits', () => {
     const told = ({ status, body }: { status: number; body: unknown }) => [status, body]
 
     assert.deepEqual(told(await send('x'.repeat(2_001))), refusal('characters_max', 2_000))
-    assert.deepEqual(told(await sendFile('y'.repeat(2_501), 'long.txt')), refusal('file_bytes_max', 2_500))
+    assert.deepEqual(
+      told(await sendFile('y'.repeat(2_501), 'long.txt')),
+      refusal('file_bytes_max', 2_500),
+    )
     const crowd = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => send(`Number ${i}. ${'word '.repeat(180)}`, { external_id: `${i}` })),
+      Array.from({ length: 6 }, (_, i) =>
+        send(`Number ${i}. ${'word '.repeat(180)}`, { external_id: `${i}` }),
+      ),
     )
     assert.deepEqual(crowd.map(({ status }) => status).sort(), [202, 202, 413, 413, 413, 413])
     const taken = crowd.findIndex(({ status }) => status === 202)
@@ -200,8 +238,15 @@ suite('a plan’s limits', () => {
     dora = await app.as('dora', { tier: 'pro' })
     assert.deepEqual((await kept(dora)).documents, { used: 6, max: 3 })
     assert.equal((await store(dora, 'Note a.', { external_id: 'a' })).status, 200, 'a shorter one')
-    assert.equal((await store(dora, 'Note b, long.', { metadata: { year: 1990 } })).status, 200, 'the same text')
-    const source = await store(dora, 'Another.', { metadata: { source: 'notes' }, replace: 'source' })
+    assert.equal(
+      (await store(dora, 'Note b, long.', { metadata: { year: 1990 } })).status,
+      200,
+      'the same text',
+    )
+    const source = await store(dora, 'Another.', {
+      metadata: { source: 'notes' },
+      replace: 'source',
+    })
     assert.equal(source.status, 200, source.text)
     assert.equal((await kept(dora)).documents.used, 6)
     // A second name for the same text: the text that it stood for stays with its other name.
@@ -213,23 +258,32 @@ suite('a plan’s limits', () => {
     const { deps } = app.service.rag
     let embedded = 0
     const embedder: MeteredEmbedder = {
-      ...{
-        id: 'paid/model',
-        vendor: 'paid',
-        model: 'model',
-        dims: 1,
-        isCalibrated: false,
-        scoreOf: (cosine) => cosine,
-      },
+      id: 'paid/model',
+      vendor: 'paid',
+      model: 'model',
+      dims: 1,
+      isCalibrated: false,
+      scoreOf: (cosine) => cosine,
       embed: async (texts) => ({ vectors: texts.map(() => new Float32Array([++embedded])) }),
       countedIn: () => embedder,
     }
     const document = {
-      ...{ text: 'word '.repeat(1_000), metadata: {}, source: 'notes', externalId: 'b', replacesSource: true },
-      ...{ chunkSize: 1_000, chunkOverlap: 0 },
+      text: 'word '.repeat(1_000),
+      metadata: {},
+      source: 'notes',
+      externalId: 'b',
+      replacesSource: true,
+      chunkSize: 1_000,
+      chunkOverlap: 0,
     }
     const limits = deps.planLimits('pro')
-    const storing = storeDocument({ ...deps, embedder }, userId, document, AbortSignal.timeout(60_000), { limits })
+    const storing = storeDocument(
+      { ...deps, embedder },
+      userId,
+      document,
+      AbortSignal.timeout(60_000),
+      { limits },
+    )
     await assert.rejects(storing, /Storage limit reached/)
     assert.equal(embedded, 0)
   })
@@ -255,10 +309,15 @@ suite('a plan’s limits', () => {
       return sum
     }
 
-    const replies = await Promise.all('uvwxy'.split('').map((name) => upload(`File ${name}`, 1_250)))
+    const replies = await Promise.all(
+      'uvwxy'.split('').map((name) => upload(`File ${name}`, 1_250)),
+    )
     assert.equal(replies.filter(({ status }) => status === 200).length, 2)
     const refused = replies.find(({ status }) => status !== 200)
-    assert.deepEqual([refused?.status, refused?.body.limit, refused?.body.max], [413, 'file_bytes_max', 2_500])
+    assert.deepEqual(
+      [refused?.status, refused?.body.limit, refused?.body.max],
+      [413, 'file_bytes_max', 2_500],
+    )
     assert.equal(await keptFiles(), 2_500)
     assert.equal((await upload('One byte', 33)).status, 413)
     assert.equal((await store(fay, 'A text has no file.')).status, 200)
@@ -296,7 +355,9 @@ suite('a plan’s limits', () => {
     const { plans } = (await app.get('/api/billing/plans')).body
     assert.deepEqual(plans.map(({ limits }: { limits: object }) => limits).at(1), LIMITS)
     const carl = await app.as('carl', { tier: 'open' })
-    const replies = await Promise.all(Array.from({ length: 5 }, (_, i) => store(carl, `Note number ${i}.`)))
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => store(carl, `Note number ${i}.`)),
+    )
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
     assert.deepEqual((await kept(carl)).documents, { used: 5, max: null })
   })
@@ -316,10 +377,17 @@ suite('a plan’s limits', () => {
     await chat(ada, { max_completion_tokens: 100 })
     await chat(ada, {})
     await chat(ada, { model: 'some-model-nobody-knows' })
-    await ada.post('/api/ai/chat', { provider: 'openai', model: 'gpt-4.1-mini', messages: HI, max_tokens: 5_000 })
+    await ada.post('/api/ai/chat', {
+      provider: 'openai',
+      model: 'gpt-4.1-mini',
+      messages: HI,
+      max_tokens: 5_000,
+    })
     await ada.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi', max_output_tokens: 90_000 })
     assert.deepEqual(
-      openai.calls.map(({ body }) => body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens),
+      openai.calls.map(
+        ({ body }) => body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens,
+      ),
       [500, 100, 500, 500, 500, 500],
     )
     await ada.post('/v1/messages', { model: 'claude-haiku-5-5', max_tokens: 64_000, messages: HI })
@@ -327,12 +395,19 @@ suite('a plan’s limits', () => {
 
     const carl = await app.as('carl', { tier: 'open' })
     await chat(carl, { n: 3 })
-    assert.deepEqual([openai.calls.at(-1)?.body.n, openai.calls.at(-1)?.body.max_tokens], [3, undefined])
+    assert.deepEqual(
+      [openai.calls.at(-1)?.body.n, openai.calls.at(-1)?.body.max_tokens],
+      [3, undefined],
+    )
   })
 
   test('only known members of a request reach a vendor, and OpenAI is told whom to take for an abuser', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
-    const paid = { models: ['openai/dearest'], plugins: [{ id: 'web' }], search_parameters: { mode: 'on' } }
+    const paid = {
+      models: ['openai/dearest'],
+      plugins: [{ id: 'web' }],
+      search_parameters: { mode: 'on' },
+    }
     for (const model of ['gpt-4.1-mini', 'a-model-of-a-proxy']) {
       for (const [name, value] of Object.entries(paid)) {
         const { status, body } = await chat(ada, { model, [name]: value })
@@ -342,18 +417,32 @@ suite('a plan’s limits', () => {
     }
     for (const { body } of openai.calls) {
       assert.equal(body.seed, 7)
-      for (const name of [...Object.keys(paid), 'wishes', 'a_word_of_tomorrow']) assert.ok(!(name in body), name)
+      for (const name of [...Object.keys(paid), 'wishes', 'a_word_of_tomorrow'])
+        assert.ok(!(name in body), name)
     }
     const [own, proxied] = openai.calls
     assert.equal(own?.body.safety_identifier, ada.userId)
-    assert.equal(proxied?.body.safety_identifier, undefined, 'of servers beside OpenAI nobody asked for it')
+    assert.equal(
+      proxied?.body.safety_identifier,
+      undefined,
+      'of servers beside OpenAI nobody asked for it',
+    )
 
     // Nobody passes for another account, and two customers of one account are told apart.
     await chat(ada, { user: 'customer-1', safety_identifier: 'somebody-else' })
     await chat(ada, { user: 'customer-2' })
-    await ada.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi', safety_identifier: 'somebody-else' })
+    await ada.post('/v1/responses', {
+      model: 'gpt-6-luna',
+      input: 'Hi',
+      safety_identifier: 'somebody-else',
+    })
     // Which goes to the responses, too.
-    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
+    const tools = [
+      {
+        type: 'function',
+        function: { name: 'look', parameters: { type: 'object', properties: {} } },
+      },
+    ]
     await chat(ada, { model: 'gpt-6-luna', tools, reasoning_effort: 'high', user: 'customer-4' })
     assert.equal(openai.calls.at(-1)?.path, '/v1/responses')
     const identifiers = openai.calls.slice(2).map(({ body }) => body.safety_identifier as string)

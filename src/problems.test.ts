@@ -8,7 +8,12 @@ import { catalogues } from './problems.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const entries = Object.entries(catalogues).flatMap(([room, catalogue]) =>
-  Object.entries(catalogue).map(([code, [status, sentence]]) => ({ room, code, status: [status].flat(), sentence })),
+  Object.entries(catalogue).map(([code, [status, sentence]]) => ({
+    room,
+    code,
+    status: [status].flat(),
+    sentence,
+  })),
 )
 const sources = (pattern: string) =>
   globSync(pattern, { cwd: ROOT })
@@ -48,14 +53,17 @@ test('no page of the user app knows a sentence of the service: a sentence may be
   const known: string[] = []
   for (const { file, text } of sources('web/src/**/*.{ts,tsx}')) {
     for (const { sentence } of entries) {
-      if (text.includes(`'${sentence}'`) || text.includes(`"${sentence}"`)) known.push(`${file}: ${sentence}`)
+      if (text.includes(`'${sentence}'`) || text.includes(`"${sentence}"`))
+        known.push(`${file}: ${sentence}`)
     }
   }
   assert.deepEqual(known, [])
 })
 
 test('a sentence is filled with what it is thrown with, once', () => {
-  const problem = Problem.define({ full: [[409, 400], 'At most {max} {things}', { alias: 'quota' }] })
+  const problem = Problem.define({
+    full: [[409, 400], 'At most {max} {things}', { alias: 'quota' }],
+  })
   const thrown = problem('full', { max: 3, things: '{max}' }, { status: 400 })
   assert.deepEqual([thrown.code, thrown.status, thrown.detail], ['full', 400, 'At most 3 {max}'])
   assert.deepEqual([problem('full', { max: 3, things: 'x' }).status, thrown.alias], [409, 'quota'])

@@ -11,7 +11,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { mockVendor } from '#testing/mock-vendor.ts'
 
-const sample = (name: string) => readFileSync(join(import.meta.dirname, '..', 'deploy', name), 'utf8')
+const sample = (name: string) =>
+  readFileSync(join(import.meta.dirname, '..', 'deploy', name), 'utf8')
 const has = (program: string) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error === undefined
 
 type Ports = { tls: number; plain: number; api: number; storefront: number }
@@ -19,42 +20,44 @@ type Ports = { tls: number; plain: number; api: number; storefront: number }
 type Limits = { strangers?: number }
 
 /** @returns the command that serves on `ports.tls`. */
-const PROXIES: Record<string, (folder: string, ports: Ports, limits: Limits) => { check: string[]; serve: string[] }> =
-  {
-    nginx(folder, ports, { strangers = 500 }) {
-      const site = sample('nginx.conf')
-        .replaceAll(/^ *listen \[::\].*\n/gm, '')
-        .replace(/^(limit_conn \w+) 500;/m, `$1 ${strangers};`)
-        .replaceAll('listen 443', `listen 127.0.0.1:${ports.tls}`)
-        .replaceAll('listen 80;', `listen 127.0.0.1:${ports.plain};`)
-        .replaceAll(/\/etc\/letsencrypt\/live\/[^/]+\/(\w+)\.pem/g, join(folder, '$1.pem'))
-        .replaceAll('127.0.0.1:8000', `127.0.0.1:${ports.api}`)
-        .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports.storefront}`)
-      const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-      const temps = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ')
-      const config = join(folder, 'nginx.conf')
-      writeFileSync(
-        config,
-        `daemon off; pid ${join(folder, 'pid')}; error_log stderr; events {} http { access_log off; ${temps}\n${site}\n}`,
-      )
-      const command = ['nginx', '-p', folder, '-e', 'stderr', '-c', config]
-      return { check: [...command, '-t'], serve: command }
-    },
+const PROXIES: Record<
+  string,
+  (folder: string, ports: Ports, limits: Limits) => { check: string[]; serve: string[] }
+> = {
+  nginx(folder, ports, { strangers = 500 }) {
+    const site = sample('nginx.conf')
+      .replaceAll(/^ *listen \[::\].*\n/gm, '')
+      .replace(/^(limit_conn \w+) 500;/m, `$1 ${strangers};`)
+      .replaceAll('listen 443', `listen 127.0.0.1:${ports.tls}`)
+      .replaceAll('listen 80;', `listen 127.0.0.1:${ports.plain};`)
+      .replaceAll(/\/etc\/letsencrypt\/live\/[^/]+\/(\w+)\.pem/g, join(folder, '$1.pem'))
+      .replaceAll('127.0.0.1:8000', `127.0.0.1:${ports.api}`)
+      .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports.storefront}`)
+    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    const temps = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ')
+    const config = join(folder, 'nginx.conf')
+    writeFileSync(
+      config,
+      `daemon off; pid ${join(folder, 'pid')}; error_log stderr; events {} http { access_log off; ${temps}\n${site}\n}`,
+    )
+    const command = ['nginx', '-p', folder, '-e', 'stderr', '-c', config]
+    return { check: [...command, '-t'], serve: command }
+  },
 
-    caddy(folder, ports) {
-      const site = sample('Caddyfile')
-        .replaceAll(
-          /^(\w+\.example\.com) \{/gm,
-          `https://$1:${ports.tls} {\n\tbind 127.0.0.1\n\ttls ${join(folder, 'fullchain.pem')} ${join(folder, 'privkey.pem')}`,
-        )
-        .replaceAll('127.0.0.1:8000', `127.0.0.1:${ports.api}`)
-        .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports.storefront}`)
-      const config = join(folder, 'Caddyfile')
-      writeFileSync(config, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`)
-      const options = ['--adapter', 'caddyfile', '--config', config]
-      return { check: ['caddy', 'validate', ...options], serve: ['caddy', 'run', ...options] }
-    },
-  }
+  caddy(folder, ports) {
+    const site = sample('Caddyfile')
+      .replaceAll(
+        /^(\w+\.example\.com) \{/gm,
+        `https://$1:${ports.tls} {\n\tbind 127.0.0.1\n\ttls ${join(folder, 'fullchain.pem')} ${join(folder, 'privkey.pem')}`,
+      )
+      .replaceAll('127.0.0.1:8000', `127.0.0.1:${ports.api}`)
+      .replaceAll('127.0.0.1:8001', `127.0.0.1:${ports.storefront}`)
+    const config = join(folder, 'Caddyfile')
+    writeFileSync(config, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`)
+    const options = ['--adapter', 'caddyfile', '--config', config]
+    return { check: ['caddy', 'validate', ...options], serve: ['caddy', 'run', ...options] }
+  },
+}
 
 for (const [program, prepare] of Object.entries(PROXIES)) {
   test(`${program} passes on whole requests, streams piece by piece, and the caller's own address`, {
@@ -64,8 +67,10 @@ for (const [program, prepare] of Object.entries(PROXIES)) {
     const app = await testApp(t, {
       env: {
         ...vendor.env.openai,
-        ...{ BASE_URL: 'https://app.example.com', STOREFRONT_URL: 'https://shop.example.com' },
-        ...{ SANDBOX: 'on', TRUST_PROXY: '1' },
+        BASE_URL: 'https://app.example.com',
+        STOREFRONT_URL: 'https://shop.example.com',
+        SANDBOX: 'on',
+        TRUST_PROXY: '1',
       },
     })
     const proxy = await startProxy(t, app, prepare)
@@ -77,7 +82,10 @@ for (const [program, prepare] of Object.entries(PROXIES)) {
     await app.as('ada', { tier: 'pro' })
     const forged = { 'x-forwarded-for': '203.0.113.66', 'x-real-ip': '203.0.113.66' }
     const credentials = JSON.stringify({ email: 'ada@example.com', password: PASSWORD })
-    const token = await proxy('app.example.com', 'POST', '/api/auth/login', { body: credentials, headers: forged })
+    const token = await proxy('app.example.com', 'POST', '/api/auth/login', {
+      body: credentials,
+      headers: forged,
+    })
     assert.equal(token.status, 200, token.text)
     const sessions = await app.platform.db.selectFrom('sessions').select('ip_address').execute()
     assert.deepEqual([...new Set(sessions.map(({ ip_address }) => ip_address))], ['127.0.0.1'])
@@ -86,7 +94,8 @@ for (const [program, prepare] of Object.entries(PROXIES)) {
     // The second piece is not sent before the first has arrived.
     const arrived = Promise.withResolvers<boolean>()
     let isEarly = false
-    const piece = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+    const piece = (content: string) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
     vendor.play(async (_call, reply) => {
       reply.writeHead(200, { 'content-type': 'text/event-stream' }).write(piece('first'))
       isEarly = await Promise.race([arrived.promise, wait(20_000, false)])
@@ -117,11 +126,16 @@ for (const [program, prepare] of Object.entries(PROXIES)) {
 test('nginx bounds the requests of an address without a credential, and no customer', {
   skip: !['nginx', 'openssl'].every(has) && 'nginx or openssl is not installed',
 }, async (t) => {
-  const app = await testApp(t, { env: { SANDBOX: 'on', TRUST_PROXY: '1', BASE_URL: 'https://app.example.com' } })
+  const app = await testApp(t, {
+    env: { SANDBOX: 'on', TRUST_PROXY: '1', BASE_URL: 'https://app.example.com' },
+  })
   const ada = await app.as('ada')
-  const proxy = await startProxy(t, app, PROXIES.nginx as (typeof PROXIES)[string], { strangers: 2 })
+  const proxy = await startProxy(t, app, PROXIES.nginx as (typeof PROXIES)[string], {
+    strangers: 2,
+  })
   const more = Promise.withResolvers<void>()
-  const login = () => proxy('app.example.com', 'POST', '/api/auth/login', { body: '{}', until: more.promise })
+  const login = () =>
+    proxy('app.example.com', 'POST', '/api/auth/login', { body: '{}', until: more.promise })
   const held = [login(), login()]
   const status = async (headers: Record<string, string>) =>
     (await proxy('app.example.com', 'GET', '/api/users/me', { headers })).status
@@ -148,14 +162,35 @@ type Sent = {
   until?: Promise<void>
 }
 
-async function startProxy(t: TestContext, app: TestApp, prepare: (typeof PROXIES)[string], limits: Limits = {}) {
+async function startProxy(
+  t: TestContext,
+  app: TestApp,
+  prepare: (typeof PROXIES)[string],
+  limits: Limits = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-proxy-'))
-  for (const kind of ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi', 'home']) mkdirSync(join(folder, kind))
+  for (const kind of ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi', 'home'])
+    mkdirSync(join(folder, kind))
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=example.com', '-addext', 'subjectAltName=DNS:app.example.com,DNS:shop.example.com'],
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+      ],
+      ...[
+        '-subj',
+        '/CN=example.com',
+        '-addext',
+        'subjectAltName=DNS:app.example.com,DNS:shop.example.com',
+      ],
       ...['-keyout', join(folder, 'privkey.pem'), '-out', join(folder, 'fullchain.pem')],
     ],
     { stdio: 'ignore' },
@@ -173,19 +208,36 @@ async function startProxy(t: TestContext, app: TestApp, prepare: (typeof PROXIES
     if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve))
     rmSync(folder, { recursive: true, force: true })
   })
-  const send = (host: string, method: string, path: string, { body, headers = {}, onText, until }: Sent = {}) =>
+  const send = (
+    host: string,
+    method: string,
+    path: string,
+    { body, headers = {}, onText, until }: Sent = {},
+  ) =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
       const type =
-        body === undefined ? {} : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` }
-      const options = { host: '127.0.0.1', port: tls, servername: host, rejectUnauthorized: false, method, path }
-      const asked = request({ ...options, headers: { host, ...type, ...headers } }, async (response) => {
-        let text = ''
-        for await (const chunk of response) {
-          text += chunk
-          onText?.(text)
-        }
-        resolve({ status: response.statusCode ?? 0, text })
-      })
+        body === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` }
+      const options = {
+        host: '127.0.0.1',
+        port: tls,
+        servername: host,
+        rejectUnauthorized: false,
+        method,
+        path,
+      }
+      const asked = request(
+        { ...options, headers: { host, ...type, ...headers } },
+        async (response) => {
+          let text = ''
+          for await (const chunk of response) {
+            text += chunk
+            onText?.(text)
+          }
+          resolve({ status: response.statusCode ?? 0, text })
+        },
+      )
       asked.once('error', reject)
       if (until === undefined) asked.end(body)
       else {

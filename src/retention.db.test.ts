@@ -10,7 +10,11 @@ import { scansOf } from '#testing/plans.ts'
 import { agedRows } from './retention.ts'
 
 const DAY_MS = 86_400_000
-const ENV = { RETENTION_EVENTS_DAYS: '30', RETENTION_USAGE_DAYS: '100', RETENTION_CONTACT_DAYS: '50' }
+const ENV = {
+  RETENTION_EVENTS_DAYS: '30',
+  RETENTION_USAGE_DAYS: '100',
+  RETENTION_CONTACT_DAYS: '50',
+}
 
 test('every table that grows is in a rule of retention, or it is said what bounds it', async (t) => {
   const app = await testApp(t)
@@ -36,13 +40,30 @@ const BOUNDED: Record<string, string> = {
     ...['billing_letters', 'deals'],
   ]),
   ...of('what a person keeps; plans bound it, and it goes with the account', [
-    ...['rag_stores', 'rag_documents', 'rag_external_ids', 'rag_chunks', 'rag_vectors', 'rag_originals'],
+    ...[
+      'rag_stores',
+      'rag_documents',
+      'rag_external_ids',
+      'rag_chunks',
+      'rag_vectors',
+      'rag_originals',
+    ],
   ]),
-  ...of('the books: kept as long as the law asks', ['purchases', 'payments', 'refunds', 'disputes', 'invoices']),
+  ...of('the books: kept as long as the law asks', [
+    'purchases',
+    'payments',
+    'refunds',
+    'disputes',
+    'invoices',
+  ]),
   ...of('goes with its session', ['session_tokens']),
   ...of('goes when its job ends', ['rag_job_inputs']),
   ...of('bounded in bytes; what has expired goes every ten minutes', ['ai_replies']),
-  ...of('one row a running call or process', ['usage_open_calls', 'usage_reservations', 'usage_nodes']),
+  ...of('one row a running call or process', [
+    'usage_open_calls',
+    'usage_reservations',
+    'usage_nodes',
+  ]),
   ...of('one row a month and model', ['usage_archive']),
   ...of('eight rows a day', ['user_counts']),
   ...of('old keys go when they verify nothing more', ['signing_keys']),
@@ -77,12 +98,23 @@ test('what is too old goes, in slices and by an index; what is younger stays', a
   assert.deepEqual(scans, [])
   assert.equal(seen.filter((what) => what === 'events').length, 2, 'one slice, and the rest')
   assert.deepEqual(await idsOf(db, 'inbox', 'event_id'), ['new'])
-  assert.deepEqual(await idsOf(db, 'jobs', 'id', sql`kind = 'test.gone'`), ['dead new', 'of tomorrow', 'runs just now'])
+  assert.deepEqual(await idsOf(db, 'jobs', 'id', sql`kind = 'test.gone'`), [
+    'dead new',
+    'of tomorrow',
+    'runs just now',
+  ])
   assert.deepEqual(await idsOf(db, 'contact_messages', 'id'), ['new'])
   assert.deepEqual(await idsOf(db, 'usage_records', 'id'), ['new'])
   assert.deepEqual(await idsOf(db, 'usage_days', 'model'), ['new'])
-  const archived = await db.selectFrom('usage_archive').select(['model', 'requests', 'cost_nanos']).execute()
-  assert.deepEqual(archived, [{ model: 'old', requests: 600, cost_nanos: 1_200 }], 'sums of the months stay')
+  const archived = await db
+    .selectFrom('usage_archive')
+    .select(['model', 'requests', 'cost_nanos'])
+    .execute()
+  assert.deepEqual(
+    archived,
+    [{ model: 'old', requests: 600, cost_nanos: 1_200 }],
+    'sums of the months stay',
+  )
 })
 
 test("a deleted account's calls go in slices, after the account", async (t) => {
@@ -102,11 +134,16 @@ test("a deleted account's calls go in slices, after the account", async (t) => {
       .execute()
   }
   const count = async (table: 'usage_records' | 'usage_days') =>
-    (await db.selectFrom(table).select('user_id').where('user_id', '=', ada.userId).execute()).length
+    (await db.selectFrom(table).select('user_id').where('user_id', '=', ada.userId).execute())
+      .length
 
   assert.equal((await ada.delete('/api/users/me', { password: PASSWORD })).status, 200)
   assert.equal((await ada.get('/api/users/me')).status, 401)
-  assert.deepEqual([await count('usage_records'), await count('usage_days')], [700, 700], 'not in its transaction')
+  assert.deepEqual(
+    [await count('usage_records'), await count('usage_days')],
+    [700, 700],
+    'not in its transaction',
+  )
 
   await app.settle()
   assert.deepEqual([await count('usage_records'), await count('usage_days')], [0, 0])
@@ -121,8 +158,11 @@ test("a deleted account's calls go in slices, after the account", async (t) => {
 async function fill({ platform: { db, clock } }: TestApp): Promise<void> {
   const ago = (days: number) => plus(clock.now(), -days * DAY_MS)
   const event = (event_id: string, days: number) => ({
-    ...{ source: 'test', event_id, payload_json: {} },
-    ...{ received_at: ago(days), handled_at: ago(days) },
+    source: 'test',
+    event_id,
+    payload_json: {},
+    received_at: ago(days),
+    handled_at: ago(days),
   })
   for (let slice = 0; slice < 6; slice++) {
     const rows = Array.from({ length: 100 }, (_, index) => event(`old-${slice}-${index}`, 31))
@@ -130,29 +170,45 @@ async function fill({ platform: { db, clock } }: TestApp): Promise<void> {
   }
   await db.insertInto('inbox').values(event('new', 29)).execute()
 
-  const job = (id: string, status: 'queued' | 'dead', days: number, leasedMs: number | null = null) => ({
-    ...{ id, kind: 'test.gone', payload_json: {}, dedupe_key: null, status, attempts: 0, last_error: null },
-    ...{ run_at: ago(days), created_at: ago(days), lease_token: null },
+  const job = (
+    id: string,
+    status: 'queued' | 'dead',
+    days: number,
+    leasedMs: number | null = null,
+  ) => ({
+    id,
+    kind: 'test.gone',
+    payload_json: {},
+    dedupe_key: null,
+    status,
+    attempts: 0,
+    last_error: null,
+    run_at: ago(days),
+    created_at: ago(days),
+    lease_token: null,
     leased_until: leasedMs === null ? null : plus(clock.now(), leasedMs),
   })
   await db
     .insertInto('jobs')
     .values([
-      ...[job('dead old', 'dead', 31), job('dead new', 'dead', 29), job('nobody runs it', 'queued', 31)],
+      ...[
+        job('dead old', 'dead', 31),
+        job('dead new', 'dead', 29),
+        job('nobody runs it', 'queued', 31),
+      ],
       ...[job('runs just now', 'queued', 31, 10_000), job('of tomorrow', 'queued', -1)],
     ])
     .execute()
 
   const message = (id: string, days: number) => ({
-    ...{
-      id,
-      name: 'Ada',
-      email: 'a@example.com',
-      email_key: 'a@example.com',
-      subject: 'sales' as const,
-      message: 'Hi',
-    },
-    ...{ created_at: ago(days), notified_at: null },
+    id,
+    name: 'Ada',
+    email: 'a@example.com',
+    email_key: 'a@example.com',
+    subject: 'sales' as const,
+    message: 'Hi',
+    created_at: ago(days),
+    notified_at: null,
   })
   await db
     .insertInto('contact_messages')
@@ -164,7 +220,9 @@ async function fill({ platform: { db, clock } }: TestApp): Promise<void> {
     .values([callRow('old', ago(101)), callRow('new', ago(99))])
     .execute()
   for (let slice = 0; slice < 6; slice++) {
-    const rows = Array.from({ length: 100 }, (_, index) => dayRow(`u-${slice}-${index}`, 'old', ago(102)))
+    const rows = Array.from({ length: 100 }, (_, index) =>
+      dayRow(`u-${slice}-${index}`, 'old', ago(102)),
+    )
     await db.insertInto('usage_days').values(rows).execute()
   }
   await db
@@ -174,17 +232,47 @@ async function fill({ platform: { db, clock } }: TestApp): Promise<void> {
 }
 
 const callRow = (id: string, at: string) => ({
-  ...{ user_id: 'u', id, key_id: 'session', tier: 'pro', route: 'chat', vendor: 'v' },
-  ...{ model: 'm', prompt_tokens: 1, completion_tokens: 1, cached_tokens: 0, reasoning_tokens: 0, cost_nanos: 1 },
-  ...{ latency_ms: 1, first_token_ms: null, attempts: 1, tried: '', outcome: 'ok' as const, status: 200 },
-  ...{ error_code: null, request_id: null, vendor_request_id: null, end_user: '', labels: '' },
-  ...{ is_estimated: false, created_at: at },
+  user_id: 'u',
+  id,
+  key_id: 'session',
+  tier: 'pro',
+  route: 'chat',
+  vendor: 'v',
+  model: 'm',
+  prompt_tokens: 1,
+  completion_tokens: 1,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  cost_nanos: 1,
+  latency_ms: 1,
+  first_token_ms: null,
+  attempts: 1,
+  tried: '',
+  outcome: 'ok' as const,
+  status: 200,
+  error_code: null,
+  request_id: null,
+  vendor_request_id: null,
+  end_user: '',
+  labels: '',
+  is_estimated: false,
+  created_at: at,
 })
 
 const dayRow = (user_id: string, model: string, at: string) => ({
-  ...{ user_id, day: at.slice(0, 10), key_id: 'session', model, vendor: 'v', tier: 'pro' },
-  ...{ outcome: 'ok' as const, end_user: '', requests: 1, prompt_tokens: 3, completion_tokens: 4 },
-  ...{ cached_tokens: 0, cost_nanos: 2 },
+  user_id,
+  day: at.slice(0, 10),
+  key_id: 'session',
+  model,
+  vendor: 'v',
+  tier: 'pro',
+  outcome: 'ok' as const,
+  end_user: '',
+  requests: 1,
+  prompt_tokens: 3,
+  completion_tokens: 4,
+  cached_tokens: 0,
+  cost_nanos: 2,
 })
 
 async function idsOf(db: Db, table: string, column: string, where = sql`1 = 1`): Promise<string[]> {
@@ -195,7 +283,9 @@ async function idsOf(db: Db, table: string, column: string, where = sql`1 = 1`):
 
 async function tablesOf(db: Db): Promise<string[]> {
   const { rows } = await (dialectOf(db) === 'sqlite'
-    ? sql<{ name: string }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by 1`
+    ? sql<{
+        name: string
+      }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by 1`
     : sql<{ name: string }>`
         select table_name as name from information_schema.tables
         where table_schema = current_schema() and table_name <> 'rag_halfvecs' order by 1`

@@ -22,7 +22,9 @@ export function openSandbox(
       // Nothing tells the service of days: what it does by the hour is done in each day of a move.
       async catchUp({ isThere }) {
         const payload = { byClockAlone: !isThere }
-        await jobs.enqueue(db, RECONCILE_JOB, payload, { key: `${RECONCILE_JOB}:${isThere ? 'moved' : 'moving'}` })
+        await jobs.enqueue(db, RECONCILE_JOB, payload, {
+          key: `${RECONCILE_JOB}:${isThere ? 'moved' : 'moving'}`,
+        })
         await jobs.drain()
       },
     },
@@ -36,7 +38,12 @@ export function openSandbox(
 }
 
 /** Where the processor's events go; nowhere, where another processor than the sandbox's is asked. */
-function endpointsOf({ processor, serve, urls, http }: Config): ReturnType<SandboxNeeds['endpoints']> {
+function endpointsOf({
+  processor,
+  serve,
+  urls,
+  http,
+}: Config): ReturnType<SandboxNeeds['endpoints']> {
   const { webhookSecret, storefrontWebhookSecret } = processor
   // A key of one's own may be tried against the sandbox's processor.
   const isPlayed = processor.sandboxed || processor.apiBase?.endsWith('/sandbox/stripe')
@@ -45,7 +52,15 @@ function endpointsOf({ processor, serve, urls, http }: Config): ReturnType<Sandb
   const isElsewhere = !serve.has('storefront') && isLoopbackHost(new URL(urls.storefront).host)
   const storefront = isElsewhere ? urls.storefront : `http://127.0.0.1:${http.storefrontPort}`
   return [
-    { name: 'billing', url: `http://127.0.0.1:${http.port}/api/billing/webhook`, secret: webhookSecret },
-    { name: 'storefront', url: `${storefront}${STOREFRONT_EVENTS}`, secret: storefrontWebhookSecret },
+    {
+      name: 'billing',
+      url: `http://127.0.0.1:${http.port}/api/billing/webhook`,
+      secret: webhookSecret,
+    },
+    {
+      name: 'storefront',
+      url: `${storefront}${STOREFRONT_EVENTS}`,
+      secret: storefrontWebhookSecret,
+    },
   ]
 }

@@ -47,7 +47,12 @@ const SECURITY_SCHEMES = {
     name: 'X-API-Key',
     description: 'The same key, as Anthropic’s clients send it',
   },
-  session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'The session from POST /api/session' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description: 'The session from POST /api/session',
+  },
 } as const
 
 type Needs = {
@@ -69,17 +74,26 @@ export async function createServers(
   const { authenticators, state, sandbox, rooms } = needs
   const entitlements = entitlementsOf(config, needs.switches)
   const shared = {
-    ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: createBodyAdmission(platform) },
+    authenticators,
+    entitlements,
+    state,
+    documented: DOCUMENTED,
+    bodies: createBodyAdmission(platform),
     connections: needs.connections,
     limits: Object.assign({}, ...rooms.map(({ limits }) => limits)) as Limits,
   }
   const ofApi = {
-    ...{ ...shared, url: config.urls.base, api: API },
+    ...shared,
+    url: config.urls.base,
+    api: API,
     appOrigin: originElsewhere(config.urls),
     errorsOf: errorsOfApi,
   }
   const ofStorefront = {
-    ...{ ...shared, url: config.urls.storefront, api: STOREFRONT_API, cookies: true },
+    ...shared,
+    url: config.urls.storefront,
+    api: STOREFRONT_API,
+    cookies: true,
     errorsOf: () => storefrontErrors,
   }
 
@@ -94,8 +108,12 @@ export async function createServers(
     const about = (server: 'api' | 'storefront') => ({
       securitySchemes: SECURITY_SCHEMES,
       tags: [
-        ...rooms.filter((room) => (room.server ?? 'api') === server).flatMap(({ tags }) => tags ?? []),
-        server === 'api' ? HEALTH_TAG : { ...HEALTH_TAG, errors: { ...storefrontErrorDialect, name: 'Health' } },
+        ...rooms
+          .filter((room) => (room.server ?? 'api') === server)
+          .flatMap(({ tags }) => tags ?? []),
+        server === 'api'
+          ? HEALTH_TAG
+          : { ...HEALTH_TAG, errors: { ...storefrontErrorDialect, name: 'Health' } },
       ],
       examples: () => readExamples()[server],
       entitlements,
@@ -148,7 +166,11 @@ function originElsewhere({ base, frontend }: Config['urls']): string | null {
 type About = Omit<Reference, 'info' | 'url' | 'problems'>
 
 /** For developers. Before the routes that it is about. */
-async function describeApi(app: App, { config }: Pick<Platform, 'config'>, about: About): Promise<void> {
+async function describeApi(
+  app: App,
+  { config }: Pick<Platform, 'config'>,
+  about: About,
+): Promise<void> {
   const { urls } = config
   const title = getBrand(config)
   const description = `Accounts, billing, AI gateway, retrieval, API keys, administration. The storefront describes its own: ${urls.storefront}/openapi.json`
@@ -162,7 +184,11 @@ async function describeApi(app: App, { config }: Pick<Platform, 'config'>, about
   await referencePages(app, title, findRedoc)
 }
 
-async function describeStorefront(app: App, { config }: Pick<Platform, 'config'>, about: About): Promise<void> {
+async function describeStorefront(
+  app: App,
+  { config }: Pick<Platform, 'config'>,
+  about: About,
+): Promise<void> {
   const { urls } = config
   const info = {
     title: `${getBrand(config)} storefront`,

@@ -13,10 +13,16 @@ test('both servers share a port, told apart by Host; the storefront’s events a
   })
 
   assert.match(await bodyOf(port, '/pricing', host), /One price, paid once/)
-  assert.deepEqual(JSON.parse(await bodyOf(port, '/api/nothing', host)), { error: 'Not Found', code: 'not_found' })
+  assert.deepEqual(JSON.parse(await bodyOf(port, '/api/nothing', host)), {
+    error: 'Not Found',
+    code: 'not_found',
+  })
   assert.deepEqual((await app.get('/api/nothing')).body, { detail: 'Not Found', code: 'not_found' })
   const forged = await app.post('/api/processor/webhook', {})
-  assert.deepEqual([forged.status, forged.body], [400, { error: 'Invalid signature', code: 'invalid_signature' }])
+  assert.deepEqual(
+    [forged.status, forged.body],
+    [400, { error: 'Invalid signature', code: 'invalid_signature' }],
+  )
 })
 
 for (const shared of [false, true]) {
@@ -24,7 +30,11 @@ for (const shared of [false, true]) {
     const [port = 0] = await freePorts(1)
     const app = await testApp(t, {
       env: shared
-        ? { PORT: `${port}`, STOREFRONT_PORT: `${port}`, STOREFRONT_URL: `http://shop.localhost:${port}` }
+        ? {
+            PORT: `${port}`,
+            STOREFRONT_PORT: `${port}`,
+            STOREFRONT_URL: `http://shop.localhost:${port}`,
+          }
         : {},
     })
     // A request that is under way when the drain begins, and ends in it.
@@ -33,7 +43,10 @@ for (const shared of [false, true]) {
     await wait(300)
     assert.equal(open.answer, '')
     open.socket.write('{}')
-    const closed = await Promise.race([closing.then(() => true), wait(20_000, false, { ref: false })])
+    const closed = await Promise.race([
+      closing.then(() => true),
+      wait(20_000, false, { ref: false }),
+    ])
     assert.equal(closed, true, 'the process waits for a connection that is idle')
     await open.ended
     assert.match(open.answer, /^HTTP\/1\.1 422 /)
@@ -47,7 +60,12 @@ test('a drain is told first, and served in', async (t) => {
   const closing = app.service.close(1_000, 4_000).then(() => (isClosed = true))
   const ready = await app.get('/readyz')
   assert.deepEqual([ready.status, ready.body.status], [503, 'draining'])
-  for (const reply of [ready, await app.get('/healthz'), await ada.get('/api/auth/me'), await app.store('GET', '/')]) {
+  for (const reply of [
+    ready,
+    await app.get('/healthz'),
+    await ada.get('/api/auth/me'),
+    await app.store('GET', '/'),
+  ]) {
     assert.equal(reply.headers.get('connection'), 'close')
     if (reply !== ready) assert.equal(reply.status, 200)
   }

@@ -79,13 +79,24 @@ export async function createService(
   const billing = add(createBilling(platform, processor))
   const shop = add(createStorefront(platform, { mail, processor, billing, identity }))
   const switches = add(createSwitches(platform))
-  const apiKeys: ApiKeys = add(createApiKeys(platform, { keyUse: (...key) => usage.keyUse(...key) }))
-  const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets, tellOwner: identity.tellOfAllowance }))
+  const apiKeys: ApiKeys = add(
+    createApiKeys(platform, { keyUse: (...key) => usage.keyUse(...key) }),
+  )
+  const usage: Usage = add(
+    createUsage(platform, { keyBudgets: apiKeys.budgets, tellOwner: identity.tellOfAllowance }),
+  )
   const localEmbedder = add(createLocalEmbedder())
-  const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }))
+  const ai = add(
+    createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }),
+  )
   const { require: requireGrant } = entitlementsOf(config, switches.live)
   const rag = add(
-    await createRag(platform, { ...{ gateway: ai.gateway, version, requireGrant }, callerNow: apiKeys.callerNow }),
+    await createRag(platform, {
+      gateway: ai.gateway,
+      version,
+      requireGrant,
+      callerNow: apiKeys.callerNow,
+    }),
   )
   add(createAdmin(platform, { identity, billing, switches: switches.live, ai }))
 
@@ -99,18 +110,30 @@ export async function createService(
   }
   const state = { draining: false }
   const { userApp = true } = options
-  const sandbox = config.sandbox.on && config.serve.has('api') ? openSandbox(platform, localEmbedder) : null
+  const sandbox =
+    config.sandbox.on && config.serve.has('api') ? openSandbox(platform, localEmbedder) : null
   const connections = createConnectionLimit(platform)
   const { api, storefront, health } = await createServers(platform, {
     connections,
-    ...{ rooms, authenticators, state, sandbox, userApp },
+    rooms,
+    authenticators,
+    state,
+    sandbox,
+    userApp,
     switches: switches.live,
   })
   const listener = createListener(config, connections, api ?? health, storefront)
   let closing: Promise<void> | null = null
 
   return {
-    ...{ platform, identity, billing, usage, ai, rag, api, storefront },
+    platform,
+    identity,
+    billing,
+    usage,
+    ai,
+    rag,
+    api,
+    storefront,
     servers: listener.servers,
     get superuserNotice() {
       return identity.superuserNotice

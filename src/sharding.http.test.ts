@@ -22,12 +22,18 @@ test('what a table keeps unique, and what it refers to, can be kept over many se
   const placed = await placements(db)
   const spread = placed.filter((one) => one.isSpread)
   const ofUsers = spread.filter(({ group }) => group === 'users').map(({ table }) => table)
-  for (const { name } of await sql<{ name: string }>`select name from (${columnsNamed(db, 'user_id')}) as c`
+  for (const { name } of await sql<{
+    name: string
+  }>`select name from (${columnsNamed(db, 'user_id')}) as c`
     .execute(db)
     .then(({ rows }) => rows)) {
-    assert.ok(ofUsers.includes(name) || name in ELSEWHERE, `${name} has a user, and does not lie by them`)
+    assert.ok(
+      ofUsers.includes(name) || name in ELSEWHERE,
+      `${name} has a user, and does not lie by them`,
+    )
   }
-  for (const table of Object.keys(ELSEWHERE)) assert.ok(!ofUsers.includes(table), `${table} needs no excuse`)
+  for (const table of Object.keys(ELSEWHERE))
+    assert.ok(!ofUsers.includes(table), `${table} needs no excuse`)
 
   // What would be refused is found.
   await sql`create table bad_notes (user_id text not null, id text not null, slug text not null unique,
@@ -50,12 +56,19 @@ test('the script for Citus places each table once, after those that it refers to
   const script = await citusScript(app.platform.db)
   const placed = await placements(app.platform.db)
   for (const { table, isSpread } of placed) {
-    assert.equal(script.split(`create_distributed_table('${table}',`).length - 1, isSpread ? 1 : 0, table)
+    assert.equal(
+      script.split(`create_distributed_table('${table}',`).length - 1,
+      isSpread ? 1 : 0,
+      table,
+    )
     assert.equal(script.includes(`\n-- ${table}: `), !isSpread, table)
   }
   const at = (table: string) => script.indexOf(`('${table}',`)
   assert.ok(at('users') < at('sessions') && at('sessions') < at('session_tokens'))
-  assert.match(script, /create_distributed_table\('api_keys', 'user_id', colocate_with => 'users'\);/)
+  assert.match(
+    script,
+    /create_distributed_table\('api_keys', 'user_id', colocate_with => 'users'\);/,
+  )
 })
 
 /** Tables with a user that lie by something else. */
@@ -66,7 +79,9 @@ const ELSEWHERE: Record<string, string> = {
       'found by the processor’s id when it tells of it; some outlive the user',
     ]),
   ),
-  ...Object.fromEntries(['payments', 'invoices'].map((table) => [table, 'the books are whole on one server'])),
+  ...Object.fromEntries(
+    ['payments', 'invoices'].map((table) => [table, 'the books are whole on one server']),
+  ),
   switches: 'each process holds them all in memory',
 }
 
@@ -78,23 +93,31 @@ function columnsNamed(db: Db, column: string) {
 }
 
 test('no statement of a hot path goes to the rows of several users', {
-  skip: ON_POSTGRES && 'a cluster is asked the same, but for how the texts of what is found are read by their keys',
+  skip:
+    ON_POSTGRES &&
+    'a cluster is asked the same, but for how the texts of what is found are read by their keys',
 }, async (t) => {
   const app = await testApp(t)
   const walk = await hotPaths(app)
   const asked = new Set<string>()
   for (const method of ['run', 'all', 'get', 'iterate'] as const) {
     const real = StatementSync.prototype[method] as (...given: unknown[]) => unknown
-    t.mock.method(StatementSync.prototype, method, function (this: StatementSync, ...given: unknown[]) {
-      asked.add(this.sourceSQL)
-      return real.apply(this, given)
-    })
+    t.mock.method(
+      StatementSync.prototype,
+      method,
+      function (this: StatementSync, ...given: unknown[]) {
+        asked.add(this.sourceSQL)
+        return real.apply(this, given)
+      },
+    )
   }
   await walk()
   t.mock.restoreAll()
 
   const spread = new Map(
-    (await placements(app.platform.db)).flatMap((one) => (one.isSpread ? [[one.table, one.column]] : [])),
+    (await placements(app.platform.db)).flatMap((one) =>
+      one.isSpread ? [[one.table, one.column]] : [],
+    ),
   )
   const crossing = [...asked].filter((statement) => crosses(spread, statement))
   const excused = new Set<RegExp>()
@@ -128,8 +151,14 @@ test('the cluster’s own planner sends each statement of a hot path to one shar
   t.after(() => client.end())
   /** None of tables that lie whole. A step of its own, whose rows are sent on, counts as well. */
   const tasksOf = async (text: string, values: unknown[] = []) => {
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>({ text: `explain ${text}`, values })
-    return rows.reduce((sum, row) => sum + Number(/Task Count: (\d+)/.exec(row['QUERY PLAN'])?.[1] ?? 0), 0)
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>({
+      text: `explain ${text}`,
+      values,
+    })
+    return rows.reduce(
+      (sum, row) => sum + Number(/Task Count: (\d+)/.exec(row['QUERY PLAN'])?.[1] ?? 0),
+      0,
+    )
   }
   assert.equal(await tasksOf('select id from users'), 2, 'what asks all is told')
   const wrong: string[] = []
@@ -148,12 +177,16 @@ async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
   const shop = shopOf(app)
   const ada = await app.as('ada', { tier: 'pro' })
   const key = clientOf(app.url, (await ada.post('/api/api-keys', { name: 'one' })).body.key, ada)
-  const session = await app.store('POST', '/api/session', { body: { email: ada.email, password: PASSWORD } })
+  const session = await app.store('POST', '/api/session', {
+    body: { email: ada.email, password: PASSWORD },
+  })
   const cookie = (session.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   const hosted = await app.store('GET', '/api/checkout?tier=basic', { headers: { cookie } })
   await shop.pay(hosted.headers.get('location') ?? '')
   await app.settle()
-  const license = (await app.store('GET', '/api/download', { headers: { cookie } })).headers.get('x-license-key')
+  const license = (await app.store('GET', '/api/download', { headers: { cookie } })).headers.get(
+    'x-license-key',
+  )
   app.clock.advance(2 * 60_000)
   const refreshed = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
   const messages = [{ role: 'user', content: 'Hello' }]
@@ -172,7 +205,9 @@ async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
       await ada.get('/api/usage'),
       await ada.get('/api/usage/calls'),
       await ada.get('/api/usage/allowance'),
-      await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was lit by forty-one lamps.' }),
+      await ada.post('/api/rag/ingest/text', {
+        content: 'The lighthouse was lit by forty-one lamps.',
+      }),
       await key.post('/api/rag/search', { query: 'how many lamps' }),
       await ada.post('/api/rag/query', { question: 'How many lamps?' }),
       await ada.get('/api/rag/documents'),
@@ -194,12 +229,18 @@ function crosses(spread: ReadonlyMap<string, string>, statement: string): boolea
     /join "(\w+)"(?: as "(\w+)")? on (.*?)(?= (?:inner|left) join | where |$)/g,
   )) {
     const column = spread.get(table)
-    if (column && !new RegExp(`"${alias}"\\."${column}" = |= "${alias}"\\."${column}"`).test(condition)) return true
+    if (
+      column &&
+      !new RegExp(`"${alias}"\\."${column}" = |= "${alias}"\\."${column}"`).test(condition)
+    )
+      return true
   }
   const [, written = ''] = /do update set (.*?)(?= where | returning |$)/.exec(statement) ?? []
   const [, into = ''] = /insert into "(\w+)"/.exec(statement) ?? []
   if (spread.has(into) && written.includes(`"${spread.get(into)}" =`)) return true
-  const tables = [...statement.matchAll(/(?:from|join|update|into) "(\w+)"/g)].map(([, table = '']) => table)
+  const tables = [...statement.matchAll(/(?:from|join|update|into) "(\w+)"/g)].map(
+    ([, table = '']) => table,
+  )
   return tables.some((table) => {
     const column = spread.get(table)
     if (column === undefined) return false

@@ -19,7 +19,12 @@ const WHOLE: Record<string, string> = {
   ]),
   ...of('the operator’s, and small', ['migrations', 'usage_nodes', 'archive_checksums']),
   ...of('64 rows, locked together when entries are linked', ['audit_heads']),
-  ...of('the books, which the operator’s pages join', ['payments', 'refunds', 'disputes', 'invoices']),
+  ...of('the books, which the operator’s pages join', [
+    'payments',
+    'refunds',
+    'disputes',
+    'invoices',
+  ]),
   ...of('sums of everybody’s', ['user_counts', 'usage_archive', 'usage_totals']),
 }
 
@@ -74,7 +79,8 @@ export async function refusals(db: Db): Promise<string[]> {
       from.group === to.group &&
       columns.includes(from.column) &&
       columns.indexOf(from.column) === targetColumns.indexOf(to.column)
-    if (!isTogether) found.push(`${table}: (${columns.join(', ')}) refers to ${target}, which lies elsewhere`)
+    if (!isTogether)
+      found.push(`${table}: (${columns.join(', ')}) refers to ${target}, which lies elsewhere`)
   }
   return found
 }
@@ -89,7 +95,9 @@ export async function citusScript(db: Db): Promise<string> {
     const { table, column, group } = placement
     const leader = leaders.get(group)
     leaders.set(group, leader ?? table)
-    lines.push(`select create_distributed_table('${table}', '${column}', colocate_with => '${leader ?? 'none'}');`)
+    lines.push(
+      `select create_distributed_table('${table}', '${column}', colocate_with => '${leader ?? 'none'}');`,
+    )
   }
   const whole = placed.flatMap((one) => (one.isSpread ? [] : [`-- ${one.table}: ${one.why}`]))
   return [...lines, '-- Whole on the coordinator:', ...whole, ''].join('\n')
@@ -111,7 +119,9 @@ async function ofSqlite(db: Db): Promise<{ keys: Key[]; references: Reference[] 
     select t.name, (select json_group_array(c.name) from (
         select name from pragma_index_info(i.name) order by seqno) as c), 0
       from sqlite_schema as t, pragma_index_list(t.name) as i
-      where t.type = 'table' and t.name not like 'sqlite_%' and i."unique" = 1 and i.origin <> 'pk'`.execute(db)
+      where t.type = 'table' and t.name not like 'sqlite_%' and i."unique" = 1 and i.origin <> 'pk'`.execute(
+    db,
+  )
   const references = await sql<{ name: string; target: string; from: string; to: string }>`
     select t.name, f."table" as target, json_group_array(f."from") as "from", json_group_array(f."to") as "to"
       from sqlite_schema as t, pragma_foreign_key_list(t.name) as f where t.type = 'table'
@@ -123,8 +133,10 @@ async function ofSqlite(db: Db): Promise<{ keys: Key[]; references: Reference[] 
       columns: JSON.parse(columns) as string[],
     })),
     references: references.rows.map(({ name, target, from, to }) => ({
-      ...{ table: name, columns: JSON.parse(from) as string[] },
-      ...{ target, targetColumns: JSON.parse(to) as string[] },
+      table: name,
+      columns: JSON.parse(from) as string[],
+      target,
+      targetColumns: JSON.parse(to) as string[],
     })),
   }
 }
@@ -144,10 +156,16 @@ async function ofPostgres(db: Db): Promise<{ keys: Key[]; references: Reference[
       from pg_constraint as c join pg_class as t on t.oid = c.conrelid join pg_class as r on r.oid = c.confrelid
       where c.contype = 'f' and t.relnamespace = current_schema()::regnamespace`.execute(db)
   return {
-    keys: keys.rows.map(({ name, columns, is_primary }) => ({ table: name, isPrimary: is_primary, columns })),
+    keys: keys.rows.map(({ name, columns, is_primary }) => ({
+      table: name,
+      isPrimary: is_primary,
+      columns,
+    })),
     references: references.rows.map(({ name, target, from, to }) => ({
-      ...{ table: name, columns: from },
-      ...{ target, targetColumns: to },
+      table: name,
+      columns: from,
+      target,
+      targetColumns: to,
     })),
   }
 }

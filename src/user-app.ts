@@ -31,7 +31,10 @@ const RESERVED =
   /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json|sitemap\.xml|llms\.txt)(\/|$)/
 
 /** `brand`: the name that the app shows. Letters, digits, dots and dashes, so it needs no escaping. */
-export async function userAppRoutes(app: App, { log, brand }: { log: Log; brand: string }): Promise<void> {
+export async function userAppRoutes(
+  app: App,
+  { log, brand }: { log: Log; brand: string },
+): Promise<void> {
   await ensureBuilt(log)
   const index = readFileSync(join(DIST, 'index.html'), 'utf8').replaceAll('Latchkey', () => brand)
 
@@ -58,7 +61,10 @@ export async function userAppRoutes(app: App, { log, brand }: { log: Log; brand:
       reply.callNotFound()
       return reply
     }
-    return pageHeaders(reply).type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(index)
+    return pageHeaders(reply)
+      .type('text/html; charset=utf-8')
+      .header('cache-control', 'no-cache')
+      .send(index)
   })
 }
 
@@ -88,7 +94,9 @@ export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
 /** Returns the path of Redoc, one script: the build's copy, or the package where nothing is built. */
 export function findRedoc(): string {
   const built = join(DIST, 'redoc.js')
-  return existsSync(built) ? built : fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
+  return existsSync(built)
+    ? built
+    : fileURLToPath(import.meta.resolve('redoc/bundles/redoc.standalone.js'))
 }
 
 function isWritable(folder: string): boolean {

@@ -10,7 +10,10 @@ export function welcome(config: Config, service: Service): void {
   else printWelcome(config, service)
 }
 
-function logWelcome(config: Config, { platform: { log, databaseAddress }, api, storefront, superuserNotice }: Service) {
+function logWelcome(
+  config: Config,
+  { platform: { log, databaseAddress }, api, storefront, superuserNotice }: Service,
+) {
   const { urls, http, serve } = config
   log.info(
     {
@@ -23,7 +26,9 @@ function logWelcome(config: Config, { platform: { log, databaseAddress }, api, s
     'Latchkey is up',
   )
   if (superuserNotice)
-    log.warn('the link for the superuser stands in no log: npm run cli -- superuser add EMAIL prints one')
+    log.warn(
+      'the link for the superuser stands in no log: npm run cli -- superuser add EMAIL prints one',
+    )
   for (const { setting, says } of exposures(config)) log.warn({ setting }, says)
 }
 
@@ -33,16 +38,21 @@ function printWelcome(config: Config, service: Service): void {
   if (service.api) lines.push(['User app', urls.frontend])
   if (service.storefront) lines.push(['Storefront', urls.storefront])
   if (service.api && config.mail.sandboxed) lines.push(['Mailbox', `${urls.base}/sandbox/mail`])
-  if (service.api && config.debug) lines.push(['API reference', `${urls.base}/docs  and  ${urls.base}/redoc`])
+  if (service.api && config.debug)
+    lines.push(['API reference', `${urls.base}/docs  and  ${urls.base}/redoc`])
   lines.push(['Data', service.platform.databaseAddress])
   const notice = service.superuserNotice
-  lines.push(['Superuser', config.superuser?.email ?? notice?.link ?? 'npm run cli -- superuser add EMAIL'])
+  lines.push([
+    'Superuser',
+    config.superuser?.email ?? notice?.link ?? 'npm run cli -- superuser add EMAIL',
+  ])
   if (config.superuser && notice) lines.push([notice.says, notice.link])
 
   const width = Math.max(...lines.map(([name]) => name.length))
   console.log(`\n  Latchkey is up on ${http.host}\n`)
   for (const [name, value] of lines) console.log(`  ${name.padEnd(width)}  ${value}`)
-  if (config.sandbox.on) console.log('\n  The sandbox plays whatever has no key: npm run cli -- doctor says what.')
+  if (config.sandbox.on)
+    console.log('\n  The sandbox plays whatever has no key: npm run cli -- doctor says what.')
   for (const { says } of exposures(config)) console.log(`\n  ✖ ${says}`)
   console.log('')
 }

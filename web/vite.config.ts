@@ -12,7 +12,17 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 // what belongs to the service on to it (API_URL, by default the service's own default address).
 const service = process.env.API_URL ?? 'http://localhost:8000'
 // The sandbox answers nobody whom a proxy speaks for.
-const passedOn = ['/api', '/v1', '/sandbox', '/readyz', '/healthz', '/docs', '/redoc', '/openapi.json', '/.well-known']
+const passedOn = [
+  '/api',
+  '/v1',
+  '/sandbox',
+  '/readyz',
+  '/healthz',
+  '/docs',
+  '/redoc',
+  '/openapi.json',
+  '/.well-known',
+]
 
 export default defineConfig(({ command }) => {
   // What is built is for people, whatever NODE_ENV the service itself runs with: React has a slow build for developers.
@@ -34,7 +44,9 @@ export default defineConfig(({ command }) => {
     },
     server: {
       port: 5173,
-      proxy: Object.fromEntries(passedOn.map((path) => [path, { target: service, xfwd: path !== '/sandbox' }])),
+      proxy: Object.fromEntries(
+        passedOn.map((path) => [path, { target: service, xfwd: path !== '/sandbox' }]),
+      ),
     },
   }
 })

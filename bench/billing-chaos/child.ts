@@ -16,7 +16,9 @@ export type Life = {
   isLast: boolean
 }
 
-const { dataDir, databaseUrl, seed, life, histories, steps, isLast } = JSON.parse(process.argv[2] ?? '') as Life
+const { dataDir, databaseUrl, seed, life, histories, steps, isLast } = JSON.parse(
+  process.argv[2] ?? '',
+) as Life
 const endings: (() => Promise<void>)[] = []
 const context = { after: (work: unknown) => void endings.push(work as () => Promise<void>) }
 const app = await testApp(context, {
@@ -44,6 +46,8 @@ const name = `chaos-${seed}`
 const told = await playChaos(app, { seed: seed * 10 + life, histories, steps, name })
 if (!isLast) await new Promise(() => {})
 const done = await reconcileAll(app)
-process.stdout.write(JSON.stringify({ told, done, befell: await census(app), wrong: await differences(app, name) }))
+process.stdout.write(
+  JSON.stringify({ told, done, befell: await census(app), wrong: await differences(app, name) }),
+)
 for (const end of endings) await end()
 process.exit()

@@ -31,8 +31,13 @@ const MAKING_AT_ONCE = 16
 /** What a killed node held is free a minute after its last sign of life. */
 const DEATH_S = 150
 const PAGES = 10
-const PDF = Buffer.from(`%PDF-1.4\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(PAGES)}`).toString('base64')
-const FILE = { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` } }
+const PDF = Buffer.from(`%PDF-1.4\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(PAGES)}`).toString(
+  'base64',
+)
+const FILE = {
+  type: 'file',
+  file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` },
+}
 
 type Kind = { name: string; prompt: number; body(words: string): object }
 const PLAIN: Kind = {
@@ -45,25 +50,37 @@ const KINDS: Kind[] = [
   {
     name: 'a file',
     prompt: PAGES * 3_000,
-    body: (text) => ({ messages: [{ role: 'user', content: [{ type: 'text', text }, FILE] }], max_tokens: 1_000 }),
+    body: (text) => ({
+      messages: [{ role: 'user', content: [{ type: 'text', text }, FILE] }],
+      max_tokens: 1_000,
+    }),
   },
   {
     name: 'a long prompt',
     prompt: 50_000,
     body: (words) => PLAIN.body(`${words} ${'x'.repeat(150_000)}`),
   },
-  { name: '128 choices', prompt: 50, body: (words) => ({ ...PLAIN.body(words), max_tokens: 200, n: 128 }) },
+  {
+    name: '128 choices',
+    prompt: 50,
+    body: (words) => ({ ...PLAIN.body(words), max_tokens: 200, n: 128 }),
+  },
 ]
 
 type Told = 'answered' | 'refused' | 'busy' | 'cut'
 type Call = { id: string; kind: Kind; told: Told | string }
 
-export async function attack(vendor: BenchVendor, keyCount: number, nodeCount: number): Promise<Attacked> {
+export async function attack(
+  vendor: BenchVendor,
+  keyCount: number,
+  nodeCount: number,
+): Promise<Attacked> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-attack-'))
   const database = await migratedDatabase(folder, [])
   const nodes: RunningService[] = []
   try {
-    for (let n = 0; n < nodeCount; n++) nodes.push(await startService(settingsOf(vendor, folder, database.url)))
+    for (let n = 0; n < nodeCount; n++)
+      nodes.push(await startService(settingsOf(vendor, folder, database.url)))
     const [first] = nodes
     if (first === undefined) throw new Error('no node')
     const { token, userId } = await signUp(first.url)
@@ -81,12 +98,26 @@ export async function attack(vendor: BenchVendor, keyCount: number, nodeCount: n
 }
 
 /** A plan of so many dollars, with as many choices as the API knows. */
-function settingsOf(vendor: BenchVendor, folder: string, databaseUrl: string | null): Record<string, string> {
+function settingsOf(
+  vendor: BenchVendor,
+  folder: string,
+  databaseUrl: string | null,
+): Record<string, string> {
   const CATALOGUE = join(folder, 'catalogue.json')
-  const plan = { tier: 'pro', name: 'Pro', prices: {}, grants: ['ai', 'api_keys'], allowance_usd: LIMIT_USD }
+  const plan = {
+    tier: 'pro',
+    name: 'Pro',
+    prices: {},
+    grants: ['ai', 'api_keys'],
+    allowance_usd: LIMIT_USD,
+  }
   writeFileSync(CATALOGUE, JSON.stringify({ plans: [plan] }))
   return {
-    ...{ CATALOGUE, RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', RATE_LIMIT_AUTH: 'off', SIGNUP_PROOF: 'off' },
+    CATALOGUE,
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    RATE_LIMIT_AUTH: 'off',
+    SIGNUP_PROOF: 'off',
     // Tokens of one node open the others.
     BASE_URL: 'http://127.0.0.1:8000',
     ...(databaseUrl === null ? {} : { DATABASE_URL: withOwnPool(databaseUrl) }),
@@ -94,13 +125,21 @@ function settingsOf(vendor: BenchVendor, folder: string, databaseUrl: string | n
   }
 }
 
-type Attack = { nodes: RunningService[]; keys: string[]; token: string; vendor: BenchVendor; price: Price }
+type Attack = {
+  nodes: RunningService[]
+  keys: string[]
+  token: string
+  vendor: BenchVendor
+  price: Price
+}
 
 async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Attacked> {
   const wrong: string[] = []
   const [first] = nodes as [RunningService]
   const victim = nodes.length > 1 ? nodes.at(-1) : undefined
-  const calls = keys.map((_, index): Call => ({ id: `attack-${index}`, kind: kindAt(index), told: '' }))
+  const calls = keys.map(
+    (_, index): Call => ({ id: `attack-${index}`, kind: kindAt(index), told: '' }),
+  )
   const begun = performance.now()
   let answers = 0
   await Promise.all(
@@ -114,7 +153,9 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
   const { used_usd: crowdUsd } = await allowance(first, token)
 
   // What is used only grows: what is refused rightly is refused now, when nothing else runs.
-  const refusedKinds = new Set(calls.filter(({ told }) => told === 'refused').map(({ kind }) => kind))
+  const refusedKinds = new Set(
+    calls.filter(({ told }) => told === 'refused').map(({ kind }) => kind),
+  )
   const later: Call[] = []
   const askAlone = async (kind: Kind) => {
     const call: Call = { id: `later-${later.length}`, kind, told: '' }
@@ -123,7 +164,8 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
     return call.told
   }
   for (const kind of refusedKinds) {
-    if ((await askAlone(kind)) !== 'refused') wrong.push(`${kind.name} was refused, and is answered alone`)
+    if ((await askAlone(kind)) !== 'refused')
+      wrong.push(`${kind.name} was refused, and is answered alone`)
   }
   // The dearest first, so that the end is soon reached.
   for (const kind of KINDS.toReversed()) {
@@ -139,20 +181,32 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
   }
   const sum = (some: Call[]) => some.reduce((total, call) => total + billed(call), 0)
   const isKnown = ({ told }: Call) => ['answered', 'refused', 'busy', 'cut'].includes(told)
-  for (const { kind, told } of calls.filter((call) => !isKnown(call))) wrong.push(`${kind.name}: ${told}`)
+  for (const { kind, told } of calls.filter((call) => !isKnown(call)))
+    wrong.push(`${kind.name}: ${told}`)
   if (victim === undefined)
-    for (const { kind } of calls.filter(({ told }) => told === 'cut')) wrong.push(`${kind.name}: cut`)
+    for (const { kind } of calls.filter(({ told }) => told === 'cut'))
+      wrong.push(`${kind.name}: cut`)
   const heard = sum([...calls, ...later].filter(({ told }) => told !== 'cut'))
   if (usedUsd > LIMIT_USD) wrong.push(`$${usedUsd} is used`)
   if (reserved_usd !== 0) wrong.push(`$${reserved_usd} is reserved`)
   // A prompt and a token of a plain answer: its bytes are guessed at three a token.
-  if (usedUsd < LIMIT_USD - 0.000_02) wrong.push(`$${usedUsd} of $${LIMIT_USD} is used, and the rest refused`)
+  if (usedUsd < LIMIT_USD - 0.000_02)
+    wrong.push(`$${usedUsd} of $${LIMIT_USD} is used, and the rest refused`)
   if (heard > usedUsd + 1e-9) wrong.push(`$${heard} was billed for what is $${usedUsd} here`)
-  if (victim === undefined && Math.abs(heard - usedUsd) > 1e-9) wrong.push(`$${heard} was billed, and $${usedUsd} used`)
+  if (victim === undefined && Math.abs(heard - usedUsd) > 1e-9)
+    wrong.push(`$${heard} was billed, and $${usedUsd} used`)
   const count = (which: Told) => calls.filter(({ told }) => told === which).length
   return {
-    ...{ answered: count('answered'), refused: count('refused'), busy: count('busy'), cut: count('cut') },
-    ...{ limitUsd: LIMIT_USD, crowdUsd, usedUsd, billedUsd: sum([...calls, ...later]), seconds, wrong },
+    answered: count('answered'),
+    refused: count('refused'),
+    busy: count('busy'),
+    cut: count('cut'),
+    limitUsd: LIMIT_USD,
+    crowdUsd,
+    usedUsd,
+    billedUsd: sum([...calls, ...later]),
+    seconds,
+    wrong,
   }
 }
 
@@ -162,8 +216,14 @@ const kindAt = (index: number): Kind => KINDS[index % KINDS.length] ?? PLAIN
 async function ask({ url }: RunningService, key: string, call: Call): Promise<void> {
   const { kind, id } = call
   const play: Play = {
-    ...{ id, kind: 'well', prompt: kind.prompt, completion: 1e9, cached: 0, written: 0 },
-    ...{ waitMs: 30, toTheLimit: true },
+    id,
+    kind: 'well',
+    prompt: kind.prompt,
+    completion: 1e9,
+    cached: 0,
+    written: 0,
+    waitMs: 30,
+    toTheLimit: true,
   }
   try {
     const reply = await fetch(`${url}/v1/chat/completions`, {
@@ -188,13 +248,22 @@ async function untilNothingIsHeld(node: RunningService, token: string): Promise<
   }
 }
 
-async function allowance({ url }: RunningService, token: string): Promise<{ used_usd: number; reserved_usd: number }> {
-  const reply = await fetch(`${url}/api/usage/allowance`, { headers: { authorization: `Bearer ${token}` } })
+async function allowance(
+  { url }: RunningService,
+  token: string,
+): Promise<{ used_usd: number; reserved_usd: number }> {
+  const reply = await fetch(`${url}/api/usage/allowance`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
   if (!reply.ok) throw new Error(`the allowance: ${reply.status}`)
   return (await reply.json()) as { used_usd: number; reserved_usd: number }
 }
 
-async function makePro({ dataDir }: RunningService, databaseUrl: string | null, userId: string): Promise<void> {
+async function makePro(
+  { dataDir }: RunningService,
+  databaseUrl: string | null,
+  userId: string,
+): Promise<void> {
   const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
   await db
     .updateTable('users')
@@ -216,7 +285,8 @@ async function makeKeys({ url }: RunningService, token: string, count: number): 
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ name: 'attack' }),
       })
-      if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
+      if (reply.status !== 201)
+        throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
       keys.push(((await reply.json()) as { key: string }).key)
     }
   }

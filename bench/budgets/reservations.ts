@@ -47,7 +47,9 @@ export async function measureReservations(server: string | null): Promise<Shape[
         const held: Reservation[] = []
         const told = {
           bare: await measured((index) => bare.update(`user-${index % users}`)),
-          ledger: await measured(async (index) => held.push(await usage.ledger.reserve(callOf(index, users)))),
+          ledger: await measured(async (index) =>
+            held.push(await usage.ledger.reserve(callOf(index, users))),
+          ),
         }
         await Promise.all(held.map((one) => usage.ledger.release(one)))
         // The first is for warming up.
@@ -80,7 +82,10 @@ function ledgerOn(db: ReturnType<typeof openDatabase>['db'], folder: string, url
   const plans = config.catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: 1_000_000 }))
   return createUsage(
     {
-      ...{ db, clock: systemClock, log: pino({ level: 'error' }), metrics: createMetrics() },
+      db,
+      clock: systemClock,
+      log: pino({ level: 'error' }),
+      metrics: createMetrics(),
       config: { ...config, catalogue: { ...config.catalogue, plans } },
     },
     { keyBudgets: async () => [], tellOwner: async () => {} },
@@ -89,8 +94,14 @@ function ledgerOn(db: ReturnType<typeof openDatabase>['db'], folder: string, url
 
 /** Each call has a key of its own, of a thousand. */
 const callOf = (index: number, users: number) => ({
-  ...{ userId: `user-${index % users}`, keyId: `key-${index % 1_000}`, tier: 'pro', slices: null, promptTokens: 10 },
-  ...{ completionTokens: 90, promptNanos: 1_000, tokenNanos: 500 },
+  userId: `user-${index % users}`,
+  keyId: `key-${index % 1_000}`,
+  tier: 'pro',
+  slices: null,
+  promptTokens: 10,
+  completionTokens: 90,
+  promptNanos: 1_000,
+  tokenNanos: 500,
 })
 
 async function measured(one: (index: number) => unknown): Promise<Measured> {
@@ -101,14 +112,21 @@ async function measured(one: (index: number) => unknown): Promise<Measured> {
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
   const { user, system } = process.cpuUsage(cpuBegun)
-  return { aSecond: (COUNT * 1_000) / (performance.now() - begun), cpuMs: (user + system) / 1_000 / COUNT }
+  return {
+    aSecond: (COUNT * 1_000) / (performance.now() - begun),
+    cpuMs: (user + system) / 1_000 / COUNT,
+  }
 }
 
 type Bare = { update(user: string): unknown; end(): Promise<void> }
 
-const TABLE = 'create table bare_budgets (name text primary key, used bigint not null, reserved bigint not null)'
+const TABLE =
+  'create table bare_budgets (name text primary key, used bigint not null, reserved bigint not null)'
 const [AMOUNT, LIMIT] = [46_000, 1e15]
-const USERS = Array.from({ length: Math.max(...SHAPES.map(({ users }) => users)) }, (_, index) => `user-${index}`)
+const USERS = Array.from(
+  { length: Math.max(...SHAPES.map(({ users }) => users)) },
+  (_, index) => `user-${index}`,
+)
 
 function bareSqlite(folder: string): Bare {
   const db = new DatabaseSync(join(folder, 'bare.db'))
@@ -121,10 +139,15 @@ function bareSqlite(folder: string): Bare {
 }
 
 async function barePostgres(connectionString: string): Promise<Bare> {
-  const pool = new pg.Pool({ connectionString, max: CONNECTIONS, options: '-c synchronous_commit=off' })
+  const pool = new pg.Pool({
+    connectionString,
+    max: CONNECTIONS,
+    options: '-c synchronous_commit=off',
+  })
   await pool.query(`drop table if exists bare_budgets; ${TABLE}`)
   await pool.query('insert into bare_budgets select unnest($1::text[]), 0, 0', [USERS])
-  const text = 'update bare_budgets set reserved = reserved + $1 where name = $2 and used + reserved + $1 <= $3'
+  const text =
+    'update bare_budgets set reserved = reserved + $1 where name = $2 and used + reserved + $1 <= $3'
   return {
     update: (user) => pool.query({ name: 'bare', text, values: [AMOUNT, user, LIMIT] }),
     async end() {

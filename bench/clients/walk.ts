@@ -14,31 +14,51 @@ const cookies: Record<string, string> = {}
 const email = `typescript-${Date.now()}@example.com`
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
-const apiAs = (token: string) => createClient<paths>({ ...reported(API_URL), headers: bearer(token) })
+const apiAs = (token: string) =>
+  createClient<paths>({ ...reported(API_URL), headers: bearer(token) })
 
 const anyone = createClient<paths>(reported(API_URL))
 const superuser = apiAs(SUPERUSER_TOKEN)
 const storefront = createClient<StorefrontPaths>(reported(STOREFRONT_URL))
 
-const user = ok(await anyone.POST('/api/auth/register', { body: { email, password: PASSWORD, full_name: 'Ada' } }))
-ok(await anyone.POST('/api/auth/verify-email', { body: { token: await mailedToken('/verify-email') } }))
+const user = ok(
+  await anyone.POST('/api/auth/register', {
+    body: { email, password: PASSWORD, full_name: 'Ada' },
+  }),
+)
+ok(
+  await anyone.POST('/api/auth/verify-email', {
+    body: { token: await mailedToken('/verify-email') },
+  }),
+)
 ok(await anyone.POST('/api/auth/resend-verification', { body: { email } }))
 ok(await anyone.POST('/api/auth/forgot-password', { body: { email } }))
 const token = await mailedToken('/reset-password')
 ok(await anyone.POST('/api/auth/verify-reset-token', { body: { token } })).valid satisfies boolean
 ok(await anyone.POST('/api/auth/reset-password', { body: { token, new_password: PASSWORD } }))
 const signedIn = ok(await anyone.POST('/api/auth/login', { body: { email, password: PASSWORD } }))
-const { access_token } = ok(await anyone.POST('/api/auth/refresh', { body: { refresh_token: signedIn.refresh_token } }))
+const { access_token } = ok(
+  await anyone.POST('/api/auth/refresh', { body: { refresh_token: signedIn.refresh_token } }),
+)
 const ada = apiAs(access_token)
 ok(await ada.POST('/api/auth/logout'))
-ok(await ada.GET('/api/auth/me')).subscription_status satisfies 'free' | 'active' | 'cancelled' | 'past_due'
+ok(await ada.GET('/api/auth/me')).subscription_status satisfies
+  | 'free'
+  | 'active'
+  | 'cancelled'
+  | 'past_due'
 
-const started = ok(await anyone.GET('/api/auth/oauth/{provider}', { params: { path: { provider: 'google' } } }))
+const started = ok(
+  await anyone.GET('/api/auth/oauth/{provider}', { params: { path: { provider: 'google' } } }),
+)
 const query = await chooseAccount(started.authorization_url)
 const finished = await anyone.GET('/api/auth/callback/{provider}', {
   params: { path: { provider: 'google' }, query },
 })
-said(finished.response.headers.get('location')?.includes('access_token='), 'the callback leads to the app with tokens')
+said(
+  finished.response.headers.get('location')?.includes('access_token='),
+  'the callback leads to the app with tokens',
+)
 
 ok(await ada.GET('/api/users/me'))
 ok(await ada.PATCH('/api/users/me', { body: { full_name: 'Ada King', avatar_url: null } }))
@@ -46,7 +66,8 @@ json(ok(await ada.GET('/api/users/me/export'))).exported_at satisfies string
 
 const plans = ok(await anyone.GET('/api/billing/plans')).plans
 const price_id = plans.find((plan) => plan.price_monthly)?.price_monthly ?? ''
-ok(await ada.POST('/api/billing/create-checkout-session', { params: { query: { price_id } } })).url satisfies string
+ok(await ada.POST('/api/billing/create-checkout-session', { params: { query: { price_id } } }))
+  .url satisfies string
 ok(await ada.POST('/api/billing/create-portal-session'))
 ok(await ada.GET('/api/billing/subscription')).processor_customer_id satisfies string | null
 const invoice = event('invoice.finalized', { id: 'in_1', object: 'invoice' })
@@ -64,7 +85,8 @@ ok(
   }),
 )
 ok(await superuser.GET('/api/admin/stats')).total_users satisfies number
-ok(await superuser.GET('/api/admin/users', { params: { query: { limit: 2 } } })).pages satisfies number
+ok(await superuser.GET('/api/admin/users', { params: { query: { limit: 2 } } }))
+  .pages satisfies number
 
 const issued = ok(await ada.POST('/api/api-keys', { body: { name: 'laptop' } }))
 const path = { key_id: issued.id }
@@ -74,10 +96,15 @@ said(listed?.name === 'desktop', 'the key has its new name')
 
 const program = apiAs(issued.key)
 const messages: components['schemas']['ChatMessage'][] = [{ role: 'user', content: 'Say hello.' }]
-json(ok(await program.POST('/api/ai/chat', { body: { messages } }))).usage.total_tokens satisfies number
-const stream = await program.POST('/api/ai/chat', { body: { messages, stream: true }, parseAs: 'text' })
+json(ok(await program.POST('/api/ai/chat', { body: { messages } }))).usage
+  .total_tokens satisfies number
+const stream = await program.POST('/api/ai/chat', {
+  body: { messages, stream: true },
+  parseAs: 'text',
+})
 said(String(stream.data).endsWith('data: [DONE]\n\n'), 'a stream has its end')
-ok(await program.POST('/api/ai/completions', { body: { prompt: 'Say hello.' } })).completion satisfies string
+ok(await program.POST('/api/ai/completions', { body: { prompt: 'Say hello.' } }))
+  .completion satisfies string
 
 const content = 'The lighthouse was built by Amélie Duroc in 1882.'
 ok(await program.POST('/api/rag/ingest/text', { body: { content, metadata: { place: 'coast' } } }))
@@ -94,9 +121,8 @@ const ingested = ok(
   }),
 )
 if (!('document_ids' in ingested)) throw new Error('nobody asked for a job')
-ok(await program.POST('/api/rag/search', { body: { query: 'Who built it?' } })).results[0]?.score satisfies
-  | number
-  | undefined
+ok(await program.POST('/api/rag/search', { body: { query: 'Who built it?' } })).results[0]
+  ?.score satisfies number | undefined
 json(ok(await program.POST('/api/rag/query', { body: { question: 'Who built the lighthouse?' } })))
   .answer satisfies string
 ok(
@@ -116,7 +142,11 @@ ok(
 const moved = { new_email: `new-${email}`, password: `${PASSWORD}!` }
 ok(await ada.POST('/api/users/me/change-email', { body: moved }))
 
-ok(await storefront.POST('/api/session', { body: { email: moved.new_email, password: moved.password } }))
+ok(
+  await storefront.POST('/api/session', {
+    body: { email: moved.new_email, password: moved.password },
+  }),
+)
 const checkout = await storefront.GET('/api/checkout', { params: { query: { tier: 'pro' } } })
 said(checkout.response.status === 302, 'the checkout leads to the hosted page')
 const paid = event('checkout.session.completed', paidSession(user.id))
@@ -151,7 +181,14 @@ function reported(baseUrl: string): ClientOptions {
         cookies[name] = value
       }
       const { pathname } = new URL(request.url)
-      console.log(JSON.stringify({ server: baseUrl, method: request.method, path: pathname, status: response.status }))
+      console.log(
+        JSON.stringify({
+          server: baseUrl,
+          method: request.method,
+          path: pathname,
+          status: response.status,
+        }),
+      )
       return response
     },
   }
@@ -159,7 +196,8 @@ function reported(baseUrl: string): ClientOptions {
 
 /** @throws Error with the refusal */
 function ok<T>({ data, error, response }: { data?: T; error?: unknown; response: Response }): T {
-  if (data === undefined) throw new Error(`${response.url}: ${response.status} ${JSON.stringify(error)}`)
+  if (data === undefined)
+    throw new Error(`${response.url}: ${response.status} ${JSON.stringify(error)}`)
   return data
 }
 
@@ -186,9 +224,17 @@ async function mailedToken(page: string): Promise<string> {
 /** As a person does on the provider's page. */
 async function chooseAccount(address: string): Promise<Record<string, string>> {
   const { searchParams, pathname } = new URL(address)
-  for (const [name, value] of Object.entries({ email: `olga-${email}`, name: 'Olga', verified: 'yes' }))
+  for (const [name, value] of Object.entries({
+    email: `olga-${email}`,
+    name: 'Olga',
+    verified: 'yes',
+  }))
     searchParams.set(name, value)
-  const reply = await fetch(`${API_URL}${pathname}`, { method: 'POST', body: searchParams, redirect: 'manual' })
+  const reply = await fetch(`${API_URL}${pathname}`, {
+    method: 'POST',
+    body: searchParams,
+    redirect: 'manual',
+  })
   return Object.fromEntries(new URL(reply.headers.get('location') ?? '').searchParams)
 }
 

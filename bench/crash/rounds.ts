@@ -4,13 +4,23 @@ import { join } from 'node:path'
 import { startService } from '../lib/service.ts'
 import { inspect, type Journal, walk } from './walk.ts'
 
-export type Round = { killedAfterMs: number; acknowledged: string; wrong: string[]; restartMs: number }
+export type Round = {
+  killedAfterMs: number
+  acknowledged: string
+  wrong: string[]
+  restartMs: number
+}
 
 /** Kills the service with SIGKILL at a random moment of a customer's walk, starts it again, and looks at what is left. */
 export async function crashRounds(count: number, walkMs = 4_000): Promise<Round[]> {
   const rounds: Round[] = []
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-crash-'))
-  const off = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AUTH: 'off', RATE_LIMIT_AI: 'off', RATE_LIMIT_RAG: 'off' }
+  const off = {
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AUTH: 'off',
+    RATE_LIMIT_AI: 'off',
+    RATE_LIMIT_RAG: 'off',
+  }
   // The same ports after the restart: an unfinished hosted payment finds its way back.
   try {
     for (let round = 0; round < count; round++) {
@@ -24,11 +34,17 @@ export async function crashRounds(count: number, walkMs = 4_000): Promise<Round[
       const journal = await walking
 
       const again = await startService(off, { dataDir })
-      const wrong = await inspect({ api: again.url, store: `http://127.0.0.1:${again.storefrontPort}` }, journal).catch(
-        (error: Error) => [error.message],
-      )
+      const wrong = await inspect(
+        { api: again.url, store: `http://127.0.0.1:${again.storefrontPort}` },
+        journal,
+      ).catch((error: Error) => [error.message])
       await again.stop()
-      rounds.push({ killedAfterMs, acknowledged: acknowledged(journal), wrong, restartMs: Math.round(again.startMs) })
+      rounds.push({
+        killedAfterMs,
+        acknowledged: acknowledged(journal),
+        wrong,
+        restartMs: Math.round(again.startMs),
+      })
     }
   } finally {
     rmSync(dataDir, { recursive: true, force: true })

@@ -41,17 +41,28 @@ export async function walk({ api, store }: Places): Promise<Journal> {
 
     const link = await until(async () => {
       const mails = await mailsTo(api, email)
-      return mails.flatMap((mail) => mail.links).find((candidate) => candidate.includes('/verify-email')) ?? null
+      return (
+        mails
+          .flatMap((mail) => mail.links)
+          .find((candidate) => candidate.includes('/verify-email')) ?? null
+      )
     })
-    await call('POST', `${api}/api/auth/verify-email`, { json: { token: new URL(link).searchParams.get('token') } })
+    await call('POST', `${api}/api/auth/verify-email`, {
+      json: { token: new URL(link).searchParams.get('token') },
+    })
     journal.verified = true
 
     const token = await logIn(api, journal)
-    await call('PATCH', `${api}/api/users/me`, { bearer: token, json: { full_name: 'Crash Survivor' } })
+    await call('PATCH', `${api}/api/users/me`, {
+      bearer: token,
+      json: { full_name: 'Crash Survivor' },
+    })
     journal.fullName = 'Crash Survivor'
 
     const { body: plans } = await call('GET', `${api}/api/billing/plans`)
-    const pro = (plans.plans as { tier: string; price_monthly?: string }[]).find((plan) => plan.tier === 'pro')
+    const pro = (plans.plans as { tier: string; price_monthly?: string }[]).find(
+      (plan) => plan.tier === 'pro',
+    )
     const { body: checkout } = await call(
       'POST',
       `${api}/api/billing/create-checkout-session?price_id=${pro?.price_monthly}`,
@@ -60,7 +71,9 @@ export async function walk({ api, store }: Places): Promise<Journal> {
     await pay(String(checkout.url))
     journal.bought = true
     await until(async () =>
-      (await call('GET', `${api}/api/billing/subscription`, { bearer: token })).body.tier === 'pro' ? true : null,
+      (await call('GET', `${api}/api/billing/subscription`, { bearer: token })).body.tier === 'pro'
+        ? true
+        : null,
     )
 
     for (let n = 0; n < 3; n++) {
@@ -86,7 +99,9 @@ export async function walk({ api, store }: Places): Promise<Journal> {
     journal.purchased = true
 
     await until(async () =>
-      JSON.parse((await call('GET', `${store}/api/purchases`, { cookie })).text).length > 0 ? true : null,
+      JSON.parse((await call('GET', `${store}/api/purchases`, { cookie })).text).length > 0
+        ? true
+        : null,
     )
     await call('GET', `${store}/api/download`, { cookie })
   } catch {
@@ -132,7 +147,9 @@ export async function inspect({ api, store }: Places, journal: Journal): Promise
     if (status !== 200) wrong.push(`a key answers ${status}`)
   }
   if (journal.documents.length > 0) {
-    const { text } = await call('GET', `${api}/api/rag/documents?limit=100`, { bearer: journal.keys[0] ?? '' })
+    const { text } = await call('GET', `${api}/api/rag/documents?limit=100`, {
+      bearer: journal.keys[0] ?? '',
+    })
     const kept = (JSON.parse(text) as { id: string }[]).map((document) => document.id)
     for (const id of journal.documents) if (!kept.includes(id)) wrong.push(`document ${id} is lost`)
   }
@@ -142,7 +159,9 @@ export async function inspect({ api, store }: Places, journal: Journal): Promise
     })
     const cookie = (session.headers.getSetCookie()[0] ?? '').split(';')[0] ?? ''
     const purchases = await until(async () => {
-      const list = JSON.parse((await call('GET', `${store}/api/purchases`, { cookie })).text) as unknown[]
+      const list = JSON.parse(
+        (await call('GET', `${store}/api/purchases`, { cookie })).text,
+      ) as unknown[]
       return list.length > 0 ? list.length : null
     }).catch(() => 0)
     if (purchases !== 1) wrong.push(`${purchases} purchases instead of 1`)
@@ -155,11 +174,18 @@ export async function inspect({ api, store }: Places, journal: Journal): Promise
 type SandboxMail = { to: string; subject: string; text: string; links: string[] }
 
 async function mailsTo(api: string, to: string): Promise<SandboxMail[]> {
-  return JSON.parse((await call('GET', `${api}/sandbox/mail.json${to ? `?to=${encodeURIComponent(to)}` : ''}`)).text)
+  return JSON.parse(
+    (await call('GET', `${api}/sandbox/mail.json${to ? `?to=${encodeURIComponent(to)}` : ''}`))
+      .text,
+  )
 }
 
 /** How many such mails there are, once there is one and a second has had time to come. */
-async function once(api: string, to: string, matches: (mail: SandboxMail) => boolean): Promise<number> {
+async function once(
+  api: string,
+  to: string,
+  matches: (mail: SandboxMail) => boolean,
+): Promise<number> {
   const count = async () => (await mailsTo(api, to)).filter(matches).length
   await until(async () => ((await count()) > 0 ? true : null)).catch(() => null)
   await new Promise((resolve) => setTimeout(resolve, 300))

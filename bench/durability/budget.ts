@@ -15,14 +15,25 @@ export type BudgetResult = {
   wrong: string[]
 }
 
-type Call = { api: Api; model: string; play: Play; stream: boolean; status: number; isExhausted: boolean }
+type Call = {
+  api: Api
+  model: string
+  play: Play
+  stream: boolean
+  status: number
+  isExhausted: boolean
+}
 
 const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 /** As the addresses are asked for; fewer where the budget ends. */
 const ANSWER_TOKENS = 500
 const PROMPT_TOKENS = 20
 
-export async function spendAtOnce(service: RunningService, vendor: BenchVendor, count: number): Promise<BudgetResult> {
+export async function spendAtOnce(
+  service: RunningService,
+  vendor: BenchVendor,
+  count: number,
+): Promise<BudgetResult> {
   const { token, key: unlimited } = await payingKey(service)
   const prices = await pricesOf(service.url, unlimited)
   const calls = Array.from({ length: count }, (_, index) => callOf(index))
@@ -33,7 +44,9 @@ export async function spendAtOnce(service: RunningService, vendor: BenchVendor, 
 
   const wrong: string[] = []
   // What is used only grows: what is refused rightly is refused now, when nothing else runs.
-  const refused = [...new Map(calls.filter(({ isExhausted }) => isExhausted).map((call) => [nameOf(call), call]))]
+  const refused = [
+    ...new Map(calls.filter(({ isExhausted }) => isExhausted).map((call) => [nameOf(call), call])),
+  ]
   for (const [name, call] of refused) {
     const again = { ...call, play: { ...call.play, id: `again-${call.play.id}` } }
     await ask(service, key, again)
@@ -46,24 +59,42 @@ export async function spendAtOnce(service: RunningService, vendor: BenchVendor, 
   const book = await vendor.book()
   const billed = (call: Call) => {
     const { asked = 0, prompt = 0, completion = 0 } = book[call.play.id] ?? {}
-    if (asked !== (call.status === 200 ? 1 : 0)) wrong.push(`${nameOf(call)} ${call.status}: asked ${asked} times`)
+    if (asked !== (call.status === 200 ? 1 : 0))
+      wrong.push(`${nameOf(call)} ${call.status}: asked ${asked} times`)
     return nanosOf({ ...call.play, prompt, completion }, priceOf(prices, call.model))
   }
   const billedUsd = calls.reduce((sum, call) => sum + billed(call), 0) / 1e9
   if (usedUsd > limitUsd) wrong.push(`$${usedUsd} of $${limitUsd} is used`)
   if (usedUsd !== billedUsd) wrong.push(`$${usedUsd} is used, and $${billedUsd} billed`)
   if (reservedUsd !== 0) wrong.push(`$${reservedUsd} is reserved`)
-  const shortened = calls.filter(({ play }) => (book[play.id]?.completion ?? ANSWER_TOKENS) < ANSWER_TOKENS).length
+  const shortened = calls.filter(
+    ({ play }) => (book[play.id]?.completion ?? ANSWER_TOKENS) < ANSWER_TOKENS,
+  ).length
   const answered = calls.filter(({ status }) => status === 200).length
-  return { calls: count, answered, refused: count - answered, shortened, limitUsd, usedUsd, billedUsd, wrong }
+  return {
+    calls: count,
+    answered,
+    refused: count - answered,
+    shortened,
+    limitUsd,
+    usedUsd,
+    billedUsd,
+    wrong,
+  }
 }
 
 function callOf(index: number): Call {
   const api = APIS[index % APIS.length] as Api
   const model = MODELS[Math.floor(index / APIS.length) % MODELS.length] as string
   const play: Play = {
-    ...{ id: `spend-${index}`, kind: 'well', prompt: PROMPT_TOKENS, completion: ANSWER_TOKENS, cached: 0, written: 0 },
-    ...{ waitMs: index % 50, toTheLimit: true },
+    id: `spend-${index}`,
+    kind: 'well',
+    prompt: PROMPT_TOKENS,
+    completion: ANSWER_TOKENS,
+    cached: 0,
+    written: 0,
+    waitMs: index % 50,
+    toTheLimit: true,
   }
   return { api, model, play, stream: index % 2 === 0, status: 0, isExhausted: false }
 }
@@ -88,7 +119,11 @@ async function ask({ url }: RunningService, key: string, call: Call): Promise<vo
   call.isExhausted = reply.status === 429 && text.includes('budget of this key exhausted')
 }
 
-async function keyWithBudget({ url }: RunningService, token: string, limitUsd: number): Promise<string> {
+async function keyWithBudget(
+  { url }: RunningService,
+  token: string,
+  limitUsd: number,
+): Promise<string> {
   const reply = await fetch(`${url}/api/api-keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -98,8 +133,16 @@ async function keyWithBudget({ url }: RunningService, token: string, limitUsd: n
   return ((await reply.json()) as { key: string }).key
 }
 
-async function allowance({ url }: RunningService, key: string): Promise<{ usedUsd: number; reservedUsd: number }> {
-  const reply = await fetch(`${url}/api/usage/allowance`, { headers: { authorization: `Bearer ${key}` } })
-  const { keys, reserved_usd } = (await reply.json()) as { keys: { used_usd: number }[]; reserved_usd: number }
+async function allowance(
+  { url }: RunningService,
+  key: string,
+): Promise<{ usedUsd: number; reservedUsd: number }> {
+  const reply = await fetch(`${url}/api/usage/allowance`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const { keys, reserved_usd } = (await reply.json()) as {
+    keys: { used_usd: number }[]
+    reserved_usd: number
+  }
   return { usedUsd: keys[0]?.used_usd ?? Number.NaN, reservedUsd: reserved_usd }
 }

@@ -4,7 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { APIS, type Api, type BenchVendor, type Price, pricesOf, randomNumbers, wrongAmounts } from '../ledger/calls.ts'
+import {
+  APIS,
+  type Api,
+  type BenchVendor,
+  type Price,
+  pricesOf,
+  randomNumbers,
+  wrongAmounts,
+} from '../ledger/calls.ts'
 import type { BookEntry, Kind, Play } from '../ledger/vendor.ts'
 import { payingKey, type RunningService, startService } from '../lib/service.ts'
 
@@ -17,7 +25,15 @@ export type KillsResult = {
 
 /** `whole`: every byte came. `failed`: the caller was told of a failure. `killed`: neither. */
 type End = 'whole' | 'failed' | 'killed'
-type Call = { api: Api; model: string; stream: boolean; play: Play; killedMs: number | null; end: End; status: number }
+type Call = {
+  api: Api
+  model: string
+  stream: boolean
+  play: Play
+  killedMs: number | null
+  end: End
+  status: number
+}
 /** `young`: too short a time at the vendor to have been noted, and indeed not recorded. */
 export type Killed = Call & {
   kept: 'recorded' | 'young' | 'unasked'
@@ -63,7 +79,9 @@ export async function killRounds<T>(
     const [restartMs, wrong]: [number[], string[]] = [[], []]
     for (let kill = 0; kill < kills; kill++) {
       const mine: Call[] = []
-      const working = Promise.all(Array.from({ length: AT_ONCE }, () => callUntilKilled(service, key, next, mine)))
+      const working = Promise.all(
+        Array.from({ length: AT_ONCE }, () => callUntilKilled(service, key, next, mine)),
+      )
       await new Promise((resolve) => setTimeout(resolve, aliveMs))
       const killedMs = Date.now()
       service.child.kill('SIGKILL')
@@ -72,7 +90,9 @@ export async function killRounds<T>(
       calls.push(...mine)
       service = await start()
       restartMs.push(Math.round(service.startMs))
-      wrong.push(...(await leftOver(service, key)).map((fault) => `after kill ${kill + 1}: ${fault}`))
+      wrong.push(
+        ...(await leftOver(service, key)).map((fault) => `after kill ${kill + 1}: ${fault}`),
+      )
     }
     const rows = readRows(dataDir)
     const { judged, faults } = judge(calls, rows, await vendor.book(), prices)
@@ -93,8 +113,11 @@ function callMaker(): () => Call {
     const kind = oneOf(KINDS)
     const play: Play = {
       // Whole answers are never cut.
-      ...{ id: `call-${count++}`, kind: kind === 'cut' && !stream ? 'well' : kind },
-      ...{ prompt: 50 + below(200), completion: 1 + below(100), cached: below(20) },
+      id: `call-${count++}`,
+      kind: kind === 'cut' && !stream ? 'well' : kind,
+      prompt: 50 + below(200),
+      completion: 1 + below(100),
+      cached: below(20),
       written: model.startsWith('gemini') ? 0 : below(20),
       waitMs: oneOf(WAITS_MS),
     }
@@ -102,7 +125,12 @@ function callMaker(): () => Call {
   }
 }
 
-async function callUntilKilled({ url }: RunningService, key: string, next: () => Call, calls: Call[]): Promise<void> {
+async function callUntilKilled(
+  { url }: RunningService,
+  key: string,
+  next: () => Call,
+  calls: Call[],
+): Promise<void> {
   while (true) {
     const call = next()
     calls.push(call)
@@ -113,7 +141,10 @@ async function callUntilKilled({ url }: RunningService, key: string, next: () =>
 
 async function ask(url: string, key: string, call: Call): Promise<void> {
   const { api, model, stream, play } = call
-  const body = { ...api.body(model, `PLAY ${JSON.stringify(play)}`, stream), ...api.endUser(play.id) }
+  const body = {
+    ...api.body(model, `PLAY ${JSON.stringify(play)}`, stream),
+    ...api.endUser(play.id),
+  }
   try {
     const reply = await fetch(url + api.path, {
       method: 'POST',
@@ -131,10 +162,16 @@ async function ask(url: string, key: string, call: Call): Promise<void> {
 
 /** What the start after a kill should have settled. */
 async function leftOver({ url, dataDir }: RunningService, key: string): Promise<string[]> {
-  const reply = await fetch(`${url}/api/usage/allowance`, { headers: { authorization: `Bearer ${key}` } })
+  const reply = await fetch(`${url}/api/usage/allowance`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
   const { reserved_usd } = (await reply.json()) as { reserved_usd: number }
-  const open = read<{ count: number }>(dataDir, 'select count(*) as count from usage_open_calls')[0]?.count
-  const held = read(dataDir, 'select * from usage_reservations where tokens <> 0 or nanos <> 0').length
+  const open = read<{ count: number }>(dataDir, 'select count(*) as count from usage_open_calls')[0]
+    ?.count
+  const held = read(
+    dataDir,
+    'select * from usage_reservations where tokens <> 0 or nanos <> 0',
+  ).length
   return [
     ...(reserved_usd === 0 ? [] : [`$${reserved_usd} is reserved`]),
     ...(open === 0 ? [] : [`${open} calls are noted as running`]),
@@ -142,7 +179,12 @@ async function leftOver({ url, dataDir }: RunningService, key: string): Promise<
   ]
 }
 
-function judge(calls: Call[], rows: Row[], book: Record<string, BookEntry>, prices: Map<string, Price>) {
+function judge(
+  calls: Call[],
+  rows: Row[],
+  book: Record<string, BookEntry>,
+  prices: Map<string, Price>,
+) {
   const rowsOf = Map.groupBy(rows, ({ end_user }) => end_user)
   const faults: string[] = []
   const judged = calls.map((call): Killed => {
@@ -150,7 +192,8 @@ function judge(calls: Call[], rows: Row[], book: Record<string, BookEntry>, pric
     const own = rowsOf.get(play.id) ?? []
     rowsOf.delete(play.id)
     const asked = book[play.id]
-    const ageMs = call.killedMs === null || asked === undefined ? 0 : call.killedMs - asked.firstAskedMs
+    const ageMs =
+      call.killedMs === null || asked === undefined ? 0 : call.killedMs - asked.firstAskedMs
     const isYoung = end === 'killed' && ageMs < NOTED_MS + TIMER_MS
     const fault =
       own.length > 1
@@ -161,12 +204,15 @@ function judge(calls: Call[], rows: Row[], book: Record<string, BookEntry>, pric
             : `lost, ${end}, ${Math.round(ageMs)} ms old`
           : wrongRow(own[0], call, asked, prices.get(model))
     if (fault !== null) {
-      faults.push(`${api.path} ${model} ${stream ? 'streamed' : 'whole'} ${play.kind} ${call.status}: ${fault}`)
+      faults.push(
+        `${api.path} ${model} ${stream ? 'streamed' : 'whole'} ${play.kind} ${call.status}: ${fault}`,
+      )
     }
     const kept = own.length > 0 ? 'recorded' : asked === undefined ? 'unasked' : 'young'
     return { ...call, kept, isCrashed: own[0]?.error_code === 'crashed' }
   })
-  for (const [name, own] of rowsOf) faults.push(`${own.length} rows of ${name || 'nobody'}, who never called`)
+  for (const [name, own] of rowsOf)
+    faults.push(`${own.length} rows of ${name || 'nobody'}, who never called`)
   return { judged, faults }
 }
 
@@ -178,27 +224,40 @@ function wrongRow(
   price: Price | undefined,
 ): string | null {
   if (row.outcome === 'ok') {
-    if (asked?.answered !== 1) return `${asked?.answered ?? 0} answers of the vendor's, recorded as one`
+    if (asked?.answered !== 1)
+      return `${asked?.answered ?? 0} answers of the vendor's, recorded as one`
     return end === 'failed' ? 'recorded as answered' : wrongAmounts(row, play, price)
   }
   if (end === 'whole') return `${row.outcome} instead of ok`
   if (end === 'failed')
-    return row.outcome === 'failed' && row.error_code !== 'crashed' ? null : `recorded as ${row.outcome}`
-  if (row.error_code !== 'crashed') return play.kind === 'refused' || play.kind === 'cut' ? null : `${row.error_code}`
+    return row.outcome === 'failed' && row.error_code !== 'crashed'
+      ? null
+      : `recorded as ${row.outcome}`
+  if (row.error_code !== 'crashed')
+    return play.kind === 'refused' || play.kind === 'cut' ? null : `${row.error_code}`
   if (row.prompt_tokens === 0 || row.cost_nanos === 0) return 'without its prompt'
   // Of a whole answer nothing had come; of a stream, the words before its pause.
-  return row.completion_tokens > 0 === stream ? null : `${row.completion_tokens} tokens of an answer`
+  return row.completion_tokens > 0 === stream
+    ? null
+    : `${row.completion_tokens} tokens of an answer`
 }
 
 /** What is summed must be the sum of the rows. */
 function wrongSums(dataDir: string): string[] {
-  const sum = (table: string, columns: string) => JSON.stringify(read(dataDir, `select ${columns} from ${table}`)[0])
+  const sum = (table: string, columns: string) =>
+    JSON.stringify(read(dataDir, `select ${columns} from ${table}`)[0])
   const ofRecords = (calls: string) =>
     `${calls} as calls, sum(prompt_tokens + completion_tokens) as tokens, sum(cost_nanos) as nanos`
   const records = sum('usage_records', ofRecords('count(*)'))
   const days = sum('usage_days', ofRecords('sum(requests)'))
-  const used = sum("usage_budgets where scope = ''", 'sum(used_tokens) as tokens, sum(used_nanos) as nanos')
-  const spent = sum('usage_records', 'sum(prompt_tokens + completion_tokens) as tokens, sum(cost_nanos) as nanos')
+  const used = sum(
+    "usage_budgets where scope = ''",
+    'sum(used_tokens) as tokens, sum(used_nanos) as nanos',
+  )
+  const spent = sum(
+    'usage_records',
+    'sum(prompt_tokens + completion_tokens) as tokens, sum(cost_nanos) as nanos',
+  )
   return [
     ...(records === days ? [] : [`the days' sums are ${days} instead of ${records}`]),
     ...(used === spent ? [] : [`the budget's use is ${used} instead of ${spent}`]),

@@ -10,7 +10,14 @@ import { startMailServer } from '#testing/mail-server.ts'
 import { type RunningService, startService } from '../lib/service.ts'
 import type { Postgres, Redis } from './servers.ts'
 import { mountSmallDisk } from './small-disk.ts'
-import { customerOf, inspect, type Journal, type Place, type Query, startTraffic } from './traffic.ts'
+import {
+  customerOf,
+  inspect,
+  type Journal,
+  type Place,
+  type Query,
+  startTraffic,
+} from './traffic.ts'
 
 export type Outcome = {
   name: string
@@ -51,7 +58,12 @@ export async function faultsOf(
   env: Record<string, string> = {},
 ): Promise<Outcome[]> {
   const originals = mkdtempSync(join(tmpdir(), 'latchkey-originals-'))
-  const service = await startService({ ...OFF, DATABASE_URL: url, ORIGINALS_DIR: originals, ...env })
+  const service = await startService({
+    ...OFF,
+    DATABASE_URL: url,
+    ORIGINALS_DIR: originals,
+    ...env,
+  })
   const place: Place = { urls: () => [service.url], query }
   try {
     const { token } = await customerOf(place)
@@ -64,7 +76,12 @@ export async function faultsOf(
   }
 }
 
-async function under(place: Place, service: RunningService, token: string, fault: Fault): Promise<Outcome> {
+async function under(
+  place: Place,
+  service: RunningService,
+  token: string,
+  fault: Fault,
+): Promise<Outcome> {
   const traffic = startTraffic(place, token, CLIENTS)
   await sleep(BEFORE_MS)
   await fault.make(service)
@@ -72,10 +89,15 @@ async function under(place: Place, service: RunningService, token: string, fault
   await traffic.stop()
   const { journal } = traffic
   const wrong = [...journal.unanswered.map((what) => `no answer: ${what}`), ...journal.wrong]
-  if (service.child.exitCode !== null) wrong.push(`the process ended with ${service.child.exitCode}`)
+  if (service.child.exitCode !== null)
+    wrong.push(`the process ended with ${service.child.exitCode}`)
   if (recoveredMs === null) wrong.push(`nothing works ${RECOVERY_MS} ms after its end`)
-  if (fault.isSilent && journal.answers.has(503)) wrong.push(`${journal.answers.get(503)} requests noticed`)
-  return outcomeOf(fault.name, journal, recoveredMs, [...wrong, ...(await inspect(place, journal, token))])
+  if (fault.isSilent && journal.answers.has(503))
+    wrong.push(`${journal.answers.get(503)} requests noticed`)
+  return outcomeOf(fault.name, journal, recoveredMs, [
+    ...wrong,
+    ...(await inspect(place, journal, token)),
+  ])
 }
 
 /** Until it is true; null when it was not, of those tries that began in time. */
@@ -88,7 +110,12 @@ async function timed(isWell: () => Promise<boolean>, atMostMs: number): Promise<
   return null
 }
 
-function outcomeOf(name: string, journal: Journal, recoveredMs: number | null, wrong: string[]): Outcome {
+function outcomeOf(
+  name: string,
+  journal: Journal,
+  recoveredMs: number | null,
+  wrong: string[],
+): Outcome {
   const { answers, registered, documents, calls, slowestMs } = journal
   return {
     name,
@@ -208,7 +235,9 @@ export async function fullDisk(forMs: number): Promise<Outcome> {
 
 /** Where no disk of our own can be mounted: SQLite's files may not grow any more, then they may. */
 function limitedFiles(forMs: number): Promise<Outcome> {
-  console.log('  No file system can be mounted here: a limit of the process stands in for the full disk.')
+  console.log(
+    '  No file system can be mounted here: a limit of the process stands in for the full disk.',
+  )
   return onSqlite(undefined, {
     name: `files may not grow for ${forMs / 1_000} s (SQLite)`,
     async make({ child }) {
@@ -228,7 +257,9 @@ async function onSqlite(dataDir: string | undefined, fault: Fault): Promise<Outc
   try {
     const { token } = await customerOf(place)
     const outcome = await under(place, service, token, fault)
-    const [{ integrity_check: integrity } = {}] = await query<{ integrity_check: string }>('pragma integrity_check')
+    const [{ integrity_check: integrity } = {}] = await query<{ integrity_check: string }>(
+      'pragma integrity_check',
+    )
     if (integrity !== 'ok') outcome.wrong.push(`the database is broken: ${integrity}`)
     return outcome
   } finally {
@@ -238,7 +269,10 @@ async function onSqlite(dataDir: string | undefined, fault: Fault): Promise<Outc
 }
 
 /** Two nodes whose clocks differ, and a mail server that takes its time: each letter once, each call once. */
-export async function skewedClocks({ url, query }: Pick<Postgres, 'url' | 'query'>, skewMs: number): Promise<Outcome> {
+export async function skewedClocks(
+  { url, query }: Pick<Postgres, 'url' | 'query'>,
+  skewMs: number,
+): Promise<Outcome> {
   const mail = await startMailServer({ delayMs: 4_000 })
   const originals = mkdtempSync(join(tmpdir(), 'latchkey-originals-'))
   const env = {
@@ -250,7 +284,10 @@ export async function skewedClocks({ url, query }: Pick<Postgres, 'url' | 'query
     // One address for both, as behind a balancer: tokens are for it.
     BASE_URL: 'http://127.0.0.1:8000',
   }
-  const skewed = { NODE_OPTIONS: `--import ${join(import.meta.dirname, 'skewed-clock.ts')}`, SKEW_MS: String(skewMs) }
+  const skewed = {
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'skewed-clock.ts')}`,
+    SKEW_MS: String(skewMs),
+  }
   const nodes = [await startService(env), await startService({ ...env, ...skewed })]
   const place: Place = { urls: () => nodes.map((node) => node.url), query }
   try {
@@ -262,7 +299,11 @@ export async function skewedClocks({ url, query }: Pick<Postgres, 'url' | 'query
     const letters = () => mail.to.filter((to) => to.startsWith('fault-'))
     await timed(async () => new Set(letters()).size >= journal.registered.length, 60_000)
     const twice = letters().length - new Set(letters()).size
-    const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal, token))]
+    const wrong = [
+      ...journal.unanswered,
+      ...journal.wrong,
+      ...(await inspect(place, journal, token)),
+    ]
     if (twice > 0) wrong.push(`${twice} of ${letters().length} letters came twice`)
     const missing = journal.registered.filter((email) => !mail.to.includes(email)).length
     if (missing > 0) wrong.push(`${missing} letters never came`)
@@ -275,9 +316,17 @@ export async function skewedClocks({ url, query }: Pick<Postgres, 'url' | 'query
 }
 
 /** Mail goes out when its server is back: each letter once. */
-export async function mailAway({ url, query }: Pick<Postgres, 'url' | 'query'>, forMs: number): Promise<Outcome> {
+export async function mailAway(
+  { url, query }: Pick<Postgres, 'url' | 'query'>,
+  forMs: number,
+): Promise<Outcome> {
   const mail = await startMailServer()
-  const service = await startService({ ...OFF, DATABASE_URL: url, SMTP_URL: mail.url, SANDBOX: 'on' })
+  const service = await startService({
+    ...OFF,
+    DATABASE_URL: url,
+    SMTP_URL: mail.url,
+    SANDBOX: 'on',
+  })
   const place: Place = { urls: () => [service.url], query }
   try {
     const { token } = await customerOf(place)
@@ -289,7 +338,11 @@ export async function mailAway({ url, query }: Pick<Postgres, 'url' | 'query'>, 
     const { journal } = traffic
     const come = () => journal.registered.every((email) => mail.to.includes(email))
     const recoveredMs = await timed(async () => come(), RECOVERY_MS)
-    const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal, token))]
+    const wrong = [
+      ...journal.unanswered,
+      ...journal.wrong,
+      ...(await inspect(place, journal, token)),
+    ]
     if (journal.answers.has(503)) wrong.push('requests noticed')
     if (!come()) wrong.push(`letters are missing ${RECOVERY_MS} ms later`)
     const own = mail.to.filter((to) => to.startsWith('fault-'))

@@ -23,14 +23,33 @@ export async function startPostgres() {
   const folder = mkdtempSync(join(isRoot ? '/tmp' : tmpdir(), 'latchkey-faults-pg-'))
   if (who.uid !== undefined && who.gid !== undefined) chownSync(folder, who.uid, who.gid)
   const [data, port] = [join(folder, 'data'), await freePort()]
-  const initdb = ['-D', data, '-U', 'latchkey', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
+  const initdb = [
+    '-D',
+    data,
+    '-U',
+    'latchkey',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+  ]
   execFileSync(join(bin, 'initdb'), initdb, { ...who, cwd: folder, stdio: 'ignore' })
   const url = `postgres://latchkey@127.0.0.1:${port}/postgres`
-  const settings = ['max_connections=100', 'log_min_messages=panic'].flatMap((setting) => ['-c', setting])
+  const settings = ['max_connections=100', 'log_min_messages=panic'].flatMap((setting) => [
+    '-c',
+    setting,
+  ])
   let child: ChildProcess | null = null
 
-  const query = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<R[]> => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, application_name: 'faults' })
+  const query = async <R extends pg.QueryResultRow>(
+    text: string,
+    values: unknown[] = [],
+  ): Promise<R[]> => {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 5_000,
+      application_name: 'faults',
+    })
     client.on('error', () => {})
     await client.connect()
     try {

@@ -18,7 +18,9 @@ export type SmallDisk = {
 export function mountSmallDisk(sizeMb: number): SmallDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-small-disk-'))
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m`, 'latchkey-faults', folder], { stdio: 'ignore' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m`, 'latchkey-faults', folder], {
+      stdio: 'ignore',
+    })
   } catch {
     rmSync(folder, { recursive: true })
     return null
@@ -34,7 +36,8 @@ export function mountSmallDisk(sizeMb: number): SmallDisk | null {
     fill(leaveBytes) {
       const file = openSync(ballast, 'a')
       try {
-        while (freeBytes() > leaveBytes) writeSync(file, Buffer.alloc(Math.min(freeBytes() - leaveBytes, 1024 * 1024)))
+        while (freeBytes() > leaveBytes)
+          writeSync(file, Buffer.alloc(Math.min(freeBytes() - leaveBytes, 1024 * 1024)))
       } catch (error) {
         // The service wrote meanwhile: fuller than full is what was wanted.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error

@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signUp } from '../lib/service.ts'
 
-export type Query = <R extends Record<string, unknown>>(text: string, values?: unknown[]) => Promise<R[]>
+export type Query = <R extends Record<string, unknown>>(
+  text: string,
+  values?: unknown[],
+) => Promise<R[]>
 
 export type Journal = {
   answers: Map<number, number>
@@ -37,11 +40,18 @@ export type Traffic = {
 export type Place = { urls: () => string[]; query: Query }
 
 /** A customer of the paid plan, for calls and documents. */
-export async function customerOf({ urls, query }: Place): Promise<{ token: string; userId: string }> {
-  const person = await signUp(urls()[0] ?? '', `payer-${randomBytes(4).toString('hex')}@example.com`)
-  await query("update users set subscription_tier = 'pro', subscription_status = 'active' where id = $1", [
-    person.userId,
-  ])
+export async function customerOf({
+  urls,
+  query,
+}: Place): Promise<{ token: string; userId: string }> {
+  const person = await signUp(
+    urls()[0] ?? '',
+    `payer-${randomBytes(4).toString('hex')}@example.com`,
+  )
+  await query(
+    "update users set subscription_tier = 'pro', subscription_status = 'active' where id = $1",
+    [person.userId],
+  )
   await sleep(1_100)
   return person
 }
@@ -70,7 +80,10 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
     switch (turn % KINDS) {
       case 0: {
         const email = `fault-${randomBytes(8).toString('hex')}@example.com`
-        const reply = await ask(url, 'POST', '/api/auth/register', { email, password: 'a long enough password' })
+        const reply = await ask(url, 'POST', '/api/auth/register', {
+          email,
+          password: 'a long enough password',
+        })
         if (reply?.status === 201) journal.registered.push(email)
         return reply?.status === 201
       }
@@ -99,7 +112,10 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
         return true
       }
       default:
-        return (await ask(url, 'GET', turn % 2 === 0 ? '/api/users/me/sessions' : '/api/auth/me'))?.status === 200
+        return (
+          (await ask(url, 'GET', turn % 2 === 0 ? '/api/users/me/sessions' : '/api/auth/me'))
+            ?.status === 200
+        )
     }
   }
 
@@ -108,14 +124,18 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
     try {
       const reply = await fetch(`${url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, ...(isJson(body) ? { 'content-type': 'application/json' } : {}) },
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(isJson(body) ? { 'content-type': 'application/json' } : {}),
+        },
         ...(body ? { body: isJson(body) ? JSON.stringify(body) : (body as FormData) } : {}),
         signal: AbortSignal.timeout(ANSWER_MS),
       })
       const text = await reply.text()
       const { status } = reply
       journal.answers.set(status, (journal.answers.get(status) ?? 0) + 1)
-      if (status >= 400 && status !== 503) journal.wrong.push(`${method} ${path}: ${status} ${text.slice(0, 200)}`)
+      if (status >= 400 && status !== 503)
+        journal.wrong.push(`${method} ${path}: ${status} ${text.slice(0, 200)}`)
       if (status === 503) await sleep(50)
       return { status, text, id: reply.headers.get('x-request-id') ?? '' }
     } catch (error) {
@@ -154,7 +174,8 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
 
 const isJson = (body: object | undefined) => body !== undefined && !(body instanceof FormData)
 
-const documentIdOf = (reply: string): string => (JSON.parse(reply).document_ids as string[])[0] ?? ''
+const documentIdOf = (reply: string): string =>
+  (JSON.parse(reply).document_ids as string[])[0] ?? ''
 /** Without its chunk's number. */
 const documentOf = (reply: string): string => documentIdOf(reply).split('_')[0] ?? ''
 
@@ -172,7 +193,9 @@ export async function inspect(
   const there = new Set(texts.map(({ id }) => String(id).split('_')[0]))
   const records = await countsOf(query, calls)
   return [
-    ...registered.filter((email) => !kept.has(email)).map((email) => `the account ${email} is lost`),
+    ...registered
+      .filter((email) => !kept.has(email))
+      .map((email) => `the account ${email} is lost`),
     ...documents.filter((id) => !there.has(id)).map((id) => `the document ${id} is lost`),
     ...(await changedUploads(urls()[0] ?? '', token, uploads)),
     ...calls.flatMap((id) => {
@@ -182,7 +205,11 @@ export async function inspect(
   ]
 }
 
-async function changedUploads(url: string, token: string, uploads: Journal['uploads']): Promise<string[]> {
+async function changedUploads(
+  url: string,
+  token: string,
+  uploads: Journal['uploads'],
+): Promise<string[]> {
   const changed: string[] = []
   for (const { name, path } of uploads) {
     const reply = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })

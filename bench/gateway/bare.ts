@@ -5,7 +5,9 @@ const TOKENS = 2_000
 const ROUNDS = 150
 const READ_BYTES = 64 * 1024
 
-const bytes = Buffer.from(Array.from({ length: TOKENS }, (_, number) => tokenEvent(number)).join(''))
+const bytes = Buffer.from(
+  Array.from({ length: TOKENS }, (_, number) => tokenEvent(number)).join(''),
+)
 let printedBytes = 0
 
 function once() {

@@ -27,7 +27,12 @@ export type WholeResult = {
 }
 
 /** `inFlight` sockets, each with one request after the other, for a bounded time. */
-export async function askWhole(target: Target, body: object, inFlight: number, seconds: number): Promise<WholeResult> {
+export async function askWhole(
+  target: Target,
+  body: object,
+  inFlight: number,
+  seconds: number,
+): Promise<WholeResult> {
   const request = requestBytes(target, body)
   const times: number[] = []
   let errors = 0
@@ -83,7 +88,9 @@ function isWhole(text: string): boolean {
   const head = text.indexOf('\r\n\r\n')
   if (head < 0) return false
   const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, head))?.[1]
-  return length === undefined ? text.endsWith('0\r\n\r\n') : text.length >= head + 4 + Number(length)
+  return length === undefined
+    ? text.endsWith('0\r\n\r\n')
+    : text.length >= head + 4 + Number(length)
 }
 
 /** Of chat completions, Anthropic's messages, and OpenAI's responses. */
@@ -113,7 +120,10 @@ export async function askStreams(
   atOnce: number,
   spreadMs = 0,
 ): Promise<StreamResult> {
-  const request = requestBytes({ ...target, headers: { ...target.headers, Connection: 'close' } }, body(tokens))
+  const request = requestBytes(
+    { ...target, headers: { ...target.headers, Connection: 'close' } },
+    body(tokens),
+  )
   const result = { tokens: 0, wrong: 0, incomplete: 0, firstError: null as string | null }
   const firsts: number[] = []
   let left = streams
@@ -162,7 +172,8 @@ export async function askStreams(
     }
   }
   const worker = async (_: unknown, index: number) => {
-    if (spreadMs > 0) await new Promise((resolve) => setTimeout(resolve, (spreadMs * index) / atOnce))
+    if (spreadMs > 0)
+      await new Promise((resolve) => setTimeout(resolve, (spreadMs * index) / atOnce))
     while (left-- > 0) await one()
   }
   await Promise.all(Array.from({ length: atOnce }, worker))

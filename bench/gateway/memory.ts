@@ -22,7 +22,10 @@ export async function watchHeap(inspectPort: number): Promise<Heap> {
     new Promise<{ result?: { value: number } }>((resolve) => {
       const id = ++lastId
       const onMessage = ({ data }: MessageEvent) => {
-        const message = JSON.parse(String(data)) as { id: number; result: { result?: { value: number } } }
+        const message = JSON.parse(String(data)) as {
+          id: number
+          result: { result?: { value: number } }
+        }
         if (message.id !== id) return
         socket.removeEventListener('message', onMessage)
         resolve(message.result)
@@ -34,7 +37,9 @@ export async function watchHeap(inspectPort: number): Promise<Heap> {
   return {
     async afterCollection() {
       await ask('HeapProfiler.collectGarbage')
-      const { result } = await ask('Runtime.evaluate', { expression: 'process.memoryUsage().heapUsed' })
+      const { result } = await ask('Runtime.evaluate', {
+        expression: 'process.memoryUsage().heapUsed',
+      })
       return (result?.value ?? Number.NaN) / 1024 / 1024
     },
     close: () => socket.close(),

@@ -38,7 +38,13 @@ type Events = { first: string; token(number: number): string; last: string }
 const named = (data: { type: string; [name: string]: unknown }) =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 const responseAt = { item_id: 'msg_1', output_index: 0, content_index: 0 }
-const response = { id: 'resp_1', object: 'response', created_at: 1_795_000_000, model: 'gpt-6-luna', output: [] }
+const response = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_795_000_000,
+  model: 'gpt-6-luna',
+  output: [],
+}
 
 /** By how an address ends. */
 const EVENTS: Record<string, Events> = {
@@ -47,13 +53,23 @@ const EVENTS: Record<string, Events> = {
     first:
       named({
         type: 'message_start',
-        message: { id: 'msg_1', model: 'claude-haiku-5-5', content: [], usage: { input_tokens: 20, output_tokens: 1 } },
-      }) + named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+        message: {
+          id: 'msg_1',
+          model: 'claude-haiku-5-5',
+          content: [],
+          usage: { input_tokens: 20, output_tokens: 1 },
+        },
+      }) +
+      named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
     token: (number) =>
       `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" t${number}"}}\n\n`,
     last:
       named({ type: 'content_block_stop', index: 0 }) +
-      named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 100 } }) +
+      named({
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn' },
+        usage: { output_tokens: 100 },
+      }) +
       named({ type: 'message_stop' }),
   },
   '/responses': {
@@ -78,7 +94,12 @@ function framed(event: string): string {
   return `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`
 }
 
-async function streamTokens(reply: ServerResponse, { first, token, last }: Events, tokens: number, gapMs: number) {
+async function streamTokens(
+  reply: ServerResponse,
+  { first, token, last }: Events,
+  tokens: number,
+  gapMs: number,
+) {
   const { socket } = reply
   if (!socket) return
   socket.write(
@@ -100,7 +121,8 @@ async function streamTokens(reply: ServerResponse, { first, token, last }: Event
   const BATCH = 40
   for (let from = 0; from < tokens && !socket.destroyed; from += BATCH) {
     let text = ''
-    for (let number = from; number < Math.min(tokens, from + BATCH); number++) text += framed(token(number))
+    for (let number = from; number < Math.min(tokens, from + BATCH); number++)
+      text += framed(token(number))
     if (!socket.write(text)) {
       await new Promise<void>((resolve) => {
         const wake = () => {
@@ -134,7 +156,8 @@ if (import.meta.main) {
       }
       if (asked.stream) {
         const events = Object.entries(EVENTS).find(([end]) => request.url?.endsWith(end))?.[1]
-        const tokens = asked.max_output_tokens ?? asked.max_completion_tokens ?? asked.max_tokens ?? 100
+        const tokens =
+          asked.max_output_tokens ?? asked.max_completion_tokens ?? asked.max_tokens ?? 100
         if (events) void streamTokens(reply, events, tokens, asked.seed ?? 0)
         return
       }

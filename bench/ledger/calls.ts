@@ -17,7 +17,12 @@ export type Api = {
 export const APIS: Api[] = [
   {
     path: '/v1/chat/completions',
-    body: (model, content, stream) => ({ model, stream, max_tokens: 500, messages: [{ role: 'user', content }] }),
+    body: (model, content, stream) => ({
+      model,
+      stream,
+      max_tokens: 500,
+      messages: [{ role: 'user', content }],
+    }),
     endUser: (user) => ({ user }),
     endMark: 'data: [DONE]',
   },
@@ -29,7 +34,12 @@ export const APIS: Api[] = [
   },
   {
     path: '/v1/messages',
-    body: (model, content, stream) => ({ model, stream, max_tokens: 500, messages: [{ role: 'user', content }] }),
+    body: (model, content, stream) => ({
+      model,
+      stream,
+      max_tokens: 500,
+      messages: [{ role: 'user', content }],
+    }),
     endUser: (name) => ({ metadata: { user_id: name } }),
     endMark: '"type":"message_stop"',
   },
@@ -50,13 +60,12 @@ export async function startVendor(): Promise<BenchVendor> {
   const origin = `http://127.0.0.1:${port}`
   return {
     env: {
-      ...{
-        OPENAI_BASE_URL: `${origin}/v1`,
-        OPENAI_API_KEY: 'sk-bench',
-        GEMINI_BASE_URL: origin,
-        GEMINI_API_KEY: 'bench',
-      },
-      ...{ ANTHROPIC_BASE_URL: origin, ANTHROPIC_API_KEY: 'sk-bench' },
+      OPENAI_BASE_URL: `${origin}/v1`,
+      OPENAI_API_KEY: 'sk-bench',
+      GEMINI_BASE_URL: origin,
+      GEMINI_API_KEY: 'bench',
+      ANTHROPIC_BASE_URL: origin,
+      ANTHROPIC_API_KEY: 'sk-bench',
     },
     book: async () => (await fetch(`${origin}/book`)).json() as Promise<Book>,
     stop: () => void child.kill(),
@@ -68,13 +77,22 @@ export type Price = { input: number; output: number; cached: number; written: nu
 /** As the service tells them; what is written costs a quarter more. */
 export async function pricesOf(url: string, key: string): Promise<Map<string, Price>> {
   const reply = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
-  const { data } = (await reply.json()) as { data: { id: string; price: Omit<Price, 'written'> | null }[] }
+  const { data } = (await reply.json()) as {
+    data: { id: string; price: Omit<Price, 'written'> | null }[]
+  }
   return new Map(
-    data.flatMap(({ id, price }) => (price === null ? [] : [[id, { ...price, written: price.input * 1.25 }] as const])),
+    data.flatMap(({ id, price }) =>
+      price === null ? [] : [[id, { ...price, written: price.input * 1.25 }] as const],
+    ),
   )
 }
 
-type Amounts = { prompt_tokens: number; completion_tokens: number; cached_tokens: number; cost_nanos: number }
+type Amounts = {
+  prompt_tokens: number
+  completion_tokens: number
+  cached_tokens: number
+  cost_nanos: number
+}
 
 /** Null where the row holds every token and nanodollar. */
 export function wrongAmounts(row: Amounts, play: Play, price: Price | undefined): string | null {
@@ -86,8 +104,12 @@ export function wrongAmounts(row: Amounts, play: Play, price: Price | undefined)
   return row.cost_nanos === nanos ? null : `${row.cost_nanos} nanodollars instead of ${nanos}`
 }
 
-export function nanosOf({ prompt, completion, cached, written }: Omit<Play, 'id' | 'kind'>, price: Price): number {
-  const micros = (prompt - cached - written) * price.input + cached * price.cached + written * price.written
+export function nanosOf(
+  { prompt, completion, cached, written }: Omit<Play, 'id' | 'kind'>,
+  price: Price,
+): number {
+  const micros =
+    (prompt - cached - written) * price.input + cached * price.cached + written * price.written
   return Math.round((micros + completion * price.output) * 1_000)
 }
 

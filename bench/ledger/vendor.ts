@@ -18,10 +18,24 @@ export type Play = {
 
 /** By the call's id. */
 export type Book = Record<string, BookEntry>
-export type BookEntry = { firstAskedMs: number; asked: number; answered: number; prompt: number; completion: number }
+export type BookEntry = {
+  firstAskedMs: number
+  asked: number
+  answered: number
+  prompt: number
+  completion: number
+}
 
 /** How a call goes. `late`: one failure first. */
-export type Kind = 'well' | 'late' | 'refused' | 'cut' | 'no-end' | 'error-event' | 'garbage' | 'slow'
+export type Kind =
+  | 'well'
+  | 'late'
+  | 'refused'
+  | 'cut'
+  | 'no-end'
+  | 'error-event'
+  | 'garbage'
+  | 'slow'
 
 type Dialect = 'chat' | 'responses' | 'messages' | 'gemini'
 type Json = Record<string, unknown>
@@ -38,8 +52,15 @@ const server = createServer(async (request, reply) => {
   const told = /PLAY (\{.*?\})/.exec(text.replaceAll('\\"', '"'))?.[1]
   const play = JSON.parse(told ?? 'null') as Play
   const body = JSON.parse(text) as Json
-  if (play.toTheLimit) play.completion = Math.min(play.completion, limitOf(body) * Number(body.n ?? 1))
-  const entry = book[play.id] ?? { firstAskedMs: Date.now(), asked: 0, answered: 0, prompt: 0, completion: 0 }
+  if (play.toTheLimit)
+    play.completion = Math.min(play.completion, limitOf(body) * Number(body.n ?? 1))
+  const entry = book[play.id] ?? {
+    firstAskedMs: Date.now(),
+    asked: 0,
+    answered: 0,
+    prompt: 0,
+    completion: 0,
+  }
   book[play.id] = entry
   entry.asked++
   const path = request.url ?? ''
@@ -52,13 +73,18 @@ const server = createServer(async (request, reply) => {
         : 'chat'
   const model = body.model ?? 'gemini-3.8-flash'
   const isStream = path.includes('streamGenerate') || text.includes('"stream":true')
-  if (play.kind === 'refused') return sendJson(reply, 400, { error: { message: 'No', type: 'invalid_request_error' } })
+  if (play.kind === 'refused')
+    return sendJson(reply, 400, { error: { message: 'No', type: 'invalid_request_error' } })
   if (play.kind === 'late' && !tried.has(play.id)) {
     tried.add(play.id)
     return sendJson(reply, 500, { error: { message: 'Later', type: 'server_error' } })
   }
   const answered = () =>
-    Object.assign(entry, { answered: entry.answered + 1, prompt: play.prompt, completion: play.completion })
+    Object.assign(entry, {
+      answered: entry.answered + 1,
+      prompt: play.prompt,
+      completion: play.completion,
+    })
   if (!isStream) {
     if (play.waitMs) await pause(play.waitMs)
     if (reply.destroyed) return
@@ -89,7 +115,13 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** In each dialect's word for it. */
 function limitOf(body: Json): number {
   const { maxOutputTokens } = (body.generationConfig ?? {}) as Json
-  return Number(body.max_completion_tokens ?? body.max_output_tokens ?? body.max_tokens ?? maxOutputTokens ?? Infinity)
+  return Number(
+    body.max_completion_tokens ??
+      body.max_output_tokens ??
+      body.max_tokens ??
+      maxOutputTokens ??
+      Infinity,
+  )
 }
 
 function sendJson(reply: ServerResponse, status: number, body: unknown): void {
@@ -124,9 +156,16 @@ const geminiUsage = ({ prompt, completion, cached }: Play) => ({
 
 function responseOf(model: string, play: Play, status: string) {
   const content = [{ type: 'output_text', text: WORDS.join(''), annotations: [] }]
-  const output = status === 'completed' ? [{ type: 'message', id: 'msg_1', role: 'assistant', content }] : []
+  const output =
+    status === 'completed' ? [{ type: 'message', id: 'msg_1', role: 'assistant', content }] : []
   return {
-    ...{ id: 'resp_1', object: 'response', created_at: 1_795_000_000, model, status, output, error: null },
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1_795_000_000,
+    model,
+    status,
+    output,
+    error: null,
     usage: status === 'completed' ? responseUsage(play) : null,
   }
 }
@@ -135,13 +174,30 @@ function whole(dialect: Dialect, model: string, play: Play): unknown {
   const text = WORDS.join('')
   switch (dialect) {
     case 'chat': {
-      const choice = { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }
-      return { id: 'c', object: 'chat.completion', created: 1, model, choices: [choice], usage: chatUsage(play) }
+      const choice = {
+        index: 0,
+        message: { role: 'assistant', content: text },
+        finish_reason: 'stop',
+      }
+      return {
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model,
+        choices: [choice],
+        usage: chatUsage(play),
+      }
     }
     case 'responses':
       return responseOf(model, play, 'completed')
     case 'messages': {
-      const message = { id: 'msg_1', type: 'message', role: 'assistant', model, stop_reason: 'end_turn' }
+      const message = {
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model,
+        stop_reason: 'end_turn',
+      }
       return { ...message, content: [{ type: 'text', text }], usage: messageUsage(play) }
     }
     case 'gemini': {
@@ -152,9 +208,14 @@ function whole(dialect: Dialect, model: string, play: Play): unknown {
 }
 
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
-const named = (value: { type: string; [name: string]: unknown }) => `event: ${value.type}\n${data(value)}`
+const named = (value: { type: string; [name: string]: unknown }) =>
+  `event: ${value.type}\n${data(value)}`
 
-function events(dialect: Dialect, model: string, play: Play): { first: string; words: string[]; last: string } {
+function events(
+  dialect: Dialect,
+  model: string,
+  play: Play,
+): { first: string; words: string[]; last: string } {
   switch (dialect) {
     case 'chat': {
       const chunk = (delta: Json, finish: string | null = null) =>
@@ -167,19 +228,36 @@ function events(dialect: Dialect, model: string, play: Play): { first: string; w
     }
     case 'responses':
       return {
-        first: named({ type: 'response.created', response: responseOf(model, play, 'in_progress') }),
+        first: named({
+          type: 'response.created',
+          response: responseOf(model, play, 'in_progress'),
+        }),
         words: WORDS.map((delta) =>
-          named({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta }),
+          named({
+            type: 'response.output_text.delta',
+            item_id: 'msg_1',
+            output_index: 0,
+            content_index: 0,
+            delta,
+          }),
         ),
         last: named({ type: 'response.completed', response: responseOf(model, play, 'completed') }),
       }
     case 'messages': {
       const usage = { ...messageUsage(play), output_tokens: 1 }
-      const delta = (text: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
+      const delta = (text: string) => ({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'text_delta', text },
+      })
       return {
         first:
           named({ type: 'message_start', message: { id: 'msg_1', model, content: [], usage } }) +
-          named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+          named({
+            type: 'content_block_start',
+            index: 0,
+            content_block: { type: 'text', text: '' },
+          }),
         words: WORDS.map((text) => named(delta(text))),
         last:
           named({ type: 'content_block_stop', index: 0 }) +
@@ -194,7 +272,10 @@ function events(dialect: Dialect, model: string, play: Play): { first: string; w
     case 'gemini': {
       const part = (text: string, more: Json = {}) =>
         data({ candidates: [{ content: { parts: [{ text }] }, ...more }] })
-      const end = { candidates: [{ content: { parts: [] }, finishReason: 'STOP' }], usageMetadata: geminiUsage(play) }
+      const end = {
+        candidates: [{ content: { parts: [] }, finishReason: 'STOP' }],
+        usageMetadata: geminiUsage(play),
+      }
       return { first: '', words: WORDS.map((text) => part(text)), last: data(end) }
     }
   }

@@ -28,7 +28,9 @@ export function bm25(texts: string[]): (query: string) => { index: number; score
         scores[index] = (scores[index] ?? 0) + (idf * count * (K1 + 1)) / (count + norm)
       }
     }
-    return Array.from(scores, (score, index) => ({ index, score })).sort((a, b) => b.score - a.score)
+    return Array.from(scores, (score, index) => ({ index, score })).sort(
+      (a, b) => b.score - a.score,
+    )
   }
 }
 
@@ -36,6 +38,8 @@ function wordsOf(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => {
     if (!/[\u3040-\u30ff\u3400-\u9fff]/.test(word)) return [word]
     const characters = [...word]
-    return characters.length === 1 ? [word] : characters.slice(1).map((next, i) => `${characters[i]}${next}`)
+    return characters.length === 1
+      ? [word]
+      : characters.slice(1).map((next, i) => `${characters[i]}${next}`)
   })
 }

@@ -33,9 +33,15 @@ export function chunkEvaluation(folder: string): Corpus[] {
       text,
       questions: questions.map((row) => ({
         question: row[column('question')] ?? '',
-        references: (JSON.parse(row[column('references')] ?? '[]') as { start_index: number; end_index: number }[]).map(
-          ({ start_index, end_index }) => ({ start: units[start_index] ?? 0, end: units[end_index] ?? 0 }),
-        ),
+        references: (
+          JSON.parse(row[column('references')] ?? '[]') as {
+            start_index: number
+            end_index: number
+          }[]
+        ).map(({ start_index, end_index }) => ({
+          start: units[start_index] ?? 0,
+          end: units[end_index] ?? 0,
+        })),
       })),
     }
   })
@@ -58,7 +64,9 @@ export function otherSets(folder: string): { name: string; set: Paragraphs }[] {
   const at = join(folder, 'squad')
   if (!existsSync(at)) return []
   const files = readdirSync(at).filter((file) => file.endsWith('.json'))
-  return files.sort().map((file) => ({ name: basename(file, '.json'), set: readSquad(join(at, file)) }))
+  return files
+    .sort()
+    .map((file) => ({ name: basename(file, '.json'), set: readSquad(join(at, file)) }))
 }
 
 type SquadQuestion = { question: string; is_impossible?: boolean; answers: { text: string }[] }
@@ -66,7 +74,9 @@ type SquadArticle = { paragraphs: { context: string; qas: SquadQuestion[] }[] }
 
 function readSquad(file: string): Paragraphs {
   const { data } = JSON.parse(readFileSync(file, 'utf8')) as { data: SquadArticle[] }
-  const all = data.flatMap(({ paragraphs }, article) => paragraphs.map((paragraph) => ({ article, ...paragraph })))
+  const all = data.flatMap(({ paragraphs }, article) =>
+    paragraphs.map((paragraph) => ({ article, ...paragraph })),
+  )
   return {
     paragraphs: all.map(({ context }) => context),
     articles: all.map(({ article }) => article),
@@ -93,7 +103,9 @@ function unitOffsets(text: string): number[] {
 function readCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
-  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+  for (const [, quoted, plain, end] of text.matchAll(
+    /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g,
+  )) {
     row.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'))
     if (end === ',') continue
     rows.push(row)

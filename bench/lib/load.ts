@@ -2,7 +2,13 @@
 import { connect } from 'node:net'
 import { quantile } from './table.ts'
 
-export type LoadResult = { requests: number; perSecond: number; p50Ms: number; p99Ms: number; errors: number }
+export type LoadResult = {
+  requests: number
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  errors: number
+}
 
 export type LoadOptions = {
   port: number
@@ -27,8 +33,12 @@ export async function load({
   requests = Number.POSITIVE_INFINITY,
 }: LoadOptions): Promise<LoadResult> {
   const sent =
-    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-  const lines = Object.entries({ ...headers, ...sent }).map(([name, value]) => `${name}: ${value}\r\n`)
+    body === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const lines = Object.entries({ ...headers, ...sent }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
   const request = Buffer.from(
     `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${lines.join('')}\r\n${body ?? ''}`,
   )
@@ -90,7 +100,8 @@ function replyEnd(buffer: Buffer): number | null {
   const headers = buffer.subarray(0, head).toString('latin1')
   const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1]
   if (length === undefined) {
-    if (!/\r\ntransfer-encoding: chunked/i.test(headers)) throw new Error('the reply says nowhere where it ends')
+    if (!/\r\ntransfer-encoding: chunked/i.test(headers))
+      throw new Error('the reply says nowhere where it ends')
     const last = buffer.indexOf('\r\n0\r\n\r\n', head)
     return last < 0 ? null : last + 7
   }

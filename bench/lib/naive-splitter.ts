@@ -1,7 +1,12 @@
 // The peer: what most products use, a recursive splitter on empty lines, lines, spaces, characters, that merges parts up to the size.
 const SEPARATORS = ['\n\n', '\n', ' ', '']
 
-export function splitNaively(text: string, size: number, overlap: number, separators = SEPARATORS): string[] {
+export function splitNaively(
+  text: string,
+  size: number,
+  overlap: number,
+  separators = SEPARATORS,
+): string[] {
   const at = separators.findIndex((separator) => separator === '' || text.includes(separator))
   const separator = separators[at] ?? ''
   const finer = separators.slice(at + 1)
@@ -12,7 +17,10 @@ export function splitNaively(text: string, size: number, overlap: number, separa
   for (const part of parts) {
     if (part.length <= size) fitting.push(part)
     else {
-      pieces.push(...merged(fitting, separator, size, overlap), ...splitNaively(part, size, overlap, finer))
+      pieces.push(
+        ...merged(fitting, separator, size, overlap),
+        ...splitNaively(part, size, overlap, finer),
+      )
       fitting = []
     }
   }

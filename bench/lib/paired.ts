@@ -29,10 +29,15 @@ export function pairedChange(values: readonly number[], base: readonly number[])
 /** How far two copies of the same were apart, at most. */
 export const noiseOf = (twin: Interval): number => Math.max(Math.abs(twin.low), Math.abs(twin.high))
 
-export function verdictOf(change: Interval, noise: number, max: number): 'holds' | 'BROKEN' | 'not shown' {
+export function verdictOf(
+  change: Interval,
+  noise: number,
+  max: number,
+): 'holds' | 'BROKEN' | 'not shown' {
   if (noise > max) return 'not shown'
   if (change.high <= max) return 'holds'
   return change.low > max ? 'BROKEN' : 'not shown'
 }
 
-export const percent = (share: number): string => `${share < 0 ? '' : '+'}${(share * 100).toFixed(1)} %`
+export const percent = (share: number): string =>
+  `${share < 0 ? '' : '+'}${(share * 100).toFixed(1)} %`

@@ -26,13 +26,16 @@ export const frames: Record<string, Record<string, Phrase>> = {
   de: {
     plain,
     polite: (q) => `Guten Tag! Können Sie mir bitte helfen? ${q} Vielen Dank im Voraus.`,
-    background: (q) => `Ich bereite die Sitzung am Donnerstag vor und meine Kollegin will es genau wissen. ${q}`,
-    'files, form': (q) => `Laut den Unterlagen in meiner Sammlung: ${q} Antworte in zwei Sätzen und nenne die Quelle.`,
+    background: (q) =>
+      `Ich bereite die Sitzung am Donnerstag vor und meine Kollegin will es genau wissen. ${q}`,
+    'files, form': (q) =>
+      `Laut den Unterlagen in meiner Sammlung: ${q} Antworte in zwei Sätzen und nenne die Quelle.`,
   },
   es: {
     plain,
     polite: (q) => `¡Hola! ¿Me podría ayudar con una duda? ${q} Muchas gracias de antemano.`,
-    background: (q) => `Mi hermana prepara una exposición para el jueves y quiere estar segura. ${q}`,
+    background: (q) =>
+      `Mi hermana prepara una exposición para el jueves y quiere estar segura. ${q}`,
     'files, form': (q) => `${q} Responda en dos frases y cite la fuente, por favor.`,
   },
   zh: {
@@ -44,8 +47,10 @@ export const frames: Record<string, Record<string, Phrase>> = {
   ru: {
     plain,
     polite: (q) => `Здравствуйте! ${q} Заранее спасибо за помощь.`,
-    background: (q) => `Мы готовим повестку собрания на четверг, и коллега хочет всё проверить. ${q}`,
-    'files, form': (q) => `Судя по моим документам, ${begun(q)} Ответь в двух предложениях и укажи источник.`,
+    background: (q) =>
+      `Мы готовим повестку собрания на четверг, и коллега хочет всё проверить. ${q}`,
+    'files, form': (q) =>
+      `Судя по моим документам, ${begun(q)} Ответь в двух предложениях и укажи источник.`,
   },
   ar: {
     plain,
@@ -61,7 +66,8 @@ export const frames: Record<string, Record<string, Phrase>> = {
   vi: {
     plain,
     polite: (q) => `Xin chào! ${q} Cảm ơn rất nhiều.`,
-    background: (q) => `Chúng tôi đang chuẩn bị chương trình họp thứ Năm và đồng nghiệp của tôi muốn chắc chắn. ${q}`,
+    background: (q) =>
+      `Chúng tôi đang chuẩn bị chương trình họp thứ Năm và đồng nghiệp của tôi muốn chắc chắn. ${q}`,
     form: (q) => `${q} Trả lời ngắn gọn và nêu nguồn.`,
   },
 }

@@ -62,10 +62,13 @@ export async function startService(
     dataDir,
     child,
     startMs: performance.now() - started,
-    memoryMb: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    memoryMb: () =>
+      Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) /
+      1024,
     cpuMs() {
       // Fields 14 and 15 of proc(5), in hundredths of a second; the name before may hold spaces.
-      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      const fields =
+        readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       return (Number(fields[11]) + Number(fields[12])) * 10
     },
     async stop() {
@@ -80,7 +83,9 @@ export async function startService(
 /** As a release has them. A start that builds would have the builder's time in what is measured. */
 function build() {
   if (isCurrent(USER_APP) && isCurrent(BUNDLE)) return
-  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { stdio: ['ignore', 'ignore', 'inherit'] })
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
 }
 
 async function untilAlive(url: string, child: ChildProcess): Promise<void> {
@@ -164,8 +169,16 @@ export async function payingKeys(
     { secretKey: null, secretKeyOld: null },
     { isGuest: true },
   )
-  const user = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirstOrThrow()
-  const first = await db.selectFrom('api_keys').selectAll().where('user_id', '=', userId).executeTakeFirstOrThrow()
+  const user = await db
+    .selectFrom('users')
+    .selectAll()
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  const first = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
   const keys = [key]
   while (keys.length < count) {
     const id = randomUUID()
@@ -186,7 +199,10 @@ export async function payingKeys(
 }
 
 /** `databaseUrl`: where the service has its data; null: in its folder. */
-export async function payingUser({ url, dataDir }: RunningService, databaseUrl: string | null = null) {
+export async function payingUser(
+  { url, dataDir }: RunningService,
+  databaseUrl: string | null = null,
+) {
   const user = await signUp(url, `payer-${Date.now()}@example.com`)
   const { db, close } = openDatabase({ databaseUrl, dataDir })
   const paid = { subscription_tier: 'pro', subscription_status: 'active' } as const

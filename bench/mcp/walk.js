@@ -10,7 +10,8 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 const { MCP_URL = '', API_KEY = '' } = process.env
 const me = { name: 'latchkey-bench', version: '1' }
 const versionOf = (name) =>
-  JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8')).version
+  JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8'))
+    .version
 const headersOf = (key) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } })
 
 const clients = [
@@ -21,7 +22,8 @@ const clients = [
 
 for (const [name, mode] of clients) {
   const label = `${name} ${versionOf(name)}`
-  const say = (step, told, ok = true) => console.log(JSON.stringify({ client: label, mode, step, told, ok }))
+  const say = (step, told, ok = true) =>
+    console.log(JSON.stringify({ client: label, mode, step, told, ok }))
   const connect = (key) => (name.endsWith('/sdk') ? connectOld(key) : connectNew(key, mode))
   try {
     await walk(connect, say)
@@ -48,7 +50,10 @@ async function walk(connect, say) {
   say('connect', protocol)
   /** The client itself holds the result to the tool's schema. */
   const tool = async (name, input) => {
-    const { isError, content, structuredContent } = await client.callTool({ name, arguments: input })
+    const { isError, content, structuredContent } = await client.callTool({
+      name,
+      arguments: input,
+    })
     if (isError) throw new Error(`${name}: ${content[0].text}`)
     return structuredContent
   }
@@ -63,17 +68,29 @@ async function walk(connect, say) {
   const text = `The lighthouse of ${protocol} was built by Amélie Duroc in 1882.`
   await step('list tools', async () => (await client.listTools()).tools.length)
   await step('ingest', async () => {
-    const stored = await tool('ingest', { content: text, metadata: { title: 'Lighthouse', place: protocol } })
+    const stored = await tool('ingest', {
+      content: text,
+      metadata: { title: 'Lighthouse', place: protocol },
+    })
     id = stored.document_id
     return stored.passages
   })
   await step('search', async () => {
-    const { results } = await tool('search', { query: 'Who built the lighthouse?', filter: { place: protocol } })
+    const { results } = await tool('search', {
+      query: 'Who built the lighthouse?',
+      filter: { place: protocol },
+    })
     return must(results.length === 1 && results[0].document_id === id, results[0].title)
   })
-  await step('fetch', async () => must((await tool('fetch', { id: `${id}_0` })).text === text, 'whole'))
-  await step('ask', async () => must(/Duroc/.test((await tool('ask', { question: text })).answer), 'Duroc'))
-  await step('list_documents', async () => must((await tool('list_documents', { limit: 1 })).documents.length === 1, 1))
+  await step('fetch', async () =>
+    must((await tool('fetch', { id: `${id}_0` })).text === text, 'whole'),
+  )
+  await step('ask', async () =>
+    must(/Duroc/.test((await tool('ask', { question: text })).answer), 'Duroc'),
+  )
+  await step('list_documents', async () =>
+    must((await tool('list_documents', { limit: 1 })).documents.length === 1, 1),
+  )
   const uri = `rag://documents/${id}`
   await step('list resources', async () => {
     const { resources } = await client.listResources()
@@ -82,13 +99,20 @@ async function walk(connect, say) {
       resources.length,
     )
   })
-  await step('templates', async () => (await client.listResourceTemplates()).resourceTemplates[0].uriTemplate)
+  await step(
+    'templates',
+    async () => (await client.listResourceTemplates()).resourceTemplates[0].uriTemplate,
+  )
   await step('read resource', async () => {
     const { contents } = await client.readResource({ uri })
     return must(contents[0].text === text, contents[0].mimeType)
   })
-  await step('unknown resource', () => refused(client.readResource({ uri: 'rag://documents/é' }), /not found/i))
-  await step('unknown tool', () => refused(client.callTool({ name: 'nothing', arguments: {} }), /Unknown tool/))
+  await step('unknown resource', () =>
+    refused(client.readResource({ uri: 'rag://documents/é' }), /not found/i),
+  )
+  await step('unknown tool', () =>
+    refused(client.callTool({ name: 'nothing', arguments: {} }), /Unknown tool/),
+  )
   await step('wrong argument', async () => {
     const { isError, content } = await client.callTool({ name: 'fetch', arguments: {} })
     return must(isError, content[0].text)

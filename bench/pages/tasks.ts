@@ -6,18 +6,29 @@ export type Tasks = { longest: number; long: number; cpuMs: number; tasks: numbe
 /** The most that one task may take before a reader notices. */
 export const LONG_MS = 50
 
-type TraceEvent = { name: string; ph: string; pid: number; tid: number; tdur?: number; args?: { name?: string } }
+type TraceEvent = {
+  name: string
+  ph: string
+  pid: number
+  tid: number
+  tdur?: number
+  args?: { name?: string }
+}
 
 export async function tasksOf(page: Page, work: () => Promise<void>): Promise<Tasks> {
   const devtools = await page.context().newCDPSession(page)
   const events: TraceEvent[] = []
-  devtools.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
+  devtools.on('Tracing.dataCollected', ({ value }) =>
+    events.push(...(value as unknown as TraceEvent[])),
+  )
   await devtools.send('Tracing.start', {
     transferMode: 'ReportEvents',
     traceConfig: { includedCategories: ['toplevel', 'disabled-by-default-devtools.timeline'] },
   })
   await work()
-  const complete = new Promise<void>((resolve) => devtools.once('Tracing.tracingComplete', () => resolve()))
+  const complete = new Promise<void>((resolve) =>
+    devtools.once('Tracing.tracingComplete', () => resolve()),
+  )
   await devtools.send('Tracing.end')
   await complete
   await devtools.detach()

@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net'
 const TICK_MS = 8
 
 export async function steadyVendor({ tokens, perSecond }: { tokens: number; perSecond: number }) {
-  const words = `${MARKDOWN.repeat(Math.ceil((tokens * 6) / MARKDOWN.length))}`.match(/\s*\S+/g)?.slice(0, tokens) ?? []
+  const words =
+    `${MARKDOWN.repeat(Math.ceil((tokens * 6) / MARKDOWN.length))}`
+      .match(/\s*\S+/g)
+      ?.slice(0, tokens) ?? []
   let finished = Promise.withResolvers<void>()
   const server = createServer((request, reply) => {
     request.resume()
@@ -13,7 +16,10 @@ export async function steadyVendor({ tokens, perSecond }: { tokens: number; perS
     const begun = performance.now()
     let sent = 0
     const timer = setInterval(() => {
-      const due = Math.min(words.length, Math.floor(((performance.now() - begun) / 1_000) * perSecond))
+      const due = Math.min(
+        words.length,
+        Math.floor(((performance.now() - begun) / 1_000) * perSecond),
+      )
       if (due > sent)
         reply.write(
           words

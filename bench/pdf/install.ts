@@ -16,9 +16,11 @@ export function pythonWithPdfium(): string {
   console.log(`Installing ${PYPDFIUM2} …`)
   mkdirSync(CACHE, { recursive: true })
   execFileSync('python3', ['-m', 'venv', venv], { stdio: 'inherit' })
-  execFileSync(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', PYPDFIUM2], {
-    stdio: 'inherit',
-  })
+  execFileSync(
+    python,
+    ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', PYPDFIUM2],
+    { stdio: 'inherit' },
+  )
   return python
 }
 
@@ -26,17 +28,25 @@ export type Program = { command: string; libraries: string }
 
 /** Poppler's; null where it is neither on the path nor to be had from the system's packages. */
 export function pdftotext(): Program | null {
-  if (spawnSync('pdftotext', ['-v']).error === undefined) return { command: 'pdftotext', libraries: '' }
+  if (spawnSync('pdftotext', ['-v']).error === undefined)
+    return { command: 'pdftotext', libraries: '' }
   const root = join(CACHE, 'poppler')
   const command = join(root, 'usr', 'bin', 'pdftotext')
   if (!existsSync(command)) {
     console.log('Unpacking poppler-utils …')
     mkdirSync(root, { recursive: true })
-    const plan = spawnSync('apt-get', ['install', '--dry-run', 'poppler-utils'], { encoding: 'utf8' })
-    const packages = [...(plan.stdout ?? '').matchAll(/^Inst (\S+)/gm)].map(([, name]) => name as string)
-    const got = packages.length > 0 && spawnSync('apt-get', ['download', ...packages], { cwd: root }).status === 0
+    const plan = spawnSync('apt-get', ['install', '--dry-run', 'poppler-utils'], {
+      encoding: 'utf8',
+    })
+    const packages = [...(plan.stdout ?? '').matchAll(/^Inst (\S+)/gm)].map(
+      ([, name]) => name as string,
+    )
+    const got =
+      packages.length > 0 &&
+      spawnSync('apt-get', ['download', ...packages], { cwd: root }).status === 0
     if (!got) return null
-    for (const file of globSync('*.deb', { cwd: root })) execFileSync('dpkg-deb', ['-x', file, '.'], { cwd: root })
+    for (const file of globSync('*.deb', { cwd: root }))
+      execFileSync('dpkg-deb', ['-x', file, '.'], { cwd: root })
   }
   const [libraries = ''] = globSync('usr/lib/*-linux-gnu', { cwd: root })
   return { command, libraries: join(root, libraries) }

@@ -20,6 +20,8 @@ const options = {
 const { runMigrations } = await getMigrations(options)
 await runMigrations()
 const handle = toNodeHandler(betterAuth(options))
-createServer((request, response) => void handle(request, response)).listen(Number(port), '127.0.0.1', () =>
-  console.log('up'),
+createServer((request, response) => void handle(request, response)).listen(
+  Number(port),
+  '127.0.0.1',
+  () => console.log('up'),
 )

@@ -23,10 +23,16 @@ export async function startBetterAuth(): Promise<Peer> {
   const child = spawn(
     process.execPath,
     [join(PEERS, 'better-auth-server.mjs'), String(port), join(dataDir, 'auth.db')],
-    { cwd: PEERS, env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production' }, stdio: ['ignore', 'pipe', 'inherit'] },
+    {
+      cwd: PEERS,
+      env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
   )
   await new Promise((resolve, reject) =>
-    child.stdout.once('data', resolve).once('end', () => reject(new Error('better-auth did not start'))),
+    child.stdout
+      .once('data', resolve)
+      .once('end', () => reject(new Error('better-auth did not start'))),
   )
   const url = `http://127.0.0.1:${port}`
   const person = { email: 'ada@example.com', password: 'a long enough password' }

@@ -9,7 +9,11 @@ export const PEERS = import.meta.dirname
 export const PORTKEY = join(PEERS, 'node_modules/@portkey-ai/gateway')
 
 const LITELLM_VERSION = '1.106.2'
-export const LITELLM = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'litellm')
+export const LITELLM = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'latchkey-bench',
+  'litellm',
+)
 
 export function isInstalled(peer: 'portkey' | 'litellm'): boolean {
   return existsSync(peer === 'portkey' ? PORTKEY : join(LITELLM, 'bin/litellm'))
@@ -30,7 +34,11 @@ export function installLiteLlm(): void {
 }
 
 const TANTIVY_VERSION = '0.27.0'
-export const TANTIVY = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'tantivy')
+export const TANTIVY = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'latchkey-bench',
+  'tantivy',
+)
 
 export function installTantivy(): void {
   if (existsSync(join(TANTIVY, 'bin/pip'))) return
@@ -41,15 +49,22 @@ export function installTantivy(): void {
 
 const LANCEDB_VERSION = '0.40.0'
 const SQLITE_VEC_VERSION = '0.1.9'
-const VECTORS = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'vectors')
+const VECTORS = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'latchkey-bench',
+  'vectors',
+)
 export const LANCEDB = join(VECTORS, 'bin/python')
 
 /** Half a gigabyte. @returns the extension of sqlite-vec; null, said aloud, where they cannot be had */
 export function installVectorPeers(): string | null {
-  const extension = () => globSync('lib/python*/site-packages/sqlite_vec/vec0.*', { cwd: VECTORS })[0]
+  const extension = () =>
+    globSync('lib/python*/site-packages/sqlite_vec/vec0.*', { cwd: VECTORS })[0]
   try {
     if (extension() === undefined) {
-      console.log(`Installing LanceDB ${LANCEDB_VERSION} and sqlite-vec ${SQLITE_VEC_VERSION} in ${VECTORS} …`)
+      console.log(
+        `Installing LanceDB ${LANCEDB_VERSION} and sqlite-vec ${SQLITE_VEC_VERSION} in ${VECTORS} …`,
+      )
       must('python3', ['-m', 'venv', VECTORS])
       must(join(VECTORS, 'bin/pip'), [
         ...['install', '--quiet'],

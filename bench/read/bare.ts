@@ -23,8 +23,17 @@ createServer(async (request, response) => {
     }
     if (known.expiresMs < Date.now()) throw new Error('expired')
     const row = find.get(known.sub) as Record<string, unknown>
-    const body = JSON.stringify({ ...row, is_active: row.is_active === 1, is_verified: row.is_verified === 1 })
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body)
+    const body = JSON.stringify({
+      ...row,
+      is_active: row.is_active === 1,
+      is_verified: row.is_verified === 1,
+    })
+    response
+      .writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      })
+      .end(body)
   } catch {
     response.writeHead(401, { 'content-length': 0 }).end()
   }

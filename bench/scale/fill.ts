@@ -60,12 +60,16 @@ async function onBarePostgres(db: Db, work: (tx: Db) => Promise<void>): Promise<
       await sql`alter table ${sql.raw(place)} drop constraint ${sql.id(name)}`.execute(tx)
     const { rows: indexes } = await sql<{ name: string; definition: string }>`
       select relname as name, pg_get_indexdef(oid) as definition from pg_class
-      where relnamespace = current_schema()::regnamespace and relkind in ('i', 'I') and not relispartition`.execute(tx)
+      where relnamespace = current_schema()::regnamespace and relkind in ('i', 'I') and not relispartition`.execute(
+      tx,
+    )
     for (const { name } of indexes) await sql`drop index ${sql.id(name)}`.execute(tx)
     await work(tx)
     for (const { definition } of indexes) await sql.raw(definition).execute(tx)
     for (const { place, name, definition } of constraints.toReversed())
-      await sql`alter table ${sql.raw(place)} add constraint ${sql.id(name)} ${sql.raw(definition)}`.execute(tx)
+      await sql`alter table ${sql.raw(place)} add constraint ${sql.id(name)} ${sql.raw(definition)}`.execute(
+        tx,
+      )
   })
 }
 
@@ -77,25 +81,27 @@ async function fillPeople({ isSqlite, id, at, flag, put }: Writer, users: number
   await put(
     'users',
     {
-      ...{
-        id: id('n'),
-        email: `'u' || n || '@example.com'`,
-        email_key: `'u' || n || '@example.com'`,
-        full_name: `'User ' || n`,
-      },
-      ...{
-        is_active: flag('1 = 1'),
-        is_verified: flag('n % 3 <> 0'),
-        is_superuser: flag('1 = 0'),
-        is_totp_on: flag('1 = 0'),
-      },
-      ...{ subscription_status: `case when n % 5 = 0 then 'active' else 'free' end` },
-      ...{ subscription_tier: `case when n % 5 = 0 then 'pro' else 'free' end`, processor_tier: `'free'` },
-      ...{ created_at: at(whole), updated_at: at(whole) },
+      id: id('n'),
+      email: `'u' || n || '@example.com'`,
+      email_key: `'u' || n || '@example.com'`,
+      full_name: `'User ' || n`,
+      is_active: flag('1 = 1'),
+      is_verified: flag('n % 3 <> 0'),
+      is_superuser: flag('1 = 0'),
+      is_totp_on: flag('1 = 0'),
+      subscription_status: `case when n % 5 = 0 then 'active' else 'free' end`,
+      subscription_tier: `case when n % 5 = 0 then 'pro' else 'free' end`,
+      processor_tier: `'free'`,
+      created_at: at(whole),
+      updated_at: at(whole),
     },
     users,
   )
-  await put('lookups', { name: `'u' || n || '@example.com'`, kind: `'email'`, owner: id('n') }, users)
+  await put(
+    'lookups',
+    { name: `'u' || n || '@example.com'`, kind: `'email'`, owner: id('n') },
+    users,
+  )
 }
 
 async function fillCalls({ id, at, day, flag, put }: Writer, users: number) {
@@ -103,8 +109,13 @@ async function fillCalls({ id, at, day, flag, put }: Writer, users: number) {
   await put(
     'sessions',
     {
-      ...{ user_id: id(u), id: `'s' || n`, user_agent: `'Browser/1.0'`, ip_address: `'203.0.113.7'` },
-      ...{ created_at: at('n % 2592000'), authenticated_at: at('n % 2592000'), last_used_at: at('n % 86400') },
+      user_id: id(u),
+      id: `'s' || n`,
+      user_agent: `'Browser/1.0'`,
+      ip_address: `'203.0.113.7'`,
+      created_at: at('n % 2592000'),
+      authenticated_at: at('n % 2592000'),
+      last_used_at: at('n % 86400'),
       expires_at: at(`-2592000 + n % 2592000`),
     },
     2 * users,
@@ -112,28 +123,26 @@ async function fillCalls({ id, at, day, flag, put }: Writer, users: number) {
   await put(
     'usage_records',
     {
-      ...{
-        user_id: id(u),
-        id: `'0' || n`,
-        key_id: `'session'`,
-        tier: `'pro'`,
-        route: `'/api/ai/chat'`,
-      },
-      ...{
-        vendor: `'openai'`,
-        model: `'gpt-' || (n % 7)`,
-        prompt_tokens: '100',
-        completion_tokens: '50',
-        cached_tokens: '0',
-      },
-      ...{
-        reasoning_tokens: '0',
-        cost_nanos: '35000',
-        latency_ms: '500 + n % 900',
-        attempts: '1',
-        tried: `'openai:ok'`,
-      },
-      ...{ outcome: `'ok'`, status: '200', end_user: `''`, labels: `''`, is_estimated: flag('1 = 0') },
+      user_id: id(u),
+      id: `'0' || n`,
+      key_id: `'session'`,
+      tier: `'pro'`,
+      route: `'/api/ai/chat'`,
+      vendor: `'openai'`,
+      model: `'gpt-' || (n % 7)`,
+      prompt_tokens: '100',
+      completion_tokens: '50',
+      cached_tokens: '0',
+      reasoning_tokens: '0',
+      cost_nanos: '35000',
+      latency_ms: '500 + n % 900',
+      attempts: '1',
+      tried: `'openai:ok'`,
+      outcome: `'ok'`,
+      status: '200',
+      end_user: `''`,
+      labels: `''`,
+      is_estimated: flag('1 = 0'),
       created_at: at('(n % 60) * 86400'),
     },
     3 * users,
@@ -141,22 +150,19 @@ async function fillCalls({ id, at, day, flag, put }: Writer, users: number) {
   await put(
     'usage_days',
     {
-      ...{
-        user_id: id(u),
-        day: day(`n / ${users} * 7 + n % 7`),
-        key_id: `'session'`,
-        model: `'gpt-' || (n % 7)`,
-        vendor: `'openai'`,
-      },
-      ...{
-        tier: `'pro'`,
-        outcome: `'ok'`,
-        end_user: `''`,
-        requests: '3',
-        prompt_tokens: '300',
-        completion_tokens: '150',
-      },
-      ...{ cached_tokens: '0', cost_nanos: '105000' },
+      user_id: id(u),
+      day: day(`n / ${users} * 7 + n % 7`),
+      key_id: `'session'`,
+      model: `'gpt-' || (n % 7)`,
+      vendor: `'openai'`,
+      tier: `'pro'`,
+      outcome: `'ok'`,
+      end_user: `''`,
+      requests: '3',
+      prompt_tokens: '300',
+      completion_tokens: '150',
+      cached_tokens: '0',
+      cost_nanos: '105000',
     },
     2 * users,
   )
@@ -167,9 +173,20 @@ async function fillShop({ id, at, put }: Writer, users: number) {
   await put(
     'purchases',
     {
-      ...{ owner: id(u), id: id('n'), user_id: id(u), tier: `'pro'`, status: `'completed'`, payment_ref: `'pi_' || n` },
-      ...{ checkout_session_id: `'cs_' || n`, amount_cents: '29900', currency: `'usd'`, license_hash: `'h' || n` },
-      ...{ license_sealed: `'x'`, download_count: '1', max_downloads: '5', entitled_until: at('-31536000') },
+      owner: id(u),
+      id: id('n'),
+      user_id: id(u),
+      tier: `'pro'`,
+      status: `'completed'`,
+      payment_ref: `'pi_' || n`,
+      checkout_session_id: `'cs_' || n`,
+      amount_cents: '29900',
+      currency: `'usd'`,
+      license_hash: `'h' || n`,
+      license_sealed: `'x'`,
+      download_count: '1',
+      max_downloads: '5',
+      entitled_until: at('-31536000'),
       created_at: at('n % 31536000'),
     },
     Math.floor(users / 4),
@@ -180,30 +197,28 @@ async function fillShop({ id, at, put }: Writer, users: number) {
   await put(
     'downloads',
     {
-      ...{
-        user_id: id(u),
-        id: id('n'),
-        purchase_id: id('n'),
-        version: `'1.0.0'`,
-        etag: `'e'`,
-        resume_count: '0',
-        sent_bytes: '1',
-      },
-      ...{ ip_address: `'203.0.113.7'`, user_agent: `'Browser/1.0'`, downloaded_at: at('n % 31536000') },
+      user_id: id(u),
+      id: id('n'),
+      purchase_id: id('n'),
+      version: `'1.0.0'`,
+      etag: `'e'`,
+      resume_count: '0',
+      sent_bytes: '1',
+      ip_address: `'203.0.113.7'`,
+      user_agent: `'Browser/1.0'`,
+      downloaded_at: at('n % 31536000'),
     },
     Math.floor(users / 4),
   )
   await put(
     'contact_messages',
     {
-      ...{
-        id: id('n'),
-        name: `'Ada'`,
-        email: `'m' || n`,
-        email_key: `'m' || n`,
-        subject: `'sales'`,
-        message: `'Hello'`,
-      },
+      id: id('n'),
+      name: `'Ada'`,
+      email: `'m' || n`,
+      email_key: `'m' || n`,
+      subject: `'sales'`,
+      message: `'Hello'`,
       created_at: at('n % 31536000'),
     },
     Math.floor(users / 10),
@@ -215,15 +230,17 @@ async function fillRest({ id, at, json, put }: Writer, users: number) {
   await put(
     'audit_log',
     {
-      ...{
-        chain: 'n % 64',
-        id: `'f' || n`,
-        position: '1000 + n',
-        at: at('n % 31536000'),
-        actor: `'p_' || (n % ${users})`,
-        action: `'sign-in'`,
-      },
-      ...{ commitment: `'c'`, salt: `'s'`, details: json('{"method":"password"}'), mark: `'m'`, hash: `'h'` },
+      chain: 'n % 64',
+      id: `'f' || n`,
+      position: '1000 + n',
+      at: at('n % 31536000'),
+      actor: `'p_' || (n % ${users})`,
+      action: `'sign-in'`,
+      commitment: `'c'`,
+      salt: `'s'`,
+      details: json('{"method":"password"}'),
+      mark: `'m'`,
+      hash: `'h'`,
     },
     2 * users,
   )
@@ -242,24 +259,30 @@ async function fillRest({ id, at, json, put }: Writer, users: number) {
   await put(
     'rag_documents',
     {
-      ...{
-        user_id: id(u),
-        id: `'d' || n`,
-        version: `'v' || n`,
-        edition: '1',
-        metadata_json: json('{}'),
-        chunks: '3',
-        total_chunks: '3',
-      },
-      ...{ characters: '1500', embedder: `''`, next_embedder: `''`, kept_in: `''`, created_at: at('n % 31536000') },
+      user_id: id(u),
+      id: `'d' || n`,
+      version: `'v' || n`,
+      edition: '1',
+      metadata_json: json('{}'),
+      chunks: '3',
+      total_chunks: '3',
+      characters: '1500',
+      embedder: `''`,
+      next_embedder: `''`,
+      kept_in: `''`,
+      created_at: at('n % 31536000'),
     },
     documents,
   )
   await put(
     'rag_chunks',
     {
-      ...{ user_id: id(`((n / 3) % ${users}) + 1`), version: `'v' || (n / 3)`, chunk_index: 'n % 3' },
-      ...{ content: `'A chunk of text about lighthouses, number ' || n`, start_offset: '0', gap: `''` },
+      user_id: id(`((n / 3) % ${users}) + 1`),
+      version: `'v' || (n / 3)`,
+      chunk_index: 'n % 3',
+      content: `'A chunk of text about lighthouses, number ' || n`,
+      start_offset: '0',
+      gap: `''`,
     },
     3 * documents,
   )
@@ -310,7 +333,11 @@ function writer(db: Db) {
       : `with g as (select n::bigint from generate_series(1, ${count}) as n) select`
   // By what leads the keys: SQLite, whose primary keys stay, then writes each page of them once.
   const inOrder = isSqlite ? 'order by 1, 2' : ''
-  const put = async (table: string, columns: Record<string, string>, count: number): Promise<void> => {
+  const put = async (
+    table: string,
+    columns: Record<string, string>,
+    count: number,
+  ): Promise<void> => {
     if (count < 1) return
     const statement: RawBuilder<unknown> = raw(
       `insert into ${table} (${Object.keys(columns).join(', ')}) ${numbers(count)} ${Object.values(columns).join(', ')} from g ${inOrder}`,

@@ -8,8 +8,17 @@ type Given = { cwd: string; env: Record<string, string>; msMax: number }
 /** No more is kept than a person would read. */
 const KEPT_CHARACTERS = 2_000_000
 
-export async function ran(command: string, args: string[], { cwd, env, msMax }: Given): Promise<Ended> {
-  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+export async function ran(
+  command: string,
+  args: string[],
+  { cwd, env, msMax }: Given,
+): Promise<Ended> {
+  const child = spawn(command, args, {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let [out, error, late] = ['', '', false]
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (out.length < KEPT_CHARACTERS) out += text

@@ -8,7 +8,10 @@ import { type Ended, ran } from './child.ts'
 import { AGENTS, HERE, JAVASCRIPT, npmInstalled, PATH, pythonFor } from './install.ts'
 
 export const MODELS = ['gpt-6.1-terra', 'claude-sonnet-5-5', 'gemini-3.8-flash']
-const EMBEDDERS = { 'gpt-6.1-terra': 'text-embedding-3-small', 'gemini-3.8-flash': 'gemini-embedding-2' }
+const EMBEDDERS = {
+  'gpt-6.1-terra': 'text-embedding-3-small',
+  'gemini-3.8-flash': 'gemini-embedding-2',
+}
 
 export type At = { url: string; key: string }
 export type Step = { model: string; check: string; ok: boolean; told?: string }
@@ -54,7 +57,9 @@ export const CLIENTS: Client[] = [
     package: '@anthropic-ai/claude-code',
     command: ' -p "say hi using bash" --allowedTools Bash',
     says: /The tool Bash answered/,
-    also: [{ snippet: 'mcp-claude-code', command: '\nclaude mcp list', says: /latchkey.*Connected/ }],
+    also: [
+      { snippet: 'mcp-claude-code', command: '\nclaude mcp list', says: /latchkey.*Connected/ },
+    ],
   }),
   agent({
     name: 'Codex',
@@ -89,7 +94,8 @@ function python(name: string, walk: string, snippets: string[] = []): Client {
       const interpreter = pythonFor(walk)
       const env = { ...envOf(at), PYTHONDONTWRITEBYTECODE: '1' }
       const walked = await walkOf(interpreter, [join(HERE, 'python', `walk_${walk}.py`)], HERE, env)
-      const run = (text: string) => ran(interpreter, ['-c', text], { cwd: HERE, env, msMax: SNIPPET_MS_MAX })
+      const run = (text: string) =>
+        ran(interpreter, ['-c', text], { cwd: HERE, env, msMax: SNIPPET_MS_MAX })
       return withSnippets(walked, snippets, at, run)
     },
   }
@@ -103,7 +109,11 @@ function javascript(name: string, walk: string, snippets: string[] = []): Client
       const env = envOf(at)
       const walked = await walkOf(process.execPath, [`${walk}.js`], JAVASCRIPT, env)
       const run = (text: string) =>
-        ran(process.execPath, ['--input-type=module', '--eval', text], { cwd: JAVASCRIPT, env, msMax: SNIPPET_MS_MAX })
+        ran(process.execPath, ['--input-type=module', '--eval', text], {
+          cwd: JAVASCRIPT,
+          env,
+          msMax: SNIPPET_MS_MAX,
+        })
       return withSnippets(walked, snippets, at, run)
     },
   }
@@ -114,7 +124,8 @@ function curl(): Client {
     name: 'curl',
     async walk(at) {
       const version = execFileSync('curl', ['--version'], { encoding: 'utf8' }).split(' ')[1] ?? ''
-      const run = (text: string) => ran('sh', ['-c', text], { cwd: HERE, env: envOf(at), msMax: SNIPPET_MS_MAX })
+      const run = (text: string) =>
+        ran('sh', ['-c', text], { cwd: HERE, env: envOf(at), msMax: SNIPPET_MS_MAX })
       await ingestLease(at)
       return withSnippets({ version, steps: [] }, ['curl', 'ask'], at, run)
     },
@@ -124,7 +135,9 @@ function curl(): Client {
 /** What the snippet that asks one's documents asks about. */
 async function ingestLease({ url, key }: At): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ content: 'The lease says that the keys are given back on the last day.' })
+  const body = JSON.stringify({
+    content: 'The lease says that the keys are given back on the last day.',
+  })
   const reply = await fetch(`${url}/api/rag/ingest/text`, { method: 'POST', headers, body })
   if (!reply.ok) throw new Error(`ingesting: ${reply.status} ${await reply.text()}`)
 }
@@ -145,7 +158,8 @@ function agent({ name, snippet, package: of, command, file, says, also = [] }: A
             writeFileSync(join(home, file), text)
           }
           const exported = /export \w+=\S+/.exec(text)?.[0]
-          const script = file === undefined ? text + command : [exported, command].filter(Boolean).join('\n')
+          const script =
+            file === undefined ? text + command : [exported, command].filter(Boolean).join('\n')
           return ran('sh', ['-c', script], { cwd: home, env: agentEnv(home), msMax: AGENT_MS_MAX })
         })
         steps.push({ model, check: 'snippet', ...judged(ended, says) })
@@ -183,7 +197,12 @@ function agentEnv(home: string): Record<string, string> {
   }
 }
 
-async function walkOf(command: string, args: string[], cwd: string, env: Record<string, string>): Promise<Walked> {
+async function walkOf(
+  command: string,
+  args: string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<Walked> {
   const ended = await ran(command, args, { cwd, env, msMax: WALK_MS_MAX })
   const lines = ended.out.split('\n').filter((line) => line.startsWith('{'))
   const said = lines.map((line) => JSON.parse(line) as Partial<Step> & { version?: string })
@@ -210,14 +229,18 @@ async function withSnippets(
 }
 
 function snippetText(id: string, model: string, { url, key }: At): string {
-  const snippets = snippetGroups({ origin: url, model, key, brand: 'Latchkey' }).flatMap((one) => one.snippets)
+  const snippets = snippetGroups({ origin: url, model, key, brand: 'Latchkey' }).flatMap(
+    (one) => one.snippets,
+  )
   const found = snippets.find((one) => one.id === id)
   if (found === undefined) throw new Error(`the keys page has no snippet ${id}`)
   return found.text
 }
 
 function judged(ended: Ended, says: RegExp): { ok: boolean; told?: string } {
-  return ended.status === 0 && says.test(ended.out) ? { ok: true } : { ok: false, told: whyNot(ended) }
+  return ended.status === 0 && says.test(ended.out)
+    ? { ok: true }
+    : { ok: false, told: whyNot(ended) }
 }
 
 function whyNot({ late, status, out, error }: Ended): string {

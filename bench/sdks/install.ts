@@ -10,7 +10,11 @@ export const HERE = import.meta.dirname
 export const JAVASCRIPT = join(HERE, 'javascript')
 export const AGENTS = join(HERE, 'agents')
 
-const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'sdks')
+const CACHE = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'latchkey-bench',
+  'sdks',
+)
 const INSTALL_MS_MAX = 900_000
 
 /** This process's node first: agents ask for a newer one than a machine may have. */
@@ -22,7 +26,11 @@ export function npmInstalled(folder: string): void {
   const wanted = digest(readFileSync(join(folder, 'package.json'), 'utf8'))
   if (isStamped(stamp, wanted)) return
   console.log(`Installing bench/sdks/${basename(folder)} …`)
-  must('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'], folder)
+  must(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'],
+    folder,
+  )
   writeFileSync(stamp, wanted)
 }
 
@@ -61,7 +69,13 @@ function digest(text: string): string {
 }
 
 function must(command: string, args: string[], cwd: string): void {
-  const options = { cwd, stdio: 'inherit', timeout: INSTALL_MS_MAX, env: { ...process.env, PATH } } as const
+  const options = {
+    cwd,
+    stdio: 'inherit',
+    timeout: INSTALL_MS_MAX,
+    env: { ...process.env, PATH },
+  } as const
   const { status, error } = spawnSync(command, args, options)
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `ended with ${status}`}`)
+  if (status !== 0)
+    throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `ended with ${status}`}`)
 }

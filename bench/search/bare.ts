@@ -11,6 +11,10 @@ const server = createServer((request, response) => {
     const until = performance.now() + Number(ms)
     while (performance.now() < until);
   }
-  request.resume().on('end', () => turns.during(user, () => turns.take(user, spin)).then(() => response.end('{}')))
+  request
+    .resume()
+    .on('end', () =>
+      turns.during(user, () => turns.take(user, spin)).then(() => response.end('{}')),
+    )
 })
 server.listen(0, '127.0.0.1', () => parentPort?.postMessage((server.address() as AddressInfo).port))

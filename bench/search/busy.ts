@@ -1,7 +1,12 @@
 // A worker thread that keeps so many searches in flight, so that who is measured beside them does not wait for their client.
 import { workerData } from 'node:worker_threads'
 
-export type Busy = { url: string; headers: Record<string, string>[]; bodies: string[]; inFlight: number }
+export type Busy = {
+  url: string
+  headers: Record<string, string>[]
+  bodies: string[]
+  inFlight: number
+}
 
 const { url, headers, bodies, inFlight } = workerData as Busy
 

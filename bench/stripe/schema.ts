@@ -17,11 +17,14 @@ const WHEN_ASKED = ['invoice.amount_paid_off_stripe']
 /** What is wrong with it, a line each. What the description does not know is left to the newer version. */
 export function faultsOf(spec: Spec, schema: Schema, value: unknown, at: string): string[] {
   const { $ref, nullable, anyOf } = schema
-  if ($ref) return faultsOf(spec, spec.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}, value, at)
+  if ($ref)
+    return faultsOf(spec, spec.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}, value, at)
   if (value === null) return nullable || !schema.type ? [] : [`${at} is null`]
   if (anyOf) {
     const each = anyOf.map((one) => faultsOf(spec, one, value, at))
-    return each.some((faults) => faults.length === 0) ? [] : (each.sort((a, b) => a.length - b.length).at(0) ?? [])
+    return each.some((faults) => faults.length === 0)
+      ? []
+      : (each.sort((a, b) => a.length - b.length).at(0) ?? [])
   }
   if (schema.enum && !schema.enum.includes(value)) return [`${at} is ${JSON.stringify(value)}`]
   if (schema.type === 'array' && Array.isArray(value))

@@ -5,14 +5,23 @@ import { openShop } from '#testing/buyer.ts'
 import { ASKS_ONCE, FAILS_AT_RENEWAL, intercept, PRICES, shopOf } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
 
-export type Call = { method: string; path: string; body: string; version: string; status: number; reply: string }
+export type Call = {
+  method: string
+  path: string
+  body: string
+  version: string
+  status: number
+  reply: string
+}
 
 const AT = '/sandbox/stripe'
 
 export async function recordedCalls(): Promise<Call[]> {
   const ends: (() => unknown)[] = []
   try {
-    const store = await openShop({ after: (end: unknown) => void ends.push(end as () => unknown) } as never)
+    const store = await openShop({
+      after: (end: unknown) => void ends.push(end as () => unknown),
+    } as never)
     store.holdDebits()
     const calls: Call[] = []
     record(store.app, calls)
@@ -37,9 +46,17 @@ function record(app: Parameters<typeof intercept>[0], calls: Call[]): void {
     const end = response.end.bind(response) as (...values: unknown[]) => typeof response
     response.end = ((...values: unknown[]) => {
       const version = String(headers['stripe-version'] ?? '')
-      const reply = typeof values[0] === 'string' || Buffer.isBuffer(values[0]) ? String(values[0]) : ''
+      const reply =
+        typeof values[0] === 'string' || Buffer.isBuffer(values[0]) ? String(values[0]) : ''
       const body = Buffer.concat(sent).toString()
-      calls.push({ method, path: url.slice(AT.length), body, version, status: response.statusCode, reply })
+      calls.push({
+        method,
+        path: url.slice(AT.length),
+        body,
+        version,
+        status: response.statusCode,
+        reply,
+      })
       return end(...values)
     }) as typeof response.end
     return false
@@ -59,13 +76,16 @@ async function walk(store: Awaited<ReturnType<typeof openShop>>): Promise<void> 
   const ada = await store.as('ada')
   await ada.get('/api/billing/plans')
   await shop.processor.promotionCodes.list({ code: 'WELCOME10' })
-  const opened = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}&promotion_code=WELCOME10`)
+  const opened = await ada.post(
+    `/api/billing/create-checkout-session?price_id=${PRICES.pro}&promotion_code=WELCOME10`,
+  )
   await shop.pay(opened.body.url)
   for (const price_id of [PRICES.enterprise, PRICES.pro, PRICES.enterprise]) {
     const { body } = await ada.post('/api/billing/change/preview', { price_id })
     await ada.post('/api/billing/change', { price_id, proration_at: body.proration_at })
   }
-  for (const flow of ['?flow=card', '?flow=cancel', '']) await ada.post(`/api/billing/create-portal-session${flow}`)
+  for (const flow of ['?flow=card', '?flow=cancel', ''])
+    await ada.post(`/api/billing/create-portal-session${flow}`)
   await shop.portal(ada, 'cancel-at-end')
   await ada.post('/api/billing/resume')
   const user = await store.platform.db
@@ -84,7 +104,8 @@ async function walk(store: Awaited<ReturnType<typeof openShop>>): Promise<void> 
     const url = (await buyer.get(`/api/checkout?tier=${tier}`)).headers.get('location') ?? ''
     const reply = await shop.pay(url, card)
     const next = new URL(reply.headers.get('location') ?? '', store.url)
-    if (next.pathname.startsWith('/sandbox/confirm/')) await shop.press(next.pathname, { answer: 'complete' })
+    if (next.pathname.startsWith('/sandbox/confirm/'))
+      await shop.press(next.pathname, { answer: 'complete' })
     else await buyer.get(next.pathname + next.search)
   }
   const charges = (await shop.processor.charges.list({ limit: 100 })).data.filter(
@@ -106,7 +127,11 @@ async function walk(store: Awaited<ReturnType<typeof openShop>>): Promise<void> 
   await shop.subscribe(eve, { card: FAILS_AT_RENEWAL })
   await shop.pause(eve)
   await eve.post('/api/billing/resume')
-  await store.platform.db.updateTable('users').set({ email: 'ada@example.org' }).where('id', '=', ada.userId).execute()
+  await store.platform.db
+    .updateTable('users')
+    .set({ email: 'ada@example.org' })
+    .where('id', '=', ada.userId)
+    .execute()
   await ada.post('/api/billing/create-portal-session')
   await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
   await ada.delete('/api/users/me', { password: PASSWORD })

@@ -31,7 +31,10 @@ function welch(a: number[], b: number[]): number {
 
 /** The normal approximation; times hardly ever tie. */
 function mannWhitney(a: number[], b: number[]): number {
-  const all = [...a.map((value) => ({ value, first: true })), ...b.map((value) => ({ value, first: false }))]
+  const all = [
+    ...a.map((value) => ({ value, first: true })),
+    ...b.map((value) => ({ value, first: false })),
+  ]
   all.sort((left, right) => left.value - right.value)
   const rankSum = all.reduce((sum, { first }, index) => sum + (first ? index + 1 : 0), 0)
   const u = rankSum - (a.length * (a.length + 1)) / 2
@@ -43,7 +46,9 @@ function mannWhitney(a: number[], b: number[]): number {
 function twoSided(deviate: number): number {
   const x = Math.abs(deviate) / Math.SQRT2
   const k = 1 / (1 + 0.3275911 * x)
-  const series = k * (0.254829592 + k * (-0.284496736 + k * (1.421413741 + k * (-1.453152027 + k * 1.061405429))))
+  const series =
+    k *
+    (0.254829592 + k * (-0.284496736 + k * (1.421413741 + k * (-1.453152027 + k * 1.061405429))))
   return series * Math.exp(-x * x)
 }
 

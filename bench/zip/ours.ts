@@ -26,7 +26,8 @@ if (mode === 'resume at 90 %') {
   }
   startedMs = performance.now()
 }
-for await (const piece of readArchive(archive, source, mode.startsWith('resume') ? cut : 0)) bytes += piece.length
+for await (const piece of readArchive(archive, source, mode.startsWith('resume') ? cut : 0))
+  bytes += piece.length
 await source.close()
 
 console.log(JSON.stringify({ seconds: (performance.now() - startedMs) / 1000, bytes }))

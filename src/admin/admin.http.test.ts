@@ -26,7 +26,10 @@ test('every address of the administration refuses the unknown and those who are 
   for (const [method, path] of addresses) {
     const unknown = await app.request(method, path, { body: method === 'GET' ? undefined : {} })
     assert.equal(unknown.status, 401, path)
-    assert.deepEqual(unknown.body, { detail: 'Could not validate credentials', code: 'unauthenticated' })
+    assert.deepEqual(unknown.body, {
+      detail: 'Could not validate credentials',
+      code: 'unauthenticated',
+    })
     const other = await eve.request(method, path, { body: method === 'GET' ? undefined : {} })
     assert.equal(other.status, 403, path)
     assert.deepEqual(other.body, { detail: 'Not enough permissions', code: 'not_superuser' })
@@ -39,9 +42,17 @@ test('the numbers count users, subscriptions, the last seven days and verified a
   app.clock.advance(8 * 86_400_000)
   const root = await asSuperuser(app)
   await app.as('ada', { tier: 'pro' })
-  assert.equal((await root.patch(`/api/admin/users/${old.userId}`, { is_verified: true })).status, 200)
+  assert.equal(
+    (await root.patch(`/api/admin/users/${old.userId}`, { is_verified: true })).status,
+    200,
+  )
   const reply = await root.get('/api/admin/stats')
-  assert.deepEqual(reply.body, { total_users: 3, active_subscriptions: 1, new_users_7d: 2, verified_users: 1 })
+  assert.deepEqual(reply.body, {
+    total_users: 3,
+    active_subscriptions: 1,
+    new_users_7d: 2,
+    verified_users: 1,
+  })
 })
 
 test('users come newest first, in pages, with the limits of the specification', async (t) => {
@@ -56,7 +67,10 @@ test('users come newest first, in pages, with the limits of the specification', 
     first.body.users.map((user: { email: string }) => user.email),
     ['c@example.com', 'b@example.com'],
   )
-  assert.deepEqual([first.body.total, first.body.page, first.body.limit, first.body.pages], [4, 1, 2, 2])
+  assert.deepEqual(
+    [first.body.total, first.body.page, first.body.limit, first.body.pages],
+    [4, 1, 2, 2],
+  )
   for (const field of [
     'id',
     'email',
@@ -72,13 +86,25 @@ test('users come newest first, in pages, with the limits of the specification', 
   }
   assert.ok(!first.text.includes('password'))
   assert.equal((await root.get('/api/admin/users?page=9')).body.users.length, 0)
-  for (const query of ['page=0', 'limit=0', 'limit=101', 'page=x', 'limit=1.5', 'page=1.5', 'limit=99.9']) {
+  for (const query of [
+    'page=0',
+    'limit=0',
+    'limit=101',
+    'page=x',
+    'limit=1.5',
+    'page=1.5',
+    'limit=99.9',
+  ]) {
     const reply = await root.get(`/api/admin/users?${query}`)
     assert.equal(reply.status, 422, query)
     assert.deepEqual(reply.body.detail[0].loc, ['query', query.split('=')[0]])
   }
   const whole = (await root.get('/api/admin/users?limit=1.5')).body.detail[0]
-  assert.deepEqual(whole, { loc: ['query', 'limit'], msg: 'Input should be a whole number', type: 'integer_type' })
+  assert.deepEqual(whole, {
+    loc: ['query', 'limit'],
+    msg: 'Input should be a whole number',
+    type: 'integer_type',
+  })
   assert.equal(
     (await root.get('/api/admin/users?limit=2.0&page=1')).status,
     200,
@@ -96,19 +122,31 @@ test('switching an account off ends its sessions at once, and switching it on le
   assert.equal(off.status, 200)
   assert.equal(off.body.is_active, false)
   assert.equal((await ada.get('/api/auth/me')).status, 401)
-  const refused = await app.post('/api/auth/login', { email: ada.email, password: 'correct horse battery' })
+  const refused = await app.post('/api/auth/login', {
+    email: ada.email,
+    password: 'correct horse battery',
+  })
   assert.deepEqual([refused.status, refused.body.detail], [403, 'Inactive account'])
 
   await root.patch(`/api/admin/users/${ada.userId}`, { is_active: true })
-  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: 'correct horse battery' })).status, 200)
+  assert.equal(
+    (await app.post('/api/auth/login', { email: ada.email, password: 'correct horse battery' }))
+      .status,
+    200,
+  )
 })
 
 test('a tier set by hand stands until null lifts it', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   const ada = await app.as('ada')
-  const set = await root.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: 'enterprise' })
-  assert.deepEqual([set.body.subscription_tier, set.body.tier_override], ['enterprise', 'enterprise'])
+  const set = await root.patch(`/api/admin/users/${ada.userId}`, {
+    subscription_tier: 'enterprise',
+  })
+  assert.deepEqual(
+    [set.body.subscription_tier, set.body.tier_override],
+    ['enterprise', 'enterprise'],
+  )
   const lifted = await root.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: null })
   assert.deepEqual([lifted.body.subscription_tier, lifted.body.tier_override], ['free', null])
 })
@@ -117,12 +155,26 @@ test('a change of a user is answered with the user as it is now', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   const ada = await app.as('ada')
-  const { body } = await root.patch(`/api/admin/users/${ada.userId}`, { is_verified: true, subscription_tier: 'pro' })
+  const { body } = await root.patch(`/api/admin/users/${ada.userId}`, {
+    is_verified: true,
+    subscription_tier: 'pro',
+  })
   const own = (await ada.get('/api/auth/me')).body
-  const listed = (await root.get('/api/admin/users')).body.users.find(({ id }: { id: string }) => id === ada.userId)
+  const listed = (await root.get('/api/admin/users')).body.users.find(
+    ({ id }: { id: string }) => id === ada.userId,
+  )
   assert.deepEqual(body, { ...own, ...listed })
-  assert.deepEqual([body.is_verified, body.subscription_tier, body.tier_override], [true, 'pro', 'pro'])
-  for (const field of ['avatar_url', 'oauth_provider', 'has_password', 'totp_enabled', 'last_login_at']) {
+  assert.deepEqual(
+    [body.is_verified, body.subscription_tier, body.tier_override],
+    [true, 'pro', 'pro'],
+  )
+  for (const field of [
+    'avatar_url',
+    'oauth_provider',
+    'has_password',
+    'totp_enabled',
+    'last_login_at',
+  ]) {
     assert.ok(field in body, field)
   }
 })
@@ -144,9 +196,17 @@ test('a superuser finds an account by any part of its address or name, or by its
   const addresses = async (text: string, more = '') =>
     (await find(text, more)).users.map(({ email }: { email: string }) => email.split('@')[0])
 
-  assert.deepEqual(await addresses('AN'), ['an%', 'an_', 'Ann', 'anna'], 'in any case of the letters, in their order')
+  assert.deepEqual(
+    await addresses('AN'),
+    ['an%', 'an_', 'Ann', 'anna'],
+    'in any case of the letters, in their order',
+  )
   assert.deepEqual(await addresses(' ann@ '), ['Ann'])
-  assert.deepEqual([await addresses('an_'), await addresses('an%')], [['an_'], ['an%']], 'signs stand for themselves')
+  assert.deepEqual(
+    [await addresses('an_'), await addresses('an%')],
+    [['an_'], ['an%']],
+    'signs stand for themselves',
+  )
   assert.deepEqual(await addresses('nn'), ['Ann', 'anna'], 'in the middle')
   assert.deepEqual(await addresses('A@EXAMPLE'), ['anna'])
   assert.deepEqual(await addresses('e@'), ['zoe'])
@@ -158,7 +218,11 @@ test('a superuser finds an account by any part of its address or name, or by its
   }
   assert.deepEqual(await addresses('anna ängström'), [])
   await grace.patch('/api/users/me', { full_name: 'Grace Lowell' })
-  assert.deepEqual([await addresses('ängström'), await addresses('lowell')], [[], ['grace']], 'the name as it is now')
+  assert.deepEqual(
+    [await addresses('ängström'), await addresses('lowell')],
+    [[], ['grace']],
+    'the name as it is now',
+  )
   assert.deepEqual(await addresses(String(ids.get('zoe')).toUpperCase()), ['zoe'])
   assert.deepEqual(await addresses('an', '&limit=3&page=2'), ['anna'])
   const { total, pages, next_cursor } = await find('an', '&limit=3')
@@ -173,9 +237,13 @@ test('the audit log names the users that its entries are by and about', async (t
   const ada = await app.as('ada')
   await root.patch(`/api/admin/users/${ada.userId}`, { is_verified: true })
   const entries = async () => (await root.get('/api/admin/audit')).body.entries
-  const [changed] = (await entries()).filter(({ action }: { action: string }) => action === 'user.changed')
+  const [changed] = (await entries()).filter(
+    ({ action }: { action: string }) => action === 'user.changed',
+  )
   assert.deepEqual([changed.actor_email, changed.subject_email], [root.email, ada.email])
-  const [signIn] = (await entries()).filter(({ actor_id: by }: { actor_id: string }) => by === ada.userId)
+  const [signIn] = (await entries()).filter(
+    ({ actor_id: by }: { actor_id: string }) => by === ada.userId,
+  )
   assert.deepEqual([signIn.actor_email, signIn.subject_email], [ada.email, null])
 
   await ada.delete('/api/users/me', { password: PASSWORD })
@@ -189,7 +257,10 @@ test('the last superuser cannot lock everyone out', async (t) => {
   for (const change of [{ is_superuser: false }, { is_active: false }]) {
     assert.equal((await root.patch(`/api/admin/users/${root.userId}`, change)).status, 400)
   }
-  assert.equal((await root.patch('/api/admin/users/0190a6a8-0000-7000-8000-000000000000', {})).status, 404)
+  assert.equal(
+    (await root.patch('/api/admin/users/0190a6a8-0000-7000-8000-000000000000', {})).status,
+    404,
+  )
   assert.equal((await root.patch('/api/admin/users/not-a-uuid', {})).status, 422)
 })
 
@@ -197,7 +268,11 @@ test('a job that gave up is seen and tried again', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   let tries = 0
-  app.platform.jobs.handle('test.hopeless', async () => Promise.reject(new Error(`try ${++tries}`)), { delaysMs: [] })
+  app.platform.jobs.handle(
+    'test.hopeless',
+    async () => Promise.reject(new Error(`try ${++tries}`)),
+    { delaysMs: [] },
+  )
   await app.platform.jobs.enqueue(app.platform.db, 'test.hopeless', {})
   await app.settle()
   const { body } = await root.get('/api/admin/jobs')
@@ -206,7 +281,10 @@ test('a job that gave up is seen and tried again', async (t) => {
   assert.equal((await root.post(`/api/admin/jobs/${dead.id}/retry`)).status, 200)
   await app.settle()
   assert.equal(tries, 2)
-  assert.equal((await root.post('/api/admin/jobs/0190a6a8-0000-7000-8000-000000000000/retry')).status, 404)
+  assert.equal(
+    (await root.post('/api/admin/jobs/0190a6a8-0000-7000-8000-000000000000/retry')).status,
+    404,
+  )
 })
 
 test('superusers read the messages of the contact form, newest first', async (t) => {
@@ -214,17 +292,17 @@ test('superusers read the messages of the contact form, newest first', async (t)
   const root = await asSuperuser(app)
   const hello = { name: 'Ada', email: 'ada@example.com', subject: 'sales' }
   for (const message of ['one', 'two', 'three']) {
-    assert.equal((await app.store('POST', '/api/contact', { body: { ...hello, message } })).status, 200)
+    assert.equal(
+      (await app.store('POST', '/api/contact', { body: { ...hello, message } })).status,
+      200,
+    )
     app.clock.advance(1000)
   }
   const { status, body } = await root.get('/api/admin/contact-messages?page=1&limit=2')
   assert.equal(status, 200)
   assert.deepEqual(
     { ...body, messages: [] },
-    {
-      ...{ messages: [], total: 3, page: 1, limit: 2, pages: 2 },
-      next_cursor: body.next_cursor,
-    },
+    { messages: [], total: 3, page: 1, limit: 2, pages: 2, next_cursor: body.next_cursor },
   )
   const rest = await root.get(`/api/admin/contact-messages?limit=2&cursor=${body.next_cursor}`)
   assert.deepEqual([rest.body.messages[0].message, rest.body.next_cursor], ['one', null])

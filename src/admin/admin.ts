@@ -14,10 +14,18 @@ import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
 import { adminUsageRoutes } from './usage-routes.ts'
 
-type Needs = { identity: Identity; billing: Billing; switches: LiveSwitches; ai: Pick<Ai, 'gateway'> }
+type Needs = {
+  identity: Identity
+  billing: Billing
+  switches: LiveSwitches
+  ai: Pick<Ai, 'gateway'>
+}
 
 export function createAdmin(
-  platform: Pick<Platform, 'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus'>,
+  platform: Pick<
+    Platform,
+    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus'
+  >,
   { identity, billing, switches, ai }: Needs,
 ): Room {
   tellOfDeadJobs(platform)
@@ -27,8 +35,10 @@ export function createAdmin(
         name: 'admin',
         description: 'For superusers',
         problems: {
-          ...{ ...identityProblem.catalogue, ...billingProblem.catalogue },
-          ...{ ...adminProblem.catalogue, ...switchProblem.catalogue },
+          ...identityProblem.catalogue,
+          ...billingProblem.catalogue,
+          ...adminProblem.catalogue,
+          ...switchProblem.catalogue,
         },
       },
     ],

@@ -42,7 +42,8 @@ export function adminBillingRoutes(
         operationId: 'listDisagreements',
         tags: ['admin'],
         summary: 'Where the service and the payment processor disagree',
-        description: 'Read from the processor now: up to 500 accounts, and the money of the last 30 days.',
+        description:
+          'Read from the processor now: up to 500 accounts, and the money of the last 30 days.',
         response: { 200: Disagreements },
       },
       config: { access: 'superuser' },
@@ -53,7 +54,10 @@ export function adminBillingRoutes(
         db,
         look.disagreements.flatMap(({ user_id }) => user_id ?? []),
       )
-      const named = look.disagreements.map((one) => ({ ...one, email: emails.get(one.user_id ?? '') ?? null }))
+      const named = look.disagreements.map((one) => ({
+        ...one,
+        email: emails.get(one.user_id ?? '') ?? null,
+      }))
       return { ...look, disagreements: named }
     },
   )
@@ -65,7 +69,9 @@ export function adminBillingRoutes(
         operationId: 'syncBilling',
         tags: ['admin'],
         summary: 'Read everything from the payment processor, and mend what disagrees',
-        response: { 202: Type.Object({ status: Type.Literal('queued') }, { title: 'BillingSync' }) },
+        response: {
+          202: Type.Object({ status: Type.Literal('queued') }, { title: 'BillingSync' }),
+        },
       },
       config: { access: 'superuser' },
     },
@@ -73,7 +79,12 @@ export function adminBillingRoutes(
       const actorId = callerOf(request).userId
       await transaction(db, async (tx) => {
         await billing.askForSync(tx)
-        await recordAudit(tx, { actorId, action: 'billing.synced', subject: 'billing', at: clock.now() })
+        await recordAudit(tx, {
+          actorId,
+          action: 'billing.synced',
+          subject: 'billing',
+          at: clock.now(),
+        })
       })
       return reply.code(202).send({ status: 'queued' as const })
     },

@@ -7,16 +7,28 @@ test('a superuser sees where the service and the processor disagree, and has it 
   const app = await testApp(t)
   const shop = shopOf(app)
   const root = await app.as('root')
-  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('id', '=', root.userId)
+    .execute()
   loseEvents(app)
   const ada = await app.as('ada')
-  await shop.pay((await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)).body.url, GOOD_CARD)
+  await shop.pay(
+    (await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)).body.url,
+    GOOD_CARD,
+  )
 
   const { status, body } = await root.get('/api/admin/billing/disagreements')
   assert.equal(status, 200)
   assert.deepEqual([body.accounts, body.is_whole], [1, true])
   assert.deepEqual(
-    body.disagreements.map(({ about, email, ours, theirs }: Record<string, string>) => [about, email, ours, theirs]),
+    body.disagreements.map(({ about, email, ours, theirs }: Record<string, string>) => [
+      about,
+      email,
+      ours,
+      theirs,
+    ]),
     [
       ['subscription', ada.email, 'free, free', 'active, pro'],
       ['payment', ada.email, 'none', '2900 usd'],

@@ -2,7 +2,13 @@
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { AuditEntries, AuditEntryView, AuditPage, pageOfAudit } from '#audit/entries.ts'
-import { findEmails, findUsers, listUsers, SEARCHED_MAX, userStats } from '#identity/admin/administration.ts'
+import {
+  findEmails,
+  findUsers,
+  listUsers,
+  SEARCHED_MAX,
+  userStats,
+} from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { UserView, userView } from '#identity/users.ts'
@@ -72,7 +78,10 @@ type Needs = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & { identity: Id
 
 /** The ids of the users that an entry names, and who still exist. */
 function usersOf({ actor_id, subject }: Static<typeof AuditEntryView>): string[] {
-  const named = subject?.startsWith('user:') && subject !== 'user:deleted' ? subject.slice('user:'.length) : null
+  const named =
+    subject?.startsWith('user:') && subject !== 'user:deleted'
+      ? subject.slice('user:'.length)
+      : null
   return [actor_id, named].filter((id) => id !== null)
 }
 
@@ -130,7 +139,8 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'listContactMessages',
         tags,
-        summary: 'Messages of the contact form, newest first; `notified_at` is null while support was not told',
+        summary:
+          'Messages of the contact form, newest first; `notified_at` is null while support was not told',
         querystring: Page,
         response: { 200: Type.Object({ messages: Type.Array(ContactMessage), ...CountedPaged }) },
       },
@@ -145,9 +155,12 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'listAudit',
         tags,
-        summary: 'Security events of all accounts, newest first; refused sign-ins come some seconds late',
+        summary:
+          'Security events of all accounts, newest first; refused sign-ins come some seconds late',
         querystring: Type.Object({ user_id: Type.Optional(Uuid), ...AuditPage.properties }),
-        response: { 200: Type.Object({ ...AuditEntries.properties, entries: Type.Array(AdminAuditEntry) }) },
+        response: {
+          200: Type.Object({ ...AuditEntries.properties, entries: Type.Array(AdminAuditEntry) }),
+        },
       },
       config: { access: 'superuser' },
     },
@@ -191,7 +204,10 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
         response: {
           200: Type.Object({
             invitations: Type.Array(
-              Type.Object({ email: Type.String(), invited_at: Instant, expires_at: Instant }, { title: 'Invitation' }),
+              Type.Object(
+                { email: Type.String(), invited_at: Instant, expires_at: Instant },
+                { title: 'Invitation' },
+              ),
             ),
           }),
         },

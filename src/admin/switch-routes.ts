@@ -38,7 +38,8 @@ const SwitchView = Type.Object(
 const ModelName = Type.String({ description: '`vendor/model`' })
 const PriceRatio = Nullable(
   Type.Number({
-    description: 'What the same calls would cost there, divided by what they cost now: 8 is 8 times as much.',
+    description:
+      'What the same calls would cost there, divided by what they cost now: 8 is 8 times as much.',
   }),
 )
 
@@ -46,11 +47,7 @@ const SwitchEffectView = Type.Object(
   {
     days: Type.Integer({ description: 'Calls and costs are averages of so many last days.' }),
     default_model: Type.Object(
-      {
-        before: Nullable(ModelName),
-        after: Nullable(ModelName),
-        price_ratio: PriceRatio,
-      },
+      { before: Nullable(ModelName), after: Nullable(ModelName), price_ratio: PriceRatio },
       {
         title: 'SwitchEffectOnDefault',
         description: 'Calls that name no model. `after` is null where they would be refused.',
@@ -113,10 +110,14 @@ export function adminSwitchRoutes(
       schema: {
         operationId: 'previewSwitch',
         tags,
-        summary: 'What switching off a model or a vendor would change: where its calls would go, and at what price',
+        summary:
+          'What switching off a model or a vendor would change: where its calls would go, and at what price',
         description:
           'Nothing is switched. It holds for callers who may use every model: a plan’s or a key’s own list can leave out more.',
-        querystring: Type.Object({ kind: Named('SwitchableRoute', OneOf('model', 'vendor')), subject: Subject }),
+        querystring: Type.Object({
+          kind: Named('SwitchableRoute', OneOf('model', 'vendor')),
+          subject: Subject,
+        }),
         response: { 200: SwitchEffectView },
       },
       config: { access: 'superuser' },
@@ -127,7 +128,10 @@ export function adminSwitchRoutes(
       const from = plus(`${to}T00:00:00.000Z`, -(EFFECT_DAYS - 1) * DAY_MS).slice(0, 10)
       const uses = await sumModelsUsage(db, { from, to }, MODELS_MAX)
       const { config } = ai.gateway
-      return { days: EFFECT_DAYS, ...switchEffect({ config, live }, { ...query, subject }, uses, EFFECT_DAYS) }
+      return {
+        days: EFFECT_DAYS,
+        ...switchEffect({ config, live }, { ...query, subject }, uses, EFFECT_DAYS),
+      }
     },
   )
 
@@ -137,7 +141,8 @@ export function adminSwitchRoutes(
       schema: {
         operationId: 'switchOff',
         tags,
-        summary: 'Switch off a user’s calls, a key, models or a vendor, on all nodes within seconds',
+        summary:
+          'Switch off a user’s calls, a key, models or a vendor, on all nodes within seconds',
         description:
           'Calls that are running end by themselves. Where a model or vendor is off, an alias’s others and the fallbacks stand in. Calls that name no model go to the first fallback, else to the same vendor’s model whose price is nearest and not higher; else they are refused.',
         body: Type.Object({

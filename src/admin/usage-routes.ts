@@ -38,12 +38,20 @@ const AllUsage = Type.Object({
   to: Type.String(),
   totals: Type.Object(SUM, { title: 'AllUsageTotals' }),
   groups: Type.Array(
-    Type.Object({ key: Type.String(), email: Nullable(Type.String()), ...SUM }, { title: 'AllUsageGroup' }),
+    Type.Object(
+      { key: Type.String(), email: Nullable(Type.String()), ...SUM },
+      { title: 'AllUsageGroup' },
+    ),
     { description: `The dearest first, days in their order. \`email\` is told of users.` },
   ),
   top_users: Type.Array(
     Type.Object(
-      { id: Type.String(), email: Nullable(Type.String()), requests: Type.Integer(), cost_usd: Type.Number() },
+      {
+        id: Type.String(),
+        email: Nullable(Type.String()),
+        requests: Type.Integer(),
+        cost_usd: Type.Number(),
+      },
       { title: 'TopUser' },
     ),
     { description: 'Whose calls cost most.' },
@@ -81,12 +89,23 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
     },
     async ({ query }) => {
       const span = spanOf(clock, query)
-      if (daysOf(span) > DAYS_MAX) throw invalid(['query', 'from'], `Should be at most ${DAYS_MAX} days before 'to'`)
+      if (daysOf(span) > DAYS_MAX)
+        throw invalid(['query', 'from'], `Should be at most ${DAYS_MAX} days before 'to'`)
       const groupBy = query.group_by ?? 'day'
       const totals = await totalAllUsage(db, span)
-      const { isSampled, ofAll, ofKey, users } = await sampleCalls(db, span, groupBy, totals.requests)
+      const { isSampled, ofAll, ofKey, users } = await sampleCalls(
+        db,
+        span,
+        groupBy,
+        totals.requests,
+      )
       const among = isSampled ? users.slice(0, CANDIDATES_MAX) : null
-      const byUser = await sumUsersUsage(db, span, among, groupBy === 'user' ? GROUPS_MAX : TOP_USERS)
+      const byUser = await sumUsersUsage(
+        db,
+        span,
+        among,
+        groupBy === 'user' ? GROUPS_MAX : TOP_USERS,
+      )
       const sums = groupBy === 'user' ? byUser : await sumAllUsage(db, span, groupBy, GROUPS_MAX)
       const top = byUser.slice(0, TOP_USERS)
       const emails = await findEmails(

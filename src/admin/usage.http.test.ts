@@ -9,7 +9,13 @@ import { sampleCalls, sumUsersUsage } from '#usage/operator-sums.ts'
 const SECRET = 'The lighthouse key lies under the third stone.'
 const HI = [{ role: 'user', content: SECRET }]
 
-type Group = { key: string; requests: number; failed: number; cost_usd: number; email: string | null }
+type Group = {
+  key: string
+  requests: number
+  failed: number
+  cost_usd: number
+  email: string | null
+}
 const nanos = (usd: number) => Math.round(usd * 1e9)
 
 test('what everybody used is summed exactly by whatever the operator asks, and shown to superusers alone', async (t) => {
@@ -36,9 +42,15 @@ test('what everybody used is summed exactly by whatever the operator asks, and s
     const { status, body, text } = await root.get(`/api/admin/usage?${query}`)
     assert.equal(status, 200, text)
     assert.equal(text.includes('lighthouse'), false)
-    return body as { totals: Group & Record<string, never>; groups: Group[]; top_users: { email: string }[] }
+    return body as {
+      totals: Group & Record<string, never>
+      groups: Group[]
+      top_users: { email: string }[]
+    }
   }
-  const own = await Promise.all([ada, bob].map(async (who) => (await who.get('/api/usage')).body.totals))
+  const own = await Promise.all(
+    [ada, bob].map(async (who) => (await who.get('/api/usage')).body.totals),
+  )
   const { totals, groups: days, top_users } = await seen('')
   const all = own.reduce((sum, { cost_usd }) => sum + nanos(cost_usd), 0)
   assert.ok(all > 0)
@@ -48,7 +60,9 @@ test('what everybody used is summed exactly by whatever the operator asks, and s
     [[app.clock.now().slice(0, 10), 8]],
   )
   const ofGroups = async (by: string) =>
-    (await seen(`group_by=${by}`)).groups.map(({ key, requests, failed }) => [key, requests, failed]).sort()
+    (await seen(`group_by=${by}`)).groups
+      .map(({ key, requests, failed }) => [key, requests, failed])
+      .sort()
   const expected: Record<string, unknown[][]> = {
     vendor: [
       ['anthropic', 2, 0],
@@ -73,7 +87,10 @@ test('what everybody used is summed exactly by whatever the operator asks, and s
   }
   for (const [by, groups] of Object.entries(expected)) {
     assert.deepEqual(await ofGroups(by), groups, by)
-    const costs = (await seen(`group_by=${by}`)).groups.reduce((sum, { cost_usd }) => sum + nanos(cost_usd), 0)
+    const costs = (await seen(`group_by=${by}`)).groups.reduce(
+      (sum, { cost_usd }) => sum + nanos(cost_usd),
+      0,
+    )
     assert.equal(costs, all, by)
   }
   const users = (await seen('group_by=user')).groups
@@ -115,7 +132,12 @@ test('what everybody used is summed exactly by whatever the operator asks, and s
     (await Promise.all([...asked, withKey])).map(({ status }) => status),
     [403, 401, 401],
   )
-  for (const query of ['from=2025-01-01&to=2026-06-01', 'group_by=end_user', 'group_by=key', 'from=x']) {
+  for (const query of [
+    'from=2025-01-01&to=2026-06-01',
+    'group_by=end_user',
+    'group_by=key',
+    'from=x',
+  ]) {
     assert.equal((await root.get(`/api/admin/usage?${query}`)).status, 422, query)
   }
   const before = await seen('from=2026-01-01&to=2026-01-31')

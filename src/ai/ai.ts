@@ -29,7 +29,11 @@ export function createAi(
   return {
     gateway,
     tags: [
-      { name: 'ai', description: 'Chat and completions, all vendors alike', problems: gatewayProblems },
+      {
+        name: 'ai',
+        description: 'Chat and completions, all vendors alike',
+        problems: gatewayProblems,
+      },
       {
         name: 'openai-compatible',
         description: "For OpenAI's own clients",

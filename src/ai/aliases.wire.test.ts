@@ -33,7 +33,9 @@ test('an alias of several models: one is chosen, the rest stand in, lists hold f
       allow: { free: ['one/*', 'listed'], pro: ['one/*'] },
     }),
   )
-  const app = await testApp(t, { env: { MODELS: join(folder, 'models.json'), RATE_LIMIT_AI: 'off' } })
+  const app = await testApp(t, {
+    env: { MODELS: join(folder, 'models.json'), RATE_LIMIT_AI: 'off' },
+  })
   const eve = await app.as('eve', { tier: 'enterprise' })
   const ada = await app.as('ada', { tier: 'pro' })
   const ask = (model: string, who = eve, more: object = {}) =>
@@ -49,14 +51,19 @@ test('an alias of several models: one is chosen, the rest stand in, lists hold f
   assert.equal(await answeredBy('cheap'), 'two 1')
   assert.equal(await answeredBy('cheap', eve, { stream: true }), 'two 1')
   const own = await eve.post('/api/ai/chat', { messages: HI, model: 'cheap', provider: 'one' })
-  assert.equal(own.headers.get('x-latchkey-vendor'), 'two', 'a provider beside its alias changes nothing')
+  assert.equal(
+    own.headers.get('x-latchkey-vendor'),
+    'two',
+    'a provider beside its alias changes nothing',
+  )
   const first = await answeredBy('shared')
   for (let n = 0; n < 3; n++) assert.equal(await answeredBy('shared'), first)
 
   one.play(after(60, says('late')))
   for (let n = 0; n < 2; n++) await answeredBy('quick', eve, { stream: true })
   t.mock.method(Math, 'random', () => 0.5)
-  for (let n = 0; n < 3; n++) assert.equal(await answeredBy('quick', eve, { stream: true }), 'two 1')
+  for (let n = 0; n < 3; n++)
+    assert.equal(await answeredBy('quick', eve, { stream: true }), 'two 1')
   t.mock.restoreAll()
 
   one.play(refuses(429, { 'retry-after': '30' }))
@@ -75,10 +82,18 @@ test('an alias of several models: one is chosen, the rest stand in, lists hold f
     [view.routes, view.routed_by, view.price, view.context_tokens, view.capabilities.temperature],
     [models, 'price', { input: 2, output: 2, cached: 2 }, 8_000, 'taken'],
   )
-  const listed = (await ada.get('/api/ai/models')).body.models.find(({ id }: { id: string }) => id === 'cheap')
-  assert.deepEqual([listed.alias_of, listed.routes, listed.routed_by], ['one/m', ['one/m'], 'price'])
+  const listed = (await ada.get('/api/ai/models')).body.models.find(
+    ({ id }: { id: string }) => id === 'cheap',
+  )
+  assert.deepEqual(
+    [listed.alias_of, listed.routes, listed.routed_by],
+    ['one/m', ['one/m'], 'price'],
+  )
 
-  const rows = await app.platform.db.selectFrom('usage_records').select(['vendor', 'tried']).execute()
+  const rows = await app.platform.db
+    .selectFrom('usage_records')
+    .select(['vendor', 'tried'])
+    .execute()
   assert.ok(rows.some(({ vendor, tried }) => vendor === 'two' && tried === 'one:limited,two:ok'))
   assert.equal((await eve.post('/v1/embeddings', { model: 'listed', input: 'a' })).status, 502)
 })

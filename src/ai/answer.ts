@@ -13,10 +13,18 @@ export function answered<T>(
   encoder: StreamEncoder | null,
   bodyOf: (completion: Completion) => T,
 ): Promise<T | FastifyReply> {
-  return cachedReply(gateway, request, reply, call, { isStream: encoder !== null }, async (keeper) => {
-    if (encoder !== null) return sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder, keeper)
-    const completion = await complete(gateway, call)
-    reply.headers(completion.headers)
-    return bodyOf(completion)
-  })
+  return cachedReply(
+    gateway,
+    request,
+    reply,
+    call,
+    { isStream: encoder !== null },
+    async (keeper) => {
+      if (encoder !== null)
+        return sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder, keeper)
+      const completion = await complete(gateway, call)
+      reply.headers(completion.headers)
+      return bodyOf(completion)
+    },
+  )
 }

@@ -75,5 +75,7 @@ const NAMES_MAX = 20
 /** A long text is embedded in many requests: those that went well one after the other are told once. */
 export function joinedSteps({ steps }: AttemptLog): string {
   if (steps.length < 2) return steps[0] ?? ''
-  return steps.filter((step, index) => !(step.endsWith(':ok') && step === steps[index - 1])).join(',')
+  return steps
+    .filter((step, index) => !(step.endsWith(':ok') && step === steps[index - 1]))
+    .join(',')
 }

@@ -52,7 +52,12 @@ export async function attempt<T, E extends EndpointHealth>(
 
   for (let position = 0; position < routes.length; position++) {
     const route = routes[position] as Route
-    const endpoints = inOrder(ofVendor(health.endpoints, route.vendor), route.model, modelBreakers, affinity)
+    const endpoints = inOrder(
+      ofVendor(health.endpoints, route.vendor),
+      route.model,
+      modelBreakers,
+      affinity,
+    )
     isFailedElsewhere = failure !== null
     let isRefused = false
 
@@ -102,7 +107,11 @@ export async function attempt<T, E extends EndpointHealth>(
           error.vendor = route.vendor
           log.steps.push(`${name}:${error.failure}`)
           if (error.isUnanswered)
-            log.unanswered.push({ vendor: route.vendor, model: route.model, promptTokens: log.promptTokens })
+            log.unanswered.push({
+              vendor: route.vendor,
+              model: route.model,
+              promptTokens: log.promptTokens,
+            })
           // The vendor is well; the request or its model's name is not. Nobody's typing errors open a breaker for all.
           const isWell = !error.isMovable || error.failure === 'unknown-model'
           if (error.isUnasked) {
@@ -155,7 +164,11 @@ function deadlinePassed({ deadlineMs }: Patience, { vendor }: AttemptLog): Vendo
 }
 
 /** Asked in this order: a breaker that lets one call try must not have its try taken for nothing. */
-function isCircuitOpen(modelBreakers: ModelBreakers, { breaker }: EndpointHealth, place: Route): boolean {
+function isCircuitOpen(
+  modelBreakers: ModelBreakers,
+  { breaker }: EndpointHealth,
+  place: Route,
+): boolean {
   if (!modelBreakers.allows(place)) return true
   if (breaker.allows()) return false
   modelBreakers.abandoned(place)
@@ -178,12 +191,14 @@ function gaveUpOn(
     modelBreakers.abandoned(place)
   }
   // Beside another endpoint one such failure is enough: each further call would pay for it with a request.
-  const restMs = error.failure === 'unauthorized' || error.status === 429 ? REST_MS[restOf(error)] : null
+  const restMs =
+    error.failure === 'unauthorized' || error.status === 429 ? REST_MS[restOf(error)] : null
   const untilMs = error.retryAfterMs ?? (hasOthers ? restMs : null)
   if (untilMs !== null) modelBreakers.openUntil(place, clock.ms() + untilMs)
 }
 
-const restOf = ({ failure }: VendorError) => (failure === 'unauthorized' ? 'unauthorized' : 'limited')
+const restOf = ({ failure }: VendorError) =>
+  failure === 'unauthorized' ? 'unauthorized' : 'limited'
 
 /** Null: do not ask this one again. */
 function delayBefore(error: VendorError, attemptNumber: number, isLast: boolean): number | null {

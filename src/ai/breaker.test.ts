@@ -14,7 +14,11 @@ function movable() {
 }
 
 function healthBy(clock: Clock) {
-  const breakers = { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+  const breakers = {
+    openai: createBreaker(clock),
+    anthropic: createBreaker(clock),
+    gemini: createBreaker(clock),
+  }
   const endpoints = Object.fromEntries(
     Object.entries(breakers).map(([name, breaker]) => [name, [{ name, weight: 1, breaker }]]),
   )
@@ -26,7 +30,11 @@ const ROUTES: Route[] = [
   { vendor: 'anthropic', model: 'claude-haiku-5-5' },
 ]
 const patient = new AbortController().signal
-const UNHURRIED = { deadlineMs: 60_000, attemptsMax: 100, limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }) }
+const UNHURRIED = {
+  deadlineMs: 60_000,
+  attemptsMax: 100,
+  limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }),
+}
 
 function failing(failures: Record<string, VendorFailure>) {
   const asked: string[] = []
@@ -78,7 +86,9 @@ test('a try whose caller leaves decides nothing: the next call tries', async () 
     leaving.abort()
     return Promise.reject(leaving.signal.reason)
   }
-  await assert.rejects(attempt(deps, ROUTES, leaving.signal, newAttemptLog(), ask, UNHURRIED), { name: 'AbortError' })
+  await assert.rejects(attempt(deps, ROUTES, leaving.signal, newAttemptLog(), ask, UNHURRIED), {
+    name: 'AbortError',
+  })
 
   const { asked, ask: next } = failing({})
   await attempt(deps, ROUTES, patient, newAttemptLog(), next, UNHURRIED)
@@ -89,7 +99,14 @@ test('names of models that do not exist open it for nobody', async () => {
   const { clock } = movable()
   const deps = healthBy(clock)
   for (let call = 0; call < 50; call++)
-    await attempt(deps, ROUTES, patient, newAttemptLog(), failing({ openai: 'unknown-model' }).ask, UNHURRIED)
+    await attempt(
+      deps,
+      ROUTES,
+      patient,
+      newAttemptLog(),
+      failing({ openai: 'unknown-model' }).ask,
+      UNHURRIED,
+    )
   assert.equal(deps.breakers.openai.state, 'closed')
 })
 
@@ -99,7 +116,9 @@ test('a fallback that cannot take the request leaves the failure before it to be
   const { asked, ask } = failing({ openai: 'unauthorized', anthropic: 'refused' })
 
   await assert.rejects(attempt(deps, ROUTES, patient, newAttemptLog(), ask, UNHURRIED), (error) => {
-    return error instanceof VendorError && error.vendor === 'openai' && error.failure === 'unauthorized'
+    return (
+      error instanceof VendorError && error.vendor === 'openai' && error.failure === 'unauthorized'
+    )
   })
   assert.deepEqual(asked, ['openai', 'anthropic'])
 })
@@ -126,7 +145,10 @@ test('connections that broke while they were kept open cost no pause and none of
   }
   const attemptLog = newAttemptLog()
 
-  assert.equal((await attempt(health, ROUTES.slice(0, 1), patient, attemptLog, ask, UNHURRIED)).result, 'well')
+  assert.equal(
+    (await attempt(health, ROUTES.slice(0, 1), patient, attemptLog, ask, UNHURRIED)).result,
+    'well',
+  )
   assert.equal(pauses.mock.callCount(), 0)
   assert.deepEqual(attemptLog.steps, [...Array(3).fill('openai:unreachable'), 'openai:ok'])
 })
@@ -139,7 +161,9 @@ test('a limit is the model’s: a half-open vendor that sets one is well', async
   const limits = async () => {
     throw new VendorError('limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
   }
-  await assert.rejects(attempt(health, ROUTES.slice(0, 1), patient, newAttemptLog(), limits, UNHURRIED))
+  await assert.rejects(
+    attempt(health, ROUTES.slice(0, 1), patient, newAttemptLog(), limits, UNHURRIED),
+  )
 
   assert.equal(health.breakers.openai.state, 'closed')
   assert.deepEqual(health.modelBreakers.open, [ROUTES[0]])
@@ -159,7 +183,10 @@ test('what is refused here says nothing of a vendor that was not asked', async (
   const refuse = async () => {
     throw refusal('Answers other than text are not supported by this model')
   }
-  await assert.rejects(attempt(health, ROUTES.slice(0, 1), patient, attemptLog, refuse, UNHURRIED), /other than text/)
+  await assert.rejects(
+    attempt(health, ROUTES.slice(0, 1), patient, attemptLog, refuse, UNHURRIED),
+    /other than text/,
+  )
 
   assert.deepEqual([health.breakers.openai.state, attemptLog.attempts], ['half-open', 0])
   assert.equal(health.breakers.openai.allows(), true, 'the one try is still to be had')

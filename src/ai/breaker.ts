@@ -87,7 +87,8 @@ const MODELS_MAX = 1_000
 export function createModelBreakers(clock: Clock): ModelBreakers {
   const limits = new Map<string, Route & { breaker: Breaker }>()
   const nameOf = ({ vendor, model }: Route) => `${vendor}/${model}`
-  const known = (route: Route) => (limits.size === 0 ? undefined : limits.get(nameOf(route))?.breaker)
+  const known = (route: Route) =>
+    limits.size === 0 ? undefined : limits.get(nameOf(route))?.breaker
   const opened = (route: Route): Breaker => {
     const one = known(route)
     if (one !== undefined) return one

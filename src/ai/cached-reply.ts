@@ -80,11 +80,16 @@ async function throughCache<T>(
   if (kept !== null) return replay(gateway, reply, call, how, kept) as Promise<T | FastifyReply>
 
   reply.header(CACHE_HEADER, 'miss')
-  const vendorOf = (said: unknown) => (typeof said === 'string' ? said : (how.routes?.[0] ?? call.first).vendor)
+  const vendorOf = (said: unknown) =>
+    typeof said === 'string' ? said : (how.routes?.[0] ?? call.first).vendor
   if (how.isStream)
     return answer(
       keeperOf(gateway, (text, { model, headers }) =>
-        replies.keep(userId, key, seconds, { text, model, vendor: vendorOf(headers['x-latchkey-vendor']) }),
+        replies.keep(userId, key, seconds, {
+          text,
+          model,
+          vendor: vendorOf(headers['x-latchkey-vendor']),
+        }),
       ),
     )
 
@@ -140,8 +145,15 @@ async function replay(
   { text, vendor, model, ageSeconds }: CachedReply,
 ): Promise<unknown> {
   const record = await openCall(gateway, {
-    ...{ caller, route, kind, first: { vendor, model }, signal, origin },
-    ...{ promptTokens: 0, completionTokens: 0, isReserved: false },
+    caller,
+    route,
+    kind,
+    first: { vendor, model },
+    signal,
+    origin,
+    promptTokens: 0,
+    completionTokens: 0,
+    isReserved: false,
   })
   record.attemptLog.steps.push('cache')
   await record.settle('ok', { model, usage: NOTHING, isEstimated: false })
@@ -182,7 +194,9 @@ function keeperOf(
 /** The next caller pays nothing. */
 function costless(body: Json): Json {
   const usage = objectOf(body.usage)
-  return usage === null || usage.cost_usd === undefined ? body : { ...body, usage: { ...usage, cost_usd: 0 } }
+  return usage === null || usage.cost_usd === undefined
+    ? body
+    : { ...body, usage: { ...usage, cost_usd: 0 } }
 }
 
 const DATA = 'data: '

@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { type Client, PASSWORD, type RequestOptions, type TestApp, testApp } from '#testing/app.ts'
-import { cuts, type MockVendor, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
+import {
+  cuts,
+  type MockVendor,
+  mockVendor,
+  refuses,
+  type Step,
+  says,
+} from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 import { createReplyCache } from './reply-cache.ts'
 
@@ -14,9 +21,10 @@ suite('replies from the cache', () => {
   const HI = [{ role: 'user', content: 'Hi' }]
   const MODEL = 'gpt-6-luna'
   const CLAUDE = 'claude-haiku-5-5'
-  const kept = (seconds: number | string = 3_600, headers: Record<string, string> = {}): RequestOptions => ({
-    headers: { 'x-latchkey-cache': String(seconds), ...headers },
-  })
+  const kept = (
+    seconds: number | string = 3_600,
+    headers: Record<string, string> = {},
+  ): RequestOptions => ({ headers: { 'x-latchkey-cache': String(seconds), ...headers } })
 
   const t = suiteContext()
   let vendor: MockVendor
@@ -25,10 +33,7 @@ suite('replies from the cache', () => {
   before(async () => {
     vendor = await mockVendor(t)
     app = await testApp(t, {
-      env: {
-        ...{ ...vendor.env.openai, ...vendor.env.anthropic },
-        MODELS: modelsFile(),
-      },
+      env: { ...vendor.env.openai, ...vendor.env.anthropic, MODELS: modelsFile() },
     })
     ada = await app.as('ada', { tier: 'enterprise' })
   })
@@ -38,7 +43,12 @@ suite('replies from the cache', () => {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'models.json')
-    writeFileSync(path, JSON.stringify({ aliases: { either: { models: [`openai/${MODEL}`, `anthropic/${CLAUDE}`] } } }))
+    writeFileSync(
+      path,
+      JSON.stringify({
+        aliases: { either: { models: [`openai/${MODEL}`, `anthropic/${CLAUDE}`] } },
+      }),
+    )
     return path
   }
 
@@ -49,7 +59,13 @@ suite('replies from the cache', () => {
       if (!call.path.endsWith('/embeddings')) return says(text)(call, reply)
       reply.setHeader('content-type', 'application/json')
       const data = [{ index: 0, embedding: [0.25, 0.5] }]
-      reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 7, total_tokens: 7 } }))
+      reply.end(
+        JSON.stringify({
+          data,
+          model: call.body.model,
+          usage: { prompt_tokens: 7, total_tokens: 7 },
+        }),
+      )
     }
 
   const told = (headers: Headers) => [headers.get('x-latchkey-cache'), headers.get('age')]
@@ -61,7 +77,13 @@ suite('replies from the cache', () => {
       .orderBy('id', 'desc')
       .executeTakeFirstOrThrow()
   const records = async () =>
-    (await app.platform.db.selectFrom('usage_records').select('id').where('user_id', '=', ada.userId).execute()).length
+    (
+      await app.platform.db
+        .selectFrom('usage_records')
+        .select('id')
+        .where('user_id', '=', ada.userId)
+        .execute()
+    ).length
 
   const WHOLE: Record<string, [string, object]> = {
     chat: ['/api/ai/chat', { messages: HI }],
@@ -79,7 +101,11 @@ suite('replies from the cache', () => {
     vendor.play(answers('Hello you'))
     for (const [name, [path, body]] of Object.entries(WHOLE)) {
       const first = await ada.post(path, body, kept())
-      assert.deepEqual([first.status, ...told(first.headers)], [200, 'miss', null], `${name}: ${first.text}`)
+      assert.deepEqual(
+        [first.status, ...told(first.headers)],
+        [200, 'miss', null],
+        `${name}: ${first.text}`,
+      )
       const paid = await lastRecord()
       const before = await records()
       const asked = vendor.calls.length
@@ -104,15 +130,24 @@ suite('replies from the cache', () => {
         [path, paid.vendor, paid.model, 'ok', 'cache', 0, 200],
         name,
       )
-      assert.deepEqual([free.prompt_tokens, free.completion_tokens, free.cost_nanos], [0, 0, 0], name)
+      assert.deepEqual(
+        [free.prompt_tokens, free.completion_tokens, free.cost_nanos],
+        [0, 0, 0],
+        name,
+      )
     }
   })
 
   test('a stream is replayed as it was sent, byte for byte but for its cost', async () => {
     vendor.play(says('Hello you "cost_usd": 7'))
     const streams: [string, object][] = [
-      ...Object.values(WHOLE).filter(([path]) => path !== '/v1/embeddings' && path !== '/api/ai/completions'),
-      ['/v1/chat/completions', { model: MODEL, messages: HI, stream_options: { include_usage: true } }],
+      ...Object.values(WHOLE).filter(
+        ([path]) => path !== '/v1/embeddings' && path !== '/api/ai/completions',
+      ),
+      [
+        '/v1/chat/completions',
+        { model: MODEL, messages: HI, stream_options: { include_usage: true } },
+      ],
       ['/api/ai/chat', { messages: HI, include_usage: true }],
     ]
     for (const [path, rest] of streams) {
@@ -135,7 +170,11 @@ suite('replies from the cache', () => {
   test('what is older than either request asked is answered anew, and without the header nothing is kept', async () => {
     vendor.play(says('One'), says('Two'), says('Three'), says('Four'))
     const ask = async (options?: RequestOptions) => {
-      const { body, headers } = await ada.post('/api/ai/completions', { prompt: 'How old?' }, options)
+      const { body, headers } = await ada.post(
+        '/api/ai/completions',
+        { prompt: 'How old?' },
+        options,
+      )
       return [body.completion, headers.get('x-latchkey-cache')]
     }
     assert.deepEqual(await ask(), ['One', null])
@@ -146,13 +185,20 @@ suite('replies from the cache', () => {
     app.clock.advance(41_000)
     assert.deepEqual(await ask(kept(86_400)), ['Four', 'miss'], 'it was kept for forty seconds')
     await app.service.ai.gateway.replies.sweep()
-    const old = app.platform.db.selectFrom('ai_replies').select('key').where('expires_at', '<=', app.clock.now())
+    const old = app.platform.db
+      .selectFrom('ai_replies')
+      .select('key')
+      .where('expires_at', '<=', app.clock.now())
     assert.deepEqual(await old.execute(), [])
   })
 
   test('another body, route, model, dialect or beta is another request', async () => {
     vendor.play(says('Hello'))
-    const body = { model: MODEL, messages: [{ role: 'user', content: 'Who is it?' }], max_tokens: 50 }
+    const body = {
+      model: MODEL,
+      messages: [{ role: 'user', content: 'Who is it?' }],
+      max_tokens: 50,
+    }
     const claude = { ...body, model: CLAUDE }
     const others: [string, object, RequestOptions][] = [
       ['/v1/chat/completions', body, kept()],
@@ -167,15 +213,17 @@ suite('replies from the cache', () => {
       ['/v1/chat/completions', { ...body, stop: ['b', 'a'] }, kept()],
     ]
     for (const [path, sent, options] of others) {
-      assert.equal((await ada.post(path, sent, options)).headers.get('x-latchkey-cache'), 'miss', JSON.stringify(sent))
+      assert.equal(
+        (await ada.post(path, sent, options)).headers.get('x-latchkey-cache'),
+        'miss',
+        JSON.stringify(sent),
+      )
     }
     const withId = (digits: string) =>
       ada.post(
         '/v1/chat/completions',
         `{"model":"${MODEL}","messages":[{"role":"user","content":"Hi","id":${digits}}]}`,
-        {
-          headers: { 'content-type': 'application/json', 'x-latchkey-cache': '60' },
-        },
+        { headers: { 'content-type': 'application/json', 'x-latchkey-cache': '60' } },
       )
     assert.equal((await withId('12345678901234567')).headers.get('x-latchkey-cache'), 'miss')
     assert.equal((await withId('12345678901234568')).headers.get('x-latchkey-cache'), 'miss')
@@ -192,7 +240,8 @@ suite('replies from the cache', () => {
     assert.equal((await ask(eve)).headers.get('x-latchkey-cache'), 'miss')
     assert.equal((await ask(ada)).headers.get('x-latchkey-cache'), 'hit')
 
-    const keyOf = async (models?: string[]) => (await ada.post('/api/api-keys', { name: 'k', models })).body
+    const keyOf = async (models?: string[]) =>
+      (await ada.post('/api/api-keys', { name: 'k', models })).body
     const bearing = ({ key }: { key: string }) => ({ authorization: `Bearer ${key}` })
     const confined = await keyOf(['claude-*'])
     const refused = await ask(app, {}, bearing(confined))
@@ -202,7 +251,10 @@ suite('replies from the cache', () => {
     assert.equal((await ask(ada, { model: 'either' })).headers.get('x-latchkey-cache'), 'miss')
     const own = await ask(app, { model: 'either' }, bearing(confined))
     assert.equal(own.status, 200, own.text)
-    assert.deepEqual([own.headers.get('x-latchkey-cache'), own.headers.get('x-latchkey-vendor')], ['miss', 'anthropic'])
+    assert.deepEqual(
+      [own.headers.get('x-latchkey-cache'), own.headers.get('x-latchkey-vendor')],
+      ['miss', 'anthropic'],
+    )
 
     const open = await keyOf()
     assert.equal((await ask(app, {}, bearing(open))).headers.get('x-latchkey-cache'), 'hit')
@@ -210,7 +262,11 @@ suite('replies from the cache', () => {
     assert.equal((await ask(app, {}, bearing(open))).status, 401)
 
     // Neither what was asked nor what was answered can be read in the database.
-    const rows = await app.platform.db.selectFrom('ai_replies').selectAll().where('user_id', '=', ada.userId).execute()
+    const rows = await app.platform.db
+      .selectFrom('ai_replies')
+      .selectAll()
+      .where('user_id', '=', ada.userId)
+      .execute()
     assert.ok(rows.length > 0)
     assert.equal(/secret/.test(JSON.stringify(rows)), false)
   })
@@ -218,7 +274,11 @@ suite('replies from the cache', () => {
   test('what was cut, refused or left is never kept', async () => {
     const body = { model: MODEL, messages: [{ role: 'user', content: 'Half?' }] }
     const ask = (stream: boolean, signal?: AbortSignal) =>
-      ada.post('/v1/chat/completions', { ...body, stream }, { ...kept(), ...(signal && { signal }) })
+      ada.post(
+        '/v1/chat/completions',
+        { ...body, stream },
+        { ...kept(), ...(signal && { signal }) },
+      )
     vendor.play(cuts('Half an'))
     await ask(true)
     assert.equal((await ask(true)).headers.get('x-latchkey-cache'), 'miss')
@@ -239,7 +299,11 @@ suite('replies from the cache', () => {
   test('a number of seconds that is none is refused in the words of each API', async () => {
     for (const wrong of ['0', '86401', '1e3', '-5', '3.5', 'yes', '', '99999999999999999999']) {
       const own = await ada.post('/api/ai/chat', { messages: HI }, kept(wrong))
-      assert.deepEqual([own.status, own.body.detail?.[0]?.loc], [422, ['header', 'X-Latchkey-Cache']], wrong)
+      assert.deepEqual(
+        [own.status, own.body.detail?.[0]?.loc],
+        [422, ['header', 'X-Latchkey-Cache']],
+        wrong,
+      )
       for (const name of ["OpenAI's chat", 'a message', 'a response', 'embeddings']) {
         const [path, body] = WHOLE[name] ?? ['', {}]
         const { status, body: told } = await ada.post(path, body, kept(wrong))
@@ -250,7 +314,8 @@ suite('replies from the cache', () => {
 
   test('a hit takes nothing from a budget, and is given where one is used up', async () => {
     vendor.play(says('Budgeted', { usage: { prompt: 10, completion: 5 } }))
-    const { key } = (await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 60 })).body
+    const { key } = (await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 60 }))
+      .body
     const ask = (content: string) =>
       app.post(
         '/v1/chat/completions',
@@ -259,7 +324,8 @@ suite('replies from the cache', () => {
       )
     const first = await ask('one')
     assert.equal(first.status, 200, first.text)
-    for (let n = 0; n < 20; n++) assert.equal((await ask('one')).headers.get('x-latchkey-cache'), 'hit')
+    for (let n = 0; n < 20; n++)
+      assert.equal((await ask('one')).headers.get('x-latchkey-cache'), 'hit')
     assert.equal((await ask('two')).status, 200, 'twenty hits have left room')
     for (let n = 0; n < 5; n++) await ask(`more ${n}`)
     assert.equal((await ask('last')).status, 429)
@@ -275,13 +341,26 @@ suite('replies from the cache', () => {
     const bob = await app.as('bob', { tier: 'pro' })
     const cid = await app.as('cid', { tier: 'pro' })
     await app.platform.db.deleteFrom('ai_replies').execute()
-    const cache = createReplyCache(app.platform, { reply: 300, user: 2_000, userReplies: 4, all: 3_000 })
+    const cache = createReplyCache(app.platform, {
+      reply: 300,
+      user: 2_000,
+      userReplies: 4,
+      all: 3_000,
+    })
     const keep = (userId: string, key: string, length: number) => {
       app.clock.advance(1_000)
-      return cache.keep(userId, key, 3_600, { text: 'y'.repeat(length), vendor: 'openai', model: MODEL })
+      return cache.keep(userId, key, 3_600, {
+        text: 'y'.repeat(length),
+        vendor: 'openai',
+        model: MODEL,
+      })
     }
     const held = async (userId: string) => {
-      const rows = await app.platform.db.selectFrom('ai_replies').select('key').where('user_id', '=', userId).execute()
+      const rows = await app.platform.db
+        .selectFrom('ai_replies')
+        .select('key')
+        .where('user_id', '=', userId)
+        .execute()
       return rows.map(({ key }) => key).sort()
     }
     await keep(bob.userId, 'too long', 301)
@@ -302,15 +381,27 @@ suite('replies from the cache', () => {
     )
     const tight = createReplyCache(app.platform, { ...cache.limits, user: 1_000 })
     app.clock.advance(1_000)
-    await tight.keep(cid.userId, 'n', 3_600, { text: 'z'.repeat(300), vendor: 'openai', model: MODEL })
+    await tight.keep(cid.userId, 'n', 3_600, {
+      text: 'z'.repeat(300),
+      vendor: 'openai',
+      model: MODEL,
+    })
     assert.deepEqual(await held(cid.userId), ['m', 'n'])
   })
 
   test('a body that is nested too deeply for a key is refused', async () => {
     const extra = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     const deep = `{"model":"${MODEL}","messages":[{"role":"user","content":"Hi"}],"extra":${extra}}`
-    const refused = await ada.post('/v1/chat/completions', deep, kept(60, { 'content-type': 'application/json' }))
-    assert.deepEqual([refused.status, refused.body.error.type], [400, 'invalid_request_error'], refused.text)
+    const refused = await ada.post(
+      '/v1/chat/completions',
+      deep,
+      kept(60, { 'content-type': 'application/json' }),
+    )
+    assert.deepEqual(
+      [refused.status, refused.body.error.type],
+      [400, 'invalid_request_error'],
+      refused.text,
+    )
   })
 
   test('they go with the account', async () => {
@@ -318,7 +409,11 @@ suite('replies from the cache', () => {
     const dan = await app.as('dan', { tier: 'pro' })
     assert.equal((await dan.post('/api/ai/completions', { prompt: 'Hi' }, kept())).status, 200)
     const held = () =>
-      app.platform.db.selectFrom('ai_replies').select('key').where('user_id', '=', dan.userId).execute()
+      app.platform.db
+        .selectFrom('ai_replies')
+        .select('key')
+        .where('user_id', '=', dan.userId)
+        .execute()
     assert.equal((await held()).length, 1)
     assert.equal((await dan.delete('/api/users/me', { password: PASSWORD })).status, 200)
     await app.settle()

@@ -49,9 +49,13 @@ export const COST_HEADER = 'x-latchkey-cost-usd'
  * `body` names the end user as OpenAI's API does (`user`, `safety_identifier`) or Anthropic's (`metadata.user_id`), and has
  * labels in `metadata`; what is no text is passed over, since the vendors judge it. @throws Problem 422 for a wrong timeout
  */
-export function originOf(reply: FastifyReply, body: Readonly<Record<string, unknown>> = {}): CallOrigin {
+export function originOf(
+  reply: FastifyReply,
+  body: Readonly<Record<string, unknown>> = {},
+): CallOrigin {
   const { metadata } = body
-  const labels = typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>) : null
+  const labels =
+    typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>) : null
   let costNanos = 0
   return {
     requestId: reply.request.id,

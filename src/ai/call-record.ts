@@ -80,7 +80,8 @@ export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites
 export function openCall(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
   const span = deps.tracer && spanOf(deps.tracer, call)
   const record = recordOf(deps, call, span)
-  if (span !== null) record.catch((error) => span.end(error instanceof Problem ? error.code : 'not asked'))
+  if (span !== null)
+    record.catch((error) => span.end(error instanceof Problem ? error.code : 'not asked'))
   return record
 }
 
@@ -102,15 +103,32 @@ async function recordOf(
   call: NewCall,
   span: Span | null,
 ): Promise<CallRecord> {
-  const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
-  const { completionTokensMin, choices, isTrial, signal, extras = NO_EXTRAS, media = NO_MEDIA } = call
+  const {
+    caller,
+    route,
+    kind,
+    first,
+    routes = [first],
+    promptTokens,
+    completionTokens,
+    keepsAnHour = false,
+  } = call
+  const {
+    completionTokensMin,
+    choices,
+    isTrial,
+    signal,
+    extras = NO_EXTRAS,
+    media = NO_MEDIA,
+  } = call
   const { userId, keyId, tier, slices, budget } = caller
   const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
   const origin = { requestId, endUser, labels }
   const attemptLog = newAttemptLog(promptTokens, span)
   const openedAt = clock.now()
   const startedMs = performance.now()
-  const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind, extras)
+  const priced = (vendor: string, names: string[], usage: Usage) =>
+    costOf(config, vendor, names, usage, kind, extras)
   const read = (prompt: number): Usage => ({ ...NOTHING, prompt, ...guessedMedia(media) })
   const guess = () => priced(first.vendor, [first.model], read(promptTokens)).usd
   /** With what those read who never answered: it is in the cost alone. */
@@ -144,7 +162,14 @@ async function recordOf(
           choices,
           isTrial,
           signal,
-          call: { route, tier, ...first, costUsd: guess(), soFar: () => progress.soFar(), ...origin },
+          call: {
+            route,
+            tier,
+            ...first,
+            costUsd: guess(),
+            soFar: () => progress.soFar(),
+            ...origin,
+          },
         })
   let firstTokenMs: number | null = null
   // Whoever left may have left before the vendor's search, and the vendor bills it mostly all the same.
@@ -170,7 +195,10 @@ async function recordOf(
         : 0
       const said = webSearches > 0 ? { webSearches, ...counted } : counted
       const { vendor, asked, model, costUsd, isListed } = costed(answered, said)
-      const unansweredTokens = attemptLog.unanswered.reduce((sum, lost) => sum + lost.promptTokens, 0)
+      const unansweredTokens = attemptLog.unanswered.reduce(
+        (sum, lost) => sum + lost.promptTokens,
+        0,
+      )
       // An answer's tokens are told as its vendor counted them; what others read before is in the cost alone.
       const usage = outcome === 'ok' ? said : { ...said, prompt: said.prompt + unansweredTokens }
       const latencyMs = performance.now() - startedMs

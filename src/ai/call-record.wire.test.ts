@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { babbles, cuts, event, mockVendor, refuses, resets, type Step, says, streams } from '#testing/mock-vendor.ts'
+import {
+  babbles,
+  cuts,
+  event,
+  mockVendor,
+  refuses,
+  resets,
+  type Step,
+  says,
+  streams,
+} from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
@@ -32,10 +42,14 @@ test('ledger and metrics tell the same, whichever route asks a vendor and howeve
     'chat, streamed': () => ada.post('/api/ai/chat', { messages: HI, stream: true }),
     completions: () => ada.post('/api/ai/completions', { prompt: 'Hi' }),
     '/v1 chat': () => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI }),
-    '/v1 chat, streamed': () => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, stream: true }),
-    '/v1 embeddings': () => ada.post('/v1/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b'] }),
+    '/v1 chat, streamed': () =>
+      ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, stream: true }),
+    '/v1 embeddings': () =>
+      ada.post('/v1/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b'] }),
     ingest: () =>
-      ada.post('/api/rag/ingest/text', { content: `The lighthouse was built by Amélie Duroc. ${'x '.repeat(900)}` }),
+      ada.post('/api/rag/ingest/text', {
+        content: `The lighthouse was built by Amélie Duroc. ${'x '.repeat(900)}`,
+      }),
     search: () => ada.post('/api/rag/search', { query: question }),
     query: () => ada.post('/api/rag/query', { question, min_score: 0 }),
     'query, streamed': () => ada.post('/api/rag/query', { question, min_score: 0, stream: true }),
@@ -54,21 +68,36 @@ test('ledger and metrics tell the same, whichever route asks a vendor and howeve
 
   const rows = await app.platform.db.selectFrom('usage_records').selectAll().execute()
   const routes = new Set(rows.map(({ route, outcome }) => `${route} ${outcome}`))
-  for (const route of ['/api/ai/chat', '/v1/embeddings', '/api/rag/ingest/text', '/api/rag/search', '/api/rag/query']) {
-    for (const outcome of ['ok', 'failed']) assert.ok(routes.has(`${route} ${outcome}`), `${route} ${outcome}`)
+  for (const route of [
+    '/api/ai/chat',
+    '/v1/embeddings',
+    '/api/rag/ingest/text',
+    '/api/rag/search',
+    '/api/rag/query',
+  ]) {
+    for (const outcome of ['ok', 'failed'])
+      assert.ok(routes.has(`${route} ${outcome}`), `${route} ${outcome}`)
   }
   const { text } = await app.get('/metrics', { headers: { authorization: 'Bearer for-metrics' } })
   const figures = new Map(
-    text.split('\n').map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+    text
+      .split('\n')
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
   )
-  const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((all, row) => all + of(row), 0)
+  const sum = (of: (row: (typeof rows)[number]) => number) =>
+    rows.reduce((all, row) => all + of(row), 0)
   const summed = (name: string) =>
-    [...figures].reduce((all, [line, value]) => (line.startsWith(`${name}{`) ? all + value : all), 0)
+    [...figures].reduce(
+      (all, [line, value]) => (line.startsWith(`${name}{`) ? all + value : all),
+      0,
+    )
 
   for (const outcome of ['ok', 'failed', 'cancelled']) {
     const inLedger = rows.filter((row) => row.outcome === outcome).length
     const counted = [...figures].filter(
-      ([line]) => line.startsWith('latchkey_ai_calls_total{vendor="openai",') && line.includes(`outcome="${outcome}"`),
+      ([line]) =>
+        line.startsWith('latchkey_ai_calls_total{vendor="openai",') &&
+        line.includes(`outcome="${outcome}"`),
     )
     const calls = counted.reduce((all, [, value]) => all + value, 0)
     assert.equal(calls, inLedger, outcome)
@@ -86,10 +115,15 @@ test('ledger and metrics tell the same, whichever route asks a vendor and howeve
     sum((row) => row.completion_tokens),
   )
   const costs = summed('latchkey_ai_cost_usd_total')
-  assert.ok(Math.abs(costs * 1e9 - sum((row) => row.cost_nanos)) < rows.length, 'each record is rounded once')
+  assert.ok(
+    Math.abs(costs * 1e9 - sum((row) => row.cost_nanos)) < rows.length,
+    'each record is rounded once',
+  )
   assert.equal(summed('latchkey_ai_call_seconds_count'), rows.length)
 
-  const embedded = rows.filter(({ route, vendor: name }) => route === '/api/rag/search' && name === 'openai')
+  const embedded = rows.filter(
+    ({ route, vendor: name }) => route === '/api/rag/search' && name === 'openai',
+  )
   assert.ok(embedded.length >= 3)
   assert.ok(
     embedded.every(({ model }) => model === 'BAAI/bge-m3'),
@@ -101,10 +135,13 @@ test('ledger and metrics tell the same, whichever route asks a vendor and howeve
 
 test('a text embedded in many requests is one call with all its attempts, and what a late failure leaves is booked', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   const content = 'The lighthouse was built by Amélie Duroc in 1882. '.repeat(2_000)
-  const ingest = () => ada.post('/api/rag/ingest/text', { content, chunk_size: 100, chunk_overlap: 0 })
+  const ingest = () =>
+    ada.post('/api/rag/ingest/text', { content, chunk_size: 100, chunk_overlap: 0 })
   const records = () =>
     app.platform.db
       .selectFrom('usage_records')
@@ -147,7 +184,9 @@ test('a model without a known price counts at its vendor’s dearest, and says t
   const nova: Step = (_call, reply) => {
     reply.setHeader('content-type', 'application/json')
     const usage = { prompt_tokens: 1_000, completion_tokens: 100 }
-    const choices = [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }]
+    const choices = [
+      { index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' },
+    ]
     reply.end(JSON.stringify({ model: 'gpt-7-nova-2027', choices, usage }))
   }
   const last = () =>
@@ -163,11 +202,7 @@ test('a model without a known price counts at its vendor’s dearest, and says t
   // 1,000 at $10 and 100 at $50 a million: GPT-6 Astra's.
   assert.deepEqual(
     { ...(await last()), is_estimated: !!(await last()).is_estimated },
-    {
-      model: 'gpt-7-nova-2027',
-      cost_nanos: 15_000_000,
-      is_estimated: true,
-    },
+    { model: 'gpt-7-nova-2027', cost_nanos: 15_000_000, is_estimated: true },
   )
   // What was asked for has a price: a name of the vendor's own for it changes nothing.
   await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
@@ -188,7 +223,12 @@ test('what a tool is called with counts where its vendor counts nothing: in a st
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
   const code = JSON.stringify({ code: 'let x = 1; '.repeat(100) })
-  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'write', arguments: code } }
+  const call = {
+    index: 0,
+    id: 'call_1',
+    type: 'function',
+    function: { name: 'write', arguments: code },
+  }
   const whole = { role: 'assistant', content: null, tool_calls: [call] }
   const tools = [{ type: 'function', function: { name: 'write', parameters: { type: 'object' } } }]
   const ask = async (stream: boolean) => {
@@ -205,10 +245,19 @@ test('what a tool is called with counts where its vendor counts nothing: in a st
   }
   const tokens = Math.ceil((code.length + call.function.name.length) / 4)
 
-  vendor.play(streams(event({ model: 'gpt-4.1-mini', choices: [{ index: 0, delta: { tool_calls: [call] } }] })))
+  vendor.play(
+    streams(
+      event({ model: 'gpt-4.1-mini', choices: [{ index: 0, delta: { tool_calls: [call] } }] }),
+    ),
+  )
   assert.equal(await ask(true), tokens)
   vendor.play(
-    babbles(JSON.stringify({ model: 'gpt-4.1-mini', choices: [{ message: whole, finish_reason: 'tool_calls' }] })),
+    babbles(
+      JSON.stringify({
+        model: 'gpt-4.1-mini',
+        choices: [{ message: whole, finish_reason: 'tool_calls' }],
+      }),
+    ),
   )
   assert.equal(await ask(false), tokens)
 })
@@ -237,7 +286,13 @@ test('what the service refuses on its own is not laid at its vendor’s door', a
   assert.equal(vendor.calls.length, 0)
   const records = await app.platform.db.selectFrom('usage_records').selectAll().execute()
   assert.deepEqual(
-    [...new Set(records.map(({ error_code, attempts, cost_nanos }) => `${error_code} ${attempts} ${cost_nanos}`))],
+    [
+      ...new Set(
+        records.map(
+          ({ error_code, attempts, cost_nanos }) => `${error_code} ${attempts} ${cost_nanos}`,
+        ),
+      ),
+    ],
     ['request_not_supported 0 0'],
   )
 

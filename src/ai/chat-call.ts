@@ -7,7 +7,14 @@ import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { type CallRecord, type NewCall, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
+import {
+  type CallRecord,
+  type NewCall,
+  NOTHING,
+  openCall,
+  type RecordDeps,
+  type Spent,
+} from './call-record.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import { type Extras, NO_EXTRAS } from './cost.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
@@ -18,7 +25,14 @@ import { aiProblem } from './problems.ts'
 import { fallbackChain, type RoutingConfig } from './routing.ts'
 import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
-import { alwaysSearches, compacts, NO_SEARCHES, searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
+import {
+  alwaysSearches,
+  compacts,
+  NO_SEARCHES,
+  searchesIn,
+  switchesOf,
+  WEB_SEARCH,
+} from './vendors/extras.ts'
 import type { NativeRequest, Usage, Vendor } from './vendors/vendor.ts'
 
 export type GatewayCall = Asked & {
@@ -32,7 +46,9 @@ export type GatewayCall = Asked & {
 }
 
 /** What a vendor is asked: in the gateway's words, or in those of a vendor's own API. */
-export type Asked = { request: ChatRequest; native?: undefined } | { request?: undefined; native: NativeRequest }
+export type Asked =
+  | { request: ChatRequest; native?: undefined }
+  | { request?: undefined; native: NativeRequest }
 
 export type PreparedCall = {
   /** Whom to ask, in this order. */
@@ -66,7 +82,11 @@ const UNLIMITED_TOKENS = { unknown: 32_000, least: 4_096 }
 const UNKNOWN_MODEL_TOKENS_MAX = 128_000
 
 /** Reserves the budget and waits for a place. @throws Problem 400, 403, 429, 503; the signal's reason */
-export async function prepareCall(deps: Deps, given: GatewayCall, isStream: boolean): Promise<PreparedCall> {
+export async function prepareCall(
+  deps: Deps,
+  given: GatewayCall,
+  isStream: boolean,
+): Promise<PreparedCall> {
   const { config, limiter } = deps
   const { caller, route, signal, origin } = given
   const { promptTokens: guessed, limit: told, choices } = sizeOf(given)
@@ -74,7 +94,10 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
   if (choicesMax !== null && choices > choicesMax)
     throw aiProblem('choices_not_allowed', { max: choicesMax }, { extra: { param: 'n' } })
   const affinity = affinityOf(caller, turnsOf(given))
-  const planMax = Math.min(told ?? Number.POSITIVE_INFINITY, outputTokensMax ?? Number.POSITIVE_INFINITY)
+  const planMax = Math.min(
+    told ?? Number.POSITIVE_INFINITY,
+    outputTokensMax ?? Number.POSITIVE_INFINITY,
+  )
   const size = { promptTokens: guessed, completionTokens: planMax * choices }
   const routes = fallbackChain(config, caller, given.first, (alias, open) =>
     orderOf(deps, alias, open, { affinity, isStream, size }),
@@ -84,12 +107,15 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
   const atMost = told === null ? planMax : Math.min(planMax, longest.ceiling)
   // A plan's ceiling is told where the model could answer longer.
   const isCut =
-    atMost !== told && Number.isFinite(atMost) && !(told === null && longest.isSure && longest.answer <= atMost)
+    atMost !== told &&
+    Number.isFinite(atMost) &&
+    !(told === null && longest.isSure && longest.answer <= atMost)
   const bounded = isCut ? limitedTo(given, atMost) : given
   const limit = isCut ? atMost : told
   // A vendor refuses what is longer than its model can read.
   const prompt = Math.min(guessed, longest.prompt)
-  const wanted = limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
+  const wanted =
+    limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
   const media = mediaNeeds(given)
   const { record, searchesMax } = await opened(deps, given, routes, {
     caller,
@@ -100,7 +126,8 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
     promptTokens: prompt,
     keepsAnHour: keepsAnHour(given.request ?? given.native.body),
     completionTokens: wanted * choices,
-    completionTokensMin: (limit === null ? Math.min(wanted, UNLIMITED_TOKENS.least) : wanted) * choices,
+    completionTokensMin:
+      (limit === null ? Math.min(wanted, UNLIMITED_TOKENS.least) : wanted) * choices,
     choices,
     media,
     signal,
@@ -119,7 +146,9 @@ export async function prepareCall(deps: Deps, given: GatewayCall, isStream: bool
     routes,
     record,
     asked: named(
-      reservation === null ? bounded : fitted(bounded, reservation, { wanted, choices, searchesMax }),
+      reservation === null
+        ? bounded
+        : fitted(bounded, reservation, { wanted, choices, searchesMax }),
       safetyIdentifierOf(caller.userId, origin),
     ),
     media,
@@ -151,7 +180,8 @@ function longestOf(config: RoutingConfig, routes: readonly Route[]) {
 
 function longestAnswerOf({ vendors }: RoutingConfig, vendor: string): number {
   let longest = 0
-  for (const { outputTokensMax } of ofVendor(vendors, vendor).models) longest = Math.max(longest, outputTokensMax ?? 0)
+  for (const { outputTokensMax } of ofVendor(vendors, vendor).models)
+    longest = Math.max(longest, outputTokensMax ?? 0)
   return longest || UNLIMITED_TOKENS.unknown
 }
 
@@ -161,8 +191,13 @@ function turnsOf({ request, native }: Asked): unknown {
 }
 
 /** `limit`: the caller's own for one answer, null where there is none. */
-function sizeOf({ request, native }: Asked): { promptTokens: number; limit: number | null; choices: number } {
-  if (native !== undefined) return { promptTokens: jsonTokens(native.body), limit: native.limit, choices: 1 }
+function sizeOf({ request, native }: Asked): {
+  promptTokens: number
+  limit: number | null
+  choices: number
+} {
+  if (native !== undefined)
+    return { promptTokens: jsonTokens(native.body), limit: native.limit, choices: 1 }
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null
   return { promptTokens: promptTokens(request), limit, choices: Math.max(1, request.n ?? 1) }
 }
@@ -213,7 +248,14 @@ function extrasOf(
   if (switches.length === 0 && !isSearch) return NO_EXTRAS
   const calls = isSearch ? Math.max(1, request.n ?? 1) : 0
   const searches = { ...WEB_SEARCH, calls }
-  return { dialect: 'openai', switches, searches, readings: 1, untoldSearches: calls, areSearchesAsked }
+  return {
+    dialect: 'openai',
+    switches,
+    searches,
+    readings: 1,
+    untoldSearches: calls,
+    areSearchesAsked,
+  }
 }
 
 /** `wanted`: what the caller wants at most, or the model can say. */
@@ -232,8 +274,16 @@ function fitted(
 function limitedTo({ request, native }: Asked, tokens: number): Asked {
   if (native !== undefined) return { native: { ...native, limit: tokens } }
   // A limit of ours that leaves no room for long thoughts is no wish of the caller's.
-  const wishes = tokens > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
-  return { request: { ...request, max_tokens: null, max_completion_tokens: tokens, ...(wishes && { wishes }) } }
+  const wishes =
+    tokens > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
+  return {
+    request: {
+      ...request,
+      max_tokens: null,
+      max_completion_tokens: tokens,
+      ...(wishes && { wishes }),
+    },
+  }
 }
 
 /** OpenAI takes 64 characters. An account's id is random and tells nobody who it is; whom its owner asks for is told apart by a digest. */

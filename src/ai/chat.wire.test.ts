@@ -28,17 +28,28 @@ test('a conversation is answered with its text, the model that answered and its 
 
 test('a prompt is completed, its system prompt as each vendor has it', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   const ask = (provider: string) =>
-    ada.post('/api/ai/completions', { prompt: 'Hi', system_prompt: 'Be brief', provider, max_tokens: 50 })
+    ada.post('/api/ai/completions', {
+      prompt: 'Hi',
+      system_prompt: 'Be brief',
+      provider,
+      max_tokens: 50,
+    })
 
   vendor.play(says('Hello there'))
   for (const provider of ['openai', 'anthropic', 'gemini', 'google']) {
     const reply = await ask(provider)
     assert.equal(reply.status, 200)
     assert.equal(reply.body.completion, 'Hello there')
-    assert.deepEqual(reply.body.usage, { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 })
+    assert.deepEqual(reply.body.usage, {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 15,
+    })
   }
 
   const [openai, anthropic, gemini, google] = vendor.calls.map(({ body }) => body)
@@ -73,7 +84,10 @@ test('several system messages and messages of one role in a row reach every vend
   const [anthropic, gemini] = vendor.calls.map(({ body }) => body)
   assert.equal(anthropic.system, 'One\n\nTwo')
   assert.deepEqual(
-    anthropic.messages.map((turn: { role: string; content: unknown[] }) => [turn.role, turn.content.length]),
+    anthropic.messages.map((turn: { role: string; content: unknown[] }) => [
+      turn.role,
+      turn.content.length,
+    ]),
     [
       ['user', 2],
       ['assistant', 1],
@@ -95,7 +109,9 @@ test('several system messages and messages of one role in a row reach every vend
 
 test('a stream is tokens and [DONE], for every vendor', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   vendor.play(says('Grüß dich, 世界 🚀'))
 
@@ -116,7 +132,9 @@ test('a stream is tokens and [DONE], for every vendor', async (t) => {
 
 test('a vendor that fails half-way leaves an error event and no [DONE]', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
 
   for (const provider of ['openai', 'anthropic', 'gemini']) {
@@ -150,7 +168,12 @@ test('a vendor that fails before the first piece gives the plain status, also fo
 test('slots name vendors in the order of LLM_VENDORS', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
-    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini, LLM_VENDORS: 'gemini,openai' },
+    env: {
+      ...vendor.env.openai,
+      ...vendor.env.anthropic,
+      ...vendor.env.gemini,
+      LLM_VENDORS: 'gemini,openai',
+    },
   })
   const ada = await app.as('ada', { tier: 'pro' })
 
@@ -212,8 +235,18 @@ test('free users, strangers and nobody get no answer', async (t) => {
   const app = await testApp(t)
   const free = await app.as('eve')
 
-  for (const path of ['/api/ai/chat', '/api/ai/completions', '/v1/chat/completions', '/v1/embeddings']) {
-    const refused = await free.post(path, { messages: HI, prompt: 'x', model: 'gpt-6-luna', input: 'x' })
+  for (const path of [
+    '/api/ai/chat',
+    '/api/ai/completions',
+    '/v1/chat/completions',
+    '/v1/embeddings',
+  ]) {
+    const refused = await free.post(path, {
+      messages: HI,
+      prompt: 'x',
+      model: 'gpt-6-luna',
+      input: 'x',
+    })
     assert.equal(refused.status, 403, path)
     assert.match(refused.text, /This feature requires a Pro or Enterprise subscription/)
     assert.equal((await app.post(path, { messages: HI })).status, 401)
@@ -236,7 +269,9 @@ test('the AI routes count in a bucket of their own', async (t) => {
 
 test('models are listed with their prices and the date of these', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.anthropic, ANTHROPIC_MODEL: 'claude-haiku-5-5' } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.anthropic, ANTHROPIC_MODEL: 'claude-haiku-5-5' },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
 
   const { status, body } = await ada.get('/api/ai/models')
@@ -272,7 +307,13 @@ test('no key of a vendor is ever shown or logged', async (t) => {
     )
   }) as typeof log.warn
 
-  vendor.play(refuses(401, {}, { error: { message: 'Incorrect API key provided: sk-test-openai-key', type: 'auth' } }))
+  vendor.play(
+    refuses(
+      401,
+      {},
+      { error: { message: 'Incorrect API key provided: sk-test-openai-key', type: 'auth' } },
+    ),
+  )
   const reply = await ada.post('/api/ai/chat', { messages: HI })
 
   assert.equal(reply.status, 502)
@@ -283,11 +324,14 @@ test('no key of a vendor is ever shown or logged', async (t) => {
 
 test('a stream says on request what was used, by which model, and why it ended', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   const ask = async (provider: string, more: object = {}) =>
     (await ada.post('/api/ai/chat', { messages: HI, provider, stream: true, ...more })).text
-  const told = (text: string) => JSON.parse(/event: usage\ndata: (.*)\n\ndata: \[DONE\]\n\n$/.exec(text)?.[1] ?? 'null')
+  const told = (text: string) =>
+    JSON.parse(/event: usage\ndata: (.*)\n\ndata: \[DONE\]\n\n$/.exec(text)?.[1] ?? 'null')
   const models = { openai: 'gpt-6-luna', anthropic: 'claude-haiku-5-5', gemini: 'gemini-3.8-flash' }
   for (const [provider, model] of Object.entries(models)) {
     vendor.play(says('All said'))
@@ -306,15 +350,30 @@ test('a stream says on request what was used, by which model, and why it ended',
   assert.equal(told(await ask('openai', { include_usage: true })).finish_reason, 'length')
   vendor.play(
     streams(
-      event({ type: 'message_start', message: { model: 'claude-haiku-5-5', usage: { input_tokens: 3 } } }),
-      event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Cut sh' } }),
-      event({ type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 2 } }),
+      event({
+        type: 'message_start',
+        message: { model: 'claude-haiku-5-5', usage: { input_tokens: 3 } },
+      }),
+      event({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'text_delta', text: 'Cut sh' },
+      }),
+      event({
+        type: 'message_delta',
+        delta: { stop_reason: 'max_tokens' },
+        usage: { output_tokens: 2 },
+      }),
       event({ type: 'message_stop' }),
     ),
   )
   assert.equal(told(await ask('anthropic', { include_usage: true })).finish_reason, 'length')
   vendor.play(
-    streams(event({ candidates: [{ content: { parts: [{ text: 'Cut sh' }] }, finishReason: 'MAX_TOKENS' }] })),
+    streams(
+      event({
+        candidates: [{ content: { parts: [{ text: 'Cut sh' }] }, finishReason: 'MAX_TOKENS' }],
+      }),
+    ),
   )
   assert.equal(told(await ask('gemini', { include_usage: true })).finish_reason, 'length')
 
@@ -322,7 +381,10 @@ test('a stream says on request what was used, by which model, and why it ended',
   const cut = await ask('openai', { include_usage: true })
   assert.match(cut, /event: error/)
   assert.doesNotMatch(cut, /event: usage/)
-  assert.equal((await ada.post('/api/ai/chat', { messages: HI, stream: true, include_usage: 'yes' })).status, 422)
+  assert.equal(
+    (await ada.post('/api/ai/chat', { messages: HI, stream: true, include_usage: 'yes' })).status,
+    422,
+  )
 })
 
 test('the list of models says all that a choice needs: who answers by default, names for people, the longest answers', async (t) => {
@@ -341,17 +403,42 @@ test('the list of models says all that a choice needs: who answers by default, n
 
   assert.deepEqual([body.default_provider, body.default_model], ['anthropic', 'claude-sonnet-5-5'])
   assert.deepEqual(body.providers, [
-    { provider: 'anthropic', label: 'Anthropic', configured: true, sandbox: false, default_model: 'claude-sonnet-5-5' },
-    { provider: 'openai', label: 'OpenAI', configured: true, sandbox: false, default_model: 'llama3' },
-    { provider: 'gemini', label: 'Gemini', configured: false, sandbox: false, default_model: 'gemini-3.8-flash' },
+    {
+      provider: 'anthropic',
+      label: 'Anthropic',
+      configured: true,
+      sandbox: false,
+      default_model: 'claude-sonnet-5-5',
+    },
+    {
+      provider: 'openai',
+      label: 'OpenAI',
+      configured: true,
+      sandbox: false,
+      default_model: 'llama3',
+    },
+    {
+      provider: 'gemini',
+      label: 'Gemini',
+      configured: false,
+      sandbox: false,
+      default_model: 'gemini-3.8-flash',
+    },
   ])
   const find = (id: string) => body.models.find((model: { id: string }) => model.id === id)
   assert.equal(find('claude-sonnet-5-5').output_tokens_max, 128_000)
   assert.equal(find('text-embedding-3-small').output_tokens_max, null)
-  const { provider, context_tokens, output_tokens_max, price_estimated, default: isDefault } = find('llama3')
+  const {
+    provider,
+    context_tokens,
+    output_tokens_max,
+    price_estimated,
+    default: isDefault,
+  } = find('llama3')
   assert.deepEqual(
     [provider, context_tokens, output_tokens_max, price_estimated, isDefault],
     ['openai', null, null, true, true],
   )
-  for (const { provider: name, default_model: model } of body.providers) assert.equal(find(model).provider, name)
+  for (const { provider: name, default_model: model } of body.providers)
+    assert.equal(find(model).provider, name)
 })

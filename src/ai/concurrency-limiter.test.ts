@@ -67,7 +67,8 @@ test('a full queue refuses with 503 and when to come back', async () => {
   void acquire('b')
   await assert.rejects(
     async () => acquire('c'),
-    (error) => error instanceof Problem && error.status === 503 && error.headers['Retry-After'] === '1',
+    (error) =>
+      error instanceof Problem && error.status === 503 && error.headers['Retry-After'] === '1',
   )
 })
 

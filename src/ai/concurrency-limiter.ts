@@ -77,7 +77,8 @@ export function createConcurrencyLimiter({ runningMax, waitingMax }: Limits): Co
         running++
         return releaseOnce()
       }
-      if (waiting >= waitingMax) throw aiProblem('gateway_full', { headers: { 'Retry-After': '1' } })
+      if (waiting >= waitingMax)
+        throw aiProblem('gateway_full', { headers: { 'Retry-After': '1' } })
       return wait(userId, signal)
     },
   }

@@ -11,5 +11,9 @@ test('every wire case is right at every door, on every vendor’s model, or is r
     ),
     [],
   )
-  assert.equal(readFileSync(CONFORMANCE_FILE, 'utf8'), pageOf(outcomes), 'docs/conformance.md is old: npm run docs')
+  assert.equal(
+    readFileSync(CONFORMANCE_FILE, 'utf8'),
+    pageOf(outcomes),
+    'docs/conformance.md is old: npm run docs',
+  )
 })

@@ -39,7 +39,13 @@ export type Extras = {
   areSearchesAsked?: boolean
 }
 
-export const NO_EXTRAS: Extras = { dialect: null, switches: [], searches: NO_SEARCHES, readings: 1, untoldSearches: 0 }
+export const NO_EXTRAS: Extras = {
+  dialect: null,
+  switches: [],
+  searches: NO_SEARCHES,
+  readings: 1,
+  untoldSearches: 0,
+}
 
 /**
  * What `usage` costs at the first of `names` that has a price: what the vendor called its model, then what it was asked
@@ -56,14 +62,20 @@ export function costOf(
   if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.habits.tellsCost === true) {
     return { usd: usage.costUsd, isListed: true }
   }
-  if (usage.byModel !== undefined) return costByModel(catalogue, vendor, names, usage, usage.byModel, kind, extras)
+  if (usage.byModel !== undefined)
+    return costByModel(catalogue, vendor, names, usage, usage.byModel, kind, extras)
   const price = priceOf(catalogue, vendor, names)
   const multiple = multipleOf(catalogue, vendor, names, extras, usage.tier)
-  const unlisted = (medium: Medium, part: 'input' | 'output' | 'cached') => dearestMediaPrice(catalogue, medium, part)
-  if (price !== null) return { usd: costUsd(price, usage, multiple, unlisted), isListed: isAllListed(price, usage) }
+  const unlisted = (medium: Medium, part: 'input' | 'output' | 'cached') =>
+    dearestMediaPrice(catalogue, medium, part)
+  if (price !== null)
+    return { usd: costUsd(price, usage, multiple, unlisted), isListed: isAllListed(price, usage) }
   if (vendor === LOCAL_VENDOR) return { usd: 0, isListed: true }
   const prices = pricesLike(catalogue, vendor, kind)
-  return { usd: Math.max(0, ...prices.map((price) => costUsd(price, usage, multiple, unlisted))), isListed: false }
+  return {
+    usd: Math.max(0, ...prices.map((price) => costUsd(price, usage, multiple, unlisted))),
+    isListed: false,
+  }
 }
 
 /** The parts at their own models' prices, the rest as if it were alone. */
@@ -76,7 +88,9 @@ function costByModel(
   kind: Model['kind'],
   extras: Extras,
 ): Cost {
-  const costs = parts.map((part) => costOf(catalogue, vendor, [part.model], part.usage, kind, extras))
+  const costs = parts.map((part) =>
+    costOf(catalogue, vendor, [part.model], part.usage, kind, extras),
+  )
   const rest = { ...usage }
   for (const { usage: part } of parts) {
     rest.prompt -= part.prompt
@@ -86,7 +100,10 @@ function costByModel(
     rest.cacheWritesHour = Math.max(0, (rest.cacheWritesHour ?? 0) - (part.cacheWritesHour ?? 0))
   }
   costs.push(costOf(catalogue, vendor, names, rest, kind, extras))
-  return { usd: costs.reduce((sum, { usd }) => sum + usd, 0), isListed: costs.every(({ isListed }) => isListed) }
+  return {
+    usd: costs.reduce((sum, { usd }) => sum + usd, 0),
+    isListed: costs.every(({ isListed }) => isListed),
+  }
 }
 
 /** What the list price of tokens is multiplied by. A discount counts where the vendor says that it was given. */
@@ -143,7 +160,10 @@ export function costCeiling(
     }
   }
   return {
-    promptNanos: Math.ceil(promptTokens * nanosPerToken(input)) + Math.ceil(calls * usd * 1e9) + Math.ceil(mediaNanos),
+    promptNanos:
+      Math.ceil(promptTokens * nanosPerToken(input)) +
+      Math.ceil(calls * usd * 1e9) +
+      Math.ceil(mediaNanos),
     tokenNanos: nanosPerToken(output),
   }
 }
@@ -151,7 +171,10 @@ export function costCeiling(
 /** Models that draw do so unasked. */
 function dearestOutput(price: Price, { output }: MediaNeeds): number {
   const drawn = MEDIA.filter((medium) => medium !== 'audio' && price.media?.[medium] !== undefined)
-  return Math.max(0, ...[...output, ...drawn].map((medium) => mediaPrice(price, price, medium, 'output') ?? 0))
+  return Math.max(
+    0,
+    ...[...output, ...drawn].map((medium) => mediaPrice(price, price, medium, 'output') ?? 0),
+  )
 }
 
 /** What the files of a prompt cost beyond the price of as much text, in thousand-millionths of a dollar. */
@@ -180,7 +203,11 @@ function nanosPerToken(usdPerMillion: number): number {
 }
 
 /** Its own price, or, where none is known, all of those among which the dearest will count. */
-function pricesThatMayHold(catalogue: Vendors, { vendor, model }: Route, kind: Model['kind']): readonly Price[] {
+function pricesThatMayHold(
+  catalogue: Vendors,
+  { vendor, model }: Route,
+  kind: Model['kind'],
+): readonly Price[] {
   const { vendors } = catalogue
   let known = priceLists.get(vendors)
   if (known === undefined) {
@@ -191,7 +218,8 @@ function pricesThatMayHold(catalogue: Vendors, { vendor, model }: Route, kind: M
   let prices = known.get(name)
   if (prices === undefined) {
     const own = priceOf(catalogue, vendor, [model])
-    prices = own !== null ? [own] : vendor === LOCAL_VENDOR ? [] : pricesLike(catalogue, vendor, kind)
+    prices =
+      own !== null ? [own] : vendor === LOCAL_VENDOR ? [] : pricesLike(catalogue, vendor, kind)
     // Names are the callers' own.
     if (known.size >= PRICE_LISTS_MAX) known.clear()
     known.set(name, prices)
@@ -210,7 +238,11 @@ function priceOf({ vendors }: Vendors, vendor: string, names: readonly string[])
   return price ?? priceAt(Object.values(vendors), own, names)
 }
 
-function priceAt(some: readonly VendorEntry[], asked: VendorEntry | undefined, names: readonly string[]): Price | null {
+function priceAt(
+  some: readonly VendorEntry[],
+  asked: VendorEntry | undefined,
+  names: readonly string[],
+): Price | null {
   for (const name of names) {
     for (const one of some) {
       const price = findModel(one, name)?.price ?? listedAt(asked, one, name)?.price
@@ -223,7 +255,8 @@ function priceAt(some: readonly VendorEntry[], asked: VendorEntry | undefined, n
 /** The price that a model without one is counted at: the dearest of its vendor's, part by part. */
 export function dearestPrice(catalogue: Vendors, vendor: string, kind: Model['kind'] = 'chat') {
   const prices = pricesLike(catalogue, vendor, kind)
-  const most = (part: 'input' | 'output' | 'cached') => Math.max(0, ...prices.map((price) => price[part]))
+  const most = (part: 'input' | 'output' | 'cached') =>
+    Math.max(0, ...prices.map((price) => price[part]))
   return { input: most('input'), output: most('output'), cached: most('cached') }
 }
 
@@ -231,7 +264,9 @@ export function dearestPrice(catalogue: Vendors, vendor: string, kind: Model['ki
 function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): Price[] {
   const all = Object.values(vendors)
   const pricesOf = (some: typeof all) =>
-    some.flatMap(({ models }) => models.flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])))
+    some.flatMap(({ models }) =>
+      models.flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])),
+    )
   const own = all.filter(({ name }) => name === vendor)
   const priced = pricesOf(own)
   if (priced.length > 0) return priced
@@ -239,7 +274,9 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
   if (listed.length > 0) return listed
   const others = pricesOf(all)
   // No list has a price of what reranks: it reads as what embeds does.
-  return others.length === 0 && kind === 'rerank' ? pricesLike({ vendors }, vendor, 'embedding') : others
+  return others.length === 0 && kind === 'rerank'
+    ? pricesLike({ vendors }, vendor, 'embedding')
+    : others
 }
 
 /** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
@@ -259,7 +296,8 @@ function costUsd(price: Price, usage: Usage, multiple: number, unlisted: Unliste
   for (const medium of MEDIA) {
     const tokens = usage.media?.[medium]
     if (tokens === undefined) continue
-    const usd = (part: 'input' | 'output' | 'cached') => mediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
+    const usd = (part: 'input' | 'output' | 'cached') =>
+      mediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
     // Not every vendor tells how much of the cached part was sound: as much as does not fit the fresh part.
     const read = Math.min(Math.max(tokens.cached, tokens.input - fresh), tokens.input, cached)
     const heard = Math.min(tokens.input - read, fresh)
@@ -276,7 +314,8 @@ function costUsd(price: Price, usage: Usage, multiple: number, unlisted: Unliste
     (usage.cacheWrites - hour) * (rate.cacheWrite ?? rate.input) +
     hour * rate.input * HOUR_WRITE +
     completion * rate.output
-  const searches = (usage.webSearches ?? 0) * WEB_SEARCH.usd + (usage.fileSearches ?? 0) * FILE_SEARCH.usd
+  const searches =
+    (usage.webSearches ?? 0) * WEB_SEARCH.usd + (usage.fileSearches ?? 0) * FILE_SEARCH.usd
   return (dollars * multiple) / 1_000_000 + searches
 }
 

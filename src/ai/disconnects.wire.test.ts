@@ -24,7 +24,11 @@ async function until(what: string, isTrue: () => boolean | Promise<boolean>) {
 }
 
 /** Leaves before the first byte, or after the first piece. */
-async function leave(app: TestApp, token: string, { stream, afterFirst }: { stream: boolean; afterFirst: boolean }) {
+async function leave(
+  app: TestApp,
+  token: string,
+  { stream, afterFirst }: { stream: boolean; afterFirst: boolean },
+) {
   const controller = new AbortController()
   const asked = fetch(`${app.url}/api/ai/chat`, {
     method: 'POST',
@@ -106,7 +110,9 @@ test('a thousand disconnects, before and after the first byte, streamed and not,
     const leftAt = performance.now()
     for (const controller of controllers) controller?.abort()
     await Promise.all(
-      vendor.calls.map(({ gone }) => gone.then(() => void closingMs.push(Math.round(performance.now() - leftAt)))),
+      vendor.calls.map(({ gone }) =>
+        gone.then(() => void closingMs.push(Math.round(performance.now() - leftAt))),
+      ),
     )
   }
 
@@ -116,12 +122,19 @@ test('a thousand disconnects, before and after the first byte, streamed and not,
   const { limiter, breakers } = app.service.ai.gateway
   assert.deepEqual([limiter.running, limiter.waiting, breakers.openai!.state], [0, 0, 'closed'])
   assert.deepEqual(warnings, [], 'a warning of Node’s would tell of listeners that pile up')
-  assert.equal((await app.platform.db.selectFrom('usage_open_calls').selectAll().execute()).length, 0)
+  assert.equal(
+    (await app.platform.db.selectFrom('usage_open_calls').selectAll().execute()).length,
+    0,
+  )
 
   // The times are for people: two busy cores make them no promise.
   closingMs.sort((a, b) => a - b)
   t.diagnostic(`closed after ${closingMs[total / 2]} ms (median), ${closingMs.at(-1)} ms at most`)
   vendor.play(says('still here'))
-  const reply = await app.post('/api/ai/chat', { messages: HI }, { headers: { authorization: `Bearer ${token}` } })
+  const reply = await app.post(
+    '/api/ai/chat',
+    { messages: HI },
+    { headers: { authorization: `Bearer ${token}` } },
+  )
   assert.equal(reply.body.content, 'still here')
 })

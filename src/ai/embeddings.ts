@@ -65,7 +65,11 @@ export async function recordTallied<T>(
   const tally = newTally(record.attemptLog)
   const settle = (outcome: 'ok' | 'failed' | 'cancelled', failure: unknown = null) => {
     const { model, promptTokens, isEstimated } = tally
-    return record.settle(outcome, { model, usage: { ...NOTHING, prompt: promptTokens }, isEstimated }, failure)
+    return record.settle(
+      outcome,
+      { model, usage: { ...NOTHING, prompt: promptTokens }, isEstimated },
+      failure,
+    )
   }
   let result: T
   try {
@@ -78,10 +82,17 @@ export async function recordTallied<T>(
   return { result, promptTokens: tally.promptTokens, costUsd }
 }
 
-type VendorDeps = Pick<Gateway, 'config' | 'wire' | 'targets' | 'endpoints' | 'modelBreakers' | 'clock' | 'log'>
+type VendorDeps = Pick<
+  Gateway,
+  'config' | 'wire' | 'targets' | 'endpoints' | 'modelBreakers' | 'clock' | 'log'
+>
 
 /** Vectors in the inputs' order. @throws Problem 400, 502, 503, 504; the signal's reason */
-export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingTally): Promise<Embeddings> {
+export async function embed(
+  deps: VendorDeps,
+  call: EmbedCall,
+  tally: EmbeddingTally,
+): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(deps.config, name)
   requireOn(deps.config, call.first)
@@ -98,7 +109,12 @@ export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingT
     attemptLog.promptTokens = guess
     try {
       const ask = (_route: Route, { target }: Endpoint, limits: AnswerLimits) => {
-        const request = (target.vendor.embed ?? embedder).shape(model, inputs, call.dimensions, call.members)
+        const request = (target.vendor.embed ?? embedder).shape(
+          model,
+          inputs,
+          call.dimensions,
+          call.members,
+        )
         return deps.wire
           .send(target, request, call.signal, attemptLog, limits)
           .then((body) => embedder.readAnswer(body, inputs.length))

@@ -8,7 +8,11 @@ import { createBreaker, createModelBreakers } from './breaker.ts'
 import { affinityOf, type EndpointHealth, inOrder } from './endpoints.ts'
 import { refusal, VendorError } from './vendors/vendor-error.ts'
 
-const UNHURRIED = { deadlineMs: 60_000, attemptsMax: 100, limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }) }
+const UNHURRIED = {
+  deadlineMs: 60_000,
+  attemptsMax: 100,
+  limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }),
+}
 
 const patient = new AbortController().signal
 const ROUTE = { vendor: 'openai', model: 'gpt-6-luna' }
@@ -22,7 +26,10 @@ function setting(weights: number[] = [1, 1, 1]) {
     weight,
     breaker: createBreaker(clock),
   }))
-  const endpoints = { openai, anthropic: [{ name: 'anthropic', weight: 1, breaker: createBreaker(clock) }] }
+  const endpoints = {
+    openai,
+    anthropic: [{ name: 'anthropic', weight: 1, breaker: createBreaker(clock) }],
+  }
   const modelBreakers = createModelBreakers(clock)
   const failures = new Map<string, () => VendorError>()
   const call = async (who = 0, routes = [ROUTE, OTHER]) => {
@@ -32,8 +39,14 @@ function setting(weights: number[] = [1, 1, 1]) {
       if (failure) throw failure()
       return name
     }
-    const done = attempt({ endpoints, modelBreakers, clock }, routes, patient, log, ask, UNHURRIED, () =>
-      conversation(who),
+    const done = attempt(
+      { endpoints, modelBreakers, clock },
+      routes,
+      patient,
+      log,
+      ask,
+      UNHURRIED,
+      () => conversation(who),
     )
     return done.then(
       ({ result }) => ({ answered: result, error: null, log }),
@@ -71,10 +84,17 @@ test('conversations are shared out by weight, and a spare gets none', () => {
 test('a conversation keeps its endpoint as it grows; another user or key with the same words may have another', () => {
   const { openai, modelBreakers } = setting([1, 1, 1, 1, 1, 1, 1, 1])
   const first = (userId: string, keyId: string | null, more: object[] = []) => {
-    const messages = [{ role: 'system', content: `now ${more.length}` }, { role: 'user', content: 'Hi' }, ...more]
+    const messages = [
+      { role: 'system', content: `now ${more.length}` },
+      { role: 'user', content: 'Hi' },
+      ...more,
+    ]
     return inOrder(openai, 'm', modelBreakers, affinityOf({ userId, keyId }, messages))[0]?.name
   }
-  assert.equal(first('ada', 'k'), first('ada', 'k', [{ role: 'assistant', content: 'Hello' }, { role: 'user' }]))
+  assert.equal(
+    first('ada', 'k'),
+    first('ada', 'k', [{ role: 'assistant', content: 'Hello' }, { role: 'user' }]),
+  )
   const others = new Set(Array.from({ length: 40 }, (_, n) => first(`user-${n}`, null)))
   assert.ok(others.size > 4, `${others.size}`)
   const keys = new Set(Array.from({ length: 40 }, (_, n) => first('ada', `key-${n}`)))
@@ -100,7 +120,10 @@ test('a limit moves the call to the next endpoint at once, with no pause, and re
   const pauses = t.mock.method(Math, 'random')
 
   const moved = await call(7)
-  assert.deepEqual([moved.answered, moved.log.steps], [second, [`${first}:limited`, `${second}:ok`]])
+  assert.deepEqual(
+    [moved.answered, moved.log.steps],
+    [second, [`${first}:limited`, `${second}:ok`]],
+  )
   assert.equal(moved.log.vendor, 'openai')
   assert.deepEqual((await call(7)).log.steps, [`${second}:ok`], 'it is left alone')
   assert.deepEqual((await call(7, [{ ...ROUTE, model: 'other' }])).log.steps[0], `${first}:limited`)
@@ -129,12 +152,19 @@ test('a key that is refused is left alone for a minute, and its failure does not
 
 test('all endpoints of a vendor are asked before a fallback, the last of them as often as ever', async () => {
   const { orderOf, failures, call } = setting()
-  for (const name of orderOf(1)) failures.set(name, () => new VendorError('broken', 'answered 500', { status: 500 }))
+  for (const name of orderOf(1))
+    failures.set(name, () => new VendorError('broken', 'answered 500', { status: 500 }))
   const { answered, log } = await call(1)
   const [first, second, third] = orderOf(1)
   assert.equal(answered, 'anthropic')
   assert.deepEqual(log.steps, [
-    ...[`${first}:broken`, `${second}:broken`, `${third}:broken`, `${third}:broken`, `${third}:broken`],
+    ...[
+      `${first}:broken`,
+      `${second}:broken`,
+      `${third}:broken`,
+      `${third}:broken`,
+      `${third}:broken`,
+    ],
     'anthropic:ok',
   ])
 })
@@ -142,9 +172,15 @@ test('all endpoints of a vendor are asked before a fallback, the last of them as
 test('a request that one endpoint refuses is not asked of the next', async () => {
   const { orderOf, failures, call } = setting()
   const [first = '', second = ''] = orderOf(2)
-  failures.set(first, () => new VendorError('refused', 'answered 400', { status: 400, explanation: 'Too odd' }))
+  failures.set(
+    first,
+    () => new VendorError('refused', 'answered 400', { status: 400, explanation: 'Too odd' }),
+  )
   const refused = await call(2)
-  assert.deepEqual([refused.error.explanation, refused.log.steps], ['Too odd', [`${first}:refused`]])
+  assert.deepEqual(
+    [refused.error.explanation, refused.log.steps],
+    ['Too odd', [`${first}:refused`]],
+  )
 
   failures.set(first, limited()).set(second, () => refusal('cannot'))
   const after = await call(2)

@@ -16,17 +16,25 @@ export const byLot: Affinity = () => Math.floor(Math.random() * 2 ** 32)
  * The conversation: whose it is and how its user began it. What a client puts before that (a system prompt with a date) may
  * change. `turns`: messages in any of the APIs' words.
  */
-export function affinityOf(caller: { userId: string; keyId: string | null }, turns: unknown): Affinity {
-  return () => hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), beginningOf(turns))
+export function affinityOf(
+  caller: { userId: string; keyId: string | null },
+  turns: unknown,
+): Affinity {
+  return () =>
+    hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), beginningOf(turns))
 }
 
 type Turn = { role?: unknown; content?: unknown } | null
 
 function beginningOf(turns: unknown): string {
   if (typeof turns === 'string') return turns
-  const first = Array.isArray(turns) ? (turns as Turn[]).find((turn) => turn?.role === 'user') : null
+  const first = Array.isArray(turns)
+    ? (turns as Turn[]).find((turn) => turn?.role === 'user')
+    : null
   if (typeof first?.content === 'string') return first.content
-  const parts = Array.isArray(first?.content) ? (first.content as ({ text?: unknown } | null)[]) : []
+  const parts = Array.isArray(first?.content)
+    ? (first.content as ({ text?: unknown } | null)[])
+    : []
   const text = parts.find((part) => typeof part?.text === 'string')?.text
   return typeof text === 'string' ? text : ''
 }

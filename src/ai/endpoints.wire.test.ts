@@ -10,7 +10,12 @@ import { mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 test('several keys and addresses of a vendor: shared out, moved on from, recorded without a key, and told by metrics', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const [one, two, keys, spare] = [await mockVendor(t), await mockVendor(t), await mockVendor(t), await mockVendor(t)]
+  const [one, two, keys, spare] = [
+    await mockVendor(t),
+    await mockVendor(t),
+    await mockVendor(t),
+    await mockVendor(t),
+  ]
   const groq = {
     name: 'groq',
     dialect: 'openai',
@@ -40,14 +45,18 @@ test('several keys and addresses of a vendor: shared out, moved on from, recorde
   const ada = await app.as('ada', { tier: 'pro' })
   const ask = (content: string, more: object = {}) =>
     ada.post('/api/ai/chat', { messages: [{ role: 'user', content }], provider: 'groq', ...more })
-  const bearers = (vendor: typeof one) => new Set(vendor.calls.map(({ headers }) => headers.authorization))
+  const bearers = (vendor: typeof one) =>
+    new Set(vendor.calls.map(({ headers }) => headers.authorization))
 
   for (const vendor of [one, two, keys]) vendor.play(says('well'))
   for (let n = 0; n < 12; n++) {
     assert.equal((await ask(`question ${n}`)).status, 200)
     assert.equal((await ask(`question ${n}`, { provider: 'openai' })).status, 200)
   }
-  assert.deepEqual([...bearers(one), ...bearers(two)], ['Bearer gsk-one-secret', 'Bearer gsk-two-secret'])
+  assert.deepEqual(
+    [...bearers(one), ...bearers(two)],
+    ['Bearer gsk-one-secret', 'Bearer gsk-two-secret'],
+  )
   assert.equal(one.calls.length + two.calls.length, 12)
   assert.deepEqual([...bearers(keys)].sort(), ['Bearer sk-first-secret', 'Bearer sk-second-secret'])
 
@@ -64,7 +73,11 @@ test('several keys and addresses of a vendor: shared out, moved on from, recorde
   one.play(refuses(401, {}, { error: { message: 'Incorrect API key provided: gsk-one-secret' } }))
   const moved = await ask(conversation)
   assert.deepEqual(
-    [moved.status, moved.headers.get('x-latchkey-vendor'), moved.headers.get('x-latchkey-attempts')],
+    [
+      moved.status,
+      moved.headers.get('x-latchkey-vendor'),
+      moved.headers.get('x-latchkey-attempts'),
+    ],
     [200, 'groq', '2'],
   )
   await ask(conversation, { stream: true })
@@ -73,9 +86,15 @@ test('several keys and addresses of a vendor: shared out, moved on from, recorde
   two.play(refuses(429, { 'retry-after': '30' }))
   spare.play(says('from the fallback'))
   const instead = await ask(conversation)
-  assert.deepEqual([instead.body.content, instead.headers.get('x-latchkey-vendor')], ['from the fallback', 'anthropic'])
+  assert.deepEqual(
+    [instead.body.content, instead.headers.get('x-latchkey-vendor')],
+    ['from the fallback', 'anthropic'],
+  )
 
-  const rows = await app.platform.db.selectFrom('usage_records').select(['vendor', 'tried']).execute()
+  const rows = await app.platform.db
+    .selectFrom('usage_records')
+    .select(['vendor', 'tried'])
+    .execute()
   const tried = rows.map((row) => row.tried)
   assert.ok(tried.includes('groq#one:unauthorized,groq#two:ok'), tried.join(' '))
   assert.ok(

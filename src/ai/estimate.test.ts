@@ -5,7 +5,9 @@ import { promptTokens } from './estimate.ts'
 import { newOpening, pdfPages as pagesOf } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 
-const asked = (...parts: ContentPart[]): ChatRequest => ({ messages: [{ role: 'user', content: parts }] })
+const asked = (...parts: ContentPart[]): ChatRequest => ({
+  messages: [{ role: 'user', content: parts }],
+})
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 const file = (mediaType: string, data: string) =>
   asked({ type: 'file', file: { filename: 'a', file_data: `data:${mediaType};base64,${data}` } })
@@ -14,9 +16,13 @@ const pdfPages = (pdf: Buffer, opening = newOpening()) => pagesOf(pdf, opening)
 
 /** As a PDF of version 1.5 has them: objects in a compressed stream. */
 function compressedPdf(pages: number): Buffer {
-  const objects = deflateSync(`<</Type/Pages/Count ${pages}>>${'<</Type /Page/Parent 2 0 R>>\n'.repeat(pages)}`)
+  const objects = deflateSync(
+    `<</Type/Pages/Count ${pages}>>${'<</Type /Page/Parent 2 0 R>>\n'.repeat(pages)}`,
+  )
   return Buffer.concat([
-    Buffer.from(`%PDF-1.5\n1 0 obj\n<</Type/ObjStm/N ${pages}/First 10/Length ${objects.length}>>\nstream\r\n`),
+    Buffer.from(
+      `%PDF-1.5\n1 0 obj\n<</Type/ObjStm/N ${pages}/First 10/Length ${objects.length}>>\nstream\r\n`,
+    ),
     objects,
     Buffer.from('\nendstream\nendobj\n'),
   ])
@@ -47,20 +53,31 @@ test('a PDF that cannot be read is guessed from its bytes, and one that hides it
 })
 
 test('what is opened of files is bounded for the whole request, also where opening comes to nothing', () => {
-  const bomb = Buffer.concat([Buffer.from('<</Type/ObjStm>>stream\n'), deflateSync(Buffer.alloc(200_000_000))])
+  const bomb = Buffer.concat([
+    Buffer.from('<</Type/ObjStm>>stream\n'),
+    deflateSync(Buffer.alloc(200_000_000)),
+  ])
   const opening = newOpening()
   const { bytes, streams } = opening
   assert.equal(pdfPages(bomb, opening), null)
   assert.deepEqual([bytes - opening.bytes, streams - opening.streams], [1024 * 1024, 1])
 
-  const many = Buffer.concat([Buffer.from('/ObjStm '.repeat(2_000)), bomb, Buffer.from('\nendstream ')])
+  const many = Buffer.concat([
+    Buffer.from('/ObjStm '.repeat(2_000)),
+    bomb,
+    Buffer.from('\nendstream '),
+  ])
   assert.equal(pdfPages(many, opening), null)
   assert.equal(streams - opening.streams, 2, 'marks without a stream of their own open nothing')
 
   const part = { type: 'file', file: { file_data: many.toString('base64') } }
   promptTokens(asked(...Array.from({ length: 60 }, () => part)), opening)
   assert.ok(opening.bytes > -1024 * 1024, `${opening.bytes}`)
-  assert.equal(pdfPages(compressedPdf(3), opening), null, 'what cannot be opened any more is guessed from its bytes')
+  assert.equal(
+    pdfPages(compressedPdf(3), opening),
+    null,
+    'what cannot be opened any more is guessed from its bytes',
+  )
   assert.equal(pdfPages(plainPdf(3), opening), 3)
 })
 
@@ -74,7 +91,11 @@ test('thoughts that go back count, whoever keeps them how, and a refusal counts 
     const tokens = promptTokens({ messages: [{ role: 'assistant', content: 'x', ...beside }] })
     assert.ok(tokens >= 10_000 && tokens < 10_200, `${Object.keys(beside)}: ${tokens}`)
   }
-  assert.ok(promptTokens(asked({ type: 'refusal', refusal: 'I cannot help with that.' }, { type: 'text' })) < 20)
+  assert.ok(
+    promptTokens(
+      asked({ type: 'refusal', refusal: 'I cannot help with that.' }, { type: 'text' }),
+    ) < 20,
+  )
 })
 
 test('images, sound, films, texts and other files count by their type and bytes, however a client names them', () => {
@@ -93,7 +114,10 @@ test('images, sound, films, texts and other files count by their type and bytes,
     ],
     [
       'a large image',
-      asked({ type: 'image_url', image_url: { url: `data:image/png;base64,${base64(4_000_000)}` } }),
+      asked({
+        type: 'image_url',
+        image_url: { url: `data:image/png;base64,${base64(4_000_000)}` },
+      }),
       4_800,
       4_900,
     ],
@@ -118,12 +142,25 @@ test('images, sound, films, texts and other files count by their type and bytes,
     ],
     [
       'a letter in Word',
-      file('application/vnd.openxmlformats-officedocument.wordprocessingml.document', base64(20_000)),
+      file(
+        'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+        base64(20_000),
+      ),
       10_000,
       10_100,
     ],
-    ['a file of the vendor’s', asked({ type: 'file', file: { file_id: 'file-1' } }), 30_000, 30_100],
-    ['a document by its address', asked({ type: 'input_file', file_url: 'https://example.com/a.pdf' }), 30_000, 30_100],
+    [
+      'a file of the vendor’s',
+      asked({ type: 'file', file: { file_id: 'file-1' } }),
+      30_000,
+      30_100,
+    ],
+    [
+      'a document by its address',
+      asked({ type: 'input_file', file_url: 'https://example.com/a.pdf' }),
+      30_000,
+      30_100,
+    ],
     ['nothing known', asked({ type: 'hologram' }), 1, 30_100],
   ]
   for (const [name, request, least, most] of table) {
@@ -135,10 +172,16 @@ test('images, sound, films, texts and other files count by their type and bytes,
 test('schemas count, of tools and of the answer', () => {
   const schema = { type: 'object', description: 'x'.repeat(30_000) }
   const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]
-  const format: ChatRequest['response_format'] = { type: 'json_schema', json_schema: { name: 'a', schema } }
+  const format: ChatRequest['response_format'] = {
+    type: 'json_schema',
+    json_schema: { name: 'a', schema },
+  }
   assert.ok(promptTokens({ messages, response_format: format }) > 10_000)
   assert.ok(
-    promptTokens({ messages, tools: [{ type: 'function', function: { name: 'f', parameters: schema } }] }) > 10_000,
+    promptTokens({
+      messages,
+      tools: [{ type: 'function', function: { name: 'f', parameters: schema } }],
+    }) > 10_000,
   )
   assert.ok(promptTokens({ messages, functions: [{ name: 'f', parameters: schema }] }) > 10_000)
 })

@@ -43,27 +43,42 @@ export function tokensOfBytes(bytes: number): number {
 export function promptTokens(request: ChatRequest, opening = newOpening()): number {
   let bytes = 0
   let other = 0
-  for (const { content, tool_calls, reasoning_details, reasoning_content, reasoning } of request.messages) {
+  for (const {
+    content,
+    tool_calls,
+    reasoning_details,
+    reasoning_content,
+    reasoning,
+  } of request.messages) {
     if (typeof content === 'string') bytes += Buffer.byteLength(content)
     else {
       for (const part of content ?? []) {
-        if (part.type === 'text' || part.type === 'refusal') bytes += Buffer.byteLength(String(part[part.type] ?? ''))
+        if (part.type === 'text' || part.type === 'refusal')
+          bytes += Buffer.byteLength(String(part[part.type] ?? ''))
         else other += partTokens(part, opening)
       }
     }
     // What the model thought goes back to it, in whichever field its client keeps it.
     for (const thought of [reasoning_details, reasoning_content, reasoning]) {
-      if (thought != null) bytes += Buffer.byteLength(typeof thought === 'string' ? thought : JSON.stringify(thought))
+      if (thought != null)
+        bytes += Buffer.byteLength(typeof thought === 'string' ? thought : JSON.stringify(thought))
     }
     for (const call of tool_calls ?? []) {
       // OpenAI has calls of other types than functions, too.
       bytes += Buffer.byteLength(
-        call.function === undefined ? JSON.stringify(call) : call.function.name + call.function.arguments,
+        call.function === undefined
+          ? JSON.stringify(call)
+          : call.function.name + call.function.arguments,
       )
     }
   }
   // What the model is shown beside the messages: tools with their schemas, the answer's schema, the words it is likely to repeat.
-  for (const shown of [request.tools, request.functions, request.response_format, request.prediction]) {
+  for (const shown of [
+    request.tools,
+    request.functions,
+    request.response_format,
+    request.prediction,
+  ]) {
     if (shown != null) bytes += Buffer.byteLength(JSON.stringify(shown))
   }
   return tokensOfBytes(bytes) + request.messages.length * TOKENS_PER_MESSAGE + other
@@ -146,12 +161,15 @@ function partTokens(part: ContentPart, opening: Opening): number {
     return clamped(bytes / IMAGE_TOKENS.bytesPerToken, IMAGE_TOKENS.least, IMAGE_TOKENS.most)
   }
   if (mediaType.startsWith('audio/')) {
-    return Math.ceil(bytes / (/wav/.test(mediaType) ? AUDIO_BYTES_PER_TOKEN.wav : AUDIO_BYTES_PER_TOKEN.other))
+    return Math.ceil(
+      bytes / (/wav/.test(mediaType) ? AUDIO_BYTES_PER_TOKEN.wav : AUDIO_BYTES_PER_TOKEN.other),
+    )
   }
   if (mediaType.startsWith('video/')) return Math.ceil(bytes / VIDEO_BYTES_PER_TOKEN)
   if (mediaType === 'application/pdf') {
     const pages = pdfPages(Buffer.from(base64, 'base64'), opening)
-    if (pages !== null) return Math.max(pages * PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_PAGE_BYTES_PER_TOKEN))
+    if (pages !== null)
+      return Math.max(pages * PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_PAGE_BYTES_PER_TOKEN))
     return Math.max(PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_BYTES_PER_TOKEN))
   }
   if (/officedocument|zip/.test(mediaType)) return Math.ceil(bytes / OFFICE_BYTES_PER_TOKEN)
@@ -168,28 +186,45 @@ export function guessFile(part: ContentPart): { medium: Medium; tokens: number }
 
 /** By a part's type, where only an address is known. */
 const REMOTE_MEDIA: Readonly<Record<string, Medium>> = {
-  ...{ image: 'image', image_url: 'image', input_image: 'image' },
-  ...{ input_audio: 'audio', audio_url: 'audio', video_url: 'video' },
+  image: 'image',
+  image_url: 'image',
+  input_image: 'image',
+  input_audio: 'audio',
+  audio_url: 'audio',
+  video_url: 'video',
 }
 
-const isImage = ({ type }: ContentPart) => type === 'image_url' || type === 'input_image' || type === 'image'
+const isImage = ({ type }: ContentPart) =>
+  type === 'image_url' || type === 'input_image' || type === 'image'
 
 /** What the part carries in itself; null where it only names it. Strings alone are looked at: a part may be anything. */
 function inlineOf(part: ContentPart): { mediaType: string; base64: string } | null {
   const audio = recordOf(part.input_audio)
-  if (typeof audio.data === 'string') return { mediaType: `audio/${String(audio.format ?? 'wav')}`, base64: audio.data }
+  if (typeof audio.data === 'string')
+    return { mediaType: `audio/${String(audio.format ?? 'wav')}`, base64: audio.data }
   const file = recordOf(part.file)
   const source = recordOf(part.source)
   if (typeof source.data === 'string') {
-    return { mediaType: String(source.media_type ?? 'application/octet-stream'), base64: source.data }
+    return {
+      mediaType: String(source.media_type ?? 'application/octet-stream'),
+      base64: source.data,
+    }
   }
   const { image_url: image = null } = part as Record<string, unknown>
   const address = typeof image === 'string' ? image : recordOf(image).url
   const data =
-    file.file_data ?? part.file_data ?? address ?? recordOf(part.video_url).url ?? recordOf(part.audio_url).url
+    file.file_data ??
+    part.file_data ??
+    address ??
+    recordOf(part.video_url).url ??
+    recordOf(part.audio_url).url
   if (typeof data !== 'string') return null
   const match = /^data:([^;,]*)[^,]*,/.exec(data.slice(0, 200))
-  if (match) return { mediaType: (match[1] || 'text/plain').toLowerCase(), base64: data.slice(match[0].length) }
+  if (match)
+    return {
+      mediaType: (match[1] || 'text/plain').toLowerCase(),
+      base64: data.slice(match[0].length),
+    }
   // An address has a scheme; bare base64 is a file whose name tells its type.
   if (/^[a-z][a-z0-9+.-]*:/i.test(data.slice(0, 30))) return null
   return { mediaType: typeOf(String(file.filename ?? part.filename ?? '')), base64: data }

@@ -9,14 +9,22 @@ test('a search that no vendor tells of is paid where it was made, and not where 
   const HI = [{ role: 'user', content: 'Hi' }]
   const openai = await mockVendor(t)
   const anthropic = await mockVendor(t)
-  const env = { ...openai.env.openai, ...anthropic.env.anthropic, LLM_FALLBACKS: 'anthropic/claude-haiku-5-5' }
+  const env = {
+    ...openai.env.openai,
+    ...anthropic.env.anthropic,
+    LLM_FALLBACKS: 'anthropic/claude-haiku-5-5',
+  }
   const app = await testApp(t, { env })
   const bob = await app.as('bob', { tier: 'enterprise' })
   const { key } = (await bob.post('/api/api-keys', { name: 'searches' })).body
   const headers = { authorization: `Bearer ${key}` }
   const costOf = async (model: string, step: Step) => {
     openai.play(step)
-    const { status, body } = await app.post('/v1/chat/completions', { model, messages: HI }, { headers })
+    const { status, body } = await app.post(
+      '/v1/chat/completions',
+      { model, messages: HI },
+      { headers },
+    )
     assert.equal(status, 200, JSON.stringify(body))
     return body.usage.cost_usd as number
   }
@@ -45,8 +53,14 @@ test('members that are not known here are left out, unless the operator lets the
   for (const name of ['Best_Of', 'API_BASE', 'model\u017f'])
     assert.throws(() => sent({ unknownMembers: 'taken' }, { [name]: 9 }), { param: name })
   assert.throws(() => sent({ unknownMembers: 'refused' }, odd), { param: 'odd' })
-  assert.deepEqual(sent({ unknownMembers: 'refused', passes: ['odd'] }, { ...odd, top_k: 5 }), { ...odd, top_k: 5 })
-  assert.deepEqual(sent({ unknownMembers: 'refused', refuses: ['odd', 'top_k'] }, { ...odd, top_k: 5 }), {})
+  assert.deepEqual(sent({ unknownMembers: 'refused', passes: ['odd'] }, { ...odd, top_k: 5 }), {
+    ...odd,
+    top_k: 5,
+  })
+  assert.deepEqual(
+    sent({ unknownMembers: 'refused', refuses: ['odd', 'top_k'] }, { ...odd, top_k: 5 }),
+    {},
+  )
 })
 
 suite('what is billed beside tokens', () => {
@@ -55,7 +69,9 @@ suite('what is billed beside tokens', () => {
   const CLAUDE = 'claude-haiku-5-5'
   const WEATHER = { type: 'function', name: 'weather', parameters: { type: 'object' } }
   const ends: (() => unknown)[] = []
-  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<typeof testApp>[0]
+  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<
+    typeof testApp
+  >[0]
   let app: TestApp
   let openai: Awaited<ReturnType<typeof mockVendor>>
   let anthropic: Awaited<ReturnType<typeof mockVendor>>
@@ -85,7 +101,11 @@ suite('what is billed beside tokens', () => {
   const respond = (more: object, as = headers) =>
     app.post('/v1/responses', { model: GPT, input: 'Hi', ...more }, { headers: as })
   const message = (more: object, as = headers) =>
-    app.post('/v1/messages', { model: CLAUDE, max_tokens: 100, messages: HI, ...more }, { headers: as })
+    app.post(
+      '/v1/messages',
+      { model: CLAUDE, max_tokens: 100, messages: HI, ...more },
+      { headers: as },
+    )
   const chat = (more: object, as = headers) =>
     app.post('/v1/chat/completions', { model: GPT, messages: HI, ...more }, { headers: as })
   const json =
@@ -96,7 +116,8 @@ suite('what is billed beside tokens', () => {
     }
   const search = { type: 'web_search' }
   const claudeSearch = { type: 'web_search_20260209', name: 'web_search' }
-  const nanos = (reply: { body: { usage: { cost_usd: number } } }) => Math.round(reply.body.usage.cost_usd * 1e9)
+  const nanos = (reply: { body: { usage: { cost_usd: number } } }) =>
+    Math.round(reply.body.usage.cost_usd * 1e9)
 
   test('tools that a vendor runs at no known price are refused by name, wherever they stand', async () => {
     const container = { type: 'auto' }
@@ -104,9 +125,26 @@ suite('what is billed beside tokens', () => {
       [{ tools: [{ type: 'image_generation' }] }, 'image_generation'],
       [{ tools: [WEATHER, { type: 'code_interpreter', container }] }, 'code_interpreter'],
       [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'shell'],
-      [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'image_generation' }] }] }, 'image_generation'],
-      [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'namespace', tools: [{ type: 'x_y' }] }] }] }, 'x_y'],
-      [{ input: [...HI, { type: 'additional_tools', tools: [{ type: 'code_interpreter' }] }] }, 'code_interpreter'],
+      [
+        { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'image_generation' }] }] },
+        'image_generation',
+      ],
+      [
+        {
+          tools: [
+            {
+              type: 'namespace',
+              name: 'n',
+              tools: [{ type: 'namespace', tools: [{ type: 'x_y' }] }],
+            },
+          ],
+        },
+        'x_y',
+      ],
+      [
+        { input: [...HI, { type: 'additional_tools', tools: [{ type: 'code_interpreter' }] }] },
+        'code_interpreter',
+      ],
       [{ model: 'gpt-4.1-mini', tools: [{ type: 'web_search_preview' }] }, 'web_search_preview'],
       [{ tools: [{ type: 'constructor' }] }, 'constructor'],
     ]
@@ -117,7 +155,11 @@ suite('what is billed beside tokens', () => {
     }
     for (const type of ['code_execution_20260120', 'advisor_20260301', 'novelty_20270101']) {
       const { status, body } = await message({ tools: [{ type, name: 'own' }] })
-      assert.deepEqual([status, body.type, body.error.type], [400, 'error', 'invalid_request_error'], type)
+      assert.deepEqual(
+        [status, body.type, body.error.type],
+        [400, 'error', 'invalid_request_error'],
+        type,
+      )
       assert.match(body.error.message, new RegExp(`'${type}' is billed apart`))
     }
     assert.equal(openai.calls.length + anthropic.calls.length, 0)
@@ -138,8 +180,17 @@ suite('what is billed beside tokens', () => {
   })
 
   test('members by which some server bills apart, asks other models or calls other addresses are refused by name', async () => {
-    const cases = { models: ['gpt-6-sol'], plugins: [{ id: 'web' }], search_parameters: { mode: 'on' }, best_of: 50 }
-    for (const [name, value] of Object.entries({ ...cases, api_base: 'http://127.0.0.1', extra_body: {} })) {
+    const cases = {
+      models: ['gpt-6-sol'],
+      plugins: [{ id: 'web' }],
+      search_parameters: { mode: 'on' },
+      best_of: 50,
+    }
+    for (const [name, value] of Object.entries({
+      ...cases,
+      api_base: 'http://127.0.0.1',
+      extra_body: {},
+    })) {
       const { status, body } = await chat({ [name]: value })
       assert.deepEqual([status, body.error.param], [400, name])
       assert.match(body.error.message, new RegExp(`'${name}' may be billed apart`))
@@ -155,11 +206,17 @@ suite('what is billed beside tokens', () => {
     assert.deepEqual(openai.calls.at(-1)!.body.tools, free)
     assert.equal(openai.calls.at(-1)!.body.max_tool_calls, undefined)
     const code = { type: 'code_execution_20260120', name: 'code_execution' }
-    const own = [{ name: 'a', input_schema: { type: 'object' } }, { type: 'bash_20250124', name: 'bash' }, code]
+    const own = [
+      { name: 'a', input_schema: { type: 'object' } },
+      { type: 'bash_20250124', name: 'bash' },
+      code,
+    ]
     const fetches = { type: 'web_fetch_20260209', name: 'web_fetch' }
     const bm25 = { type: 'tool_search_tool_bm25_20251119', name: 'find' }
     assert.equal((await message({ tools: [...own, fetches, bm25] })).status, 200)
-    const old = await message({ tools: [...own, { type: 'web_fetch_20250910', name: 'web_fetch' }] })
+    const old = await message({
+      tools: [...own, { type: 'web_fetch_20250910', name: 'web_fetch' }],
+    })
     assert.match(old.body.error.message, /offer it beside/)
   })
 
@@ -177,7 +234,8 @@ suite('what is billed beside tokens', () => {
       assert.ok(body.error.message.includes(`'${Object.keys(more)[0]}'`))
     }
     assert.equal(openai.calls.length + anthropic.calls.length, 0)
-    for (const service_tier of ['auto', 'default', null]) assert.equal((await chat({ service_tier })).status, 200)
+    for (const service_tier of ['auto', 'default', null])
+      assert.equal((await chat({ service_tier })).status, 200)
     const plain = { service_tier: 'standard_only', speed: 'standard', inference_geo: 'global' }
     assert.equal((await message(plain)).status, 200)
   })
@@ -185,11 +243,15 @@ suite('what is billed beside tokens', () => {
   test('flex costs half where OpenAI says that it ran so, and a place of Anthropic’s a tenth more', async () => {
     const costs: number[] = []
     for (const told of ['flex', 'default', undefined]) {
-      openai.play(json(responseOf([], { prompt: 1_000, completion: 1_000 }, { service_tier: told })))
+      openai.play(
+        json(responseOf([], { prompt: 1_000, completion: 1_000 }, { service_tier: told })),
+      )
       costs.push(nanos(await respond({ service_tier: 'flex' })))
     }
     assert.deepEqual(costs, [300_000, 600_000, 600_000])
-    openai.play(json(responseOf([], { prompt: 1_000, completion: 1_000 }, { service_tier: 'flex' })))
+    openai.play(
+      json(responseOf([], { prompt: 1_000, completion: 1_000 }, { service_tier: 'flex' })),
+    )
     assert.equal(nanos(await respond({})), 600_000, 'unasked, the account’s own setting')
 
     const usage = { prompt: 1_000, completion: 1_000 }
@@ -211,7 +273,9 @@ suite('what is billed beside tokens', () => {
     const costs: number[] = []
     for (const output of [[], [found, found]]) {
       openai.play(json(responseOf(output)))
-      costs.push(nanos(await respond({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] })))
+      costs.push(
+        nanos(await respond({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] })),
+      )
     }
     assert.equal(costs[1]! - costs[0]!, 5_000_000)
 
@@ -242,15 +306,26 @@ suite('what is billed beside tokens', () => {
     // A search and what it finds: $0.01, and 8,000 tokens of $0.1 a million.
     const one = await keyOf({ budget: { limit_usd: 0.012, period: 'day' } })
     openai.play(json(responseOf([{ type: 'web_search_call', id: 'ws_1', status: 'completed' }])))
-    assert.equal((await respond({ tools: [search], max_output_tokens: 100, max_tool_calls: 50 }, one)).status, 200)
+    assert.equal(
+      (await respond({ tools: [search], max_output_tokens: 100, max_tool_calls: 50 }, one)).status,
+      200,
+    )
     assert.equal(openai.calls[0]!.body.max_tool_calls, 1)
     const refused = await respond({ tools: [search], max_output_tokens: 100 }, one)
     assert.deepEqual([refused.status, refused.body.error.code], [429, 'insufficient_quota'])
-    assert.equal((await respond({ max_output_tokens: 100 }, one)).status, 200, 'without a search there is enough')
+    assert.equal(
+      (await respond({ max_output_tokens: 100 }, one)).status,
+      200,
+      'without a search there is enough',
+    )
 
     const poor = await keyOf({ budget: { limit_usd: 0.005, period: 'day' } })
     const elsewhere = { model: CLAUDE, tools: [search, WEATHER], max_output_tokens: 100 }
-    assert.equal((await respond(elsewhere, poor)).status, 200, 'a model that cannot search needs nothing for it')
+    assert.equal(
+      (await respond(elsewhere, poor)).status,
+      200,
+      'a model that cannot search needs nothing for it',
+    )
     anthropic.calls.length = 0
 
     const none = await keyOf({ budget: { limit_usd: 0.009, period: 'day' } })
@@ -267,7 +342,13 @@ suite('what is billed beside tokens', () => {
       { type: 'compaction', input_tokens: 180_000, output_tokens: 3_500 },
       { type: 'message', input_tokens: 23_000, output_tokens: 1_000 },
     ]
-    const answer = { type: 'message', role: 'assistant', model: CLAUDE, content: [], stop_reason: 'end_turn' }
+    const answer = {
+      type: 'message',
+      role: 'assistant',
+      model: CLAUDE,
+      content: [],
+      stop_reason: 'end_turn',
+    }
     const asked = { context_management: { edits: [{ type: 'compact_20260112' }] } }
     const usages = [
       { input_tokens: 23_000, output_tokens: 1_000, iterations },
@@ -296,9 +377,17 @@ suite('what is billed beside tokens', () => {
       [await said('low'), await said('medium'), await said('high'), await said('huge')],
       ['Answer briefly.', undefined, 'Answer at length, with all details.', 400],
     )
-    const { body } = await respond({ model: CLAUDE, text: { verbosity: 'low' }, truncation: 'auto', max_tool_calls: 3 })
+    const { body } = await respond({
+      model: CLAUDE,
+      text: { verbosity: 'low' },
+      truncation: 'auto',
+      max_tool_calls: 3,
+    })
     assert.equal(anthropic.calls.at(-1)!.body.system, 'Answer briefly.')
-    assert.deepEqual([body.truncation, body.max_tool_calls, body.text.verbosity], ['disabled', 3, 'low'])
+    assert.deepEqual(
+      [body.truncation, body.max_tool_calls, body.text.verbosity],
+      ['disabled', 3, 'low'],
+    )
     for (const more of [{ truncation: 'always' }, { max_tool_calls: 0 }])
       assert.equal((await respond(more)).status, 400)
   })

@@ -205,7 +205,14 @@ test('14: a stream that stalls is an error after the idle time', async (t) => {
 
 test('15: a body that is no JSON, empty, HTML or of another shape is retried and then given up', async (t) => {
   const { first, chat } = await setting(t)
-  for (const body of ['{"choices": [', '', '<html>Welcome</html>', '{}', 'null', '{"choices":[]}']) {
+  for (const body of [
+    '{"choices": [',
+    '',
+    '<html>Welcome</html>',
+    '{}',
+    'null',
+    '{"choices":[]}',
+  ]) {
     first.play(babbles(body), says('sense'))
     answeredBy(await chat(), 'openai', 2)
   }
@@ -250,7 +257,9 @@ test('18: a key that the vendor refuses is not tried again, and the caller does 
 
 test('19: a request that the vendor refuses is the caller’s, and no other vendor is asked', async (t) => {
   const { first, second, chat } = await setting(t)
-  first.play(refuses(400, {}, { error: { message: 'Too many tokens', type: 'invalid_request_error' } }))
+  first.play(
+    refuses(400, {}, { error: { message: 'Too many tokens', type: 'invalid_request_error' } }),
+  )
 
   const reply = await chat()
 
@@ -273,12 +282,16 @@ test('20: when all fail, the last failure is told, and everything tried stands i
   const { totals } = await usage()
   assert.equal(totals.requests, 1)
   assert.equal(totals.total_tokens, 0)
-  const rows = await app.platform.db.selectFrom('usage_records').select(['tried', 'outcome']).execute()
+  const rows = await app.platform.db
+    .selectFrom('usage_records')
+    .select(['tried', 'outcome'])
+    .execute()
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
     [
       {
-        tried: 'openai:broken,openai:broken,openai:broken,anthropic:broken,anthropic:broken,anthropic:broken',
+        tried:
+          'openai:broken,openai:broken,openai:broken,anthropic:broken,anthropic:broken,anthropic:broken',
         outcome: 'failed',
       },
     ],
@@ -311,7 +324,9 @@ test('a vendor whose breaker is open is still asked where there is no other, onc
 
 test('a fallback may be another model of the same vendor', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, LLM_FALLBACKS: 'openai/gpt-4.1-mini' } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, LLM_FALLBACKS: 'openai/gpt-4.1-mini' },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   vendor.play(
     refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }),
@@ -390,7 +405,8 @@ test('a connection that broke while it was kept open is replaced at once, howeve
     await says('hello', { gapMs: 40 })(call, reply)
   })
   // Four connections, all of them about to break.
-  for (const reply of await Promise.all([chat(), chat(), chat(), stream()])) assert.equal(reply.status, 200)
+  for (const reply of await Promise.all([chat(), chat(), chat(), stream()]))
+    assert.equal(reply.status, 200)
   const pauses = t.mock.method(Math, 'random')
 
   for (const ask of [chat, stream]) {
@@ -399,13 +415,22 @@ test('a connection that broke while it was kept open is replaced at once, howeve
   }
   assert.ok(kills >= 2, `${kills}`)
   assert.equal(pauses.mock.callCount(), 0, 'every pause before an attempt draws lots')
-  const rows = await app.platform.db.selectFrom('usage_records').select(['attempts', 'tried']).execute()
-  assert.ok(rows.some(({ attempts, tried }) => attempts > 1 && tried.startsWith('openai:unreachable')))
+  const rows = await app.platform.db
+    .selectFrom('usage_records')
+    .select(['attempts', 'tried'])
+    .execute()
+  assert.ok(
+    rows.some(({ attempts, tried }) => attempts > 1 && tried.startsWith('openai:unreachable')),
+  )
 })
 
 test('where a limited model is left alone, a fallback of the same vendor is asked', async (t) => {
   const vendor = await mockVendor(t)
-  const env = { ...vendor.env.openai, LLM_FALLBACKS: 'openai/gpt-4.1-mini', METRICS_TOKEN: 'for-metrics' }
+  const env = {
+    ...vendor.env.openai,
+    LLM_FALLBACKS: 'openai/gpt-4.1-mini',
+    METRICS_TOKEN: 'for-metrics',
+  }
   const app = await testApp(t, { env })
   const ada = await app.as('ada', { tier: 'pro' })
   vendor.play(refuses(429, { 'retry-after': '30' }), says('from the other'))

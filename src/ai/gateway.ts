@@ -2,7 +2,14 @@
 // Both settle the call's record in any case, also when the client leaves or the vendor breaks off; a stream's reader learns
 // of the end only when the record is committed.
 import { limitsOf, type PlanLimits } from '#catalogue/catalogue.ts'
-import { type Dialect, findModel, knownModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
+import {
+  type Dialect,
+  findModel,
+  knownModel,
+  type Model,
+  ofVendor,
+  type Route,
+} from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { VendorConfig } from '#src/config.ts'
@@ -12,7 +19,13 @@ import { type AnswerHeaders, answerHeaders, newAttemptLog } from './attempt-log.
 import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
 import type { Spent } from './call-record.ts'
-import { type GatewayCall, isCallersLeaving, type PreparedCall, prepareCall, settleFailure } from './chat-call.ts'
+import {
+  type GatewayCall,
+  isCallersLeaving,
+  type PreparedCall,
+  prepareCall,
+  settleFailure,
+} from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { EndpointHealth } from './endpoints.ts'
 import { jsonTokens } from './estimate.ts'
@@ -31,7 +44,14 @@ import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
 import type { FinishReason, Piece } from './vendors/piece.ts'
 import { createStopCut, type StopCut } from './vendors/stop-cut.ts'
-import type { Answer, NativeRequest, Usage, Vendor, VendorOptions, VendorRequest } from './vendors/vendor.ts'
+import type {
+  Answer,
+  NativeRequest,
+  Usage,
+  Vendor,
+  VendorOptions,
+  VendorRequest,
+} from './vendors/vendor.ts'
 import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 
 export type { GatewayCall } from './chat-call.ts'
@@ -108,7 +128,15 @@ const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vend
 /** All that is needed to ask a vendor; nothing is recorded. */
 export type Vendors = Pick<
   Gateway,
-  'config' | 'clock' | 'tracer' | 'log' | 'wire' | 'targets' | 'endpoints' | 'breakers' | 'modelBreakers'
+  | 'config'
+  | 'clock'
+  | 'tracer'
+  | 'log'
+  | 'wire'
+  | 'targets'
+  | 'endpoints'
+  | 'breakers'
+  | 'modelBreakers'
 >
 
 export function openVendors(
@@ -116,7 +144,10 @@ export function openVendors(
   switches: LiveSwitches,
 ): Vendors {
   const { clock, log, tracer } = platform
-  const config = { ...platform.config.ai, switchedOff: createSwitchedOff(platform.config.ai, switches) }
+  const config = {
+    ...platform.config.ai,
+    switchedOff: createSwitchedOff(platform.config.ai, switches),
+  }
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
   const targetAt = (vendor: VendorConfig, baseUrl: string, apiKey: string) => {
@@ -132,7 +163,12 @@ export function openVendors(
   }
   const endpoints = perVendor((vendor) =>
     vendor.endpoints.map(({ name, weight, baseUrl, apiKey }): Endpoint => {
-      return { name, weight, breaker: createBreaker(clock), target: targetAt(vendor, baseUrl, apiKey) }
+      return {
+        name,
+        weight,
+        breaker: createBreaker(clock),
+        target: targetAt(vendor, baseUrl, apiKey),
+      }
     }),
   )
   const breakers = Object.fromEntries(
@@ -143,8 +179,13 @@ export function openVendors(
     clock,
     tracer,
     log,
-    wire: openWire(config, tracer && { tracer, tellsVendors: platform.config.telemetry.traces?.tellsVendors ?? false }),
-    targets: perVendor((vendor) => endpoints[vendor.name]?.[0]?.target ?? targetAt(vendor, vendor.baseUrl, '')),
+    wire: openWire(
+      config,
+      tracer && { tracer, tellsVendors: platform.config.telemetry.traces?.tellsVendors ?? false },
+    ),
+    targets: perVendor(
+      (vendor) => endpoints[vendor.name]?.[0]?.target ?? targetAt(vendor, vendor.baseUrl, ''),
+    ),
     endpoints,
     breakers,
     modelBreakers: createModelBreakers(clock),
@@ -204,13 +245,29 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
         .then(speaker.readAnswer)
     }
     const patience = patienceOf(gateway.config, { wantedMs: call.origin?.timeoutMs ?? null })
-    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, patience, affinity)
+    const { route, result } = await attempt(
+      gateway,
+      routes,
+      signal,
+      attemptLog,
+      ask,
+      patience,
+      affinity,
+    )
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answerCharacters(answer))
     const costUsd = await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
     const stopSequence = matchedStop(stopped)
-    return { answer, model, usage, costUsd, headers: answerHeaders(attemptLog), isNative, stopSequence }
+    return {
+      answer,
+      model,
+      usage,
+      costUsd,
+      headers: answerHeaders(attemptLog),
+      isNative,
+      stopSequence,
+    }
   } catch (error) {
     const told = vendorProblem(gateway, error, attemptLog)
     if (answer === null) await settleFailure(prepared, call, error, told)
@@ -236,16 +293,32 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       stopped = speaker.cut
       const shaped = speaker.shape(true)
       attemptLog.leftOut = shaped.leftOut ?? []
-      return latencies.timed(route, true, wire.open(target, shaped, speaker.createReader(), signal, attemptLog, limits))
+      return latencies.timed(
+        route,
+        true,
+        wire.open(target, shaped, speaker.createReader(), signal, attemptLog, limits),
+      )
     }
-    const patience = patienceOf(gateway.config, { isStream: true, wantedMs: call.origin?.timeoutMs ?? null })
-    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, patience, affinity)
+    const patience = patienceOf(gateway.config, {
+      isStream: true,
+      wantedMs: call.origin?.timeoutMs ?? null,
+    })
+    const { route, result: pieces } = await attempt(
+      gateway,
+      routes,
+      signal,
+      attemptLog,
+      ask,
+      patience,
+      affinity,
+    )
     let finish: FinishReason = 'stop'
     let costUsd = 0
     const cut: { failure: unknown; told: unknown } = { failure: null, told: null }
     const toldOf = (failure: unknown): unknown => {
       // A failure is logged as it is put into words: once, though the record and the reader are told.
-      if (cut.failure !== failure) Object.assign(cut, { failure, told: vendorProblem(gateway, failure, attemptLog) })
+      if (cut.failure !== failure)
+        Object.assign(cut, { failure, told: vendorProblem(gateway, failure, attemptLog) })
       return cut.told
     }
     const usage = () => pieces.usage ?? guess(pieces.characters)
@@ -257,7 +330,8 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
     record.begun(soFar)
 
     pieces.onClose(async (failure) => {
-      const outcome = failure === null ? 'ok' : isCallersLeaving(signal, failure) ? 'cancelled' : 'failed'
+      const outcome =
+        failure === null ? 'ok' : isCallersLeaving(signal, failure) ? 'cancelled' : 'failed'
       const said = pieces.usage
       if (outcome === 'failed') attemptLog.steps.push('cut')
       const isTold = outcome === 'ok' && said !== null
@@ -297,7 +371,12 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
 /** Costs nothing and is no call: the one model is asked, where its vendor counts. @throws as `complete` */
 export async function countTokens(
   gateway: Gateway,
-  { caller, first, native, signal }: Pick<GatewayCall, 'caller' | 'first' | 'signal'> & { native: NativeRequest },
+  {
+    caller,
+    first,
+    native,
+    signal,
+  }: Pick<GatewayCall, 'caller' | 'first' | 'signal'> & { native: NativeRequest },
 ): Promise<number> {
   const { wire, targets, config } = gateway
   const [asked] = fallbackChain(config, caller, first)
@@ -346,7 +425,12 @@ function speakerFor(
   }
   const own = vendor.native
   if (native !== undefined && own?.api === native.api && own.speaks(model)) {
-    return { ...own, shape: priced((stream) => own.shape(model, native, stream)), isNative: true, cut: null }
+    return {
+      ...own,
+      shape: priced((stream) => own.shape(model, native, stream)),
+      isNative: true,
+      cut: null,
+    }
   }
   const { readAnswer, createReader } = vendor
   const translated = request ?? translationFor(gateway, vendor, route, native)
@@ -391,5 +475,7 @@ function answerCharacters({ text, toolCalls }: Answer): number {
 }
 
 function largest(said: Usage | null, guess: Usage): Usage {
-  return said === null ? guess : { ...said, completion: Math.max(said.completion, guess.completion) }
+  return said === null
+    ? guess
+    : { ...said, completion: Math.max(said.completion, guess.completion) }
 }

@@ -10,14 +10,18 @@ const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 
 async function setting(t: TestContext, env: Record<string, string> = {}) {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini, ...env } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini, ...env },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   return { app, vendor, ada, chat: (body: object) => ada.post('/v1/chat/completions', body) }
 }
 
 test('bodies of every wrong shape are refused with 4xx or taken, never a 500', async (t) => {
   const { chat } = await setting(t)
-  const image = (image_url: unknown) => [{ role: 'user', content: [{ type: 'image_url', image_url }] }]
+  const image = (image_url: unknown) => [
+    { role: 'user', content: [{ type: 'image_url', image_url }] },
+  ]
   const text = (value: unknown) => [{ role: 'user', content: [{ type: 'text', text: value }] }]
   const call = (more: object) => [{ role: 'assistant', tool_calls: [more] }]
   const bodies: object[] = [
@@ -32,7 +36,9 @@ test('bodies of every wrong shape are refused with 4xx or taken, never a 500', a
     { messages: [{ role: 'user', content: null }] },
     { messages: [{ role: 'user' }] },
     { messages: [{ role: 'tool', content: 'alone' }] },
-    { messages: [{ role: 'tool', content: [{ type: 'text', text: 'in parts' }], tool_call_id: 7 }] },
+    {
+      messages: [{ role: 'tool', content: [{ type: 'text', text: 'in parts' }], tool_call_id: 7 }],
+    },
     { messages: [{ role: 'system', content: 'only' }] },
     { messages: [{ role: 'assistant', content: '' }] },
     { messages: [{ role: 'user', content: [] }] },
@@ -46,7 +52,9 @@ test('bodies of every wrong shape are refused with 4xx or taken, never a 500', a
     { messages: image({ url: 5 }) },
     { messages: image({ url: 'data:image/png;base64,' }) },
     { messages: call({}) },
-    { messages: call({ id: 'a', type: 'function', function: { name: 'f', arguments: 'no json' } }) },
+    {
+      messages: call({ id: 'a', type: 'function', function: { name: 'f', arguments: 'no json' } }),
+    },
     { messages: call({ id: 'a', type: 'function', function: { name: 'f', arguments: '"text"' } }) },
     { messages: HI, stream: 'yes' },
     { messages: HI, stream: 1 },
@@ -70,13 +78,20 @@ test('bodies of every wrong shape are refused with 4xx or taken, never a 500', a
     { messages: HI, response_format: { type: 'json_schema', json_schema: { schema: 'none' } } },
     { messages: HI, reasoning_effort: 5 },
     { messages: HI, metadata: { a: 'b' }, user: 7, seed: 'x', logit_bias: [] },
-    { messages: [{ role: 'user', content: '\ud800 half a character, \u0000 none, \u202e turned, 👩‍👩‍👧‍👦' }] },
+    {
+      messages: [
+        { role: 'user', content: '\ud800 half a character, \u0000 none, \u202e turned, 👩‍👩‍👧‍👦' },
+      ],
+    },
   ]
   for (const model of MODELS) {
     for (const stream of [undefined, true]) {
       for (const body of bodies) {
         const { status, text } = await chat(Array.isArray(body) ? body : { model, stream, ...body })
-        assert.ok(status === 200 || status === 400, `${status} for ${JSON.stringify(body)}: ${text}`)
+        assert.ok(
+          status === 200 || status === 400,
+          `${status} for ${JSON.stringify(body)}: ${text}`,
+        )
         if (status !== 200) assert.ok(JSON.parse(text).error.message, text)
       }
     }
@@ -98,7 +113,10 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
   assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"messages":[]}`), 400)
   assert.equal(await raw(`{"model":"gpt-6-luna","messages":[],"messages":${messages}}`), 200)
   assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"__proto__":{"n":9}}`), 400)
-  assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"constructor":{"prototype":{"n":9}}}`), 400)
+  assert.equal(
+    await raw(`{"model":"gpt-6-luna","messages":${messages},"constructor":{"prototype":{"n":9}}}`),
+    400,
+  )
   assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages}`), 400)
   assert.equal(await raw(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), 400)
   assert.equal(await raw(''), 400)
@@ -106,11 +124,29 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
 
   // Integers that keep all their digits are objects on the way, and nothing but numbers to who asks.
   const long = '12345678901234567890'
-  assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"seed":${long},"__proto__":{"n":9}}`), 400)
+  assert.equal(
+    await raw(`{"model":"gpt-6-luna","messages":${messages},"seed":${long},"__proto__":{"n":9}}`),
+    400,
+  )
   for (const name of ['max_tokens', 'temperature', 'n', 'stream', 'model', 'messages', 'tools'])
-    assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"${name}":${long}}`), 400, name)
-  for (const name of ['seed', 'stop', 'tool_choice', 'response_format', 'reasoning_effort', 'metadata', 'reasoning'])
-    assert.ok((await raw(`{"model":"claude-haiku-5-5","messages":${messages},"${name}":${long}}`)) < 500, name)
+    assert.equal(
+      await raw(`{"model":"gpt-6-luna","messages":${messages},"${name}":${long}}`),
+      400,
+      name,
+    )
+  for (const name of [
+    'seed',
+    'stop',
+    'tool_choice',
+    'response_format',
+    'reasoning_effort',
+    'metadata',
+    'reasoning',
+  ])
+    assert.ok(
+      (await raw(`{"model":"claude-haiku-5-5","messages":${messages},"${name}":${long}}`)) < 500,
+      name,
+    )
 })
 
 test('a text of millions of digits is answered', async (t) => {
@@ -148,9 +184,15 @@ test('a small packed list of a million wrong items is refused at once', async (t
         body,
       })
       const { user, system } = process.cpuUsage(before)
-      assert.ok((statuses as readonly number[]).includes(reply.status), `${path} ${count} ${item}: ${reply.status}`)
+      assert.ok(
+        (statuses as readonly number[]).includes(reply.status),
+        `${path} ${count} ${item}: ${reply.status}`,
+      )
       // It took up to 5 s; the first requests of a route compile its schema.
-      assert.ok(user + system < 500_000, `${path} ${count} ${item}: ${(user + system) / 1_000} ms of CPU`)
+      assert.ok(
+        user + system < 500_000,
+        `${path} ${count} ${item}: ${(user + system) / 1_000} ms of CPU`,
+      )
     }
   }
 })
@@ -161,10 +203,22 @@ test('JSON that is nested beyond reason is refused at every door, and costs noth
   const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
   const doors: [string, string][] = [
     ...MODELS.flatMap((model): [string, string][] => [
-      ['/v1/chat/completions', `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],"metadata":DEEP}`],
-      ['/v1/messages', `{"model":"${model}","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"x":DEEP}`],
-      ['/v1/messages/count_tokens', `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],"x":DEEP}`],
-      ['/v1/responses', `{"model":"${model}","input":"Hi","tools":[{"type":"function","name":"f","parameters":DEEP}]}`],
+      [
+        '/v1/chat/completions',
+        `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],"metadata":DEEP}`,
+      ],
+      [
+        '/v1/messages',
+        `{"model":"${model}","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"x":DEEP}`,
+      ],
+      [
+        '/v1/messages/count_tokens',
+        `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],"x":DEEP}`,
+      ],
+      [
+        '/v1/responses',
+        `{"model":"${model}","input":"Hi","tools":[{"type":"function","name":"f","parameters":DEEP}]}`,
+      ],
     ]),
     ['/v1/embeddings', '{"model":"text-embedding-3-small","input":"x","y":DEEP}'],
     ['/api/ai/chat', '{"messages":[{"role":"user","content":"Hi"}],"metadata":DEEP}'],
@@ -183,10 +237,18 @@ test('JSON that is nested beyond reason is refused at every door, and costs noth
   assert.equal(vendor.calls.length, 0)
 
   // Inside of a text it is a text, and what cannot be read of it is left out.
-  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: `{"x":${lists(300_000)}}` } }
+  const call = {
+    id: 'a',
+    type: 'function',
+    function: { name: 'f', arguments: `{"x":${lists(300_000)}}` },
+  }
   const sealed = `latchkey.1.${Buffer.from(`{"details":[],"calls":{"a":${objects(100_000)}}}`).toString('base64url')}`
   for (const model of MODELS) {
-    const talk = [...HI, { role: 'assistant', tool_calls: [call] }, { role: 'tool', tool_call_id: 'a', content: 'x' }]
+    const talk = [
+      ...HI,
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'a', content: 'x' },
+    ]
     const chat = await ada.post('/v1/chat/completions', { model, messages: talk })
     assert.equal(chat.status, 200, chat.text)
     const thinking = [{ type: 'thinking', thinking: 'x', signature: sealed }]
@@ -209,10 +271,16 @@ test('names that collide with a language’s own, halves of characters and line 
     // As JSON has it: written as a literal, `__proto__` would name the prototype.
     const named = Object.fromEntries([[name, name]])
     const labels = { metadata: named, user: name, prompt_cache_key: name }
-    const call = { id: name, type: 'function', function: { name, arguments: JSON.stringify(named) } }
-    const details = ['anthropic-claude-v1', 'google-gemini-v1', 'openai-responses-v1'].map((format) => {
-      return { type: 'reasoning.encrypted', format, index: 1e308, id: name, data: name }
-    })
+    const call = {
+      id: name,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(named) },
+    }
+    const details = ['anthropic-claude-v1', 'google-gemini-v1', 'openai-responses-v1'].map(
+      (format) => {
+        return { type: 'reasoning.encrypted', format, index: 1e308, id: name, data: name }
+      },
+    )
     const talk = [
       ...HI,
       { role: 'assistant', content: name, tool_calls: [call, call], reasoning_details: details },
@@ -229,7 +297,10 @@ test('names that collide with a language’s own, halves of characters and line 
     const tools = [{ type: 'function', name, parameters: { properties: named, required: [name] } }]
     for (const model of MODELS) {
       const asked: [string, object][] = [
-        ['/v1/chat/completions', { messages: talk, tools: tools.map((own) => ({ type: 'function', function: own })) }],
+        [
+          '/v1/chat/completions',
+          { messages: talk, tools: tools.map((own) => ({ type: 'function', function: own })) },
+        ],
         [
           '/v1/messages',
           {
@@ -239,19 +310,32 @@ test('names that collide with a language’s own, halves of characters and line 
             tool_choice: { type: 'tool', name },
           },
         ],
-        ['/v1/responses', { input: [...HI, ...items], tools: [...tools, { type: 'namespace', name, tools }] }],
+        [
+          '/v1/responses',
+          { input: [...HI, ...items], tools: [...tools, { type: 'namespace', name, tools }] },
+        ],
       ]
       for (const [path, body] of asked) {
         for (const stream of [false, true]) {
           const { status, text } = await ada.post(path, { model, stream, ...labels, ...body })
-          assert.ok(status === 200 || status === 400, `${status} for ${JSON.stringify(name)} at ${path}: ${text}`)
+          assert.ok(
+            status === 200 || status === 400,
+            `${status} for ${JSON.stringify(name)} at ${path}: ${text}`,
+          )
         }
       }
     }
-    const input = { jsonrpc: '2.0', id: name, method: 'tools/call', params: { name, arguments: named, _meta: named } }
+    const input = {
+      jsonrpc: '2.0',
+      id: name,
+      method: 'tools/call',
+      params: { name, arguments: named, _meta: named },
+    }
     const refused = await ada.post('/mcp', input)
     assert.ok(refused.status < 500, refused.text)
-    const found = await ada.get(`/api/usage/calls?end_user=${encodeURIComponent(name.toWellFormed())}`)
+    const found = await ada.get(
+      `/api/usage/calls?end_user=${encodeURIComponent(name.toWellFormed())}`,
+    )
     assert.equal(found.status, 200, found.text)
   }
   for (const { headers } of vendor.calls) assert.equal(headers['x-evil'], undefined)
@@ -273,7 +357,12 @@ test('a message may be large, and one beyond the limit is 413', async (t) => {
 
 test('what is null is as good as left out, also where it is one of a few words', async (t) => {
   const { ada } = await setting(t)
-  const chat = await ada.post('/api/ai/chat', { messages: HI, provider: null, user: null, metadata: null })
+  const chat = await ada.post('/api/ai/chat', {
+    messages: HI,
+    provider: null,
+    user: null,
+    metadata: null,
+  })
   assert.equal(chat.status, 200, chat.text)
   const refused = await ada.post('/api/ai/chat', { messages: HI, provider: 'nobody' })
   assert.equal(refused.status, 422)
@@ -289,11 +378,27 @@ test('what is null is as good as left out, also where it is one of a few words',
 
 test('a model’s name reaches its vendor as a name and nothing else', async (t) => {
   const { chat, ada, vendor } = await setting(t)
-  const refused = ['', ' \u0000', 'gpt-\u0000', 'gpt-6\r\nX-Evil: 1', 'gemini-\ud800', 'gpt-é', 'x'.repeat(201)]
+  const refused = [
+    '',
+    ' \u0000',
+    'gpt-\u0000',
+    'gpt-6\r\nX-Evil: 1',
+    'gemini-\ud800',
+    'gpt-é',
+    'x'.repeat(201),
+  ]
   for (const model of refused) {
     assert.equal((await chat({ model, messages: HI })).status, 400, JSON.stringify(model))
-    assert.equal((await ada.post('/api/ai/chat', { messages: HI, model })).status, 422, JSON.stringify(model))
-    assert.equal((await ada.post('/v1/embeddings', { model, input: 'x' })).status, 400, JSON.stringify(model))
+    assert.equal(
+      (await ada.post('/api/ai/chat', { messages: HI, model })).status,
+      422,
+      JSON.stringify(model),
+    )
+    assert.equal(
+      (await ada.post('/v1/embeddings', { model, input: 'x' })).status,
+      400,
+      JSON.stringify(model),
+    )
   }
 
   for (const model of [
@@ -307,7 +412,10 @@ test('a model’s name reaches its vendor as a name and nothing else', async (t)
     await chat({ model, messages: HI })
     const { path } = vendor.calls[0]!
     assert.match(path, /^\/v1beta\/models\/[^/?#:@]+:generateContent$/)
-    assert.equal(decodeURIComponent(path.slice('/v1beta/models/'.length, -':generateContent'.length)), model.slice(7))
+    assert.equal(
+      decodeURIComponent(path.slice('/v1beta/models/'.length, -':generateContent'.length)),
+      model.slice(7),
+    )
   }
   vendor.play(says('ok'))
   await chat({ model: 'models/gemini-3.8-flash', messages: HI })
@@ -332,7 +440,8 @@ test('no caller chooses where a request goes or what it is signed with', async (
   const { headers } = vendor.calls[0]!
   assert.equal(headers.authorization, 'Bearer sk-test-openai-key')
   assert.equal(headers['x-evil'], undefined)
-  for (const name of Object.keys(headers)) assert.doesNotMatch(name, /cookie|forwarded|x-request-id/)
+  for (const name of Object.keys(headers))
+    assert.doesNotMatch(name, /cookie|forwarded|x-request-id/)
 })
 
 test('what a vendor calls its model cannot spoil the ledger, not for its caller and not for others', async (t) => {
@@ -342,7 +451,9 @@ test('what a vendor calls its model cannot spoil the ledger, not for its caller 
     babbles(
       JSON.stringify({
         model,
-        choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+        choices: [
+          { index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' },
+        ],
         usage: { prompt_tokens: prompt, completion_tokens: 1 },
       }),
     )
@@ -354,17 +465,31 @@ test('what a vendor calls its model cannot spoil the ledger, not for its caller 
     replies.map(({ status }) => status),
     [200, 200, 200, 200],
   )
-  const rows = await app.platform.db.selectFrom('usage_records').select(['model', 'prompt_tokens']).execute()
+  const rows = await app.platform.db
+    .selectFrom('usage_records')
+    .select(['model', 'prompt_tokens'])
+    .execute()
   assert.equal(rows.length, 4)
-  assert.ok(rows.every(({ model, prompt_tokens }) => model.length <= 200 && prompt_tokens <= 1_000_000_000))
+  assert.ok(
+    rows.every(({ model, prompt_tokens }) => model.length <= 200 && prompt_tokens <= 1_000_000_000),
+  )
 })
 
 test('a user’s wrong model names do not turn others’ calls away from the vendor', async (t) => {
   const { app, ada, vendor } = await setting(t, { LLM_FALLBACKS: 'anthropic' })
-  vendor.play(refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }), says('other'))
+  vendor.play(
+    refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }),
+    says('other'),
+  )
   for (let call = 0; call < 8; call++) {
-    vendor.play(refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }), says('other'))
-    assert.equal((await ada.post('/api/ai/chat', { messages: HI, model: `gpt-none-${call}` })).status, 200)
+    vendor.play(
+      refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }),
+      says('other'),
+    )
+    assert.equal(
+      (await ada.post('/api/ai/chat', { messages: HI, model: `gpt-none-${call}` })).status,
+      200,
+    )
   }
   vendor.play(says('ok'))
   const bob = await app.as('bob', { tier: 'pro' })

@@ -9,7 +9,12 @@ const HI = [{ role: 'user', content: 'Hi' }]
 const FAST = 'llama-3.1-8b-instant'
 
 /** The vendors of docs/models.json: Groq, which has the alias `fast`, and OpenAI. */
-async function setting(t: TestContext, tier: string, models: string[], env: Record<string, string> = {}) {
+async function setting(
+  t: TestContext,
+  tier: string,
+  models: string[],
+  env: Record<string, string> = {},
+) {
   const groq = await mockVendor(t)
   const openai = await mockVendor(t)
   const app = await testApp(t, {
@@ -32,7 +37,8 @@ async function setting(t: TestContext, tier: string, models: string[], env: Reco
     key,
     get: (path: string) => app.get(path, withKey),
     post: (path: string, body: object) => app.post(path, body, withKey),
-    chat: (body: object) => app.post('/api/ai/chat', { messages: HI, stream: true, ...body }, withKey),
+    chat: (body: object) =>
+      app.post('/api/ai/chat', { messages: HI, stream: true, ...body }, withKey),
   }
 }
 
@@ -44,11 +50,20 @@ test('a key asks for the models of its list, by alias, name and pattern, and is 
   assert.deepEqual((await owner.get('/api/api-keys')).body[0].models, ['fast', 'gpt-6*'])
 
   for (const model of ['fast', `groq/${FAST}`, 'gpt-6-luna', 'gpt-6-luna-2026-09-22']) {
-    assert.equal((await post('/v1/chat/completions', { model, messages: HI, stream: true })).status, 200, model)
+    assert.equal(
+      (await post('/v1/chat/completions', { model, messages: HI, stream: true })).status,
+      200,
+      model,
+    )
   }
   assert.match((await chat({ provider: 'groq', model: FAST })).text, /Groq/)
 
-  for (const model of ['groq/llama-3.3-70b-versatile', 'gpt-4.1-mini', 'claude-sonnet-5-5', 'smart']) {
+  for (const model of [
+    'groq/llama-3.3-70b-versatile',
+    'gpt-4.1-mini',
+    'claude-sonnet-5-5',
+    'smart',
+  ]) {
     const { status, body } = await post('/v1/chat/completions', { model, messages: HI })
     assert.deepEqual([status, body.error.code], [403, 'model_not_found'], model)
   }
@@ -57,18 +72,27 @@ test('a key asks for the models of its list, by alias, name and pattern, and is 
     await post('/api/ai/completions', { prompt: 'Hi', model: 'gpt-4.1-mini' }),
   ]) {
     assert.deepEqual([refused.status, refused.body.code], [403, 'model_not_allowed'])
-    assert.equal(refused.body.detail, "The model 'gpt-4.1-mini' is not part of this API key's models")
+    assert.equal(
+      refused.body.detail,
+      "The model 'gpt-4.1-mini' is not part of this API key's models",
+    )
   }
   for (const model of ['text-embedding-3-small', 'local']) {
     assert.equal((await post('/v1/embeddings', { model, input: 'Hi' })).status, 403, model)
   }
   // Whoever signs in has what the plan has.
-  const unconfined = await owner.post('/api/ai/chat', { messages: HI, model: 'gpt-4.1-mini', stream: true })
+  const unconfined = await owner.post('/api/ai/chat', {
+    messages: HI,
+    model: 'gpt-4.1-mini',
+    stream: true,
+  })
   assert.equal(unconfined.status, 200)
 })
 
 test('where a key leaves out what usually answers, the first of its list does, and no other stands in', async (t) => {
-  const { groq, chat, get } = await setting(t, 'enterprise', ['fast'], { LLM_FALLBACKS: 'openai/gpt-6-luna' })
+  const { groq, chat, get } = await setting(t, 'enterprise', ['fast'], {
+    LLM_FALLBACKS: 'openai/gpt-6-luna',
+  })
   assert.match((await chat({})).text, /Groq/)
 
   const { body } = await get('/api/ai/models')
@@ -87,10 +111,17 @@ test('a key’s list opens nothing that the plan leaves out', async (t) => {
   const { chat, get, post } = await setting(t, 'pro', ['*'])
   assert.equal((await chat({ model: 'gpt-6-luna' })).status, 200)
   const { status, body } = await chat({ model: 'claude-sonnet-5-5' })
-  assert.deepEqual([status, body.detail], [403, "The model 'claude-sonnet-5-5' is not part of your plan"])
+  assert.deepEqual(
+    [status, body.detail],
+    [403, "The model 'claude-sonnet-5-5' is not part of your plan"],
+  )
   const ids = idsOf((await get('/v1/models')).body.data)
   assert.ok(ids.includes('gpt-6-luna') && !ids.includes('gpt-4.1-mini'))
-  assert.equal((await post('/v1/embeddings', { model: 'local', input: 'Hi' })).status, 200, 'is part of every plan')
+  assert.equal(
+    (await post('/v1/embeddings', { model: 'local', input: 'Hi' })).status,
+    200,
+    'is part of every plan',
+  )
 })
 
 test('a key’s list is changed and ended by PATCH, at once; its name stays', async (t) => {
@@ -99,14 +130,20 @@ test('a key’s list is changed and ended by PATCH, at once; its name stays', as
   assert.equal((await chat({ model: 'gpt-6-luna' })).status, 403)
 
   const widened = await patch({ models: ['gpt-*'] })
-  assert.deepEqual([widened.status, widened.body.models, widened.body.name], [200, ['gpt-*'], 'confined'])
+  assert.deepEqual(
+    [widened.status, widened.body.models, widened.body.name],
+    [200, ['gpt-*'], 'confined'],
+  )
   assert.equal((await chat({ model: 'gpt-6-luna' })).status, 200)
   assert.equal((await chat({ model: 'fast' })).status, 403)
 
   const renamed = await patch({ name: 'free' })
   assert.deepEqual([renamed.body.models, renamed.body.name], [['gpt-*'], 'free'])
   const cleared = await patch({ models: null })
-  assert.deepEqual([cleared.status, 'models' in cleared.body, cleared.body.name], [200, false, 'free'])
+  assert.deepEqual(
+    [cleared.status, 'models' in cleared.body, cleared.body.name],
+    [200, false, 'free'],
+  )
   assert.equal((await chat({ model: 'fast' })).status, 200)
 
   for (const wrong of [{}, { models: [] }, { models: ['a b'] }, { models: 'fast' }]) {
@@ -135,6 +172,10 @@ test('a pattern of many stars takes no longer than another', async (t) => {
   // As a regular expression it would run for longer than this process lives.
   assert.ok(performance.now() - begun < 10_000)
   for (const model of ['gpt-6-luna', 'gpt-6-luna-2026-09-22']) {
-    assert.equal((await post('/v1/chat/completions', { model, messages: HI, stream: true })).status, 200, model)
+    assert.equal(
+      (await post('/v1/chat/completions', { model, messages: HI, stream: true })).status,
+      200,
+      model,
+    )
   }
 })

@@ -8,11 +8,20 @@ const HI = [{ role: 'user', content: 'Hi' }]
 const TERRA = 'gpt-6.1-terra'
 const CLAUDE = 'claude-sonnet-5-5'
 const GEMINI = 'gemini-3.8-flash'
-const WISHES = { logprobs: true, top_logprobs: 2, seed: 7, presence_penalty: 0.5, logit_bias: { 5: 1 }, top_k: 4 }
+const WISHES = {
+  logprobs: true,
+  top_logprobs: 2,
+  seed: 7,
+  presence_penalty: 0.5,
+  logit_bias: { 5: 1 },
+  top_k: 4,
+}
 
 suite('what is left out of a request', () => {
   const ends: (() => unknown)[] = []
-  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<typeof testApp>[0]
+  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<
+    typeof testApp
+  >[0]
   let vendor: Awaited<ReturnType<typeof mockVendor>>
   let app: TestApp
   let headers: Record<string, string>
@@ -36,7 +45,9 @@ suite('what is left out of a request', () => {
 
   const leftOut = async (path: string, body: object) => {
     vendor.play(says('Hello'))
-    const replies = await Promise.all([false, true].map((stream) => app.post(path, { ...body, stream }, { headers })))
+    const replies = await Promise.all(
+      [false, true].map((stream) => app.post(path, { ...body, stream }, { headers })),
+    )
     const [whole, streamed] = replies.map((reply) => {
       assert.equal(reply.status, 200, reply.text)
       return reply.headers.get('x-latchkey-left-out')
@@ -44,7 +55,8 @@ suite('what is left out of a request', () => {
     assert.equal(whole, streamed)
     return whole
   }
-  const chat = (model: string, more: object) => leftOut('/v1/chat/completions', { model, messages: HI, ...more })
+  const chat = (model: string, more: object) =>
+    leftOut('/v1/chat/completions', { model, messages: HI, ...more })
 
   test('chat completions name what each model was not given, and nothing where all of it was', async () => {
     assert.equal(await chat(TERRA, WISHES), 'logprobs,top_logprobs,presence_penalty,logit_bias')
@@ -56,8 +68,19 @@ suite('what is left out of a request', () => {
     assert.equal(await chat('gpt-4.1-mini', { ...WISHES, novelty: 1 }), 'novelty')
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }]
     for (const model of [TERRA, CLAUDE, GEMINI]) {
-      const said = { tools, stop: ['x'], reasoning_effort: 'low', verbosity: 'low', metadata: { a: 'b' }, user: 'u' }
-      assert.equal(await chat(model, { ...said, n: 1, presence_penalty: 0, logprobs: false, seed: null }), null, model)
+      const said = {
+        tools,
+        stop: ['x'],
+        reasoning_effort: 'low',
+        verbosity: 'low',
+        metadata: { a: 'b' },
+        user: 'u',
+      }
+      assert.equal(
+        await chat(model, { ...said, n: 1, presence_penalty: 0, logprobs: false, seed: null }),
+        null,
+        model,
+      )
     }
   })
 
@@ -65,8 +88,17 @@ suite('what is left out of a request', () => {
     const response = { input: 'Hi', truncation: 'auto', top_p: 0.5 }
     assert.equal(await leftOut('/v1/responses', { model: CLAUDE, ...response }), 'truncation,top_p')
     assert.equal(await leftOut('/v1/responses', { model: TERRA, ...response }), null)
-    const message = { max_tokens: 50, messages: HI, top_k: 5, service_tier: 'auto', temperature: 0.5 }
-    assert.equal(await leftOut('/v1/messages', { model: TERRA, ...message }), 'top_k,service_tier,temperature')
+    const message = {
+      max_tokens: 50,
+      messages: HI,
+      top_k: 5,
+      service_tier: 'auto',
+      temperature: 0.5,
+    }
+    assert.equal(
+      await leftOut('/v1/messages', { model: TERRA, ...message }),
+      'top_k,service_tier,temperature',
+    )
     assert.equal(await leftOut('/v1/messages', { model: CLAUDE, ...message }), null)
   })
 
@@ -86,15 +118,25 @@ suite('what is left out of a request', () => {
   })
 
   test('Gemini gets penalties, top_k, the resolution of images and its own thinking settings', async () => {
-    const image = (detail: string) => ({ type: 'image_url', image_url: { url: 'https://example.com/a.png', detail } })
+    const image = (detail: string) => ({
+      type: 'image_url',
+      image_url: { url: 'https://example.com/a.png', detail },
+    })
     const sent = async (more: object) => {
       vendor.play(says('Hello'))
-      const reply = await app.post('/v1/chat/completions', { model: GEMINI, messages: HI, ...more }, { headers })
+      const reply = await app.post(
+        '/v1/chat/completions',
+        { model: GEMINI, messages: HI, ...more },
+        { headers },
+      )
       assert.equal(reply.status, 200, reply.text)
       return vendor.calls.at(-1)?.body.generationConfig ?? {}
     }
     const sampled = await sent({ top_k: 4, presence_penalty: 0.5, frequency_penalty: -1 })
-    assert.deepEqual([sampled.topK, sampled.presencePenalty, sampled.frequencyPenalty], [4, 0.5, -1])
+    assert.deepEqual(
+      [sampled.topK, sampled.presencePenalty, sampled.frequencyPenalty],
+      [4, 0.5, -1],
+    )
     assert.equal((await sent({ presence_penalty: 0 })).presencePenalty, undefined)
     for (const [details, expected] of [
       [['low'], 'MEDIA_RESOLUTION_LOW'],
@@ -104,7 +146,9 @@ suite('what is left out of a request', () => {
       const messages = [{ role: 'user', content: details.map(image) }]
       assert.equal((await sent({ messages })).mediaResolution, expected, details.join())
     }
-    const google = { google: { thinking_config: { thinking_budget: 100, include_thoughts: false } } }
+    const google = {
+      google: { thinking_config: { thinking_budget: 100, include_thoughts: false } },
+    }
     const { thinkingConfig } = await sent({ extra_body: google, reasoning_effort: 'high' })
     assert.deepEqual(thinkingConfig, { includeThoughts: false, thinkingBudget: 100 })
   })

@@ -1,6 +1,14 @@
 // Sound, images and video: what a request brings and asks for, what their tokens cost, and which have no price.
 // The trap: vendors read images and video at the price of text unless their list says otherwise, sound never.
-import { type Catalogue, knownModel, MEDIA, type Medium, ofVendor, type Price, type Route } from '#models/catalogue.ts'
+import {
+  type Catalogue,
+  knownModel,
+  MEDIA,
+  type Medium,
+  ofVendor,
+  type Price,
+  type Route,
+} from '#models/catalogue.ts'
 import { guessFile } from './estimate.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 import { objectOf } from './vendors/json.ts'
@@ -8,15 +16,25 @@ import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
 import { refusal } from './vendors/vendor-error.ts'
 
 /** `input`: tokens of the prompt, about. `output`: what the answer is asked to be beside text. */
-export type MediaNeeds = { input: Readonly<Partial<Record<Medium, number>>>; output: readonly Medium[] }
+export type MediaNeeds = {
+  input: Readonly<Partial<Record<Medium, number>>>
+  output: readonly Medium[]
+}
 export const NO_MEDIA: MediaNeeds = { input: {}, output: [] }
 
 type Rate = Pick<Price, 'input' | 'output' | 'cached'>
 type Part = 'input' | 'output' | 'cached'
-type Asked = { request: ChatRequest; native?: undefined } | { request?: undefined; native: NativeRequest }
+type Asked =
+  | { request: ChatRequest; native?: undefined }
+  | { request?: undefined; native: NativeRequest }
 
 /** Returns US dollars per million tokens, null where no price is known. `rate`: what text costs in this call. */
-export function mediaPrice(price: Pick<Price, 'media'>, rate: Rate, medium: Medium, part: Part): number | null {
+export function mediaPrice(
+  price: Pick<Price, 'media'>,
+  rate: Rate,
+  medium: Medium,
+  part: Part,
+): number | null {
   const own = price.media?.[medium]
   const isFree = rate.input === 0 && rate.output === 0
   if (own === 'as-text' || isFree) return rate[part]
@@ -26,11 +44,18 @@ export function mediaPrice(price: Pick<Price, 'media'>, rate: Rate, medium: Medi
 }
 
 /** The dearest that any listed model takes for it: the price of tokens that came although they have none. */
-export function dearestMediaPrice({ vendors }: Pick<Catalogue, 'vendors'>, medium: Medium, part: Part): number {
+export function dearestMediaPrice(
+  { vendors }: Pick<Catalogue, 'vendors'>,
+  medium: Medium,
+  part: Part,
+): number {
   const name = part === 'output' ? part : 'input'
   let most = 0
   for (const { models, prices } of Object.values(vendors)) {
-    const listed = [...models.flatMap(({ price }) => price ?? []), ...(prices?.prices('chat') ?? [])]
+    const listed = [
+      ...models.flatMap(({ price }) => price ?? []),
+      ...(prices?.prices('chat') ?? []),
+    ]
     for (const { media } of listed) {
       const own = media?.[medium]
       if (own !== undefined && own !== 'as-text') most = Math.max(most, own[name] ?? 0)
@@ -51,7 +76,9 @@ export function mediaNeeds(asked: Asked): MediaNeeds {
     }
   }
   const modalities = asked.request?.modalities
-  const output = Array.isArray(modalities) ? MEDIA.filter((medium) => modalities.includes(medium)) : []
+  const output = Array.isArray(modalities)
+    ? MEDIA.filter((medium) => modalities.includes(medium))
+    : []
   return input === null && output.length === 0 ? NO_MEDIA : { input: input ?? {}, output }
 }
 
@@ -68,7 +95,9 @@ function contentsOf({ request, native }: Asked): unknown[] {
  * @throws VendorError for sound to a model whose list has no price for it, and for answers of a kind without a price
  */
 export function requirePricedMedia(
-  config: Pick<Catalogue, 'vendors'> & { vendors: Readonly<Record<string, { sandboxed?: boolean }>> },
+  config: Pick<Catalogue, 'vendors'> & {
+    vendors: Readonly<Record<string, { sandboxed?: boolean }>>
+  },
   { vendor: name, model }: Route,
   { input, output }: MediaNeeds,
 ): void {
@@ -77,7 +106,8 @@ export function requirePricedMedia(
   const vendor = ofVendor(config.vendors, name)
   if (vendor.sandboxed === true || vendor.habits.tellsCost === true) return
   const price = knownModel(config, name, model)?.price ?? null
-  const isPriced = (medium: Medium, part: Part) => price !== null && mediaPrice(price, price, medium, part) !== null
+  const isPriced = (medium: Medium, part: Part) =>
+    price !== null && mediaPrice(price, price, medium, part) !== null
   if (hears && !isPriced('audio', 'input')) throw unpriced('audio in the prompt', 'messages')
   const unknown = output.find((medium) => !isPriced(medium, 'output'))
   if (unknown !== undefined) throw unpriced(`an answer with '${unknown}'`, 'modalities')
@@ -93,6 +123,9 @@ function unpriced(what: string, param: string) {
 /** What was read, where the vendor has not counted. */
 export function guessedMedia({ input }: MediaNeeds): Pick<Usage, 'media'> {
   if (Object.keys(input).length === 0) return {}
-  const media = Object.entries(input).map(([medium, tokens]) => [medium, { input: tokens, output: 0, cached: 0 }])
+  const media = Object.entries(input).map(([medium, tokens]) => [
+    medium,
+    { input: tokens, output: 0, cached: 0 },
+  ])
   return { media: Object.fromEntries(media) as MediaTokens }
 }

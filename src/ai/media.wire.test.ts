@@ -13,7 +13,9 @@ const HI = [{ role: 'user', content: 'Hi' }]
 
 suite('sound and images', () => {
   const ends: (() => unknown)[] = []
-  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<typeof testApp>[0]
+  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<
+    typeof testApp
+  >[0]
   let app: TestApp
   let vendor: Awaited<ReturnType<typeof mockVendor>>
   let headers: Record<string, string>
@@ -54,11 +56,14 @@ suite('sound and images', () => {
       const { model, stream } = call.body
       if (stream !== true) {
         reply.setHeader('content-type', 'application/json')
-        const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }]
+        const choices = [
+          { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' },
+        ]
         return void reply.end(JSON.stringify({ model, choices, usage }))
       }
       reply.setHeader('content-type', 'text/event-stream')
-      const chunk = (more: object) => `data: ${JSON.stringify({ object: 'chat.completion.chunk', model, ...more })}\n\n`
+      const chunk = (more: object) =>
+        `data: ${JSON.stringify({ object: 'chat.completion.chunk', model, ...more })}\n\n`
       const delta = { index: 0, delta: { content: 'Hi' }, finish_reason: null }
       const end = { index: 0, delta: {}, finish_reason: 'stop' }
       reply.end(
@@ -69,18 +74,26 @@ suite('sound and images', () => {
     (usageMetadata: object): Step =>
     (call, reply) => {
       const content = { role: 'model', parts: [{ text: 'Hi' }] }
-      const body = JSON.stringify({ candidates: [{ content, finishReason: 'STOP' }], usageMetadata })
+      const body = JSON.stringify({
+        candidates: [{ content, finishReason: 'STOP' }],
+        usageMetadata,
+      })
       const isStream = call.path.includes('stream')
       reply.setHeader('content-type', isStream ? 'text/event-stream' : 'application/json')
       reply.end(isStream ? `data: ${body}\n\n` : body)
     }
 
   /** What the ledger has of the last call. */
-  async function nanosOf(step: Step, body: object, stream: boolean): Promise<[nanos: number, isEstimated: boolean]> {
+  async function nanosOf(
+    step: Step,
+    body: object,
+    stream: boolean,
+  ): Promise<[nanos: number, isEstimated: boolean]> {
     vendor.play(step)
     const { status, text } = await chat({ ...body, stream })
     assert.equal(status, 200, text)
-    const { cost_usd: usd, is_estimated: isEstimated } = (await ada.get('/api/usage/calls?limit=1')).body.calls[0]
+    const { cost_usd: usd, is_estimated: isEstimated } = (await ada.get('/api/usage/calls?limit=1'))
+      .body.calls[0]
     return [Math.round(usd * 1e9), isEstimated]
   }
 
@@ -98,11 +111,22 @@ suite('sound and images', () => {
       openai(details({ audio_tokens: 900, text_tokens: 100 }, { audio_tokens: 450 })),
       250_000 + 28_800_000 + 500_000 + 28_800_000,
     ],
-    ['OpenAI: no sound', 'gpt-audio', openai(details({ audio_tokens: 0 }, { audio_tokens: 0 })), 2_500_000 + 5_000_000],
+    [
+      'OpenAI: no sound',
+      'gpt-audio',
+      openai(details({ audio_tokens: 0 }, { audio_tokens: 0 })),
+      2_500_000 + 5_000_000,
+    ],
     [
       'cached sound by its own price',
       'heard',
-      openai(details({ audio_tokens: 900, cached_tokens: 500, cached_tokens_details: { audio_tokens: 400 } })),
+      openai(
+        details({
+          audio_tokens: 900,
+          cached_tokens: 500,
+          cached_tokens_details: { audio_tokens: 400 },
+        }),
+      ),
       // Fresh: 500 sound; cached: 400 sound, 100 text at the text’s price, which has no other.
       500 * 10_000 + 400 * 5_000 + 100 * 1_000 + 500 * 2_000,
     ],
@@ -118,8 +142,18 @@ suite('sound and images', () => {
       openai(details({ audio_tokens: 9e9 }, { audio_tokens: 9e9 })),
       1_000 * 10_000 + 500 * 20_000,
     ],
-    ['images out', 'gpt-drawn', openai(details({}, { image_tokens: 400 })), 1_000 * 1_000 + 100 * 2_000 + 400 * 40_000],
-    ['images in, at the price of text', 'heard', openai(details({ image_tokens: 600 })), 1_000 * 1_000 + 500 * 2_000],
+    [
+      'images out',
+      'gpt-drawn',
+      openai(details({}, { image_tokens: 400 })),
+      1_000 * 1_000 + 100 * 2_000 + 400 * 40_000,
+    ],
+    [
+      'images in, at the price of text',
+      'heard',
+      openai(details({ image_tokens: 600 })),
+      1_000 * 1_000 + 500 * 2_000,
+    ],
     [
       'a kind that has no price counts as the dearest of all, and is marked as estimated',
       'heard',
@@ -175,7 +209,8 @@ suite('sound and images', () => {
   ]
   for (const [name, model, step, nanos, isEstimated = false] of rows) {
     test(`${name}: billed exactly, whole and streamed`, async () => {
-      for (const stream of [false, true]) assert.deepEqual(await nanosOf(step, { model }, stream), [nanos, isEstimated])
+      for (const stream of [false, true])
+        assert.deepEqual(await nanosOf(step, { model }, stream), [nanos, isEstimated])
     })
   }
 
@@ -185,7 +220,14 @@ suite('sound and images', () => {
       [{ model: 'gpt-4.1-mini', messages: LISTEN }, 'messages'],
       [{ model: 'openai/unheard-of', messages: LISTEN }, 'messages'],
       [{ model: 'gpt-4o-audio-preview', messages: LISTEN }, 'messages'],
-      [{ model: 'gpt-6-luna', modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }, 'modalities'],
+      [
+        {
+          model: 'gpt-6-luna',
+          modalities: ['text', 'audio'],
+          audio: { voice: 'alloy', format: 'wav' },
+        },
+        'modalities',
+      ],
       [{ model: 'gpt-audio', modalities: ['text', 'image'] }, 'modalities'],
       [{ model: 'gpt-drawn', modalities: ['audio'] }, 'modalities'],
     ]
@@ -197,12 +239,19 @@ suite('sound and images', () => {
       { type: 'audio_url', audio_url: { url: 'https://example.com/a.mp3' } },
     ]
     for (const part of disguised)
-      cases.push([{ model: 'gpt-6-luna', messages: [{ role: 'user', content: [part] }] }, 'messages'])
+      cases.push([
+        { model: 'gpt-6-luna', messages: [{ role: 'user', content: [part] }] },
+        'messages',
+      ])
     vendor.calls.length = 0
     for (const [body, param] of cases) {
       for (const stream of [false, true]) {
         const reply = await chat({ ...body, stream })
-        assert.deepEqual([reply.status, reply.body.error?.param], [400, param], JSON.stringify([body, reply.body]))
+        assert.deepEqual(
+          [reply.status, reply.body.error?.param],
+          [400, param],
+          JSON.stringify([body, reply.body]),
+        )
         assert.match(reply.body.error.message, /at a price that is not known here/)
       }
     }
@@ -226,10 +275,16 @@ suite('sound and images', () => {
     const asked = { model: 'gpt-audio', max_tokens: 100 }
     const refused = await chat({ ...asked, messages: [{ role: 'user', content: [sound] }] }, tight)
     assert.deepEqual([refused.status, refused.body.error.code], [429, 'insufficient_quota'])
-    const spoken = await chat({ model: 'gpt-audio', max_tokens: 1_000, modalities: ['text', 'audio'] }, tight)
+    const spoken = await chat(
+      { model: 'gpt-audio', max_tokens: 1_000, modalities: ['text', 'audio'] },
+      tight,
+    )
     const { max_tokens: limit, max_completion_tokens: other } = vendor.calls.at(-1)!.body
     assert.equal(spoken.status, 200)
-    assert.ok((limit ?? other) <= 781, `$0.05 hold 781 tokens of $64 a million, not ${limit ?? other}`)
+    assert.ok(
+      (limit ?? other) <= 781,
+      `$0.05 hold 781 tokens of $64 a million, not ${limit ?? other}`,
+    )
     const words = [{ role: 'user', content: 'word '.repeat(6_000) }]
     assert.equal((await chat({ ...asked, messages: words }, tight)).status, 200)
   })

@@ -35,43 +35,71 @@ type Sources = {
   limiter: Pick<ConcurrencyLimiter, 'running' | 'waiting'>
 }
 
-export function createGatewayMetrics(metrics: Metrics, { breakers, modelBreakers, limiter }: Sources): GatewayMetrics {
+export function createGatewayMetrics(
+  metrics: Metrics,
+  { breakers, modelBreakers, limiter }: Sources,
+): GatewayMetrics {
   const calls = metrics.counts('latchkey_ai_calls_total', 'Calls to models, by how they ended', [
     'vendor',
     'model',
     'outcome',
   ])
-  const attempts = metrics.counts('latchkey_ai_attempts_total', 'Requests to vendors, by what came of them', [
+  const attempts = metrics.counts(
+    'latchkey_ai_attempts_total',
+    'Requests to vendors, by what came of them',
+    ['vendor', 'result'],
+  )
+  const retries = metrics.counts(
+    'latchkey_ai_retries_total',
+    'Requests repeated at the same vendor',
+    ['vendor'],
+  )
+  const failovers = metrics.counts(
+    'latchkey_ai_failovers_total',
+    'Calls that went on to another vendor',
+    ['from', 'to'],
+  )
+  const tokens = metrics.counts(
+    'latchkey_ai_tokens_total',
+    'Tokens; cached ones are prompt ones, too',
+    ['vendor', 'kind'],
+  )
+  const costs = metrics.counts('latchkey_ai_cost_usd_total', 'What calls cost by the price list', [
     'vendor',
-    'result',
+    'model',
   ])
-  const retries = metrics.counts('latchkey_ai_retries_total', 'Requests repeated at the same vendor', ['vendor'])
-  const failovers = metrics.counts('latchkey_ai_failovers_total', 'Calls that went on to another vendor', [
-    'from',
-    'to',
-  ])
-  const tokens = metrics.counts('latchkey_ai_tokens_total', 'Tokens; cached ones are prompt ones, too', [
-    'vendor',
-    'kind',
-  ])
-  const costs = metrics.counts('latchkey_ai_cost_usd_total', 'What calls cost by the price list', ['vendor', 'model'])
-  const seconds = metrics.times('latchkey_ai_call_seconds', 'Time from a call to its end', ['vendor'], CALL_SECONDS)
+  const seconds = metrics.times(
+    'latchkey_ai_call_seconds',
+    'Time from a call to its end',
+    ['vendor'],
+    CALL_SECONDS,
+  )
   const firstTokens = metrics.times(
     'latchkey_ai_first_token_seconds',
     'Time from a streamed call to its first piece',
     ['vendor'],
     FIRST_TOKEN_SECONDS,
   )
-  metrics.readings('latchkey_ai_breaker_state', '0: asked as usual; 1: one call may try; 2: left alone', () =>
-    Object.entries(breakers).map(([vendor, { state }]) => ({ labels: { vendor }, value: STATES[state] })),
+  metrics.readings(
+    'latchkey_ai_breaker_state',
+    '0: asked as usual; 1: one call may try; 2: left alone',
+    () =>
+      Object.entries(breakers).map(([vendor, { state }]) => ({
+        labels: { vendor },
+        value: STATES[state],
+      })),
   )
-  metrics.readings('latchkey_ai_resting_models', 'Models that their vendor limits, and that are left alone', () => {
-    const { open } = modelBreakers
-    return Object.keys(breakers).map((name) => ({
-      labels: { vendor: name },
-      value: open.filter(({ vendor }) => vendor === name).length,
-    }))
-  })
+  metrics.readings(
+    'latchkey_ai_resting_models',
+    'Models that their vendor limits, and that are left alone',
+    () => {
+      const { open } = modelBreakers
+      return Object.keys(breakers).map((name) => ({
+        labels: { vendor: name },
+        value: open.filter(({ vendor }) => vendor === name).length,
+      }))
+    },
+  )
   metrics.readings('latchkey_ai_calls_running', 'Calls that have a place', () => [
     { labels: {}, value: limiter.running },
   ])
@@ -91,7 +119,12 @@ export function createGatewayMetrics(metrics: Metrics, { breakers, modelBreakers
       if (before !== '' && before !== vendor) failovers(before, vendor).value++
       // What comes after a success is the next request of the same call (a long text is embedded in several), and what comes
       // after a route that was passed over is the first to another.
-      else if (before === vendor && result !== PASSED_OVER && resultBefore !== 'ok' && resultBefore !== PASSED_OVER) {
+      else if (
+        before === vendor &&
+        result !== PASSED_OVER &&
+        resultBefore !== 'ok' &&
+        resultBefore !== PASSED_OVER
+      ) {
         retries(vendor).value++
       }
       if (result !== PASSED_OVER) attempts(vendor, result).value++

@@ -9,7 +9,12 @@ test('the metrics tell what the gateway did: calls, attempts, tokens, times, bre
   const first = await mockVendor(t)
   const second = await mockVendor(t)
   const app = await testApp(t, {
-    env: { ...first.env.openai, ...second.env.anthropic, LLM_FALLBACKS: 'anthropic', METRICS_TOKEN: 'for-metrics' },
+    env: {
+      ...first.env.openai,
+      ...second.env.anthropic,
+      LLM_FALLBACKS: 'anthropic',
+      METRICS_TOKEN: 'for-metrics',
+    },
   })
   const ada = await app.as('ada', { tier: 'pro' })
   const figures = async () => {
@@ -62,14 +67,18 @@ test('the metrics tell what the gateway did: calls, attempts, tokens, times, bre
 
   first.play(silent)
   const leaving = new AbortController()
-  const left = ada.request('POST', '/api/ai/chat', { body: { messages: HI }, signal: leaving.signal })
+  const left = ada.request('POST', '/api/ai/chat', {
+    body: { messages: HI },
+    signal: leaving.signal,
+  })
   while (first.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
   assert.equal((await figures()).get('latchkey_ai_calls_running'), 1)
   leaving.abort()
   await left.catch(() => {})
   const cancelled = 'latchkey_ai_calls_total{vendor="openai",outcome="cancelled"}'
   const isOver = () => seen.get(cancelled) === 1 && seen.get('latchkey_ai_calls_running') === 0
-  for (seen = await figures(); !isOver(); seen = await figures()) await new Promise((resolve) => setTimeout(resolve, 5))
+  for (seen = await figures(); !isOver(); seen = await figures())
+    await new Promise((resolve) => setTimeout(resolve, 5))
   has('latchkey_ai_calls_running', 0)
   has('latchkey_ai_calls_waiting', 0)
 })

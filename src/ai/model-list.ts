@@ -34,7 +34,10 @@ export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputT
 }
 
 /** In the order of their slots, each with what it answers where no model is named. */
-export function listedVendors(ai: AiConfig, access: ModelAccess): { vendor: VendorConfig; usual: string }[] {
+export function listedVendors(
+  ai: AiConfig,
+  access: ModelAccess,
+): { vendor: VendorConfig; usual: string }[] {
   return vendorsInOrder(ai)
     .map((vendor) => ({ vendor, usual: routeFor(ai, access, vendor.name, null).model }))
     .filter(({ vendor, usual }) => isOpen(ai, access, { vendor: vendor.name, model: usual }))
@@ -51,7 +54,9 @@ export function listedModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
   const isListed = ({ models }: VendorConfig, id: string) => models.some((model) => model.id === id)
   return [
     ...[...ai.aliases].flatMap(([name, alias]) => aliased(ai, access, name, alias)),
-    ...vendors.flatMap((vendor) => (isListed(vendor, vendor.defaultModel) ? [] : named(vendor, vendor.defaultModel))),
+    ...vendors.flatMap((vendor) =>
+      isListed(vendor, vendor.defaultModel) ? [] : named(vendor, vendor.defaultModel),
+    ),
     ...vendors.flatMap((vendor) => vendor.models.flatMap(({ id }) => named(vendor, id))),
   ]
 }
@@ -74,8 +79,15 @@ function modelAt(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefaul
 }
 
 /** What holds whichever of its models answers. */
-function aliased(ai: AiConfig, access: ModelAccess, id: string, { routes, by }: Alias): ListedModel[] {
-  const allowed = routes.filter((route) => isOpen(ai, access, route)).map((route) => modelAt(ai, route))
+function aliased(
+  ai: AiConfig,
+  access: ModelAccess,
+  id: string,
+  { routes, by }: Alias,
+): ListedModel[] {
+  const allowed = routes
+    .filter((route) => isOpen(ai, access, route))
+    .map((route) => modelAt(ai, route))
   const configured = allowed.filter(({ vendor }) => vendor.apiKey !== null)
   const open = configured.length > 0 ? configured : allowed
   const [first] = open
@@ -84,12 +96,15 @@ function aliased(ai: AiConfig, access: ModelAccess, id: string, { routes, by }: 
     const limits = open.map(of)
     return limits.includes(null) ? null : Math.min(...limits.map(Number))
   }
-  const most = (part: 'input' | 'output' | 'cached') => Math.max(...open.map(({ price }) => price[part]))
+  const most = (part: 'input' | 'output' | 'cached') =>
+    Math.max(...open.map(({ price }) => price[part]))
   return [
     {
       ...first,
       id,
-      aliasOf: open.flatMap((one) => one.routes).map(({ vendor, model }) => `${vendor}/${model}`)[0] ?? null,
+      aliasOf:
+        open.flatMap((one) => one.routes).map(({ vendor, model }) => `${vendor}/${model}`)[0] ??
+        null,
       routes: open.flatMap((one) => one.routes),
       routedBy: routes.length > 1 ? by : null,
       contextTokens: least(({ contextTokens }) => contextTokens),

@@ -21,9 +21,19 @@ const speaks =
       reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 1_000 } }))
       return
     }
-    const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
+    const choices = [
+      { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' },
+    ]
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000 }
-    reply.end(JSON.stringify({ id: 'x', object: 'chat.completion', model: call.body.model, choices, usage }))
+    reply.end(
+      JSON.stringify({
+        id: 'x',
+        object: 'chat.completion',
+        model: call.body.model,
+        choices,
+        usage,
+      }),
+    )
   }
 
 /** The vendors of docs/models.json, each a server of the test's own. */
@@ -44,18 +54,30 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   })
   groq.play(speaks('from Groq'))
   mistral.play(speaks('from Mistral'))
-  return { groq, mistral, pro: app.as('ada', { tier: 'pro' }), enterprise: app.as('eve', { tier: 'enterprise' }) }
+  return {
+    groq,
+    mistral,
+    pro: app.as('ada', { tier: 'pro' }),
+    enterprise: app.as('eve', { tier: 'enterprise' }),
+  }
 }
 
 test('Groq and Mistral are an entry each, and one stands in for the other', async (t) => {
   const { groq, mistral, enterprise } = await setting(t, { LLM_FALLBACKS: 'mistral' })
-  const ask = (more: object = {}) => enterprise.post('/api/ai/chat', { messages: HI, provider: 'groq', ...more })
+  const ask = (more: object = {}) =>
+    enterprise.post('/api/ai/chat', { messages: HI, provider: 'groq', ...more })
 
   const well = await ask()
-  assert.deepEqual([well.body.content, well.headers.get('x-latchkey-vendor')], ['from Groq', 'groq'])
+  assert.deepEqual(
+    [well.body.content, well.headers.get('x-latchkey-vendor')],
+    ['from Groq', 'groq'],
+  )
   assert.equal(groq.calls[0]!.path, '/openai/v1/chat/completions')
   assert.equal(groq.calls[0]!.headers.authorization, 'Bearer gsk-test')
-  assert.deepEqual([groq.calls[0]!.body.model, groq.calls[0]!.body.max_tokens], ['llama-3.3-70b-versatile', 1_000])
+  assert.deepEqual(
+    [groq.calls[0]!.body.model, groq.calls[0]!.body.max_tokens],
+    ['llama-3.3-70b-versatile', 1_000],
+  )
 
   groq.play(refuses(500))
   const instead = await ask()
@@ -71,9 +93,16 @@ test('Groq and Mistral are an entry each, and one stands in for the other', asyn
   assert.equal('stream_options' in mistral.calls[1]!.body, false, 'Mistral refuses the question')
   assert.deepEqual(groq.calls.at(-1)!.body.stream_options, { include_usage: true })
 
-  const calls = [{ id: 'call_made_elsewhere', type: 'function', function: { name: 'look', arguments: '{}' } }]
+  const calls = [
+    { id: 'call_made_elsewhere', type: 'function', function: { name: 'look', arguments: '{}' } },
+  ]
   const answered = { role: 'tool', tool_call_id: 'call_made_elsewhere', content: 'a lighthouse' }
-  const thought = { role: 'assistant', content: null, tool_calls: calls, reasoning_content: 'I look first' }
+  const thought = {
+    role: 'assistant',
+    content: null,
+    tool_calls: calls,
+    reasoning_content: 'I look first',
+  }
   const messages = [...HI, thought, answered]
   const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }]
   const go = await enterprise.post('/v1/chat/completions', { model: 'groq/x', messages, tools })
@@ -84,19 +113,25 @@ test('Groq and Mistral are an entry each, and one stands in for the other', asyn
   assert.equal('reasoning_content' in call, false, 'both refuse what they do not know')
 
   const { body } = await enterprise.get('/api/usage?group_by=model')
-  const cost = Object.fromEntries(body.groups.map((one: { key: string; cost_usd: number }) => [one.key, one.cost_usd]))
+  const cost = Object.fromEntries(
+    body.groups.map((one: { key: string; cost_usd: number }) => [one.key, one.cost_usd]),
+  )
   assert.equal(cost['llama-3.3-70b-versatile'].toFixed(4), (0.59 + 0.79).toFixed(4))
 })
 
 test('a vendor’s failures carry its own name, whole and cut', async (t) => {
   const { groq, enterprise } = await setting(t)
-  const ask = (more: object = {}) => enterprise.post('/api/ai/chat', { messages: HI, provider: 'groq', ...more })
+  const ask = (more: object = {}) =>
+    enterprise.post('/api/ai/chat', { messages: HI, provider: 'groq', ...more })
   groq.play(refuses(401))
   assert.match((await ask()).body.detail, /^Vendor 'groq' refused this service's access/)
   groq.play(refuses(400, {}, { error: { message: 'Too odd', code: 'odd_request' } }))
   assert.match((await ask()).body.detail, /^Vendor 'groq' refused the request: Too odd/)
   groq.play(cuts('Half an'))
-  assert.match((await ask({ stream: true })).text, /event: error\ndata: \{"detail":"Vendor 'groq' failed/)
+  assert.match(
+    (await ask({ stream: true })).text,
+    /event: error\ndata: \{"detail":"Vendor 'groq' failed/,
+  )
 })
 
 test('what OpenAI alone understands reaches neither Groq nor Mistral; what all understand reaches both', async (t) => {
@@ -112,22 +147,24 @@ test('what OpenAI alone understands reaches neither Groq nor Mistral; what all u
     messages: [
       {
         role: 'developer',
-        content: [{ type: 'text', text: 'Be short.', prompt_cache_breakpoint: { mode: 'explicit' } }],
+        content: [
+          { type: 'text', text: 'Be short.', prompt_cache_breakpoint: { mode: 'explicit' } },
+        ],
       },
       { role: 'user', name: 'ada', content: 'Hi' },
       { role: 'assistant', content: null, refusal: 'No.', annotations: [] },
       { role: 'assistant', content: '', tool_calls: [call], refusal: null, audio: null },
       { role: 'tool', tool_call_id: call.id, name: 'look', content: 'a tree' },
     ],
-    ...{
-      store: true,
-      metadata: { of: 'ada' },
-      service_tier: 'flex',
-      safety_identifier: 'a',
-      user: 'a',
-      verbosity: 'low',
-    },
-    ...{ prompt_cache_key: 'a', prompt_cache_retention: '24h', prompt_cache_options: { mode: 'implicit' } },
+    store: true,
+    metadata: { of: 'ada' },
+    service_tier: 'flex',
+    safety_identifier: 'a',
+    user: 'a',
+    verbosity: 'low',
+    prompt_cache_key: 'a',
+    prompt_cache_retention: '24h',
+    prompt_cache_options: { mode: 'implicit' },
     prediction: { type: 'content', content: 'A tree.' },
   }
 
@@ -137,7 +174,9 @@ test('what OpenAI alone understands reaches neither Groq nor Mistral; what all u
   ] as const) {
     assert.equal((await enterprise.post('/v1/chat/completions', { ...body, model })).status, 200)
     assert.deepEqual(vendor.calls.at(-1)!.body, {
-      ...{ model, stream: false, ...common },
+      model,
+      stream: false,
+      ...common,
       ...(vendor === groq ? { seed: 7 } : {}),
       messages: [
         {
@@ -179,17 +218,27 @@ test('a vendor may speak any of the dialects; its failures, habits and limits ar
     vendor.play(says('Well said'))
     for (const stream of [false, true]) {
       const reply = await ada.post('/api/ai/chat', { ...body, stream })
-      assert.deepEqual([reply.status, reply.headers.get('x-latchkey-vendor')], [200, name], reply.text)
+      assert.deepEqual(
+        [reply.status, reply.headers.get('x-latchkey-vendor')],
+        [200, name],
+        reply.text,
+      )
     }
     const sent = vendor.calls[0]!.body
-    if (name === 'my-openai') assert.deepEqual([sent.max_completion_tokens, sent.temperature], [777, undefined])
-    if (name === 'my-anthropic') assert.deepEqual([sent.max_tokens, sent.temperature], [777, undefined])
+    if (name === 'my-openai')
+      assert.deepEqual([sent.max_completion_tokens, sent.temperature], [777, undefined])
+    if (name === 'my-anthropic')
+      assert.deepEqual([sent.max_tokens, sent.temperature], [777, undefined])
     if (name === 'my-anthropic') assert.deepEqual(sent.output_config, { effort: 'low' })
     if (name === 'my-gemini') assert.equal(sent.generationConfig.maxOutputTokens, 777)
-    if (name === 'my-gemini') assert.deepEqual(sent.generationConfig.thinkingConfig, { thinkingLevel: 'low' })
+    if (name === 'my-gemini')
+      assert.deepEqual(sent.generationConfig.thinkingConfig, { thinkingLevel: 'low' })
 
     vendor.play(refuses(401))
-    assert.match((await ada.post('/api/ai/chat', body)).body.detail, new RegExp(`^Vendor '${name}' refused this`))
+    assert.match(
+      (await ada.post('/api/ai/chat', body)).body.detail,
+      new RegExp(`^Vendor '${name}' refused this`),
+    )
     vendor.play(breaksOff('Half an'))
     assert.match(
       (await ada.post('/api/ai/chat', { ...body, stream: true })).text,
@@ -200,7 +249,11 @@ test('a vendor may speak any of the dialects; its failures, habits and limits ar
   const { input_usd_per_million: input, price_estimated: isEstimated } = body.models.find(
     (one: { provider: string }) => one.provider === 'my-openai',
   )
-  assert.deepEqual([input, isEstimated], [10, true], 'without any price it counts at the dearest of all')
+  assert.deepEqual(
+    [input, isEstimated],
+    [10, true],
+    'without any price it counts at the dearest of all',
+  )
 })
 
 test('an alias stands wherever a model is named, and a plan may ask for what its list says', async (t) => {
@@ -209,14 +262,18 @@ test('an alias stands wherever a model is named, and a plan may ask for what its
   assert.equal((await pro.post('/api/rag/ingest/text', rag)).status, 200)
   const asks: Record<string, () => Promise<{ status: number; text: string }>> = {
     chat: () => pro.post('/api/ai/chat', { messages: HI, model: 'fast' }),
-    'chat, its vendor named': () => pro.post('/api/ai/chat', { messages: HI, provider: 'groq', model: 'fast' }),
+    'chat, its vendor named': () =>
+      pro.post('/api/ai/chat', { messages: HI, provider: 'groq', model: 'fast' }),
     'chat, streamed': () => pro.post('/api/ai/chat', { messages: HI, model: 'fast', stream: true }),
     'chat, nothing named': () => pro.post('/api/ai/chat', { messages: HI }),
     completions: () => pro.post('/api/ai/completions', { prompt: 'Hi', model: 'fast' }),
     '/v1': () => pro.post('/v1/chat/completions', { messages: HI, model: 'fast' }),
-    '/v1 by the vendor’s name': () => pro.post('/v1/chat/completions', { messages: HI, model: `groq/${FAST}` }),
-    '/v1 by the model’s name': () => pro.post('/v1/chat/completions', { messages: HI, model: FAST }),
-    'a question about documents': () => pro.post('/api/rag/query', { question: 'Who built it?', min_score: 0 }),
+    '/v1 by the vendor’s name': () =>
+      pro.post('/v1/chat/completions', { messages: HI, model: `groq/${FAST}` }),
+    '/v1 by the model’s name': () =>
+      pro.post('/v1/chat/completions', { messages: HI, model: FAST }),
+    'a question about documents': () =>
+      pro.post('/api/rag/query', { question: 'Who built it?', min_score: 0 }),
   }
   for (const [name, ask] of Object.entries(asks)) {
     groq.play(speaks('from Groq'))
@@ -239,14 +296,21 @@ test('what a plan leaves out is 403 in words at every endpoint, and does not sta
     ['streamed', '/api/ai/chat', { messages: HI, provider: 'groq', model: dear, stream: true }],
     ['completions', '/api/ai/completions', { prompt: 'Hi', provider: 'groq', model: dear }],
     ['/v1', '/v1/chat/completions', { messages: HI, model: dear }],
-    ['/v1, streamed', '/v1/chat/completions', { messages: HI, model: `groq/${dear}`, stream: true }],
+    [
+      '/v1, streamed',
+      '/v1/chat/completions',
+      { messages: HI, model: `groq/${dear}`, stream: true },
+    ],
     ['an alias', '/v1/chat/completions', { messages: HI, model: 'smart' }],
     ['embeddings', '/v1/embeddings', { model: `groq/${dear}`, input: 'a' }],
   ]
   for (const [name, path, body] of asks) {
     const reply = await pro.post(path, body)
     assert.equal(reply.status, 403, `${name}: ${reply.text}`)
-    assert.match(reply.body.detail ?? reply.body.error.message, /^The model '.+' is not part of your plan$/)
+    assert.match(
+      reply.body.detail ?? reply.body.error.message,
+      /^The model '.+' is not part of your plan$/,
+    )
   }
   assert.equal((await enterprise.post(...(asks[0]!.slice(1) as [string, object]))).status, 200)
 
@@ -260,10 +324,15 @@ test('what a plan leaves out is 403 in words at every endpoint, and does not sta
 test('lists of models hold what the caller’s plan has: aliases, prices, limits and capabilities', async (t) => {
   const { pro, enterprise } = await setting(t)
   type Listed = { id: string; owned_by: string }
-  const ids = async (client: typeof pro) => (await client.get('/v1/models')).body.data.map(({ id }: Listed) => id)
+  const ids = async (client: typeof pro) =>
+    (await client.get('/v1/models')).body.data.map(({ id }: Listed) => id)
   const [few, all] = [await ids(pro), await ids(enterprise)]
   assert.deepEqual(few.slice(0, 3), ['fast', 'embed', 'gpt-6-luna'])
-  assert.ok(few.includes('mistral-large-latest') && !few.includes('smart') && !few.includes('llama-3.3-70b-versatile'))
+  assert.ok(
+    few.includes('mistral-large-latest') &&
+      !few.includes('smart') &&
+      !few.includes('llama-3.3-70b-versatile'),
+  )
   assert.ok(['smart', 'llama-3.3-70b-versatile', 'claude-opus-5-5'].every((id) => all.includes(id)))
   assert.equal(new Set(all).size, all.length)
 
@@ -277,8 +346,14 @@ test('lists of models hold what the caller’s plan has: aliases, prices, limits
     output_tokens_max: 131_072,
     price: { input: 0.05, output: 0.08, cached: 0.05 },
     capabilities: {
-      ...{ temperature: 'taken', thinking: false, forced_tools: true },
-      ...{ vision: null, pdf: null, audio: null, tools: null, json_schema: null },
+      temperature: 'taken',
+      thinking: false,
+      forced_tools: true,
+      vision: null,
+      pdf: null,
+      audio: null,
+      tools: null,
+      json_schema: null,
     },
   })
   assert.equal((await pro.get('/v1/models/smart')).status, 404)
@@ -286,7 +361,10 @@ test('lists of models hold what the caller’s plan has: aliases, prices, limits
   const { body } = await pro.get('/api/ai/models')
   assert.deepEqual([body.default_provider, body.default_model], ['groq', FAST])
   assert.deepEqual(
-    body.providers.map((one: { provider: string; default_model: string }) => [one.provider, one.default_model]),
+    body.providers.map((one: { provider: string; default_model: string }) => [
+      one.provider,
+      one.default_model,
+    ]),
     [
       ['openai', 'gpt-6-luna'],
       ['groq', FAST],
@@ -294,7 +372,10 @@ test('lists of models hold what the caller’s plan has: aliases, prices, limits
     ],
   )
   const alias = body.models.find(({ id }: Listed) => id === 'fast')
-  assert.deepEqual([alias.provider, alias.alias_of, alias.available], ['groq', `groq/${FAST}`, true])
+  assert.deepEqual(
+    [alias.provider, alias.alias_of, alias.available],
+    ['groq', `groq/${FAST}`, true],
+  )
 })
 
 test('a provider that is in no catalogue is 422, an alias of another’s model too, and one without a key is 400', async (t) => {
@@ -302,7 +383,11 @@ test('a provider that is in no catalogue is 422, an alias of another’s model t
   const ask = (provider: string) => enterprise.post('/api/ai/chat', { messages: HI, provider })
   for (const provider of ['cohere', 'constructor', 'fast', ''])
     assert.equal((await ask(provider)).status, 422, provider)
-  const other = await enterprise.post('/api/ai/chat', { messages: HI, provider: 'mistral', model: 'fast' })
+  const other = await enterprise.post('/api/ai/chat', {
+    messages: HI,
+    provider: 'mistral',
+    model: 'fast',
+  })
   assert.deepEqual([other.status, other.body.detail[0].loc], [422, ['body', 'model']])
   const { status, body } = await ask('groq')
   assert.deepEqual([status, body.detail], [400, "Provider 'groq' is not configured"])
@@ -310,8 +395,15 @@ test('a provider that is in no catalogue is 422, an alias of another’s model t
 
 test('documents are embedded by a vendor of the file, in requests as large as it takes', async (t) => {
   const { mistral, pro } = await setting(t, { EMBEDDER: 'embed' })
-  const content = Array.from({ length: 90 }, (_, n) => `Paragraph ${n} of the keeper’s log. ${'wind '.repeat(60)}`)
-  assert.equal((await pro.post('/api/rag/ingest/text', { content: content.join('\n\n'), chunk_size: 400 })).status, 200)
+  const content = Array.from(
+    { length: 90 },
+    (_, n) => `Paragraph ${n} of the keeper’s log. ${'wind '.repeat(60)}`,
+  )
+  assert.equal(
+    (await pro.post('/api/rag/ingest/text', { content: content.join('\n\n'), chunk_size: 400 }))
+      .status,
+    200,
+  )
 
   const sizes = mistral.calls.map(({ body }) => body.input.length)
   assert.ok(sizes.length > 2 && Math.max(...sizes) <= 32, String(sizes))

@@ -28,9 +28,12 @@ export const ModelList = Type.Object(
         {
           id: Type.String(),
           provider: Type.String(),
-          alias_of: Nullable(Type.String({ description: 'An alias: the model behind it, or the first of several.' })),
+          alias_of: Nullable(
+            Type.String({ description: 'An alias: the model behind it, or the first of several.' }),
+          ),
           routes: Type.Array(Type.String(), {
-            description: 'Who may answer, as `provider/model`: more than one where an alias is of several models.',
+            description:
+              'Who may answer, as `provider/model`: more than one where an alias is of several models.',
           }),
           routed_by: Nullable(OneOf(...STRATEGIES)),
           kind: OneOf('chat', 'embedding', 'rerank'),
@@ -39,7 +42,9 @@ export const ModelList = Type.Object(
           input_usd_per_million: Type.Number(),
           cached_input_usd_per_million: Type.Number(),
           output_usd_per_million: Type.Number(),
-          price_estimated: Type.Boolean({ description: "No price is known: its vendor's dearest counts." }),
+          price_estimated: Type.Boolean({
+            description: "No price is known: its vendor's dearest counts.",
+          }),
           available: Type.Boolean(),
           default: Type.Boolean(),
         },
@@ -50,21 +55,37 @@ export const ModelList = Type.Object(
   { title: 'ModelList' },
 )
 
-export function modelList({ config: ai }: Pick<Gateway, 'config'>, access: ModelAccess): Static<typeof ModelList> {
+export function modelList(
+  { config: ai }: Pick<Gateway, 'config'>,
+  access: ModelAccess,
+): Static<typeof ModelList> {
   const first = routeFor(ai, access, null, null)
   return {
     prices_as_of: ai.pricesAsOf,
     default_provider: first.vendor,
     default_model: first.model,
-    providers: listedVendors(ai, access).map(({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
-      provider: name,
-      label,
-      configured: apiKey !== null,
-      sandbox: sandboxed,
-      default_model: usual,
-    })),
+    providers: listedVendors(ai, access).map(
+      ({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
+        provider: name,
+        label,
+        configured: apiKey !== null,
+        sandbox: sandboxed,
+        default_model: usual,
+      }),
+    ),
     models: listedModels(ai, access).map(
-      ({ id, vendor, aliasOf, routes, routedBy, kind, price, isEstimated, isDefault, ...limits }) => ({
+      ({
+        id,
+        vendor,
+        aliasOf,
+        routes,
+        routedBy,
+        kind,
+        price,
+        isEstimated,
+        isDefault,
+        ...limits
+      }) => ({
         id,
         provider: vendor.name,
         alias_of: aliasOf,

@@ -73,7 +73,9 @@ const CHAT_SCHEMA: Record<string, unknown> = {
 
 suite('members of request bodies', () => {
   const ends: (() => unknown)[] = []
-  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<typeof testApp>[0]
+  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<
+    typeof testApp
+  >[0]
   let app: TestApp
   let openai: Awaited<ReturnType<typeof mockVendor>>
   let anthropic: Awaited<ReturnType<typeof mockVendor>>
@@ -84,7 +86,9 @@ suite('members of request bodies', () => {
     openai = await mockVendor(t)
     anthropic = await mockVendor(t)
     gemini = await mockVendor(t)
-    app = await testApp(t, { env: { ...openai.env.openai, ...anthropic.env.anthropic, ...gemini.env.gemini } })
+    app = await testApp(t, {
+      env: { ...openai.env.openai, ...anthropic.env.anthropic, ...gemini.env.gemini },
+    })
     const ada = await app.as('ada', { tier: 'enterprise' })
     const { body } = await ada.post('/api/api-keys', { name: 'members' })
     headers = { authorization: `Bearer ${body.key}`, 'anthropic-version': '2023-06-01' }
@@ -98,27 +102,40 @@ suite('members of request bodies', () => {
     gemini.play(says('Hello'))
   })
 
-  const respond = (more: object) => app.post('/v1/responses', { model: GPT, input: 'Hi', ...more }, { headers })
+  const respond = (more: object) =>
+    app.post('/v1/responses', { model: GPT, input: 'Hi', ...more }, { headers })
   const message = (more: object) =>
     app.post('/v1/messages', { model: CLAUDE, max_tokens: 100, messages: HI, ...more }, { headers })
-  const chat = (more: object) => app.post('/v1/chat/completions', { model: GPT, messages: HI, ...more }, { headers })
+  const chat = (more: object) =>
+    app.post('/v1/chat/completions', { model: GPT, messages: HI, ...more }, { headers })
   const asked = () => openai.calls.length + anthropic.calls.length + gemini.calls.length
   const messageOf = ({ body }: { body: { error: { message: string } } }) => body.error.message
 
   test("Anthropic's own fallbacks to other models are rejected by name, whatever their form", async () => {
-    for (const fallbacks of [[{ model: OPUS }], [{ model: OPUS, speed: 'fast', max_tokens: 100_000 }], 'default']) {
+    for (const fallbacks of [
+      [{ model: OPUS }],
+      [{ model: OPUS, speed: 'fast', max_tokens: 100_000 }],
+      'default',
+    ]) {
       for (const stream of [false, true]) {
         const reply = await message({ fallbacks, stream })
         assert.deepEqual([reply.status, reply.body.error.type], [400, 'invalid_request_error'])
         assert.match(messageOf(reply), /'fallbacks'/)
       }
     }
-    assert.match(messageOf(await message({ fallback_credit_token: 'x' })), /'fallback_credit_token'/)
+    assert.match(
+      messageOf(await message({ fallback_credit_token: 'x' })),
+      /'fallback_credit_token'/,
+    )
     assert.equal(asked(), 0)
   })
 
   test('each member of the public schemas is passed on as it is harmless, or rejected by its name', async () => {
-    const outcome = async (ask: typeof chat, vendor: typeof openai, schema: Record<string, unknown>) => {
+    const outcome = async (
+      ask: typeof chat,
+      vendor: typeof openai,
+      schema: Record<string, unknown>,
+    ) => {
       const passed: string[] = []
       for (const [name, value] of Object.entries(schema)) {
         vendor.calls.length = 0
@@ -133,7 +150,8 @@ suite('members of request bodies', () => {
       }
       return passed
     }
-    const rejected = (schema: object, passed: string[]) => Object.keys(schema).filter((name) => !passed.includes(name))
+    const rejected = (schema: object, passed: string[]) =>
+      Object.keys(schema).filter((name) => !passed.includes(name))
     assert.deepEqual(rejected(RESPONSES_SCHEMA, await outcome(respond, openai, RESPONSES_SCHEMA)), [
       'conversation',
       'moderation',
@@ -141,20 +159,27 @@ suite('members of request bodies', () => {
       'prompt',
       'service_tier',
     ])
-    assert.deepEqual(rejected(MESSAGES_SCHEMA, await outcome(message, anthropic, MESSAGES_SCHEMA)), [
-      'container',
-      'fallback_credit_token',
-      'fallbacks',
-      'inference_geo',
-      'mcp_servers',
-      'speed',
-    ])
+    assert.deepEqual(
+      rejected(MESSAGES_SCHEMA, await outcome(message, anthropic, MESSAGES_SCHEMA)),
+      ['container', 'fallback_credit_token', 'fallbacks', 'inference_geo', 'mcp_servers', 'speed'],
+    )
     assert.deepEqual(await outcome(chat, openai, CHAT_SCHEMA), [])
   })
 
   test('unknown members, spellings and inner members are rejected at the native APIs', async () => {
     const novelties = [
-      ...['novelty', 'Model', 'MODEL', 'models', 'route', 'provider', 'api_base', 'extra_body', 'betas', '__proto__x'],
+      ...[
+        'novelty',
+        'Model',
+        'MODEL',
+        'models',
+        'route',
+        'provider',
+        'api_base',
+        'extra_body',
+        'betas',
+        '__proto__x',
+      ],
       ...['anthropic_beta', 'anthropic_version', 'constructor', 'toString'],
     ]
     for (const name of novelties) {
@@ -167,7 +192,11 @@ suite('members of request bodies', () => {
     const inner: [typeof chat, object, string][] = [
       [respond, { reasoning: { effort: 'low', mode: 'pro' } }, 'reasoning.mode'],
       [respond, { reasoning: { model: 'gpt-6.2-astra' } }, 'reasoning.model'],
-      [respond, { context_management: [{ type: 'compaction', model: 'x' }] }, 'context_management.model'],
+      [
+        respond,
+        { context_management: [{ type: 'compaction', model: 'x' }] },
+        'context_management.model',
+      ],
       [message, { output_config: { effort: 'low', speed: 'fast' } }, 'output_config.speed'],
       [message, { thinking: { type: 'adaptive', model: OPUS } }, 'thinking.model'],
     ]
@@ -178,12 +207,19 @@ suite('members of request bodies', () => {
     }
     assert.equal(asked(), 0)
     assert.equal((await respond({ reasoning: { mode: 'standard' } })).status, 200)
-    assert.equal((await message({ fallbacks: null, novelty: null })).status, 200, 'null means that it is left out')
+    assert.equal(
+      (await message({ fallbacks: null, novelty: null })).status,
+      200,
+      'null means that it is left out',
+    )
   })
 
   test('a conversation that Anthropic would keep is rejected in the words on which its SDKs send it whole', async () => {
     for (const model of [CLAUDE, GPT]) {
-      for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_of_another' }]) {
+      for (const thread of [
+        { type: 'create' },
+        { type: 'continue', previous_message_id: 'msg_of_another' },
+      ]) {
         const { status, body } = await message({ model, thread })
         const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
         assert.deepEqual([status, body.error.details], [400, details])
@@ -193,38 +229,74 @@ suite('members of request bodies', () => {
   })
 
   test('a tool at no known price is also found in the output of a tool search', async () => {
-    const found = { type: 'tool_search_output', call_id: 'c', tools: [{ type: 'code_interpreter', container: {} }] }
+    const found = {
+      type: 'tool_search_output',
+      call_id: 'c',
+      tools: [{ type: 'code_interpreter', container: {} }],
+    }
     const reply = await respond({ input: [...HI, found] })
     assert.deepEqual([reply.status, reply.body.error.param], [400, 'tools'])
   })
 
   const objects: [name: string, ask: typeof chat, more: object][] = [
     ['prompt', respond, { prompt: { id: 'pmpt_1' } }],
-    ['file_id', respond, { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] }],
-    ['file_id', respond, { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] }],
+    [
+      'file_id',
+      respond,
+      { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] },
+    ],
+    [
+      'file_id',
+      respond,
+      { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] },
+    ],
     [
       'file_id',
       respond,
       {
         input: [
           { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
-          { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', file_id: 'file-1' }] },
+          {
+            type: 'function_call_output',
+            call_id: 'c',
+            output: [{ type: 'input_file', file_id: 'file-1' }],
+          },
         ],
       },
     ],
     ['vector_store_ids', respond, { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }],
-    ['mcp', respond, { tools: [{ type: 'mcp', server_label: 'm', server_url: 'https://example.com' }] }],
+    [
+      'mcp',
+      respond,
+      { tools: [{ type: 'mcp', server_label: 'm', server_url: 'https://example.com' }] },
+    ],
     ['mcp', respond, { tools: [{ type: 'mcp', server_label: 'm', tunnel_id: 'tunnel_1' }] }],
     ['container', message, { container: 'container_1' }],
     ['container', message, { container: { skills: [{ type: 'custom', skill_id: 'skill_1' }] } }],
-    ['mcp_servers', message, { mcp_servers: [{ type: 'url', name: 'm', url: 'https://example.com' }] }],
+    [
+      'mcp_servers',
+      message,
+      { mcp_servers: [{ type: 'url', name: 'm', url: 'https://example.com' }] },
+    ],
     ...['image', 'document'].map((type): [string, typeof chat, object] => [
       'file_id',
       message,
-      { messages: [{ role: 'user', content: [{ type, source: { type: 'file', file_id: 'file_1' } }] }] },
+      {
+        messages: [
+          { role: 'user', content: [{ type, source: { type: 'file', file_id: 'file_1' } }] },
+        ],
+      },
     ]),
-    ['file_id', message, { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'file_1' }] }] }],
-    ['file_id', chat, { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }],
+    [
+      'file_id',
+      message,
+      { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'file_1' }] }] },
+    ],
+    [
+      'file_id',
+      chat,
+      { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
+    ],
     [
       'files/abc',
       chat,
@@ -248,7 +320,12 @@ suite('members of request bodies', () => {
       chat,
       {
         model: 'gemini-3.8-flash',
-        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'gs://bucket/one.png' } }] }],
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'image_url', image_url: { url: 'gs://bucket/one.png' } }],
+          },
+        ],
       },
     ],
   ]
@@ -263,7 +340,9 @@ suite('members of request bodies', () => {
       '/v1/messages/count_tokens',
       {
         model: CLAUDE,
-        messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }],
+        messages: [
+          { role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] },
+        ],
       },
       { headers },
     )
@@ -272,14 +351,31 @@ suite('members of request bodies', () => {
   })
 
   test('the same words in a tool’s schema, a call’s input and an answer’s notes are no ids', async () => {
-    const schema = { type: 'object', properties: { file_id: { type: 'string' } }, required: ['file_id'] }
-    const use = { type: 'tool_use', id: 't', name: 'open', input: { file_id: 'mine', container_id: 'c' } }
+    const schema = {
+      type: 'object',
+      properties: { file_id: { type: 'string' } },
+      required: ['file_id'],
+    }
+    const use = {
+      type: 'tool_use',
+      id: 't',
+      name: 'open',
+      input: { file_id: 'mine', container_id: 'c' },
+    }
     const result = { type: 'tool_result', tool_use_id: 't', content: 'done' }
-    const messages = [...HI, { role: 'assistant', content: [use] }, { role: 'user', content: [result] }]
+    const messages = [
+      ...HI,
+      { role: 'assistant', content: [use] },
+      { role: 'user', content: [result] },
+    ]
     const own = await message({ messages, tools: [{ name: 'open', input_schema: schema }] })
     assert.equal(own.status, 200, JSON.stringify(own.body))
     const annotations = [{ type: 'file_citation', file_id: 'file-1', index: 0, filename: 'a' }]
-    const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi', annotations }] }
+    const said = {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Hi', annotations }],
+    }
     openai.play(json(responseOf([])))
     const tools = [{ type: 'function', name: 'open', parameters: schema }]
     const response = await respond({ input: [...HI, said, ...HI], tools })
@@ -294,8 +390,16 @@ suite('members of request bodies', () => {
     const bob = await open.as('bob', { tier: 'enterprise' })
     const { key } = (await bob.post('/api/api-keys', { name: 'open' })).body
     for (const [name, ask, more] of objects) {
-      const path = ask === respond ? '/v1/responses' : ask === message ? '/v1/messages' : '/v1/chat/completions'
-      const usual = ask === respond ? { model: GPT, input: 'Hi' } : { model: ask === chat ? GPT : CLAUDE, messages: HI }
+      const path =
+        ask === respond
+          ? '/v1/responses'
+          : ask === message
+            ? '/v1/messages'
+            : '/v1/chat/completions'
+      const usual =
+        ask === respond
+          ? { model: GPT, input: 'Hi' }
+          : { model: ask === chat ? GPT : CLAUDE, messages: HI }
       const body = { ...usual, ...(ask === message ? { max_tokens: 10 } : {}), ...more }
       const reply = await open.post(path, body, { headers: { authorization: `Bearer ${key}` } })
       assert.equal(reply.status, 200, `${name}: ${JSON.stringify(reply.body)}`)
@@ -326,7 +430,13 @@ suite('members of request bodies', () => {
       { type: 'fallback_message', model: OPUS, input_tokens: 1_000, output_tokens: 200 },
     ]
     const usage = { input_tokens: 1_000, output_tokens: 200, iterations }
-    const answer = { type: 'message', role: 'assistant', model: OPUS, content: [], stop_reason: 'end_turn' }
+    const answer = {
+      type: 'message',
+      role: 'assistant',
+      model: OPUS,
+      content: [],
+      stop_reason: 'end_turn',
+    }
     const cost = async (step: Step, more: object = {}) => {
       anthropic.play(step)
       const reply = await message(more)
@@ -342,13 +452,18 @@ suite('members of request bodies', () => {
     const expected = (await plain(CLAUDE, 1_000, 10)) + (await plain(OPUS, 1_000, 200))
     assert.deepEqual(await cost(json({ ...answer, usage })), [expected, 2_000, 210])
     const events = [
-      { type: 'message_start', message: { ...answer, usage: { input_tokens: 1_000, output_tokens: 1 } } },
+      {
+        type: 'message_start',
+        message: { ...answer, usage: { input_tokens: 1_000, output_tokens: 1 } },
+      },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
       { type: 'message_stop' },
     ]
     const streamed: Step = (_call, reply) => {
       reply.setHeader('content-type', 'text/event-stream')
-      reply.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+      reply.end(
+        events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
+      )
     }
     assert.deepEqual(await cost(streamed, { stream: true }), [expected, 2_000, 210])
   })

@@ -12,7 +12,10 @@ export const VERSION_HEADERS: readonly string[] = [...ANTHROPIC_VERSIONS, ...OPE
 type Passed = { names: ReadonlySet<string>; prefixes: readonly string[] }
 
 const PASSED: Record<NativeApi, Passed> = {
-  messages: { names: new Set([...ANTHROPIC_VERSIONS, 'x-app', 'x-claude-code-session-id']), prefixes: [] },
+  messages: {
+    names: new Set([...ANTHROPIC_VERSIONS, 'x-app', 'x-claude-code-session-id']),
+    prefixes: [],
+  },
   // Among them by which session OpenAI finds its cache again.
   responses: {
     names: new Set([
@@ -38,25 +41,73 @@ export function nativeRequest(
   request: Pick<NativeRequest, 'body' | 'limit' | 'translated'>,
 ): NativeRequest {
   const { body } = request
-  const untranslated = Object.keys(body).filter((name) => body[name] != null && !TRANSLATED[api].has(name))
+  const untranslated = Object.keys(body).filter(
+    (name) => body[name] != null && !TRANSLATED[api].has(name),
+  )
   return { api, headers: passedHeaders(headers, PASSED[api]), untranslated, ...request }
 }
 
 /** Said in a translation, read by the gateway, or a hint that changes no answer. */
 const TRANSLATED: Record<NativeApi, ReadonlySet<string>> = {
   messages: new Set([
-    ...['model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'stop_sequences', 'stream', 'metadata'],
-    ...['temperature', 'top_p', 'thinking', 'output_config', 'output_format', 'cache_control', 'diagnostics'],
+    ...[
+      'model',
+      'messages',
+      'system',
+      'tools',
+      'tool_choice',
+      'max_tokens',
+      'stop_sequences',
+      'stream',
+      'metadata',
+    ],
+    ...[
+      'temperature',
+      'top_p',
+      'thinking',
+      'output_config',
+      'output_format',
+      'cache_control',
+      'diagnostics',
+    ],
   ]),
   responses: new Set([
-    ...['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'stream'],
-    ...['temperature', 'top_p', 'reasoning', 'text', 'metadata', 'client_metadata', 'user', 'safety_identifier'],
-    ...['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'service_tier', 'store', 'include'],
+    ...[
+      'model',
+      'input',
+      'instructions',
+      'tools',
+      'tool_choice',
+      'parallel_tool_calls',
+      'max_output_tokens',
+      'stream',
+    ],
+    ...[
+      'temperature',
+      'top_p',
+      'reasoning',
+      'text',
+      'metadata',
+      'client_metadata',
+      'user',
+      'safety_identifier',
+    ],
+    ...[
+      'prompt_cache_key',
+      'prompt_cache_retention',
+      'prompt_cache_options',
+      'service_tier',
+      'store',
+      'include',
+    ],
     ...['background', 'stream_options', 'max_tool_calls'],
   ]),
 }
 
-function passedHeaders(headers: IncomingHttpHeaders, { names, prefixes }: Passed): Record<string, string> {
+function passedHeaders(
+  headers: IncomingHttpHeaders,
+  { names, prefixes }: Passed,
+): Record<string, string> {
   const passed: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]

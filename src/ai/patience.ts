@@ -23,7 +23,8 @@ export function patienceOf(
     limitsFor({ vendor: name, model }, leftMs, hasNext) {
       const vendor = ofVendor(config.vendors, name)
       const ownMs = findModel(vendor, model)?.timeoutMs ?? vendor.timeoutMs
-      if (ownMs !== null) return { headMs: Math.min(ownMs, leftMs), answerMs: Math.min(ownMs, leftMs) }
+      if (ownMs !== null)
+        return { headMs: Math.min(ownMs, leftMs), answerMs: Math.min(ownMs, leftMs) }
       // Models think in silence: half of the time is left for whoever stands in.
       const answerMs = hasNext ? leftMs / 2 : leftMs
       return { headMs: isStream ? Math.min(headersTimeoutMs, answerMs) : answerMs, answerMs }

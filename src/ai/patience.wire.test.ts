@@ -16,8 +16,14 @@ async function setting(t: TestContext, env: Record<string, string>, models?: obj
   t.after(() => rmSync(folder, { recursive: true }))
   const MODELS = join(folder, 'models.json')
   if (models !== undefined) writeFileSync(MODELS, JSON.stringify(models))
-  const vendors = { ...slow.env.openai, ...quick.env.anthropic, LLM_FALLBACKS: 'anthropic/claude-haiku-5-5' }
-  const app = await testApp(t, { env: { ...vendors, ...(models && { MODELS }), EMBEDDER: 'local', ...env } })
+  const vendors = {
+    ...slow.env.openai,
+    ...quick.env.anthropic,
+    LLM_FALLBACKS: 'anthropic/claude-haiku-5-5',
+  }
+  const app = await testApp(t, {
+    env: { ...vendors, ...(models && { MODELS }), EMBEDDER: 'local', ...env },
+  })
   const ada = await app.as('ada', { tier: 'enterprise' })
   const { key } = (await ada.post('/api/api-keys', { name: 'key' })).body
   const ask = async (more: object = {}, headers: Record<string, string> = {}) => {
@@ -54,7 +60,10 @@ test('a stream whose head does not come in time moves on; one that thinks behind
       'data: {"choices":[{"index":0,"delta":{"content":"thought"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
     )
   })
-  assert.match((await ask({ stream: true, messages: [{ role: 'user', content: 'again' }] })).text, /thought/)
+  assert.match(
+    (await ask({ stream: true, messages: [{ role: 'user', content: 'again' }] })).text,
+    /thought/,
+  )
 })
 
 test('a whole answer leaves half of the time to a fallback, and without one takes all of it', async (t) => {
@@ -75,7 +84,10 @@ test('a whole answer leaves half of the time to a fallback, and without one take
 })
 
 test('pings are no answer: the deadline holds for a stream that only says that it lives', async (t) => {
-  const { ask, slow, quick } = await setting(t, { AI_DEADLINE_MS: '500', AI_IDLE_TIMEOUT_MS: '60000' })
+  const { ask, slow, quick } = await setting(t, {
+    AI_DEADLINE_MS: '500',
+    AI_IDLE_TIMEOUT_MS: '60000',
+  })
   slow.play(pings)
   quick.play(pings)
   const { status, ms } = await ask({ stream: true })
@@ -96,14 +108,19 @@ test('the caller’s own deadline shortens the operator’s, and never lengthens
       assert.ok(ms >= Math.min(Number(given), 1_500) - 20 && ms < most, `${given}: ${ms}`)
     }
   }
-  const headers = { authorization: `Bearer ${key}`, 'x-latchkey-timeout': '200', 'anthropic-version': '2023-06-01' }
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'x-latchkey-timeout': '200',
+    'anthropic-version': '2023-06-01',
+  }
   const doors: [string, object][] = [
     ['/v1/messages', { model: 'gpt-6-luna', max_tokens: 10, messages: HI }],
     ['/v1/responses', { model: 'gpt-6-luna', input: 'Hi' }],
     ['/v1/embeddings', { model: 'text-embedding-3-small', input: 'Hi' }],
     ['/api/ai/chat', { messages: HI }],
   ]
-  for (const [path, body] of doors) assert.equal((await app.post(path, body, { headers })).status, 504, path)
+  for (const [path, body] of doors)
+    assert.equal((await app.post(path, body, { headers })).status, 504, path)
   for (const wrong of ['0', '-5', '1.5', '1e3', 'soon', '', '99999999999']) {
     assert.ok([400, 422].includes((await ask({}, { 'x-latchkey-timeout': wrong })).status), wrong)
   }
@@ -111,7 +128,9 @@ test('the caller’s own deadline shortens the operator’s, and never lengthens
 
 test('a vendor and a model may have a limit of their own', async (t) => {
   const models = {
-    vendors: [{ name: 'openai', timeout_ms: 5_000, models: [{ id: 'gpt-6-luna', timeout_ms: 150 }] }],
+    vendors: [
+      { name: 'openai', timeout_ms: 5_000, models: [{ id: 'gpt-6-luna', timeout_ms: 150 }] },
+    ],
   }
   const { ask } = await setting(t, { AI_HEADERS_TIMEOUT_MS: '20' }, models)
   for (const stream of [false, true]) {
@@ -127,5 +146,8 @@ test('a call asks vendors so often and no more, whatever fails', async (t) => {
   quick.play(refuses(500))
   const { status, headers } = await ask()
   assert.equal(status, 502)
-  assert.deepEqual([slow.calls.length, quick.calls.length, headers.get('x-latchkey-attempts')], [3, 1, '4'])
+  assert.deepEqual(
+    [slow.calls.length, quick.calls.length, headers.get('x-latchkey-attempts')],
+    [3, 1, '4'],
+  )
 })

@@ -24,8 +24,15 @@ export const ANSWERED = { ...ANSWER_HEADERS, ...COST }
 export const CHARGED = COST
 
 /** In the description alone: no schema serialises the reply, so that whatever a vendor says in it passes. */
-export function replying(schema: object, { parameters, headers }: Extras = {}): { described: Described } {
-  const done = { description: 'Done.', content: { 'application/json': schema }, ...(headers && { headers }) }
+export function replying(
+  schema: object,
+  { parameters, headers }: Extras = {},
+): { described: Described } {
+  const done = {
+    description: 'Done.',
+    content: { 'application/json': schema },
+    ...(headers && { headers }),
+  }
   return { described: { ...(parameters && { parameters }), replies: { 200: done } } }
 }
 

@@ -34,7 +34,10 @@ export function passingEncoder(answer: Pick<CompletionStream, 'costUsd'>): Answe
       }
       return text
     },
-    end: () => waiting.map((chunk, index) => (index === told ? pricedEvent(chunk, answer.costUsd()) : chunk)).join(''),
+    end: () =>
+      waiting
+        .map((chunk, index) => (index === told ? pricedEvent(chunk, answer.costUsd()) : chunk))
+        .join(''),
   }
 }
 
@@ -45,6 +48,9 @@ function pricedEvent(lines: string, costUsd: number): string {
   const { type, data } = eventIn(lines)
   const event = objectOf(parseExactly(data)) ?? {}
   const response = objectOf(event.response)
-  const priced = response === null ? pricedBody(event, costUsd) : { ...event, response: pricedBody(response, costUsd) }
+  const priced =
+    response === null
+      ? pricedBody(event, costUsd)
+      : { ...event, response: pricedBody(response, costUsd) }
   return eventLines(JSON.stringify(priced), type)
 }

@@ -13,8 +13,15 @@ export const aiProblem = Problem.define({
     "The model '{model}' is not part of {whose}",
     { advice: '`GET /api/ai/models` lists those that are.', alias: 'model_not_found' },
   ],
-  choices_not_allowed: [403, 'Your plan has at most {max} answers to one question: set `n` to that, or less'],
-  model_not_found: [404, "Vendor '{vendor}' has no such model: {reason}", { advice: '`GET /v1/models` lists some.' }],
+  choices_not_allowed: [
+    403,
+    'Your plan has at most {max} answers to one question: set `n` to that, or less',
+  ],
+  model_not_found: [
+    404,
+    "Vendor '{vendor}' has no such model: {reason}",
+    { advice: '`GET /v1/models` lists some.' },
+  ],
   model_not_listed: [
     404,
     'No such model; others may still be asked by their names',
@@ -31,14 +38,20 @@ export const aiProblem = Problem.define({
   request_not_supported: [
     400,
     "Vendor '{vendor}' was not asked: {reason}",
-    { advice: '`reason` says what this service does not pass to that model: leave it out, or ask another one.' },
+    {
+      advice:
+        '`reason` says what this service does not pass to that model: leave it out, or ask another one.',
+    },
   ],
   context_length_exceeded: [
     400,
     "Vendor '{vendor}' refused the request: {reason}",
     { advice: 'Shorten the messages, or ask a model that reads more.' },
   ],
-  vendor_overloaded: [503, "Vendor '{vendor}' is overloaded or limits requests; retry in {seconds} seconds"],
+  vendor_overloaded: [
+    503,
+    "Vendor '{vendor}' is overloaded or limits requests; retry in {seconds} seconds",
+  ],
   vendor_timeout: [
     504,
     "Vendor '{vendor}' did not answer in time; you may retry. Tried: {tried}",
@@ -57,7 +70,10 @@ export const aiProblem = Problem.define({
   vendor_sandbox_closed: [
     503,
     '{reason}',
-    { advice: 'The operator sets BASE_URL or NODE_ENV and restarts the service.', alias: 'sandbox_closed' },
+    {
+      advice: 'The operator sets BASE_URL or NODE_ENV and restarts the service.',
+      alias: 'sandbox_closed',
+    },
   ],
   model_switched_off: [
     503,
@@ -70,12 +86,28 @@ export const aiProblem = Problem.define({
     { advice: 'Ask a model of another vendor: `GET /api/ai/models` lists those that are on.' },
   ],
   gateway_full: [503, 'Too many requests are waiting; retry shortly'],
-  embeddings_not_supported: [400, "Vendor '{vendor}' has no embeddings", { advice: 'Ask a model of another vendor.' }],
-  rerank_not_supported: [400, "Vendor '{vendor}' has no reranking", { advice: 'Ask a model of another vendor.' }],
-  dimensions_fixed: [400, 'The local embedder has no choice of dimensions', { advice: 'Leave `dimensions` out.' }],
+  embeddings_not_supported: [
+    400,
+    "Vendor '{vendor}' has no embeddings",
+    { advice: 'Ask a model of another vendor.' },
+  ],
+  rerank_not_supported: [
+    400,
+    "Vendor '{vendor}' has no reranking",
+    { advice: 'Ask a model of another vendor.' },
+  ],
+  dimensions_fixed: [
+    400,
+    'The local embedder has no choice of dimensions',
+    { advice: 'Leave `dimensions` out.' },
+  ],
   responses_not_kept: [400, "'{what}' needs an earlier response, and none is kept here: {instead}"],
   response_not_found: [404, 'No response is kept here: what was answered was answered once'],
-  tokens_unsupported: [400, 'The local embedder takes texts, no tokens', { advice: 'Send `input` as text.' }],
+  tokens_unsupported: [
+    400,
+    'The local embedder takes texts, no tokens',
+    { advice: 'Send `input` as text.' },
+  ],
 })
 
 /** What any call of a model may meet, the budget included. */

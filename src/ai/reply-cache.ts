@@ -19,7 +19,12 @@ export type ReplyCache = {
   /** Null: there is none, or it is older than so many seconds. */
   find(userId: string, key: string, seconds: number): Promise<CachedReply | null>
   /** Never rejects: a reply that cannot be kept is sent all the same. */
-  keep(userId: string, key: string, seconds: number, reply: Omit<CachedReply, 'ageSeconds'>): Promise<void>
+  keep(
+    userId: string,
+    key: string,
+    seconds: number,
+    reply: Omit<CachedReply, 'ageSeconds'>,
+  ): Promise<void>
   /** Removes what has expired, and the oldest beyond the bound. */
   sweep(signal?: AbortSignal): Promise<void>
 }
@@ -71,8 +76,12 @@ export function createReplyCache(deps: Deps, limits: CacheLimits = LIMITS): Repl
       const sealed = secrets.seal(PURPOSE, text)
       const now = clock.now()
       const row = {
-        ...{ created_at: now, expires_at: plus(now, seconds * SECOND_MS) },
-        ...{ bytes: sealed.length, vendor, model: model.replaceAll('\0', '').slice(0, 200), sealed },
+        created_at: now,
+        expires_at: plus(now, seconds * SECOND_MS),
+        bytes: sealed.length,
+        vendor,
+        model: model.replaceAll('\0', '').slice(0, 200),
+        sealed,
       }
       try {
         await db
@@ -111,7 +120,11 @@ export async function eraseReplies(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('ai_replies').where('user_id', '=', userId).execute()
 }
 
-async function trimUser({ db, clock }: Pick<Deps, 'db' | 'clock'>, userId: string, limits: CacheLimits): Promise<void> {
+async function trimUser(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  userId: string,
+  limits: CacheLimits,
+): Promise<void> {
   const ofUser = db.selectFrom('ai_replies').where('user_id', '=', userId)
   const held = await ofUser
     .select((e) => [e.fn.countAll().as('replies'), e.fn.sum('bytes').as('bytes')])
@@ -119,9 +132,17 @@ async function trimUser({ db, clock }: Pick<Deps, 'db' | 'clock'>, userId: strin
   let replies = Number(held.replies)
   let bytes = Number(held.bytes)
   if (replies <= limits.userReplies && bytes <= limits.user) return
-  await db.deleteFrom('ai_replies').where('user_id', '=', userId).where('expires_at', '<=', clock.now()).execute()
+  await db
+    .deleteFrom('ai_replies')
+    .where('user_id', '=', userId)
+    .where('expires_at', '<=', clock.now())
+    .execute()
   const gone: string[] = []
-  for (const row of await ofUser.select(['key', 'bytes']).orderBy('created_at').orderBy('key').execute()) {
+  for (const row of await ofUser
+    .select(['key', 'bytes'])
+    .orderBy('created_at')
+    .orderBy('key')
+    .execute()) {
     if (replies <= limits.userReplies && bytes <= limits.user) break
     gone.push(row.key)
     replies--
@@ -131,7 +152,10 @@ async function trimUser({ db, clock }: Pick<Deps, 'db' | 'clock'>, userId: strin
   await db.deleteFrom('ai_replies').where('user_id', '=', userId).where('key', 'in', gone).execute()
 }
 
-async function removeExpired({ db, clock }: Pick<Deps, 'db' | 'clock'>, signal?: AbortSignal): Promise<void> {
+async function removeExpired(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  signal?: AbortSignal,
+): Promise<void> {
   const now = clock.now()
   await inSlices(
     () =>
@@ -181,11 +205,14 @@ async function removeOldest(db: Db, bytesMax: number, signal?: AbortSignal): Pro
 
 /** JSON with the keys of its objects in their order. */
 function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null || isRawJson(value)) return JSON.stringify(value) ?? 'null'
+  if (typeof value !== 'object' || value === null || isRawJson(value))
+    return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   const object = value as Record<string, unknown>
   const members = Object.keys(object)
     .sort()
-    .flatMap((key) => (object[key] === undefined ? [] : [`${JSON.stringify(key)}:${canonical(object[key])}`]))
+    .flatMap((key) =>
+      object[key] === undefined ? [] : [`${JSON.stringify(key)}:${canonical(object[key])}`],
+    )
   return `{${members.join(',')}}`
 }

@@ -10,19 +10,21 @@ import { requireConfigured, requireOn } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 
-export type RerankCall = {
-  first: Route
-  query: string
-  documents: string[]
-  signal: AbortSignal
-}
+export type RerankCall = { first: Route; query: string; documents: string[]; signal: AbortSignal }
 
 type Paying = Omit<Parameters<typeof recordTallied>[1], 'kind' | 'first' | 'promptTokens'>
 
 /** In the documents' order; reserved, made and recorded as any other call. @throws Problem 400, 429, 502, 503, 504; the signal's reason */
-export function rerank(gateway: Gateway, paying: Paying, call: RerankCall): Promise<Recorded<number[]>> {
+export function rerank(
+  gateway: Gateway,
+  paying: Paying,
+  call: RerankCall,
+): Promise<Recorded<number[]>> {
   // The query is read with each of the documents.
-  const bytes = call.documents.reduce((sum, text) => sum + Buffer.byteLength(text) + Buffer.byteLength(call.query), 0)
+  const bytes = call.documents.reduce(
+    (sum, text) => sum + Buffer.byteLength(text) + Buffer.byteLength(call.query),
+    0,
+  )
   const promptTokens = tokensOfBytes(bytes)
   const record = { ...paying, kind: 'rerank' as const, first: call.first, promptTokens }
   return recordTallied(gateway, record, (tally) => ask(gateway, call, promptTokens, tally))
@@ -49,7 +51,14 @@ async function ask(
         .send(target, request, signal, attemptLog, limits)
         .then((body) => reranker.readAnswer(body, documents.length))
     }
-    const { result } = await attempt(gateway, [first], signal, attemptLog, ask, patienceOf(gateway.config))
+    const { result } = await attempt(
+      gateway,
+      [first],
+      signal,
+      attemptLog,
+      ask,
+      patienceOf(gateway.config),
+    )
     tally.model = result.model
     tally.promptTokens = result.promptTokens ?? guess
     tally.isEstimated = result.promptTokens === null

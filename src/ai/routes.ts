@@ -48,12 +48,17 @@ const chatBody = (Provider: ProviderSchema) =>
     ...CALL_TAGS,
     stream: Type.Optional(Nullable(Type.Boolean())),
     include_reasoning: Type.Optional(
-      Nullable(Type.Boolean({ description: 'Streams only: `event: reasoning` for what the model thinks aloud.' })),
+      Nullable(
+        Type.Boolean({
+          description: 'Streams only: `event: reasoning` for what the model thinks aloud.',
+        }),
+      ),
     ),
     include_usage: Type.Optional(
       Nullable(
         Type.Boolean({
-          description: 'Streams only: an event with usage, model and finish_reason before the last line.',
+          description:
+            'Streams only: an event with usage, model and finish_reason before the last line.',
         }),
       ),
     ),
@@ -86,7 +91,11 @@ const EVENTS = {
     { description: 'What the model thinks aloud; with `include_reasoning`.' },
   ),
   usage: Type.Object(
-    { usage: UsageView, model: Type.String(), finish_reason: Type.Union([Type.String(), Type.Null()]) },
+    {
+      usage: UsageView,
+      model: Type.String(),
+      finish_reason: Type.Union([Type.String(), Type.Null()]),
+    },
     { description: 'Last; with `include_usage`.' },
   ),
   error: ErrorEvent,
@@ -112,7 +121,10 @@ export function aiRoutes(app: App, gateway: Gateway) {
       config: {
         ...AI_POLICY,
         events: EVENTS,
-        described: { parameters: callParameters, replies: { 200: { description: 'Done.', headers: ANSWERED } } },
+        described: {
+          parameters: callParameters,
+          replies: { 200: { description: 'Done.', headers: ANSWERED } },
+        },
       },
       bodyLimit: gateway.bodyBytesMax,
     },
@@ -131,7 +143,9 @@ export function aiRoutes(app: App, gateway: Gateway) {
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }
-      const encoder = body.stream ? tokenEncoder(body.include_usage === true, body.include_reasoning === true) : null
+      const encoder = body.stream
+        ? tokenEncoder(body.include_usage === true, body.include_reasoning === true)
+        : null
       return answered(gateway, request, reply, call, encoder, ({ answer, model, usage }) => ({
         content: answer.text,
         model,
@@ -154,19 +168,27 @@ export function aiRoutes(app: App, gateway: Gateway) {
       },
       config: {
         ...AI_POLICY,
-        described: { parameters: callParameters, replies: { 200: { description: 'Done.', headers: ANSWERED } } },
+        described: {
+          parameters: callParameters,
+          replies: { 200: { description: 'Done.', headers: ANSWERED } },
+        },
       },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
-      const system = body.system_prompt ? [{ role: 'system' as const, content: body.system_prompt }] : []
+      const system = body.system_prompt
+        ? [{ role: 'system' as const, content: body.system_prompt }]
+        : []
       const caller = callerOf(request)
       const call: GatewayCall = {
         caller,
         route: '/api/ai/completions',
         first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
-        request: { messages: [...system, { role: 'user', content: body.prompt }], ...samplingOf(body) },
+        request: {
+          messages: [...system, { role: 'user', content: body.prompt }],
+          ...samplingOf(body),
+        },
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }

@@ -35,14 +35,19 @@ type AiConfig = RoutingConfig
 
 /** Names that a request may use for a vendor. */
 export function providerNames({ vendors }: Pick<AiConfig, 'vendors'>): string[] {
-  return [...Object.values(vendors).flatMap(({ name, otherNames }) => [name, ...otherNames]), ...SLOT_NAMES]
+  return [
+    ...Object.values(vendors).flatMap(({ name, otherNames }) => [name, ...otherNames]),
+    ...SLOT_NAMES,
+  ]
 }
 
 /** All vendors, each once, in the order of their slots. */
 export function vendorsInOrder({ slots, vendors }: AiConfig): readonly VendorConfig[] {
   const known = ordered.get(slots)
   if (known !== undefined) return known
-  const found = [...new Set(slots.map(({ vendor }) => vendor))].map((name) => ofVendor(vendors, name))
+  const found = [...new Set(slots.map(({ vendor }) => vendor))].map((name) =>
+    ofVendor(vendors, name),
+  )
   ordered.set(slots, found)
   return found
 }
@@ -54,16 +59,31 @@ const ordered = new WeakMap<AiConfig['slots'], readonly VendorConfig[]>()
  * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
  * @throws Problem 422 for an alias of another provider's model.
  */
-export function routeFor(ai: AiConfig, access: ModelAccess, provider: string | null, model: string | null): Route {
-  const usual = provider === null ? ai.slots[0] : (slotNamed(ai, provider) ?? routeNamed(ai, provider))
+export function routeFor(
+  ai: AiConfig,
+  access: ModelAccess,
+  provider: string | null,
+  model: string | null,
+): Route {
+  const usual =
+    provider === null ? ai.slots[0] : (slotNamed(ai, provider) ?? routeNamed(ai, provider))
   if (usual == null) throw new Error(`no vendor is called '${provider}'`)
   if (model === null) {
-    return openTo(ai, access, usual, provider === null ? vendorsInOrder(ai) : [ofVendor(ai.vendors, usual.vendor)])
+    return openTo(
+      ai,
+      access,
+      usual,
+      provider === null ? vendorsInOrder(ai) : [ofVendor(ai.vendors, usual.vendor)],
+    )
   }
   const alias = ai.aliases.get(model)
   if (alias === undefined) return { vendor: usual.vendor, model }
   const named = routeOfAlias(ai, model)
-  if (named !== null && (provider === null || alias.routes.some(({ vendor }) => vendor === usual.vendor))) return named
+  if (
+    named !== null &&
+    (provider === null || alias.routes.some(({ vendor }) => vendor === usual.vendor))
+  )
+    return named
   const vendors = alias.routes.map(({ vendor }) => `'${vendor}'`).join(', ')
   throw invalid(['body', 'model'], `Is an alias of a model of ${vendors}, not of '${usual.vendor}'`)
 }
@@ -77,13 +97,22 @@ function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
  * Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. Where
  * the usual is switched off, its stand-in.
  */
-function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: readonly VendorConfig[]): Route {
+function openTo(
+  ai: AiConfig,
+  access: ModelAccess,
+  usual: Route,
+  vendors: readonly VendorConfig[],
+): Route {
   const behind = routesBehind(ai, usual)
   if (behind.some((route) => isOpen(ai, access, route))) return usual
-  if (behind.some((route) => isAllowed(ai, access, route))) return standIn(ai, access, usual, vendors) ?? usual
+  if (behind.some((route) => isAllowed(ai, access, route)))
+    return standIn(ai, access, usual, vendors) ?? usual
   const configured = vendors.filter((vendor) => vendor.apiKey !== null)
   const open = configured.flatMap(chatRoutes).filter((route) => isOpen(ai, access, route))
-  for (const allowance of [...allowancesOf(ai, access.models ?? []), ...(ai.allow.get(access.tier) ?? [])]) {
+  for (const allowance of [
+    ...allowancesOf(ai, access.models ?? []),
+    ...(ai.allow.get(access.tier) ?? []),
+  ]) {
     const found = open.find(({ vendor, model }) => covers(allowance, vendor, [model]))
     if (found !== undefined) return found
   }
@@ -94,11 +123,17 @@ function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: readon
  * Returns what answers in place of a default that is switched off: the first of LLM_FALLBACKS, or the same vendor's model
  * whose price is nearest and in no part higher. Null: calls without a model are refused until the operator decides.
  */
-function standIn(ai: AiConfig, access: ModelAccess, usual: Route, vendors: readonly VendorConfig[]): Route | null {
+function standIn(
+  ai: AiConfig,
+  access: ModelAccess,
+  usual: Route,
+  vendors: readonly VendorConfig[],
+): Route | null {
   const maker = ofVendor(ai.vendors, usual.vendor)
   const fallback = ai.fallbacks.find((route) => {
     const vendor = vendors.find(({ name }) => name === route.vendor)
-    const isUsable = vendor !== undefined && vendor.apiKey !== null && (maker.sandboxed || !vendor.sandboxed)
+    const isUsable =
+      vendor !== undefined && vendor.apiKey !== null && (maker.sandboxed || !vendor.sandboxed)
     return isUsable && isOpen(ai, access, route)
   })
   if (fallback !== undefined) return fallback
@@ -107,7 +142,9 @@ function standIn(ai: AiConfig, access: ModelAccess, usual: Route, vendors: reado
   const cheaper = chatRoutes(maker).flatMap((route) => {
     const price = knownModel(ai, route.vendor, route.model)?.price
     const isDearer = !price || price.input > limit.input || price.output > limit.output
-    return isDearer || !isOpen(ai, access, route) ? [] : [{ route, sum: price.input + price.output }]
+    return isDearer || !isOpen(ai, access, route)
+      ? []
+      : [{ route, sum: price.input + price.output }]
   })
   return cheaper.sort((one, other) => other.sum - one.sum)[0]?.route ?? null
 }
@@ -129,8 +166,10 @@ export function routeForModel(ai: AiConfig, access: ModelAccess, name: string): 
   const prefixed = name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null
   // A router of vendors lists `deepseek/deepseek-v4` as well: where that vendor has a key here, it is meant.
   const maker = prefixed === null ? null : ofVendor(ai.vendors, prefixed.vendor)
-  const isItsOwn = maker !== null && maker.apiKey !== null && findModel(maker, prefixed?.model ?? '') !== null
-  const route = routeOfAlias(ai, name) ?? (isItsOwn ? prefixed : (listedRoute(ai, name) ?? prefixed))
+  const isItsOwn =
+    maker !== null && maker.apiKey !== null && findModel(maker, prefixed?.model ?? '') !== null
+  const route =
+    routeOfAlias(ai, name) ?? (isItsOwn ? prefixed : (listedRoute(ai, name) ?? prefixed))
   if (route !== null) return route
   const namesake = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
   return { vendor: namesake?.name ?? routeFor(ai, access, null, null).vendor, model: name }
@@ -149,7 +188,9 @@ function listedRoute(ai: AiConfig, model: string): Route | null {
 function slotRoute(ai: AiConfig, name: string): Route | null {
   const slash = name.indexOf('/')
   const slot = slotNamed(ai, name.slice(0, slash))
-  return slot === undefined ? null : { vendor: slot.vendor, model: name.slice(slash + 1) || slot.model }
+  return slot === undefined
+    ? null
+    : { vendor: slot.vendor, model: name.slice(slash + 1) || slot.model }
 }
 
 export function isConfigured(ai: AiConfig, vendor: string): boolean {
@@ -178,7 +219,8 @@ export function fallbackChain(
   for (const route of ai.fallbacks) {
     const { apiKey, sandboxed } = ofVendor(ai.vendors, route.vendor)
     if (apiKey === null || (sandboxed && !isPlayed) || !isOpen(ai, access, route)) continue
-    if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model)) routes.push(route)
+    if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model))
+      routes.push(route)
   }
   const [best, ...others] = routes
   if (best !== undefined) return [best, ...others]
@@ -187,7 +229,12 @@ export function fallbackChain(
 }
 
 /** Of an alias those that are allowed and have a key; which is missing is told of the first. */
-function askedRoutes(ai: AiConfig, access: ModelAccess, first: Route, order: RouteOrder): [Route, ...Route[]] {
+function askedRoutes(
+  ai: AiConfig,
+  access: ModelAccess,
+  first: Route,
+  order: RouteOrder,
+): [Route, ...Route[]] {
   const alias = first.alias === undefined ? undefined : ai.aliases.get(first.alias)
   if (alias === undefined) {
     requireAllowed(ai, access, first)
@@ -237,7 +284,11 @@ export function requireAllowed(ai: AiConfig, access: ModelAccess, route: Route):
 }
 
 /** @throws Problem 403 */
-export function requireOfKey(ai: AiConfig, { models }: Pick<ModelAccess, 'models'>, route: Route): void {
+export function requireOfKey(
+  ai: AiConfig,
+  { models }: Pick<ModelAccess, 'models'>,
+  route: Route,
+): void {
   if (isOfKey(ai, models, route)) return
   throw aiProblem('model_not_allowed', { model: route.model, whose: "this API key's models" })
 }

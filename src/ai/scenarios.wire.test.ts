@@ -74,7 +74,13 @@ const SCENARIOS: Scenario[] = [
   },
   {
     name: 'an overloaded vendor (529)',
-    steps: () => [refuses(529, {}, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })],
+    steps: () => [
+      refuses(
+        529,
+        {},
+        { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+      ),
+    ],
     ends: 'second',
     attempts: 4,
     tried: moved('limited', 3),
@@ -158,7 +164,9 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
   const app = await testApp(t, {
     env: {
       // A vendor that takes no connection at all is given more time to the first byte than to the connection.
-      ...(baseUrl === undefined ? QUICK : { ...QUICK, AI_DEADLINE_MS: '9000', AI_HEADERS_TIMEOUT_MS: '5000' }),
+      ...(baseUrl === undefined
+        ? QUICK
+        : { ...QUICK, AI_DEADLINE_MS: '9000', AI_HEADERS_TIMEOUT_MS: '5000' }),
       ...first.env[name],
       ...second.env[other],
       ...(baseUrl === undefined ? {} : { [base]: baseUrl }),
@@ -179,7 +187,10 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
     assert.equal(reply.headers.get('x-latchkey-vendor'), scenario.ends === 'second' ? other : name)
     assert.equal(reply.headers.get('x-latchkey-attempts'), String(scenario.attempts))
     if (scenario.ends === 'cut') {
-      assert.match(reply.text, /event: error\ndata: \{"detail":"Vendor '\w+' [^"]+","code":"vendor_\w+"\}\n\n$/)
+      assert.match(
+        reply.text,
+        /event: error\ndata: \{"detail":"Vendor '\w+' [^"]+","code":"vendor_\w+"\}\n\n$/,
+      )
       assert.equal(reply.text.includes('[DONE]'), false)
     } else {
       assert.equal(textOf(reply, mode), `from the ${scenario.ends}`)
@@ -208,11 +219,15 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
 function textOf(reply: Reply, mode: Mode): string {
   if (mode === 'whole') return reply.body.content
   assert.match(reply.text, /data: \[DONE\]\n\n$/)
-  return [...reply.text.matchAll(/data: (\{.*\})/g)].map(([, data]) => JSON.parse(data!).token).join('')
+  return [...reply.text.matchAll(/data: (\{.*\})/g)]
+    .map(([, data]) => JSON.parse(data!).token)
+    .join('')
 }
 
 // Each vendor in each mode has a service and a breaker of its own, so that they wait side by side.
-describe('every way of failing ends in an answer or an error that says so', { concurrency: true }, () => {
+describe('every way of failing ends in an answer or an error that says so', {
+  concurrency: true,
+}, () => {
   for (const name of ['openai', 'anthropic', 'gemini'] as const) {
     for (const mode of ['whole', 'stream'] as const) {
       test(`${name}, ${mode}`, async (t) => {

@@ -11,7 +11,13 @@ const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 async function setting(t: TestContext, env: Record<string, string> = {}) {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
-    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini, EMBEDDER: 'local', ...env },
+    env: {
+      ...vendor.env.openai,
+      ...vendor.env.anthropic,
+      ...vendor.env.gemini,
+      EMBEDDER: 'local',
+      ...env,
+    },
   })
   const ada = await app.as('ada', { tier: 'pro' })
   return { vendor, app, ada }
@@ -33,7 +39,8 @@ test('the limits are five seconds to connect, thirty to a stream’s head, ten m
 test('silence before an answer is thinking, whatever came before: only between its words is it a broken line', async (t) => {
   const thinking = async (model: string) => {
     const { vendor, ada } = await setting(t, { AI_DEADLINE_MS: '20000', AI_IDLE_TIMEOUT_MS: '400' })
-    const ask = (stream: boolean) => ada.post('/v1/chat/completions', { model, messages: HI, stream })
+    const ask = (stream: boolean) =>
+      ada.post('/v1/chat/completions', { model, messages: HI, stream })
     for (const step of [thinks(900, 'thought over'), after(900, says('thought over'))]) {
       vendor.play(step)
       const [whole, streamed] = await Promise.all([ask(false), ask(true)])
@@ -49,7 +56,11 @@ test('silence before an answer is thinking, whatever came before: only between i
   await Promise.all(MODELS.map(thinking))
 })
 
-type Ask = { name: string; ask(ada: Client, signal?: AbortSignal): Promise<Response>; failed: RegExp }
+type Ask = {
+  name: string
+  ask(ada: Client, signal?: AbortSignal): Promise<Response>
+  failed: RegExp
+}
 
 const post = (app: TestApp, ada: Client, path: string, body: object, signal?: AbortSignal) =>
   fetch(`${app.url}${path}`, {
@@ -68,13 +79,20 @@ const addresses = (app: TestApp): Ask[] => [
   },
   {
     name: '/v1',
-    ask: (ada, signal) => post(app, ada, '/v1/chat/completions', { model: 'gpt-6-luna', messages: HI }, signal),
+    ask: (ada, signal) =>
+      post(app, ada, '/v1/chat/completions', { model: 'gpt-6-luna', messages: HI }, signal),
     failed: /^data: \{"error":\{"message":"Vendor 'openai' failed[^\n]*"code":"vendor_failed"/m,
   },
   {
     name: 'retrieval',
     ask: (ada, signal) =>
-      post(app, ada, '/api/rag/query', { question: 'Who built it?', min_score: 0, include_sources: true }, signal),
+      post(
+        app,
+        ada,
+        '/api/rag/query',
+        { question: 'Who built it?', min_score: 0, include_sources: true },
+        signal,
+      ),
     failed:
       /^event: error\ndata: \{"detail":"Vendor 'openai' failed to answer; you may retry","code":"vendor_failed"\}\n\n$/m,
   },
@@ -115,7 +133,11 @@ test('a failure after that is an error event without an end; before it a reply w
   vendor.play(refuses(500))
   const askEarly = async ({ ask, name }: Ask) => {
     const early = await ask(ada)
-    assert.deepEqual([early.status, early.headers.get('content-type')?.split(';')[0]], [502, 'application/json'], name)
+    assert.deepEqual(
+      [early.status, early.headers.get('content-type')?.split(';')[0]],
+      [502, 'application/json'],
+      name,
+    )
   }
   await Promise.all(addresses(app).map(askEarly))
 

@@ -21,24 +21,36 @@ test('a stop sequence cuts the answer of a model that takes none, whole and stre
   const usage = { prompt: 10, completion: 7_000 }
   vendor.play(says(TEXT, { usage }))
   const chat = (more: object) =>
-    app.post('/v1/chat/completions', { model: GPT, messages: HI, stop: ['three', 'four'], ...more }, { headers })
+    app.post(
+      '/v1/chat/completions',
+      { model: GPT, messages: HI, stop: ['three', 'four'], ...more },
+      { headers },
+    )
   const lastCall = async () => (await ada.get('/api/usage/calls?limit=1')).body.calls[0]
 
   const whole = await chat({})
   const [choice] = whole.body.choices
   assert.deepEqual([choice.message.content, choice.finish_reason], ['one two ', 'stop'])
   assert.equal(vendor.calls.at(-1)?.body.stop, undefined)
-  assert.deepEqual([(await lastCall()).completion_tokens, (await lastCall()).is_estimated], [7_000, false])
+  assert.deepEqual(
+    [(await lastCall()).completion_tokens, (await lastCall()).is_estimated],
+    [7_000, false],
+  )
 
   const streamed = await chat({ stream: true, stream_options: { include_usage: true } })
-  const chunks = [...streamed.text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? ''))
+  const chunks = [...streamed.text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) =>
+    JSON.parse(json ?? ''),
+  )
   const words = chunks.map(({ choices }) => choices[0]?.delta?.content ?? '').join('')
   const ends = chunks.flatMap(({ choices }) => choices[0]?.finish_reason ?? [])
   assert.deepEqual([words, ends], ['one two ', ['stop']])
   assert.match(streamed.text, /\[DONE\]\n\n$/)
   assert.equal(streamed.text.includes('three'), false)
   // Thoughts are billed, and only the vendor knows how many there were.
-  assert.deepEqual([(await lastCall()).completion_tokens, (await lastCall()).is_estimated], [7_000, false])
+  assert.deepEqual(
+    [(await lastCall()).completion_tokens, (await lastCall()).is_estimated],
+    [7_000, false],
+  )
 
   const message = (more: object) =>
     app.post(
@@ -47,7 +59,10 @@ test('a stop sequence cuts the answer of a model that takes none, whole and stre
       { headers },
     )
   const { body } = await message({})
-  assert.deepEqual([body.content[0].text, body.stop_reason, body.stop_sequence], ['one two ', 'stop_sequence', 'three'])
+  assert.deepEqual(
+    [body.content[0].text, body.stop_reason, body.stop_sequence],
+    ['one two ', 'stop_sequence', 'three'],
+  )
   const events = (await message({ stream: true })).text
   assert.match(events, /"stop_reason":"stop_sequence","stop_sequence":"three"/)
   assert.equal(/four|five/.test(events), false)
@@ -70,30 +85,41 @@ test('without thoughts the vendor’s stream is ended at the cut, and what was s
     reply.setHeader('content-type', 'text/event-stream')
     for (let at = 0; !call.isGone && at < 5_000; at++) {
       const delta = { content: at === 3 ? 'STOP' : `word ${at} ` }
-      reply.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`)
+      reply.write(
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`,
+      )
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
   vendor.play(endless)
   const asked = { model: GPT, messages: HI, stop: 'STOP', reasoning_effort: 'none', stream: true }
-  const { text } = await app.post('/v1/chat/completions', asked, { headers: { authorization: `Bearer ${key}` } })
+  const { text } = await app.post('/v1/chat/completions', asked, {
+    headers: { authorization: `Bearer ${key}` },
+  })
   assert.match(text, /word 2[\s\S]*"finish_reason":"stop"[\s\S]*\[DONE\]\n\n$/)
   await vendor.calls[0]!.gone
-  const { outcome, completion_tokens: tokens, is_estimated } = (await ada.get('/api/usage/calls?limit=1')).body.calls[0]
+  const {
+    outcome,
+    completion_tokens: tokens,
+    is_estimated,
+  } = (await ada.get('/api/usage/calls?limit=1')).body.calls[0]
   assert.deepEqual([outcome, is_estimated], ['ok', true])
   assert.ok(tokens >= 5 && tokens < 50, `${tokens}`)
 })
 
 test('the cut is where a search of the whole text finds it, however the text comes in pieces', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 12 })
-  const stops = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }), {
-    minLength: 1,
-    maxLength: 3,
-  })
+  const stops = fc.array(
+    fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }),
+    { minLength: 1, maxLength: 3 },
+  )
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 8 }), stops, (parts, stop) => {
       const reader = {
-        ...{ isWhole: true, isOver: false, usage: null, model: null },
+        isWhole: true,
+        isOver: false,
+        usage: null,
+        model: null,
         read: (data: string, pieces: ReturnType<typeof textPiece>[]) => {
           pieces.push(data === 'end' ? { ...textPiece(''), finish: 'stop' } : textPiece(data))
         },
@@ -106,7 +132,9 @@ test('the cut is where a search of the whole text finds it, however the text com
       // The shortest beginning of the text that ends with one of them, without the longest that it ends with.
       let at = text.length
       for (let end = 1; end <= text.length; end++) {
-        const lengths = stop.filter((one) => text.slice(0, end).endsWith(one)).map((one) => one.length)
+        const lengths = stop
+          .filter((one) => text.slice(0, end).endsWith(one))
+          .map((one) => one.length)
         if (lengths.length === 0) continue
         at = end - Math.max(...lengths)
         break

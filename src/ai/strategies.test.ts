@@ -32,7 +32,11 @@ test('by price the cheapest for this request is first: where a price grows with 
   // Haiku and Luna both take 0.1 and 0.5; Haiku five times as much above 100,000 tokens, Luna twice above 272,000.
   assert.deepEqual(order(1_000), [LUNA.model, HAIKU.model, FLASH.model, NOBODY_KNOWS.model])
   assert.deepEqual(order(150_000), [LUNA.model, HAIKU.model, FLASH.model, NOBODY_KNOWS.model])
-  assert.deepEqual(order(1_049_000).at(-1), HAIKU.model, 'what cannot read so much is last, with what has no price')
+  assert.deepEqual(
+    order(1_049_000).at(-1),
+    HAIKU.model,
+    'what cannot read so much is last, with what has no price',
+  )
   assert.deepEqual(order(1_000, Number.POSITIVE_INFINITY)[0], LUNA.model)
 })
 
@@ -58,7 +62,9 @@ test('by weight conversations are shared out, each keeps its model, and a spare 
 test('by latency each is asked once, then the quickest of late; nearly as quick counts as quick, and others are tried now and then', (t) => {
   const alias = aliasBy('latency', [LUNA, FLASH, HAIKU])
   const times = new Map<string, number>()
-  const latencies = { of: ({ model }: Route, isStream: boolean) => (isStream ? (times.get(model) ?? null) : null) }
+  const latencies = {
+    of: ({ model }: Route, isStream: boolean) => (isStream ? (times.get(model) ?? null) : null),
+  }
   let lot = 0.5
   t.mock.method(Math, 'random', () => lot)
   const order = (isStream = true) => {

@@ -24,13 +24,22 @@ const AS_QUICK = 1.2
 const EXPLORED = 1 / 20
 
 /** @param routes those of the alias that may answer, as listed */
-export function orderOf(deps: Deps, alias: Alias, routes: readonly Route[], choice: Choice): readonly Route[] {
+export function orderOf(
+  deps: Deps,
+  alias: Alias,
+  routes: readonly Route[],
+  choice: Choice,
+): readonly Route[] {
   if (routes.length < 2 || alias.by === 'order') return routes
   if (alias.by === 'weight') return byWeight(alias, routes, choice)
   return alias.by === 'price' ? byPrice(deps, routes, choice) : byLatency(deps, routes, choice)
 }
 
-function byWeight({ routes: all, weights }: Alias, routes: readonly Route[], { affinity }: Choice): readonly Route[] {
+function byWeight(
+  { routes: all, weights }: Alias,
+  routes: readonly Route[],
+  { affinity }: Choice,
+): readonly Route[] {
   const conversation = affinity()
   return sortedBy(routes, (route) => {
     const weight = weights[all.indexOf(route)] ?? 1
@@ -41,16 +50,26 @@ function byWeight({ routes: all, weights }: Alias, routes: readonly Route[], { a
 /** A model whose price nobody knows, or that cannot read so much, is asked last. */
 function byPrice({ config }: Deps, routes: readonly Route[], { size }: Choice): readonly Route[] {
   const { promptTokens: prompt } = size
-  const usage = { prompt, completion: Math.min(size.completionTokens, ANSWER_TOKENS), cached: 0, cacheWrites: 0 }
+  const usage = {
+    prompt,
+    completion: Math.min(size.completionTokens, ANSWER_TOKENS),
+    cached: 0,
+    cacheWrites: 0,
+  }
   return sortedBy(routes, ({ vendor, model }) => {
     const { usd, isListed } = costOf(config, vendor, [model], usage)
-    const isTooLong = prompt > (knownModel(config, vendor, model)?.contextTokens ?? Number.POSITIVE_INFINITY)
+    const isTooLong =
+      prompt > (knownModel(config, vendor, model)?.contextTokens ?? Number.POSITIVE_INFINITY)
     return isListed && !isTooLong ? usd : Number.POSITIVE_INFINITY
   })
 }
 
 /** Those that were never asked come first, once each. */
-function byLatency({ latencies }: Deps, routes: readonly Route[], { isStream }: Choice): readonly Route[] {
+function byLatency(
+  { latencies }: Deps,
+  routes: readonly Route[],
+  { isStream }: Choice,
+): readonly Route[] {
   const times = routes.map((route) => latencies.of(route, isStream))
   const quickest = Math.min(...times.filter((ms) => ms !== null))
   const ordered = sortedBy(routes, (_route, index) => {
@@ -64,7 +83,10 @@ function byLatency({ latencies }: Deps, routes: readonly Route[], { isStream }: 
 }
 
 /** Least first; equal ones stay as they are. */
-function sortedBy(routes: readonly Route[], rankOf: (route: Route, index: number) => number): readonly Route[] {
+function sortedBy(
+  routes: readonly Route[],
+  rankOf: (route: Route, index: number) => number,
+): readonly Route[] {
   return routes
     .map((route, index) => ({ route, value: rankOf(route, index) }))
     .sort((one, other) => (one.value === other.value ? 0 : one.value - other.value))

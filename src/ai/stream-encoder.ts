@@ -44,7 +44,8 @@ export const ErrorEvent = Type.Object(
 /** `data: {"token":"…"}` for each piece with words; the product's own dialect. */
 export function tokenLines(pieces: Piece[]): string {
   let text = ''
-  for (const piece of pieces) if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  for (const piece of pieces)
+    if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
   return text
 }
 
@@ -57,7 +58,8 @@ export function errorEvent({ message, code }: Problem): string {
 export function tokenLinesWithThoughts(pieces: Piece[]): string {
   let text = ''
   for (const piece of pieces) {
-    if (piece.thought !== '') text += `event: reasoning\ndata: {"token":${JSON.stringify(piece.thought)}}\n\n`
+    if (piece.thought !== '')
+      text += `event: reasoning\ndata: {"token":${JSON.stringify(piece.thought)}}\n\n`
     if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
   }
   return text
@@ -85,7 +87,8 @@ export function sendAnswerStream(
         return events.write(text)
       })
       const last = end()
-      if (keeper !== null) await keeper.whole(encoder.endsWithDone === false ? last : `${last}${DONE}`, answer)
+      if (keeper !== null)
+        await keeper.whole(encoder.endsWithDone === false ? last : `${last}${DONE}`, answer)
       if (last !== '') void events.write(last)
       if (encoder.endsWithDone === false) events.end()
     },

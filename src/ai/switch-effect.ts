@@ -50,14 +50,22 @@ export function switchEffect(
 ): SwitchEffect {
   const uses = byListedName(now, told)
   const then = { ...now, switchedOff: createSwitchedOff(now, withSwitch(live, switched)) }
-  const goesOff = (route: Route) => now.switchedOff?.(route) == null && then.switchedOff(route) !== null
-  const findUse = (route: Route) => uses.find(({ vendor, model }) => vendor === route.vendor && model === route.model)
+  const goesOff = (route: Route) =>
+    now.switchedOff?.(route) == null && then.switchedOff(route) !== null
+  const findUse = (route: Route) =>
+    uses.find(({ vendor, model }) => vendor === route.vendor && model === route.model)
   const ratio = (before: Route | null, after: Route | null) =>
     before === null || after === null ? null : priceRatio(now, before, after, findUse(before))
 
-  const [before, after] = [now, then].map((ai) => firstAsked(ai, routeFor(ai, EVERY_MODEL, null, null)))
+  const [before, after] = [now, then].map((ai) =>
+    firstAsked(ai, routeFor(ai, EVERY_MODEL, null, null)),
+  )
   return {
-    default_model: { before: nameOf(before), after: nameOf(after), price_ratio: ratio(before ?? null, after ?? null) },
+    default_model: {
+      before: nameOf(before),
+      after: nameOf(after),
+      price_ratio: ratio(before ?? null, after ?? null),
+    },
     models: knownRoutes(now, uses)
       .filter(goesOff)
       .map((route) => ({ route, use: findUse(route) }))
@@ -75,7 +83,9 @@ export function switchEffect(
     aliases: [...now.aliases].flatMap(([alias, { routes }]) => {
       if (!routes.some(goesOff)) return []
       const first = routes.length === 1 ? routes[0] : { ...routes[0], alias }
-      return [{ alias, before: nameOf(firstAsked(now, first)), after: nameOf(firstAsked(then, first)) }]
+      return [
+        { alias, before: nameOf(firstAsked(now, first)), after: nameOf(firstAsked(then, first)) },
+      ]
     }),
   }
 }
@@ -97,13 +107,23 @@ function byListedName(ai: RoutingConfig, told: readonly ModelUse[]): ModelUse[] 
   return [...sums.values()]
 }
 
-const SUMMED = ['requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens', 'cost_nanos'] as const
+const SUMMED = [
+  'requests',
+  'prompt_tokens',
+  'cached_tokens',
+  'completion_tokens',
+  'cost_nanos',
+] as const
 
-function withSwitch({ reasonFor, models }: Needs['live'], { kind, subject }: Subject): Needs['live'] {
+function withSwitch(
+  { reasonFor, models }: Needs['live'],
+  { kind, subject }: Subject,
+): Needs['live'] {
   const off = kind === 'model' ? [...models(), subject] : models()
   return {
     models: () => off,
-    reasonFor: (asked, name) => reasonFor(asked, name) ?? (asked === kind && name === subject ? '' : undefined),
+    reasonFor: (asked, name) =>
+      reasonFor(asked, name) ?? (asked === kind && name === subject ? '' : undefined),
   }
 }
 
@@ -128,13 +148,19 @@ function firstAsked(ai: RoutingConfig, first: Route): Route | null {
   }
 }
 
-const nameOf = (route: Route | null | undefined) => (route == null ? null : `${route.vendor}/${route.model}`)
+const nameOf = (route: Route | null | undefined) =>
+  route == null ? null : `${route.vendor}/${route.model}`
 
 /** Three tokens are read for each that is written, where nobody has asked the model yet. */
 const USUAL_CALL = { prompt: 900, completion: 300, cached: 0, cacheWrites: 0 }
 
 /** By an average call of the model's: a sum of many would look like one long prompt. */
-function priceRatio(ai: RoutingConfig, before: Route, after: Route, use: ModelUse | undefined): number | null {
+function priceRatio(
+  ai: RoutingConfig,
+  before: Route,
+  after: Route,
+  use: ModelUse | undefined,
+): number | null {
   const calls = use?.requests ?? 0
   const tokens = (use?.prompt_tokens ?? 0) + (use?.completion_tokens ?? 0)
   const usage =
@@ -146,6 +172,8 @@ function priceRatio(ai: RoutingConfig, before: Route, after: Route, use: ModelUs
           cached: use.cached_tokens / calls,
           cacheWrites: 0,
         }
-  const [from, to] = [before, after].map(({ vendor, model }) => costOf(ai, vendor, [model], usage).usd)
+  const [from, to] = [before, after].map(
+    ({ vendor, model }) => costOf(ai, vendor, [model], usage).usd,
+  )
   return from === undefined || to === undefined || from === 0 ? null : to / from
 }

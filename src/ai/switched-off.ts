@@ -7,15 +7,21 @@ import type { LiveSwitches } from '#switches/live.ts'
 /** Why a route is off; null: it is on. */
 export type SwitchedOff = (route: Route) => { kind: 'model' | 'vendor'; reason: string } | null
 
-export function createSwitchedOff(ai: Config['ai'], live: Pick<LiveSwitches, 'reasonFor' | 'models'>): SwitchedOff {
+export function createSwitchedOff(
+  ai: Config['ai'],
+  live: Pick<LiveSwitches, 'reasonFor' | 'models'>,
+): SwitchedOff {
   /** By the list that it was made of: patterns and all names in small letters beside those as they were written. */
-  let compiled: { from: readonly string[]; words: { switched: string; list: readonly string[] }[] } = {
-    from: [],
-    words: [],
-  }
+  let compiled: {
+    from: readonly string[]
+    words: { switched: string; list: readonly string[] }[]
+  } = { from: [], words: [] }
   const wordsOf = (from: readonly string[]) => {
     if (compiled.from !== from) {
-      compiled = { from, words: from.map((switched) => ({ switched, list: [switched, switched.toLowerCase()] })) }
+      compiled = {
+        from,
+        words: from.map((switched) => ({ switched, list: [switched, switched.toLowerCase()] })),
+      }
     }
     return compiled.words
   }

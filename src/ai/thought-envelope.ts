@@ -19,10 +19,18 @@ const LENGTH_MAX = 4 * 1024 * 1024
 /** Adds what a stream tells in pieces, joined as far as it goes. */
 export function addDetail(details: ReasoningDetail[], next: ReasoningDetail): void {
   const last = details.at(-1)
-  if (last?.type === 'reasoning.text' && next.type === 'reasoning.text' && last.index === next.index) {
+  if (
+    last?.type === 'reasoning.text' &&
+    next.type === 'reasoning.text' &&
+    last.index === next.index
+  ) {
     last.text += next.text
     if (next.signature !== undefined) last.signature = next.signature
-  } else if (last?.type === 'reasoning.summary' && next.type === 'reasoning.summary' && last.index === next.index) {
+  } else if (
+    last?.type === 'reasoning.summary' &&
+    next.type === 'reasoning.summary' &&
+    last.index === next.index
+  ) {
     last.summary += next.summary
   } else details.push({ ...next })
 }
@@ -39,7 +47,9 @@ export function isWrapped(word: unknown): word is string {
 export function unwrapThoughts(word: unknown): Thoughts | null {
   if (!isWrapped(word) || word.length > LENGTH_MAX) return null
   try {
-    const read = objectOf(parseJson(Buffer.from(word.slice(MARK.length), 'base64url').toString('utf8')))
+    const read = objectOf(
+      parseJson(Buffer.from(word.slice(MARK.length), 'base64url').toString('utf8')),
+    )
     if (read === null || !Array.isArray(read.details)) return null
     // What stands in a detail is read with care where it goes back to a vendor, as a client's own is.
     const calls = objectOf(read.calls) as Thoughts['calls'] | null

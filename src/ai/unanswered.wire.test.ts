@@ -27,7 +27,12 @@ test('another vendor may still answer after a silence, and a client may leave in
   const first = await mockVendor(t)
   const second = await mockVendor(t)
   const app = await testApp(t, {
-    env: { ...first.env.openai, ...second.env.anthropic, LLM_FALLBACKS: 'anthropic', EMBEDDER: 'local' },
+    env: {
+      ...first.env.openai,
+      ...second.env.anthropic,
+      LLM_FALLBACKS: 'anthropic',
+      EMBEDDER: 'local',
+    },
   })
   const ada = await app.as('ada', { tier: 'pro' })
   // Streams are opened after a moment instead of ten seconds.
@@ -62,7 +67,10 @@ test('a vendor that took the prompt and never answered bills it: the guess is re
   for (const stream of [false, true]) {
     assert.equal((await ada.post('/api/ai/chat', { messages: HI, stream })).status, 504)
     const record = await lastRecord(app)
-    assert.deepEqual([record.outcome, record.tried, !!record.is_estimated], ['failed', 'openai:timeout', true])
+    assert.deepEqual(
+      [record.outcome, record.tried, !!record.is_estimated],
+      ['failed', 'openai:timeout', true],
+    )
     assert.ok(record.prompt_tokens >= 2 && record.cost_nanos > 0, JSON.stringify(record))
   }
 
@@ -72,7 +80,11 @@ test('a vendor that took the prompt and never answered bills it: the guess is re
   const bob = await nowhere.as('bob', { tier: 'pro' })
   assert.equal((await bob.post('/api/ai/chat', { messages: HI })).status, 504)
   const record = await lastRecord(nowhere)
-  assert.deepEqual([record.tried, record.prompt_tokens], ['openai:timeout', 0], 'nobody has read it')
+  assert.deepEqual(
+    [record.tried, record.prompt_tokens],
+    ['openai:timeout', 0],
+    'nobody has read it',
+  )
 })
 
 test('where another answers instead, its tokens are told and both are paid', async (t) => {
@@ -98,6 +110,9 @@ test('where another answers instead, its tokens are told and both are paid', asy
   const both = await cost(messages)
 
   assert.equal(both.prompt_tokens, alone.prompt_tokens)
-  assert.ok(both.cost_nanos > alone.cost_nanos + 20_000_000, `${both.cost_nanos} over ${alone.cost_nanos}`)
+  assert.ok(
+    both.cost_nanos > alone.cost_nanos + 20_000_000,
+    `${both.cost_nanos} over ${alone.cost_nanos}`,
+  )
   assert.deepEqual([!!alone.is_estimated, !!both.is_estimated], [false, true])
 })

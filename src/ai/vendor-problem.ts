@@ -6,7 +6,11 @@ import { aiProblem } from './problems.ts'
 import { CONTEXT_EXCEEDED, SANDBOX_CLOSED, VendorError } from './vendors/vendor-error.ts'
 
 /** What is no vendor's failure passes as it is. */
-export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog: AttemptLog): unknown {
+export function vendorProblem(
+  { log }: { log: Log },
+  error: unknown,
+  attemptLog: AttemptLog,
+): unknown {
   if (!(error instanceof VendorError)) return error
   const { failure } = error
   const vendor = error.vendor ?? attemptLog.vendor ?? ''
@@ -24,8 +28,12 @@ export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog:
     case 'unknown-model':
       return aiProblem('model_not_found', { vendor, reason }, options)
     case 'refused': {
-      const extra = { reason: error.explanation, ...(error.param === null ? {} : { param: error.param }) }
-      if (error.isUnasked) return aiProblem('request_not_supported', { vendor, reason }, { ...options, extra })
+      const extra = {
+        reason: error.explanation,
+        ...(error.param === null ? {} : { param: error.param }),
+      }
+      if (error.isUnasked)
+        return aiProblem('request_not_supported', { vendor, reason }, { ...options, extra })
       return aiProblem(
         error.code === CONTEXT_EXCEEDED ? CONTEXT_EXCEEDED : 'vendor_refused',
         { vendor, reason },
@@ -35,7 +43,8 @@ export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog:
     case 'unauthorized':
       // Understood by OpenAI's clients, which otherwise repeat a 502.
       headers['x-should-retry'] = 'false'
-      if (error.code === SANDBOX_CLOSED) return aiProblem('vendor_sandbox_closed', { reason }, options)
+      if (error.code === SANDBOX_CLOSED)
+        return aiProblem('vendor_sandbox_closed', { reason }, options)
       return aiProblem('vendor_unauthorized', { vendor }, options)
     default:
       return aiProblem('vendor_failed', { vendor }, options)

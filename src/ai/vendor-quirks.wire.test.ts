@@ -17,7 +17,10 @@ suite('quirks of vendors', () => {
   type Body = Record<string, unknown> & { messages: (Record<string, unknown> & { role: string })[] }
   type Refusal = { status: number; body: unknown } | null
 
-  const openAiError = (message: string, status = 400): Refusal => ({ status, body: { error: { message } } })
+  const openAiError = (message: string, status = 400): Refusal => ({
+    status,
+    body: { error: { message } },
+  })
   const firstOf = (body: object, names: readonly string[]) => names.find((name) => name in body)
 
   /** What each of them refuses, in its own words. */
@@ -35,13 +38,22 @@ suite('quirks of vendors', () => {
       const wrong = firstOf(body, names)
       if (wrong) return openAiError(`property '${wrong}' is unsupported`)
       for (const [index, message] of body.messages.entries()) {
-        const names = ['reasoning', 'reasoning_content', 'reasoning_details', 'refusal', 'annotations']
+        const names = [
+          'reasoning',
+          'reasoning_content',
+          'reasoning_details',
+          'refusal',
+          'annotations',
+        ]
         const found = firstOf(message, message.role === 'tool' ? names : [...names, 'name'])
         if (found) return openAiError(`'messages.${index}' : property '${found}' is unsupported`)
       }
       const isRaw =
-        String(body.model).startsWith('qwen/') && !['parsed', 'hidden'].includes(String(body.reasoning_format))
-      return isRaw && body.tools ? openAiError('reasoning_format `raw` is not allowed with tools') : null
+        String(body.model).startsWith('qwen/') &&
+        !['parsed', 'hidden'].includes(String(body.reasoning_format))
+      return isRaw && body.tools
+        ? openAiError('reasoning_format `raw` is not allowed with tools')
+        : null
     },
     mistral(body) {
       const known = [
@@ -68,34 +80,55 @@ suite('quirks of vendors', () => {
         body: {
           object: 'error',
           message: {
-            detail: [{ type: 'extra_forbidden', loc: ['body', ...loc], msg: 'Extra inputs are not permitted' }],
+            detail: [
+              {
+                type: 'extra_forbidden',
+                loc: ['body', ...loc],
+                msg: 'Extra inputs are not permitted',
+              },
+            ],
           },
           type: 'invalid_request_error',
         },
       })
-      const wrong = Object.keys(body).find((name) => ![...known, ...more, 'reasoning_effort'].includes(name))
+      const wrong = Object.keys(body).find(
+        (name) => ![...known, ...more, 'reasoning_effort'].includes(name),
+      )
       if (wrong) return extra([wrong])
       for (const [index, message] of body.messages.entries()) {
-        const own: Record<string, string[]> = { assistant: ['tool_calls', 'prefix'], tool: ['tool_call_id', 'name'] }
+        const own: Record<string, string[]> = {
+          assistant: ['tool_calls', 'prefix'],
+          tool: ['tool_call_id', 'name'],
+        }
         const names = ['role', 'content', ...(own[message.role] ?? [])]
         const found = Object.keys(message).find((name) => !names.includes(name))
         if (found) return extra(['messages', index, message.role, found])
-        const ids = [message.tool_call_id, ...((message.tool_calls ?? []) as { id: string }[]).map(({ id }) => id)]
+        const ids = [
+          message.tool_call_id,
+          ...((message.tool_calls ?? []) as { id: string }[]).map(({ id }) => id),
+        ]
         const bad = ids.find((id) => id !== undefined && !/^[a-zA-Z0-9]{9}$/.test(String(id)))
-        if (bad) return { status: 400, body: { object: 'error', message: `Tool call id was ${bad} but must be a-z…` } }
+        if (bad)
+          return {
+            status: 400,
+            body: { object: 'error', message: `Tool call id was ${bad} but must be a-z…` },
+          }
       }
       return null
     },
     deepseek(body) {
       const roles = ['system', 'user', 'assistant', 'tool']
       const odd = body.messages.findIndex(({ role }) => !roles.includes(role))
-      if (odd !== -1) return { status: 422, body: `messages[${odd}].role: unknown variant \`developer\`` }
+      if (odd !== -1)
+        return { status: 422, body: `messages[${odd}].role: unknown variant \`developer\`` }
       const isAgent = body.tools !== undefined
       const lacks = body.messages.some(
         (one) => one.role === 'assistant' && one.tool_calls && !('reasoning_content' in one),
       )
       if (lacks && isAgent)
-        return openAiError('The `reasoning_content` in the thinking mode must be passed back to the API.')
+        return openAiError(
+          'The `reasoning_content` in the thinking mode must be passed back to the API.',
+        )
       const brings = body.messages.some((message) => 'reasoning_content' in message)
       return brings && !isAgent ? openAiError('reasoning_content is not taken here') : null
     },
@@ -103,19 +136,28 @@ suite('quirks of vendors', () => {
       if (headers.authorization !== 'Bearer xai-good-key') {
         return {
           status: 400,
-          body: { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: xa***ey' },
+          body: {
+            code: 'Client specified an invalid argument',
+            error: 'Incorrect API key provided: xa***ey',
+          },
         }
       }
       const wrong = firstOf(body, ['stop', 'presence_penalty', 'frequency_penalty'])
       if (wrong)
         return {
           status: 400,
-          body: { code: 'invalid-argument', error: `Argument not supported on this model: ${wrong}` },
+          body: {
+            code: 'invalid-argument',
+            error: `Argument not supported on this model: ${wrong}`,
+          },
         }
       if (body.model === 'grok-build-0.1' && 'reasoning_effort' in body) {
         return {
           status: 400,
-          body: { code: 'x', error: 'Model grok-build-0.1 does not support parameter reasoningEffort.' },
+          body: {
+            code: 'x',
+            error: 'Model grok-build-0.1 does not support parameter reasoningEffort.',
+          },
         }
       }
       return null
@@ -155,9 +197,19 @@ suite('quirks of vendors', () => {
   const whole =
     (message: object, usage: object = {}): Answer =>
     (call, reply) => {
-      const choices = [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }]
+      const choices = [
+        { index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' },
+      ]
       reply.writeHead(200, { 'content-type': 'application/json' })
-      reply.end(JSON.stringify({ id: 'x', object: 'chat.completion', model: call.body.model, choices, usage }))
+      reply.end(
+        JSON.stringify({
+          id: 'x',
+          object: 'chat.completion',
+          model: call.body.model,
+          choices,
+          usage,
+        }),
+      )
     }
 
   const lines =
@@ -165,7 +217,11 @@ suite('quirks of vendors', () => {
     (_call, reply) => {
       reply.writeHead(200, { 'content-type': 'text/event-stream' })
       reply.end(
-        events.map((one) => (typeof one === 'string' ? `${one}\n\n` : `data: ${JSON.stringify(one)}\n\n`)).join(''),
+        events
+          .map((one) =>
+            typeof one === 'string' ? `${one}\n\n` : `data: ${JSON.stringify(one)}\n\n`,
+          )
+          .join(''),
       )
     }
 
@@ -191,14 +247,26 @@ suite('quirks of vendors', () => {
   before(async () => {
     vendors = await mockVendor(t)
     const names = ['groq', 'mistral', 'deepseek', 'xai', 'openrouter', 'cerebras', 'ollama', 'vllm']
-    const addresses = names.map((name) => [`${name.toUpperCase()}_BASE_URL`, `${vendors.url}/${name}/v1`])
-    const keys = KEYS.map((name) => [`${name}_API_KEY`, name === 'XAI' ? 'xai-good-key' : `${name}-key`])
-    app = await testApp(t, { env: { MODELS, RATE_LIMIT_AI: 'off', ...Object.fromEntries([...addresses, ...keys]) } })
+    const addresses = names.map((name) => [
+      `${name.toUpperCase()}_BASE_URL`,
+      `${vendors.url}/${name}/v1`,
+    ])
+    const keys = KEYS.map((name) => [
+      `${name}_API_KEY`,
+      name === 'XAI' ? 'xai-good-key' : `${name}-key`,
+    ])
+    app = await testApp(t, {
+      env: { MODELS, RATE_LIMIT_AI: 'off', ...Object.fromEntries([...addresses, ...keys]) },
+    })
     eve = await app.as('eve', { tier: 'enterprise' })
   })
 
   const ask = (model: string, more: object = {}) =>
-    eve.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], ...more })
+    eve.post('/v1/chat/completions', {
+      model,
+      messages: [{ role: 'user', content: 'Hi' }],
+      ...more,
+    })
 
   const seen = new Set<string>()
 
@@ -219,8 +287,17 @@ suite('quirks of vendors', () => {
     return { reply, record: await lastRecord() }
   }
 
-  const CALL = { id: 'call_of_another_vendor', type: 'function', function: { name: 'look', arguments: '{}' } }
-  const TOOLS = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
+  const CALL = {
+    id: 'call_of_another_vendor',
+    type: 'function',
+    function: { name: 'look', arguments: '{}' },
+  }
+  const TOOLS = [
+    {
+      type: 'function',
+      function: { name: 'look', parameters: { type: 'object', properties: {} } },
+    },
+  ]
 
   /** What an agent sends that talked with another vendor before, with all that OpenAI's clients can say. */
   const AGENT = {
@@ -228,24 +305,34 @@ suite('quirks of vendors', () => {
       { role: 'developer', content: 'Be short.' },
       { role: 'user', name: 'ada', content: 'What is there?' },
       {
-        ...{ role: 'assistant', content: null, tool_calls: [CALL], refusal: null, annotations: [] },
-        ...{ reasoning_details: [{ type: 'reasoning.text', text: 'I look first', index: 0 }] },
+        role: 'assistant',
+        content: null,
+        tool_calls: [CALL],
+        refusal: null,
+        annotations: [],
+        reasoning_details: [{ type: 'reasoning.text', text: 'I look first', index: 0 }],
       },
       { role: 'tool', tool_call_id: CALL.id, content: 'a lighthouse' },
       { role: 'assistant', content: null, tool_calls: [CALL] },
       { role: 'tool', tool_call_id: CALL.id, content: 'a lighthouse' },
     ],
     tools: TOOLS,
-    ...{ max_completion_tokens: 50, temperature: 0.5, stop: ['END'], seed: 7, logprobs: true, top_logprobs: 2 },
-    ...{ presence_penalty: 0.1, frequency_penalty: 0.1, logit_bias: { 50: 1 }, reasoning_effort: 'low' },
-    ...{
-      store: true,
-      metadata: { of: 'ada' },
-      service_tier: 'auto',
-      prompt_cache_key: 'a',
-      verbosity: 'low',
-      user: 'a',
-    },
+    max_completion_tokens: 50,
+    temperature: 0.5,
+    stop: ['END'],
+    seed: 7,
+    logprobs: true,
+    top_logprobs: 2,
+    presence_penalty: 0.1,
+    frequency_penalty: 0.1,
+    logit_bias: { 50: 1 },
+    reasoning_effort: 'low',
+    store: true,
+    metadata: { of: 'ada' },
+    service_tier: 'auto',
+    prompt_cache_key: 'a',
+    verbosity: 'low',
+    user: 'a',
   }
 
   for (const model of [
@@ -261,10 +348,16 @@ suite('quirks of vendors', () => {
     'vllm/Qwen/Qwen3-32B',
   ]) {
     test(`${model}: all that an OpenAI client may send is taken, whole and streamed`, async () => {
-      vendors.play(strictly(whole({ content: 'A lighthouse.' }, { prompt_tokens: 3, completion_tokens: 2 })))
+      vendors.play(
+        strictly(whole({ content: 'A lighthouse.' }, { prompt_tokens: 3, completion_tokens: 2 })),
+      )
       const reply = await ask(model, AGENT)
       assert.equal(reply.status, 200, reply.text)
-      vendors.play(strictly(lines(delta({ content: 'A lighthouse.' }), end({ usage: { prompt_tokens: 3 } }), DONE)))
+      vendors.play(
+        strictly(
+          lines(delta({ content: 'A lighthouse.' }), end({ usage: { prompt_tokens: 3 } }), DONE),
+        ),
+      )
       const streamed = await ask(model, { ...AGENT, stream: true })
       assert.match(streamed.text, /A lighthouse\..*\[DONE\]/s)
     })
@@ -279,7 +372,12 @@ suite('quirks of vendors', () => {
 
   test('DeepSeek: thoughts go back with tools, as they came or empty, and stay here without; its cache hits and comments are read', async () => {
     vendors.play(
-      strictly(whole({ content: 'Yes.' }, { prompt_tokens: 100, prompt_cache_hit_tokens: 60, completion_tokens: 1 })),
+      strictly(
+        whole(
+          { content: 'Yes.' },
+          { prompt_tokens: 100, prompt_cache_hit_tokens: 60, completion_tokens: 1 },
+        ),
+      ),
     )
     const { record } = await recordOf('deepseek/deepseek-v4-pro', AGENT)
     const [, , first, , second] = vendors.calls[0]!.body.messages
@@ -312,7 +410,10 @@ suite('quirks of vendors', () => {
     vendors.play(strictly(whole({})))
     const refused = await ask('mistral/mistral-small-latest', { typical_p: 1 })
     assert.equal(refused.status, 400)
-    assert.match(refused.body.error.message, /'mistral' refused the request: typical_p: Extra inputs are not permitted/)
+    assert.match(
+      refused.body.error.message,
+      /'mistral' refused the request: typical_p: Extra inputs are not permitted/,
+    )
 
     const parts = [
       {
@@ -340,10 +441,14 @@ suite('quirks of vendors', () => {
     const { reply, record } = await recordOf('mistral/mistral-medium-latest', { stream: true })
     assert.match(reply.text, /"content":"","reasoning_content":"Hm, yes".*"content":"Yes\."/s)
     assert.equal(record.completion_tokens, 9)
-    vendors.play(strictly(lines(delta({ content: [parts[0]] }), delta({ content: [parts[1]] }), end(), DONE)))
+    vendors.play(
+      strictly(lines(delta({ content: [parts[0]] }), delta({ content: [parts[1]] }), end(), DONE)),
+    )
     const own = await eve.post('/api/ai/chat', {
-      ...{ provider: 'mistral', messages: [{ role: 'user', content: 'Hi' }] },
-      ...{ stream: true, include_reasoning: true },
+      provider: 'mistral',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+      include_reasoning: true,
     })
     assert.match(own.text, /event: reasoning\ndata: \{"token":"Hm, yes"\}.*"Yes\."/s)
   })
@@ -352,17 +457,27 @@ suite('quirks of vendors', () => {
     const usage = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 }
     vendors.play(
       strictly(
-        lines(delta({ content: 'Yes' }, { x_groq: { id: 'req' } }), end({ x_groq: { id: 'req', usage } }), DONE),
+        lines(
+          delta({ content: 'Yes' }, { x_groq: { id: 'req' } }),
+          end({ x_groq: { id: 'req', usage } }),
+          DONE,
+        ),
       ),
     )
     const { record } = await recordOf('groq/llama-3.3-70b-versatile', { stream: true })
-    const { prompt_tokens: prompt, completion_tokens: completion, is_estimated: isEstimated } = record
+    const {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      is_estimated: isEstimated,
+    } = record
     assert.deepEqual([prompt, completion, isEstimated], [12, 7, false])
   })
 
   test('xAI: thoughts that are counted beside the answer are paid; a key that is refused with 400 is no fault of the caller’s', async () => {
     const usage = {
-      ...{ prompt_tokens: 10, completion_tokens: 50, total_tokens: 560 },
+      prompt_tokens: 10,
+      completion_tokens: 50,
+      total_tokens: 560,
       completion_tokens_details: { reasoning_tokens: 500 },
     }
     vendors.play(strictly(whole({ content: 'Yes' }, usage)))
@@ -370,12 +485,15 @@ suite('quirks of vendors', () => {
 
     vendors.play((_call, reply) => {
       reply.writeHead(400, { 'content-type': 'application/json' })
-      reply.end(JSON.stringify(REFUSALS.xai!({ messages: [] } as never, { headers: {} } as never)!.body))
+      reply.end(
+        JSON.stringify(REFUSALS.xai!({ messages: [] } as never, { headers: {} } as never)!.body),
+      )
     })
     const refused = await ask('xai/grok-4.7')
     assert.equal(refused.status, 502)
     assert.doesNotMatch(refused.text, /API key|xa\*/)
-    const tooLong = "This model's maximum prompt length is 131072 but the request contains 537812 tokens."
+    const tooLong =
+      "This model's maximum prompt length is 131072 but the request contains 537812 tokens."
     vendors.play((_call, reply) => {
       reply.writeHead(400, { 'content-type': 'application/json' })
       reply.end(JSON.stringify({ code: 'Client specified an invalid argument', error: tooLong }))
@@ -388,13 +506,26 @@ suite('quirks of vendors', () => {
     const processing = ': OPENROUTER PROCESSING'
     vendors.play(
       strictly(
-        lines(processing, processing, delta({ content: 'Yes' }), processing, end(), { choices: [], usage }, DONE),
+        lines(
+          processing,
+          processing,
+          delta({ content: 'Yes' }),
+          processing,
+          end(),
+          { choices: [], usage },
+          DONE,
+        ),
       ),
     )
     const { reply, record } = await recordOf('openrouter/auto', { stream: true })
     assert.match(reply.text, /"Yes".*\[DONE\]/s)
     assert.deepEqual([record.cost_usd, record.is_estimated], [0.0123, false])
-    const byok = { ...usage, cost: 0.001, is_byok: true, cost_details: { upstream_inference_cost: 0.02 } }
+    const byok = {
+      ...usage,
+      cost: 0.001,
+      is_byok: true,
+      cost_details: { upstream_inference_cost: 0.02 },
+    }
     vendors.play(strictly(whole({ content: 'Yes' }, byok)))
     assert.equal((await recordOf('openrouter/auto')).record.cost_usd.toFixed(3), '0.021')
     vendors.play(strictly(whole({ content: 'Yes' }, { ...usage, cost: -5 })))
@@ -402,35 +533,67 @@ suite('quirks of vendors', () => {
     assert.ok(listed > 0, 'a sum that is none does not count')
 
     const error = { code: 502, message: 'Provider disconnected' }
-    const broken = { id: 'x', error, choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }] }
+    const broken = {
+      id: 'x',
+      error,
+      choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+    }
     vendors.play(strictly(lines(delta({ content: 'Half an' }), broken)))
     const { text } = await ask('openrouter/auto', { stream: true })
     assert.match(text, /Half an.*"error"/s)
     assert.doesNotMatch(text, /\[DONE\]/)
-    vendors.play(strictly(lines(delta({ content: 'Half an' }), { ...broken, error: undefined }, DONE)))
+    vendors.play(
+      strictly(lines(delta({ content: 'Half an' }), { ...broken, error: undefined }, DONE)),
+    )
     assert.doesNotMatch((await ask('openrouter/auto', { stream: true })).text, /\[DONE\]/)
     vendors.play((_call, reply) => {
       reply.writeHead(200, { 'content-type': 'application/json' })
-      const choices = [{ index: 0, error, message: { role: 'assistant', content: 'Half' }, finish_reason: 'error' }]
+      const choices = [
+        {
+          index: 0,
+          error,
+          message: { role: 'assistant', content: 'Half' },
+          finish_reason: 'error',
+        },
+      ]
       reply.end(JSON.stringify({ id: 'x', choices }))
     })
     assert.equal((await ask('openrouter/auto')).status, 502)
     vendors.play((_call, reply) => {
       reply.writeHead(403, { 'content-type': 'application/json' })
       const metadata = { reasons: ['violence'], flagged_input: 'Hi' }
-      reply.end(JSON.stringify({ error: { code: 403, message: 'Your input was flagged', metadata } }))
+      reply.end(
+        JSON.stringify({ error: { code: 403, message: 'Your input was flagged', metadata } }),
+      )
     })
-    assert.equal((await ask('openrouter/auto')).status, 400, 'the prompt was at fault, and not the key')
+    assert.equal(
+      (await ask('openrouter/auto')).status,
+      400,
+      'the prompt was at fault, and not the key',
+    )
   })
 
   test('Ollama and vLLM: thoughts under either name, no key needed, and their words for a missing model and a prompt that is too long', async () => {
     const usage = { prompt_tokens: 4, completion_tokens: 6 }
-    vendors.play(lines(delta({ reasoning: 'Hm' }), delta({ content: 'Yes' }), end(), { choices: [], usage }, DONE))
+    vendors.play(
+      lines(
+        delta({ reasoning: 'Hm' }),
+        delta({ content: 'Yes' }),
+        end(),
+        { choices: [], usage },
+        DONE,
+      ),
+    )
     const own = (provider: string) => ({
-      ...{ provider, messages: [{ role: 'user', content: 'Hi' }] },
-      ...{ stream: true, include_reasoning: true },
+      provider,
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+      include_reasoning: true,
     })
-    assert.match((await eve.post('/api/ai/chat', own('ollama'))).text, /event: reasoning\ndata: \{"token":"Hm"\}/)
+    assert.match(
+      (await eve.post('/api/ai/chat', own('ollama'))).text,
+      /event: reasoning\ndata: \{"token":"Hm"\}/,
+    )
     assert.deepEqual(vendors.calls[0]!.body.stream_options, { include_usage: true })
     const { record } = await recordOf('ollama/llama3.2', { stream: true })
     assert.deepEqual([record.cost_usd, record.completion_tokens], [0, 6])
@@ -440,7 +603,9 @@ suite('quirks of vendors', () => {
         reply.writeHead(status, { 'content-type': 'application/json' })
         reply.end(JSON.stringify(body))
       })
-    refuse(404, { error: { message: 'model "llama9" not found, try pulling it first', type: 'api_error' } })
+    refuse(404, {
+      error: { message: 'model "llama9" not found, try pulling it first', type: 'api_error' },
+    })
     const missing = await ask('ollama/llama9')
     assert.equal(missing.status, 404)
     assert.match(missing.body.error.message, /try pulling it first/)
@@ -456,11 +621,14 @@ suite('quirks of vendors', () => {
 
   test('every model of docs/vendors.json has a price and a context, from the file or the list', () => {
     const { ai } = readConfig({ MODELS })
-    const file = Object.values(ai.vendors).filter(({ name }) => !['openai', 'anthropic', 'gemini'].includes(name))
+    const file = Object.values(ai.vendors).filter(
+      ({ name }) => !['openai', 'anthropic', 'gemini'].includes(name),
+    )
     assert.equal(file.length, 10)
     const usage = { prompt: 1_000, completion: 10, cached: 0, cacheWrites: 0 }
     for (const { name, models } of file) {
-      for (const { id } of models) assert.equal(costOf(ai, name, [id], usage).isListed, true, `${name}/${id}`)
+      for (const { id } of models)
+        assert.equal(costOf(ai, name, [id], usage).isListed, true, `${name}/${id}`)
     }
   })
 })

@@ -12,7 +12,10 @@ test('a key is made with 201, shown once, and listed newest first without its se
 
   const first = await ada.post('/api/api-keys', { name: 'laptop' })
   app.clock.advance(1_000)
-  const second = await ada.post('/api/api-keys', { name: 'server', expires_at: '2099-01-01T00:00:00Z' })
+  const second = await ada.post('/api/api-keys', {
+    name: 'server',
+    expires_at: '2099-01-01T00:00:00Z',
+  })
 
   assert.equal(first.status, 201)
   assert.deepEqual(Object.keys(first.body).sort(), [
@@ -98,7 +101,10 @@ test('a key that expires opens nothing afterwards; one that would be born expire
   assert.equal((await app.post('/api/ai/chat', HI, bearer(body.key))).status, 401)
 
   for (const wrong of ['2020-01-01T00:00:00Z', '2020-01-01', 'tomorrow', '', 5]) {
-    const refused = await (await app.as('bob', { tier: 'pro' })).post('/api/api-keys', { name: 'x', expires_at: wrong })
+    const refused = await (await app.as('bob', { tier: 'pro' })).post('/api/api-keys', {
+      name: 'x',
+      expires_at: wrong,
+    })
     assert.equal(refused.status, 422, String(wrong))
     assert.deepEqual(refused.body.detail[0].loc, ['body', 'expires_at'])
   }
@@ -109,7 +115,9 @@ test('a key is renamed by its query', async (t) => {
   const ada = await app.as('ada', { tier: 'pro' })
   const { body } = await ada.post('/api/api-keys', { name: 'laptop' })
 
-  const renamed = await ada.patch(`/api/api-keys/${body.id}?name=${encodeURIComponent('Büro & Heim')}`)
+  const renamed = await ada.patch(
+    `/api/api-keys/${body.id}?name=${encodeURIComponent('Büro & Heim')}`,
+  )
   const nameless = await ada.patch(`/api/api-keys/${body.id}`)
 
   assert.equal(renamed.status, 200)
@@ -170,7 +178,8 @@ test('a rotated key opens with its new secret at once and with its old one until
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body: old } = await ada.post('/api/api-keys', { name: 'laptop' })
-  const opens = async (key: string) => (await app.post('/api/ai/chat', HI, bearer(key))).status === 200
+  const opens = async (key: string) =>
+    (await app.post('/api/ai/chat', HI, bearer(key))).status === 200
   assert.equal(await opens(old.key), true)
 
   const rotated = await ada.post(`/api/api-keys/${old.id}/rotate`, { grace_seconds: 600 })
@@ -198,10 +207,14 @@ test('of two rotations at once only those that answered with a secret gave one t
   const { body: key } = await ada.post('/api/api-keys', { name: 'laptop' })
 
   const replies = await Promise.all(
-    Array.from({ length: 5 }, () => ada.post(`/api/api-keys/${key.id}/rotate`, { grace_seconds: 3_600 })),
+    Array.from({ length: 5 }, () =>
+      ada.post(`/api/api-keys/${key.id}/rotate`, { grace_seconds: 3_600 }),
+    ),
   )
   const secrets = replies.filter(({ status }) => status === 200).map(({ body }) => body.key)
-  const opening = await Promise.all(secrets.map((secret) => app.post('/api/ai/chat', HI, bearer(secret))))
+  const opening = await Promise.all(
+    secrets.map((secret) => app.post('/api/ai/chat', HI, bearer(secret))),
+  )
 
   assert.ok(secrets.length >= 1)
   // The newest opens, and the one before it in its grace.
@@ -217,7 +230,10 @@ test('a key confined to one scope opens the other not', async (t) => {
   const refused = await app.post('/api/ai/chat', HI, bearer(body.key))
   assert.equal(refused.status, 403)
   const usage = await app.get('/api/usage?group_by=key', bearer(body.key))
-  assert.deepEqual([usage.status, usage.body.detail], [403, "This API key is not allowed to use 'usage'"])
+  assert.deepEqual(
+    [usage.status, usage.body.detail],
+    [403, "This API key is not allowed to use 'usage'"],
+  )
   const free = (await ada.post('/api/api-keys', { name: 'everything' })).body
   assert.equal((await app.get('/api/usage?group_by=key', bearer(free.key))).status, 200)
   assert.equal((await ada.post('/api/api-keys', { name: 'x', scopes: ['admin'] })).status, 422)
@@ -227,7 +243,10 @@ test('a key confined to one scope opens the other not', async (t) => {
 test('a key’s own rate counts beside the bucket’s', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_AI: '100/60' } })
   const ada = await app.as('ada', { tier: 'pro' })
-  const { body } = await ada.post('/api/api-keys', { name: 'slow', rate_limit: { requests: 2, seconds: 60 } })
+  const { body } = await ada.post('/api/api-keys', {
+    name: 'slow',
+    rate_limit: { requests: 2, seconds: 60 },
+  })
   const ask = async () => (await app.post('/api/ai/chat', HI, bearer(body.key))).status
 
   assert.deepEqual([await ask(), await ask(), await ask()], [200, 200, 429])
@@ -271,7 +290,10 @@ test('what only looks like a key opens nothing, and costs no look-up', async (t)
   )
 
   // Well-formed and unknown: one look-up, the same answer.
-  assert.equal((await app.post('/api/ai/chat', HI, bearer(newSecret(crypto.randomUUID())))).status, 401)
+  assert.equal(
+    (await app.post('/api/ai/chat', HI, bearer(newSecret(crypto.randomUUID())))).status,
+    401,
+  )
 })
 
 test('a key stops with its user’s tier and status', async (t) => {
@@ -309,6 +331,10 @@ test('a key’s name is one line that shows', async (t) => {
   for (const name of ['', '  ', 'a\u0000b', 'a\nb', '\u001b[31mred', 'x'.repeat(201)]) {
     assert.equal((await ada.post('/api/api-keys', { name })).status, 422, JSON.stringify(name))
     const query = `name=${encodeURIComponent(name)}`
-    assert.equal((await ada.patch(`/api/api-keys/${key.id}?${query}`)).status, 422, JSON.stringify(name))
+    assert.equal(
+      (await ada.patch(`/api/api-keys/${key.id}?${query}`)).status,
+      422,
+      JSON.stringify(name),
+    )
   }
 })

@@ -15,12 +15,17 @@ import { createVerifier } from './verifier.ts'
 export type ApiKeys = ReturnType<typeof createApiKeys>
 
 export function createApiKeys(
-  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'limiter' | 'bus' | 'log'>,
+  platform: Pick<
+    Platform,
+    'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'limiter' | 'bus' | 'log'
+  >,
   { keyUse }: { keyUse: KeyUse },
 ) {
   const verifier = createVerifier(platform)
   return {
-    tags: [{ name: 'api-keys', description: 'Keys for programs', problems: apiKeyProblem.catalogue }],
+    tags: [
+      { name: 'api-keys', description: 'Keys for programs', problems: apiKeyProblem.catalogue },
+    ],
     routes: (app: App) => apiKeyRoutes(app, platform, verifier, keyUse),
     /** True when a bearer is meant as an API key, and not as a JWT. */
     claims: hasKeyPrefix,

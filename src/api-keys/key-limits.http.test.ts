@@ -18,9 +18,12 @@ async function setting(t: TestContext, settings: object = {}, env: Record<string
     headers: { authorization: `Bearer ${key.key}`, ...headers },
   })
   return {
-    ...{ app, ada, key },
+    app,
+    ada,
+    key,
     get: (path: string, headers?: Record<string, string>) => app.get(path, withKey(headers)),
-    post: (path: string, body: object, headers?: Record<string, string>) => app.post(path, body, withKey(headers)),
+    post: (path: string, body: object, headers?: Record<string, string>) =>
+      app.post(path, body, withKey(headers)),
     patch: (body: object) => ada.patch(`/api/api-keys/${key.id}`, body),
   }
 }
@@ -35,7 +38,9 @@ const LIMITS = {
   expires_at: '2099-01-01T00:00:00.000Z',
 }
 const limitsOf = (key: Record<string, unknown>) =>
-  Object.fromEntries(Object.keys(LIMITS).flatMap((name) => (name in key ? [[name, key[name]]] : [])))
+  Object.fromEntries(
+    Object.keys(LIMITS).flatMap((name) => (name in key ? [[name, key[name]]] : [])),
+  )
 
 test('all limits are set at creation and by PATCH, what is left out stays, and null lifts', async (t) => {
   const { ada, key, patch } = await setting(t, LIMITS)
@@ -79,9 +84,16 @@ test('wrong limits are refused with their place, at both addresses, and change n
     [{ expires_at: 'soon' }, 'expires_at'],
   ]
   for (const [body, place] of wrong) {
-    for (const reply of [await patch(body), await ada.post('/api/api-keys', { name: 'x', ...body })]) {
+    for (const reply of [
+      await patch(body),
+      await ada.post('/api/api-keys', { name: 'x', ...body }),
+    ]) {
       assert.equal(reply.status, 422, JSON.stringify(body))
-      assert.deepEqual(reply.body.detail[0].loc.slice(0, 2), ['body', place], JSON.stringify(reply.body))
+      assert.deepEqual(
+        reply.body.detail[0].loc.slice(0, 2),
+        ['body', place],
+        JSON.stringify(reply.body),
+      )
     }
   }
   assert.equal((await patch({})).status, 422)
@@ -91,7 +103,11 @@ test('wrong limits are refused with their place, at both addresses, and change n
 
 test('a key is used from its networks alone, by the address that the proxy in front has seen', async (t) => {
   const env = { TRUST_PROXY: '1', RATE_LIMIT_AI: '3/60', RATE_LIMIT_GENERAL: '100/60' }
-  const { app, post, patch } = await setting(t, { addresses: ['203.0.113.0/24', '2001:db8::/32'] }, env)
+  const { app, post, patch } = await setting(
+    t,
+    { addresses: ['203.0.113.0/24', '2001:db8::/32'] },
+    env,
+  )
   const from = (address: string) => post('/api/ai/chat', HI, { 'x-forwarded-for': address })
 
   for (const address of ['198.51.100.9', '2001:db9::1', '127.0.0.1', '::ffff:198.51.100.9']) {
@@ -104,7 +120,11 @@ test('a key is used from its networks alone, by the address that the proxy in fr
   }
   // Addresses that the client adds before the proxy's are ignored.
   assert.equal((await from('203.0.113.7, 198.51.100.9')).status, 403)
-  const openAi = await post('/v1/chat/completions', { model: 'gpt-6-luna', ...HI }, { 'x-forwarded-for': '192.0.2.1' })
+  const openAi = await post(
+    '/v1/chat/completions',
+    { model: 'gpt-6-luna', ...HI },
+    { 'x-forwarded-for': '192.0.2.1' },
+  )
   assert.deepEqual([openAi.status, openAi.body.error.code], [403, 'address_not_allowed'])
 
   // A thief's calls use none of the owner's three calls a minute and have a separate limit.
@@ -112,17 +132,31 @@ test('a key is used from its networks alone, by the address that the proxy in fr
     assert.equal((await from(address)).status, 200, address)
   }
   assert.equal((await from('203.0.113.7')).status, 429)
-  assert.deepEqual([(await from('198.51.100.9')).status, (await from('198.51.100.9')).status], [429, 429])
+  assert.deepEqual(
+    [(await from('198.51.100.9')).status, (await from('198.51.100.9')).status],
+    [429, 429],
+  )
 
   app.clock.advance(61_000)
   assert.equal((await patch({ addresses: ['198.51.100.0/24'] })).status, 200)
-  assert.deepEqual([(await from('198.51.100.9')).status, (await from('203.0.113.7')).status], [200, 403])
+  assert.deepEqual(
+    [(await from('198.51.100.9')).status, (await from('203.0.113.7')).status],
+    [200, 403],
+  )
   assert.equal((await patch({ addresses: null })).status, 200)
   assert.equal((await from('192.0.2.1')).status, 200)
 })
 
 test('networks are recognized among other texts and contain the right addresses', () => {
-  for (const good of ['10.0.0.1', '0.0.0.0/0', '10.1.2.3/8', '::1', '::/0', '2001:DB8::/32', '2001:db8::1/128']) {
+  for (const good of [
+    '10.0.0.1',
+    '0.0.0.0/0',
+    '10.1.2.3/8',
+    '::1',
+    '::/0',
+    '2001:DB8::/32',
+    '2001:db8::1/128',
+  ]) {
     assert.ok(isNetwork(good), good)
   }
   for (const bad of [
@@ -137,7 +171,8 @@ test('networks are recognized among other texts and contain the right addresses'
   ]) {
     assert.ok(!isNetwork(bad), bad)
   }
-  for (const bad of ['::ffff:10.0.0.0/104', '::10.0.0.1', '10.0.0.0/-1', '10.0.0.0/8 ', '*']) assert.ok(!isNetwork(bad))
+  for (const bad of ['::ffff:10.0.0.0/104', '::10.0.0.1', '10.0.0.0/-1', '10.0.0.0/8 ', '*'])
+    assert.ok(!isNetwork(bad))
   for (const [network, inside, outside] of [
     ['10.1.2.3/8', '10.255.0.1', '11.0.0.1'],
     ['0.0.0.0/0', '203.0.113.7', '2001:db8::1'],
@@ -157,16 +192,25 @@ test('a key that may only read the documents searches, asks and lists, and chang
   const content = 'Parental leave is sixteen weeks for every parent.'
   const { body: stored } = await ada.post('/api/rag/ingest/text', { content })
   const before = (await ada.get('/api/rag/documents')).body
-  const said = (method: string, params: object) => post('/mcp', { jsonrpc: '2.0', id: 1, method, params })
-  const mcp = async (method: string, params: object = {}) => (await said(method, params)).body.result
-  const toolsOf = async () => (await mcp('tools/list')).tools.map(({ name }: { name: string }) => name)
+  const said = (method: string, params: object) =>
+    post('/mcp', { jsonrpc: '2.0', id: 1, method, params })
+  const mcp = async (method: string, params: object = {}) =>
+    (await said(method, params)).body.result
+  const toolsOf = async () =>
+    (await mcp('tools/list')).tools.map(({ name }: { name: string }) => name)
   const ingest = async () => {
-    const { status, body } = await said('tools/call', { name: 'ingest', arguments: { content: 'Eve was here.' } })
+    const { status, body } = await said('tools/call', {
+      name: 'ingest',
+      arguments: { content: 'Eve was here.' },
+    })
     return [status, body.result ?? body]
   }
 
   assert.equal((await post('/api/rag/search', { query: 'parental leave' })).status, 200)
-  assert.equal((await post('/api/rag/query', { question: 'How long is parental leave?' })).status, 200)
+  assert.equal(
+    (await post('/api/rag/query', { question: 'How long is parental leave?' })).status,
+    200,
+  )
   assert.equal((await get('/api/rag/documents')).status, 200)
   assert.deepEqual(await toolsOf(), ['search', 'ask', 'fetch', 'list_documents'])
   const found = await mcp('tools/call', { name: 'search', arguments: { query: 'parental leave' } })
@@ -189,13 +233,20 @@ test('a key that may only read the documents searches, asks and lists, and chang
   assert.ok((await toolsOf()).includes('ingest'))
   assert.equal((await ingest())[0], 200)
   await patch({ scopes: ['usage'] })
-  assert.deepEqual([(await get('/api/usage')).status, (await get('/api/usage/allowance')).status], [200, 200])
+  assert.deepEqual(
+    [(await get('/api/usage')).status, (await get('/api/usage/allowance')).status],
+    [200, 200],
+  )
   assert.equal((await post('/api/rag/search', { query: 'x' })).status, 403)
 })
 
 test('a scope holds its parts, and nothing that only begins like it', () => {
-  assert.ok(hasScope(null, 'rag') && hasScope(['rag'], 'rag:read') && hasScope(['rag:read'], 'rag:read'))
-  assert.ok(!hasScope(['rag:read'], 'rag') && !hasScope(['ai'], 'rag:read') && !hasScope(['ra'], 'rag'))
+  assert.ok(
+    hasScope(null, 'rag') && hasScope(['rag'], 'rag:read') && hasScope(['rag:read'], 'rag:read'),
+  )
+  assert.ok(
+    !hasScope(['rag:read'], 'rag') && !hasScope(['ai'], 'rag:read') && !hasScope(['ra'], 'rag'),
+  )
 })
 
 test('a key can read its rights, its remaining limits and their renewal; a JWT cannot', async (t) => {
@@ -216,7 +267,9 @@ test('a key can read its rights, its remaining limits and their renewal; a JWT c
   const session = await ada.get('/api/api-keys/self')
   assert.deepEqual([session.status, session.body.code], [403, 'api_key_needed'])
   const bare = (await ada.post('/api/api-keys', { name: 'bare' })).body
-  const told = await app.get('/api/api-keys/self', { headers: { authorization: `Bearer ${bare.key}` } })
+  const told = await app.get('/api/api-keys/self', {
+    headers: { authorization: `Bearer ${bare.key}` },
+  })
   assert.deepEqual([told.body.id, told.body.left], [bare.id, {}])
   assert.equal((await app.get('/api/api-keys/self')).status, 401)
   const eve = await app.as('eve', { tier: 'pro' })
@@ -231,7 +284,13 @@ test('a session that has ended widens no limit, whichever it is; a key that has 
   const expiresAt = new Date(app.clock.ms() + 60_000).toISOString()
   assert.equal((await patch({ expires_at: expiresAt })).status, 200)
   const limits = [
-    ...[{ scopes: null }, { models: null }, { addresses: null }, { rate: null }, { monthlyTokens: null }],
+    ...[
+      { scopes: null },
+      { models: null },
+      { addresses: null },
+      { rate: null },
+      { monthlyTokens: null },
+    ],
     ...[{ budget: null }, { expiresAt: null }],
   ]
   const { body: spare } = await ada.post('/api/api-keys', { name: 'short', expires_at: expiresAt })
@@ -245,12 +304,19 @@ test('a session that has ended widens no limit, whichever it is; a key that has 
   // The request has passed the check of its bearer when the owner ends the session.
   assert.equal((await ada.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
   for (const change of limits) {
-    await assert.rejects(changeKey(app.platform, ended, key.id, change), { status: 401 }, JSON.stringify(change))
+    await assert.rejects(
+      changeKey(app.platform, ended, key.id, change),
+      { status: 401 },
+      JSON.stringify(change),
+    )
   }
   const row = await app.platform.db
     .selectFrom('api_keys')
     .select(['scopes_json', 'budget_nanos', 'addresses_json'])
     .where('id', '=', key.id)
     .executeTakeFirstOrThrow()
-  assert.deepEqual([row.scopes_json, row.budget_nanos, row.addresses_json?.length], [['ai', 'usage'], 2.5e9, 2])
+  assert.deepEqual(
+    [row.scopes_json, row.budget_nanos, row.addresses_json?.length],
+    [['ai', 'usage'], 2.5e9, 2],
+  )
 })

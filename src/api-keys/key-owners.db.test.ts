@@ -16,12 +16,18 @@ test('revoking all keys of a user revokes their live keys only', async (t) => {
   const revokedAt = await readRevokedAt(app, first)
   app.clock.advance(60_000)
 
-  const revoked = await transaction(platform.db, (tx) => revokeKeys(platform, tx, ada.client.userId))
+  const revoked = await transaction(platform.db, (tx) =>
+    revokeKeys(platform, tx, ada.client.userId),
+  )
   assert.deepEqual(
     revoked.map(({ id }) => id),
     ada.keyIds.slice(1),
   )
-  assert.equal(await readRevokedAt(app, first), revokedAt, 'the time of an earlier revocation stays')
+  assert.equal(
+    await readRevokedAt(app, first),
+    revokedAt,
+    'the time of an earlier revocation stays',
+  )
   assert.equal(await readRevokedAt(app, eve.keyIds[0] ?? ''), null)
 })
 
@@ -64,7 +70,10 @@ async function addKeys(app: TestApp, name: string, count: number, settings: obje
   const client = await app.as(name, { tier: 'pro' })
   const keyIds: string[] = []
   for (let index = 0; index < count; index++) {
-    const { status, body, text } = await client.post('/api/api-keys', { name: `key ${index}`, ...settings })
+    const { status, body, text } = await client.post('/api/api-keys', {
+      name: `key ${index}`,
+      ...settings,
+    })
     assert.equal(status, 201, text)
     keyIds.push(body.id)
   }
@@ -72,6 +81,10 @@ async function addKeys(app: TestApp, name: string, count: number, settings: obje
 }
 
 async function readRevokedAt({ platform: { db } }: TestApp, id: string): Promise<string | null> {
-  const row = await db.selectFrom('api_keys').select('revoked_at').where('id', '=', id).executeTakeFirstOrThrow()
+  const row = await db
+    .selectFrom('api_keys')
+    .select('revoked_at')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
   return row.revoked_at
 }

@@ -18,7 +18,10 @@ import { newSecret, PREFIX_LENGTH } from './secret.ts'
 import type { ApiKeysTable, KeyPeriod } from './tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
-export type KeyDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'config' | 'jobs' | 'limiter'>
+export type KeyDeps = Pick<
+  Platform,
+  'db' | 'clock' | 'secrets' | 'bus' | 'config' | 'jobs' | 'limiter'
+>
 
 /** Null: no limit of this kind. */
 export type KeyLimits = {
@@ -111,7 +114,11 @@ export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Pro
 
 /** Null: there is no such key. */
 export async function ownerOfKey(db: Db, id: string): Promise<string | null> {
-  const key = await db.selectFrom('api_keys').select('user_id').where('id', '=', id).executeTakeFirst()
+  const key = await db
+    .selectFrom('api_keys')
+    .select('user_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
   return key?.user_id ?? null
 }
 
@@ -124,7 +131,12 @@ export type KeyChange = { [Setting in keyof KeySettings]?: KeySettings[Setting] 
  * @throws Problem 401 when a change of more than the name comes from an ended session, 404 when the
  * user has no such key, 409 when it is no longer active, 422 when it would end at once.
  */
-export async function changeKey(deps: KeyDeps, session: SessionRef, id: string, change: KeyChange): Promise<ApiKey> {
+export async function changeKey(
+  deps: KeyDeps,
+  session: SessionRef,
+  id: string,
+  change: KeyChange,
+): Promise<ApiKey> {
   const { db, bus, clock } = deps
   const { userId } = session
   const columns = buildColumns(change)
@@ -161,7 +173,9 @@ function buildColumns<S extends KeyChange>(settings: S) {
     ...(scopes === undefined ? {} : { scopes_json: scopes }),
     ...(models === undefined ? {} : { models_json: models }),
     ...(addresses === undefined ? {} : { addresses_json: addresses }),
-    ...(rate === undefined ? {} : { rate_requests: rate?.requests ?? null, rate_seconds: rate?.seconds ?? null }),
+    ...(rate === undefined
+      ? {}
+      : { rate_requests: rate?.requests ?? null, rate_seconds: rate?.seconds ?? null }),
     ...(monthlyTokens === undefined ? {} : { monthly_tokens: monthlyTokens }),
     ...(budget === undefined
       ? {}
@@ -184,9 +198,14 @@ export function getRate({ rate_requests: requests, rate_seconds: seconds }: ApiK
 }
 
 /** A key's own budgets. */
-export function getBudget({ monthly_tokens: monthlyTokens, budget_nanos, budget_period }: ApiKey): KeyBudget | null {
+export function getBudget({
+  monthly_tokens: monthlyTokens,
+  budget_nanos,
+  budget_period,
+}: ApiKey): KeyBudget | null {
   if (monthlyTokens === null && budget_nanos === null) return null
-  const dollars = budget_nanos === null ? null : { limitNanos: budget_nanos, period: budget_period ?? 'month' }
+  const dollars =
+    budget_nanos === null ? null : { limitNanos: budget_nanos, period: budget_period ?? 'month' }
   return { monthlyTokens, dollars }
 }
 
@@ -244,7 +263,9 @@ export async function revokeKeys(
     .where('user_id', '=', userId)
     .where('is_active', '=', true)
     .$if(after !== undefined, (query) =>
-      query.where((e) => e.or([e('created_at', '>', after ?? ''), e('rotated_at', '>', after ?? '')])),
+      query.where((e) =>
+        e.or([e('created_at', '>', after ?? ''), e('rotated_at', '>', after ?? '')]),
+      ),
     )
     .$if(before !== undefined, (query) => query.where('created_at', '<', before ?? ''))
     .returning(['id', 'name'])
@@ -300,8 +321,16 @@ export async function rotateKey(
 }
 
 /** Removes the user's keys for good; for the deletion of an account. */
-export async function eraseKeys({ bus }: Pick<KeyDeps, 'bus'>, tx: Db, userId: string): Promise<void> {
-  const rows = await tx.deleteFrom('api_keys').where('user_id', '=', userId).returning('id').execute()
+export async function eraseKeys(
+  { bus }: Pick<KeyDeps, 'bus'>,
+  tx: Db,
+  userId: string,
+): Promise<void> {
+  const rows = await tx
+    .deleteFrom('api_keys')
+    .where('user_id', '=', userId)
+    .returning('id')
+    .execute()
   afterCommit(tx, () => {
     for (const { id } of rows) bus.publish(KEYS_CHANGED, { keyId: id })
   })
@@ -327,7 +356,13 @@ function missing(): never {
 }
 
 /** `change`: what was set, by its columns. */
-function recordKeyAudit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: AuditAction, change?: object): Promise<void> {
+function recordKeyAudit(
+  tx: Db,
+  { clock }: KeyDeps,
+  key: ApiKey,
+  action: AuditAction,
+  change?: object,
+): Promise<void> {
   return recordAudit(tx, {
     actorId: key.user_id,
     action,

@@ -13,5 +13,9 @@ export const apiKeyProblem = Problem.define({
     'Only an API key can ask this, and about itself',
     { advice: 'Send the key, or list all keys: `GET /api/api-keys`.' },
   ],
-  key_changed: [409, 'This API key was changed meanwhile', { advice: 'Read it again and repeat the change.' }],
+  key_changed: [
+    409,
+    'This API key was changed meanwhile',
+    { advice: 'Read it again and repeat the change.' },
+  ],
 })

@@ -5,5 +5,13 @@ import './tables.ts'
 /** A revoked key names the calls that were made with it, and goes with them. */
 export function agedKeys({ retention }: Pick<Config, 'retention'>): Aged[] {
   const period = { days: retention.usageDays, setting: 'RETENTION_USAGE_DAYS' }
-  return [byAge({ ...period, what: 'revoked keys', table: 'api_keys', key: ['user_id', 'id'], at: 'revoked_at' })]
+  return [
+    byAge({
+      ...period,
+      what: 'revoked keys',
+      table: 'api_keys',
+      key: ['user_id', 'id'],
+      at: 'revoked_at',
+    }),
+  ]
 }

@@ -29,7 +29,8 @@ const SCOPES = ['ai', 'rag', 'rag:read', 'usage'] as const
 const Scopes = Type.Array(Named('KeyScope', OneOf(...SCOPES)), {
   minItems: 1,
   maxItems: SCOPES.length,
-  description: 'What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists.',
+  description:
+    'What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists.',
 })
 /** Names of models as the vendors have them, aliases, and patterns with `*`. */
 const Models = Type.Array(Type.String({ pattern: '^[!-~]{1,200}$' }), {
@@ -57,7 +58,9 @@ const Budget = Type.Object(
 const TokenLimit = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 })
 
 const LimitsBody = {
-  expires_at: Type.Optional(Nullable(Type.String({ description: 'A date and time in ISO 8601, in the future.' }))),
+  expires_at: Type.Optional(
+    Nullable(Type.String({ description: 'A date and time in ISO 8601, in the future.' })),
+  ),
   scopes: Type.Optional(Nullable(Scopes)),
   models: Type.Optional(Nullable(Models)),
   addresses: Type.Optional(Nullable(Addresses)),
@@ -91,9 +94,14 @@ const KeySelf = Type.Object(
     ...KeyFields,
     left: Type.Object(
       {
-        requests: Type.Optional(Type.Object({ left: Type.Integer(), renews_at: Instant }, { title: 'RequestsLeft' })),
+        requests: Type.Optional(
+          Type.Object({ left: Type.Integer(), renews_at: Instant }, { title: 'RequestsLeft' }),
+        ),
         tokens: Type.Optional(
-          Type.Object({ used: Type.Integer(), left: Type.Integer(), renews_at: Instant }, { title: 'TokensLeft' }),
+          Type.Object(
+            { used: Type.Integer(), left: Type.Integer(), renews_at: Instant },
+            { title: 'TokensLeft' },
+          ),
         ),
         budget: Type.Optional(
           Type.Object(
@@ -166,11 +174,16 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       schema: {
         operationId: 'getOwnApiKey',
         tags,
-        summary: 'What the API key that asks may do, what is left of its limits, and when they begin anew',
+        summary:
+          'What the API key that asks may do, what is left of its limits, and when they begin anew',
         response: { 200: KeySelf },
       },
       // A session gets an error that says it is not a key.
-      config: { access: 'user-or-key', needs: 'api_keys', described: { security: [{ key: [] }, { key_header: [] }] } },
+      config: {
+        access: 'user-or-key',
+        needs: 'api_keys',
+        described: { security: [{ key: [] }, { key_header: [] }] },
+      },
     },
     async (request) => {
       const { userId, keyId } = callerOf(request)
@@ -208,7 +221,9 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
         params: Type.Object({ key_id: Uuid }),
         querystring: Type.Object({ name: Type.Optional(Name) }),
         body: Type.Optional(
-          Nullable(Type.Object({ name: Type.Optional(Name), ...LimitsBody }, { title: 'ApiKeyChange' })),
+          Nullable(
+            Type.Object({ name: Type.Optional(Name), ...LimitsBody }, { title: 'ApiKeyChange' }),
+          ),
         ),
         response: { 200: KeyView },
       },
@@ -216,8 +231,12 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
     },
     async (request) => {
       const { params, query, body } = request
-      const change: KeyChange = withoutUndefined({ ...parseSettings(body ?? {}), name: query.name ?? body?.name })
-      if (Object.keys(change).length === 0) throw invalid(['query', 'name'], 'Field required', 'missing')
+      const change: KeyChange = withoutUndefined({
+        ...parseSettings(body ?? {}),
+        name: query.name ?? body?.name,
+      })
+      if (Object.keys(change).length === 0)
+        throw invalid(['query', 'name'], 'Field required', 'missing')
       return buildView(await changeKey(deps, callerOf(request), params.key_id, change))
     },
   )
@@ -233,7 +252,9 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
         body: Type.Optional(
           Nullable(
             Type.Object({
-              grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: GRACE_SECONDS_MAX })),
+              grace_seconds: Type.Optional(
+                Type.Integer({ minimum: 0, maximum: GRACE_SECONDS_MAX }),
+              ),
             }),
           ),
         ),
@@ -244,7 +265,12 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
     async (request) => {
       const grace = (request.body as { grace_seconds?: number } | null | undefined)?.grace_seconds
       const graceMs = (grace ?? GRACE_SECONDS_DEFAULT) * 1_000
-      const { key, secret } = await rotateKey(deps, callerOf(request), request.params.key_id, graceMs)
+      const { key, secret } = await rotateKey(
+        deps,
+        callerOf(request),
+        request.params.key_id,
+        graceMs,
+      )
       return { ...buildView(key), key: secret }
     },
   )
@@ -271,14 +297,20 @@ export function keyView(key: ApiKey, lastUsedAt: string | null) {
   }
 }
 
-async function computeRemainder({ limiter, clock }: Pick<KeyDeps, 'limiter' | 'clock'>, key: ApiKey, keyUse: KeyUse) {
+async function computeRemainder(
+  { limiter, clock }: Pick<KeyDeps, 'limiter' | 'clock'>,
+  key: ApiKey,
+  keyUse: KeyUse,
+) {
   const { user_id, id, monthly_tokens, budget_nanos, budget_period } = key
   const rate = getRate(key)
   const hit = rate === null ? null : await limiter.look('key', id, rate)
   const month = monthly_tokens === null ? null : await keyUse(user_id, id, 'month')
   const spent = budget_nanos === null ? null : await keyUse(user_id, id, budget_period ?? 'month')
   return {
-    ...(hit && { requests: { left: hit.remaining, renews_at: plus(clock.now(), hit.resetSeconds * 1_000) } }),
+    ...(hit && {
+      requests: { left: hit.remaining, renews_at: plus(clock.now(), hit.resetSeconds * 1_000) },
+    }),
     ...(month && {
       tokens: {
         used: month.tokens,
@@ -313,7 +345,9 @@ function parseSettings(body: LimitsBody): KeyChange {
 }
 
 function withoutUndefined<T extends object>(settings: T) {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
+  return Object.fromEntries(
+    Object.entries(settings).filter(([, value]) => value !== undefined),
+  ) as {
     [Name in keyof T]?: Exclude<T[Name], undefined>
   }
 }
@@ -325,13 +359,20 @@ function readNetwork(text: string, index: number): string {
 }
 
 /** ISO 8601: a day, or a time with or without its zone (then UTC). */
-const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i
+const ISO =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 function readInstant(text: string | null): string | null {
   if (text === null) return null
   const match = ISO.exec(text)
-  const ms = match ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`.toUpperCase()) : Number.NaN
+  const ms = match
+    ? Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? 'Z'}`.toUpperCase())
+    : Number.NaN
   if (Number.isNaN(ms))
-    throw invalid(['body', 'expires_at'], 'Should be a date and time in ISO 8601', 'datetime_parsing')
+    throw invalid(
+      ['body', 'expires_at'],
+      'Should be a date and time in ISO 8601',
+      'datetime_parsing',
+    )
   return new Date(ms).toISOString()
 }

@@ -49,7 +49,11 @@ export function hasKeyPrefix(text: string): boolean {
 
 function checksum(body: string): string {
   let text = ''
-  for (let rest = crc32(`lk_${body}`); text.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62)) {
+  for (
+    let rest = crc32(`lk_${body}`);
+    text.length < CHECKSUM_LENGTH;
+    rest = Math.floor(rest / 62)
+  ) {
     text = ALPHABET[rest % 62] + text
   }
   return text
@@ -57,6 +61,7 @@ function checksum(body: string): string {
 
 function base62(value: bigint, length: number): string {
   let text = ''
-  for (let rest = value; text.length < length; rest /= 62n) text = ALPHABET[Number(rest % 62n)] + text
+  for (let rest = value; text.length < length; rest /= 62n)
+    text = ALPHABET[Number(rest % 62n)] + text
   return text
 }

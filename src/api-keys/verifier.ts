@@ -27,11 +27,7 @@ const STATE_AGE_MS = 500
 const STATES_MAX = 20_000
 const FLUSH_MS = 1_000
 
-type KeyState = {
-  caller: Caller
-  endsMs: number
-  readMs: number
-}
+type KeyState = { caller: Caller; endsMs: number; readMs: number }
 
 export function createVerifier(deps: VerifierDeps): KeyVerifier {
   const { clock, bus } = deps
@@ -70,7 +66,9 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
         reading.delete(hash)
       }
       const state = readState(secret, hash)
-      return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
+      return state instanceof Promise
+        ? state.then((read) => open(secret, hash, read))
+        : open(secret, hash, state)
     },
     lastUse: uses.lastUse,
     close: uses.close,
@@ -111,7 +109,11 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
   }
 }
 
-async function readKeyState({ db, clock }: VerifierDeps, owner: string, hash: string): Promise<KeyState | null> {
+async function readKeyState(
+  { db, clock }: VerifierDeps,
+  owner: string,
+  hash: string,
+): Promise<KeyState | null> {
   const readMs = clock.ms()
   const own = db.selectFrom('api_keys').selectAll().where('user_id', '=', owner)
   const key =
@@ -124,7 +126,9 @@ async function readKeyState({ db, clock }: VerifierDeps, owner: string, hash: st
   const ends = [key.expires_at, key.hash === hash ? null : (key.previous_until_at ?? clock.now())]
   return {
     readMs,
-    endsMs: Math.min(...ends.map((end) => (end === null ? Number.POSITIVE_INFINITY : Date.parse(end)))),
+    endsMs: Math.min(
+      ...ends.map((end) => (end === null ? Number.POSITIVE_INFINITY : Date.parse(end))),
+    ),
     caller: {
       userId: user.id,
       email: user.email,
@@ -157,7 +161,9 @@ function createUses({ db, clock, log }: VerifierDeps) {
     },
     lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null {
       const at = pending.get(key.id)?.at ?? null
-      return at === null || (key.last_used_at !== null && key.last_used_at > at) ? key.last_used_at : at
+      return at === null || (key.last_used_at !== null && key.last_used_at > at)
+        ? key.last_used_at
+        : at
     },
     async close() {
       if (timer) clearTimeout(timer)
@@ -178,7 +184,9 @@ function createUses({ db, clock, log }: VerifierDeps) {
             .set({ last_used_at: at })
             .where('user_id', '=', userId)
             .where('id', '=', id)
-            .where((where) => where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]))
+            .where((where) =>
+              where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]),
+            )
             .execute()
         }
       })

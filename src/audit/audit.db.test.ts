@@ -17,7 +17,10 @@ import { CHAINS } from './migrations.ts'
 import { agedAudit } from './retention.ts'
 
 /** Of any action: the chains do not depend on it. */
-const recordAudit = record as (tx: Db, event: Omit<AuditEvent, 'action'> & { action: string }) => Promise<void>
+const recordAudit = record as (
+  tx: Db,
+  event: Omit<AuditEvent, 'action'> & { action: string },
+) => Promise<void>
 
 type Entry = Selectable<Tables['audit_log']>
 type Head = Selectable<Tables['audit_heads']>
@@ -38,7 +41,11 @@ test('every change to the log is detected: edits, reordering, holes, moves to an
 
   const write = (row: Entry) => db.insertInto('audit_log').values(row).execute()
   const drop = (row: Entry) =>
-    db.deleteFrom('audit_log').where('chain', '=', row.chain).where('position', '=', row.position).execute()
+    db
+      .deleteFrom('audit_log')
+      .where('chain', '=', row.chain)
+      .where('position', '=', row.position)
+      .execute()
   const change = (row: Entry, changes: Partial<Entry>) =>
     db
       .updateTable('audit_log')
@@ -64,7 +71,9 @@ test('every change to the log is detected: edits, reordering, holes, moves to an
 
   const attacks: Record<string, () => Promise<unknown>> = {
     'a hole that was closed without a key': () =>
-      closeHole((content) => createHash('sha256').update(JSON.stringify(content)).digest('base64url')),
+      closeHole((content) =>
+        createHash('sha256').update(JSON.stringify(content)).digest('base64url'),
+      ),
     'a hole that was closed with a key of one’s own': () =>
       closeHole((content) =>
         createHmac('sha256', Buffer.alloc(32)).update(JSON.stringify(content)).digest('base64url'),
@@ -77,7 +86,8 @@ test('every change to the log is detected: edits, reordering, holes, moves to an
     'another hash': () => change(second, { hash: 'x' }),
     'another mark': () => change(second, { mark: first.mark }),
     'an entry unlinked': () => change(second, { position: null, hash: null }),
-    'the last entry unlinked': () => change(entries.at(-1) as Entry, { position: null, hash: null }),
+    'the last entry unlinked': () =>
+      change(entries.at(-1) as Entry, { position: null, hash: null }),
     'an entry that nobody wrote, not linked yet': () =>
       write({ ...first, id: 'forged', position: null, hash: null, action: 'forged' }),
     'an entry of a chain that is none, not linked yet': () =>
@@ -97,16 +107,23 @@ test('every change to the log is detected: edits, reordering, holes, moves to an
     },
     'a beginning that nobody sealed': async () => {
       await drop(first)
-      await setHead({ start: 1, start_hash: first.hash as string, start_seal: first.hash as string })
+      await setHead({
+        start: 1,
+        start_hash: first.hash as string,
+        start_seal: first.hash as string,
+      })
     },
     'no head': () => db.deleteFrom('audit_heads').where('chain', '=', chain).execute(),
     'a chain that is none': () => write({ ...first, chain: 999 }),
     'a chain below all': () => write({ ...first, chain: -1 }),
-    'an entry before the first': () => write({ ...first, id: 'forged', position: 0, action: 'forged' }),
-    'an entry after a gap behind the last': () => write({ ...first, id: 'forged', position: 1_000, action: 'forged' }),
+    'an entry before the first': () =>
+      write({ ...first, id: 'forged', position: 0, action: 'forged' }),
+    'an entry after a gap behind the last': () =>
+      write({ ...first, id: 'forged', position: 1_000, action: 'forged' }),
     'a chain made anew without its key': async () => {
       let previous = ''
-      const hashOf = (...content: unknown[]) => createHash('sha256').update(JSON.stringify(content)).digest('base64url')
+      const hashOf = (...content: unknown[]) =>
+        createHash('sha256').update(JSON.stringify(content)).digest('base64url')
       for (const { chain, id, position, at, actor, subject, commitment, action: was } of entries) {
         const action = position === 1 ? 'nothing' : was
         const mark = hashOf('entry', chain, id, at, actor, action, subject, commitment)
@@ -139,10 +156,18 @@ test('every change to the log is detected: edits, reordering, holes, moves to an
   await setHead({ position: before.position as number, hash: before.hash as string })
   assert.equal((await verify(app)).code, 0)
   const missed = await verify(app, note)
-  assert.deepEqual([missed.code, /broken at entry \d+:\d+: entries after it were cut off/.test(missed.text)], [1, true])
-  await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'more', subject: 'thing:1', at: clock.now() }))
+  assert.deepEqual(
+    [missed.code, /broken at entry \d+:\d+: entries after it were cut off/.test(missed.text)],
+    [1, true],
+  )
+  await transaction(db, (tx) =>
+    recordAudit(tx, { actorId: null, action: 'more', subject: 'thing:1', at: clock.now() }),
+  )
   await linkEntries(db)
-  assert.ok(readFileSync(note, 'utf8').includes(last.hash as string), 'a note is not renewed by a broken log')
+  assert.ok(
+    readFileSync(note, 'utf8').includes(last.hash as string),
+    'a note is not renewed by a broken log',
+  )
   writeFileSync(note, 'something else')
   assert.equal((await verify(app, note)).code, 2)
 })
@@ -155,7 +180,9 @@ describe('an entry that is not linked yet', () => {
     const before = await verifyAudit(db)
     assert.ok(before.intact)
     const record = (action: string) =>
-      transaction(db, (tx) => recordAudit(tx, { actorId: null, action, subject: `thing:${action}`, at: clock.now() }))
+      transaction(db, (tx) =>
+        recordAudit(tx, { actorId: null, action, subject: `thing:${action}`, at: clock.now() }),
+      )
     // More than one slice, in many chains.
     const COUNT = 40
     for (let count = 0; count < COUNT; count++) await record(`made-${count}`)
@@ -178,9 +205,15 @@ describe('an entry that is not linked yet', () => {
     const app = await testApp(t, { env: NO_WORKER })
     const { db, clock } = app.platform
     const record = (action: string) =>
-      transaction(db, (tx) => recordAudit(tx, { actorId: null, action, subject: 'thing:1', at: clock.now() }))
+      transaction(db, (tx) =>
+        recordAudit(tx, { actorId: null, action, subject: 'thing:1', at: clock.now() }),
+      )
     await record('changed')
-    await db.updateTable('audit_log').set({ action: 'nothing' }).where('action', '=', 'changed').execute()
+    await db
+      .updateTable('audit_log')
+      .set({ action: 'nothing' })
+      .where('action', '=', 'changed')
+      .execute()
     await record('after it')
 
     assert.deepEqual(await linkEntries(db), { forged: 1, setBack: 0 })
@@ -193,7 +226,10 @@ describe('an entry that is not linked yet', () => {
     const linked = new Map(rows.map(({ action, position }) => [action, position !== null]))
     assert.deepEqual([linked.get('nothing'), linked.get('after it')], [false, true])
     const verdict = await verifyAudit(db)
-    assert.deepEqual([verdict.intact, !verdict.intact && verdict.reason], [false, 'its content was changed'])
+    assert.deepEqual(
+      [verdict.intact, !verdict.intact && verdict.reason],
+      [false, 'its content was changed'],
+    )
   })
 
   test('is not linked behind a head that was set back, from which an entry was taken away', async (t) => {
@@ -214,7 +250,10 @@ describe('an entry that is not linked yet', () => {
     // With the database alone, and no key.
     const { chain } = victim
     await db.deleteFrom('audit_log').where('id', '=', victim.id).execute()
-    const later = db.updateTable('audit_log').set({ position: null, hash: null }).where('chain', '=', chain)
+    const later = db
+      .updateTable('audit_log')
+      .set({ position: null, hash: null })
+      .where('chain', '=', chain)
     await later.where('position', '>', victim.position).execute()
     const { position, hash } = before
     await db
@@ -243,7 +282,9 @@ describe('an entry that is not linked yet', () => {
     const numbers: number[] = []
     for (const count of [1, 2, 30]) {
       for (let n = 0; n < count; n++)
-        await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: `done-${n}`, at: clock.now() }))
+        await transaction(db, (tx) =>
+          recordAudit(tx, { actorId: null, action: `done-${n}`, at: clock.now() }),
+        )
       await linkEntries(listened)
       numbers.push(statements.size)
     }
@@ -257,7 +298,9 @@ describe('an entry that is not linked yet', () => {
     const { db, clock } = app.platform
     const linking = createLinking(app.platform)
     linking.start()
-    await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'last', at: clock.now() }))
+    await transaction(db, (tx) =>
+      recordAudit(tx, { actorId: null, action: 'last', at: clock.now() }),
+    )
     await linking.close()
     const verdict = await verifyAudit(db)
     assert.ok(verdict.intact && verdict.unlinked.entries === 0)
@@ -285,7 +328,9 @@ describe('old entries', () => {
     await app.post('/api/auth/login', { email: 'ada@example.com', password: 'wrong' })
     const at = plus(clock.now(), 0)
     for (let count = 0; count < 3; count++) {
-      await transaction(db, (tx) => recordAudit(tx, { actorId: null, action: 'late', subject: 'thing:1', at }))
+      await transaction(db, (tx) =>
+        recordAudit(tx, { actorId: null, action: 'late', subject: 'thing:1', at }),
+      )
     }
 
     await linkEntries(db)
@@ -294,9 +339,16 @@ describe('old entries', () => {
 
     const after = await verifyAudit(db)
     assert.ok(before.intact && after.intact)
-    const left = await db.selectFrom('audit_log').select('action').where('action', '=', 'late').execute()
+    const left = await db
+      .selectFrom('audit_log')
+      .select('action')
+      .where('action', '=', 'late')
+      .execute()
     assert.equal(left.length, 3)
-    assert.equal((await entriesOf(db, chain)).filter((entry) => entry.at < plus(at, -30 * DAY_MS)).length, 0)
+    assert.equal(
+      (await entriesOf(db, chain)).filter((entry) => entry.at < plus(at, -30 * DAY_MS)).length,
+      0,
+    )
     assert.ok(after.entries < before.entries)
     assert.equal((await verify(app, note)).code, 0, 'a note of before still holds')
 
@@ -325,16 +377,27 @@ describe('old entries', () => {
     // Young entries are made old, for retention to remove what they tell.
     const entries = await entriesOf(db, chain)
     const date = (at: Entry['at']) =>
-      db.updateTable('audit_log').set({ at }).where('chain', '=', chain).where('position', '<=', 3).execute()
+      db
+        .updateTable('audit_log')
+        .set({ at })
+        .where('chain', '=', chain)
+        .where('position', '<=', 3)
+        .execute()
     await date('2020-01-01T00:00:00.000Z')
-    await assert.rejects(cut(), (error: Error) => error.message.includes(`${chain}:1 (its content was changed)`))
+    await assert.rejects(cut(), (error: Error) =>
+      error.message.includes(`${chain}:1 (its content was changed)`),
+    )
     assert.equal((await entriesOf(db, chain)).length, entries.length)
     const seen = await verifyAudit(db, noted.heads)
     assert.deepEqual([seen.intact, !seen.intact && seen.chain], [false, chain])
 
     // A beginning that nobody sealed is not sealed by the next cut; the other chains go on.
     const [first] = (await entriesOf(db, falseStart)) as [Entry]
-    await db.deleteFrom('audit_log').where('chain', '=', falseStart).where('position', '=', 1).execute()
+    await db
+      .deleteFrom('audit_log')
+      .where('chain', '=', falseStart)
+      .where('position', '=', 1)
+      .execute()
     await db
       .updateTable('audit_heads')
       .set({ start: 1, start_hash: first.hash as string, start_seal: first.hash as string })
@@ -342,7 +405,12 @@ describe('old entries', () => {
       .execute()
     app.clock.advance(40 * DAY_MS)
     await assert.rejects(cut(), /not cut there/)
-    const left = await db.selectFrom('audit_log').select('chain').distinct().orderBy('chain').execute()
+    const left = await db
+      .selectFrom('audit_log')
+      .select('chain')
+      .distinct()
+      .orderBy('chain')
+      .execute()
     assert.deepEqual(
       left.map((row) => row.chain),
       [chain, falseStart].sort((a, b) => a - b),
@@ -356,7 +424,12 @@ describe('old entries', () => {
     const eve = await app.as('eve')
     const { db, clock } = app.platform
     for (let count = 0; count < 5; count++) {
-      const about = { actorId: ada.userId, action: 'test', subject: `user:${eve.userId}`, at: clock.now() }
+      const about = {
+        actorId: ada.userId,
+        action: 'test',
+        subject: `user:${eve.userId}`,
+        at: clock.now(),
+      }
       await transaction(db, (tx) => recordAudit(tx, about))
       app.clock.advance(count % 2)
     }
@@ -372,7 +445,12 @@ describe('old entries', () => {
       for (let page = 1; page <= Math.ceil(names.length / 2); page++) {
         const numbered = await pageOfAudit(db, { userId, page, limit: 2 })
         byNumber.push(...numbered.entries.map(({ id }) => id))
-        const next = await pageOfAudit(db, { userId, page: 1, limit: 2, ...(cursor ? { cursor } : {}) })
+        const next = await pageOfAudit(db, {
+          userId,
+          page: 1,
+          limit: 2,
+          ...(cursor ? { cursor } : {}),
+        })
         byCursor.push(...next.entries.map(({ id }) => id))
         cursor = next.next_cursor
       }
@@ -392,11 +470,21 @@ async function twoChains(app: TestApp): Promise<[number, number]> {
   for (let index = 0; found.size < 2; index++) {
     for (let count = 0; count < 4; count++) {
       await transaction(db, (tx) =>
-        recordAudit(tx, { actorId: null, action: 'made', subject: `thing:${index}`, data: { count }, at: clock.now() }),
+        recordAudit(tx, {
+          actorId: null,
+          action: 'made',
+          subject: `thing:${index}`,
+          data: { count },
+          at: clock.now(),
+        }),
       )
     }
     await linkEntries(db)
-    const rows = await db.selectFrom('audit_heads').select('chain').where('position', '>=', 4).execute()
+    const rows = await db
+      .selectFrom('audit_heads')
+      .select('chain')
+      .where('position', '>=', 4)
+      .execute()
     for (const { chain } of rows) found.add(chain)
   }
   return [...found] as [number, number]

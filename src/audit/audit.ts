@@ -44,32 +44,63 @@ export function readKey(db: Db): Buffer {
 /** Appends an entry in the caller's transaction; it waits for nobody. */
 export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
   const actor = event.actorId === null ? null : await ensurePseudonym(tx, event.actorId)
-  const subjectUser = event.subject?.startsWith('user:') ? event.subject.slice('user:'.length) : null
-  const subject = subjectUser === null ? (event.subject ?? null) : `user:${await ensurePseudonym(tx, subjectUser)}`
+  const subjectUser = event.subject?.startsWith('user:')
+    ? event.subject.slice('user:'.length)
+    : null
+  const subject =
+    subjectUser === null
+      ? (event.subject ?? null)
+      : `user:${await ensurePseudonym(tx, subjectUser)}`
 
   // Most entries by and about a person are in one chain, in order.
   const chain = chooseChain(subjectUser ?? event.actorId ?? subject ?? event.action)
   const details = event.data === undefined ? null : JSON.stringify(event.data)
   const salt = randomBytes(16).toString('base64url')
   const entry = {
-    ...{ chain, id: nextId(), at: event.at, actor, action: event.action, subject },
+    chain,
+    id: nextId(),
+    at: event.at,
+    actor,
+    action: event.action,
+    subject,
     commitment: computeCommitment(salt, details),
   }
   const mark = computeMark(readKey(tx), entry)
-  await append(tx, chain, entry.id, entry.at, actor, entry.action, subject, entry.commitment, salt, details, mark)
+  await append(
+    tx,
+    chain,
+    entry.id,
+    entry.at,
+    actor,
+    entry.action,
+    subject,
+    entry.commitment,
+    salt,
+    details,
+    mark,
+  )
 }
 
 /** In no chain yet. */
 const append = preparedWrite(
   (db) =>
     db.insertInto('audit_log').values({
-      ...{ chain: 0, id: '', at: '', actor: '', action: '', subject: '' },
-      ...{ commitment: '', salt: '', details: '', mark: '' },
+      chain: 0,
+      id: '',
+      at: '',
+      actor: '',
+      action: '',
+      subject: '',
+      commitment: '',
+      salt: '',
+      details: '',
+      mark: '',
     }),
   10,
 )
 
-const chooseChain = (about: string) => (createHash('sha256').update(about).digest()[0] ?? 0) % CHAINS
+const chooseChain = (about: string) =>
+  (createHash('sha256').update(about).digest()[0] ?? 0) % CHAINS
 
 let lastUs = 0
 
@@ -86,7 +117,12 @@ export type AuditHead = { chain: number; position: number; hash: string }
 
 /** `unlinked`: entries that no chain covers yet, the oldest of `since`; one of them could be taken away unseen. */
 export type AuditVerdict =
-  | { intact: true; entries: number; heads: AuditHead[]; unlinked: { entries: number; since: Instant | null } }
+  | {
+      intact: true
+      entries: number
+      heads: AuditHead[]
+      unlinked: { entries: number; since: Instant | null }
+    }
   | { intact: false; chain: number; position: number | string; reason: string }
 
 const PAGE = 1_000
@@ -101,7 +137,8 @@ export async function verifyAudit(db: Db, noted: readonly AuditHead[] = []): Pro
   let entries = 0
   for (let chain = 0; chain < CHAINS; chain++) {
     const head = known.find((one) => one.chain === chain)
-    if (head === undefined) return { intact: false, chain, position: 0, reason: 'the head of the chain is missing' }
+    if (head === undefined)
+      return { intact: false, chain, position: 0, reason: 'the head of the chain is missing' }
     const walked = await verifyChain(
       db,
       head,
@@ -218,8 +255,10 @@ async function verifyChain(
     }
     if (rows.length < PAGE) break
   }
-  if (head.position !== position || head.hash !== previous) return { position, reason: 'the end was cut off' }
-  if (noted && noted.position > position) return { position, reason: 'entries after it were cut off' }
+  if (head.position !== position || head.hash !== previous)
+    return { position, reason: 'the end was cut off' }
+  if (noted && noted.position > position)
+    return { position, reason: 'entries after it were cut off' }
   return { entries: position - start }
 }
 
@@ -260,7 +299,9 @@ export async function cutChainsSlice(db: Db, before: Instant): Promise<number> {
     .innerJoin('audit_log', (join) =>
       join
         .onRef('audit_log.chain', '=', 'audit_heads.chain')
-        .on(({ eb, ref }) => eb(ref('audit_log.position'), '=', eb(ref('audit_heads.start'), '+', 1))),
+        .on(({ eb, ref }) =>
+          eb(ref('audit_log.position'), '=', eb(ref('audit_heads.start'), '+', 1)),
+        ),
     )
     .select('audit_heads.chain')
     .where('audit_log.at', '<', before)
@@ -274,12 +315,18 @@ export async function cutChainsSlice(db: Db, before: Instant): Promise<number> {
     else broken.push(`${chain}:${cut.position} (${cut.reason})`)
     if (removed === SLICE_ROWS) return removed
   }
-  if (broken.length > 0) throw new Error(`the audit log is broken, and not cut there: ${broken.join(', ')}`)
+  if (broken.length > 0)
+    throw new Error(`the audit log is broken, and not cut there: ${broken.join(', ')}`)
   return removed
 }
 
 /** @returns how many of the chain's oldest entries went; or what is wrong with those that were to go, and none went. */
-async function cutChain(db: Db, chain: number, before: Instant, most: number): Promise<number | Broken> {
+async function cutChain(
+  db: Db,
+  chain: number,
+  before: Instant,
+  most: number,
+): Promise<number | Broken> {
   return transaction(db, async (tx) => {
     const head = await forUpdate(
       tx,
@@ -312,7 +359,11 @@ async function cutChain(db: Db, chain: number, before: Instant, most: number): P
       .execute()
     await tx
       .updateTable('audit_heads')
-      .set({ start: position, start_hash: previous, start_seal: startSeal(key, chain, position, previous) })
+      .set({
+        start: position,
+        start_hash: previous,
+        start_seal: startSeal(key, chain, position, previous),
+      })
       .where('chain', '=', chain)
       .execute()
     return position - head.start
@@ -332,12 +383,19 @@ export async function collectAudit(db: Db, userId: string): Promise<AuditEntry[]
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
     .execute()
-  return rows.map(({ details, ...row }) => ({ ...row, data: details === null ? null : JSON.parse(details) }))
+  return rows.map(({ details, ...row }) => ({
+    ...row,
+    data: details === null ? null : JSON.parse(details),
+  }))
 }
 
 /** The name that a user's entries stand under; undefined where there are none. */
 export async function findPseudonym(db: Db, userId: string): Promise<string | undefined> {
-  const row = await db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', userId).executeTakeFirst()
+  const row = await db
+    .selectFrom('audit_persons')
+    .select('pseudonym')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
   return row?.pseudonym
 }
 
@@ -374,16 +432,26 @@ export async function eraseDetailsSlice(db: Db, pseudonym: string): Promise<numb
 }
 
 /** Details go with a person who is deleted: an entry whose persons are all there has no reason to lack them. */
-async function someoneIsGone(db: Db, { actor, subject }: { actor: string | null; subject: string | null }) {
+async function someoneIsGone(
+  db: Db,
+  { actor, subject }: { actor: string | null; subject: string | null },
+) {
   const names = [actor, subject?.startsWith('user:') ? subject.slice('user:'.length) : null].filter(
     (name) => name !== null,
   )
   if (names.length === 0) return false
-  const known = await db.selectFrom('audit_persons').select('pseudonym').where('pseudonym', 'in', names).execute()
+  const known = await db
+    .selectFrom('audit_persons')
+    .select('pseudonym')
+    .where('pseudonym', 'in', names)
+    .execute()
   return known.length < new Set(names).size
 }
 
-const knownPseudonym = prepared((db) => db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', ''), 1)
+const knownPseudonym = prepared(
+  (db) => db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', ''),
+  1,
+)
 
 async function ensurePseudonym(tx: Db, userId: string): Promise<string> {
   const known = await knownPseudonym(tx, userId)
@@ -393,7 +461,9 @@ async function ensurePseudonym(tx: Db, userId: string): Promise<string> {
     .values({ user_id: userId, pseudonym: `p_${randomBytes(12).toString('base64url')}` })
     // Of two first entries at once the earlier name stays; the update makes `returning` see it.
     .onConflict((conflict) =>
-      conflict.column('user_id').doUpdateSet((e) => ({ pseudonym: e.ref('audit_persons.pseudonym') })),
+      conflict
+        .column('user_id')
+        .doUpdateSet((e) => ({ pseudonym: e.ref('audit_persons.pseudonym') })),
     )
     .returning('pseudonym')
     .executeTakeFirstOrThrow()
@@ -403,7 +473,10 @@ async function ensurePseudonym(tx: Db, userId: string): Promise<string> {
 type Marked = Pick<Entry, 'chain' | 'id' | 'at' | 'actor' | 'action' | 'subject' | 'commitment'>
 
 /** Of an entry alone: without the key nobody can make or change one. */
-export function computeMark(key: Buffer, { chain, id, at, actor, action, subject, commitment }: Marked): string {
+export function computeMark(
+  key: Buffer,
+  { chain, id, at, actor, action, subject, commitment }: Marked,
+): string {
   return keyed(key, ['entry', chain, id, at, actor, action, subject, commitment])
 }
 
@@ -416,7 +489,10 @@ export function linkHash(key: Buffer, { chain, position, previous, mark }: Link)
 
 const FALSE_START = 'it does not begin where retention has cut it'
 
-function isSealed(key: Buffer, { chain, start, start_hash, start_seal }: Selectable<Tables['audit_heads']>): boolean {
+function isSealed(
+  key: Buffer,
+  { chain, start, start_hash, start_seal }: Selectable<Tables['audit_heads']>,
+): boolean {
   return start === 0 || startSeal(key, chain, start, start_hash) === start_seal
 }
 

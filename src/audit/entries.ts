@@ -4,7 +4,14 @@ import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { CountedPaged, countRows, nextCursor, type PageOf, PageQuery, readCursor } from '#platform/http/keyset.ts'
+import {
+  CountedPaged,
+  countRows,
+  nextCursor,
+  type PageOf,
+  PageQuery,
+  readCursor,
+} from '#platform/http/keyset.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { findPseudonym } from './audit.ts'
@@ -17,12 +24,18 @@ export const AuditPage = Type.Object({
 export const AuditEntryView = Type.Object(
   {
     id: Type.String(),
-    chain: Type.Integer({ description: 'With `position` it is where `audit verify` finds the entry' }),
-    position: Nullable(Type.Integer({ description: 'Null for a moment, until the entry is linked into its chain' })),
+    chain: Type.Integer({
+      description: 'With `position` it is where `audit verify` finds the entry',
+    }),
+    position: Nullable(
+      Type.Integer({ description: 'Null for a moment, until the entry is linked into its chain' }),
+    ),
     at: Instant,
     action: Type.String(),
     actor_id: Nullable(
-      Type.String({ description: 'Null: nobody who is known, the service itself, or a deleted user' }),
+      Type.String({
+        description: 'Null: nobody who is known, the service itself, or a deleted user',
+      }),
     ),
     subject: Nullable(Type.String()),
     data: Nullable(JsonObject),
@@ -40,7 +53,8 @@ export async function pageOfAudit(
   { userId, action, page, limit, cursor }: Asked,
 ): Promise<Static<typeof AuditEntries>> {
   const person = userId === undefined ? null : await findPseudonym(db, userId)
-  if (person === undefined) return { entries: [], total: 0, page, limit, pages: 0, next_cursor: null }
+  if (person === undefined)
+    return { entries: [], total: 0, page, limit, pages: 0, next_cursor: null }
   let query = db.selectFrom('audit_log')
   if (action !== undefined) query = query.where('action', '=', action)
   // Each part is in the order of an index; what a person did to themselves stands in one of them.
@@ -57,16 +71,26 @@ export async function pageOfAudit(
   for (const part of parts) total += await countRows(db, part)
   const offset = cursor === undefined ? (page - 1) * limit : 0
   const found: EntryRow[] = []
-  if (offset < total) for (const part of parts) found.push(...(await newest(part, cursor, offset + limit)))
+  if (offset < total)
+    for (const part of parts) found.push(...(await newest(part, cursor, offset + limit)))
   const rows = found.sort(byTime).slice(offset, offset + limit)
   const ids = await findIds(db, rows)
   const entries = rows.map(({ actor, subject, details, ...row }) => ({
     ...row,
     actor_id: actor === null ? null : (ids.get(actor) ?? null),
-    subject: subject?.startsWith('user:') ? `user:${ids.get(subject.slice(5)) ?? 'deleted'}` : subject,
+    subject: subject?.startsWith('user:')
+      ? `user:${ids.get(subject.slice(5)) ?? 'deleted'}`
+      : subject,
     data: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
   }))
-  return { entries, total, page, limit, pages: Math.ceil(total / limit), next_cursor: nextCursor(rows, limit) }
+  return {
+    entries,
+    total,
+    page,
+    limit,
+    pages: Math.ceil(total / limit),
+    next_cursor: nextCursor(rows, limit),
+  }
 }
 
 type EntryRow = Pick<
@@ -92,7 +116,8 @@ function newest(
     .execute()
 }
 
-const byTime = (a: EntryRow, b: EntryRow) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1)
+const byTime = (a: EntryRow, b: EntryRow) =>
+  a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1
 
 function parseCursor(cursor: string) {
   const { at, id } = readCursor(cursor)
@@ -105,9 +130,16 @@ async function findIds(
   db: Db,
   rows: { actor: string | null; subject: string | null }[],
 ): Promise<ReadonlyMap<string, string>> {
-  const names = rows.flatMap(({ actor, subject }) => [actor, subject?.startsWith('user:') ? subject.slice(5) : null])
+  const names = rows.flatMap(({ actor, subject }) => [
+    actor,
+    subject?.startsWith('user:') ? subject.slice(5) : null,
+  ])
   const distinctNames = [...new Set(names.filter((name) => name !== null))]
   if (distinctNames.length === 0) return new Map()
-  const found = await db.selectFrom('audit_persons').selectAll().where('pseudonym', 'in', distinctNames).execute()
+  const found = await db
+    .selectFrom('audit_persons')
+    .selectAll()
+    .where('pseudonym', 'in', distinctNames)
+    .execute()
   return new Map(found.map((row) => [row.pseudonym, row.user_id]))
 }

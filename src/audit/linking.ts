@@ -6,7 +6,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
-import { afterCommit, type Db, dialectOf, forUpdateSkipLocked, transaction } from '#platform/db/db.ts'
+import {
+  afterCommit,
+  type Db,
+  dialectOf,
+  forUpdateSkipLocked,
+  transaction,
+} from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import type { Room } from '#platform/room.ts'
@@ -31,7 +37,13 @@ export async function linkEntries(db: Db): Promise<{ forged: number; setBack: nu
 }
 
 /** Every second, in each process that runs jobs; the last time when the rooms that record have closed. */
-export function createLinking({ db, log }: { db: Db; log: Log }): Required<Pick<Room, 'start' | 'close'>> {
+export function createLinking({
+  db,
+  log,
+}: {
+  db: Db
+  log: Log
+}): Required<Pick<Room, 'start' | 'close'>> {
   let timer: NodeJS.Timeout | null = null
   let running: Promise<void> | null = null
   let reported = { forged: 0, setBack: 0 }
@@ -42,7 +54,10 @@ export function createLinking({ db, log }: { db: Db; log: Log }): Required<Pick<
       hasLooked = true
       const { forged, setBack } = await linkEntries(db)
       if (forged > reported.forged)
-        log.error({ entries: forged }, 'entries of the audit log were not written by this service: see audit verify')
+        log.error(
+          { entries: forged },
+          'entries of the audit log were not written by this service: see audit verify',
+        )
       if (setBack > reported.setBack)
         log.error(
           { chains: setBack },
@@ -93,7 +108,9 @@ export async function linkSlice(
     // Linking behind a head that was set back would sign the chain anew without the removed
     // entries.
     const heads = new Map(
-      locked.filter(({ chain, position }) => position >= (reached.get(chain) ?? 0)).map((head) => [head.chain, head]),
+      locked
+        .filter(({ chain, position }) => position >= (reached.get(chain) ?? 0))
+        .map((head) => [head.chain, head]),
     )
     const key = readKey(tx)
     const rows = due.filter(({ chain }) => heads.has(chain))
@@ -102,7 +119,12 @@ export async function linkSlice(
     for (const row of genuine) {
       const head = heads.get(row.chain) as Head
       const position = head.position + 1
-      const hash = linkHash(key, { chain: row.chain, mark: row.mark, position, previous: head.hash })
+      const hash = linkHash(key, {
+        chain: row.chain,
+        mark: row.mark,
+        position,
+        previous: head.hash,
+      })
       Object.assign(row, { position, hash })
       Object.assign(head, { position, hash })
       moved.add(head)
@@ -115,7 +137,12 @@ export async function linkSlice(
     afterCommit(tx, () => {
       for (const { chain, position } of heads.values()) reached.set(chain, position)
     })
-    return { seen: due.length, forged: rows.length - genuine.length, setBack: locked.length - heads.size, last }
+    return {
+      seen: due.length,
+      forged: rows.length - genuine.length,
+      setBack: locked.length - heads.size,
+      last,
+    }
   })
 }
 
@@ -133,7 +160,8 @@ function getReached(db: Db): Map<number, number> {
 async function lookAtHeads(db: Db): Promise<void> {
   const heads = await db.selectFrom('audit_heads').select(['chain', 'position']).execute()
   const reached = getReached(db)
-  for (const { chain, position } of heads) reached.set(chain, Math.max(position, reached.get(chain) ?? 0))
+  for (const { chain, position } of heads)
+    reached.set(chain, Math.max(position, reached.get(chain) ?? 0))
 }
 
 type Head = Pick<Selectable<Tables['audit_heads']>, 'chain' | 'position' | 'hash'>

@@ -17,7 +17,9 @@ test('no billing row outlives its user, also when it is begun while the deletion
     await lockUser(deletion, userId)
     await eraseBilling({ jobs }, deletion, userId)
     await deletion.deleteFrom('users').where('id', '=', userId).execute()
-    const made = transaction(db, (tx) => lockAccount(tx, userId)).catch((error: Error) => error.message)
+    const made = transaction(db, (tx) => lockAccount(tx, userId)).catch(
+      (error: Error) => error.message,
+    )
     await Promise.race([made, untilOneWaits(db)])
     return { made }
   })

@@ -11,10 +11,19 @@ import { factsOf } from './subscription-facts.ts'
 export const END_CUSTOMER_JOB = 'billing.end-customer'
 
 /** In the transaction that deletes the user. */
-export async function eraseBilling({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, userId: string): Promise<void> {
+export async function eraseBilling(
+  { jobs }: Pick<BillingDeps, 'jobs'>,
+  tx: Db,
+  userId: string,
+): Promise<void> {
   for (const { customer_id: customerId, state } of await customersOf(tx, userId)) {
     if (state === 'deleted') continue
-    await jobs.enqueue(tx, END_CUSTOMER_JOB, { customerId }, { key: `${END_CUSTOMER_JOB}:${customerId}` })
+    await jobs.enqueue(
+      tx,
+      END_CUSTOMER_JOB,
+      { customerId },
+      { key: `${END_CUSTOMER_JOB}:${customerId}` },
+    )
   }
   await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
   await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
@@ -25,18 +34,27 @@ export async function eraseBilling({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, 
 }
 
 /** Cancels what is live, without credit that nobody could use, and closes checkouts that are still open, so that nobody pays for an account that is gone. */
-export async function endCustomer(deps: Pick<BillingDeps, 'processor'>, customerId: string): Promise<void> {
+export async function endCustomer(
+  deps: Pick<BillingDeps, 'processor'>,
+  customerId: string,
+): Promise<void> {
   const processor = requireProcessor(deps.processor)
   try {
-    for (const { id } of (await processor.checkout.sessions.list({ customer: customerId, status: 'open', limit: 100 }))
-      .data) {
+    for (const { id } of (
+      await processor.checkout.sessions.list({ customer: customerId, status: 'open', limit: 100 })
+    ).data) {
       await processor.checkout.sessions.expire(id)
     }
-    for (const subscription of (await processor.subscriptions.list({ customer: customerId, status: 'all', limit: 100 }))
-      .data) {
+    for (const subscription of (
+      await processor.subscriptions.list({ customer: customerId, status: 'all', limit: 100 })
+    ).data) {
       const { status } = factsOf(subscription)
       if (status !== 'canceled' && status !== 'incomplete_expired') {
-        await cancelSubscription(deps, { subscriptionId: subscription.id, isCredited: false, isBilled: false })
+        await cancelSubscription(deps, {
+          subscriptionId: subscription.id,
+          isCredited: false,
+          isBilled: false,
+        })
       }
     }
   } catch (error) {

@@ -16,7 +16,12 @@ test('who was never read is the most stale and the least recent, on every databa
     const { userId } = await app.as(name)
     await transaction(db, (tx) => lockAccount(tx, userId))
     await updateAccount(db, userId, { synced_at })
-    const customer = { customer_id: `cus_${name}`, user_id: userId, state: 'present' as const, checkout_at: null }
+    const customer = {
+      customer_id: `cus_${name}`,
+      user_id: userId,
+      state: 'present' as const,
+      checkout_at: null,
+    }
     await db.insertInto('billing_customers').values(customer).execute()
     users.push(userId)
   }

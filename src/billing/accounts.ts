@@ -11,11 +11,20 @@ export type Account = Selectable<BillingAccountsTable>
 type Deps = { db: Db; clock: Clock }
 
 export async function findAccount(db: Db, userId: string): Promise<Account | null> {
-  return (await db.selectFrom('billing_accounts').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
+  return (
+    (await db
+      .selectFrom('billing_accounts')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .executeTakeFirst()) ?? null
+  )
 }
 
 export async function anyAccount(db: Db): Promise<boolean> {
-  return (await db.selectFrom('billing_accounts').select('user_id').limit(1).executeTakeFirst()) !== undefined
+  return (
+    (await db.selectFrom('billing_accounts').select('user_id').limit(1).executeTakeFirst()) !==
+    undefined
+  )
 }
 
 /**
@@ -73,7 +82,11 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
   ).executeTakeFirstOrThrow()
 }
 
-export async function updateAccount(tx: Db, userId: string, changes: Partial<Omit<Account, 'user_id'>>): Promise<void> {
+export async function updateAccount(
+  tx: Db,
+  userId: string,
+  changes: Partial<Omit<Account, 'user_id'>>,
+): Promise<void> {
   await tx.updateTable('billing_accounts').set(changes).where('user_id', '=', userId).execute()
 }
 
@@ -131,7 +144,9 @@ export async function staleUsers(db: Db, before: Instant, limit: number): Promis
     .selectFrom('billing_accounts')
     .select('user_id')
     // Not correlated: the two may lie on different servers.
-    .where('user_id', 'in', ({ selectFrom }) => selectFrom('billing_customers').select('billing_customers.user_id'))
+    .where('user_id', 'in', ({ selectFrom }) =>
+      selectFrom('billing_customers').select('billing_customers.user_id'),
+    )
     .where((e) => e.or([e('synced_at', 'is', null), e('synced_at', '<', before)]))
     .orderBy('synced_at', (order) => order.asc().nullsFirst())
     .limit(limit)
@@ -144,7 +159,9 @@ export async function recentUsers(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
     .select('user_id')
-    .where('user_id', 'in', ({ selectFrom }) => selectFrom('billing_customers').select('billing_customers.user_id'))
+    .where('user_id', 'in', ({ selectFrom }) =>
+      selectFrom('billing_customers').select('billing_customers.user_id'),
+    )
     .orderBy('synced_at', (order) => order.desc().nullsLast())
     .orderBy('user_id')
     .limit(limit)
@@ -165,4 +182,5 @@ export async function usersPastGrace(db: Db, before: Instant): Promise<string[]>
   return rows.map(({ user_id }) => user_id)
 }
 
-export const instantOf = (unixSeconds: number): Instant => new Date(unixSeconds * 1000).toISOString()
+export const instantOf = (unixSeconds: number): Instant =>
+  new Date(unixSeconds * 1000).toISOString()

@@ -19,8 +19,19 @@ suite('an allowance belongs to a payment', () => {
     const folder = mkdtempSync(join(tmpdir(), 'allowance-'))
     context.after(() => rmSync(folder, { recursive: true, force: true }))
     const plans = [
-      { tier: 'pro', name: 'Pro', trial_days: 14, grants: ['ai', 'rag', 'api_keys'], allowance_usd: 20 },
-      { tier: 'enterprise', name: 'Enterprise', grants: ['ai', 'rag', 'api_keys'], allowance_usd: 80 },
+      {
+        tier: 'pro',
+        name: 'Pro',
+        trial_days: 14,
+        grants: ['ai', 'rag', 'api_keys'],
+        allowance_usd: 20,
+      },
+      {
+        tier: 'enterprise',
+        name: 'Enterprise',
+        grants: ['ai', 'rag', 'api_keys'],
+        allowance_usd: 80,
+      },
     ]
     const CATALOGUE = join(folder, 'catalogue.json')
     writeFileSync(CATALOGUE, JSON.stringify({ plans }))
@@ -31,18 +42,26 @@ suite('an allowance belongs to a payment', () => {
   /** Tokens run out with the time. */
   const signedIn = async (name: string): Promise<Client> => {
     const person = await store.as(name)
-    const { body } = await store.post('/api/auth/login', { email: person.email, password: PASSWORD })
+    const { body } = await store.post('/api/auth/login', {
+      email: person.email,
+      password: PASSWORD,
+    })
     return clientOf(store.url, body.access_token, person)
   }
   const after = async (ms: number) => {
-    const reply = await store.post('/sandbox/processor/clock', { to: new Date(store.clock.ms() + ms) })
+    const reply = await store.post('/sandbox/processor/clock', {
+      to: new Date(store.clock.ms() + ms),
+    })
     assert.equal(reply.status, 200, reply.text)
     await store.app.service.billing.sync()
   }
-  const allowance = async (name: string) => (await (await signedIn(name)).get('/api/usage/allowance')).body
+  const allowance = async (name: string) =>
+    (await (await signedIn(name)).get('/api/usage/allowance')).body
   const limit = async (name: string) => Math.round((await allowance(name)).limit_usd * 100) / 100
-  const view = async (name: string) => (await (await signedIn(name)).get('/api/billing/subscription')).body
-  const buys = async (name: string, amount: number) => spend(store.app, (await store.as(name)).userId, amount)
+  const view = async (name: string) =>
+    (await (await signedIn(name)).get('/api/billing/subscription')).body
+  const buys = async (name: string, amount: number) =>
+    spend(store.app, (await store.as(name)).userId, amount)
   const subscribe = async (name: string, price: string) => {
     await shop.subscribe(await store.as(name), { price })
     await store.settle()
@@ -51,7 +70,10 @@ suite('an allowance belongs to a payment', () => {
   const change = async (name: string, price_id: string) => {
     const client = await signedIn(name)
     const { body } = await client.post('/api/billing/change/preview', { price_id })
-    const reply = await client.post('/api/billing/change', { price_id, proration_at: body.proration_at })
+    const reply = await client.post('/api/billing/change', {
+      price_id,
+      proration_at: body.proration_at,
+    })
     assert.equal(reply.status, 200, reply.text)
   }
 
@@ -59,14 +81,21 @@ suite('an allowance belongs to a payment', () => {
     await subscribe('tess', PRICES.pro)
     const trial = await allowance('tess')
     const { trial_ends_at } = await view('tess')
-    assert.deepEqual([trial.limit_usd, trial.period_end, trial.renews_at], [2, trial_ends_at, trial_ends_at])
+    assert.deepEqual(
+      [trial.limit_usd, trial.period_end, trial.renews_at],
+      [2, trial_ends_at, trial_ends_at],
+    )
     assert.deepEqual([await buys('tess', 1.5), await buys('tess', 1)], [true, false])
     await after(13 * DAY_MS)
     assert.equal(await buys('tess', 1), false, 'another month, and the same trial')
     const { used_usd } = await allowance('tess')
     assert.equal(used_usd, 1.5)
     await after(2 * DAY_MS)
-    assert.deepEqual([await limit('tess'), await buys('tess', 19)], [20, true], 'the first payment buys a whole one')
+    assert.deepEqual(
+      [await limit('tess'), await buys('tess', 19)],
+      [20, true],
+      'the first payment buys a whole one',
+    )
   })
 
   test('a month is paid from billing day to billing day, and has one allowance', async () => {
@@ -76,10 +105,16 @@ suite('an allowance belongs to a payment', () => {
     assert.deepEqual([period_end, limit_usd], [current_period_end, 80])
     assert.equal(await buys('mona', 79), true)
     await after(20 * DAY_MS)
-    assert.deepEqual([await buys('mona', 2), (await allowance('mona')).period_start], [false, period_start])
+    assert.deepEqual(
+      [await buys('mona', 2), (await allowance('mona')).period_start],
+      [false, period_start],
+    )
     await after(12 * DAY_MS)
     const next = await allowance('mona')
-    assert.deepEqual([next.period_start, next.used_usd, await buys('mona', 79)], [period_end, 0, true])
+    assert.deepEqual(
+      [next.period_start, next.used_usd, await buys('mona', 79)],
+      [period_end, 0, true],
+    )
   })
 
   test('an upgrade hours before the period ends adds the difference for these hours alone', async () => {
@@ -99,11 +134,17 @@ suite('an allowance belongs to a payment', () => {
   })
 
   test('a payment that fails buys nothing, and what is left of the last one stays usable in grace', async () => {
-    await shop.subscribe(await store.as('greg'), { price: PRICES.enterprise, card: '4000000000000341' })
+    await shop.subscribe(await store.as('greg'), {
+      price: PRICES.enterprise,
+      card: '4000000000000341',
+    })
     assert.equal(await buys('greg', 50), true)
     await after(33 * DAY_MS)
     const grace = await allowance('greg')
-    assert.deepEqual([(await view('greg')).status, grace.renews_at, grace.used_usd], ['past_due', null, 50])
+    assert.deepEqual(
+      [(await view('greg')).status, grace.renews_at, grace.used_usd],
+      ['past_due', null, 50],
+    )
     assert.deepEqual([await buys('greg', 31), await buys('greg', 29)], [false, true])
   })
 
@@ -136,7 +177,10 @@ suite('an allowance belongs to a payment', () => {
     await after(DAY_MS)
     await change('mia+x', PRICES.proYearly)
     const left = await limit('mia+x')
-    assert.ok(left > 0 && left < 1, `${left}: of twenty dollars a day's share was paid, and all was used`)
+    assert.ok(
+      left > 0 && left < 1,
+      `${left}: of twenty dollars a day's share was paid, and all was used`,
+    )
     const end = Date.parse((await allowance('mia+x')).period_end)
     await after(end - store.clock.ms() + HOUR_MS)
     assert.equal(await limit('mia+x'), 20, 'the second of twelve')
@@ -144,7 +188,9 @@ suite('an allowance belongs to a payment', () => {
 
   test('a plan that nobody pays for has its allowance by calendar month', async () => {
     const client = await store.as('hanna', { tier: 'pro' })
-    const { period_start, limit_usd } = (await (await signedIn('hanna')).get('/api/usage/allowance')).body
+    const { period_start, limit_usd } = (
+      await (await signedIn('hanna')).get('/api/usage/allowance')
+    ).body
     assert.match(period_start, /-01T00:00:00.000Z$/)
     assert.equal(limit_usd, 20)
     assert.equal(await spend(store.app, client.userId, 19), true)

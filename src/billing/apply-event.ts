@@ -15,14 +15,24 @@ import type { BillingDeps } from './deps.ts'
 import { sendReceipt } from './letters.ts'
 import { keepInvoice, keepInvoiceAlone, readInvoice } from './money/invoices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
-import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
+import {
+  type Prices,
+  type SubscriptionFacts,
+  type SubscriptionState,
+  stateOf,
+  tierOf,
+} from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
 /**
  * Idempotent. `settle` marks the event as handled, with what it changes.
  * @throws when the processor cannot be asked; the inbox tries again.
  */
-export async function applyEvent(deps: BillingDeps, event: BillingEvent, settle: InboxEvent['settle']): Promise<void> {
+export async function applyEvent(
+  deps: BillingDeps,
+  event: BillingEvent,
+  settle: InboxEvent['settle'],
+): Promise<void> {
   const user = await userOf(deps.db, event)
   if (!user) {
     deps.log.info({ event: event.id, type: event.type }, 'an event concerns nobody here')
@@ -30,7 +40,8 @@ export async function applyEvent(deps: BillingDeps, event: BillingEvent, settle:
   }
   await noteCustomer(deps, user, event)
   const checkedOut = event.about === 'checkout' ? event.subscriptionId : null
-  const isEnough = (present: SubscriptionFacts[] | null) => event.about === 'customer' || isAmong(event, present)
+  const isEnough = (present: SubscriptionFacts[] | null) =>
+    event.about === 'customer' || isAmong(event, present)
   const invoice = event.invoiceId === null ? null : await readInvoice(deps, event.invoiceId)
   const write = async (tx: Db) => {
     if (invoice) {
@@ -64,14 +75,24 @@ async function isKnown(
   { subscriptionId }: BillingEvent,
 ): Promise<boolean> {
   if (subscriptionId === null) return false
-  return (await unlessMissing(requireProcessor(processor).subscriptions.retrieve(subscriptionId))) !== null
+  return (
+    (await unlessMissing(requireProcessor(processor).subscriptions.retrieve(subscriptionId))) !==
+    null
+  )
 }
 
-async function applyUnconfirmed(deps: BillingDeps, userId: string, event: BillingEvent): Promise<void> {
+async function applyUnconfirmed(
+  deps: BillingDeps,
+  userId: string,
+  event: BillingEvent,
+): Promise<void> {
   // An event about another customer than the one on record is an old one.
   const onRecord = (await findUser(deps.db, userId))?.processor_customer_id ?? null
   if (event.customerId !== null && event.customerId !== onRecord) return
-  const state = stateIn({ ...event, priceIds: await pricesOf(deps, event) }, await pricesFor(deps, deps.db, userId))
+  const state = stateIn(
+    { ...event, priceIds: await pricesOf(deps, event) },
+    await pricesFor(deps, deps.db, userId),
+  )
   if (!state) return
   const at = instantOf(event.created)
 
@@ -79,7 +100,8 @@ async function applyUnconfirmed(deps: BillingDeps, userId: string, event: Billin
     const account = await lockAccount(tx, userId)
     if (account.event_at !== null && at < account.event_at) return
     // Events carry whole seconds. Within one, an end wins: a subscription that has ended never comes back.
-    if (event.subscriptionId !== null && event.subscriptionId === account.ended_subscription_id) return
+    if (event.subscriptionId !== null && event.subscriptionId === account.ended_subscription_id)
+      return
     await updateAccount(tx, userId, {
       event_at: at,
       ...(state.status === 'cancelled' ? { ended_subscription_id: event.subscriptionId } : {}),
@@ -94,7 +116,9 @@ async function pricesOf(
   { sessionId, priceIds }: BillingEvent,
 ): Promise<string[]> {
   if (sessionId === null || priceIds.length > 0) return priceIds
-  const items = await unlessMissing(requireProcessor(processor).checkout.sessions.listLineItems(sessionId))
+  const items = await unlessMissing(
+    requireProcessor(processor).checkout.sessions.listLineItems(sessionId),
+  )
   return items ? items.data.flatMap((item) => item.price?.id ?? []) : priceIds
 }
 
@@ -113,11 +137,17 @@ function stateIn(event: BillingEvent, prices: Prices): SubscriptionState | null 
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
-      return event.paid ? { status: 'active', tier: tierOf(event.priceIds, prices), subscription } : null
+      return event.paid
+        ? { status: 'active', tier: tierOf(event.priceIds, prices), subscription }
+        : null
     case 'customer.subscription.deleted':
       return { status: 'cancelled', tier: FREE, subscription }
     case 'invoice.payment_failed':
-      return { status: 'past_due', tier: null, subscription: { ...subscription, status: 'past_due' } }
+      return {
+        status: 'past_due',
+        tier: null,
+        subscription: { ...subscription, status: 'past_due' },
+      }
     case 'customer.subscription.created':
     case 'customer.subscription.updated':
     case 'customer.subscription.paused':

@@ -45,7 +45,8 @@ export async function applyState(
   // An old price of ours keeps the tier of who pays it, also after a pause or a failed payment.
   const before = user.processor_tier === FREE ? null : user.processor_tier
   const prices = await pricesFor(deps, tx, userId)
-  const bought: Tier | null = tierOf(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
+  const bought: Tier | null =
+    tierOf(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
   const pastDueAt = pastDueSince(isSame ? account.past_due_at : null, subscription.status, at)
   const graceEnd = pastDueAt && plus(pastDueAt, deps.config.pastDueGraceDays * DAY_MS)
   const hasGrace = subscription.hadTrial !== true || (await hasPaid(tx, userId))
@@ -64,7 +65,10 @@ export async function applyState(
   }
 
   const isOpen = state.tier !== FREE && !isGraceOver
-  await setStatus(deps, tx, userId, { status: state.status, tier: isOpen ? (bought ?? user.processor_tier) : FREE })
+  await setStatus(deps, tx, userId, {
+    status: state.status,
+    tier: isOpen ? (bought ?? user.processor_tier) : FREE,
+  })
   await sendDueLetters(deps, tx, { ...account, ...change }, account)
 }
 
@@ -124,7 +128,8 @@ export async function endGracePeriods(
     }
     await transaction(db, async (tx) => {
       const account = await lockAccount(tx, userId)
-      if (account.past_due_at === null || account.past_due_at > before || account.is_grace_over) return
+      if (account.past_due_at === null || account.past_due_at > before || account.is_grace_over)
+        return
       await updateAccount(tx, userId, { is_grace_over: true })
       await setStatus(deps, tx, userId, { status: 'past_due', tier: FREE })
       await sendDueLetters(deps, tx, { ...account, is_grace_over: true }, account)

@@ -3,20 +3,40 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { BILLING_EVENT_TYPES, billingEventOf } from './billing-events.ts'
 
-const event = (type: string, object: object) => ({ id: 'evt_1', type, created: 7, data: { object } })
+const event = (type: string, object: object) => ({
+  id: 'evt_1',
+  type,
+  created: 7,
+  data: { object },
+})
 
 test('one-time payments, setups and invoices without a subscription are none of our business', () => {
-  assert.equal(billingEventOf(event('checkout.session.completed', { mode: 'payment', customer: 'cus_1' })), null)
-  assert.equal(billingEventOf(event('checkout.session.completed', { mode: 'setup', customer: 'cus_1' })), null)
-  assert.equal(billingEventOf(event('invoice.payment_failed', { customer: 'cus_1', billing_reason: 'manual' })), null)
+  assert.equal(
+    billingEventOf(event('checkout.session.completed', { mode: 'payment', customer: 'cus_1' })),
+    null,
+  )
+  assert.equal(
+    billingEventOf(event('checkout.session.completed', { mode: 'setup', customer: 'cus_1' })),
+    null,
+  )
+  assert.equal(
+    billingEventOf(
+      event('invoice.payment_failed', { customer: 'cus_1', billing_reason: 'manual' }),
+    ),
+    null,
+  )
   assert.equal(billingEventOf(event('charge.refunded', { customer: 'cus_1' })), null)
 })
 
 test('an invoice names its subscription under parent, or where older versions had it', () => {
   const parent = { subscription_details: { subscription: 'sub_1' } }
-  assert.equal(billingEventOf(event('invoice.payment_failed', { customer: 'c', parent }))?.subscriptionId, 'sub_1')
   assert.equal(
-    billingEventOf(event('invoice.payment_failed', { customer: 'c', subscription: 'sub_2' }))?.subscriptionId,
+    billingEventOf(event('invoice.payment_failed', { customer: 'c', parent }))?.subscriptionId,
+    'sub_1',
+  )
+  assert.equal(
+    billingEventOf(event('invoice.payment_failed', { customer: 'c', subscription: 'sub_2' }))
+      ?.subscriptionId,
     'sub_2',
   )
 })
@@ -30,7 +50,10 @@ test('ids are read from expanded objects, too', () => {
       items: { data: [{ price: { id: 'p1' } }] },
     }),
   )
-  assert.deepEqual([found?.customerId, found?.subscriptionId, found?.priceIds], ['cus_1', 'sub_1', ['p1']])
+  assert.deepEqual(
+    [found?.customerId, found?.subscriptionId, found?.priceIds],
+    ['cus_1', 'sub_1', ['p1']],
+  )
 })
 
 test('nothing personal is kept of an event', () => {
@@ -47,9 +70,13 @@ test('nothing personal is kept of an event', () => {
 
 test('whatever is sent, reading it never throws', () => {
   fc.assert(
-    fc.property(fc.constantFrom(...BILLING_EVENT_TYPES), fc.object({ maxDepth: 3 }), (type, object) => {
-      billingEventOf(event(type, object))
-    }),
+    fc.property(
+      fc.constantFrom(...BILLING_EVENT_TYPES),
+      fc.object({ maxDepth: 3 }),
+      (type, object) => {
+        billingEventOf(event(type, object))
+      },
+    ),
   )
   fc.assert(fc.property(fc.anything(), (anything) => billingEventOf(anything) === null))
 })

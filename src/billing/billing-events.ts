@@ -59,7 +59,12 @@ export function billingEventOf(event: unknown): BillingEvent | null {
   const type = text(event, 'type') ?? ''
   const id = text(event, 'id')
   const object = at(event, 'data', 'object')
-  if (!id || typeof object !== 'object' || object === null || !BILLING_EVENT_TYPES.some((known) => known === type))
+  if (
+    !id ||
+    typeof object !== 'object' ||
+    object === null ||
+    !BILLING_EVENT_TYPES.some((known) => known === type)
+  )
     return null
 
   const about = type.startsWith('checkout.')
@@ -109,9 +114,13 @@ export function billingEventOf(event: unknown): BillingEvent | null {
   if (about === 'invoice') {
     // Versions before 2025 had the subscription on the invoice itself.
     const subscriptionId =
-      idOf(at(object, 'parent', 'subscription_details', 'subscription')) ?? idOf(at(object, 'subscription'))
-    const isSubscription = subscriptionId !== null || (text(object, 'billing_reason') ?? '').startsWith('subscription')
-    return isSubscription ? { ...billingEvent, subscriptionId, invoiceId: text(object, 'id') } : null
+      idOf(at(object, 'parent', 'subscription_details', 'subscription')) ??
+      idOf(at(object, 'subscription'))
+    const isSubscription =
+      subscriptionId !== null || (text(object, 'billing_reason') ?? '').startsWith('subscription')
+    return isSubscription
+      ? { ...billingEvent, subscriptionId, invoiceId: text(object, 'id') }
+      : null
   }
   return billingEvent
 }

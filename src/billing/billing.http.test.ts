@@ -33,7 +33,10 @@ test('SPEC billing: plans are public, with price ids and what they cost', async 
     [pro.tier, pro.price, pro.price_monthly, pro.price_yearly],
     ['pro', 29, PRICES.pro, PRICES.proYearly],
   )
-  assert.deepEqual([enterprise.tier, enterprise.price, enterprise.currency], ['enterprise', 99, 'usd'])
+  assert.deepEqual(
+    [enterprise.tier, enterprise.price, enterprise.currency],
+    ['enterprise', 99, 'usd'],
+  )
   for (const plan of body.plans) assert.ok(plan.name && plan.features.length > 0)
 })
 
@@ -41,7 +44,11 @@ test('the plans promise what this service does: budgets only where they are set,
   const featuresOf = async (env: Record<string, string>) => {
     const app = await testApp(t, { env })
     const { plans } = (await app.get('/api/billing/plans')).body
-    return plans.map((plan: { features: string[] }) => plan.features.join(' | ')) as [string, string, string]
+    return plans.map((plan: { features: string[] }) => plan.features.join(' | ')) as [
+      string,
+      string,
+      string,
+    ]
   }
   const bare = await featuresOf({ SANDBOX: 'off', ANTHROPIC_API_KEY: 'sk-x' })
   assert.doesNotMatch(bare.join(), /budget|tokens|team|vendors/i)
@@ -60,7 +67,11 @@ test('SPEC billing: everything but plans and webhook wants a bearer', async (t) 
     ['GET', '/api/billing/subscription'],
   ] as const) {
     const reply = await app.request(method, path)
-    assert.deepEqual([reply.status, reply.body.detail], [401, 'Could not validate credentials'], path)
+    assert.deepEqual(
+      [reply.status, reply.body.detail],
+      [401, 'Could not validate credentials'],
+      path,
+    )
   }
 })
 
@@ -96,7 +107,10 @@ test('checkout refuses a missing and an unknown price', async (t) => {
   assert.deepEqual(missing.body.detail[0].loc, ['query', 'price_id'])
   for (const price of ['price_nope', 'price_sandbox_store_pro']) {
     const reply = await ada.post(`/api/billing/create-checkout-session?price_id=${price}`)
-    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Unknown price', code: 'unknown_price' }])
+    assert.deepEqual(
+      [reply.status, reply.body],
+      [400, { detail: 'Unknown price', code: 'unknown_price' }],
+    )
   }
 })
 
@@ -118,7 +132,10 @@ test('SPEC billing: checkout makes the customer from name and email, and the pay
   assert.ok(!customer.deleted)
   assert.deepEqual([customer.name, customer.email], ['ada', 'ada@example.com'])
   assert.deepEqual(
-    [(await ada.get('/api/auth/me')).body.subscription_tier, (await ada.get('/api/auth/me')).body.subscription_status],
+    [
+      (await ada.get('/api/auth/me')).body.subscription_tier,
+      (await ada.get('/api/auth/me')).body.subscription_status,
+    ],
     ['pro', 'active'],
   )
 })
@@ -127,7 +144,11 @@ test('a client that announces JSON and sends none is understood', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const headers = { 'content-type': 'application/json' }
-  const opened = await ada.request('POST', `/api/billing/create-checkout-session?price_id=${PRICES.pro}`, { headers })
+  const opened = await ada.request(
+    'POST',
+    `/api/billing/create-checkout-session?price_id=${PRICES.pro}`,
+    { headers },
+  )
   assert.equal(opened.status, 200, opened.text)
   const bodyless = await app.request('POST', '/api/auth/login', { headers })
   assert.deepEqual([bodyless.status, bodyless.body.detail[0].type], [422, 'missing'])
@@ -138,7 +159,9 @@ test('ten tabs at once make one customer', async (t) => {
   const shop = shopOf(app)
   const ada = await app.as('ada')
   const replies = await Promise.all(
-    Array.from({ length: 10 }, () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)),
+    Array.from({ length: 10 }, () =>
+      ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`),
+    ),
   )
   assert.deepEqual(new Set(replies.map((reply) => reply.status)), new Set([200]))
   assert.equal((await shop.processor.customers.list()).data.length, 1)
@@ -156,7 +179,10 @@ test('receipts follow the account to a new address, and leave alone what the cus
   }
   await shop.processor.customers.update(id ?? '', { email: 'accounting@example.com' })
   assert.equal(await address(), 'accounting@example.com')
-  await ada.post('/api/users/me/change-email', { new_email: 'lovelace@example.com', password: PASSWORD })
+  await ada.post('/api/users/me/change-email', {
+    new_email: 'lovelace@example.com',
+    password: PASSWORD,
+  })
   assert.equal(await address(), 'lovelace@example.com')
 })
 
@@ -165,7 +191,10 @@ test('a price that the processor does not have is our mistake, and costs no cust
   const shop = shopOf(app)
   const ada = await app.as('ada')
   const { processor_customer_id: id } = await shop.subscribe(ada)
-  const prices = new Map([...app.config.processor.prices, ['price_lost', { tier: 'pro', interval: 'month' }] as const])
+  const prices = new Map([
+    ...app.config.processor.prices,
+    ['price_lost', { tier: 'pro', interval: 'month' }] as const,
+  ])
   const { platform } = app
   const deps = {
     ...platform,
@@ -221,7 +250,9 @@ test('many events of one customer at once cost two readings, and each is settled
   const deps = { ...app.platform, processor, syncs: createTurns<SyncWish>() }
   const settled: number[] = []
   const ask = () =>
-    syncUser(deps, ada.userId, { settle: { isEnough: () => true, write: async () => void settled.push(readings) } })
+    syncUser(deps, ada.userId, {
+      settle: { isEnough: () => true, write: async () => void settled.push(readings) },
+    })
   const asked = [ask()]
   while (readings < 1) await new Promise((resolve) => setTimeout(resolve, 5))
   for (let more = 1; more < 20; more++) asked.push(ask())
@@ -265,12 +296,19 @@ test('the life of a subscription: change, cancel at the end, resume, fail, recov
 
   await shop.portal(ada, 'cancel-at-end')
   const ending = (await ada.get('/api/billing/subscription')).body
-  assert.deepEqual([ending.status, ending.tier, ending.cancel_at_period_end], ['active', 'pro', true])
+  assert.deepEqual(
+    [ending.status, ending.tier, ending.cancel_at_period_end],
+    ['active', 'pro', true],
+  )
   await shop.portal(ada, 'resume')
   assert.equal((await ada.get('/api/billing/subscription')).body.cancel_at_period_end, false)
 
   await shop.portal(ada, 'renew-well')
-  assert.deepEqual(await now(), { status: 'past_due', tier: 'pro' }, 'the tier is kept while the processor duns')
+  assert.deepEqual(
+    await now(),
+    { status: 'past_due', tier: 'pro' },
+    'the tier is kept while the processor duns',
+  )
   await shop.portal(ada, 'card', { card: GOOD_CARD })
   await shop.portal(ada, 'retry')
   assert.deepEqual(await now(), pro)
@@ -290,9 +328,11 @@ test('a failed payment keeps the tier for as long as the grace lasts, and a cure
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
   const { id } = await shop.subscriptionOf(ada)
-  const press = (button: string, form = {}) => shop.press(`${portal}/${button}`, { subscription: id, ...form })
+  const press = (button: string, form = {}) =>
+    shop.press(`${portal}/${button}`, { subscription: id, ...form })
   const key = (await ada.post('/api/api-keys', { name: 'laptop' })).body.key
-  const asks = () => app.request('GET', '/api/rag/documents', { headers: { authorization: `Bearer ${key}` } })
+  const asks = () =>
+    app.request('GET', '/api/rag/documents', { headers: { authorization: `Bearer ${key}` } })
   const days = async (count: number) => {
     app.clock.advance(count * DAY_MS)
     await app.settle()
@@ -313,7 +353,11 @@ test('a failed payment keeps the tier for as long as the grace lasts, and a cure
     [403, 'This feature requires a Pro or Enterprise subscription'],
   )
   await app.service.billing.sync()
-  assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'free' }, 'another look changes nothing')
+  assert.deepEqual(
+    await stateOf(app, ada.userId),
+    { status: 'past_due', tier: 'free' },
+    'another look changes nothing',
+  )
 
   await press('card', { card: GOOD_CARD })
   await press('retry')
@@ -446,7 +490,10 @@ test('a subscriber who checks out again changes plan: one subscription is left',
   await shop.subscribe(ada, { price: PRICES.enterprise })
   await app.settle()
 
-  const live = await shop.processor.subscriptions.list({ customer: customer ?? '', status: 'active' })
+  const live = await shop.processor.subscriptions.list({
+    customer: customer ?? '',
+    status: 'active',
+  })
   assert.deepEqual(
     live.data.map((one) => one.items.data[0]?.price.id),
     [PRICES.enterprise],
@@ -603,7 +650,11 @@ test('without a key billing says that it is not configured, and plans are still 
     plans.body.plans.map((plan: { tier: string }) => plan.tier),
     ['free', 'pro', 'enterprise'],
   )
-  const hook = await app.post('/api/billing/webhook', {}, { headers: { 'stripe-signature': 't=1,v1=x' } })
+  const hook = await app.post(
+    '/api/billing/webhook',
+    {},
+    { headers: { 'stripe-signature': 't=1,v1=x' } },
+  )
   assert.deepEqual(
     [hook.status, hook.body],
     [503, { detail: 'Billing is not configured', code: 'billing_not_configured' }],

@@ -11,7 +11,12 @@ import { findAccount } from './accounts.ts'
 import { applyEvent } from './apply-event.ts'
 import { endGracePeriods, GRACE_JOB } from './apply-state.ts'
 import { BILLING_EVENTS, type BillingEvent, INBOX_SOURCE } from './billing-events.ts'
-import { CANCEL_JOB, type CancelWish, cancellationsOf, cancelSubscription } from './cancellations.ts'
+import {
+  CANCEL_JOB,
+  type CancelWish,
+  cancellationsOf,
+  cancelSubscription,
+} from './cancellations.ts'
 import { customersOf } from './customers.ts'
 import { type Deal, dealsOf } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
@@ -19,7 +24,12 @@ import { type Look, lookForDisagreements } from './disagreements.ts'
 import { REPLACE_JOB, type ReplaceWish, replaceSubscription } from './double-payments.ts'
 import { lettersOf } from './letters.ts'
 import type { EventListener } from './missed-events.ts'
-import { applyMoneyEvent, MONEY_EVENTS, MONEY_SOURCE, type MoneyEvent } from './money/money-events.ts'
+import {
+  applyMoneyEvent,
+  MONEY_EVENTS,
+  MONEY_SOURCE,
+  type MoneyEvent,
+} from './money/money-events.ts'
 import { invoicesOf, type PaymentFollower, paymentsOf } from './money/payments.ts'
 import type { Seller } from './money/proof.ts'
 import { tellSubscriptions } from './subscription-metrics.ts'
@@ -36,7 +46,13 @@ import {
   reconcile,
   scheduleReconciliation,
 } from './reconciliation.ts'
-import { followPayment, REVERSAL_JOB, SUSPEND_JOB, type SuspendWish, suspendSubscription } from './reversals.ts'
+import {
+  followPayment,
+  REVERSAL_JOB,
+  SUSPEND_JOB,
+  type SuspendWish,
+  suspendSubscription,
+} from './reversals.ts'
 import { billingRoutes } from './routes.ts'
 import { syncUser } from './sync.ts'
 import { createTurns } from './turns.ts'
@@ -64,7 +80,16 @@ export type Billing = Room & {
 export function createBilling(
   platform: Pick<
     Platform,
-    'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'secrets' | 'limiter' | 'log' | 'metrics' | 'business'
+    | 'config'
+    | 'db'
+    | 'clock'
+    | 'jobs'
+    | 'inbox'
+    | 'secrets'
+    | 'limiter'
+    | 'log'
+    | 'metrics'
+    | 'business'
   >,
   client: Processor | null,
 ): Billing {
@@ -88,31 +113,45 @@ export function createBilling(
   if (client) listeners.push(MONEY_EVENTS)
   // Its list can be trusted without a secret, and others may listen where billing is not configured.
   const reader: BillingDeps = { ...deps, processor: client }
-  const followers: PaymentFollower[] = [(tx, payment, before) => followPayment(deps, tx, payment, before)]
+  const followers: PaymentFollower[] = [
+    (tx, payment, before) => followPayment(deps, tx, payment, before),
+  ]
   const sellers: Seller[] = []
   const reconciler: ReconcilerDeps = { ...reader, followers, listeners, sellers }
   let stop = () => {}
   tellSubscriptions(platform)
 
   inbox.handle<BillingEvent>(INBOX_SOURCE, (event, { settle }) => applyEvent(deps, event, settle))
-  inbox.handle<MoneyEvent>(MONEY_SOURCE, (event, { settle }) => applyMoneyEvent(reconciler, event, settle))
-  jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) => endCustomer(deps, customerId))
+  inbox.handle<MoneyEvent>(MONEY_SOURCE, (event, { settle }) =>
+    applyMoneyEvent(reconciler, event, settle),
+  )
+  jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) =>
+    endCustomer(deps, customerId),
+  )
   jobs.handle<CancelWish>(CANCEL_JOB, async (job) => void (await cancelSubscription(deps, job)))
   jobs.handle<ReplaceWish>(REPLACE_JOB, (job) => replaceSubscription({ ...deps, followers }, job))
-  jobs.handle<SuspendWish>(SUSPEND_JOB, (job) => suspendSubscription(deps, job, (userId) => syncUser(deps, userId)))
-  jobs.handle<{ userId: string }>(REVERSAL_JOB, async ({ userId }) => void (await syncUser(reader, userId)))
+  jobs.handle<SuspendWish>(SUSPEND_JOB, (job) =>
+    suspendSubscription(deps, job, (userId) => syncUser(deps, userId)),
+  )
+  jobs.handle<{ userId: string }>(
+    REVERSAL_JOB,
+    async ({ userId }) => void (await syncUser(reader, userId)),
+  )
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
   jobs.handle<{ everyone?: boolean; byClockAlone?: boolean }>(
     RECONCILE_JOB,
     async (job) => void (await reconcile(reconciler, job)),
-    {
-      lane: 'long',
-      delaysMs: RECONCILE_DELAYS_MS,
-    },
+    { lane: 'long', delaysMs: RECONCILE_DELAYS_MS },
   )
 
   return {
-    tags: [{ name: 'billing', description: 'Plans and subscriptions', problems: billingProblem.catalogue }],
+    tags: [
+      {
+        name: 'billing',
+        description: 'Plans and subscriptions',
+        problems: billingProblem.catalogue,
+      },
+    ],
     routes: (app) => billingRoutes(app, deps),
     erase: (tx, userId) => eraseBilling(deps, tx, userId),
     collect: async (from, userId) => ({
@@ -127,7 +166,8 @@ export function createBilling(
     listen: (listener) => void listeners.push(listener),
     follow: (follower) => void followers.push(follower),
     sells: (seller) => void sellers.push(seller),
-    sync: async () => (client && listeners.length > 0 ? reconcile(reconciler, { everyone: true }) : null),
+    sync: async () =>
+      client && listeners.length > 0 ? reconcile(reconciler, { everyone: true }) : null,
     async askForSync(tx) {
       requireProcessor(client)
       await askForSync(deps, tx)

@@ -8,7 +8,12 @@ import { isMissing, requireProcessor } from './processor.ts'
 import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 export const CANCEL_JOB = 'billing.cancel-subscription'
-export type CancelWish = { subscriptionId: string; insteadOf?: string; isCredited?: boolean; isBilled?: boolean }
+export type CancelWish = {
+  subscriptionId: string
+  insteadOf?: string
+  isCredited?: boolean
+  isBilled?: boolean
+}
 
 /**
  * `insteadOf`: only while that other one runs, so that the last one is never canceled. `isCredited`: what is left of the period is the
@@ -57,7 +62,12 @@ export async function keepCancellation(
 }
 
 export function cancellationsOf(db: Db, userId: string) {
-  return db.selectFrom('cancellations').selectAll().where('user_id', '=', userId).orderBy('canceled_at').execute()
+  return db
+    .selectFrom('cancellations')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('canceled_at')
+    .execute()
 }
 
 /** What was said, counted by reason, of those who cancelled in this time. */
@@ -80,5 +90,9 @@ export async function cancellationReasons(
 
 /** What was said stays countable; who said it, and in which words, goes. */
 export async function forgetCanceller(tx: Db, userId: string): Promise<void> {
-  await tx.updateTable('cancellations').set({ user_id: null, comment: null }).where('user_id', '=', userId).execute()
+  await tx
+    .updateTable('cancellations')
+    .set({ user_id: null, comment: null })
+    .where('user_id', '=', userId)
+    .execute()
 }

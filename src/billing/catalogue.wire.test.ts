@@ -28,15 +28,27 @@ test('a plan that is data alone is offered, bought, and opens what it grants', a
   )
   const [, documents] = plans
   assert.deepEqual(
-    [documents.name, documents.price, documents.currency, documents.price_monthly, documents.price_yearly],
+    [
+      documents.name,
+      documents.price,
+      documents.currency,
+      documents.price_monthly,
+      documents.price_yearly,
+    ],
     ['Documents', 29, 'usd', 'price_documents_monthly', undefined],
   )
   assert.equal(documents.features.at(-1), '90,000 tokens a month')
 
   const search = () => ada.post('/api/rag/search', { query: 'Anything?' })
   const before = await search()
-  assert.deepEqual([before.status, before.body.detail], [403, 'This feature requires a Documents or Pro subscription'])
-  assert.equal((await ada.post('/api/billing/create-checkout-session?price_id=price_documents_yearly')).status, 400)
+  assert.deepEqual(
+    [before.status, before.body.detail],
+    [403, 'This feature requires a Documents or Pro subscription'],
+  )
+  assert.equal(
+    (await ada.post('/api/billing/create-checkout-session?price_id=price_documents_yearly')).status,
+    400,
+  )
 
   const subscription = await shop.subscribe(ada, { price: documents.price_monthly })
   assert.deepEqual([subscription.status, subscription.tier], ['active', 'documents'])
@@ -89,13 +101,23 @@ test('an API key opens no more than its owner’s plan, nor anything where that 
   const ada = await app.as('ada', { tier: 'pro' })
   const { key } = (await ada.post('/api/api-keys', { name: 'laptop' })).body
   const call = (method: string, path: string, body?: unknown) =>
-    app.request(method, path, { ...(body ? { body } : {}), headers: { authorization: `Bearer ${key}` } })
+    app.request(method, path, {
+      ...(body ? { body } : {}),
+      headers: { authorization: `Bearer ${key}` },
+    })
   assert.equal((await call('POST', '/api/rag/search', { query: 'Anything?' })).status, 200)
 
   await transaction(app.platform.db, (tx) => setSubscription(tx, ada.userId, { tier: 'documents' }))
   const refused = await call('POST', '/api/rag/search', { query: 'Anything?' })
-  assert.deepEqual([refused.status, refused.body.detail], [403, 'Calling with an API key requires a Pro subscription'])
-  assert.equal((await ada.post('/api/rag/search', { query: 'Anything?' })).status, 200, 'the session still may')
+  assert.deepEqual(
+    [refused.status, refused.body.detail],
+    [403, 'Calling with an API key requires a Pro subscription'],
+  )
+  assert.equal(
+    (await ada.post('/api/rag/search', { query: 'Anything?' })).status,
+    200,
+    'the session still may',
+  )
   assert.equal((await call('GET', '/api/usage')).status, 200, 'what needs no plan stays open')
 })
 
@@ -129,6 +151,11 @@ test('a tier that the catalogue has dropped is nobody’s entitlement, and break
   assert.equal((await root.get('/api/admin/stats')).status, 200)
   const again = await root.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: 'gold' })
   assert.deepEqual([again.status, again.body.detail[0].loc], [422, ['body', 'subscription_tier']])
-  const moved = await root.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: 'enterprise' })
-  assert.deepEqual([moved.body.subscription_tier, moved.body.entitlements.length], ['enterprise', 3])
+  const moved = await root.patch(`/api/admin/users/${ada.userId}`, {
+    subscription_tier: 'enterprise',
+  })
+  assert.deepEqual(
+    [moved.body.subscription_tier, moved.body.entitlements.length],
+    ['enterprise', 3],
+  )
 })

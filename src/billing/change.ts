@@ -24,16 +24,21 @@ export const ChangePreview = Type.Object(
     price_id: Type.String(),
     tier: Type.String(),
     takes_effect: Instant,
-    due_now: Type.Number({ description: 'In units of the currency, with taxes, after what is credited' }),
+    due_now: Type.Number({
+      description: 'In units of the currency, with taxes, after what is credited',
+    }),
     currency: Type.String(),
     lines: Type.Array(
-      Type.Object({ description: Nullable(Type.String()), amount: Type.Number() }, { title: 'ChangeLine' }),
-      {
-        description: 'What is due now, line by line',
-      },
+      Type.Object(
+        { description: Nullable(Type.String()), amount: Type.Number() },
+        { title: 'ChangeLine' },
+      ),
+      { description: 'What is due now, line by line' },
     ),
     due_later: Nullable(
-      Type.Number({ description: 'What each period costs from then on, before discounts and taxes' }),
+      Type.Number({
+        description: 'What each period costs from then on, before discounts and taxes',
+      }),
     ),
     due_later_at: Nullable(Instant),
     interval: Type.String(),
@@ -65,7 +70,11 @@ const PREVIEW_MS = 15 * MINUTE_MS
 const SKEW_S = 60
 
 /** @throws Problem 400 `Unknown price`, 409 where there is nothing to change, or not now. */
-export async function previewChange(deps: BillingDeps, userId: string, priceId: string): Promise<ChangePreview> {
+export async function previewChange(
+  deps: BillingDeps,
+  userId: string,
+  priceId: string,
+): Promise<ChangePreview> {
   const processor = requireProcessor(deps.processor)
   const change = await asking(planChange(deps, userId, priceId))
   const { subscription, item, kind } = change
@@ -97,7 +106,10 @@ export async function previewChange(deps: BillingDeps, userId: string, priceId: 
       description: text(line, 'description'),
       amount: inUnits(number(line, 'amount') ?? 0, currency),
     })),
-    due_later: price.unit_amount === null ? null : inUnits(price.unit_amount * (item.quantity ?? 1), currency),
+    due_later:
+      price.unit_amount === null
+        ? null
+        : inUnits(price.unit_amount * (item.quantity ?? 1), currency),
     due_later_at: kind === 'now' && isNewPeriod ? afterInterval(prorationAt, change.interval) : end,
     interval: change.interval,
     proration_at: prorationAt,
@@ -111,13 +123,16 @@ export async function changePlan(
   { priceId, prorationAt }: ChangeWish,
 ): Promise<void> {
   const nowS = deps.clock.ms() / 1000
-  if (prorationAt > nowS + SKEW_S || prorationAt < nowS - PREVIEW_MS / 1000) throw billingProblem('preview_outdated')
+  if (prorationAt > nowS + SKEW_S || prorationAt < nowS - PREVIEW_MS / 1000)
+    throw billingProblem('preview_outdated')
   const { subscriptions } = requireProcessor(deps.processor)
   const change = await asking(planChange(deps, userId, priceId))
   const { subscription, item, kind } = change
   const items = [{ id: item.id, price: priceId }]
   const kept =
-    kind === 'later' ? { price: change.paidPriceId, until: String(item.current_period_end) } : { price: '', until: '' }
+    kind === 'later'
+      ? { price: change.paidPriceId, until: String(item.current_period_end) }
+      : { price: '', until: '' }
   await asking(
     unlessRefused(
       subscriptions.update(
@@ -169,11 +184,13 @@ async function planChange(deps: BillingDeps, userId: string, priceId: string): P
   const change = { subscription, item, paidPriceId, ...target, endsTrial: false }
   if (isPending && priceId === paidPriceId) return { ...change, kind: 'back' }
   if (subscription.status === 'trialing') {
-    const gives = deps.config.catalogue.plans.find(({ tier }) => tier === target.tier)?.trialDays ?? 0
+    const gives =
+      deps.config.catalogue.plans.find(({ tier }) => tier === target.tier)?.trialDays ?? 0
     return gives > 0 ? { ...change, kind: 'trial' } : { ...change, kind: 'now', endsTrial: true }
   }
   // A price that the catalogue names no more keeps the tier that it had.
-  const paidTier = prices.get(paidPriceId)?.tier ?? (await findAccount(deps.db, userId))?.granted_tier ?? null
+  const paidTier =
+    prices.get(paidPriceId)?.tier ?? (await findAccount(deps.db, userId))?.granted_tier ?? null
   const from = { tier: paidTier, interval: item.price.recurring?.interval }
   const kind = kindOf(deps, { from, target })
   if (isPending && kind === 'now') throw billingProblem('change_pending')
@@ -185,7 +202,10 @@ function kindOf(
   {
     from,
     target,
-  }: { from: { tier: Tier | null; interval: string | undefined }; target: { tier: Tier; interval: Interval } },
+  }: {
+    from: { tier: Tier | null; interval: string | undefined }
+    target: { tier: Tier; interval: Interval }
+  },
 ): 'now' | 'later' {
   const more = rankOf(config, target.tier) - rankOf(config, from.tier)
   if (more > 0) return 'now'

@@ -9,7 +9,13 @@ import type { BillingDeps } from './deps.ts'
 import { readInvoices } from './invoice-list.ts'
 import { idOf } from './object-reader.ts'
 import { billingProblem } from './problems.ts'
-import { asking, isInvalid, isMissingCustomer, requireProcessor, unlessMissing } from './processor.ts'
+import {
+  asking,
+  isInvalid,
+  isMissingCustomer,
+  requireProcessor,
+  unlessMissing,
+} from './processor.ts'
 import { FIRST_TRIAL } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { taxParameters } from './tax.ts'
@@ -25,7 +31,8 @@ export async function openCheckout(
   const sold = (await pricesFor(deps, deps.db, userId)).get(priceId)
   const plan = deps.config.catalogue.plans.find(({ tier }) => tier === sold?.tier)
   if (!sold || !plan) throw billingProblem('unknown_price')
-  const promotion = promotionCode === undefined ? null : await asking(findPromotion(deps, userId, promotionCode))
+  const promotion =
+    promotionCode === undefined ? null : await asking(findPromotion(deps, userId, promotionCode))
   await noteCheckout(deps, userId)
   return asking(
     withCustomer(deps, userId, async (user) => {
@@ -42,12 +49,13 @@ export async function openCheckout(
         // Other methods may come without a fingerprint, and a trial is had once.
         ...(trialDays > 0 ? { payment_method_types: ['card' as const] } : {}),
         metadata: { user_id: userId, price_id: priceId },
-        ...taxParameters(deps.config.processor, { mode: 'subscription', hasCustomer: true, metadata: {} }),
+        ...taxParameters(deps.config.processor, {
+          mode: 'subscription',
+          hasCustomer: true,
+          metadata: {},
+        }),
         subscription_data: {
-          metadata: {
-            user_id: userId,
-            ...(trialDays > 0 ? { [FIRST_TRIAL]: 'true' } : {}),
-          },
+          metadata: { user_id: userId, ...(trialDays > 0 ? { [FIRST_TRIAL]: 'true' } : {}) },
           ...(trialDays > 0 ? trialOf(trialDays) : {}),
         },
         success_url: `${deps.config.urls.frontend}/dashboard?success=true`,
@@ -65,7 +73,8 @@ const trialOf = (days: number) => ({
 })
 
 /** What is typed at the page is seen only when it is paid: who has had a subscription, and maybe a code, gives theirs in the address. */
-const mayType = (account: Account | null) => (account?.subscription_id ? {} : { allow_promotion_codes: true })
+const mayType = (account: Account | null) =>
+  account?.subscription_id ? {} : { allow_promotion_codes: true }
 
 /** Its id. The processor bounds how often a code is taken in all; that a person has it once is ours to see, by the checkouts paid. */
 async function findPromotion(deps: BillingDeps, userId: string, code: string): Promise<string> {
@@ -74,9 +83,15 @@ async function findPromotion(deps: BillingDeps, userId: string, code: string): P
   if (!found) throw billingProblem('unknown_promotion_code')
   for (const { customer_id: customer } of await customersOf(deps.db, userId)) {
     const paid = await unlessMissing(
-      checkout.sessions.list({ customer, status: 'complete', limit: 100, expand: ['data.subscription'] }),
+      checkout.sessions.list({
+        customer,
+        status: 'complete',
+        limit: 100,
+        expand: ['data.subscription'],
+      }),
     )
-    if (paid?.data.some((one) => hasUsed(one, found.id))) throw billingProblem('promotion_code_used')
+    if (paid?.data.some((one) => hasUsed(one, found.id)))
+      throw billingProblem('promotion_code_used')
   }
   return found.id
 }
@@ -84,7 +99,10 @@ async function findPromotion(deps: BillingDeps, userId: string, code: string): P
 /** A payment that failed after the checkout takes nothing. */
 function hasUsed({ discounts, subscription }: Stripe.Checkout.Session, promotion: string): boolean {
   const status = typeof subscription === 'string' ? null : subscription?.status
-  return status !== 'incomplete_expired' && (discounts ?? []).some((one) => idOf(one.promotion_code) === promotion)
+  return (
+    status !== 'incomplete_expired' &&
+    (discounts ?? []).some((one) => idOf(one.promotion_code) === promotion)
+  )
 }
 
 /** Where a link leads at once, past the portal's first page. */
@@ -92,7 +110,11 @@ export const PORTAL_FLOWS = ['card', 'cancel'] as const
 export type PortalFlow = (typeof PORTAL_FLOWS)[number]
 
 /** @throws Problem 400 `No billing account found`, 409 where there is no subscription to cancel, 503 `Billing is not configured`. */
-export async function openPortal(deps: BillingDeps, userId: string, flow: PortalFlow | null = null): Promise<string> {
+export async function openPortal(
+  deps: BillingDeps,
+  userId: string,
+  flow: PortalFlow | null = null,
+): Promise<string> {
   const processor = requireProcessor(deps.processor)
   const page = flow === null ? 'dashboard' : 'billing'
   const opening = withCustomer(deps, userId, async (user) => {
@@ -125,14 +147,24 @@ async function flowData(
   flow: PortalFlow,
   coupon: string | null,
 ): Promise<Stripe.BillingPortal.SessionCreateParams.FlowData> {
-  const after_completion = { type: 'redirect', redirect: { return_url: `${config.urls.frontend}/billing` } }
+  const after_completion = {
+    type: 'redirect',
+    redirect: { return_url: `${config.urls.frontend}/billing` },
+  }
   if (flow === 'card') return { type: 'payment_method_update', after_completion }
   const account = await findAccount(db, userId)
   const subscription = account?.subscription_id
   if (!account || !subscription || !isLive({ status: account.processor_status ?? '' }))
     throw billingProblem('no_subscription')
-  const retention = coupon === null ? {} : { retention: { type: 'coupon_offer' as const, coupon_offer: { coupon } } }
-  return { type: 'subscription_cancel', after_completion, subscription_cancel: { subscription, ...retention } }
+  const retention =
+    coupon === null
+      ? {}
+      : { retention: { type: 'coupon_offer' as const, coupon_offer: { coupon } } }
+  return {
+    type: 'subscription_cancel',
+    after_completion,
+    subscription_cancel: { subscription, ...retention },
+  }
 }
 
 /** `plan`: what runs, or the first payment where nothing does; `checkout`: another checkout beside the plan that runs. */
@@ -140,13 +172,23 @@ export const PAYMENTS_FOR = ['plan', 'checkout'] as const
 export type PaymentFor = (typeof PAYMENTS_FOR)[number]
 
 /** Where a missing payment is made: the newest such open invoice, or, without one, where the card is changed. */
-export async function openPayment(deps: BillingDeps, userId: string, wanted: PaymentFor = 'plan'): Promise<string> {
-  const open = (await readInvoices(deps, userId)).filter((one) => one.status === 'open' && one.hosted_invoice_url)
+export async function openPayment(
+  deps: BillingDeps,
+  userId: string,
+  wanted: PaymentFor = 'plan',
+): Promise<string> {
+  const open = (await readInvoices(deps, userId)).filter(
+    (one) => one.status === 'open' && one.hosted_invoice_url,
+  )
   const account = await findAccount(deps.db, userId)
-  const running = isLive({ status: account?.processor_status ?? '' }) ? account?.subscription_id : null
+  const running = isLive({ status: account?.processor_status ?? '' })
+    ? account?.subscription_id
+    : null
   const paidBy = ({ parent }: Stripe.Invoice) => idOf(parent?.subscription_details?.subscription)
   const isOfAnother = (one: Stripe.Invoice) => paidBy(one) !== null && paidBy(one) !== running
-  const ofPlan = running ? open.find((one) => paidBy(one) === running) : (open.find(isOfAnother) ?? open[0])
+  const ofPlan = running
+    ? open.find((one) => paidBy(one) === running)
+    : (open.find(isOfAnother) ?? open[0])
   const invoice = wanted === 'checkout' ? open.find(isOfAnother) : ofPlan
   return invoice?.hosted_invoice_url ?? openPortal(deps, userId, 'card')
 }
@@ -154,16 +196,24 @@ export async function openPayment(deps: BillingDeps, userId: string, wanted: Pay
 const CUSTOMERS_TRIED_MAX = 5
 
 /** A customer that the processor refuses makes room for another of the user, or for a new one. */
-async function withCustomer<T>(deps: BillingDeps, userId: string, work: (user: User) => Promise<T>): Promise<T> {
+async function withCustomer<T>(
+  deps: BillingDeps,
+  userId: string,
+  work: (user: User) => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     const user = await callerUser(deps, userId)
     const customer = user.processor_customer_id
     try {
       return await work(user)
     } catch (error) {
-      if (customer === null || !isMissingCustomer(error) || tries === CUSTOMERS_TRIED_MAX) throw error
+      if (customer === null || !isMissingCustomer(error) || tries === CUSTOMERS_TRIED_MAX)
+        throw error
       const found = await readCustomerState(deps, customer)
-      deps.log.warn({ userId, customer, found }, 'the processor refuses this customer; another takes its place')
+      deps.log.warn(
+        { userId, customer, found },
+        'the processor refuses this customer; another takes its place',
+      )
       await dropCustomer(deps, userId, customer, found === 'deleted' ? 'deleted' : 'refused')
     }
   }

@@ -4,7 +4,14 @@ import { before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { type Client, clientOf, PASSWORD, type Reply } from '#testing/app.ts'
 import { openShop, type Shop } from '#testing/buyer.ts'
-import { ASKS_ALWAYS, ASKS_ONCE, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, shopOf } from '#testing/shop.ts'
+import {
+  ASKS_ALWAYS,
+  ASKS_ONCE,
+  FAILS_AT_RENEWAL,
+  GOOD_CARD,
+  PRICES,
+  shopOf,
+} from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 suite('a bank that asks its customer to confirm', () => {
@@ -35,7 +42,8 @@ suite('a bank that asks its customer to confirm', () => {
   const toConfirm = async (client: Client) => {
     const { body } = await client.post('/api/billing/create-payment-session')
     const page = new URL(body.url).pathname
-    const challenge = /href="(\/sandbox\/confirm\/\w+)"/.exec((await store.get(page)).text)?.[1] ?? ''
+    const challenge =
+      /href="(\/sandbox\/confirm\/\w+)"/.exec((await store.get(page)).text)?.[1] ?? ''
     return { page, challenge }
   }
 
@@ -53,7 +61,10 @@ suite('a bank that asks its customer to confirm', () => {
     assert.match((await store.get(page)).text, /Your bank asks you to confirm this payment/)
     assert.equal(asked.headers.get('location')?.endsWith(challenge), true)
     const back = await shop.press(challenge, { answer: 'complete' })
-    assert.equal(back.headers.get('location'), `${store.config.urls.frontend}/dashboard?success=true`)
+    assert.equal(
+      back.headers.get('location'),
+      `${store.config.urls.frontend}/dashboard?success=true`,
+    )
     assert.deepEqual(await state(ada), ['active', 'pro', 'active', null])
     assert.equal((await shop.press(challenge, { answer: 'complete' })).status, 410, 'once')
     assert.equal((await shop.pay(url, GOOD_CARD)).status, 400, 'the checkout is done')
@@ -71,7 +82,10 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal((await shop.pay(url, GOOD_CARD)).status, 303)
     assert.deepEqual(await state(bob), ['active', 'pro', 'active', null])
     const { processor_customer_id: customer } = await view(bob)
-    assert.equal((await shop.processor.subscriptions.list({ customer, status: 'all' })).data.length, 1)
+    assert.equal(
+      (await shop.processor.subscriptions.list({ customer, status: 'all' })).data.length,
+      1,
+    )
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 1)
   })
 
@@ -91,7 +105,11 @@ suite('a bank that asks its customer to confirm', () => {
     assert.match(refused.text, /unable to authenticate/)
     await store.settle()
     assert.deepEqual(await state(dora), ['past_due', 'pro', 'past_due', 'requires_payment_method'])
-    assert.equal(await letters(dora, /did not go through/), 0, 'also when it was failed at the bank')
+    assert.equal(
+      await letters(dora, /did not go through/),
+      0,
+      'also when it was failed at the bank',
+    )
     const { page } = await toConfirm(dora)
     await answer(await shop.press(page, { card: ASKS_ONCE }), 'complete')
     await store.settle()
@@ -141,10 +159,15 @@ suite('a bank that asks its customer to confirm', () => {
       replaces: true,
     })
     const pageFor = async (what: string) =>
-      (await store.get(new URL((await otto.post(`/api/billing/create-payment-session?for=${what}`)).body.url).pathname))
-        .text
+      (
+        await store.get(
+          new URL((await otto.post(`/api/billing/create-payment-session?for=${what}`)).body.url)
+            .pathname,
+        )
+      ).text
     assert.doesNotMatch(await pageFor('plan'), /href="\/sandbox\/confirm/, 'what the plan owes')
-    const [, challenge = ''] = /href="(\/sandbox\/confirm\/\w+)"/.exec(await pageFor('checkout')) ?? []
+    const [, challenge = ''] =
+      /href="(\/sandbox\/confirm\/\w+)"/.exec(await pageFor('checkout')) ?? []
     await shop.press(challenge, { answer: 'complete' })
     await store.settle()
     await store.app.service.billing.sync()
@@ -176,7 +199,10 @@ suite('a bank that asks its customer to confirm', () => {
     const live = await shop.processor.subscriptions.list({ customer, status: 'active' })
     assert.equal(live.data.length, 1, 'nobody pays two')
     const { balance } = (await shop.processor.customers.retrieve(customer)) as { balance: number }
-    assert.ok(balance <= -9_800, `what was paid for the earlier is kept for the customer: ${balance}`)
+    assert.ok(
+      balance <= -9_800,
+      `what was paid for the earlier is kept for the customer: ${balance}`,
+    )
   })
 
   test('a pause ends when its payment is confirmed, whatever is pressed meanwhile', async () => {
@@ -196,9 +222,12 @@ suite('a bank that asks its customer to confirm', () => {
     assert.ok(Date.parse((await view(gina)).current_period_end) - store.clock.ms() > 27 * DAY_MS)
   })
 
-  const invoicesOf = async (client: Client): Promise<{ id: string; status: string; pay_url: string }[]> =>
+  const invoicesOf = async (
+    client: Client,
+  ): Promise<{ id: string; status: string; pay_url: string }[]> =>
     (await client.get('/api/billing/invoices')).body.invoices
-  const openOf = async (client: Client) => (await invoicesOf(client)).filter(({ status }) => status === 'open')
+  const openOf = async (client: Client) =>
+    (await invoicesOf(client)).filter(({ status }) => status === 'open')
 
   test('a resumption that its payer failed at the bank is tried anew with one invoice to pay, not two', async () => {
     const iris = await store.as('iris')
@@ -220,7 +249,11 @@ suite('a bank that asks its customer to confirm', () => {
     assert.deepEqual(await state(iris), ['active', 'pro', 'active', null])
     const { processor_customer_id: customer } = await view(iris)
     const { data } = await shop.processor.charges.list({ customer })
-    assert.equal(data.filter(({ status }) => status === 'succeeded').length, 2, 'the first period and this one')
+    assert.equal(
+      data.filter(({ status }) => status === 'succeeded').length,
+      2,
+      'the first period and this one',
+    )
   })
 
   test('two presses of resume at once begin one period', async () => {
@@ -235,9 +268,14 @@ suite('a bank that asks its customer to confirm', () => {
       await shop.pause(client)
       const both = await Promise.all([1, 2].map(() => client.post('/api/billing/resume')))
       // The second may also come when the first is done.
-      for (const { status, body } of both) assert.ok(status === 200 || body.code === 'nothing_to_resume', name)
+      for (const { status, body } of both)
+        assert.ok(status === 200 || body.code === 'nothing_to_resume', name)
       assert.equal((await shop.subscriptionOf(client)).status, then)
-      assert.equal((await invoicesOf(client)).filter(({ status }) => status !== 'void').length, 2, name)
+      assert.equal(
+        (await invoicesOf(client)).filter(({ status }) => status !== 'void').length,
+        2,
+        name,
+      )
     }
   })
 
@@ -251,7 +289,9 @@ suite('a bank that asks its customer to confirm', () => {
     assert.ok(owed)
     store.clock.advance(60_000)
     // Whoever runs the service can, at the processor.
-    await shop.processor.subscriptions.pause((await shop.subscriptionOf(lea)).id, { type: 'subscription' })
+    await shop.processor.subscriptions.pause((await shop.subscriptionOf(lea)).id, {
+      type: 'subscription',
+    })
     await store.settle()
     await store.app.service.billing.sync()
     assert.deepEqual(await state(lea), ['past_due', 'free', 'paused', null])
@@ -272,7 +312,11 @@ suite('a bank that asks its customer to confirm', () => {
     assert.deepEqual((await hugo.get('/api/purchases')).body, [])
     const failed = await answer(asked, 'fail')
     assert.match(failed.text, /unable to authenticate/)
-    assert.equal((await hugo.get('/api/checkout?tier=basic')).headers.get('location'), url, 'it is still open')
+    assert.equal(
+      (await hugo.get('/api/checkout?tier=basic')).headers.get('location'),
+      url,
+      'it is still open',
+    )
     const again = await shop.pay(url, ASKS_ONCE)
     assert.match((await store.get(new URL(url).pathname)).text, /href="\/sandbox\/confirm\//)
     const back = await answer(again, 'complete')
@@ -285,13 +329,19 @@ suite('a bank that asks its customer to confirm', () => {
 
   test('what is no question of a bank is answered by none', async () => {
     for (const id of ['pi_nope', 'cs_test_nope', 'in_x', '..%2F..%2Fmail']) {
-      assert.ok((await shop.press(`/sandbox/confirm/${id}`, { answer: 'complete' })).status >= 400, id)
+      assert.ok(
+        (await shop.press(`/sandbox/confirm/${id}`, { answer: 'complete' })).status >= 400,
+        id,
+      )
     }
     const eve = await store.as('eve')
     await shop.subscribe(eve)
     const { processor_customer_id: customer } = await view(eve)
     const [paid] = (await shop.processor.paymentIntents.list({ customer })).data
-    assert.equal((await shop.press(`/sandbox/confirm/${paid?.id}`, { answer: 'complete' })).status, 410)
+    assert.equal(
+      (await shop.press(`/sandbox/confirm/${paid?.id}`, { answer: 'complete' })).status,
+      410,
+    )
   })
 
   test('a first payment for what somebody else sells is no payment of ours', async () => {
@@ -320,7 +370,9 @@ suite('a bank that asks its customer to confirm', () => {
   test('what nobody confirms within a day is given up, and cannot be confirmed any more', async () => {
     const cleo = await store.as('cleo')
     const asked = await shop.pay(await open(cleo), ASKS_ALWAYS)
-    const moved = await store.post('/sandbox/processor/clock', { to: new Date(store.clock.ms() + 25 * HOUR_MS) })
+    const moved = await store.post('/sandbox/processor/clock', {
+      to: new Date(store.clock.ms() + 25 * HOUR_MS),
+    })
     assert.equal(moved.status, 200, moved.text)
     await store.app.service.billing.sync()
     const { body } = await store.post('/api/auth/login', { email: cleo.email, password: PASSWORD })

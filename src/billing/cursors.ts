@@ -4,7 +4,11 @@ import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 
 export async function readCursor(db: Db, name: string): Promise<Instant | null> {
-  const row = await db.selectFrom('billing_cursors').select('reached_at').where('name', '=', name).executeTakeFirst()
+  const row = await db
+    .selectFrom('billing_cursors')
+    .select('reached_at')
+    .where('name', '=', name)
+    .executeTakeFirst()
   return row?.reached_at ?? null
 }
 

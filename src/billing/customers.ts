@@ -19,7 +19,12 @@ import type { BillingCustomersTable } from './tables.ts'
 export type Customer = BillingCustomersTable
 
 export function customersOf(db: Db, userId: string): Promise<Customer[]> {
-  return db.selectFrom('billing_customers').selectAll().where('user_id', '=', userId).orderBy('customer_id').execute()
+  return db
+    .selectFrom('billing_customers')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('customer_id')
+    .execute()
 }
 
 /** Asked for each event: an embedded database answers at once, and a server's round trip is shared by those that ask meanwhile. */
@@ -47,7 +52,10 @@ function ownersAsked(db: Db): WriteBatcher<string, string | null> {
 }
 
 /** Of these customers the users they belong to. */
-export async function knownCustomers(db: Db, customerIds: readonly string[]): Promise<Map<string, string>> {
+export async function knownCustomers(
+  db: Db,
+  customerIds: readonly string[],
+): Promise<Map<string, string>> {
   if (customerIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('billing_customers')
@@ -78,15 +86,23 @@ export async function customerFor(
   }
   const fingerprint = createHash('sha256').update(JSON.stringify(person)).digest('hex').slice(0, 16)
   const idempotencyKey = `customer-${user.id}-${generation}-${fingerprint}`
-  const made = await processor.customers.create(person, { idempotencyKey }).catch(async (error: unknown) => {
-    if (isAnswer(error)) await nextGeneration(deps.db, user.id, generation)
-    throw error
-  })
+  const made = await processor.customers
+    .create(person, { idempotencyKey })
+    .catch(async (error: unknown) => {
+      if (isAnswer(error)) await nextGeneration(deps.db, user.id, generation)
+      throw error
+    })
 
   const createdS = number(made, 'created')
   return transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, user.id)
-    await keepCustomer(tx, user.id, made.id, 'present', createdS === null ? deps.clock.now() : instantOf(createdS))
+    await keepCustomer(
+      tx,
+      user.id,
+      made.id,
+      'present',
+      createdS === null ? deps.clock.now() : instantOf(createdS),
+    )
     const onRecord = await putOnRecord(tx, account, { address: { of: made.id, email: user.email } })
     return onRecord ?? made.id
   })
@@ -106,7 +122,12 @@ async function nextGeneration(db: Db, userId: string, generation: number): Promi
  * Receipts go to the account's address, also after it has changed. An address that the customer set in the portal stays
  * until then: only a change here is passed on.
  */
-async function followAddress(db: Db, processor: Processor, user: User, customerId: string): Promise<void> {
+async function followAddress(
+  db: Db,
+  processor: Processor,
+  user: User,
+  customerId: string,
+): Promise<void> {
   const account = await findAccount(db, user.id)
   if (!account?.customer_email || account.customer_email === user.email) return
   await processor.customers.update(customerId, { email: user.email })
@@ -127,7 +148,8 @@ export async function noteCustomer(
   const known = (await customersOf(deps.db, user.id)).find((one) => one.customer_id === customerId)
   const isOnRecord = user.processor_customer_id === customerId
   if (known && (!isCheckout || isOnRecord || known.state !== 'present')) {
-    if (isCheckout) await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(event.created))
+    if (isCheckout)
+      await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(event.created))
     return
   }
   // Before anyone is given over to another customer: does it live? An event may be as old as the customer's end.
@@ -184,7 +206,10 @@ async function keepCustomer(
 export async function putOnRecord(
   tx: Db,
   account: Account,
-  { paying = null, address = null }: { paying?: string | null; address?: { of: string; email: string } | null } = {},
+  {
+    paying = null,
+    address = null,
+  }: { paying?: string | null; address?: { of: string; email: string } | null } = {},
 ): Promise<string | null> {
   const userId = account.user_id
   const user = await findUser(tx, userId)
@@ -195,7 +220,8 @@ export async function putOnRecord(
   if (!user || id === user.processor_customer_id) return id
 
   const wasLost =
-    user.processor_customer_id !== null && !present.some((one) => one.customer_id === user.processor_customer_id)
+    user.processor_customer_id !== null &&
+    !present.some((one) => one.customer_id === user.processor_customer_id)
   await updateAccount(tx, userId, {
     customer_id: id,
     customer_email: address?.of === id ? address.email : null,
@@ -220,7 +246,12 @@ export async function dropCustomer(
   })
 }
 
-export async function markLost(tx: Db, userId: string, customerId: string, state: 'deleted' | 'refused') {
+export async function markLost(
+  tx: Db,
+  userId: string,
+  customerId: string,
+  state: 'deleted' | 'refused',
+) {
   await tx
     .updateTable('billing_customers')
     .set({ state })

@@ -30,7 +30,10 @@ async function deaf(t: Parameters<typeof testApp>[0]) {
     async events({ userId }: Client): Promise<Stripe.Event[]> {
       const customers = new Set(await it.customers({ userId }))
       const events: Stripe.Event[] = []
-      for await (const event of shop.processor.events.list({ types: [...BILLING_EVENT_TYPES], limit: 100 })) {
+      for await (const event of shop.processor.events.list({
+        types: [...BILLING_EVENT_TYPES],
+        limit: 100,
+      })) {
         const { id, customer } = event.data.object as { id: string; customer?: string }
         if (customers.has(customer ?? id)) events.push(event)
       }
@@ -39,19 +42,29 @@ async function deaf(t: Parameters<typeof testApp>[0]) {
     /** Every customer of a user, also those that are deleted. */
     async customers({ userId }: { userId: string }): Promise<string[]> {
       const found: string[] = []
-      for await (const event of shop.processor.events.list({ types: ['customer.created'], limit: 100 })) {
+      for await (const event of shop.processor.events.list({
+        types: ['customer.created'],
+        limit: 100,
+      })) {
         const customer = event.data.object as Stripe.Customer
         if (customer.metadata.user_id === userId) found.push(customer.id)
       }
       return found
     },
     deliver: (event: Stripe.Event) =>
-      shop.send({ id: event.id, type: event.type, object: event.data.object, created: event.created }),
+      shop.send({
+        id: event.id,
+        type: event.type,
+        object: event.data.object,
+        created: event.created,
+      }),
     async live(client: Client): Promise<Stripe.Subscription[]> {
       const lists = (await it.customers(client)).map((customer) =>
         shop.processor.subscriptions.list({ customer, status: 'active' }),
       )
-      return (await Promise.all(lists)).flatMap(({ data }) => data).sort((a, b) => b.created - a.created)
+      return (await Promise.all(lists))
+        .flatMap(({ data }) => data)
+        .sort((a, b) => b.created - a.created)
     },
     onRecord: async (client: Client) => (await client.get('/api/auth/me')).body,
   }
@@ -81,7 +94,8 @@ test('the late event of an earlier checkout gives nobody back to a customer that
   assert.equal((await onRecord(ada)).subscription_tier, 'enterprise')
   assert.equal((await app.service.billing.sync())?.failed, 0)
   assert.deepEqual(await paying(), ['active', 'enterprise'], 'after a reconciliation')
-  for (const event of (await events(ada)).reverse()) await deliver({ ...event, id: `${event.id}again` })
+  for (const event of (await events(ada)).reverse())
+    await deliver({ ...event, id: `${event.id}again` })
   assert.deepEqual(await paying(), ['active', 'enterprise'], 'after every event of both')
 
   const portal = await ada.post('/api/billing/create-portal-session')
@@ -114,9 +128,9 @@ test('what never came is read oldest first: the checkout that counts is the last
     .where('source', '=', INBOX_SOURCE)
     .orderBy('received_at')
     .execute()
-  const inList = (await shop.processor.events.list({ types: [...BILLING_EVENT_TYPES], limit: 100 })).data.map(
-    ({ id }) => id,
-  )
+  const inList = (
+    await shop.processor.events.list({ types: [...BILLING_EVENT_TYPES], limit: 100 })
+  ).data.map(({ id }) => id)
   assert.deepEqual(
     handled.map(({ event_id }) => event_id),
     inList.reverse(),
@@ -136,7 +150,9 @@ test('a customer that a payment link made takes the place when its checkout is t
       success_url: 'http://localhost:1/',
     })
     await shop.pay(session.url ?? '')
-    const [completed] = (await shop.processor.events.list({ types: ['checkout.session.completed'], limit: 1 })).data
+    const [completed] = (
+      await shop.processor.events.list({ types: ['checkout.session.completed'], limit: 1 })
+    ).data
     assert.ok(completed)
     return completed
   }
@@ -147,7 +163,11 @@ test('a customer that a payment link made takes the place when its checkout is t
 
   await deliver(link)
   await app.settle()
-  assert.deepEqual(await shop.subscription(ada), { status: 'active', tier: 'enterprise', processor_customer_id: own })
+  assert.deepEqual(await shop.subscription(ada), {
+    status: 'active',
+    tier: 'enterprise',
+    processor_customer_id: own,
+  })
   const linked = String((link.data.object as Stripe.Checkout.Session).customer)
   assert.notEqual(linked, own)
   const left = await shop.processor.subscriptions.list({ customer: linked, status: 'active' })
@@ -161,7 +181,11 @@ test('a customer that a payment link made takes the place when its checkout is t
     tier: 'pro',
     processor_customer_id: String((newer.data.object as Stripe.Checkout.Session).customer),
   })
-  assert.equal((await shop.processor.subscriptions.list({ customer: own ?? '', status: 'active' })).data.length, 0)
+  assert.equal(
+    (await shop.processor.subscriptions.list({ customer: own ?? '', status: 'active' })).data
+      .length,
+    0,
+  )
 })
 
 test('of three checkouts one is left, also where the newest ended before the others could', async (t) => {
@@ -193,7 +217,9 @@ test('a larger plan that was used is not credited by a second checkout either', 
   await app.settle()
   const [left, ...others] = await live(ada)
   assert.ok(left && others.length === 0)
-  const { balance } = (await shop.processor.customers.retrieve(String(left.customer))) as Stripe.Customer
+  const { balance } = (await shop.processor.customers.retrieve(
+    String(left.customer),
+  )) as Stripe.Customer
   assert.ok(balance > -5_000, `its allowance may be used: ${balance}`)
 })
 
@@ -208,7 +234,11 @@ test('a deleted customer ends what it paid for, also when its subscriptions cann
   assert.ok(gone)
   refuseLists(app)
   await deliver(gone)
-  assert.deepEqual(await shop.subscription(ada), { status: 'cancelled', tier: 'free', processor_customer_id: null })
+  assert.deepEqual(await shop.subscription(ada), {
+    status: 'cancelled',
+    tier: 'free',
+    processor_customer_id: null,
+  })
 })
 
 test('the same without a word of the deletion: the daily look finds out', async (t) => {
@@ -226,7 +256,11 @@ test('the same without a word of the deletion: the daily look finds out', async 
     )
     .execute()
   await app.service.billing.sync()
-  assert.deepEqual(await shop.subscription(ada), { status: 'cancelled', tier: 'free', processor_customer_id: null })
+  assert.deepEqual(await shop.subscription(ada), {
+    status: 'cancelled',
+    tier: 'free',
+    processor_customer_id: null,
+  })
 })
 
 test('the account’s end ends what every customer of it still pays', async (t) => {
@@ -240,7 +274,9 @@ test('the account’s end ends what every customer of it still pays', async (t) 
     success_url: 'http://localhost:1/',
   })
   await shop.pay(session.url ?? '')
-  const [linked] = (await shop.processor.events.list({ types: ['checkout.session.completed'], limit: 1 })).data
+  const [linked] = (
+    await shop.processor.events.list({ types: ['checkout.session.completed'], limit: 1 })
+  ).data
   assert.ok(linked)
   await deliver(completedFirst(await events(ada)))
   await deliver(linked)
@@ -253,7 +289,10 @@ test('the account’s end ends what every customer of it still pays', async (t) 
   await app.settle()
   assert.deepEqual(await app.platform.db.selectFrom('billing_customers').selectAll().execute(), [])
   for (const { customer_id: customer } of rows) {
-    assert.deepEqual((await shop.processor.subscriptions.list({ customer, status: 'active' })).data, [])
+    assert.deepEqual(
+      (await shop.processor.subscriptions.list({ customer, status: 'active' })).data,
+      [],
+    )
   }
 })
 
@@ -261,7 +300,16 @@ test('whatever order events come in, and whichever are lost, a user stands where
   const it = await deaf(t)
   const { app, shop } = it
   let people = 0
-  const step = fc.constantFrom('pro', 'pro', 'enterprise', 'enterprise', 'delete', 'delete', 'cancel', 'look')
+  const step = fc.constantFrom(
+    'pro',
+    'pro',
+    'enterprise',
+    'enterprise',
+    'delete',
+    'delete',
+    'cancel',
+    'look',
+  )
   const history = fc.record({
     steps: fc.array(step, { minLength: 2, maxLength: 5 }),
     order: fc.array(fc.nat(), { minLength: 40, maxLength: 40 }),
@@ -274,14 +322,19 @@ test('whatever order events come in, and whichever are lost, a user stands where
       const person = await app.as(`person-${people++}`)
       for (const what of ['pro', ...steps]) {
         const [customer] = await it.customers(person)
-        const isThere = customer !== undefined && !(await shop.processor.customers.retrieve(customer)).deleted
+        const isThere =
+          customer !== undefined && !(await shop.processor.customers.retrieve(customer)).deleted
         const [live] = await it.live(person)
         if (what === 'pro' || what === 'enterprise') await it.checkOut(person, PRICES[what])
         if (what === 'delete' && isThere) await shop.processor.customers.del(customer)
         if (what === 'cancel' && live) await shop.processor.subscriptions.cancel(live.id)
         if (what === 'look') await shop.subscription(person)
       }
-      const events = (await it.events(person)).map((event, n) => ({ event, key: order[n] ?? n, isLost: lost[n] }))
+      const events = (await it.events(person)).map((event, n) => ({
+        event,
+        key: order[n] ?? n,
+        isLost: lost[n],
+      }))
       for (const { event, isLost } of events.sort((a, b) => a.key - b.key)) {
         if (!losesAny || !isLost) await it.deliver(event)
       }
@@ -292,7 +345,8 @@ test('whatever order events come in, and whichever are lost, a user stands where
         assert.ok(live.length <= 1, `${live.length} subscriptions are paid ${when}`)
         const { status, tier, processor_customer_id } = await shop.subscription(person)
         const price = live[0]?.items.data[0]?.price.id
-        const paid = price === PRICES.pro ? 'pro' : price === PRICES.enterprise ? 'enterprise' : 'free'
+        const paid =
+          price === PRICES.pro ? 'pro' : price === PRICES.enterprise ? 'enterprise' : 'free'
         assert.deepEqual([status, tier], live[0] ? ['active', paid] : ['cancelled', 'free'], when)
         if (live[0]) assert.equal(processor_customer_id, live[0].customer, when)
       }
@@ -310,7 +364,9 @@ test('whatever order events come in, and whichever are lost, a user stands where
 /** The lists of deleted customers are refused, as some versions of the processor do. */
 function refuseLists(app: TestApp): void {
   intercept(app, (request, response) => {
-    const customer = /^\/sandbox\/stripe\/v1\/subscriptions\?.*customer=(\w+)/.exec(request.url ?? '')?.[1]
+    const customer = /^\/sandbox\/stripe\/v1\/subscriptions\?.*customer=(\w+)/.exec(
+      request.url ?? '',
+    )?.[1]
     if (!customer) return false
     const error = {
       type: 'invalid_request_error',
@@ -326,10 +382,19 @@ function refuseLists(app: TestApp): void {
 test('a billing row without its user keeps no reading of everything from its end', async (t) => {
   const { app, shop } = await deaf(t)
   const { db } = app.platform
-  const { id: customer_id } = await shop.processor.customers.create({ metadata: { user_id: 'gone' } })
-  await db.insertInto('billing_customers').values({ customer_id, user_id: 'gone', state: 'present' }).execute()
+  const { id: customer_id } = await shop.processor.customers.create({
+    metadata: { user_id: 'gone' },
+  })
+  await db
+    .insertInto('billing_customers')
+    .values({ customer_id, user_id: 'gone', state: 'present' })
+    .execute()
   const { userId } = await app.as('ada')
   await lockAccount(db, userId)
-  await db.updateTable('billing_accounts').set({ user_id: 'gone' }).where('user_id', '=', userId).execute()
+  await db
+    .updateTable('billing_accounts')
+    .set({ user_id: 'gone' })
+    .where('user_id', '=', userId)
+    .execute()
   assert.equal((await app.service.billing.sync())?.accounts, 1)
 })

@@ -33,7 +33,11 @@ export async function forgetDeals(tx: Db, userId: string): Promise<void> {
 }
 
 /** The catalogue's prices and the user's own, of lower plans first. */
-export async function pricesFor({ config }: Pick<BillingDeps, 'config'>, db: Db, userId: string): Promise<Prices> {
+export async function pricesFor(
+  { config }: Pick<BillingDeps, 'config'>,
+  db: Db,
+  userId: string,
+): Promise<Prices> {
   const deals = await dealsOf(db, userId)
   return deals.length === 0 ? config.processor.prices : withDeals(config, deals)
 }
@@ -41,12 +45,16 @@ export async function pricesFor({ config }: Pick<BillingDeps, 'config'>, db: Db,
 function withDeals(config: BillingDeps['config'], deals: readonly Deal[]): Prices {
   const all: [string, { tier: Tier; interval: Interval }][] = [
     ...config.processor.prices,
-    ...deals.map(({ price_id, tier, interval }) => [price_id, { tier, interval }] as [string, Deal]),
+    ...deals.map(
+      ({ price_id, tier, interval }) => [price_id, { tier, interval }] as [string, Deal],
+    ),
   ]
   return new Map(all.sort(([, a], [, b]) => rankOf(config, a.tier) - rankOf(config, b.tier)))
 }
 
 /** Every deal, for what is about all customers. */
 export async function dealPrices(db: Db): Promise<Set<string>> {
-  return new Set((await db.selectFrom('deals').select('price_id').execute()).map(({ price_id }) => price_id))
+  return new Set(
+    (await db.selectFrom('deals').select('price_id').execute()).map(({ price_id }) => price_id),
+  )
 }

@@ -25,14 +25,20 @@ const MONEY_MS = 30 * DAY_MS
 /** The last 30 days of money, and up to 500 accounts. @throws when the processor cannot be asked. */
 export async function lookForDisagreements(deps: ReconcilerDeps): Promise<Look> {
   const users = await recentUsers(deps.db, ACCOUNTS_MAX + 1)
-  const compared = await inBatches(users.slice(0, ACCOUNTS_MAX), (userId) => compareUser(deps, userId))
+  const compared = await inBatches(users.slice(0, ACCOUNTS_MAX), (userId) =>
+    compareUser(deps, userId),
+  )
   const disagreements: Disagreement[] = []
   for (const outcome of compared) {
     if (outcome.status === 'rejected') throw outcome.reason
     if (outcome.value) disagreements.push(outcome.value)
   }
-  for await (const { mend, ...found } of findDisagreements(deps, plus(deps.clock.now(), -MONEY_MS))) {
-    if (disagreements.length >= FOUND_MAX) return { disagreements, accounts: compared.length, is_whole: false }
+  for await (const { mend, ...found } of findDisagreements(
+    deps,
+    plus(deps.clock.now(), -MONEY_MS),
+  )) {
+    if (disagreements.length >= FOUND_MAX)
+      return { disagreements, accounts: compared.length, is_whole: false }
     disagreements.push(found)
   }
   return { disagreements, accounts: compared.length, is_whole: users.length <= ACCOUNTS_MAX }

@@ -60,14 +60,26 @@ async function refundPayment(deps: MoneyDeps, wish: Omit<ReplaceWish, 'userId' |
   const { invoices, refunds, subscriptions } = requireProcessor(deps.processor)
   const kept = await unlessMissing(subscriptions.retrieve(wish.insteadOf))
   if (kept?.status !== 'active') return null
-  const { data } = await invoices.list({ subscription: wish.subscriptionId, limit: 2, expand: ['data.payments'] })
+  const { data } = await invoices.list({
+    subscription: wish.subscriptionId,
+    limit: 2,
+    expand: ['data.payments'],
+  })
   const [invoice] = data
   const paid = listOf(at(invoice, 'payments')).filter((one) => text(one, 'status') === 'paid')
   const intent = idOf(at(paid[0], 'payment', 'payment_intent'))
-  const [cents, total, currency] = [number(invoice, 'amount_paid'), number(invoice, 'total'), text(invoice, 'currency')]
-  if (data.length !== 1 || paid.length !== 1 || !intent || !cents || cents !== total || !currency) return null
+  const [cents, total, currency] = [
+    number(invoice, 'amount_paid'),
+    number(invoice, 'total'),
+    text(invoice, 'currency'),
+  ]
+  if (data.length !== 1 || paid.length !== 1 || !intent || !cents || cents !== total || !currency)
+    return null
   await refunds
-    .create({ payment_intent: intent, reason: 'duplicate' }, { idempotencyKey: `refund-double:${intent}` })
+    .create(
+      { payment_intent: intent, reason: 'duplicate' },
+      { idempotencyKey: `refund-double:${intent}` },
+    )
     .catch((error: { code?: string }) => {
       if (error.code !== 'charge_already_refunded') throw error
     })

@@ -29,9 +29,14 @@ test('a plan that is paid in two tabs is refunded once, and its customer and the
       [9900, 9900],
     ],
   )
-  const { balance } = (await shop.processor.customers.retrieve(customer ?? '')) as { balance: number }
+  const { balance } = (await shop.processor.customers.retrieve(customer ?? '')) as {
+    balance: number
+  }
   assert.equal(balance, 0)
-  const { data: subscriptions } = await shop.processor.subscriptions.list({ customer: customer ?? '', status: 'all' })
+  const { data: subscriptions } = await shop.processor.subscriptions.list({
+    customer: customer ?? '',
+    status: 'all',
+  })
   assert.deepEqual(
     subscriptions.map(({ status }) => status),
     ['active', 'canceled'],
@@ -39,14 +44,21 @@ test('a plan that is paid in two tabs is refunded once, and its customer and the
   const emails = async (to: string, subject: RegExp) =>
     (await app.mail(to)).filter((mail) => subject.test(mail.subject)).length
   assert.equal(await emails(ada.email, /^You paid twice: \$99\.00 is refunded$/), 1)
-  assert.equal(await emails(app.config.mail.supportEmail, /A double payment was refunded: \$99\.00/), 1)
+  assert.equal(
+    await emails(app.config.mail.supportEmail, /A double payment was refunded: \$99\.00/),
+    1,
+  )
 
   await shop.pay(await open(ada, 'price_sandbox_enterprise_yearly'))
   await app.service.billing.sync()
   await app.settle()
   assert.equal(await emails(ada.email, /^Your new plan replaced the earlier one$/), 1)
   const after = (await shop.processor.charges.list({ customer: customer ?? '' })).data
-  assert.equal(after.filter(({ refunded }) => refunded).length, 1, 'a change of plan is credited, not refunded')
+  assert.equal(
+    after.filter(({ refunded }) => refunded).length,
+    1,
+    'a change of plan is credited, not refunded',
+  )
 })
 
 test('a deleted account leaves no credit and no negative invoice, and says so before', async (t) => {
@@ -59,9 +71,14 @@ test('a deleted account leaves no credit and no negative invoice, and says so be
   assert.match(description, /neither refunded nor credited/)
   assert.equal((await ada.delete('/api/users/me', { password: PASSWORD })).status, 200)
   await app.settle()
-  const { data } = await shop.processor.subscriptions.list({ customer: customer ?? '', status: 'all' })
+  const { data } = await shop.processor.subscriptions.list({
+    customer: customer ?? '',
+    status: 'all',
+  })
   assert.equal(data[0]?.status, 'canceled')
-  const { balance } = (await shop.processor.customers.retrieve(customer ?? '')) as { balance: number }
+  const { balance } = (await shop.processor.customers.retrieve(customer ?? '')) as {
+    balance: number
+  }
   assert.equal(balance, 0)
   const invoices = (await shop.processor.invoices.list({ customer: customer ?? '' })).data
   assert.deepEqual(

@@ -21,7 +21,9 @@ suite('emails about money', () => {
     return clientOf(app.url, body.access_token, person)
   }
   const afterDays = async (days: number) => {
-    const reply = await app.post('/sandbox/processor/clock', { to: new Date(app.clock.ms() + days * DAY_MS) })
+    const reply = await app.post('/sandbox/processor/clock', {
+      to: new Date(app.clock.ms() + days * DAY_MS),
+    })
     assert.equal(reply.status, 200, reply.text)
     await caughtUp()
   }
@@ -42,7 +44,10 @@ suite('emails about money', () => {
   const press = async (name: string, button: string, form = {}) => {
     const { processor_customer_id: customer } = await shop.subscription(await signIn(name))
     const [charge] = (await shop.processor.charges.list({ customer: customer ?? '' })).data
-    assert.equal((await shop.press(`/sandbox/processor/charges/${charge?.id}/${button}`, form)).status, 303)
+    assert.equal(
+      (await shop.press(`/sandbox/processor/charges/${charge?.id}/${button}`, form)).status,
+      303,
+    )
     await caughtUp()
   }
 
@@ -81,7 +86,10 @@ suite('emails about money', () => {
     await shop.subscribe(await app.as('eve'))
     await caughtUp()
     await press('eve', 'dispute')
-    assert.match(await only('eve', /^Your plan is closed while your bank reviews a payment$/), /\$29\.00/)
+    assert.match(
+      await only('eve', /^Your plan is closed while your bank reviews a payment$/),
+      /\$29\.00/,
+    )
     await press('eve', 'win')
     await only('eve', /^Your Pro plan is running again$/)
     assert.equal((await found('eve', /refunded|pauses/)).length, 0)
@@ -91,10 +99,16 @@ suite('emails about money', () => {
     await shop.subscribe(await app.as('dan'), { card: FAILS_AT_RENEWAL })
     await afterDays(32)
     const first = await only('dan', /^The payment for your Pro plan did not go through$/)
-    assert.match(first, /Amount due: \$29\.00\nCard or account: ending in 0341\nReason: Your card was declined\./)
+    assert.match(
+      first,
+      /Amount due: \$29\.00\nCard or account: ending in 0341\nReason: Your card was declined\./,
+    )
     assert.equal((await found('dan', /eminder/)).length, 0)
     await afterDays(7)
-    assert.match(await only('dan', /^Reminder: the payment for your Pro plan is still missing$/), /\$29\.00/)
+    assert.match(
+      await only('dan', /^Reminder: the payment for your Pro plan is still missing$/),
+      /\$29\.00/,
+    )
     await afterDays(6)
     assert.match(await only('dan', /^Last reminder: your Pro plan closes on/), /ending in 0341/)
     await afterDays(3)

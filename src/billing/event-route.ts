@@ -34,7 +34,10 @@ const EVENT: Described = {
       {
         id: Type.String(),
         type: Type.String(),
-        data: Type.Object({ object: JsonObject }, { title: 'ProcessorEventData', additionalProperties: true }),
+        data: Type.Object(
+          { object: JsonObject },
+          { title: 'ProcessorEventData', additionalProperties: true },
+        ),
       },
       { title: 'ProcessorEvent', additionalProperties: true },
     ),
@@ -59,7 +62,9 @@ export function eventRoute(
   app.register(async (scope) => {
     // Nothing may parse the bytes before their signature is checked.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
+      done(null, body),
+    )
 
     scope.post(
       url,
@@ -73,14 +78,16 @@ export function eventRoute(
         },
         async onRequest(request, reply) {
           const rate = config.limits.general
-          if (rate) reply.headers(rateHeaders(await limiter.hit('events', addressKey(request.ip), rate)))
+          if (rate)
+            reply.headers(rateHeaders(await limiter.hit('events', addressKey(request.ip), rate)))
           if (config.processor.sandboxed && !isOfThisMachine(request)) {
             throw billingProblem('sandbox_only')
           }
         },
       },
       async (request) => {
-        const signature = request.headers['stripe-signature'] ?? request.headers['processor-signature']
+        const signature =
+          request.headers['stripe-signature'] ?? request.headers['processor-signature']
         await receive(verifiedEvent(clock, secret, request.body, signature))
         return { received: true }
       },
@@ -89,7 +96,12 @@ export function eventRoute(
 }
 
 /** @throws Problem 400 `Invalid signature` or `Invalid payload`, 503 when there is no secret to check with. */
-function verifiedEvent(clock: Clock, secret: string | null, body: unknown, signature: unknown): Stripe.Event {
+function verifiedEvent(
+  clock: Clock,
+  secret: string | null,
+  body: unknown,
+  signature: unknown,
+): Stripe.Event {
   if (secret === null) throw billingProblem('billing_not_configured')
   if (!Buffer.isBuffer(body) || body.length === 0) throw invalidPayload()
   if (typeof signature !== 'string') throw invalidSignature()
@@ -105,9 +117,18 @@ function verifiedEvent(clock: Clock, secret: string | null, body: unknown, signa
 function signedEvent(clock: Clock, secret: string, body: Buffer, signature: string): Stripe.Event {
   const { webhooks, errors } = stripeSdk()
   try {
-    return webhooks.constructEvent(body, signature, secret, SIGNATURE_AGE_MAX_S, undefined, clock.ms())
+    return webhooks.constructEvent(
+      body,
+      signature,
+      secret,
+      SIGNATURE_AGE_MAX_S,
+      undefined,
+      clock.ms(),
+    )
   } catch (cause) {
-    throw cause instanceof errors.StripeSignatureVerificationError ? invalidSignature(cause) : invalidPayload(cause)
+    throw cause instanceof errors.StripeSignatureVerificationError
+      ? invalidSignature(cause)
+      : invalidPayload(cause)
   }
 }
 

@@ -11,7 +11,12 @@ for (const [room, path, secretOf, event] of [
     (app: TestApp) => app.config.processor.webhookSecret,
     (userId: string) => ({
       type: 'customer.subscription.updated',
-      object: { id: 'sub_1', customer: 'cus_slow', status: 'active', metadata: { user_id: userId } },
+      object: {
+        id: 'sub_1',
+        customer: 'cus_slow',
+        status: 'active',
+        metadata: { user_id: userId },
+      },
     }),
   ],
   [

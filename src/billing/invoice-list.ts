@@ -42,7 +42,10 @@ const LINKS_MS = 2_500
  * Of all customers that the user ever had, the newest first. While the processor does not answer, the service's own rows are listed,
  * without links. @throws Problem 503 `Billing is not configured`
  */
-export async function listInvoices(deps: Pick<BillingDeps, 'db' | 'processor' | 'log'>, userId: string) {
+export async function listInvoices(
+  deps: Pick<BillingDeps, 'db' | 'processor' | 'log'>,
+  userId: string,
+) {
   requireProcessor(deps.processor)
   try {
     return (await withinPatience(readInvoices(deps, userId), LINKS_MS)).map(shownInvoice)
@@ -79,11 +82,20 @@ async function listRows(db: Db, userId: string): Promise<InvoiceView[]> {
     .orderBy('created_at', 'desc')
     .limit(LISTED_MAX)
     .execute()
-  return rows.map(({ id, number: label, status, created_at, total_cents, paid_cents, currency }) => ({
-    ...{ id, number: label, status, created_at, currency, description: null, pay_url: null, pdf_url: null },
-    total: inUnits(total_cents, currency),
-    due: inUnits(status === 'open' ? total_cents - paid_cents : 0, currency),
-  }))
+  return rows.map(
+    ({ id, number: label, status, created_at, total_cents, paid_cents, currency }) => ({
+      id,
+      number: label,
+      status,
+      created_at,
+      currency,
+      description: null,
+      pay_url: null,
+      pdf_url: null,
+      total: inUnits(total_cents, currency),
+      due: inUnits(status === 'open' ? total_cents - paid_cents : 0, currency),
+    }),
+  )
 }
 
 export async function readInvoices(
@@ -94,7 +106,9 @@ export async function readInvoices(
   const customers = await customersOf(deps.db, userId)
   const lists = await asking(
     Promise.all(
-      customers.map(({ customer_id: customer }) => unlessMissing(invoices.list({ customer, limit: LISTED_MAX }))),
+      customers.map(({ customer_id: customer }) =>
+        unlessMissing(invoices.list({ customer, limit: LISTED_MAX })),
+      ),
     ),
   )
   return lists

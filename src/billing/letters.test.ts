@@ -52,12 +52,22 @@ const ACTIVE: Account = {
   period_end_at: inDays(20),
 }
 const YEARLY: Account = { ...ACTIVE, interval: 'year', period_end_at: inDays(29) }
-const TRIAL: Account = { ...ACTIVE, processor_status: 'trialing', trial_end_at: inDays(2), period_end_at: inDays(2) }
+const TRIAL: Account = {
+  ...ACTIVE,
+  processor_status: 'trialing',
+  trial_end_at: inDays(2),
+  period_end_at: inDays(2),
+}
 const FAILED: Account = { ...ACTIVE, processor_status: 'past_due', past_due_at: inDays(-1) }
 const ENDED: Account = { ...ACTIVE, processor_status: 'canceled', ended_at: inDays(-1) }
 
 /** What an account is written about; the row before it is the same, unless it is said. */
-const TABLE: [what: string, account: Partial<Account>, expected: string[], before?: Partial<Account>][] = [
+const TABLE: [
+  what: string,
+  account: Partial<Account>,
+  expected: string[],
+  before?: Partial<Account>,
+][] = [
   ['nobody', NOTHING, []],
   ['active', ACTIVE, []],
   ['a trial that ends in four days', { ...TRIAL, trial_end_at: inDays(4) }, []],
@@ -67,11 +77,23 @@ const TABLE: [what: string, account: Partial<Account>, expected: string[], befor
   ['a yearly renewal in 31 days', { ...YEARLY, period_end_at: inDays(31) }, []],
   ['a yearly renewal in 29 days', YEARLY, ['renewal']],
   ['a monthly renewal', { ...ACTIVE, period_end_at: inDays(5) }, []],
-  ['a yearly plan that was cancelled', { ...YEARLY, is_cancel_at_period_end: true }, ['cancelling']],
+  [
+    'a yearly plan that was cancelled',
+    { ...YEARLY, is_cancel_at_period_end: true },
+    ['cancelling'],
+  ],
   ['a card that lasts', { ...ACTIVE, card_expires_at: inDays(21) }, []],
-  ['a card that expires before the payment', { ...ACTIVE, card_expires_at: inDays(19) }, ['card_expires']],
+  [
+    'a card that expires before the payment',
+    { ...ACTIVE, card_expires_at: inDays(19) },
+    ['card_expires'],
+  ],
   ['a card that has expired', { ...ACTIVE, card_expires_at: inDays(-9) }, ['card_expires']],
-  ['a card that expires in half a year', { ...YEARLY, period_end_at: inDays(300), card_expires_at: inDays(180) }, []],
+  [
+    'a card that expires in half a year',
+    { ...YEARLY, period_end_at: inDays(300), card_expires_at: inDays(180) },
+    [],
+  ],
   [
     'an expired card, and nothing to pay any more',
     { ...ACTIVE, is_cancel_at_period_end: true, card_expires_at: inDays(1) },
@@ -84,20 +106,37 @@ const TABLE: [what: string, account: Partial<Account>, expected: string[], befor
     { ...FAILED, past_due_at: inDays(-7) },
     ['payment_failed', 'payment_reminder'],
   ],
-  ['a failed payment, the last day', { ...FAILED, past_due_at: inDays(-13) }, ['payment_failed', 'payment_last']],
+  [
+    'a failed payment, the last day',
+    { ...FAILED, past_due_at: inDays(-13) },
+    ['payment_failed', 'payment_last'],
+  ],
   [
     'a late payment that the bank has yet to settle',
     { ...FAILED, past_due_at: inDays(-13), payment_status: 'processing' },
     [],
   ],
-  ['a larger plan', { ...ACTIVE, granted_tier: 'enterprise' }, ['plan_changed'], { granted_tier: 'pro' }],
+  [
+    'a larger plan',
+    { ...ACTIVE, granted_tier: 'enterprise' },
+    ['plan_changed'],
+    { granted_tier: 'pro' },
+  ],
   ['the first plan', { ...ACTIVE, granted_tier: 'pro' }, [], { granted_tier: null }],
   ['a pause ahead', { ...ACTIVE, pauses_at: inDays(20) }, ['pausing']],
   ['a pause that is taken back', ACTIVE, ['reopened'], { pauses_at: inDays(20) }],
   ['a pause that is over', ACTIVE, ['reopened'], { processor_status: 'paused' }],
-  ['a payment that the bank asks about', { ...FAILED, payment_status: 'requires_action' }, ['payment_confirm']],
+  [
+    'a payment that the bank asks about',
+    { ...FAILED, payment_status: 'requires_action' },
+    ['payment_confirm'],
+  ],
   ['a payment that the bank has yet to settle', { ...FAILED, payment_status: 'processing' }, []],
-  ['a first payment that the bank asks about', { ...NOTHING, payment_status: 'requires_action' }, []],
+  [
+    'a first payment that the bank asks about',
+    { ...NOTHING, payment_status: 'requires_action' },
+    [],
+  ],
   ['a grace that is over', { ...FAILED, is_grace_over: true }, ['plan_closed']],
   ['unpaid', { ...FAILED, processor_status: 'unpaid' }, ['plan_closed']],
   ['a payment made good', ACTIVE, ['payment_cured'], FAILED],
@@ -108,7 +147,11 @@ const TABLE: [what: string, account: Partial<Account>, expected: string[], befor
   ['ended', ENDED, ['ended']],
   ['ended long ago, found out today', { ...ENDED, ended_at: inDays(-8) }, []],
   ['ended two weeks ago', { ...ENDED, ended_at: inDays(-15) }, []],
-  ['ended two weeks ago, offers wanted', { ...ENDED, ended_at: inDays(-15), offers_at: NOW }, ['win_back']],
+  [
+    'ended two weeks ago, offers wanted',
+    { ...ENDED, ended_at: inDays(-15), offers_at: NOW },
+    ['win_back'],
+  ],
   ['ended two months ago, offers wanted', { ...ENDED, ended_at: inDays(-60), offers_at: NOW }, []],
   ['active, offers wanted', { ...ACTIVE, offers_at: NOW }, []],
   ['never begun', { ...ACTIVE, processor_status: 'incomplete' }, []],

@@ -68,8 +68,18 @@ const WIN_BACK_AFTER_MS = 14 * DAY_MS
 const WIN_BACK_UNTIL_MS = 30 * DAY_MS
 
 /** The letters due now, told or not. `before` is the row as it was, for what only a change says. Pure. */
-export function dueLetters(account: Account, before: Account, now: Instant, graceDays: number): Letter[] {
-  const { subscription_id: id, processor_status: status, period_end_at: end, past_due_at: failedAt } = account
+export function dueLetters(
+  account: Account,
+  before: Account,
+  now: Instant,
+  graceDays: number,
+): Letter[] {
+  const {
+    subscription_id: id,
+    processor_status: status,
+    period_end_at: end,
+    past_due_at: failedAt,
+  } = account
   if (id === null) return []
   const within = (at: Instant | null, ms: number) => at !== null && plus(at, -ms) <= now && now < at
   const since = (at: Instant | null, ms: number) => at !== null && plus(at, ms) <= now
@@ -88,9 +98,19 @@ export function dueLetters(account: Account, before: Account, now: Instant, grac
   const wasPausing = isSame && before.pauses_at !== null && account.pauses_at === null
   const due: Record<LetterKind, string | false> = {
     trial_ends: goesOn && within(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
-    renewal: goesOn && status === 'active' && account.interval === 'year' && within(end, RENEWAL_AHEAD_MS) && `${end}`,
+    renewal:
+      goesOn &&
+      status === 'active' &&
+      account.interval === 'year' &&
+      within(end, RENEWAL_AHEAD_MS) &&
+      `${end}`,
     card_expires:
-      goesOn && expires !== null && end !== null && expires <= end && since(expires, -CARD_AHEAD_MS) && expires,
+      goesOn &&
+      expires !== null &&
+      end !== null &&
+      expires <= end &&
+      since(expires, -CARD_AHEAD_MS) &&
+      expires,
     payment_failed: isOwed && !isAsked && account.payment_status !== 'processing' && failedAt,
     payment_confirm: isOwed && isAsked && failedAt,
     payment_reminder: isReminded && isMidway && !isLastDay && failedAt,
@@ -102,8 +122,10 @@ export function dueLetters(account: Account, before: Account, now: Instant, grac
       before.granted_tier !== account.granted_tier &&
       `${account.granted_tier}:${account.price_id}:${end}`,
     pausing: isPaid && account.pauses_at !== null && account.pauses_at,
-    reopened: isPaid && (wasClosed || wasPausing) && `${before.pauses_at ?? before.period_end_at}:${end}`,
-    plan_closed: (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
+    reopened:
+      isPaid && (wasClosed || wasPausing) && `${before.pauses_at ?? before.period_end_at}:${end}`,
+    plan_closed:
+      (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
     payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
     cancelling: isPaid && account.is_cancel_at_period_end && `${account.ends_at ?? end}`,
     ended: isOver && !since(account.ended_at, NEWS_MS) && '',
@@ -116,12 +138,19 @@ export function dueLetters(account: Account, before: Account, now: Instant, grac
   }
   return LETTERS.flatMap((kind) => {
     const matter = due[kind]
-    return matter === false ? [] : { kind, about: [ONE_MATTER[kind] ?? kind, id, matter].filter(Boolean).join(':') }
+    return matter === false
+      ? []
+      : { kind, about: [ONE_MATTER[kind] ?? kind, id, matter].filter(Boolean).join(':') }
   })
 }
 
 /** With the transaction that wrote the account. */
-export async function sendDueLetters(deps: Deps, tx: Db, account: Account, before: Account = account): Promise<void> {
+export async function sendDueLetters(
+  deps: Deps,
+  tx: Db,
+  account: Account,
+  before: Account = account,
+): Promise<void> {
   await sendReceipt(deps, tx, account.user_id)
   const due = dueLetters(account, before, deps.clock.now(), deps.config.pastDueGraceDays)
   if (due.length === 0) return
@@ -147,7 +176,12 @@ export async function sendLetter(
 }
 
 /** False where it was sent. */
-export async function markSent({ clock }: Pick<Deps, 'clock'>, tx: Db, userId: string, about: string) {
+export async function markSent(
+  { clock }: Pick<Deps, 'clock'>,
+  tx: Db,
+  userId: string,
+  about: string,
+) {
   const fresh = await tx
     .insertInto('billing_letters')
     .values({ user_id: userId, about, sent_at: clock.now() })
@@ -159,7 +193,12 @@ export async function markSent({ clock }: Pick<Deps, 'clock'>, tx: Db, userId: s
 
 /** For the export of all that is held of a user. */
 export function lettersOf(db: Db, userId: string) {
-  return db.selectFrom('billing_letters').selectAll().where('user_id', '=', userId).orderBy('sent_at').execute()
+  return db
+    .selectFrom('billing_letters')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('sent_at')
+    .execute()
 }
 
 const BATCH = 500
@@ -172,17 +211,21 @@ export async function sendLettersOfTime(deps: Deps & Pick<Platform, 'db'>): Prom
   do {
     users = await usersOfTime(deps, after)
     for (const userId of users) {
-      await transaction(deps.db, async (tx) => sendDueLetters(deps, tx, await lockAccount(tx, userId))).catch((error) =>
-        failures.push(error),
-      )
+      await transaction(deps.db, async (tx) =>
+        sendDueLetters(deps, tx, await lockAccount(tx, userId)),
+      ).catch((error) => failures.push(error))
     }
     after = users.at(-1) ?? ''
   } while (users.length === BATCH)
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} subscribers could not be written to`)
+  if (failures.length > 0)
+    throw new AggregateError(failures, `${failures.length} subscribers could not be written to`)
 }
 
 /** Whose letter may be due: the windows are those of `dueLetters`, or wider. */
-async function usersOfTime({ db, clock }: Pick<Platform, 'db' | 'clock'>, after: string): Promise<string[]> {
+async function usersOfTime(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  after: string,
+): Promise<string[]> {
   const now = clock.now()
   const between = (from: number, to: number) => [plus(now, from), plus(now, to)] as const
   const rows = await db
@@ -198,7 +241,10 @@ async function usersOfTime({ db, clock }: Pick<Platform, 'db' | 'clock'>, after:
         e.and([e('interval', '=', 'year'), inside('period_end_at', between(0, RENEWAL_AHEAD_MS))]),
         e.and([e('past_due_at', 'is not', null), e('is_grace_over', '=', false)]),
         inside('card_expires_at', between(-2 * CARD_AHEAD_MS, CARD_AHEAD_MS)),
-        e.and([e('offers_at', 'is not', null), inside('ended_at', between(-WIN_BACK_UNTIL_MS, -WIN_BACK_AFTER_MS))]),
+        e.and([
+          e('offers_at', 'is not', null),
+          inside('ended_at', between(-WIN_BACK_UNTIL_MS, -WIN_BACK_AFTER_MS)),
+        ]),
       ])
     })
     .where('user_id', '>', after)
@@ -215,11 +261,21 @@ function composed(
     user,
     account,
     next,
-  }: { user: { id: string; email: string; full_name: string | null }; account: Account; next: Tier | null },
+  }: {
+    user: { id: string; email: string; full_name: string | null }
+    account: Account
+    next: Tier | null
+  },
 ): Email {
   const { config } = deps
-  const { granted_tier: tier, trial_end_at: trialEnd, period_end_at: end, past_due_at: failedAt } = account
-  const nameOf = (one: Tier) => config.catalogue.plans.find((plan) => plan.tier === one)?.name ?? one
+  const {
+    granted_tier: tier,
+    trial_end_at: trialEnd,
+    period_end_at: end,
+    past_due_at: failedAt,
+  } = account
+  const nameOf = (one: Tier) =>
+    config.catalogue.plans.find((plan) => plan.tier === one)?.name ?? one
   const plan = nameOf(tier ?? FREE)
   const amount = amountOf(account)
   const closesOn = dayOf(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
@@ -227,15 +283,44 @@ function composed(
     case 'trial_ends':
       return trialEndsEmail(config, { user, plan, amount, on: dayOf(trialEnd) })
     case 'renewal':
-      return renewalEmail(config, { user, plan, next: next && nameOf(next), amount, on: dayOf(end) })
+      return renewalEmail(config, {
+        user,
+        plan,
+        next: next && nameOf(next),
+        amount,
+        on: dayOf(end),
+      })
     case 'card_expires':
-      return cardExpiresEmail(config, { user, plan, last4: account.card_last4, renewsOn: dayOf(end) })
+      return cardExpiresEmail(config, {
+        user,
+        plan,
+        last4: account.card_last4,
+        renewsOn: dayOf(end),
+      })
     case 'payment_failed':
-      return paymentFailedEmail(config, { user, plan, closesOn, facts: missingFacts(account), step: 'first' })
+      return paymentFailedEmail(config, {
+        user,
+        plan,
+        closesOn,
+        facts: missingFacts(account),
+        step: 'first',
+      })
     case 'payment_reminder':
-      return paymentFailedEmail(config, { user, plan, closesOn, facts: missingFacts(account), step: 'reminder' })
+      return paymentFailedEmail(config, {
+        user,
+        plan,
+        closesOn,
+        facts: missingFacts(account),
+        step: 'reminder',
+      })
     case 'payment_last':
-      return paymentFailedEmail(config, { user, plan, closesOn, facts: missingFacts(account), step: 'last' })
+      return paymentFailedEmail(config, {
+        user,
+        plan,
+        closesOn,
+        facts: missingFacts(account),
+        step: 'last',
+      })
     case 'plan_changed':
       return planChangedEmail(config, { user, plan, amount })
     case 'pausing':
@@ -258,12 +343,19 @@ function composed(
 }
 
 /** What is due, from which card, and why it was not paid. */
-function missingFacts({ payment_due_cents: cents, currency, card_last4, payment_error }: Account): [string, string][] {
+function missingFacts({
+  payment_due_cents: cents,
+  currency,
+  card_last4,
+  payment_error,
+}: Account): [string, string][] {
   return [
     ...(cents !== null && currency !== null
       ? [['Amount due', formatMoney(inUnits(cents, currency), currency)] as [string, string]]
       : []),
-    ...(card_last4 === null ? [] : [['Card or account', `ending in ${card_last4}`] as [string, string]]),
+    ...(card_last4 === null
+      ? []
+      : [['Card or account', `ending in ${card_last4}`] as [string, string]]),
     ...(payment_error === null ? [] : [['Reason', payment_error] as [string, string]]),
   ]
 }
@@ -272,7 +364,15 @@ function missingFacts({ payment_due_cents: cents, currency, card_last4, payment_
 export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<void> {
   const paid = await tx
     .selectFrom('invoices')
-    .select(['subscription_id', 'number', 'paid_cents', 'currency', 'tier', 'paid_at', 'created_at'])
+    .select([
+      'subscription_id',
+      'number',
+      'paid_cents',
+      'currency',
+      'tier',
+      'paid_at',
+      'created_at',
+    ])
     .where('user_id', '=', userId)
     .where('subscription_id', 'is not', null)
     .where('status', '=', 'paid')
@@ -285,9 +385,15 @@ export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<v
   const isNews = plus(deps.clock.now(), -NEWS_MS)
   for (const [id, [first]] of Map.groupBy(paid, ({ subscription_id }) => subscription_id)) {
     if (!first || (first.paid_at ?? first.created_at) < isNews) continue
-    const plan = deps.config.catalogue.plans.find(({ tier }) => tier === first.tier)?.name ?? first.tier ?? ''
+    const plan =
+      deps.config.catalogue.plans.find(({ tier }) => tier === first.tier)?.name ?? first.tier ?? ''
     const paidAmount = formatMoney(inUnits(first.paid_cents, first.currency), first.currency)
-    const email = planStartedEmail(deps.config, { user, plan, paid: paidAmount, invoice: first.number })
+    const email = planStartedEmail(deps.config, {
+      user,
+      plan,
+      paid: paidAmount,
+      invoice: first.number,
+    })
     await sendLetter(deps, tx, userId, `started:${id}`, email)
   }
 }

@@ -30,7 +30,8 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         response: { 200: ChangePreview },
       },
     },
-    (request) => withinPatience(previewChange(deps, callerOf(request).userId, request.body.price_id)),
+    (request) =>
+      withinPatience(previewChange(deps, callerOf(request).userId, request.body.price_id)),
   )
 
   app.post(
@@ -46,7 +47,9 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         body: Type.Object(
           {
             price_id: Type.String({ minLength: 1 }),
-            proration_at: Type.Integer({ description: 'From the preview; it holds for 15 minutes' }),
+            proration_at: Type.Integer({
+              description: 'From the preview; it holds for 15 minutes',
+            }),
           },
           { title: 'PlanChange' },
         ),
@@ -111,9 +114,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         summary: 'Open the page where a missing payment is made',
         description:
           'The newest open invoice; without one, where the card is changed. `for=checkout`: that of another checkout beside the plan that runs (`pending_checkout`).',
-        querystring: Type.Object({
-          for: Type.Optional(OneOf(...PAYMENTS_FOR)),
-        }),
+        querystring: Type.Object({ for: Type.Optional(OneOf(...PAYMENTS_FOR)) }),
         response: { 200: Address },
       },
     },
@@ -130,7 +131,9 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         operationId: 'listInvoices',
         tags: ['billing'],
         summary: 'The caller’s invoices, the newest first',
-        response: { 200: Type.Object({ invoices: Type.Array(InvoiceView) }, { title: 'Invoices' }) },
+        response: {
+          200: Type.Object({ invoices: Type.Array(InvoiceView) }, { title: 'Invoices' }),
+        },
       },
     },
     async (request) => ({ invoices: await listInvoices(deps, callerOf(request).userId) }),
@@ -160,8 +163,10 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
 
 /** Mail programs press it themselves, with a form that says nothing new (RFC 8058). */
 function unsubscribeRoute(app: App, deps: BillingDeps): void {
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, _body, done) =>
-    done(null, {}),
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, _body, done) => done(null, {}),
   )
   app.post(
     '/api/billing/offers/unsubscribe',

@@ -39,12 +39,18 @@ const TYPES_MAX = 20
 type Deps = Pick<BillingDeps, 'db' | 'clock' | 'inbox' | 'log' | 'processor'>
 
 /** Returns how many were new. The cursor moves on portion by portion: what is handled stays handled. */
-export async function readMissedEvents(deps: Deps, listeners: readonly EventListener[]): Promise<number> {
+export async function readMissedEvents(
+  deps: Deps,
+  listeners: readonly EventListener[],
+): Promise<number> {
   const reached = await readCursor(deps.db, CURSOR)
   if (reached === null && !(await isAwaited(deps, listeners))) return 0
 
   const now = deps.clock.now()
-  const from = later(plus(reached ?? plus(now, -FIRST_LOOK_BACK_MS), -OVERLAP_MS), plus(now, -KEPT_MS))
+  const from = later(
+    plus(reached ?? plus(now, -FIRST_LOOK_BACK_MS), -OVERLAP_MS),
+    plus(now, -KEPT_MS),
+  )
   let fresh = 0
   for (let start = seconds(from); start <= seconds(now); start += PORTION_MS / 1000) {
     const end = start + PORTION_MS / 1000
@@ -53,12 +59,19 @@ export async function readMissedEvents(deps: Deps, listeners: readonly EventList
     }
     await moveCursor(deps.db, CURSOR, end < seconds(now) ? instantOf(end) : now)
   }
-  if (fresh > 0) deps.log.info({ events: fresh, since: from }, 'events that never came were read from the processor')
+  if (fresh > 0)
+    deps.log.info(
+      { events: fresh, since: from },
+      'events that never came were read from the processor',
+    )
   return fresh
 }
 
 /** True once an event could concern one of them. */
-export async function isAwaited(deps: Pick<Deps, 'db'>, listeners: readonly EventListener[]): Promise<boolean> {
+export async function isAwaited(
+  deps: Pick<Deps, 'db'>,
+  listeners: readonly EventListener[],
+): Promise<boolean> {
   return (await Promise.all(listeners.map((listener) => listener.isAwaiting(deps)))).includes(true)
 }
 

@@ -57,7 +57,10 @@ test('a bank debit that settles days later without a word is found', async (t) =
 })
 
 /** A list of the processor, newest first, that answers as it is asked; a day of `failing` is refused. */
-function listOf(events: readonly { id: string; type: string; created: number }[], failing = { from: Infinity }) {
+function listOf(
+  events: readonly { id: string; type: string; created: number }[],
+  failing = { from: Infinity },
+) {
   const asked: Stripe.EventListParams[] = []
   const list = (params: Stripe.EventListParams & { created: { gte: number; lt: number } }) => {
     asked.push(params)
@@ -78,7 +81,12 @@ function listOf(events: readonly { id: string; type: string; created: number }[]
 function listenerOf(app: TestApp, source: string, types: readonly string[]) {
   const heard: string[] = []
   app.platform.inbox.handle<{ id: string }>(source, async ({ id }) => void heard.push(id))
-  const listener: EventListener = { source, types, isAwaiting: async () => true, read: ({ id }) => ({ id }) }
+  const listener: EventListener = {
+    source,
+    types,
+    isAwaiting: async () => true,
+    read: ({ id }) => ({ id }),
+  }
   return { heard, listener }
 }
 

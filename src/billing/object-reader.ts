@@ -6,7 +6,10 @@
 export function at(value: unknown, ...path: string[]): unknown {
   let inner: unknown = value
   for (const name of path)
-    inner = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[name] : undefined
+    inner =
+      typeof inner === 'object' && inner !== null
+        ? (inner as Record<string, unknown>)[name]
+        : undefined
   return inner
 }
 

@@ -8,7 +8,8 @@ import { lockAccount, updateAccount } from './accounts.ts'
 import { billingProblem } from './problems.ts'
 
 /** Names a user, and can be made by nobody else. It ends nothing but offers, so it needs no end of its own. */
-const markOf = ({ secrets }: Pick<Platform, 'secrets'>, userId: string) => secrets.hash('offers', userId)
+const markOf = ({ secrets }: Pick<Platform, 'secrets'>, userId: string) =>
+  secrets.hash('offers', userId)
 
 /** For people, and for the button of their mail program. */
 export function unsubscribeLinks(deps: Pick<Platform, 'config' | 'secrets'>, userId: string) {
@@ -21,7 +22,10 @@ export function unsubscribeLinks(deps: Pick<Platform, 'config' | 'secrets'>, use
 }
 
 /** @throws Problem 400 `Invalid unsubscribe link` */
-export async function unsubscribe(deps: Pick<Platform, 'db' | 'secrets' | 'clock'>, token: string): Promise<void> {
+export async function unsubscribe(
+  deps: Pick<Platform, 'db' | 'secrets' | 'clock'>,
+  token: string,
+): Promise<void> {
   const [userId = '', mark = ''] = token.split('.')
   const [given, wanted] = [Buffer.from(mark), Buffer.from(markOf(deps, userId))]
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted))

@@ -19,7 +19,8 @@ const DISPUTE_NEWS: Record<DisputeState, { title: string; before: (sold: string)
   },
   won: {
     title: 'A dispute is won',
-    before: (sold) => `The money is yours again, and ${sold === 'subscription' ? 'the plan' : 'the purchase'} is open.`,
+    before: (sold) =>
+      `The money is yours again, and ${sold === 'subscription' ? 'the plan' : 'the purchase'} is open.`,
   },
   lost: {
     title: 'A dispute is lost',
@@ -39,7 +40,11 @@ export async function reportDispute(
     state,
     payment,
     due,
-  }: { state: DisputeState; payment: Pick<PaymentRow, 'id' | 'kind' | 'user_id'>; due: number | null },
+  }: {
+    state: DisputeState
+    payment: Pick<PaymentRow, 'id' | 'kind' | 'user_id'>
+    due: number | null
+  },
 ): Promise<void> {
   const { title, before } = DISPUTE_NEWS[state]
   await tellOperator(deps, tx, {
@@ -51,7 +56,9 @@ export async function reportDispute(
       ['Payment', payment.id],
       ['Customer', await addressOf(tx, payment.user_id)],
       ['Reason', reason ?? 'unknown'],
-      ...(due && state === 'open' ? [['Answer by', new Date(due * 1000).toISOString()] as [string, string]] : []),
+      ...(due && state === 'open'
+        ? [['Answer by', new Date(due * 1000).toISOString()] as [string, string]]
+        : []),
     ],
     button: { label: 'Open the payment', url: paymentPage(deps.config, payment.id) },
   })
@@ -62,12 +69,18 @@ export async function reportRefundedDouble(
   deps: Deps,
   tx: Db,
   { email }: Pick<User, 'email'>,
-  { subscriptionId, insteadOf, refunded }: { subscriptionId: string; insteadOf: string; refunded: string },
+  {
+    subscriptionId,
+    insteadOf,
+    refunded,
+  }: { subscriptionId: string; insteadOf: string; refunded: string },
 ): Promise<void> {
   await tellOperator(deps, tx, {
     about: `double:${subscriptionId}`,
     title: `A double payment was refunded: ${refunded}`,
-    before: ['A customer paid for the same plan twice. The older payment was refunded and its subscription cancelled.'],
+    before: [
+      'A customer paid for the same plan twice. The older payment was refunded and its subscription cancelled.',
+    ],
     facts: [
       ['Customer', email],
       ['Cancelled', subscriptionId],

@@ -17,7 +17,9 @@ test('the operator is told by mail, once, of disputes, double subscriptions, unk
     db.close()
   }
   const checkOut = async (name: string, card = GOOD_CARD) => {
-    const { body } = await app.as(name).post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+    const { body } = await app
+      .as(name)
+      .post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
     assert.equal((await shop.pay(body.url, card)).status, 303)
     return (await shop.processor.subscriptions.list({ limit: 1 })).data[0]?.id ?? ''
   }
@@ -32,18 +34,34 @@ test('the operator is told by mail, once, of disputes, double subscriptions, unk
      select 'sub_by_hand', object, owner, json_set(body, '$.id', 'sub_by_hand', '$.metadata', json('{}'),
        '$.created', json_extract(body, '$.created') + 5), side from stripe_objects where id = '${first}'`,
   )
-  app.platform.jobs.handle('test.hopeless', async () => Promise.reject(new Error('out of paper')), { delaysMs: [] })
-  for (const key of ['first', 'second']) await app.platform.jobs.enqueue(app.platform.db, 'test.hopeless', {}, { key })
+  app.platform.jobs.handle('test.hopeless', async () => Promise.reject(new Error('out of paper')), {
+    delaysMs: [],
+  })
+  for (const key of ['first', 'second'])
+    await app.platform.jobs.enqueue(app.platform.db, 'test.hopeless', {}, { key })
 
   await app.service.billing.sync()
   await app.service.billing.sync()
   const mails = await app.mail(app.config.mail.supportEmail)
-  const told = Object.fromEntries(mails.map(({ subject, text }) => [subject.replace(/^\[.*?\] /, ''), text]))
+  const told = Object.fromEntries(
+    mails.map(({ subject, text }) => [subject.replace(/^\[.*?\] /, ''), text]),
+  )
   assert.equal(mails.length, 4, Object.keys(told).join())
-  assert.match(told['A payment is disputed: $29.00'] ?? '', /Customer: ada@example\.com\n.*\nAnswer by: 20/s)
-  assert.match(told['A subscription has a price that no plan has'] ?? '', /price_foreign.*bob@example\.com/s)
-  assert.match(told['A customer pays several subscriptions'] ?? '', /eve@example\.com\nSubscriptions: .*sub_by_hand/)
+  assert.match(
+    told['A payment is disputed: $29.00'] ?? '',
+    /Customer: ada@example\.com\n.*\nAnswer by: 20/s,
+  )
+  assert.match(
+    told['A subscription has a price that no plan has'] ?? '',
+    /price_foreign.*bob@example\.com/s,
+  )
+  assert.match(
+    told['A customer pays several subscriptions'] ?? '',
+    /eve@example\.com\nSubscriptions: .*sub_by_hand/,
+  )
   assert.match(told['Work was given up: test.hopeless'] ?? '', /out of paper/)
-  const live = (await shop.processor.subscriptions.list({ limit: 100, status: 'active' })).data.map(({ id }) => id)
+  const live = (await shop.processor.subscriptions.list({ limit: 100, status: 'active' })).data.map(
+    ({ id }) => id,
+  )
   assert.ok(live.includes(first) && live.includes('sub_by_hand'), 'neither was cancelled')
 })

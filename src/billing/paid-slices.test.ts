@@ -10,21 +10,36 @@ const NEXT_YEAR = '2028-01-15T09:30:00.000Z'
 const HALF = '2027-01-30T21:30:00.000Z'
 
 const line = (line: Partial<PaidLine>): PaidLine => ({
-  ...{ subscriptionId: 'sub', tier: 'pro', cents: 2_900, start: JAN, end: FEB, isProration: false, isKept: true },
+  subscriptionId: 'sub',
+  tier: 'pro',
+  cents: 2_900,
+  start: JAN,
+  end: FEB,
+  isProration: false,
+  isKept: true,
   ...line,
 })
 const change = (tier: string, cents: number, more: Partial<PaidLine> = {}) =>
   line({ tier, cents, start: HALF, isProration: true, ...more })
-const shares = (...lines: PaidLine[]) => slicesOf(lines).map((slice) => [slice.start.slice(0, 10), slice.shares])
+const shares = (...lines: PaidLine[]) =>
+  slicesOf(lines).map((slice) => [slice.start.slice(0, 10), slice.shares])
 
 test('a month is one slice, and a year twelve from the billing day on', () => {
   assert.deepEqual(slicesOf([line({})]), [{ start: JAN, end: FEB, shares: { pro: 1 } }])
   const year = slicesOf([line({ end: NEXT_YEAR, cents: 29_000 })])
   assert.deepEqual([year.length, year[0]?.end, year[11]?.end], [12, FEB, NEXT_YEAR])
-  const last = slicesOf([line({ start: '2027-01-31T00:00:00.000Z', end: '2028-01-31T00:00:00.000Z' })])
-  assert.deepEqual([last[1]?.start, last[2]?.start], ['2027-02-28T00:00:00.000Z', '2027-03-31T00:00:00.000Z'])
+  const last = slicesOf([
+    line({ start: '2027-01-31T00:00:00.000Z', end: '2028-01-31T00:00:00.000Z' }),
+  ])
+  assert.deepEqual(
+    [last[1]?.start, last[2]?.start],
+    ['2027-02-28T00:00:00.000Z', '2027-03-31T00:00:00.000Z'],
+  )
   // A month from the last of February to the last of March is one, too.
-  assert.equal(slicesOf([line({ start: '2027-02-28T00:00:00.000Z', end: '2027-03-31T00:00:00.000Z' })]).length, 1)
+  assert.equal(
+    slicesOf([line({ start: '2027-02-28T00:00:00.000Z', end: '2027-03-31T00:00:00.000Z' })]).length,
+    1,
+  )
 })
 
 test('a trial is one slice of its own, however long', () => {
@@ -43,13 +58,20 @@ test('an upgrade adds the difference for the rest of its slice, and going up and
   const up = [change('pro', -1_450), change('enterprise', 4_950)]
   assert.deepEqual(shares(line({}), ...up), [['2027-01-15', { pro: 0.5, enterprise: 0.5 }]])
   const down = [change('enterprise', -4_950), change('pro', 1_450)]
-  assert.deepEqual(shares(line({}), ...up, ...down, ...up, ...down), [['2027-01-15', { pro: 1, enterprise: 0 }]])
-  assert.deepEqual(shares(line({}), ...up, ...down, ...up), [['2027-01-15', { pro: 0.5, enterprise: 0.5 }]])
+  assert.deepEqual(shares(line({}), ...up, ...down, ...up, ...down), [
+    ['2027-01-15', { pro: 1, enterprise: 0 }],
+  ])
+  assert.deepEqual(shares(line({}), ...up, ...down, ...up), [
+    ['2027-01-15', { pro: 0.5, enterprise: 0.5 }],
+  ])
 })
 
 test('an upgrade of a year changes the slices that are ahead', () => {
   const year = { end: NEXT_YEAR, cents: 29_000 }
-  const up = [change('pro', -28_000, { end: NEXT_YEAR }), change('enterprise', 95_000, { end: NEXT_YEAR })]
+  const up = [
+    change('pro', -28_000, { end: NEXT_YEAR }),
+    change('enterprise', 95_000, { end: NEXT_YEAR }),
+  ]
   const [first, second] = slicesOf([line(year), ...up])
   assert.deepEqual(
     [first?.shares, second?.shares],
@@ -63,7 +85,10 @@ test('an upgrade of a year changes the slices that are ahead', () => {
 test('a later purchase replaces what was to come of an earlier one, and what is credited is taken back', () => {
   const year = line({ start: HALF, end: '2028-01-30T21:30:00.000Z', cents: 29_000 })
   const slices = slicesOf([line({}), change('pro', -1_450), year])
-  assert.deepEqual([slices.length, slices[0]?.shares, slices[0]?.isReduced], [13, { pro: 0.5 }, true])
+  assert.deepEqual(
+    [slices.length, slices[0]?.shares, slices[0]?.isReduced],
+    [13, { pro: 0.5 }, true],
+  )
   const monthly = line({ subscriptionId: 'other', start: HALF, end: '2027-02-28T21:30:00.000Z' })
   const replaced = slicesOf([line({ end: NEXT_YEAR, cents: 29_000 }), monthly])
   assert.deepEqual(
@@ -75,12 +100,19 @@ test('a later purchase replaces what was to come of an earlier one, and what is 
 test('a payment that was taken back buys nothing', () => {
   const [slice] = slicesOf([line({ isKept: false })])
   assert.deepEqual([slice?.shares, slice?.isReduced], [{}, true])
-  const up = [change('pro', -1_450, { isKept: false }), change('enterprise', 4_950, { isKept: false })]
+  const up = [
+    change('pro', -1_450, { isKept: false }),
+    change('enterprise', 4_950, { isKept: false }),
+  ]
   assert.deepEqual(shares(line({}), ...up), [['2027-01-15', { pro: 1 }]])
 })
 
 test('kept are the slices that may be spent, and those that may be overused', () => {
-  const months = [line({}), line({ start: FEB, end: MAR }), line({ start: MAR, end: '2027-04-15T09:30:00.000Z' })]
+  const months = [
+    line({}),
+    line({ start: FEB, end: MAR }),
+    line({ start: MAR, end: '2027-04-15T09:30:00.000Z' }),
+  ]
   const starts = (lines: PaidLine[]) =>
     slicesThatCount(slicesOf(lines), '2027-02-20T00:00:00.000Z').map((one) => one.start)
   assert.deepEqual(starts(months), [FEB, MAR])

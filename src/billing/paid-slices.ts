@@ -29,13 +29,21 @@ export type PaidLine = {
 
 /** @returns all slices, the oldest first. */
 export function slicesOf(lines: readonly PaidLine[]): AllowanceSlice[] {
-  const wholes = lines.filter(({ isProration, tier }) => !isProration && tier !== null).sort(byStart)
+  const wholes = lines
+    .filter(({ isProration, tier }) => !isProration && tier !== null)
+    .sort(byStart)
   const slices = new Map<Instant, AllowanceSlice>()
   for (const whole of wholes) {
-    const next = wholes.find((one) => one.isKept && one.cents > 0 && whole.start < one.start && one.start < whole.end)
+    const next = wholes.find(
+      (one) => one.isKept && one.cents > 0 && whole.start < one.start && one.start < whole.end,
+    )
     // Prorations last until the period ends that they are about.
     const changes = lines.filter(
-      (one) => one.isProration && one.isKept && one.subscriptionId === whole.subscriptionId && one.end === whole.end,
+      (one) =>
+        one.isProration &&
+        one.isKept &&
+        one.subscriptionId === whole.subscriptionId &&
+        one.end === whole.end,
     )
     for (const month of monthsOf(whole)) {
       if (next !== undefined && month.start >= next.start) break
@@ -68,7 +76,8 @@ function sliceOf(month: Span, whole: PaidLine, changes: readonly PaidLine[]): Al
 function joined(one: AllowanceSlice, other: AllowanceSlice): AllowanceSlice {
   if (one.isTrial !== other.isTrial) return one.isTrial ? other : one
   const shares = { ...one.shares }
-  for (const [tier, share] of Object.entries(other.shares)) shares[tier] = (shares[tier] ?? 0) + share
+  for (const [tier, share] of Object.entries(other.shares))
+    shares[tier] = (shares[tier] ?? 0) + share
   const { isReduced = other.isReduced, ...slice } = one
   return { ...slice, shares, ...(isReduced ? { isReduced } : {}) }
 }
@@ -87,7 +96,8 @@ const MONTH_MS = 30.44 * DAY_MS
 
 /** A trial is one month, however long it lasts. */
 function monthsOf({ start, end, cents }: PaidLine): Span[] {
-  const count = cents === 0 ? 1 : Math.max(1, Math.round((Date.parse(end) - Date.parse(start)) / MONTH_MS))
+  const count =
+    cents === 0 ? 1 : Math.max(1, Math.round((Date.parse(end) - Date.parse(start)) / MONTH_MS))
   const starts = Array.from({ length: count }, (_, index) => monthsAfter(start, index))
   return starts.map((from, index) => ({ start: from, end: starts[index + 1] ?? end }))
 }
@@ -106,8 +116,12 @@ const LOOKED_BACK_MS = 400 * DAY_MS
 
 /** Of these slices the ones that say what may be spent from now on: the present one, those ahead, and any that was reduced before. */
 export function slicesThatCount(slices: readonly AllowanceSlice[], now: Instant): AllowanceSlice[] {
-  const present = slices.findLastIndex(({ start, shares }) => start <= now && Object.keys(shares).length > 0)
-  const reduced = slices.findIndex(({ isReduced, end }) => isReduced && end > plus(now, -LOOKED_BACK_MS))
+  const present = slices.findLastIndex(
+    ({ start, shares }) => start <= now && Object.keys(shares).length > 0,
+  )
+  const reduced = slices.findIndex(
+    ({ isReduced, end }) => isReduced && end > plus(now, -LOOKED_BACK_MS),
+  )
   const first = reduced === -1 ? present : present === -1 ? reduced : Math.min(present, reduced)
   return slices.slice(Math.max(0, first))
 }
@@ -127,7 +141,11 @@ export async function writeSlices({ config, clock }: Deps, tx: Db, userId: strin
   await setSubscription(tx, userId, { slices }, clock.now())
 }
 
-async function readPaidLines({ config }: Pick<Deps, 'config'>, tx: Db, userId: string): Promise<PaidLine[]> {
+async function readPaidLines(
+  { config }: Pick<Deps, 'config'>,
+  tx: Db,
+  userId: string,
+): Promise<PaidLine[]> {
   const rows = await tx
     .selectFrom('invoices')
     .leftJoin('payments', 'payments.id', 'invoices.payment_id')

@@ -13,7 +13,12 @@ const WAITING = ['incomplete', 'past_due', 'unpaid', 'paused']
 
 type Waiting = Pick<Stripe.Subscription, 'status' | 'latest_invoice' | 'status_details'>
 
-export type OpenInvoice = { id: string; payment: string | null; error: string | null; dueCents: number | null }
+export type OpenInvoice = {
+  id: string
+  payment: string | null
+  error: string | null
+  dueCents: number | null
+}
 
 /** Null where none is missing. Asks the processor once more only of what waits. */
 export async function readMissingPayment(
@@ -36,12 +41,15 @@ export async function openInvoiceOf(
   const id = idOf(latest)
   if (id === null || !WAITING.includes(status)) return null
   const invoice = await unlessMissing(
-    requireProcessor(processor).invoices.retrieve(id, { expand: ['payments.data.payment.payment_intent'] }),
+    requireProcessor(processor).invoices.retrieve(id, {
+      expand: ['payments.data.payment.payment_intent'],
+    }),
   )
   if (text(invoice, 'status') !== 'open') return null
   const createdS = number(invoice, 'created')
   const pausedS = number(details, 'paused', 'transitioned_at')
-  const isBeforePause = status === 'paused' && createdS !== null && pausedS !== null && createdS < pausedS
+  const isBeforePause =
+    status === 'paused' && createdS !== null && pausedS !== null && createdS < pausedS
   if (isBeforePause) return null
   const intents = listOf(at(invoice, 'payments')).map((one) => at(one, 'payment', 'payment_intent'))
   const intent = intents.find((one) => one instanceof Object) ?? null
@@ -75,9 +83,12 @@ export function pendingCheckout(
   return {
     pending_price_id: pending?.priceIds[0] ?? null,
     pending_payment_status: pending?.paymentStatus ?? null,
-    is_pending_newer: counting !== undefined && pending !== undefined && newestFirst(pending, counting) < 0,
+    is_pending_newer:
+      counting !== undefined && pending !== undefined && newestFirst(pending, counting) < 0,
   }
 }
 
 const newestUnpaid = (subscriptions: readonly SubscriptionFacts[]): SubscriptionFacts | undefined =>
-  subscriptions.filter(({ status, paymentStatus }) => status === 'incomplete' && paymentStatus).sort(newestFirst)[0]
+  subscriptions
+    .filter(({ status, paymentStatus }) => status === 'incomplete' && paymentStatus)
+    .sort(newestFirst)[0]

@@ -15,10 +15,17 @@ export const PlanView = Type.Object(
     name: Type.String(),
     tier: Type.String(),
     price: Type.Optional(
-      Type.Number({ description: 'A month, in units of the currency; left out when the processor cannot be asked' }),
+      Type.Number({
+        description:
+          'A month, in units of the currency; left out when the processor cannot be asked',
+      }),
     ),
-    price_monthly: Type.Optional(Type.String({ description: 'The processor’s price id, for create-checkout-session' })),
-    price_yearly: Type.Optional(Type.String({ description: 'The processor’s price id, for create-checkout-session' })),
+    price_monthly: Type.Optional(
+      Type.String({ description: 'The processor’s price id, for create-checkout-session' }),
+    ),
+    price_yearly: Type.Optional(
+      Type.String({ description: 'The processor’s price id, for create-checkout-session' }),
+    ),
     amount_yearly: Type.Optional(Type.Number({ description: 'A year, in units of the currency' })),
     currency: Type.Optional(Type.String()),
     features: Type.Array(Type.String()),
@@ -32,9 +39,14 @@ export const PlanView = Type.Object(
         output_tokens_max: Count,
         choices_max: Count,
       },
-      { title: 'PlanLimits', description: 'What a user may keep, and one call ask for; null: no limit of this kind.' },
+      {
+        title: 'PlanLimits',
+        description: 'What a user may keep, and one call ask for; null: no limit of this kind.',
+      },
     ),
-    trial_days: Type.Integer({ description: 'Before the first payment, for who has never subscribed' }),
+    trial_days: Type.Integer({
+      description: 'Before the first payment, for who has never subscribed',
+    }),
   },
   { title: 'Plan' },
 )
@@ -58,7 +70,16 @@ export function createPlans(deps: BillingDeps) {
     },
   }
 
-  function planOf({ name, tier, prices, features, grants, allowanceUsd, trialDays, limits }: CataloguePlan): PlanView {
+  function planOf({
+    name,
+    tier,
+    prices,
+    features,
+    grants,
+    allowanceUsd,
+    trialDays,
+    limits,
+  }: CataloguePlan): PlanView {
     const amount = amounts.get(prices.month ?? '')
     const yearly = amounts.get(prices.year ?? '')
     const currency = (amount ?? yearly)?.currency
@@ -98,7 +119,9 @@ export function createPlans(deps: BillingDeps) {
     const first = catalogue.plans.find(({ grants }) => grants.includes('ai'))
     if (catalogue.plansPath !== null || tier !== first?.tier) return []
     const vendors = Object.values(ai.vendors).filter(({ apiKey }) => apiKey !== null).length
-    return [vendors > 1 ? `Chat and completions with ${vendors} model vendors` : 'Chat and completions']
+    return [
+      vendors > 1 ? `Chat and completions with ${vendors} model vendors` : 'Chat and completions',
+    ]
   }
 
   /** Old amounts are better than a pricing page that hangs: a slow processor is waited for 2 s, and only once at a time. */
@@ -112,7 +135,9 @@ export function createPlans(deps: BillingDeps) {
 
   async function ask(): Promise<void> {
     const ids = [...deps.config.processor.prices.keys()]
-    const answers = await Promise.allSettled(ids.map(async (id) => deps.processor?.prices.retrieve(id)))
+    const answers = await Promise.allSettled(
+      ids.map(async (id) => deps.processor?.prices.retrieve(id)),
+    )
     const found = new Map(amounts)
     for (const [index, answer] of answers.entries()) {
       const id = ids[index] ?? ''
@@ -120,7 +145,10 @@ export function createPlans(deps: BillingDeps) {
         const { unit_amount: minor, currency } = answer.value
         found.set(id, { value: inUnits(minor, currency), currency })
       } else if (answer.status === 'rejected') {
-        deps.log.warn({ err: answer.reason, price: id }, 'a price could not be read from the processor')
+        deps.log.warn(
+          { err: answer.reason, price: id },
+          'a price could not be read from the processor',
+        )
       }
     }
     amounts = found

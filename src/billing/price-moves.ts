@@ -28,12 +28,18 @@ export type DealWish = { tier: Tier; interval: Interval; amount: number }
  * Makes the price at the processor and keeps whom it is for. The customer takes it on the billing page, by a checkout or a change of plan.
  * @throws PriceProblem
  */
-export async function makeDeal(deps: BillingDeps, user: User, { tier, interval, amount }: DealWish): Promise<Deal> {
+export async function makeDeal(
+  deps: BillingDeps,
+  user: User,
+  { tier, interval, amount }: DealWish,
+): Promise<Deal> {
   const { config, db, clock } = deps
   const plan = config.catalogue.plans.find((one) => one.tier === tier)
   const listed = plan && (plan.prices[interval] ?? Object.values(plan.prices)[0])
-  if (!plan || tier === FREE || !listed) throw new PriceProblem(`there is no plan '${tier}' that is sold`)
-  if (!Number.isFinite(amount) || amount <= 0) throw new PriceProblem('a deal costs something: give an amount')
+  if (!plan || tier === FREE || !listed)
+    throw new PriceProblem(`there is no plan '${tier}' that is sold`)
+  if (!Number.isFinite(amount) || amount <= 0)
+    throw new PriceProblem('a deal costs something: give an amount')
   const { prices } = requireProcessor(deps.processor)
   const { product, currency, tax_behavior } = await prices.retrieve(listed)
   const made = await prices.create({
@@ -73,14 +79,22 @@ export async function makeDeal(deps: BillingDeps, user: User, { tier, interval, 
 export type Move = { moved: number; skipped: string[]; failed: number }
 
 /** Who would be moved. @throws PriceProblem when the two prices do not belong together. */
-export async function subscribersOf(deps: BillingDeps, from: string, to: string): Promise<string[]> {
+export async function subscribersOf(
+  deps: BillingDeps,
+  from: string,
+  to: string,
+): Promise<string[]> {
   const { prices } = requireProcessor(deps.processor)
   const sold = deps.config.processor.prices.get(to)
   if (!sold) throw new PriceProblem(`'${to}' is no price of the catalogue: name it there first`)
   if (from === to) throw new PriceProblem('the two prices are the same')
-  const [before, after] = await Promise.all([from, to].map((id) => unlessMissing(prices.retrieve(id))))
-  if (!before || !after) throw new PriceProblem(`the processor does not know '${before ? to : from}'`)
-  if (before.currency !== after.currency) throw new PriceProblem('the two prices are in different currencies')
+  const [before, after] = await Promise.all(
+    [from, to].map((id) => unlessMissing(prices.retrieve(id))),
+  )
+  if (!before || !after)
+    throw new PriceProblem(`the processor does not know '${before ? to : from}'`)
+  if (before.currency !== after.currency)
+    throw new PriceProblem('the two prices are in different currencies')
   if (before.recurring?.interval !== after.recurring?.interval)
     throw new PriceProblem('the two prices are for different intervals')
   const rows = await deps.db
@@ -104,12 +118,17 @@ export async function movePrice(deps: BillingDeps, from: string, to: string): Pr
     else move.skipped.push(outcome.value)
   }
   const wrong = outcomes.find((outcome) => outcome.status === 'rejected')
-  if (wrong) deps.log.warn({ err: wrong.reason, failed: move.failed }, 'subscribers could not be moved')
+  if (wrong)
+    deps.log.warn({ err: wrong.reason, failed: move.failed }, 'subscribers could not be moved')
   return move
 }
 
 /** Null when moved; else why not. */
-async function moveOne(deps: BillingDeps, userId: string, { from, to }: { from: string; to: string }) {
+async function moveOne(
+  deps: BillingDeps,
+  userId: string,
+  { from, to }: { from: string; to: string },
+) {
   const { subscriptions } = requireProcessor(deps.processor)
   await syncUser(deps, userId)
   const account = await findAccount(deps.db, userId)
@@ -118,9 +137,11 @@ async function moveOne(deps: BillingDeps, userId: string, { from, to }: { from: 
   if (!user || !id) return 'gone'
   const subscription = await subscriptions.retrieve(id)
   const item = subscription.items.data.find(({ price }) => price.id === from)
-  if (!item || !isLive(factsOf(subscription))) return `${user.email}: does not pay this price any more`
+  if (!item || !isLive(factsOf(subscription)))
+    return `${user.email}: does not pay this price any more`
   if (factsOf(subscription).cancelAtPeriodEnd) return `${user.email}: is about to end`
-  if (account.granted_tier !== deps.config.processor.prices.get(to)?.tier) return `${user.email}: has another plan`
+  if (account.granted_tier !== deps.config.processor.prices.get(to)?.tier)
+    return `${user.email}: has another plan`
 
   // Before it is done: whoever is moved was told, and a move that fails is repeated, not the letter.
   await tellOfMove(deps, { user, account, item, to })
@@ -135,7 +156,11 @@ async function moveOne(deps: BillingDeps, userId: string, { from, to }: { from: 
 type Moving = { user: User; account: Account; item: Stripe.SubscriptionItem; to: string }
 
 async function tellOfMove(deps: BillingDeps, { user, account, item, to }: Moving): Promise<void> {
-  const { unit_amount: cents, currency, recurring } = await requireProcessor(deps.processor).prices.retrieve(to)
+  const {
+    unit_amount: cents,
+    currency,
+    recurring,
+  } = await requireProcessor(deps.processor).prices.retrieve(to)
   const amount = amountOf({
     price_cents: cents === null ? null : cents * (item.quantity ?? 1),
     currency,

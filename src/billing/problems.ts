@@ -3,7 +3,11 @@ import { Problem } from '#platform/problem.ts'
 
 export const billingProblem = Problem.define({
   unknown_price: [400, 'Unknown price', { advice: 'Take a price from `GET /api/billing/plans`.' }],
-  unknown_promotion_code: [400, 'Unknown promotion code', { advice: 'Leave it out, or ask who gave it to you.' }],
+  unknown_promotion_code: [
+    400,
+    'Unknown promotion code',
+    { advice: 'Leave it out, or ask who gave it to you.' },
+  ],
   promotion_code_used: [
     409,
     'This promotion code has been used',
@@ -12,10 +16,17 @@ export const billingProblem = Problem.define({
   trial_needs_verified_email: [
     403,
     'Verify your email address to start the trial',
-    { advice: 'Follow the link in the email, or request another: `POST /api/auth/resend-verification`.' },
+    {
+      advice:
+        'Follow the link in the email, or request another: `POST /api/auth/resend-verification`.',
+    },
   ],
   no_subscription: [409, 'There is no subscription to change', { advice: 'Subscribe first.' }],
-  same_plan: [409, 'This is your plan already', { advice: 'Take another price from `GET /api/billing/plans`.' }],
+  same_plan: [
+    409,
+    'This is your plan already',
+    { advice: 'Take another price from `GET /api/billing/plans`.' },
+  ],
   payment_due: [
     409,
     'A payment is missing, pay it first',
@@ -31,7 +42,11 @@ export const billingProblem = Problem.define({
     'The subscription is about to pause, resume it first',
     { advice: '`POST /api/billing/resume`' },
   ],
-  subscription_paused: [409, 'The subscription is paused, resume it first', { advice: '`POST /api/billing/resume`' }],
+  subscription_paused: [
+    409,
+    'The subscription is paused, resume it first',
+    { advice: '`POST /api/billing/resume`' },
+  ],
   subscription_disputed: [
     409,
     'The payment for this subscription was disputed or refunded',
@@ -54,7 +69,11 @@ export const billingProblem = Problem.define({
     'A smaller plan is to follow, take that back first',
     { advice: 'Change to the plan that is paid now; then to the other.' },
   ],
-  preview_outdated: [409, 'What is due has changed, look again', { advice: 'Ask for a new preview, and confirm it.' }],
+  preview_outdated: [
+    409,
+    'What is due has changed, look again',
+    { advice: 'Ask for a new preview, and confirm it.' },
+  ],
   payment_refused: [
     402,
     'The payment was refused, and nothing was changed',
@@ -80,8 +99,20 @@ export const billingProblem = Problem.define({
     { advice: 'Whoever runs the service sets the keys of the payment processor.' },
   ],
   processor_unreachable: [503, 'The payment processor cannot be reached, try again in a moment'],
-  processor_failed: [502, 'The payment processor refused the request', { advice: 'The service’s log has its reason.' }],
-  invalid_signature: [400, 'Invalid signature', { advice: 'Sign the bytes as sent, with this endpoint’s own secret.' }],
-  invalid_payload: [400, 'Invalid payload', { advice: 'Send an event of the payment processor, unchanged.' }],
+  processor_failed: [
+    502,
+    'The payment processor refused the request',
+    { advice: 'The service’s log has its reason.' },
+  ],
+  invalid_signature: [
+    400,
+    'Invalid signature',
+    { advice: 'Sign the bytes as sent, with this endpoint’s own secret.' },
+  ],
+  invalid_payload: [
+    400,
+    'Invalid payload',
+    { advice: 'Send an event of the payment processor, unchanged.' },
+  ],
   sandbox_only: [403, 'The sandbox’s events come from this machine alone'],
 })

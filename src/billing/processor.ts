@@ -76,7 +76,10 @@ export async function withinPatience<T>(work: Promise<T>, patienceMs = PATIENCE_
 }
 
 /** The processor's page of a payment, for the operator. */
-export function paymentPage({ processor, urls }: Pick<Config, 'processor' | 'urls'>, paymentId: string): string {
+export function paymentPage(
+  { processor, urls }: Pick<Config, 'processor' | 'urls'>,
+  paymentId: string,
+): string {
   if (processor.sandboxed) return `${urls.base}/sandbox/processor`
   const mode = /^[a-z]+_live_/.test(processor.secretKey ?? '') ? '' : 'test/'
   return `https://dashboard.stripe.com/${mode}payments/${paymentId}`
@@ -89,7 +92,10 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
   } catch (error) {
     const Stripe = stripeSdk()
     // A failure of its own is no refusal.
-    if (error instanceof Stripe.errors.StripeError && (!isAnswer(error) || (error.statusCode ?? 500) >= 500)) {
+    if (
+      error instanceof Stripe.errors.StripeError &&
+      (!isAnswer(error) || (error.statusCode ?? 500) >= 500)
+    ) {
       throw unreachable(error)
     }
     if (error instanceof Stripe.errors.StripeError) {
@@ -112,7 +118,10 @@ export function isAnswer(error: unknown): boolean {
 
 /** True of a failure that the processor gives once more, under a key that it knows. */
 export function isReplayed(error: unknown): boolean {
-  return error instanceof stripeSdk().errors.StripeError && error.headers?.['idempotent-replayed'] === 'true'
+  return (
+    error instanceof stripeSdk().errors.StripeError &&
+    error.headers?.['idempotent-replayed'] === 'true'
+  )
 }
 
 /** True when another call under the same idempotency key is still running. */
@@ -127,7 +136,10 @@ export function isInvalid(error: unknown): boolean {
 
 /** True when the processor says that what was asked for is not there (any more). */
 export function isMissing(error: unknown): boolean {
-  return error instanceof stripeSdk().errors.StripeInvalidRequestError && error.code === 'resource_missing'
+  return (
+    error instanceof stripeSdk().errors.StripeInvalidRequestError &&
+    error.code === 'resource_missing'
+  )
 }
 
 /** What the call answers; null when the processor says that what was asked for is not there (any more). */
@@ -145,7 +157,10 @@ const ASKS = ['subscription_payment_intent_requires_action', 'authentication_req
 export function unlessRefused<T>(call: Promise<T>): Promise<T> {
   return call.catch((error: unknown) => {
     if (error instanceof stripeSdk().errors.StripeError && error.statusCode === 402)
-      throw billingProblem(ASKS.includes(error.code ?? '') ? 'payment_to_confirm' : 'payment_refused', { cause: error })
+      throw billingProblem(
+        ASKS.includes(error.code ?? '') ? 'payment_to_confirm' : 'payment_refused',
+        { cause: error },
+      )
     throw error
   })
 }
@@ -157,7 +172,8 @@ export function isMissingCustomer(error: unknown): boolean {
 
 function clientUnder(prefix: string, protocol: 'http' | 'https') {
   // An agent of our own: idle connections to a base address are not shared with, or kept alive by, anyone else.
-  const agent = protocol === 'http' ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true })
+  const agent =
+    protocol === 'http' ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true })
   const inner = stripeSdk().createNodeHttpClient(agent)
   const makeRequest: typeof inner.makeRequest = (host, port, path, ...rest) =>
     inner.makeRequest(host, port, `${prefix}${path}`, ...rest)

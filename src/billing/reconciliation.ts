@@ -41,7 +41,9 @@ export async function reconcile(
   const events = await readMissedEvents(deps, deps.listeners)
   const { accounts, failed } = await syncStale(deps, everyone)
   await doWhatIsDue(deps)
-  const proven = (await isAwaited(deps, deps.listeners)) ? await proveMoney(deps, { everything: everyone }) : null
+  const proven = (await isAwaited(deps, deps.listeners))
+    ? await proveMoney(deps, { everything: everyone })
+    : null
   return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
 }
 
@@ -49,10 +51,15 @@ async function doWhatIsDue(deps: BillingDeps): Promise<void> {
   await endGracePeriods(deps, (userId) => syncUser(deps, userId)).catch((error) =>
     deps.log.warn({ err: error }, 'failed payments could not be looked at'),
   )
-  await sendLettersOfTime(deps).catch((error) => deps.log.warn({ err: error }, 'letters could not be sent'))
+  await sendLettersOfTime(deps).catch((error) =>
+    deps.log.warn({ err: error }, 'letters could not be sent'),
+  )
 }
 
-async function syncStale(deps: BillingDeps, everyone: boolean): Promise<{ accounts: number; failed: number }> {
+async function syncStale(
+  deps: BillingDeps,
+  everyone: boolean,
+): Promise<{ accounts: number; failed: number }> {
   const before = everyone ? deps.clock.now() : plus(deps.clock.now(), -STALE_MS)
   let accounts = 0
   let failed = 0
@@ -62,7 +69,8 @@ async function syncStale(deps: BillingDeps, everyone: boolean): Promise<{ accoun
     accounts += outcomes.length
     const wrong = outcomes.filter((outcome) => outcome.status === 'rejected')
     failed += wrong.length
-    if (wrong[0]) deps.log.warn({ err: wrong[0].reason, failed: wrong.length }, 'customers could not be read')
+    if (wrong[0])
+      deps.log.warn({ err: wrong[0].reason, failed: wrong.length }, 'customers could not be read')
     // A failed account stays stale: going on would meet it again without end.
     if (!everyone || stale.length === 0 || wrong.length > 0) return { accounts, failed }
   }

@@ -16,7 +16,12 @@ test('cancelling works with a retention coupon that the processor lacks or has d
   const page = async () => (await app.get(await openFlow())).text
 
   assert.doesNotMatch(await page(), /30 %/, 'no such coupon')
-  await shop.processor.coupons.create({ id: 'SOON_GONE', percent_off: 30, duration: 'once', name: '30 % off' })
+  await shop.processor.coupons.create({
+    id: 'SOON_GONE',
+    percent_off: 30,
+    duration: 'once',
+    name: '30 % off',
+  })
   assert.match(await page(), /30 %/)
   await shop.processor.coupons.del('SOON_GONE')
   assert.doesNotMatch(await page(), /30 %/, 'a deleted coupon')

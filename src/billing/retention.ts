@@ -13,8 +13,12 @@ export function agedBilling(): Aged[] {
       setting: null,
     }),
     byAge({
-      ...{ what: 'reasons of cancellations', table: 'cancellations', key: ['subscription_id'], at: 'canceled_at' },
-      ...{ days: 730, setting: null },
+      what: 'reasons of cancellations',
+      table: 'cancellations',
+      key: ['subscription_id'],
+      at: 'canceled_at',
+      days: 730,
+      setting: null,
     }),
   ]
 }

@@ -40,7 +40,10 @@ export async function findReversals(db: Db, userId: string): Promise<Map<string,
 }
 
 /** The subscription as it counts here, also before the processor has been told to suspend or cancel it. */
-export function withReversal(one: SubscriptionFacts, reversals: ReadonlyMap<string, Reversal>): SubscriptionFacts {
+export function withReversal(
+  one: SubscriptionFacts,
+  reversals: ReadonlyMap<string, Reversal>,
+): SubscriptionFacts {
   const reversal = reversals.get(one.id)
   if (!reversal || !isLive(one)) return one
   return { ...one, status: reversal === 'reversed' ? 'canceled' : 'paused' }
@@ -72,7 +75,8 @@ export async function applyReversals(
     }
     const suspends = reversal === 'disputed'
     // A pause charges nothing either, and cannot be ended while the payment is disputed.
-    if (suspends === (one.isSuspendedForDispute === true) || (suspends && one.status === 'paused')) continue
+    if (suspends === (one.isSuspendedForDispute === true) || (suspends && one.status === 'paused'))
+      continue
     const wish: SuspendWish = { userId, subscriptionId: one.id, suspends }
     await jobs.enqueue(tx, SUSPEND_JOB, wish, { key: `${SUSPEND_JOB}:${one.id}:${suspends}` })
   }
@@ -86,7 +90,8 @@ export async function suspendSubscription(
 ): Promise<void> {
   const { subscriptions, invoices } = requireProcessor(deps.processor)
   const isDisputed = (await findReversals(deps.db, userId)).get(subscriptionId) === 'disputed'
-  const found = isDisputed === suspends ? await unlessMissing(subscriptions.retrieve(subscriptionId)) : null
+  const found =
+    isDisputed === suspends ? await unlessMissing(subscriptions.retrieve(subscriptionId)) : null
   if (found && isLive(found)) {
     const isPausing = Boolean(found.metadata?.[PAUSED_FROM])
     await subscriptions.update(subscriptionId, {
@@ -134,7 +139,13 @@ async function emailPayer(
   if (refunded > before.refunded_cents) {
     const [amount, paid] = [show(refunded - before.refunded_cents), show(payment.amount_cents)]
     const isEnding = kind === 'subscription' && payment.is_refunded
-    const email = refundedEmail(deps.config, { user, amount, paid, day: dayOf(payment.paid_at), isEnding })
+    const email = refundedEmail(deps.config, {
+      user,
+      amount,
+      paid,
+      day: dayOf(payment.paid_at),
+      isEnding,
+    })
     await sendLetter(deps, tx, user.id, `refunded:${id}:${refunded}`, email)
   }
   if (kind === 'subscription' && payment.dispute === 'open' && before.dispute !== 'open') {
@@ -143,8 +154,17 @@ async function emailPayer(
   }
 }
 
-export async function askToFollow({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, payment: PaymentRow): Promise<void> {
+export async function askToFollow(
+  { jobs }: Pick<BillingDeps, 'jobs'>,
+  tx: Db,
+  payment: PaymentRow,
+): Promise<void> {
   const { id, user_id: userId, dispute, is_refunded } = payment
   if (userId === null) return
-  await jobs.enqueue(tx, REVERSAL_JOB, { userId }, { key: `${REVERSAL_JOB}:${id}:${dispute}:${is_refunded}` })
+  await jobs.enqueue(
+    tx,
+    REVERSAL_JOB,
+    { userId },
+    { key: `${REVERSAL_JOB}:${id}:${dispute}:${is_refunded}` },
+  )
 }

@@ -22,7 +22,9 @@ suite('payments that are taken back', () => {
     return clientOf(app.url, body.access_token, person)
   }
   const afterDays = async (days: number) => {
-    const reply = await app.post('/sandbox/processor/clock', { to: new Date(app.clock.ms() + days * DAY_MS) })
+    const reply = await app.post('/sandbox/processor/clock', {
+      to: new Date(app.clock.ms() + days * DAY_MS),
+    })
     assert.equal(reply.status, 200, reply.text)
     await app.settle()
   }
@@ -54,8 +56,9 @@ suite('payments that are taken back', () => {
       text,
     }))
   const count = async (title: string, name: string) =>
-    (await notices()).filter(({ subject, text }) => subject.startsWith(title) && text.includes(`${name}@example.com`))
-      .length
+    (await notices()).filter(
+      ({ subject, text }) => subject.startsWith(title) && text.includes(`${name}@example.com`),
+    ).length
 
   test('an open dispute closes the plan and charges nothing; a won one opens it again', async () => {
     await shop.subscribe(await app.as('won'), { price: PRICES.enterprise })
@@ -70,10 +73,17 @@ suite('payments that are taken back', () => {
     }
 
     await afterDays(40)
-    assert.equal((await charges('won')).length, 1, 'the card is not charged while its owner disputes')
+    assert.equal(
+      (await charges('won')).length,
+      1,
+      'the card is not charged while its owner disputes',
+    )
     assert.deepEqual(await look('won'), ['past_due', 'free', 403])
     await app.service.billing.sync()
-    assert.deepEqual(await app.service.billing.disagreements().then(({ disagreements }) => disagreements), [])
+    assert.deepEqual(
+      await app.service.billing.disagreements().then(({ disagreements }) => disagreements),
+      [],
+    )
 
     await press('won', 'win')
     assert.deepEqual(await look('won'), ['active', 'enterprise', 200])

@@ -53,14 +53,14 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         operationId: 'createPortalSession',
         tags: ['billing'],
         summary: 'Open the hosted customer portal',
-        querystring: Type.Object({
-          flow: Type.Optional(OneOf(...PORTAL_FLOWS)),
-        }),
+        querystring: Type.Object({ flow: Type.Optional(OneOf(...PORTAL_FLOWS)) }),
         response: { 200: Address },
       },
     },
     async (request) => ({
-      url: await withinPatience(openPortal(deps, callerOf(request).userId, request.query.flow ?? null)),
+      url: await withinPatience(
+        openPortal(deps, callerOf(request).userId, request.query.flow ?? null),
+      ),
     }),
   )
 

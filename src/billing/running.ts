@@ -13,12 +13,16 @@ import { isLive } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
 /** @throws Problem 409 `There is no subscription to change` */
-export async function runningSubscription(deps: BillingDeps, userId: string): Promise<Stripe.Subscription> {
+export async function runningSubscription(
+  deps: BillingDeps,
+  userId: string,
+): Promise<Stripe.Subscription> {
   const { subscriptions } = requireProcessor(deps.processor)
   const id = (await findAccount(deps.db, userId))?.subscription_id
   const found = id ? await unlessMissing(subscriptions.retrieve(id, { expand: [WITH_CARD] })) : null
   if (!found || !isLive(factsOf(found))) throw billingProblem('no_subscription')
-  if ((await findReversals(deps.db, userId)).has(found.id)) throw billingProblem('subscription_disputed')
+  if ((await findReversals(deps.db, userId)).has(found.id))
+    throw billingProblem('subscription_disputed')
   return found
 }
 
@@ -67,7 +71,10 @@ export async function resumeSubscription(deps: BillingDeps, userId: string): Pro
         // Whoever runs the service has paused it, and ends that.
         if (status === 'paused' || !cancelAtPeriodEnd) throw billingProblem('nothing_to_resume')
         const atDate = running.cancel_at !== null && !running.cancel_at_period_end
-        return subscriptions.update(id, atDate ? { cancel_at: '' } : { cancel_at_period_end: false })
+        return subscriptions.update(
+          id,
+          atDate ? { cancel_at: '' } : { cancel_at_period_end: false },
+        )
       })(),
     ),
   )
@@ -82,8 +89,12 @@ async function resumePaused(deps: BillingDeps, running: Stripe.Subscription): Pr
   const { id, status, metadata } = running
   const from = metadata?.[PAUSED_FROM]
   if (!from) return resumePaid(deps, running)
-  const unbilled = { type: 'subscription' as const, bill_for: { unused_time_from: { type: 'none' as const } } }
-  if (status !== 'paused') await subscriptions.pause(id, unbilled, { idempotencyKey: `pause:${id}:${from}` })
+  const unbilled = {
+    type: 'subscription' as const,
+    bill_for: { unused_time_from: { type: 'none' as const } },
+  }
+  if (status !== 'paused')
+    await subscriptions.pause(id, unbilled, { idempotencyKey: `pause:${id}:${from}` })
   const paused = await subscriptions.update(id, NOT_PAUSED)
   // Another press of the button may have resumed it meanwhile.
   if (paused.status === 'paused') await resumePaid(deps, paused)
@@ -99,12 +110,18 @@ async function resumePaid(deps: BillingDeps, paused: Stripe.Subscription): Promi
   const open = resumed.status === 'paused' ? await openInvoiceOf(deps, resumed) : null
   if (open === null || isUnderWay(open.payment)) return
   await voidInvoice(deps, open.id)
-  deps.log.info({ subscription: paused.id, invoice: open.id }, 'a pause goes on: its payment was refused')
+  deps.log.info(
+    { subscription: paused.id, invoice: open.id },
+    'a pause goes on: its payment was refused',
+  )
   throw billingProblem('payment_refused')
 }
 
 /** Of two presses at once the second gets the answer of the first, and bills nothing. A failure of before is no answer: it is asked anew. */
-async function resumeOnce(deps: BillingDeps, paused: Stripe.Subscription): Promise<Stripe.Subscription> {
+async function resumeOnce(
+  deps: BillingDeps,
+  paused: Stripe.Subscription,
+): Promise<Stripe.Subscription> {
   const { subscriptions } = requireProcessor(deps.processor)
   const { id, latest_invoice: latest, status_details: details } = paused
   const resume = (idempotencyKey: string) =>
@@ -121,8 +138,12 @@ async function resumeOnce(deps: BillingDeps, paused: Stripe.Subscription): Promi
 }
 
 /** Two presses may want it at once. */
-async function voidInvoice({ processor }: Pick<BillingDeps, 'processor'>, id: string): Promise<void> {
+async function voidInvoice(
+  { processor }: Pick<BillingDeps, 'processor'>,
+  id: string,
+): Promise<void> {
   await requireProcessor(processor).invoices.voidInvoice(id, {}, { idempotencyKey: `void:${id}` })
 }
 
-const isUnderWay = (payment: string | null): boolean => payment === 'processing' || payment === 'requires_action'
+const isUnderWay = (payment: string | null): boolean =>
+  payment === 'processing' || payment === 'requires_action'

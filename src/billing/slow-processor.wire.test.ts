@@ -43,9 +43,14 @@ test('a processor that fails is unavailable, and has refused nothing', async (t)
   let status = 500
   intercept(app, (request, response) => {
     if (!request.url?.startsWith('/sandbox/stripe/v1/')) return false
-    response.writeHead(status, { 'content-type': 'application/json', 'stripe-should-retry': 'false' })
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'stripe-should-retry': 'false',
+    })
     response.end(
-      JSON.stringify({ error: { type: status === 500 ? 'api_error' : 'invalid_request_error', message: 'No' } }),
+      JSON.stringify({
+        error: { type: status === 500 ? 'api_error' : 'invalid_request_error', message: 'No' },
+      }),
     )
     return true
   })

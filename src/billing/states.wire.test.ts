@@ -23,11 +23,17 @@ suite('what is said in each state', () => {
       const client = await store.as(`state-${index}`)
       await bring(shop, client)
       await store.settle()
-      const { status, tier, processor_status, payment_status } = (await client.get('/api/billing/subscription')).body
+      const { status, tier, processor_status, payment_status } = (
+        await client.get('/api/billing/subscription')
+      ).body
       assert.deepEqual([status, tier, processor_status, payment_status], says)
       assert.equal((await client.get('/api/api-keys')).status, gate)
       const user = (await client.get('/api/users/me')).body
-      assert.deepEqual([user.subscription_status, user.subscription_tier], [status, tier], 'the account says the same')
+      assert.deepEqual(
+        [user.subscription_status, user.subscription_tier],
+        [status, tier],
+        'the account says the same',
+      )
     })
   }
 
@@ -39,14 +45,33 @@ suite('what is said in each state', () => {
     file: number,
   ][] = [
     ['none', async () => {}, [], /pricing/, 403],
-    ['to be confirmed', async (buyer) => shop.pay(await checkout(buyer), ASKS_ONCE), [], /pricing/, 403],
-    ['a debit under way', async (buyer) => shop.pay(await checkout(buyer), SLOW_DEBIT), [], /pricing/, 403],
+    [
+      'to be confirmed',
+      async (buyer) => shop.pay(await checkout(buyer), ASKS_ONCE),
+      [],
+      /pricing/,
+      403,
+    ],
+    [
+      'a debit under way',
+      async (buyer) => shop.pay(await checkout(buyer), SLOW_DEBIT),
+      [],
+      /pricing/,
+      403,
+    ],
     ['paid', async (buyer) => shop.pay(await checkout(buyer)), ['completed'], /Download/, 200],
-    ['refunded in part', async (buyer) => press(buyer, 'refund', { units: '10' }), ['completed'], /Download/, 200],
+    [
+      'refunded in part',
+      async (buyer) => press(buyer, 'refund', { units: '10' }),
+      ['completed'],
+      /Download/,
+      200,
+    ],
     ['disputed', async (buyer) => press(buyer, 'dispute'), ['completed'], /dispute|bank/i, 403],
     ['refunded', async (buyer) => press(buyer, 'refund'), ['refunded'], /refunded/i, 403],
   ]
-  const checkout = async (buyer: Buyer) => (await buyer.get('/api/checkout?tier=basic')).headers.get('location') ?? ''
+  const checkout = async (buyer: Buyer) =>
+    (await buyer.get('/api/checkout?tier=basic')).headers.get('location') ?? ''
   const press = async (buyer: Buyer, action: string, form: Record<string, string> = {}) => {
     await shop.pay(await checkout(buyer))
     const [charge] = (await shop.processor.charges.list({ limit: 1 })).data
@@ -74,7 +99,10 @@ suite('what is said in each state', () => {
     for (const [index, { name, says }] of SUBSCRIPTION_STATES.entries()) {
       if (says[2] !== 'past_due') continue
       const person = await store.as(`state-${index}`)
-      const { body } = await store.post('/api/auth/login', { email: person.email, password: PASSWORD })
+      const { body } = await store.post('/api/auth/login', {
+        email: person.email,
+        password: PASSWORD,
+      })
       const client = clientOf(store.url, body.access_token, person)
       const view = (await client.get('/api/billing/subscription')).body
       assert.deepEqual([view.status, view.tier, view.open_until], ['past_due', 'free', null], name)

@@ -19,7 +19,16 @@ export const SUSPENDED = 'suspended_for_dispute'
 
 /** Every field that `readSubscription` can do without. */
 const DETAILS = [
-  ...['customer', 'created', 'metadata', 'cancel_at_period_end', 'cancel_at', 'canceled_at', 'ended_at', 'currency'],
+  ...[
+    'customer',
+    'created',
+    'metadata',
+    'cancel_at_period_end',
+    'cancel_at',
+    'canceled_at',
+    'ended_at',
+    'currency',
+  ],
   ...['default_payment_method', 'items.data', 'latest_invoice', 'pause_collection', 'trial_end'],
   ...['cancellation_details.feedback', 'cancellation_details.comment'],
 ]
@@ -28,7 +37,9 @@ const DETAILS = [
  * The subscription as our rules read it. Only id and status are needed; each other field is read on its own, and `missing` names those that
  * are not there. Null when the object is no subscription that can be read.
  */
-export function readSubscription(subscription: unknown): (SubscriptionFacts & { missing: string[] }) | null {
+export function readSubscription(
+  subscription: unknown,
+): (SubscriptionFacts & { missing: string[] }) | null {
   const [id, status] = [text(subscription, 'id'), text(subscription, 'status')]
   if (id === null || status === null) return null
   // Periods are on the items, not on the subscription, since API version 2025-03-31.
@@ -44,9 +55,12 @@ export function readSubscription(subscription: unknown): (SubscriptionFacts & { 
     created: number(subscription, 'created') ?? 0,
     priceIds: paid === null ? listed : [paid, ...listed],
     periodEnd,
-    cancelAtPeriodEnd: at(subscription, 'cancel_at_period_end') === true || number(subscription, 'cancel_at') !== null,
+    cancelAtPeriodEnd:
+      at(subscription, 'cancel_at_period_end') === true ||
+      number(subscription, 'cancel_at') !== null,
     hadTrial: number(subscription, 'trial_end') !== null,
-    isSuspendedForDispute: text(subscription, 'metadata', SUSPENDED) === 'true' && areInvoicesVoid(subscription),
+    isSuspendedForDispute:
+      text(subscription, 'metadata', SUSPENDED) === 'true' && areInvoicesVoid(subscription),
     details: readDetails(subscription, status, paid === null ? null : (listed[0] ?? null)),
     missing: missingFields(subscription, DETAILS),
   }
@@ -62,25 +76,36 @@ export function factsOf(subscription: Stripe.Subscription): SubscriptionFacts {
 /** Voided invoices buy nothing, so such a pause closes the plan, though the processor still says `active`; in a paid period it waits. */
 function statusWord(status: string, subscription: unknown): string {
   const runs = status === 'active' || status === 'trialing' || status === 'past_due'
-  return runs && areInvoicesVoid(subscription) && readPauseAhead(status, subscription) === null ? 'paused' : status
+  return runs && areInvoicesVoid(subscription) && readPauseAhead(status, subscription) === null
+    ? 'paused'
+    : status
 }
 
-const areInvoicesVoid = (subscription: unknown) => text(subscription, 'pause_collection', 'behavior') === 'void'
+const areInvoicesVoid = (subscription: unknown) =>
+  text(subscription, 'pause_collection', 'behavior') === 'void'
 
 /** When the pause begins that its customer asked for (Unix seconds); null once that period is over, or without one. */
 function readPauseAhead(status: string, subscription: unknown): number | null {
   const from = Number(text(subscription, 'metadata', PAUSED_FROM) || 0)
   const end = number(listOf(at(subscription, 'items'))[0], 'current_period_end')
-  return status === 'active' && areInvoicesVoid(subscription) && end !== null && end <= from ? from : null
+  return status === 'active' && areInvoicesVoid(subscription) && end !== null && end <= from
+    ? from
+    : null
 }
 
 /** In the period that it was paid for, and in no other: one that begins anew, as after a pause, ends later. */
 function paidPrice(subscription: unknown, end: number | null): string | null {
   const price = text(subscription, 'metadata', PAID_PRICE)
-  return price && end !== null && end <= Number(text(subscription, 'metadata', PAID_UNTIL) ?? 0) ? price : null
+  return price && end !== null && end <= Number(text(subscription, 'metadata', PAID_UNTIL) ?? 0)
+    ? price
+    : null
 }
 
-function readDetails(subscription: unknown, status: string, nextPriceId: string | null): SubscriptionDetails {
+function readDetails(
+  subscription: unknown,
+  status: string,
+  nextPriceId: string | null,
+): SubscriptionDetails {
   const [item] = listOf(at(subscription, 'items'))
   const unitAmount = number(item, 'price', 'unit_amount')
   return {
@@ -103,7 +128,9 @@ function readDetails(subscription: unknown, status: string, nextPriceId: string 
 /** Bank accounts have fingerprints as cards do. Null unless the method was expanded. */
 function readCard(method: unknown): SubscriptionDetails['card'] {
   const card = at(method, 'card')
-  const kept = [card, at(method, 'us_bank_account'), at(method, 'sepa_debit')].find((one) => one instanceof Object)
+  const kept = [card, at(method, 'us_bank_account'), at(method, 'sepa_debit')].find(
+    (one) => one instanceof Object,
+  )
   if (!kept) return null
   const [year, month] = [number(card, 'exp_year'), number(card, 'exp_month')]
   return {

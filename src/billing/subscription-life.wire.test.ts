@@ -19,7 +19,11 @@ suite('the life of a subscription', () => {
     const folder = mkdtempSync(join(tmpdir(), 'life-'))
     context.after(() => rmSync(folder, { recursive: true, force: true }))
     const plan = (tier: string, name: string, trial_days: number) => ({
-      ...{ tier, name, trial_days, grants: ['ai', 'rag', 'api_keys'], allowance_usd: 20 },
+      tier,
+      name,
+      trial_days,
+      grants: ['ai', 'rag', 'api_keys'],
+      allowance_usd: 20,
     })
     const plans = [plan('pro', 'Pro', 14), plan('enterprise', 'Enterprise', 0)]
     const CATALOGUE = join(folder, 'catalogue.json')
@@ -29,14 +33,18 @@ suite('the life of a subscription', () => {
   })
 
   const view = async (client: Client) => (await client.get('/api/billing/subscription')).body
-  const told = async (client: Client) => (await app.mail(client.email)).map(({ subject }) => subject)
+  const told = async (client: Client) =>
+    (await app.mail(client.email)).map(({ subject }) => subject)
   const count = async (client: Client, subject: RegExp) =>
     (await told(client)).filter((one) => subject.test(one)).length
   const change = async (client: Client, price_id: string) => {
     const preview = await client.post('/api/billing/change/preview', { price_id })
     assert.equal(preview.status, 200, preview.text)
     const { proration_at } = preview.body
-    return { preview: preview.body, reply: await client.post('/api/billing/change', { price_id, proration_at }) }
+    return {
+      preview: preview.body,
+      reply: await client.post('/api/billing/change', { price_id, proration_at }),
+    }
   }
   /** What the processor's events tell, and what is ordered done by it, has come about. */
   const caughtUp = async () => {
@@ -44,19 +52,32 @@ suite('the life of a subscription', () => {
     await app.settle()
     await app.service.billing.sync()
   }
-  const refused = (reply: { status: number; body: { code?: string } }) => [reply.status, reply.body.code]
+  const refused = (reply: { status: number; body: { code?: string } }) => [
+    reply.status,
+    reply.body.code,
+  ]
 
   test('a trial charges nothing, is told of before it ends, once, and its plan is open', async () => {
     const ada = await app.as('ada')
     assert.equal((await view(ada)).trial_available, true)
     const checkout = () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
-    assert.deepEqual(refused(await checkout()), [403, 'trial_needs_verified_email'], 'a trial needs a verified address')
+    assert.deepEqual(
+      refused(await checkout()),
+      [403, 'trial_needs_verified_email'],
+      'a trial needs a verified address',
+    )
     await shop.verify(ada)
     assert.equal((await checkout()).status, 200)
     await shop.subscribe(ada)
     const trial = await view(ada)
-    assert.deepEqual([trial.status, trial.tier, trial.processor_status], ['active', 'pro', 'trialing'])
-    assert.deepEqual([trial.amount, trial.currency, trial.interval, trial.card.last4], [29, 'usd', 'month', '4242'])
+    assert.deepEqual(
+      [trial.status, trial.tier, trial.processor_status],
+      ['active', 'pro', 'trialing'],
+    )
+    assert.deepEqual(
+      [trial.amount, trial.currency, trial.interval, trial.card.last4],
+      [29, 'usd', 'month', '4242'],
+    )
     assert.equal(Date.parse(trial.trial_ends_at) - app.clock.ms() > 13 * DAY_MS, true)
     assert.equal(trial.trial_available, false)
     const { invoices } = (await ada.get('/api/billing/invoices')).body
@@ -84,7 +105,11 @@ suite('the life of a subscription', () => {
     assert.equal((await gone.delete('/api/users/me', { password: PASSWORD })).status, 200)
     await app.settle()
     const email = 'gone@example.com'
-    assert.equal((await app.post('/api/auth/register', { email, password: PASSWORD, full_name: 'gone' })).status, 201)
+    assert.equal(
+      (await app.post('/api/auth/register', { email, password: PASSWORD, full_name: 'gone' }))
+        .status,
+      201,
+    )
     const { body } = await app.post('/api/auth/login', { email, password: PASSWORD })
     const authorization = `Bearer ${body.access_token}`
     const again = await app.get('/api/billing/subscription', { headers: { authorization } })
@@ -119,7 +144,10 @@ suite('the life of a subscription', () => {
       [closed.status, closed.tier, closed.processor_status, closed.open_until],
       ['past_due', 'free', 'past_due', null],
     )
-    assert.deepEqual([await count(card, /is closed until it is paid/), await count(card, /did not go through/)], [1, 0])
+    assert.deepEqual(
+      [await count(card, /is closed until it is paid/), await count(card, /did not go through/)],
+      [1, 0],
+    )
     assert.equal((await card.get('/api/api-keys')).status, 403)
   })
 
@@ -148,13 +176,21 @@ suite('the life of a subscription', () => {
     assert.deepEqual([down.preview.due_now, down.preview.due_later], [0, 29])
     assert.equal(down.reply.status, 200, down.reply.text)
     const waiting = down.reply.body
-    assert.deepEqual([waiting.tier, waiting.next_tier, waiting.next_price_id], ['enterprise', 'pro', PRICES.pro])
+    assert.deepEqual(
+      [waiting.tier, waiting.next_tier, waiting.next_price_id],
+      ['enterprise', 'pro', PRICES.pro],
+    )
     assert.equal(down.preview.takes_effect, waiting.current_period_end)
-    const { balance } = (await shop.processor.customers.retrieve(waiting.processor_customer_id)) as { balance: number }
+    const { balance } = (await shop.processor.customers.retrieve(
+      waiting.processor_customer_id,
+    )) as { balance: number }
     assert.equal(balance, 0, 'nothing is credited')
 
     const back = await change(dan, PRICES.enterprise)
-    assert.deepEqual([back.preview.due_now, back.reply.body.next_tier, back.reply.body.tier], [0, null, 'enterprise'])
+    assert.deepEqual(
+      [back.preview.due_now, back.reply.body.next_tier, back.reply.body.tier],
+      [0, null, 'enterprise'],
+    )
     await change(dan, PRICES.pro)
     await shop.portal(dan, 'renew-well')
     const renewed = await view(dan)
@@ -173,16 +209,29 @@ suite('the life of a subscription', () => {
     const now = Math.floor(app.clock.ms() / 1000)
     const post = (body: object) => dan.post('/api/billing/change', body)
     for (const price_id of ['price_nope', 'price_sandbox_store_pro']) {
-      assert.deepEqual(refused(await dan.post('/api/billing/change/preview', { price_id })), [400, 'unknown_price'])
+      assert.deepEqual(refused(await dan.post('/api/billing/change/preview', { price_id })), [
+        400,
+        'unknown_price',
+      ])
       assert.deepEqual(refused(await post({ price_id, proration_at: now })), [400, 'unknown_price'])
     }
     for (const proration_at of [now + 3_600, now + 29 * 86_400, now - 86_400, 0, -1]) {
-      assert.deepEqual(refused(await post({ price_id: PRICES.pro, proration_at })), [409, 'preview_outdated'])
+      assert.deepEqual(refused(await post({ price_id: PRICES.pro, proration_at })), [
+        409,
+        'preview_outdated',
+      ])
     }
-    assert.deepEqual(refused(await post({ price_id: PRICES.enterprise, proration_at: now })), [409, 'same_plan'])
+    assert.deepEqual(refused(await post({ price_id: PRICES.enterprise, proration_at: now })), [
+      409,
+      'same_plan',
+    ])
     assert.equal((await post({ price_id: PRICES.pro, proration_at: 'now' })).status, 422)
     const eva = await app.as('eva')
-    const none = await eva.post('/api/billing/change', { price_id: PRICES.pro, proration_at: now, subscription: 'x' })
+    const none = await eva.post('/api/billing/change', {
+      price_id: PRICES.pro,
+      proration_at: now,
+      subscription: 'x',
+    })
     assert.ok([409, 422].includes(none.status), none.text)
     assert.deepEqual(refused(await eva.post('/api/billing/pause')), [409, 'no_subscription'])
     assert.deepEqual(refused(await eva.post('/api/billing/resume')), [409, 'no_subscription'])
@@ -222,11 +271,21 @@ suite('the life of a subscription', () => {
     }
     const now = Math.floor(app.clock.ms() / 1000)
     const moved = await dan.post('/api/billing/change', { price_id: PRICES.pro, proration_at: now })
-    assert.deepEqual(refused(moved), [409, 'subscription_pausing'], 'what is voided would be a change for nothing')
+    assert.deepEqual(
+      refused(moved),
+      [409, 'subscription_pausing'],
+      'what is voided would be a change for nothing',
+    )
     const withdrawn = await dan.post('/api/billing/resume')
-    assert.deepEqual([withdrawn.status, withdrawn.body.pauses_at, withdrawn.body.tier], [200, null, 'enterprise'])
+    assert.deepEqual(
+      [withdrawn.status, withdrawn.body.pauses_at, withdrawn.body.tier],
+      [200, null, 'enterprise'],
+    )
     const after = await view(dan)
-    assert.deepEqual([after.price_id, after.current_period_end], [before.price_id, before.current_period_end])
+    assert.deepEqual(
+      [after.price_id, after.current_period_end],
+      [before.price_id, before.current_period_end],
+    )
     assert.deepEqual(refused(await dan.post('/api/billing/resume')), [409, 'nothing_to_resume'])
   })
 
@@ -250,16 +309,25 @@ suite('the life of a subscription', () => {
     const dan = await app.as('dan')
     await shop.pause(dan)
     const paused = await view(dan)
-    assert.deepEqual([paused.status, paused.tier, paused.processor_status], ['past_due', 'free', 'paused'])
+    assert.deepEqual(
+      [paused.status, paused.tier, paused.processor_status],
+      ['past_due', 'free', 'paused'],
+    )
     assert.deepEqual(refused(await dan.post('/api/billing/pause')), [409, 'subscription_paused'])
     const now = Math.floor(app.clock.ms() / 1000)
     const moved = await dan.post('/api/billing/change', { price_id: PRICES.pro, proration_at: now })
     assert.deepEqual(refused(moved), [409, 'subscription_paused'])
     const paidBefore = (await dan.get('/api/billing/invoices')).body.invoices.length
     const resumed = await dan.post('/api/billing/resume')
-    assert.deepEqual([resumed.status, resumed.body.status, resumed.body.tier], [200, 'active', 'enterprise'])
+    assert.deepEqual(
+      [resumed.status, resumed.body.status, resumed.body.tier],
+      [200, 'active', 'enterprise'],
+    )
     const { invoices } = (await dan.get('/api/billing/invoices')).body
-    assert.deepEqual([invoices.length, invoices[0].total, invoices[0].status], [paidBefore + 1, 99, 'paid'])
+    assert.deepEqual(
+      [invoices.length, invoices[0].total, invoices[0].status],
+      [paidBefore + 1, 99, 'paid'],
+    )
     assert.deepEqual(refused(await dan.post('/api/billing/resume')), [409, 'nothing_to_resume'])
   })
 
@@ -294,7 +362,11 @@ suite('the life of a subscription', () => {
     const kept = await dan.post('/api/billing/resume')
     assert.deepEqual([kept.status, kept.body.cancel_at_period_end], [200, false])
     const rows = () =>
-      app.platform.db.selectFrom('cancellations').selectAll().where('user_id', '=', dan.userId).execute()
+      app.platform.db
+        .selectFrom('cancellations')
+        .selectAll()
+        .where('user_id', '=', dan.userId)
+        .execute()
     assert.deepEqual(await rows(), [])
 
     await dan.patch('/api/billing/offers', { by_mail: true })
@@ -302,7 +374,10 @@ suite('the life of a subscription', () => {
     await shop.portal(dan, 'renew-well')
     assert.deepEqual([(await view(dan)).status, (await view(dan)).tier], ['cancelled', 'free'])
     const [row] = await rows()
-    assert.deepEqual([row?.feedback, row?.comment, row?.ended_at !== null], ['too_expensive', 'for now', true])
+    assert.deepEqual(
+      [row?.feedback, row?.comment, row?.ended_at !== null],
+      ['too_expensive', 'for now', true],
+    )
     await app.service.billing.sync()
     assert.equal(await count(dan, /plan has ended/), 1)
     assert.equal(await count(dan, /plan ends on/), 1, 'of one end it is told once')
@@ -313,12 +388,19 @@ suite('the life of a subscription', () => {
     const [mail] = (await app.mail(dan.email)).filter(({ subject }) => /still there/.test(subject))
     app.clock.advance(-15 * DAY_MS)
     const token =
-      new URL(mail?.links.find((link) => link.includes('/unsubscribe')) ?? '').searchParams.get('token') ?? ''
+      new URL(mail?.links.find((link) => link.includes('/unsubscribe')) ?? '').searchParams.get(
+        'token',
+      ) ?? ''
     const end = (some: string) =>
       app.request('POST', `/api/billing/offers/unsubscribe?token=${encodeURIComponent(some)}`, {
         body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
       })
-    for (const forged of ['x', `${dan.userId}.`, `${dan.userId}.${'A'.repeat(43)}`, token.slice(0, -1)]) {
+    for (const forged of [
+      'x',
+      `${dan.userId}.`,
+      `${dan.userId}.${'A'.repeat(43)}`,
+      token.slice(0, -1),
+    ]) {
       assert.equal((await end(forged)).status, 400, forged)
     }
     assert.equal((await view(dan)).offers_by_mail, true)
@@ -337,7 +419,12 @@ suite('the life of a subscription', () => {
     const { id, customer } = await shop.subscriptionOf(kim)
     const failed = {
       type: 'invoice.payment_failed',
-      object: { id: 'in_x', object: 'invoice', customer, parent: { subscription_details: { subscription: id } } },
+      object: {
+        id: 'in_x',
+        object: 'invoice',
+        customer,
+        parent: { subscription_details: { subscription: id } },
+      },
     }
     for (let time = 0; time < 3; time++) await shop.send(failed)
     const due = await view(kim)
@@ -360,7 +447,10 @@ suite('the life of a subscription', () => {
     assert.deepEqual([(await view(kim)).status, await count(kim, /plan is paid/)], ['active', 1])
     await shop.portal(kim, 'give-up')
     await app.service.billing.sync()
-    assert.deepEqual([(await view(kim)).tier, await count(kim, /is closed until it is paid/)], ['free', 1])
+    assert.deepEqual(
+      [(await view(kim)).tier, await count(kim, /is closed until it is paid/)],
+      ['free', 1],
+    )
     assert.equal(await count(kim, /plan is paid/), 1)
   })
 
@@ -372,7 +462,11 @@ suite('the life of a subscription', () => {
       .selectAll()
       .where('id', '=', dan.userId)
       .executeTakeFirstOrThrow()
-    const { price_id } = await app.service.billing.makeDeal(user, { tier: 'pro', interval: 'month', amount: 19.5 })
+    const { price_id } = await app.service.billing.makeDeal(user, {
+      tier: 'pro',
+      interval: 'month',
+      amount: 19.5,
+    })
     assert.deepEqual((await view(dan)).deal, {
       price_id,
       tier: 'pro',
@@ -383,10 +477,16 @@ suite('the life of a subscription', () => {
     assert.equal((await view(eve)).deal, null)
     const stolen = await eve.post(`/api/billing/create-checkout-session?price_id=${price_id}`)
     assert.deepEqual(refused(stolen), [400, 'unknown_price'])
-    assert.deepEqual(refused(await eve.post('/api/billing/change/preview', { price_id })), [400, 'unknown_price'])
+    assert.deepEqual(refused(await eve.post('/api/billing/change/preview', { price_id })), [
+      400,
+      'unknown_price',
+    ])
     await shop.subscribe(dan, { price: price_id })
     const taken = await view(dan)
-    assert.deepEqual([taken.status, taken.tier, taken.amount, taken.deal], ['active', 'pro', 19.5, null])
+    assert.deepEqual(
+      [taken.status, taken.tier, taken.amount, taken.deal],
+      ['active', 'pro', 19.5, null],
+    )
     await app.service.billing.sync()
     assert.deepEqual((await app.service.billing.disagreements()).disagreements, [])
     await assert.rejects(
@@ -404,7 +504,10 @@ suite('the life of a subscription', () => {
     const { id } = await shop.subscriptionOf(eve)
     const { product } = await shop.processor.prices.retrieve(PRICES.pro)
     const old = await shop.processor.prices.create({
-      ...{ product: String(product), currency: 'usd', unit_amount: 1900, recurring: { interval: 'month' } },
+      product: String(product),
+      currency: 'usd',
+      unit_amount: 1900,
+      recurring: { interval: 'month' },
     })
     const [item] = (await shop.processor.subscriptions.retrieve(id)).items.data
     await shop.processor.subscriptions.update(id, {
@@ -414,11 +517,28 @@ suite('the life of a subscription', () => {
     await caughtUp()
     const before = await view(eve)
     assert.deepEqual([before.tier, before.amount, before.price_id], ['pro', 19, old.id])
-    await assert.rejects(app.service.billing.movePrice(old.id, 'price_nope'), /no price of the catalogue/)
-    await assert.rejects(app.service.billing.movePrice(old.id, PRICES.proYearly), /different intervals/)
-    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise).then(({ moved }) => moved), 0)
-    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.pro), { moved: 1, skipped: [], failed: 0 })
-    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.pro), { moved: 0, skipped: [], failed: 0 })
+    await assert.rejects(
+      app.service.billing.movePrice(old.id, 'price_nope'),
+      /no price of the catalogue/,
+    )
+    await assert.rejects(
+      app.service.billing.movePrice(old.id, PRICES.proYearly),
+      /different intervals/,
+    )
+    assert.deepEqual(
+      await app.service.billing.movePrice(old.id, PRICES.enterprise).then(({ moved }) => moved),
+      0,
+    )
+    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.pro), {
+      moved: 1,
+      skipped: [],
+      failed: 0,
+    })
+    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.pro), {
+      moved: 0,
+      skipped: [],
+      failed: 0,
+    })
     const after = await view(eve)
     assert.deepEqual([after.tier, after.amount, after.price_id], ['pro', 29, PRICES.pro])
     assert.equal(after.current_period_end, before.current_period_end)
@@ -431,7 +551,10 @@ suite('the life of a subscription', () => {
       `/api/billing/create-checkout-session?price_id=${PRICES.enterprise}&promotion_code=${code}`
     assert.deepEqual(refused(await liv.post(url('NONE'))), [400, 'unknown_promotion_code'])
     const coupon = await shop.processor.coupons.create({ percent_off: 50, duration: 'once' })
-    await shop.processor.promotionCodes.create({ code: 'HALF', promotion: { type: 'coupon', coupon: coupon.id } })
+    await shop.processor.promotionCodes.create({
+      code: 'HALF',
+      promotion: { type: 'coupon', coupon: coupon.id },
+    })
     const opened = await liv.post(url('HALF'))
     assert.equal(opened.status, 200, opened.text)
     await shop.pay(opened.body.url)

@@ -25,8 +25,16 @@ export function tellSubscriptions({ db, metrics }: Pick<Platform, 'db' | 'metric
       })
     return counting
   }
-  metrics.readings('latchkey_subscriptions', 'Subscriptions by plan; every node tells all of them', async () => {
-    if (known === null || performance.now() - known.atMs > FRESH_MS) await within(COUNT_MS, count(), undefined)
-    return (known?.counts ?? []).map(({ plan, status, count }) => ({ labels: { plan, status }, value: count }))
-  })
+  metrics.readings(
+    'latchkey_subscriptions',
+    'Subscriptions by plan; every node tells all of them',
+    async () => {
+      if (known === null || performance.now() - known.atMs > FRESH_MS)
+        await within(COUNT_MS, count(), undefined)
+      return (known?.counts ?? []).map(({ plan, status, count }) => ({
+        labels: { plan, status },
+        value: count,
+      }))
+    },
+  )
 }

@@ -8,7 +8,14 @@ import { DAY_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { sandboxClock } from '#sandbox/clock.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { FAILS_AT_RENEWAL, GOOD_CARD, intercept, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
+import {
+  FAILS_AT_RENEWAL,
+  GOOD_CARD,
+  intercept,
+  PRICES,
+  SLOW_DEBIT,
+  shopOf,
+} from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 import { claimTrials } from './trials.ts'
@@ -22,16 +29,26 @@ suite('money of subscriptions', () => {
     const folder = mkdtempSync(join(tmpdir(), 'money-'))
     context.after(() => rmSync(folder, { recursive: true, force: true }))
     const plan = (tier: string, name: string, trial_days: number) => ({
-      ...{ tier, name, trial_days, grants: ['ai', 'rag', 'api_keys'], allowance_usd: 20 },
+      tier,
+      name,
+      trial_days,
+      grants: ['ai', 'rag', 'api_keys'],
+      allowance_usd: 20,
     })
     const CATALOGUE = join(folder, 'catalogue.json')
-    writeFileSync(CATALOGUE, JSON.stringify({ plans: [plan('pro', 'Pro', 3), plan('enterprise', 'Enterprise', 0)] }))
+    writeFileSync(
+      CATALOGUE,
+      JSON.stringify({ plans: [plan('pro', 'Pro', 3), plan('enterprise', 'Enterprise', 0)] }),
+    )
     app = await testApp(context, { env: { CATALOGUE, TAX: 'stripe' } })
     shop = shopOf(app)
     intercept(app, (request, response) => {
-      if (!isRefusing || request.method !== 'POST' || !request.url?.includes('/v1/subscriptions/')) return false
+      if (!isRefusing || request.method !== 'POST' || !request.url?.includes('/v1/subscriptions/'))
+        return false
       response.writeHead(400, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ error: { type: 'invalid_request_error', message: 'Not today' } }))
+      response.end(
+        JSON.stringify({ error: { type: 'invalid_request_error', message: 'Not today' } }),
+      )
       return true
     })
   })
@@ -39,7 +56,10 @@ suite('money of subscriptions', () => {
   const view = async (client: Client) => (await client.get('/api/billing/subscription')).body
   const count = async (client: Client, subject: RegExp) =>
     (await app.mail(client.email)).filter((mail) => subject.test(mail.subject)).length
-  const refused = (reply: { status: number; body: { code?: string } }) => [reply.status, reply.body.code]
+  const refused = (reply: { status: number; body: { code?: string } }) => [
+    reply.status,
+    reply.body.code,
+  ]
   const preview = async (client: Client, price_id: string) =>
     (await client.post('/api/billing/change/preview', { price_id })).body
   const change = async (client: Client, price_id: string) => {
@@ -61,7 +81,9 @@ suite('money of subscriptions', () => {
   }
   const open = async (client: Client, price: string) => {
     await shop.verify(client)
-    const { body, status, text } = await client.post(`/api/billing/create-checkout-session?price_id=${price}`)
+    const { body, status, text } = await client.post(
+      `/api/billing/create-checkout-session?price_id=${price}`,
+    )
     assert.equal(status, 200, text)
     return body.url as string
   }
@@ -76,7 +98,11 @@ suite('money of subscriptions', () => {
   /** As if nobody had had a trial. */
   const forgetTrials = () => app.platform.db.deleteFrom('trial_marks').execute()
   const userOf = (client: Client) =>
-    app.platform.db.selectFrom('users').selectAll().where('id', '=', client.userId).executeTakeFirstOrThrow()
+    app.platform.db
+      .selectFrom('users')
+      .selectAll()
+      .where('id', '=', client.userId)
+      .executeTakeFirstOrThrow()
 
   test('a large plan is not given back for a smaller one, whatever the interval, the price or the door', async () => {
     const ada = await app.as('ada')
@@ -84,27 +110,38 @@ suite('money of subscriptions', () => {
     const paid = await money(ada)
     const proration_at = Math.floor(app.clock.ms() / 1000)
     const body = { price_id: PRICES.proYearly, proration_at }
-    assert.deepEqual(refused(await ada.post('/api/billing/change/preview', body)), [409, 'smaller_longer'])
+    assert.deepEqual(refused(await ada.post('/api/billing/change/preview', body)), [
+      409,
+      'smaller_longer',
+    ])
     assert.deepEqual(refused(await ada.post('/api/billing/change', body)), [409, 'smaller_longer'])
 
     const { items, id } = await shop.subscriptionOf(ada)
     const { product } = await shop.processor.prices.retrieve(PRICES.enterprise)
     const old = await shop.processor.prices.create({
-      ...{ product: String(product), currency: 'usd', unit_amount: 8900, recurring: { interval: 'month' } },
+      product: String(product),
+      currency: 'usd',
+      unit_amount: 8900,
+      recurring: { interval: 'month' },
     })
     const item = { id: items.data[0]?.id ?? '', price: old.id }
     await shop.processor.subscriptions.update(id, { items: [item], proration_behavior: 'none' })
     await caughtUp()
     const later = await preview(ada, PRICES.pro)
     assert.deepEqual([later.due_now, later.takes_effect], [0, (await view(ada)).current_period_end])
-    assert.deepEqual(refused(await ada.post('/api/billing/change/preview', body)), [409, 'smaller_longer'])
+    assert.deepEqual(refused(await ada.post('/api/billing/change/preview', body)), [
+      409,
+      'smaller_longer',
+    ])
     assert.deepEqual(await money(ada), paid)
 
     await buy(ada, PRICES.pro)
     const { tier, processor_status } = await view(ada)
     assert.deepEqual([tier, processor_status], ['pro', 'active'])
     assert.equal((await money(ada)).balance, 0)
-    const { data } = await shop.processor.subscriptions.list({ customer: (await view(ada)).processor_customer_id })
+    const { data } = await shop.processor.subscriptions.list({
+      customer: (await view(ada)).processor_customer_id,
+    })
     assert.equal(data.filter(({ status }) => status === 'active').length, 1)
     const before = await money(ada)
     await buy(ada, PRICES.enterprise)
@@ -124,7 +161,9 @@ suite('money of subscriptions', () => {
     }
     await shop.portal(ben, 'renew-well')
     assert.deepEqual([(await view(ben)).tier, (await view(ben)).next_tier], ['pro', null])
-    const [deal, listed] = await Promise.all([price_id, PRICES.pro].map((id) => shop.processor.prices.retrieve(id)))
+    const [deal, listed] = await Promise.all(
+      [price_id, PRICES.pro].map((id) => shop.processor.prices.retrieve(id)),
+    )
     assert.deepEqual([listed?.tax_behavior, deal?.tax_behavior], ['inclusive', 'inclusive'])
   })
 
@@ -143,7 +182,11 @@ suite('money of subscriptions', () => {
     const back = await shop.pay(await open(dora, PRICES.proYearly), GOOD_CARD, { terms: 'on' })
     assert.equal(back.status, 303)
     const at = await view(dora)
-    assert.deepEqual([at.status, at.tier], ['cancelled', 'free'], 'also while its end is on the way')
+    assert.deepEqual(
+      [at.status, at.tier],
+      ['cancelled', 'free'],
+      'also while its end is on the way',
+    )
     await caughtUp()
     const said = (await app.mail(dora.email)).map(({ subject }) => subject)
     assert.deepEqual(
@@ -157,7 +200,9 @@ suite('money of subscriptions', () => {
     const tryIt = async (name: string, fingerprint: string | null) => {
       const { userId } = await app.as(name)
       const one = trialOf(`sub_${name}`, userId, fingerprint)
-      const ended = await transaction(app.platform.db, (tx) => claimTrials(app.platform, tx, userId, [one]))
+      const ended = await transaction(app.platform.db, (tx) =>
+        claimTrials(app.platform, tx, userId, [one]),
+      )
       return ended.size === 0
     }
     assert.deepEqual([await tryIt('eli', null), await tryIt('eli', 'ONE')], [true, true])
@@ -176,7 +221,10 @@ suite('money of subscriptions', () => {
     await buy(ida, PRICES.pro)
     const shown = await preview(ida, PRICES.enterprise)
     const press = () =>
-      ida.post('/api/billing/change', { price_id: PRICES.enterprise, proration_at: shown.proration_at })
+      ida.post('/api/billing/change', {
+        price_id: PRICES.enterprise,
+        proration_at: shown.proration_at,
+      })
     const replies = await Promise.all([press(), press(), press()])
     assert.ok(replies.some(({ status }) => status === 200))
     await caughtUp()
@@ -189,7 +237,10 @@ suite('money of subscriptions', () => {
     await buy(jo, PRICES.pro, FAILS_AT_RENEWAL)
     assert.deepEqual(refused(await change(jo, PRICES.enterprise)), [402, 'payment_refused'])
     const kept = await view(jo)
-    assert.deepEqual([kept.tier, kept.processor_status, kept.price_id], ['pro', 'trialing', PRICES.pro])
+    assert.deepEqual(
+      [kept.tier, kept.processor_status, kept.price_id],
+      ['pro', 'trialing', PRICES.pro],
+    )
     assert.equal((await money(jo)).charged, 0)
   })
 
@@ -214,11 +265,17 @@ suite('money of subscriptions', () => {
     for (const times of [1, 2]) {
       await shop.portal(lou, 'give-up')
       await app.service.billing.sync()
-      assert.deepEqual([(await view(lou)).tier, await count(lou, /is closed until it is paid/)], ['free', times])
+      assert.deepEqual(
+        [(await view(lou)).tier, await count(lou, /is closed until it is paid/)],
+        ['free', times],
+      )
       app.clock.advance(1_000)
       await shop.portal(lou, 'retry')
       await app.service.billing.sync()
-      assert.deepEqual([(await view(lou)).tier, await count(lou, /plan is paid/)], ['enterprise', times])
+      assert.deepEqual(
+        [(await view(lou)).tier, await count(lou, /plan is paid/)],
+        ['enterprise', times],
+      )
       app.clock.advance(1_000)
     }
   })
@@ -228,26 +285,42 @@ suite('money of subscriptions', () => {
     const ned = await app.as('ned')
     const { product } = await shop.processor.prices.retrieve(PRICES.enterprise)
     const old = await shop.processor.prices.create({
-      ...{ product: String(product), currency: 'usd', unit_amount: 8900, recurring: { interval: 'month' } },
+      product: String(product),
+      currency: 'usd',
+      unit_amount: 8900,
+      recurring: { interval: 'month' },
     })
     for (const client of [may, ned]) {
       await buy(client, PRICES.enterprise)
       const { id, items } = await shop.subscriptionOf(client)
       const item = { id: items.data[0]?.id ?? '', price: old.id }
       await shop.processor.subscriptions.update(id, {
-        ...{ items: [item], proration_behavior: 'none', cancel_at_period_end: client === ned },
+        items: [item],
+        proration_behavior: 'none',
+        cancel_at_period_end: client === ned,
       })
     }
     await caughtUp()
-    const letters = () => Promise.all([may, ned].map((client) => count(client, /price of your Enterprise plan/)))
+    const letters = () =>
+      Promise.all([may, ned].map((client) => count(client, /price of your Enterprise plan/)))
     const skipped = [`${ned.email}: is about to end`]
     isRefusing = true
-    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise), { moved: 0, skipped, failed: 1 })
+    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise), {
+      moved: 0,
+      skipped,
+      failed: 1,
+    })
     assert.deepEqual(await letters(), [1, 0])
     isRefusing = false
-    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise), { moved: 1, skipped, failed: 0 })
+    assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise), {
+      moved: 1,
+      skipped,
+      failed: 0,
+    })
     assert.deepEqual(await letters(), [1, 0])
-    const [mail] = (await app.mail(may.email)).filter(({ subject }) => /price of your/.test(subject))
+    const [mail] = (await app.mail(may.email)).filter(({ subject }) =>
+      /price of your/.test(subject),
+    )
     assert.match(mail?.text ?? '', /\$99\.00 a month/)
     assert.equal((await view(may)).price_id, PRICES.enterprise)
   })
@@ -256,7 +329,10 @@ suite('money of subscriptions', () => {
     const oda = await app.as('oda')
     const coupon = await shop.processor.coupons.create({ percent_off: 50, duration: 'once' })
     for (const code of ['TYPED', 'OTHER'])
-      await shop.processor.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: coupon.id } })
+      await shop.processor.promotionCodes.create({
+        code,
+        promotion: { type: 'coupon', coupon: coupon.id },
+      })
     const url = await open(oda, PRICES.enterprise)
     assert.equal((await shop.press(`${new URL(url).pathname}/code`, { code: 'TYPED' })).status, 303)
     assert.equal((await shop.pay(url, GOOD_CARD, { terms: 'on' })).status, 303)
@@ -268,7 +344,9 @@ suite('money of subscriptions', () => {
     assert.equal((await oda.post(address('OTHER'))).status, 200)
     const again = await open(oda, PRICES.pro)
     await shop.press(`${new URL(again).pathname}/code`, { code: 'TYPED' })
-    const session = await shop.processor.checkout.sessions.retrieve(new URL(again).pathname.split('/').at(-1) ?? '')
+    const session = await shop.processor.checkout.sessions.retrieve(
+      new URL(again).pathname.split('/').at(-1) ?? '',
+    )
     assert.deepEqual([session.allow_promotion_codes, session.discounts], [null, []])
   })
 })
@@ -285,19 +363,27 @@ test('a clock of the sandbox that was moved by parts of a day keeps them', () =>
 
 function trialOf(id: string, userId: string, fingerprint: string | null): SubscriptionFacts {
   return {
-    ...{ id, userId, customerId: 'cus', status: 'trialing', created: 1, priceIds: [PRICES.pro], periodEnd: 2 },
+    id,
+    userId,
+    customerId: 'cus',
+    status: 'trialing',
+    created: 1,
+    priceIds: [PRICES.pro],
+    periodEnd: 2,
     cancelAtPeriodEnd: false,
     details: {
-      ...{
-        trialEnd: 2,
-        isFirstTrial: true,
-        priceCents: 1,
-        currency: 'usd',
-        interval: 'month',
-        nextPriceId: null,
-        pausesAt: null,
-      },
-      ...{ canceledAt: null, endsAt: null, endedAt: null, feedback: null, comment: null },
+      trialEnd: 2,
+      isFirstTrial: true,
+      priceCents: 1,
+      currency: 'usd',
+      interval: 'month',
+      nextPriceId: null,
+      pausesAt: null,
+      canceledAt: null,
+      endsAt: null,
+      endedAt: null,
+      feedback: null,
+      comment: null,
       card: fingerprint === null ? null : { fingerprint, last4: '1', expiresAt: null },
     },
   }

@@ -45,14 +45,23 @@ test('a live subscription outranks an ended one, whichever is newer; among equal
   assert.equal(stateOfAll([ended, live], PRICES)?.subscription, live)
   const newer = facts('active', { id: 'newer', created: 5, priceIds: ['ey'] })
   assert.equal(stateOfAll([live, newer], PRICES)?.tier, 'enterprise')
-  assert.equal(stateOfAll([facts('incomplete', { created: 99 }), ended], PRICES)?.status, 'cancelled')
+  assert.equal(
+    stateOfAll([facts('incomplete', { created: 99 }), ended], PRICES)?.status,
+    'cancelled',
+  )
 })
 
 test('what is still paid for outranks what waits to be paid or resumed, and that outranks an end', () => {
-  const inOrder = ['active', 'past_due', 'paused', 'canceled'].map((word, n) => facts(word, { created: n }))
+  const inOrder = ['active', 'past_due', 'paused', 'canceled'].map((word, n) =>
+    facts(word, { created: n }),
+  )
   for (const [n, better] of inOrder.entries()) {
     for (const worse of inOrder.slice(n + 1)) {
-      assert.equal(stateOfAll([worse, better], PRICES)?.subscription, better, `${better.status} before ${worse.status}`)
+      assert.equal(
+        stateOfAll([worse, better], PRICES)?.subscription,
+        better,
+        `${better.status} before ${worse.status}`,
+      )
     }
   }
 })
@@ -65,12 +74,24 @@ test('a price that no setting names tells no tier', () => {
 test('the order in which subscriptions are listed does not matter', () => {
   const one = fc.record({
     id: fc.uuid(),
-    status: fc.constantFrom('active', 'trialing', 'past_due', 'canceled', 'incomplete', 'incomplete_expired', 'unpaid'),
+    status: fc.constantFrom(
+      'active',
+      'trialing',
+      'past_due',
+      'canceled',
+      'incomplete',
+      'incomplete_expired',
+      'unpaid',
+    ),
     priceIds: fc.constantFrom(['pm'], ['ey'], ['old']),
   })
   fc.assert(
     fc.property(fc.array(one, { maxLength: 6 }), fc.infiniteStream(fc.nat()), (list, keys) => {
-      const subscriptions = list.map((it, index) => ({ ...facts(it.status), ...it, created: index }))
+      const subscriptions = list.map((it, index) => ({
+        ...facts(it.status),
+        ...it,
+        created: index,
+      }))
       const shuffled = subscriptions
         .map((it) => ({ it, key: keys.next().value }))
         .sort((a, b) => a.key - b.key)

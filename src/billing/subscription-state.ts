@@ -54,7 +54,11 @@ export type SubscriptionDetails = {
 }
 
 /** `tier` is what is open now; null: the price is none of ours (any more), so the tier stays what it was. */
-export type SubscriptionState = { status: SubscriptionStatus; tier: Tier | null; subscription: SubscriptionFacts }
+export type SubscriptionState = {
+  status: SubscriptionStatus
+  tier: Tier | null
+  subscription: SubscriptionFacts
+}
 
 type Meaning = { status: SubscriptionStatus; rank: number; isClosed?: true }
 
@@ -70,7 +74,10 @@ const MEANINGS: Record<string, Meaning> = {
 }
 
 /** Null when there is nothing to say: no subscription at all, or none that has begun. */
-export function stateOfAll(subscriptions: readonly SubscriptionFacts[], prices: Prices): SubscriptionState | null {
+export function stateOfAll(
+  subscriptions: readonly SubscriptionFacts[],
+  prices: Prices,
+): SubscriptionState | null {
   const weight = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
   const [best] = [...subscriptions].sort((a, b) => weight(b) - weight(a) || newestFirst(a, b))
   return best ? stateOf(best, prices) : null
@@ -97,7 +104,9 @@ export function duplicatesOf(
   subscriptions: readonly SubscriptionFacts[],
   tierIn: (one: SubscriptionFacts) => Tier | null,
 ): { kept: SubscriptionFacts; older: SubscriptionFacts[] } | null {
-  const [kept, ...older] = subscriptions.filter((one) => isLive(one) && tierIn(one) !== null).sort(newestFirst)
+  const [kept, ...older] = subscriptions
+    .filter((one) => isLive(one) && tierIn(one) !== null)
+    .sort(newestFirst)
   return kept && older.length > 0 && statusOf(kept.status) === 'active' ? { kept, older } : null
 }
 
@@ -110,7 +119,8 @@ export function tierOf(priceIds: readonly string[], prices: Prices): Tier | null
 export const rankOf = ({ catalogue }: Pick<Config, 'catalogue'>, tier: Tier | null): number =>
   catalogue.plans.findIndex((plan) => plan.tier === tier)
 
-export const isLive = ({ status }: Pick<SubscriptionFacts, 'status'>): boolean => (MEANINGS[status]?.rank ?? 0) >= 2
+export const isLive = ({ status }: Pick<SubscriptionFacts, 'status'>): boolean =>
+  (MEANINGS[status]?.rank ?? 0) >= 2
 
 /** One word of the processor as one of the four; null for `incomplete` and words not known yet. */
 export const statusOf = (word: string): SubscriptionStatus | null => MEANINGS[word]?.status ?? null

@@ -35,7 +35,10 @@ export const SubscriptionView = Type.Object(
       }),
     ),
     subscribed_tier: Nullable(
-      Type.String({ description: 'What is subscribed to, also while a pause or a missing payment keeps it closed' }),
+      Type.String({
+        description:
+          'What is subscribed to, also while a pause or a missing payment keeps it closed',
+      }),
     ),
     pending_checkout: Nullable(
       Type.Object(
@@ -50,24 +53,33 @@ export const SubscriptionView = Type.Object(
         },
         {
           title: 'PendingCheckout',
-          description: 'Another checkout, whose first payment is missing, beside the plan that runs',
+          description:
+            'Another checkout, whose first payment is missing, beside the plan that runs',
         },
       ),
     ),
     entitlements: Type.Array(Type.String(), { description: 'What the plan grants' }),
     amount: Nullable(
-      Type.Number({ description: 'What the next period costs, in units of the currency, before discounts and taxes' }),
+      Type.Number({
+        description:
+          'What the next period costs, in units of the currency, before discounts and taxes',
+      }),
     ),
     currency: Nullable(Type.String()),
     interval: Nullable(Type.String()),
     trial_ends_at: Nullable(Instant),
-    trial_available: Type.Boolean({ description: 'A checkout begins with the trial of its plan, where it has one' }),
+    trial_available: Type.Boolean({
+      description: 'A checkout begins with the trial of its plan, where it has one',
+    }),
     open_until: Nullable(Instant),
     next_price_id: Nullable(Type.String({ description: 'What follows when this period is over' })),
     next_tier: Nullable(Type.String()),
     pauses_at: Nullable(Instant),
     card: Nullable(
-      Type.Object({ last4: Nullable(Type.String()), expires_at: Nullable(Instant) }, { title: 'KeptCard' }),
+      Type.Object(
+        { last4: Nullable(Type.String()), expires_at: Nullable(Instant) },
+        { title: 'KeptCard' },
+      ),
     ),
     deal: Nullable(
       Type.Object(
@@ -93,7 +105,10 @@ const ASK_EVERY_MS = 2 * SECOND_MS
 /** What is known is shown if the processor is slower. */
 const CATCH_UP_MS = 3_000
 
-export async function viewSubscription(deps: BillingDeps, userId: string): Promise<SubscriptionView> {
+export async function viewSubscription(
+  deps: BillingDeps,
+  userId: string,
+): Promise<SubscriptionView> {
   await catchUpAfterCheckout(deps, userId)
   const user = await findUser(deps.db, userId)
   if (!user) throw unauthenticated()
@@ -123,27 +138,44 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
     next_price_id: running?.next_price_id ?? null,
     next_tier: prices.get(running?.next_price_id ?? '')?.tier ?? null,
     pauses_at: running?.pauses_at ?? null,
-    card: running?.card_last4 ? { last4: running.card_last4, expires_at: running.card_expires_at } : null,
+    card: running?.card_last4
+      ? { last4: running.card_last4, expires_at: running.card_expires_at }
+      : null,
     deal: deal && deal.price_id !== running?.price_id ? shownDeal(deal) : null,
     offers_by_mail: account?.offers_at != null,
   }
 }
 
 /** A payment is missing: when the plan closes without it. */
-function openUntil({ config }: Pick<BillingDeps, 'config'>, running: Account | null): string | null {
-  if (!running?.past_due_at || running.is_grace_over || running.processor_status !== 'past_due') return null
+function openUntil(
+  { config }: Pick<BillingDeps, 'config'>,
+  running: Account | null,
+): string | null {
+  if (!running?.past_due_at || running.is_grace_over || running.processor_status !== 'past_due')
+    return null
   return plus(running.past_due_at, config.pastDueGraceDays * DAY_MS)
 }
 
 function pendingOf(running: Account | null, prices: Prices): SubscriptionView['pending_checkout'] {
   const { pending_price_id: id, pending_payment_status: payment_status } = running ?? {}
   if (!running || !id || !payment_status) return null
-  return { price_id: id, tier: prices.get(id)?.tier ?? null, payment_status, replaces: running.is_pending_newer }
+  return {
+    price_id: id,
+    tier: prices.get(id)?.tier ?? null,
+    payment_status,
+    replaces: running.is_pending_newer,
+  }
 }
 
-function costOf(running: Account | null): Pick<SubscriptionView, 'amount' | 'currency' | 'interval'> {
+function costOf(
+  running: Account | null,
+): Pick<SubscriptionView, 'amount' | 'currency' | 'interval'> {
   const { price_cents: cents = null, currency = null, interval = null } = running ?? {}
-  return { amount: cents === null || currency === null ? null : inUnits(cents, currency), currency, interval }
+  return {
+    amount: cents === null || currency === null ? null : inUnits(cents, currency),
+    currency,
+    interval,
+  }
 }
 
 function shownDeal({ price_id, tier, interval, amount_cents, currency }: Deal) {

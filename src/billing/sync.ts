@@ -9,7 +9,13 @@ import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, findAccount, lockAccount, snapshotOf, updateAccount } from './accounts.ts'
 import { applyState, setStatus } from './apply-state.ts'
-import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
+import {
+  type Customer,
+  customersOf,
+  markLost,
+  putOnRecord,
+  readCustomerState,
+} from './customers.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps, SyncWish } from './deps.ts'
 import { isDouble, REPLACE_JOB, type ReplaceWish } from './double-payments.ts'
@@ -42,7 +48,11 @@ const READINGS_MAX = 10
  * of the customers.
  * @throws when the processor cannot be asked.
  */
-export function syncUser(deps: BillingDeps, userId: string, wish: SyncWish = {}): Promise<SubscriptionFacts[] | null> {
+export function syncUser(
+  deps: BillingDeps,
+  userId: string,
+  wish: SyncWish = {},
+): Promise<SubscriptionFacts[] | null> {
   return deps.syncs(userId, wish, (wishes) => readAndWrite(deps, userId, wishes))
 }
 
@@ -93,10 +103,16 @@ export async function compareUser(deps: BillingDeps, userId: string): Promise<Di
   }
 }
 
-type CustomerRead = { customerId: string; state: Customer['state']; subscriptions: SubscriptionFacts[] | null }
+type CustomerRead = {
+  customerId: string
+  state: Customer['state']
+  subscriptions: SubscriptionFacts[] | null
+}
 
-const isUnknown = ({ subscriptions, state }: CustomerRead): boolean => subscriptions === null && state !== 'deleted'
-const subscriptionsIn = (reads: CustomerRead[]) => reads.flatMap(({ subscriptions }) => subscriptions ?? [])
+const isUnknown = ({ subscriptions, state }: CustomerRead): boolean =>
+  subscriptions === null && state !== 'deleted'
+const subscriptionsIn = (reads: CustomerRead[]) =>
+  reads.flatMap(({ subscriptions }) => subscriptions ?? [])
 
 /** A deleted customer has nothing running and never will; what it once had makes its user's status `cancelled`, where it is listed. */
 function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promise<CustomerRead[]> {
@@ -117,18 +133,27 @@ async function readSubscriptions(
   const { processor, log } = deps
   const { subscriptions } = requireProcessor(processor)
   const found = await unlessMissing(
-    subscriptions.list({ customer, status: 'all', limit: SUBSCRIPTIONS_MAX, expand: [`data.${WITH_CARD}`] }),
+    subscriptions.list({
+      customer,
+      status: 'all',
+      limit: SUBSCRIPTIONS_MAX,
+      expand: [`data.${WITH_CARD}`],
+    }),
   )
   if (found === null) return null
   return Promise.all(
     found.data.map(async (one) => {
       const facts = readSubscription(one)
       if (!facts) {
-        log.error({ customer, subscription: idOf(one) }, 'a subscription at the processor cannot be read')
+        log.error(
+          { customer, subscription: idOf(one) },
+          'a subscription at the processor cannot be read',
+        )
         return { ...UNREADABLE, id: idOf(one) ?? '' }
       }
       const { missing, ...known } = facts
-      if (missing.length > 0) log.warn({ subscription: facts.id, missing }, 'a subscription lacks some of its details')
+      if (missing.length > 0)
+        log.warn({ subscription: facts.id, missing }, 'a subscription lacks some of its details')
       const unknownInvoices = isLive(facts) ? await readUnknownInvoices(deps, one) : []
       return {
         ...known,
@@ -161,7 +186,9 @@ async function readUnknownInvoices(
   if (known !== null && isFinal(known.status)) return []
   const { invoices } = requireProcessor(processor)
   const listed = await invoices.list({
-    ...{ subscription: subscription.id, limit: INVOICES_MAX, expand: [`data.${WITH_PAYMENTS}`] },
+    subscription: subscription.id,
+    limit: INVOICES_MAX,
+    expand: [`data.${WITH_PAYMENTS}`],
   })
   return listed.data
 }
@@ -220,7 +247,10 @@ async function writeReads(
 function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Prices): boolean {
   if (tierOf(one.priceIds, prices) !== null) return true
   if (account.subscription_id === null) return user.processor_tier !== FREE
-  return account.subscription_id === one.id && (account.granted_tier !== null || user.processor_tier !== FREE)
+  return (
+    account.subscription_id === one.id &&
+    (account.granted_tier !== null || user.processor_tier !== FREE)
+  )
 }
 
 /** Somebody else's product, or a price of ours that was forgotten in the settings: the operator is told, and the doctor tells on. */
@@ -242,7 +272,11 @@ async function noteUnknownPrice(
 }
 
 /** What a deleted customer paid for has ended with it, listed or not. */
-async function cancelWithCustomer(deps: Pick<BillingDeps, 'config' | 'clock'>, tx: Db, userId: string): Promise<void> {
+async function cancelWithCustomer(
+  deps: Pick<BillingDeps, 'config' | 'clock'>,
+  tx: Db,
+  userId: string,
+): Promise<void> {
   const status = (await findUser(tx, userId))?.subscription_status
   if (status !== 'active' && status !== 'past_due') return
   await updateAccount(tx, userId, { past_due_at: null })
@@ -268,13 +302,17 @@ async function cancelDuplicates(
 ): Promise<void> {
   const { config, jobs, log } = deps
   // Also what is paid at an old price, which the catalogue names no more.
-  const tierIn = (one: SubscriptionFacts) => tierOf(one.priceIds, prices) ?? (one.id === known ? granted : null)
+  const tierIn = (one: SubscriptionFacts) =>
+    tierOf(one.priceIds, prices) ?? (one.id === known ? granted : null)
   const duplicates = duplicatesOf(subscriptions, tierIn)
   if (!duplicates) return
   const { kept, older } = duplicates
   if (kept.userId !== userId && !checkedOut.includes(kept.id)) {
     const ids = [kept, ...older].map(({ id }) => id)
-    log.warn({ userId, subscriptions: ids }, 'a user pays several subscriptions, and no checkout made the newest')
+    log.warn(
+      { userId, subscriptions: ids },
+      'a user pays several subscriptions, and no checkout made the newest',
+    )
     await tellOfSeveral(deps, tx, userId, [kept, ...older])
     return
   }
@@ -282,10 +320,16 @@ async function cancelDuplicates(
   for (const one of older) {
     const key = `${REPLACE_JOB}:${one.id}:`
     // What was found first holds: once another counts, nothing tells that this one was open.
-    const wasUsed = (await jobs.payloadsOf<ReplaceWish>(tx, key)).some(({ isCredited }) => isCredited === false)
-    const isCredited = !wasUsed && !reversals.has(one.id) && (one.id !== known || rank(kept) >= rank(one))
+    const wasUsed = (await jobs.payloadsOf<ReplaceWish>(tx, key)).some(
+      ({ isCredited }) => isCredited === false,
+    )
+    const isCredited =
+      !wasUsed && !reversals.has(one.id) && (one.id !== known || rank(kept) >= rank(one))
     const wish: ReplaceWish = {
-      ...{ userId, subscriptionId: one.id, insteadOf: kept.id, isCredited },
+      userId,
+      subscriptionId: one.id,
+      insteadOf: kept.id,
+      isCredited,
       isDouble: !reversals.has(one.id) && isDouble(one, kept),
     }
     // A wish that waits still may be void by now: it holds only while what it was made for runs.

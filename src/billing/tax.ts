@@ -40,7 +40,9 @@ export function taxParameters(
     tax_id_collection: { enabled: true },
     ...(hasCustomer ? { customer_update: { address: 'auto', name: 'auto' } } : {}),
     // A subscription has invoices anyway.
-    ...(mode === 'payment' ? { invoice_creation: { enabled: true, invoice_data: { metadata } } } : {}),
+    ...(mode === 'payment'
+      ? { invoice_creation: { enabled: true, invoice_data: { metadata } } }
+      : {}),
     consent_collection: { terms_of_service: 'required' },
     custom_text: { terms_of_service_acceptance: { message: CONSENT[mode] } },
   }
@@ -48,6 +50,10 @@ export function taxParameters(
 
 /** True when a checkout that is open asks for what one of today would. */
 export function isTaxedAs({ tax }: Config['processor'], session: Stripe.Checkout.Session): boolean {
-  const by = session.managed_payments?.enabled ? 'managed' : session.automatic_tax?.enabled ? 'stripe' : 'off'
+  const by = session.managed_payments?.enabled
+    ? 'managed'
+    : session.automatic_tax?.enabled
+      ? 'stripe'
+      : 'off'
   return by === tax.by
 }

@@ -65,7 +65,9 @@ test('a missing or empty detail of any object keeps no state from being read', a
   const details = new Map(
     Object.entries(ESSENTIAL).map(([kind, essential]) => [
       kind,
-      [...(fields.get(kind) ?? [])].filter((path) => !['id', 'object', ...essential].includes(path)),
+      [...(fields.get(kind) ?? [])].filter(
+        (path) => !['id', 'object', ...essential].includes(path),
+      ),
     ]),
   )
   const rounds = Math.max(...[...details.values()].map(({ length }) => length))
@@ -114,7 +116,14 @@ test('a subscription that cannot be read stops no other, and closes nothing', as
 
 /** As if nothing had been read yet. */
 async function forget({ platform: { db } }: TestApp): Promise<void> {
-  for (const table of ['payments', 'refunds', 'disputes', 'invoices', 'billing_cursors', 'billing_accounts'] as const)
+  for (const table of [
+    'payments',
+    'refunds',
+    'disputes',
+    'invoices',
+    'billing_cursors',
+    'billing_accounts',
+  ] as const)
     await db.deleteFrom(table).execute()
   const users = await db
     .updateTable('users')
@@ -126,7 +135,12 @@ async function forget({ platform: { db } }: TestApp): Promise<void> {
   for (const { user_id } of customers) {
     await db
       .insertInto('billing_accounts')
-      .values({ user_id, customer_generation: 0, version: 0, is_cancel_at_period_end: false } as never)
+      .values({
+        user_id,
+        customer_generation: 0,
+        version: 0,
+        is_cancel_at_period_end: false,
+      } as never)
       .execute()
   }
 }
@@ -154,8 +168,14 @@ async function stateOf({ platform: { db } }: TestApp) {
       .select(['id', 'user_id', 'amount_cents', 'refunded_cents', 'is_refunded', 'dispute'])
       .orderBy('id')
       .execute(),
-    refunds: await db.selectFrom('refunds').select(['id', 'payment_id', 'amount_cents', 'status']).execute(),
-    disputes: await db.selectFrom('disputes').select(['id', 'payment_id', 'amount_cents', 'status']).execute(),
+    refunds: await db
+      .selectFrom('refunds')
+      .select(['id', 'payment_id', 'amount_cents', 'status'])
+      .execute(),
+    disputes: await db
+      .selectFrom('disputes')
+      .select(['id', 'payment_id', 'amount_cents', 'status'])
+      .execute(),
     invoices: await db
       .selectFrom('invoices')
       .select(['id', 'user_id', 'subscription_id', 'payment_id', 'status', 'paid_cents'])
@@ -183,7 +203,10 @@ function rewriteReply(response: ServerResponse, change: (reply: unknown) => void
     const reply = JSON.parse(String(body))
     change(reply)
     const text = JSON.stringify(reply)
-    writeHead.call(response, head[0], { ...head[1], 'content-length': Buffer.byteLength(text) } as never)
+    writeHead.call(response, head[0], {
+      ...head[1],
+      'content-length': Buffer.byteLength(text),
+    } as never)
     return end.call(response, text, 'utf8')
   }) as ServerResponse['end']
 }
@@ -199,7 +222,8 @@ function objectsIn(value: unknown): Json[] {
 function pathsOf(object: Json, prefix = ''): string[] {
   return Object.entries(object).flatMap(([name, value]) => {
     const path = `${prefix}${name}`
-    const isPlain = typeof value === 'object' && value !== null && !Array.isArray(value) && !('object' in value)
+    const isPlain =
+      typeof value === 'object' && value !== null && !Array.isArray(value) && !('object' in value)
     return isPlain && name !== 'metadata' ? [path, ...pathsOf(value as Json, `${path}.`)] : [path]
   })
 }

@@ -45,25 +45,50 @@ export async function claimTrials(
   subscriptions: readonly SubscriptionFacts[],
 ): Promise<Set<string>> {
   const ended = new Set<string>()
-  const trials = subscriptions.filter(({ status, details }) => status === 'trialing' && details?.isFirstTrial)
+  const trials = subscriptions.filter(
+    ({ status, details }) => status === 'trialing' && details?.isFirstTrial,
+  )
   if (trials.length === 0) return ended
   const user = await findUser(tx, userId)
   for (const one of [...trials].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
     if (!user || (await claim(deps, tx, user, one))) continue
     ended.add(one.id)
-    await deps.jobs.enqueue(tx, CANCEL_JOB, { subscriptionId: one.id }, { key: `${CANCEL_JOB}:${one.id}` })
-    await sendLetter(deps, tx, userId, `trial_refused:${one.id}`, trialRefusedEmail(deps.config, { user }))
+    await deps.jobs.enqueue(
+      tx,
+      CANCEL_JOB,
+      { subscriptionId: one.id },
+      { key: `${CANCEL_JOB}:${one.id}` },
+    )
+    await sendLetter(
+      deps,
+      tx,
+      userId,
+      `trial_refused:${one.id}`,
+      trialRefusedEmail(deps.config, { user }),
+    )
     // It says all that the letter about an end would.
     await markSent(deps, tx, userId, `ended:${one.id}`)
   }
   return ended
 }
 
-async function claim({ secrets }: Marker, tx: Db, user: User, one: SubscriptionFacts): Promise<boolean> {
+async function claim(
+  { secrets }: Marker,
+  tx: Db,
+  user: User,
+  one: SubscriptionFacts,
+): Promise<boolean> {
   const { id, details, created } = one
   const fingerprint = details?.card?.fingerprint
-  const marks = [addressMark({ secrets }, user.email), ...(fingerprint ? [cardMark({ secrets }, fingerprint)] : [])]
-  const own = await tx.selectFrom('trial_marks').select('mark').where('subscription_id', '=', id).execute()
+  const marks = [
+    addressMark({ secrets }, user.email),
+    ...(fingerprint ? [cardMark({ secrets }, fingerprint)] : []),
+  ]
+  const own = await tx
+    .selectFrom('trial_marks')
+    .select('mark')
+    .where('subscription_id', '=', id)
+    .execute()
   // Once address and card are claimed, what comes later in the same trial takes nothing that was not given.
   if (own.length > 1 || (own.length > 0 && !fingerprint)) return true
   const missing = own.length === 0 ? marks : marks.slice(1)
@@ -81,12 +106,18 @@ async function claim({ secrets }: Marker, tx: Db, user: User, one: SubscriptionF
 }
 
 async function claimsOf(db: Db, marks: readonly string[]): Promise<string[]> {
-  const rows = await db.selectFrom('trial_marks').select('subscription_id').where('mark', 'in', marks).execute()
+  const rows = await db
+    .selectFrom('trial_marks')
+    .select('subscription_id')
+    .where('mark', 'in', marks)
+    .execute()
   return rows.map(({ subscription_id }) => subscription_id)
 }
 
-const addressMark = ({ secrets }: Marker, email: string) => secrets.hash('trial-address', normalAddress(email))
-const cardMark = ({ secrets }: Marker, fingerprint: string) => secrets.hash('trial-card', fingerprint)
+const addressMark = ({ secrets }: Marker, email: string) =>
+  secrets.hash('trial-address', normalAddress(email))
+const cardMark = ({ secrets }: Marker, fingerprint: string) =>
+  secrets.hash('trial-card', fingerprint)
 
 const WITHOUT_DOTS = ['gmail.com', 'googlemail.com']
 

@@ -3,7 +3,11 @@
  * of twenty events about one customer the first costs a reading, and the rest one more. Within a process; between processes the row's
  * version decides.
  */
-export type Turns<W> = <R>(key: string, wish: W, work: (wishes: readonly W[]) => Promise<R>) => Promise<R>
+export type Turns<W> = <R>(
+  key: string,
+  wish: W,
+  work: (wishes: readonly W[]) => Promise<R>,
+) => Promise<R>
 
 export function createTurns<W>(): Turns<W> {
   const last = new Map<string, Promise<unknown>>()

@@ -4,7 +4,10 @@ import type { Db } from '#platform/db/db.ts'
 import { dealPrices } from './deals.ts'
 import type { Prices } from './subscription-state.ts'
 
-export async function pricesWithoutSetting(db: Db, prices: Prices): Promise<{ priceId: string; users: number }[]> {
+export async function pricesWithoutSetting(
+  db: Db,
+  prices: Prices,
+): Promise<{ priceId: string; users: number }[]> {
   const rows = await db
     .selectFrom('billing_accounts')
     .select((e) => ['price_id', e.fn.countAll<number>().as('users')])
@@ -14,6 +17,8 @@ export async function pricesWithoutSetting(db: Db, prices: Prices): Promise<{ pr
     .execute()
   const deals = await dealPrices(db)
   return rows.flatMap(({ price_id: priceId, users }) =>
-    priceId === null || prices.has(priceId) || deals.has(priceId) ? [] : [{ priceId, users: Number(users) }],
+    priceId === null || prices.has(priceId) || deals.has(priceId)
+      ? []
+      : [{ priceId, users: Number(users) }],
   )
 }

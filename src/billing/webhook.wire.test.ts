@@ -63,7 +63,10 @@ test('SPEC events: completed makes active, failed makes past due, updated follow
   assert.deepEqual(await now(), ACTIVE)
   await shop.send(failed)
   assert.deepEqual(await now(), { ...ACTIVE, status: 'past_due' })
-  await shop.send({ type: 'customer.subscription.updated', object: subscription('active', PRICES.enterprise) })
+  await shop.send({
+    type: 'customer.subscription.updated',
+    object: subscription('active', PRICES.enterprise),
+  })
   assert.deepEqual(await now(), { ...ACTIVE, tier: 'enterprise' })
   await shop.send({ type: 'customer.subscription.deleted', object: subscription('canceled') })
   assert.deepEqual(await now(), CANCELLED)
@@ -121,7 +124,11 @@ test('events say how often they came, and are never refused for it', async (t) =
   const replies = []
   for (let n = 0; n < 4; n++) replies.push(await shop.send({ type: 'ping', object: {} }))
   assert.deepEqual(
-    replies.map(({ status, headers }) => [status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]),
+    replies.map(({ status, headers }) => [
+      status,
+      headers.get('ratelimit-limit'),
+      headers.get('ratelimit-remaining'),
+    ]),
     [
       [200, '2', '1'],
       [200, '2', '0'],
@@ -144,7 +151,11 @@ test('a signed payload whose bytes were changed is refused', async (t) => {
     timestamp: Math.floor(app.clock.ms() / 1000),
   })
   assert.equal((await shop.sendRaw(original, { signature })).status, 200)
-  for (const changed of [original.replace('evt_1', 'evt_2'), `${original} `, original.replace('{', '{ ')]) {
+  for (const changed of [
+    original.replace('evt_1', 'evt_2'),
+    `${original} `,
+    original.replace('{', '{ '),
+  ]) {
     assert.equal((await shop.sendRaw(changed, { signature })).status, 400)
   }
   assert.equal((await shop.send(completed())).status, 200)
@@ -163,7 +174,11 @@ test('what is signed but no event is an invalid payload', async (t) => {
     '{"id":1,"type":"x","data":{"object":{}}}',
   ]) {
     const reply = await shop.sendRaw(payload)
-    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Invalid payload', code: 'invalid_payload' }], payload)
+    assert.deepEqual(
+      [reply.status, reply.body],
+      [400, { detail: 'Invalid payload', code: 'invalid_payload' }],
+      payload,
+    )
   }
 })
 
@@ -198,7 +213,9 @@ test('a checkout that the processor knows tells its prices there; without any, t
   await shop.send(completed(bare))
   assert.deepEqual(await now(), { status: 'active', tier: 'free', customer: CUSTOMER })
 
-  const opened = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
+  const opened = await ada.post(
+    `/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`,
+  )
   assert.equal(opened.status, 200)
   const session = (await shop.processor.checkout.sessions.list({ limit: 1 })).data[0]
   const { processor_customer_id: customer } = await shop.subscription(ada)
@@ -221,7 +238,11 @@ test('an event that comes twice, or a hundred times at once, counts once', async
 
   assert.equal((await shop.send(event)).status, 200)
   assert.deepEqual(await now(), CANCELLED, 'a replay revives nothing')
-  const rows = await app.platform.db.selectFrom('inbox').select('event_id').where('event_id', '=', 'evt_same').execute()
+  const rows = await app.platform.db
+    .selectFrom('inbox')
+    .select('event_id')
+    .where('event_id', '=', 'evt_same')
+    .execute()
   assert.equal(rows.length, 1)
 })
 
@@ -229,10 +250,22 @@ test('events out of order: the newest claim stays, in every order of arrival', a
   const { app, shop, now, subscription, completed } = await untold(t)
   const start = Math.floor(app.clock.ms() / 1000)
   await shop.send({ ...completed(), created: start })
-  await shop.send({ type: 'customer.subscription.deleted', object: subscription('canceled'), created: start + 20 })
-  await shop.send({ type: 'customer.subscription.updated', object: subscription('active'), created: start + 10 })
+  await shop.send({
+    type: 'customer.subscription.deleted',
+    object: subscription('canceled'),
+    created: start + 20,
+  })
+  await shop.send({
+    type: 'customer.subscription.updated',
+    object: subscription('active'),
+    created: start + 10,
+  })
   assert.deepEqual(await now(), CANCELLED)
-  await shop.send({ type: 'customer.subscription.updated', object: subscription('active'), created: start + 20 })
+  await shop.send({
+    type: 'customer.subscription.updated',
+    object: subscription('active'),
+    created: start + 20,
+  })
   assert.deepEqual(await now(), CANCELLED, 'within one second the end wins')
 
   const again = { ...subscription('active'), id: 'sub_another' }
@@ -257,7 +290,11 @@ test('where the processor knows better, what an event says itself does not count
     type: 'invoice.payment_failed',
     object: { id: 'in_x', customer, parent: { subscription_details: { subscription: id } } },
   })
-  assert.deepEqual(await shop.subscription(ada), { status: 'active', tier: 'pro', processor_customer_id: customer })
+  assert.deepEqual(await shop.subscription(ada), {
+    status: 'active',
+    tier: 'pro',
+    processor_customer_id: customer,
+  })
 })
 
 test('a whole life, delivered in any order and twice, ends where the processor stands', async (t) => {
@@ -268,7 +305,9 @@ test('a whole life, delivered in any order and twice, ends where the processor s
   await shop.portal(ada, 'change-plan', { price: PRICES.enterprise })
   await shop.portal(ada, 'renew-badly')
   const events = (await shop.processor.events.list({ limit: 100 })).data
-  const relevant = events.filter((event) => /^(checkout|customer\.subscription|invoice)/.test(event.type))
+  const relevant = events.filter((event) =>
+    /^(checkout|customer\.subscription|invoice)/.test(event.type),
+  )
   assert.ok(relevant.length > 8)
 
   await app.platform.db.deleteFrom('inbox').execute()
@@ -277,7 +316,12 @@ test('a whole life, delivered in any order and twice, ends where the processor s
     .sort((a, b) => a.key - b.key)
   await Promise.all(
     shuffled.map(({ event }) =>
-      shop.send({ id: event.id, type: event.type, object: event.data.object, created: event.created }),
+      shop.send({
+        id: event.id,
+        type: event.type,
+        object: event.data.object,
+        created: event.created,
+      }),
     ),
   )
   const { status, tier } = await shop.subscription(ada)
@@ -369,7 +413,12 @@ function breakProcessor(app: TestApp): () => void {
   }
 }
 
-const PAYLOAD = JSON.stringify({ id: 'evt_1', object: 'event', type: 'x.y', data: { object: { id: 'obj' } } })
+const PAYLOAD = JSON.stringify({
+  id: 'evt_1',
+  object: 'event',
+  type: 'x.y',
+  data: { object: { id: 'obj' } },
+})
 
 function sendSigned(app: TestApp, secret: string, headers: Record<string, string> = {}) {
   return app.request('POST', '/api/billing/webhook', {
@@ -417,6 +466,11 @@ for (const sandbox of ['auto', 'on']) {
 }
 
 test('events of a real processor come from anywhere', async (t) => {
-  const app = await testApp(t, { env: { STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_own' } })
-  assert.equal((await sendSigned(app, 'whsec_own', { 'x-forwarded-for': '203.0.113.9' })).status, 200)
+  const app = await testApp(t, {
+    env: { STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_own' },
+  })
+  assert.equal(
+    (await sendSigned(app, 'whsec_own', { 'x-forwarded-for': '203.0.113.9' })).status,
+    200,
+  )
 })

@@ -23,10 +23,17 @@ suite('a year of a business', () => {
     const folder = mkdtempSync(join(tmpdir(), 'year-'))
     context.after(() => rmSync(folder, { recursive: true, force: true }))
     const plan = (tier: string, name: string, trial_days: number) => ({
-      ...{ tier, name, trial_days, grants: ['ai', 'rag', 'api_keys'], allowance_usd: 20 },
+      tier,
+      name,
+      trial_days,
+      grants: ['ai', 'rag', 'api_keys'],
+      allowance_usd: 20,
     })
     const CATALOGUE = join(folder, 'catalogue.json')
-    writeFileSync(CATALOGUE, JSON.stringify({ plans: [plan('pro', 'Pro', 14), plan('enterprise', 'Enterprise', 0)] }))
+    writeFileSync(
+      CATALOGUE,
+      JSON.stringify({ plans: [plan('pro', 'Pro', 14), plan('enterprise', 'Enterprise', 0)] }),
+    )
     store = await openShop(context, { CATALOGUE })
     shop = shopOf(store.app)
     begun = store.clock.ms()
@@ -35,16 +42,22 @@ suite('a year of a business', () => {
   /** Tokens run out with the time: everybody signs in again. */
   const signedIn = async (name: string): Promise<Client> => {
     const person = await store.as(name)
-    const { body } = await store.post('/api/auth/login', { email: person.email, password: PASSWORD })
+    const { body } = await store.post('/api/auth/login', {
+      email: person.email,
+      password: PASSWORD,
+    })
     return clientOf(store.url, body.access_token, person)
   }
   /** To that day of the year. */
   const toDay = async (day: number): Promise<string[]> => {
-    const reply = await store.post('/sandbox/processor/clock', { to: new Date(begun + day * DAY_MS) })
+    const reply = await store.post('/sandbox/processor/clock', {
+      to: new Date(begun + day * DAY_MS),
+    })
     assert.equal(reply.status, 200, reply.text)
     return reply.body.happened
   }
-  const view = async (name: string) => (await (await signedIn(name)).get('/api/billing/subscription')).body
+  const view = async (name: string) =>
+    (await (await signedIn(name)).get('/api/billing/subscription')).body
   const state = async (name: string) => {
     const { status, tier, processor_status } = await view(name)
     return [status, tier, processor_status]
@@ -61,24 +74,33 @@ suite('a year of a business', () => {
   const change = async (name: string, price_id: string) => {
     const client = await signedIn(name)
     const { body } = await client.post('/api/billing/change/preview', { price_id })
-    const reply = await client.post('/api/billing/change', { price_id, proration_at: body.proration_at })
+    const reply = await client.post('/api/billing/change', {
+      price_id,
+      proration_at: body.proration_at,
+    })
     assert.equal(reply.status, 200, reply.text)
     return reply.body
   }
 
   test('it begins: a trial, a card that will fail, a card that will be asked about, a year ahead, and a sale', async () => {
     await shop.subscribe(await store.as('ada'), { card: EXPIRES_NEXT_MONTH })
-    await shop.subscribe(await store.as('bob'), { price: PRICES.enterprise, card: FAILS_AT_RENEWAL })
+    await shop.subscribe(await store.as('bob'), {
+      price: PRICES.enterprise,
+      card: FAILS_AT_RENEWAL,
+    })
     await shop.subscribe(await store.as('yan'), { price: 'price_sandbox_enterprise_yearly' })
     const cleo = await store.as('cleo')
-    const { body } = await cleo.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
+    const { body } = await cleo.post(
+      `/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`,
+    )
     const asked = await shop.pay(body.url, ASKS_ALWAYS)
     await shop.press(new URL(asked.headers.get('location') ?? '').pathname, { answer: 'complete' })
     const dina = await store.buyer('dina')
     await shop.pay((await dina.get('/api/checkout?tier=basic')).headers.get('location') ?? '')
 
     assert.deepEqual(await state('ada'), ['active', 'pro', 'trialing'])
-    for (const name of ['bob', 'yan', 'cleo']) assert.deepEqual(await state(name), ['active', 'enterprise', 'active'])
+    for (const name of ['bob', 'yan', 'cleo'])
+      assert.deepEqual(await state(name), ['active', 'enterprise', 'active'])
     assert.equal((await dina.get('/api/purchases')).body.length, 1)
   })
 
@@ -87,11 +109,18 @@ suite('a year of a business', () => {
     assert.deepEqual(await letters('ada'), ['Your trial of Pro ends on DAY'])
     await toDay(15)
     assert.deepEqual(await state('ada'), ['active', 'pro', 'active'])
-    assert.deepEqual((await invoices('ada')).map(({ status, total }) => [status, total])[0], ['paid', 29])
+    assert.deepEqual((await invoices('ada')).map(({ status, total }) => [status, total])[0], [
+      'paid',
+      29,
+    ])
     await toDay(40)
     const ada = await signedIn('ada')
     const told = await letters('ada')
-    assert.equal(told.filter((one) => one === 'Your card expires before your next payment').length, 1, told.join())
+    assert.equal(
+      told.filter((one) => one === 'Your card expires before your next payment').length,
+      1,
+      told.join(),
+    )
     const portal = await ada.post('/api/billing/create-portal-session?flow=card')
     await shop.press(new URL(portal.body.url).pathname, { card: ANOTHER })
     assert.equal((await view('ada')).card.last4, '8210')
@@ -115,7 +144,10 @@ suite('a year of a business', () => {
   })
 
   test('a renewal that a bank asks about is written of, not confirmed, closed when grace is over, and ends', async () => {
-    assert.deepEqual((await letters('cleo'))[1], 'Your bank asks you to confirm the payment for your Enterprise plan')
+    assert.deepEqual(
+      (await letters('cleo'))[1],
+      'Your bank asks you to confirm the payment for your Enterprise plan',
+    )
     await toDay(60)
     assert.deepEqual(await letters('cleo'), [
       'Your Enterprise plan has started',
@@ -136,7 +168,8 @@ suite('a year of a business', () => {
     const paused = await (await signedIn('ada')).post('/api/billing/pause')
     assert.deepEqual([paused.status, paused.body.tier], [200, 'enterprise'], paused.text)
     assert.equal(await gate('ada'), 200)
-    const paid = async () => (await invoices('ada')).filter(({ status }) => status === 'paid').length
+    const paid = async () =>
+      (await invoices('ada')).filter(({ status }) => status === 'paid').length
     const before = await paid()
     await toDay(110)
     assert.deepEqual(await state('ada'), ['past_due', 'free', 'paused'])
@@ -154,7 +187,11 @@ suite('a year of a business', () => {
   test('a cancellation is confirmed, runs out and ends; the yearly plan is told of a month ahead and renewed', async () => {
     const bob = await signedIn('bob')
     const portal = await bob.post('/api/billing/create-portal-session?flow=cancel')
-    await shop.press(new URL(portal.body.url).pathname, { choice: 'cancel', feedback: 'unused', comment: '' })
+    await shop.press(new URL(portal.body.url).pathname, {
+      choice: 'cancel',
+      feedback: 'unused',
+      comment: '',
+    })
     assert.equal((await view('bob')).cancel_at_period_end, true)
     const yan = await change('yan', 'price_sandbox_pro_yearly')
     assert.deepEqual([yan.tier, yan.next_tier], ['enterprise', 'pro'])
@@ -166,7 +203,10 @@ suite('a year of a business', () => {
       'Your Enterprise plan has ended',
     ])
     await toDay(340)
-    assert.deepEqual(await letters('yan'), ['Your Enterprise plan has started', 'Your plan becomes Pro on DAY'])
+    assert.deepEqual(await letters('yan'), [
+      'Your Enterprise plan has started',
+      'Your plan becomes Pro on DAY',
+    ])
     const [letter] = await store.mail('yan@example.com')
     assert.match(
       letter?.text ?? '',
@@ -174,7 +214,10 @@ suite('a year of a business', () => {
     )
     await toDay(366)
     assert.deepEqual(await state('yan'), ['active', 'pro', 'active'])
-    assert.deepEqual((await invoices('yan')).map(({ status, total }) => [status, total])[0], ['paid', 290])
+    assert.deepEqual((await invoices('yan')).map(({ status, total }) => [status, total])[0], [
+      'paid',
+      290,
+    ])
   })
 
   test('at its end every payment and invoice is a row, nothing disagrees, and no letter went out twice', async () => {
@@ -194,7 +237,10 @@ suite('a year of a business', () => {
       ours.map(({ id, status }) => [id, status]).sort(),
       theirs.map(({ id, status }) => [id, status]).sort(),
     )
-    assert.ok(paid.length > 15 && ours.length > 15, `${paid.length} payments, ${ours.length} invoices`)
+    assert.ok(
+      paid.length > 15 && ours.length > 15,
+      `${paid.length} payments, ${ours.length} invoices`,
+    )
     for (const name of ['ada', 'bob', 'cleo', 'yan']) {
       const mails = await store.mail(`${name}@example.com`)
       const told = mails.map(({ subject }) => subject)

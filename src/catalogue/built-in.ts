@@ -80,7 +80,14 @@ const PRODUCTS: readonly CatalogueProduct[] = [
     price: 199,
     description: 'Start with accounts, payments and deployment already done.',
     includes: null,
-    features: ['FastAPI and Next.js boilerplate', 'JWT auth', 'OAuth', 'Subscriptions', 'Docker', 'CI/CD'],
+    features: [
+      'FastAPI and Next.js boilerplate',
+      'JWT auth',
+      'OAuth',
+      'Subscriptions',
+      'Docker',
+      'CI/CD',
+    ],
   },
   {
     ...SOLD,

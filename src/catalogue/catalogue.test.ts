@@ -57,7 +57,10 @@ test('the file of the documentation can be read, and holds every field of the fo
     catalogue.plans.map(({ tier }) => tier),
     ['free', 'documents', 'pro'],
   )
-  assert.deepEqual([...processor.prices.keys()], ['price_documents_monthly', 'price_pro_monthly', 'price_pro_yearly'])
+  assert.deepEqual(
+    [...processor.prices.keys()],
+    ['price_documents_monthly', 'price_pro_monthly', 'price_pro_yearly'],
+  )
   assert.deepEqual(catalogue.products[0], {
     tier: 'basic',
     name: 'Basic',
@@ -70,23 +73,41 @@ test('the file of the documentation can be read, and holds every field of the fo
     taxCode: 'txcd_10202000',
   })
   const told = readFileSync(join(EXAMPLE, '../catalogue.md'), 'utf8')
-  const example = JSON.parse(readFileSync(EXAMPLE, 'utf8')) as Record<'plans' | 'products', object[]>
-  for (const field of [...Object.keys(example.plans[0] ?? {}), ...Object.keys(example.products[0] ?? {})]) {
+  const example = JSON.parse(readFileSync(EXAMPLE, 'utf8')) as Record<
+    'plans' | 'products',
+    object[]
+  >
+  for (const field of [
+    ...Object.keys(example.plans[0] ?? {}),
+    ...Object.keys(example.products[0] ?? {}),
+  ]) {
     assert.ok(told.includes(`| \`${field}\` |`), field)
   }
 })
 
 test('what a file leaves out is as built in', (t) => {
   const onlyPlans = readConfig({ CATALOGUE: fileOf(t, { plans: [PLAN] }) }).catalogue
-  assert.deepEqual([onlyPlans.plans.map(({ tier }) => tier), onlyPlans.products.length], [['free', 'team'], 3])
+  assert.deepEqual(
+    [onlyPlans.plans.map(({ tier }) => tier), onlyPlans.products.length],
+    [['free', 'team'], 3],
+  )
   const onlyProducts = readConfig({ CATALOGUE: fileOf(t, { products: [PRODUCT] }) }).catalogue
-  assert.deepEqual([onlyProducts.plans.length, onlyProducts.products.map(({ tier }) => tier)], [3, ['kit']])
+  assert.deepEqual(
+    [onlyProducts.plans.length, onlyProducts.products.map(({ tier }) => tier)],
+    [3, ['kit']],
+  )
   const { description, includes, images, features, taxCode } = onlyProducts.products[0] ?? {}
   assert.deepEqual([description, includes, images, features, taxCode], ['', null, [], [], null])
 })
 
 test('a catalogue can redefine the free plan, which may grant something', (t) => {
-  const free = { tier: 'free', name: 'Visitor', prices: {}, grants: ['rag'], features: ['Ten questions'] }
+  const free = {
+    tier: 'free',
+    name: 'Visitor',
+    prices: {},
+    grants: ['rag'],
+    features: ['Ten questions'],
+  }
   const { catalogue } = readConfig({ CATALOGUE: fileOf(t, { plans: [PLAN, free] }) })
   assert.deepEqual(
     catalogue.plans.map(({ name }) => name),
@@ -98,17 +119,27 @@ test('a catalogue can redefine the free plan, which may grant something', (t) =>
 test('a plan without prices takes them, and its budget, from the settings named after it', (t) => {
   const CATALOGUE = fileOf(t, { plans: [{ ...PLAN, tier: 'team-plus' }] })
   const env = { CATALOGUE, PRICE_TEAM_PLUS_YEARLY: 'ty', BUDGET_TEAM_PLUS_TOKENS: '5000' }
-  assert.deepEqual(readConfig({ ...env, SANDBOX: 'off' }).catalogue.plans[1]?.prices, { year: 'ty' })
+  assert.deepEqual(readConfig({ ...env, SANDBOX: 'off' }).catalogue.plans[1]?.prices, {
+    year: 'ty',
+  })
   const played = readConfig(env)
-  assert.deepEqual(played.catalogue.plans[1]?.prices, { month: 'price_sandbox_team-plus_monthly', year: 'ty' })
+  assert.deepEqual(played.catalogue.plans[1]?.prices, {
+    month: 'price_sandbox_team-plus_monthly',
+    year: 'ty',
+  })
   assert.equal(played.budgets.get('team-plus'), 5000)
   const unpriced = readConfig({ CATALOGUE: fileOf(t, { plans: [{ ...PLAN, prices: {} }] }) })
-  assert.deepEqual(unpriced.catalogue.plans[1]?.prices, {}, 'a plan that says it has no prices is given none')
+  assert.deepEqual(
+    unpriced.catalogue.plans[1]?.prices,
+    {},
+    'a plan that says it has no prices is given none',
+  )
 })
 
 test('a tier that the catalogue does not know grants nothing', () => {
   const { catalogue } = readConfig({})
-  for (const tier of ['gold', '', 'PRO', '__proto__', 'constructor']) assert.deepEqual(grantsOf(catalogue, tier), [])
+  for (const tier of ['gold', '', 'PRO', '__proto__', 'constructor'])
+    assert.deepEqual(grantsOf(catalogue, tier), [])
 })
 
 test('who is refused hears of the plans that would do', (t) => {
@@ -127,13 +158,19 @@ test('a wrong file stops the start with the field’s name', (t) => {
     [{ plan: [] }, /plan is no field of the form: expected plans, products/],
     [{ plans: {} }, /plans is wrong: got {}, expected a list/],
     [{ plans: [{ name: 'X', grants: [] }] }, /plans\[0\]\.tier is missing, expected letters/],
-    [{ plans: [{ ...PLAN, limits: { documents: 1 } }] }, /plans\[0\]\.limits\.documents is no field of the form/],
+    [
+      { plans: [{ ...PLAN, limits: { documents: 1 } }] },
+      /plans\[0\]\.limits\.documents is no field of the form/,
+    ],
     [
       { plans: [{ ...PLAN, limits: { chunks_max: 0 } }] },
       /plans\[0\]\.limits\.chunks_max is wrong: got 0, expected a whole/,
     ],
     [{ plans: [{ ...PLAN, tier: '../etc' }] }, /plans\[0\]\.tier is wrong: got "\.\.\/etc"/],
-    [{ plans: [PLAN, { ...PLAN, tier: 'TEAM' }] }, /plans\[1\]\.tier is wrong: there is another 'TEAM'/],
+    [
+      { plans: [PLAN, { ...PLAN, tier: 'TEAM' }] },
+      /plans\[1\]\.tier is wrong: there is another 'TEAM'/,
+    ],
     [{ plans: [{ ...PLAN, name: ' ' }] }, /plans\[0\]\.name is wrong: got " ", expected a text/],
     [{ plans: [{ tier: 'x', name: 'X' }] }, /plans\[0\]\.grants is missing, expected a list/],
     [
@@ -144,13 +181,19 @@ test('a wrong file stops the start with the field’s name', (t) => {
       { entitlements: ['exports'], plans: [{ ...PLAN, grants: ['export'] }] },
       /grants\[0\] is wrong: got "export", expected one of ai, rag, api_keys, exports/,
     ],
-    [{ entitlements: ['An Export'] }, /entitlements\[0\] is wrong: got "An Export", expected small letters/],
+    [
+      { entitlements: ['An Export'] },
+      /entitlements\[0\] is wrong: got "An Export", expected small letters/,
+    ],
     [{ plans: [{ ...PLAN, grant: ['ai'] }] }, /plans\[0\]\.grant is no field of the form/],
     [
       { plans: [{ ...PLAN, prices: { weekly: 'x' } }] },
       /plans\[0\]\.prices\.weekly is no field of the form: expected month, year/,
     ],
-    [{ plans: [{ ...PLAN, prices: { month: 29 } }] }, /plans\[0\]\.prices\.month is wrong: got 29, expected a text/],
+    [
+      { plans: [{ ...PLAN, prices: { month: 29 } }] },
+      /plans\[0\]\.prices\.month is wrong: got 29, expected a text/,
+    ],
     [
       { plans: [{ ...PLAN, prices: { month: 'p', year: 'p' } }] },
       /CATALOGUE: prices\.year of 'team' repeats the price id 'p' of CATALOGUE: prices\.month of 'team'/,
@@ -159,11 +202,23 @@ test('a wrong file stops the start with the field’s name', (t) => {
       { plans: [{ ...PLAN, tier: 'free', prices: { month: 'p' } }] },
       /plans\[0\]\.prices is wrong: 'free' is the plan of who has no subscription/,
     ],
-    [{ plans: [{ ...PLAN, features: 'many' }] }, /plans\[0\]\.features is wrong: got "many", expected a list/],
-    [{ plans: [{ ...PLAN, trial_days: '14' }] }, /plans\[0\]\.trial_days is wrong: got "14", expected whole days/],
+    [
+      { plans: [{ ...PLAN, features: 'many' }] },
+      /plans\[0\]\.features is wrong: got "many", expected a list/,
+    ],
+    [
+      { plans: [{ ...PLAN, trial_days: '14' }] },
+      /plans\[0\]\.trial_days is wrong: got "14", expected whole days/,
+    ],
     [{ plans: [{ ...PLAN, trial_days: 731 }] }, /plans\[0\]\.trial_days is wrong: got 731/],
-    [{ plans: [{ ...PLAN, tier: 'free', trial_days: 7 }] }, /plans\[0\]\.trial_days is wrong: 'free' costs nothing/],
-    [{ products: [{ ...PRODUCT, price: '149' }] }, /products\[0\]\.price is wrong: got "149", expected an amount/],
+    [
+      { plans: [{ ...PLAN, tier: 'free', trial_days: 7 }] },
+      /plans\[0\]\.trial_days is wrong: 'free' costs nothing/,
+    ],
+    [
+      { products: [{ ...PRODUCT, price: '149' }] },
+      /products\[0\]\.price is wrong: got "149", expected an amount/,
+    ],
     [{ products: [{ ...PRODUCT, price: -1 }] }, /products\[0\]\.price is wrong: got -1/],
     [
       { products: [{ ...PRODUCT, price: 1.999 }] },
@@ -173,13 +228,19 @@ test('a wrong file stops the start with the field’s name', (t) => {
       { products: [{ ...PRODUCT, price: 9.5, currency: 'jpy' }] },
       /products\[0\]\.price is wrong: got 9\.5, expected an amount with at most 0 decimals/,
     ],
-    [{ products: [{ ...PRODUCT, currency: 'euro' }] }, /products\[0\]\.currency is wrong: got "euro"/],
+    [
+      { products: [{ ...PRODUCT, currency: 'euro' }] },
+      /products\[0\]\.currency is wrong: got "euro"/,
+    ],
     [{ products: [{ ...PRODUCT, currency: 'zzq' }] }, /products\[0\]\.currency is wrong/],
     [
       { products: [{ ...PRODUCT, images: ['studio.png'] }] },
       /products\[0\]\.images\[0\] is wrong: got "studio\.png", expected an address/,
     ],
-    [{ products: [{ ...PRODUCT, images: ['javascript:alert(1)'] }] }, /products\[0\]\.images\[0\] is wrong/],
+    [
+      { products: [{ ...PRODUCT, images: ['javascript:alert(1)'] }] },
+      /products\[0\]\.images\[0\] is wrong/,
+    ],
     [{ products: [{ ...PRODUCT, tax_code: 7 }] }, /products\[0\]\.tax_code is wrong: got 7/],
     [{ products: [PRODUCT, PRODUCT] }, /products\[1\]\.tier is wrong: there is another 'kit'/],
   ]
@@ -187,17 +248,24 @@ test('a wrong file stops the start with the field’s name', (t) => {
     const path = fileOf(t, content)
     assert.throws(
       () => readConfig({ CATALOGUE: path }),
-      (error) => error instanceof ConfigError && words.test(error.message) && !error.message.includes('\n'),
+      (error) =>
+        error instanceof ConfigError && words.test(error.message) && !error.message.includes('\n'),
       String(words),
     )
   }
-  assert.throws(() => readConfig({ CATALOGUE: '/nowhere.json' }), /^Error: CATALOGUE cannot be read: ENOENT/)
+  assert.throws(
+    () => readConfig({ CATALOGUE: '/nowhere.json' }),
+    /^Error: CATALOGUE cannot be read: ENOENT/,
+  )
 })
 
 test('a setting that would change nothing stops the start as well', (t) => {
   const CATALOGUE = fileOf(t, { plans: [{ ...PLAN, prices: { month: 'p' } }] })
   for (const [env, words] of [
-    [{ CATALOGUE, PRICE_TEAM_MONTHLY: 'q' }, /PRICE_TEAM_MONTHLY is set, and CATALOGUE names the prices of 'team'/],
+    [
+      { CATALOGUE, PRICE_TEAM_MONTHLY: 'q' },
+      /PRICE_TEAM_MONTHLY is set, and CATALOGUE names the prices of 'team'/,
+    ],
     [
       { CATALOGUE, PRICE_PRO_MONTHLY: 'q' },
       /PRICE_PRO_MONTHLY names no plan of the catalogue: expected TEAM in place of PRO/,
@@ -207,7 +275,10 @@ test('a setting that would change nothing stops the start as well', (t) => {
       /BUDGET_PRO_TOKENS names no plan of the catalogue: expected FREE or TEAM in place of PRO/,
     ],
     [{ PRICE_TEAM_MONTHLY: 'q' }, /PRICE_TEAM_MONTHLY names no plan of the catalogue/],
-    [{ PRICE_FREE_MONTHLY: 'q' }, /PRICE_FREE_MONTHLY names no plan of the catalogue: expected PRO or ENTERPRISE/],
+    [
+      { PRICE_FREE_MONTHLY: 'q' },
+      /PRICE_FREE_MONTHLY names no plan of the catalogue: expected PRO or ENTERPRISE/,
+    ],
     [
       { PRICE_PRO_MONTHLY: 'q', PRICE_PRO_YEARLY: 'q' },
       /PRICE_PRO_YEARLY repeats the price id 'q' of PRICE_PRO_MONTHLY/,

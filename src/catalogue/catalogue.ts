@@ -108,7 +108,11 @@ export function limitsOf({ plans }: Pick<Catalogue, 'plans'>, tier: Tier): PlanL
 }
 
 /** `Pro or Enterprise`: the plans that grant it; null when none does. */
-export function namesOfPlansWith({ plans }: Catalogue, entitlement: Entitlement, word: 'and' | 'or'): string | null {
+export function namesOfPlansWith(
+  { plans }: Catalogue,
+  entitlement: Entitlement,
+  word: 'and' | 'or',
+): string | null {
   const names = plans.filter(({ grants }) => grants.includes(entitlement)).map(({ name }) => name)
   // British, or a list of three would have a comma before its `or`.
   const list = new Intl.ListFormat('en-GB', { type: word === 'or' ? 'disjunction' : 'conjunction' })
@@ -132,5 +136,8 @@ export const priceSetting = (tier: Tier, interval: Interval): string =>
   `PRICE_${settingPart(tier)}_${BY_INTERVAL[interval].toUpperCase()}`
 
 /** Where an operator looks for a price that is wrong. */
-export const priceField = ({ plansPath }: Catalogue, { tier, interval }: { tier: Tier; interval: Interval }): string =>
+export const priceField = (
+  { plansPath }: Catalogue,
+  { tier, interval }: { tier: Tier; interval: Interval },
+): string =>
   plansPath === null ? priceSetting(tier, interval) : `CATALOGUE: prices.${interval} of '${tier}'`

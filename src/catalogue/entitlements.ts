@@ -28,7 +28,8 @@ export function createEntitlements(
       // Routes that cost the operator money require a verified address.
       if (requireVerifiedEmail && !isVerified) throw catalogueProblem('email_not_verified')
     },
-    describe: ({ needs }) => (needs ? `${namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan'} only.` : null),
+    describe: ({ needs }) =>
+      needs ? `${namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan'} only.` : null,
   }
 }
 
@@ -36,6 +37,7 @@ export function createEntitlements(
 function notGranted(catalogue: Catalogue, entitlement: Entitlement, what: string): Problem {
   const names = namesOfPlansWith(catalogue, entitlement, 'or')
   const article = /^[aeiou]/i.test(names ?? '') ? 'an' : 'a'
-  const requirement = names === null ? 'is part of no plan' : `requires ${article} ${names} subscription`
+  const requirement =
+    names === null ? 'is part of no plan' : `requires ${article} ${names} subscription`
   return catalogueProblem('paid_tier_needed', { what, requirement })
 }

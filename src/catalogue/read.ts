@@ -23,12 +23,18 @@ export type CatalogueFile = { plans: readonly FilePlan[]; products: readonly Cat
 /** The error, beginning with the field: `plans[0].prices.month is …`. */
 export class CatalogueError extends Error {}
 
-const PLAN_FIELDS = 'tier name prices grants allowance_usd trial_days trial_allowance_usd limits features'.split(' ')
-const PRODUCT_FIELDS = 'tier name price currency description includes images features tax_code'.split(' ')
+const PLAN_FIELDS =
+  'tier name prices grants allowance_usd trial_days trial_allowance_usd limits features'.split(' ')
+const PRODUCT_FIELDS =
+  'tier name price currency description includes images features tax_code'.split(' ')
 
 /** @throws CatalogueError */
 export function parseCatalogue(text: string): Partial<CatalogueFile> {
-  const { plans, products, entitlements = [] } = fieldsOf(parsed(text), '', ['plans', 'products', 'entitlements'])
+  const {
+    plans,
+    products,
+    entitlements = [],
+  } = fieldsOf(parsed(text), '', ['plans', 'products', 'entitlements'])
   const words = [...ENTITLEMENTS, ...listOf(entitlements, 'entitlements', entitlementOf)]
   return {
     ...(plans === undefined
@@ -39,7 +45,9 @@ export function parseCatalogue(text: string): Partial<CatalogueFile> {
             'plans',
           ),
         }),
-    ...(products === undefined ? {} : { products: unlike(listOf(products, 'products', productOf), 'products') }),
+    ...(products === undefined
+      ? {}
+      : { products: unlike(listOf(products, 'products', productOf), 'products') }),
   }
 }
 
@@ -61,7 +69,10 @@ function planOf(value: unknown, at: string, words: readonly string[]): FilePlan 
     prices,
     grants: listOf(fields.grants, `${at}.grants`, (grant, place) => grantOf(grant, place, words)),
     allowanceUsd,
-    trialAllowanceUsd: allowanceOf(fields.trial_allowance_usd ?? tenth, `${at}.trial_allowance_usd`),
+    trialAllowanceUsd: allowanceOf(
+      fields.trial_allowance_usd ?? tenth,
+      `${at}.trial_allowance_usd`,
+    ),
     limits: limitsOf(fields.limits ?? {}, `${at}.limits`),
     trialDays: trialOf(fields.trial_days ?? 0, tier, `${at}.trial_days`),
     features: listOf(fields.features ?? [], `${at}.features`, textOf),
@@ -70,11 +81,14 @@ function planOf(value: unknown, at: string, words: readonly string[]): FilePlan 
 
 function allowanceOf(value: unknown, at: string): number | null {
   const isAmount = typeof value === 'number' && value >= 0 && value <= ALLOWANCE_USD_MAX
-  return value === null || isAmount ? value : wrong(value, at, `US dollars, from 0 to ${ALLOWANCE_USD_MAX}`)
+  return value === null || isAmount
+    ? value
+    : wrong(value, at, `US dollars, from 0 to ${ALLOWANCE_USD_MAX}`)
 }
 
 function trialOf(value: unknown, tier: string, at: string): number {
-  const isDays = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TRIAL_DAYS_MAX
+  const isDays =
+    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TRIAL_DAYS_MAX
   if (!isDays) return wrong(value, at, `whole days, from 0 to ${TRIAL_DAYS_MAX}`)
   if (tier !== FREE || value === 0) return value
   throw new CatalogueError(`${at} is wrong: '${FREE}' costs nothing, so there is nothing to try`)
@@ -109,13 +123,19 @@ function limitsOf(value: unknown, at: string): PlanLimits {
 
 function limitOf(value: unknown, at: string): number | null {
   const isCount = Number.isSafeInteger(value) && (value as number) > 0
-  return value === null || isCount ? (value as number | null) : wrong(value, at, 'a whole number above 0')
+  return value === null || isCount
+    ? (value as number | null)
+    : wrong(value, at, 'a whole number above 0')
 }
 
 function pricesOf(value: unknown, at: string): CataloguePlan['prices'] {
   const fields = fieldsOf(value, at, INTERVALS)
-  const named = INTERVALS.filter((interval) => fields[interval] !== undefined && fields[interval] !== null)
-  return Object.fromEntries(named.map((interval) => [interval, textOf(fields[interval], `${at}.${interval}`)]))
+  const named = INTERVALS.filter(
+    (interval) => fields[interval] !== undefined && fields[interval] !== null,
+  )
+  return Object.fromEntries(
+    named.map((interval) => [interval, textOf(fields[interval], `${at}.${interval}`)]),
+  )
 }
 
 function grantOf(value: unknown, at: string, words: readonly string[]): string {
@@ -169,7 +189,9 @@ function imageOf(value: unknown, at: string): string {
 }
 
 function textOf(value: unknown, at: string): string {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : wrong(value, at, 'a text')
+  return typeof value === 'string' && value.trim() !== ''
+    ? value.trim()
+    : wrong(value, at, 'a text')
 }
 
 function stringOf(value: unknown, at: string): string {
@@ -177,7 +199,9 @@ function stringOf(value: unknown, at: string): string {
 }
 
 function listOf<T>(value: unknown, at: string, read: (item: unknown, at: string) => T): T[] {
-  return Array.isArray(value) ? value.map((item, index) => read(item, `${at}[${index}]`)) : wrong(value, at, 'a list')
+  return Array.isArray(value)
+    ? value.map((item, index) => read(item, `${at}[${index}]`))
+    : wrong(value, at, 'a list')
 }
 
 function fieldsOf(value: unknown, at: string, known: readonly string[]): Record<string, unknown> {
@@ -185,7 +209,9 @@ function fieldsOf(value: unknown, at: string, known: readonly string[]): Record<
   if (!isObject) return wrong(value, at || 'it', 'an object')
   const unknown = Object.keys(value).find((name) => !known.includes(name))
   if (unknown === undefined) return value as Record<string, unknown>
-  throw new CatalogueError(`${at && `${at}.`}${unknown} is no field of the form: expected ${known.join(', ')}`)
+  throw new CatalogueError(
+    `${at && `${at}.`}${unknown} is no field of the form: expected ${known.join(', ')}`,
+  )
 }
 
 function unlike<T extends { tier: string }>(items: T[], at: string): T[] {
@@ -205,6 +231,7 @@ function parsed(text: string): unknown {
 }
 
 function wrong(value: unknown, at: string, expected: string): never {
-  const got = value === undefined ? 'is missing' : `is wrong: got ${JSON.stringify(value).slice(0, 80)}`
+  const got =
+    value === undefined ? 'is missing' : `is wrong: got ${JSON.stringify(value).slice(0, 80)}`
   throw new CatalogueError(`${at} ${got}, expected ${expected}`)
 }

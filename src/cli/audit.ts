@@ -6,7 +6,10 @@ import type { Context } from './context.ts'
  * `audit verify [NOTE]` walks the chains. With a file (kept elsewhere) it also shows that nothing was cut off since it was last run with
  * it, and notes there how far they reach now.
  */
-export async function run([verb, note, ...more]: string[], { platform, print }: Context): Promise<number> {
+export async function run(
+  [verb, note, ...more]: string[],
+  { platform, print }: Context,
+): Promise<number> {
   if (verb !== 'verify' || more.length > 0) {
     print('Usage: audit verify [NOTE]')
     return 2
@@ -19,17 +22,26 @@ export async function run([verb, note, ...more]: string[], { platform, print }: 
   const { db } = await platform()
   const verdict = await verifyAudit(db, noted)
   if (!verdict.intact) {
-    print(`✖ the audit log is broken at entry ${verdict.chain}:${verdict.position}: ${verdict.reason}`)
+    print(
+      `✖ the audit log is broken at entry ${verdict.chain}:${verdict.position}: ${verdict.reason}`,
+    )
     return 1
   }
   print(`✔ ${verdict.entries} entries in ${verdict.heads.length} chains, unbroken`)
   const { entries, since } = verdict.unlinked
   if (entries > 0) {
-    print(`  ${entries} more, since ${since}, are not linked yet: one of these could be taken away unseen.`)
-    print('  The service links them each second while it runs; what is older than that, it did not reach.')
+    print(
+      `  ${entries} more, since ${since}, are not linked yet: one of these could be taken away unseen.`,
+    )
+    print(
+      '  The service links them each second while it runs; what is older than that, it did not reach.',
+    )
   }
   if (note !== undefined) {
-    writeFileSync(note, verdict.heads.map(({ chain, position, hash }) => `${chain}:${position}:${hash}\n`).join(''))
+    writeFileSync(
+      note,
+      verdict.heads.map(({ chain, position, hash }) => `${chain}:${position}:${hash}\n`).join(''),
+    )
     print(`  noted in ${note}`)
   }
   return 0
@@ -50,6 +62,8 @@ function readNote(path: string): AuditHead[] | null {
     .map((line) => /^(\d{1,3}):(\d{1,15}):([\w-]{43})$/.exec(line))
   if (heads.some((match) => match === null)) return null
   return heads.flatMap((match) =>
-    match === null ? [] : [{ chain: Number(match[1]), position: Number(match[2]), hash: match[3] ?? '' }],
+    match === null
+      ? []
+      : [{ chain: Number(match[1]), position: Number(match[2]), hash: match[3] ?? '' }],
   )
 }

@@ -9,7 +9,13 @@ import { openDatabase } from '#platform/db/open.ts'
 import type { Config } from '../config.ts'
 import { version } from '../version.ts'
 import { DATABASE_FILE, writeRows } from './backups/backed-up.ts'
-import { backUpDataFolder, backUpOriginals, backUpProducts, copyOfSqlite, productsFolder } from './backups/contents.ts'
+import {
+  backUpDataFolder,
+  backUpOriginals,
+  backUpProducts,
+  copyOfSqlite,
+  productsFolder,
+} from './backups/contents.ts'
 import { type FileEntry, MANIFEST, type Manifest, writeManifest } from './backups/manifest.ts'
 import { describeMissing, findMissing, stillMissing } from './backups/missing-originals.ts'
 import { openPlace } from './backups/open-place.ts'
@@ -22,9 +28,11 @@ import { openSqliteFile } from './backups/sqlite-snapshot.ts'
 import type { Context } from './context.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {
-  const { address, has } = placeAndFlags(args, 'backup FOLDER|s3://BUCKET/PREFIX [--without-products]', [
-    '--without-products',
-  ])
+  const { address, has } = placeAndFlags(
+    args,
+    'backup FOLDER|s3://BUCKET/PREFIX [--without-products]',
+    ['--without-products'],
+  )
   const madeAt = new Date().toISOString()
   const place = openPlace(address, config).below(madeAt.replaceAll(':', '-'))
   if ((await place.text(MANIFEST)) !== null) throw new Error(`${place.address} is there already`)
@@ -33,14 +41,23 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   const database = await backUpDatabase(place, config)
   const originals = await backUpOriginals(place, config)
   const folder = has('--without-products') ? null : productsFolder(config)
-  const products = folder === null ? [] : await backUpProducts(place, folder, (path) => print(`left out: ${path}`))
+  const products =
+    folder === null ? [] : await backUpProducts(place, folder, (path) => print(`left out: ${path}`))
 
   const { entries, root, migrations, tables } = database
   const missing =
-    database.missing.length === 0 ? [] : await ofLiveDatabase(config, (db) => stillMissing(db, database.missing))
+    database.missing.length === 0
+      ? []
+      : await ofLiveDatabase(config, (db) => stillMissing(db, database.missing))
   const manifest: Omit<Manifest, 'format'> = {
-    ...{ version, made_at: madeAt, engine: database.engine, root: stateOf(root), migrations, tables },
-    ...{ products: folder === null ? null : 'included', files: [...entries, ...files, ...originals, ...products] },
+    version,
+    made_at: madeAt,
+    engine: database.engine,
+    root: stateOf(root),
+    migrations,
+    tables,
+    products: folder === null ? null : 'included',
+    files: [...entries, ...files, ...originals, ...products],
     missing_originals: missing,
   }
   await place.write(MANIFEST, textStream(writeManifest(manifest)))
@@ -63,13 +80,17 @@ type BackedUp = Pick<Manifest, 'engine' | 'migrations' | 'tables'> & {
   missing: string[]
 }
 
-async function ofLiveDatabase<T>({ databaseUrl, dataDir }: Config, work: (db: Db) => Promise<T>): Promise<T> {
+async function ofLiveDatabase<T>(
+  { databaseUrl, dataDir }: Config,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
   const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
   return await work(db).finally(close)
 }
 
 async function backUpDatabase(place: Place, config: Config): Promise<BackedUp> {
-  if (config.databaseUrl === null) return await backUpSqlite(place, join(config.dataDir, 'latchkey.db'), config)
+  if (config.databaseUrl === null)
+    return await backUpSqlite(place, join(config.dataDir, 'latchkey.db'), config)
   return await ofLiveDatabase(config, (db) => backUpPostgres(place, db, config))
 }
 
@@ -82,12 +103,20 @@ async function backUpSqlite(place: Place, file: string, config: Config): Promise
       const [fault] = copy.faults()
       if (fault !== undefined) throw new Error(`the database is damaged: ${fault}`)
       const missing = await findMissing(copy, config)
-      about = { engine: 'sqlite', ...(await keysAndMigrations(copy)), tables: await sumsOf(copy), missing }
+      about = {
+        engine: 'sqlite',
+        ...(await keysAndMigrations(copy)),
+        tables: await sumsOf(copy),
+        missing,
+      }
     } finally {
       copy.close()
     }
   })
-  return { ...(about as unknown as Omit<BackedUp, 'entries'>), entries: [{ path: DATABASE_FILE, ...sum }] }
+  return {
+    ...(about as unknown as Omit<BackedUp, 'entries'>),
+    entries: [{ path: DATABASE_FILE, ...sum }],
+  }
 }
 
 const backUpPostgres = (place: Place, db: Db, config: Config): Promise<BackedUp> =>
@@ -100,13 +129,22 @@ const backUpPostgres = (place: Place, db: Db, config: Config): Promise<BackedUp>
       entries.push(entry)
       tables[table.name] = sum
     }
-    return { engine: 'postgres', ...known, tables, entries, missing: await findMissing(snapshot, config) }
+    return {
+      engine: 'postgres',
+      ...known,
+      tables,
+      entries,
+      missing: await findMissing(snapshot, config),
+    }
   })
 
 async function keysAndMigrations(snapshot: Snapshot) {
   const records = await recordsOf(snapshot, 'migrations')
   const byPosition = records.toSorted((a, b) => Number(a.position) - Number(b.position))
-  const migrations = byPosition.map(({ id, checksum }) => ({ id: id ?? '', checksum: checksum ?? '' }))
+  const migrations = byPosition.map(({ id, checksum }) => ({
+    id: id ?? '',
+    checksum: checksum ?? '',
+  }))
   return { migrations, root: await storedRoot(snapshot) }
 }
 
@@ -114,7 +152,9 @@ async function keysAndMigrations(snapshot: Snapshot) {
 function remarks(config: Config, root: Buffer, isWithoutProducts: boolean): string[] {
   const lines: string[] = []
   if (stateOf(root) === 'plain') {
-    lines.push('The keys in it lie open, since no SECRET_KEY seals them: who has it can sign in as anybody.')
+    lines.push(
+      'The keys in it lie open, since no SECRET_KEY seals them: who has it can sign in as anybody.',
+    )
   } else if (config.secretKey !== null && lockedOut(root, config) !== null) {
     lines.push('The SECRET_KEY that is set here does not open it: keep the one that does.')
   } else {

@@ -34,19 +34,37 @@ test('a month is told with revenue, refunds, model cost and margin by plan, and 
     cached_tokens: 0,
     cost_nanos: usd * 1e9,
   })
-  const days = [called(ada.userId, 'pro', 40), called(bob.userId, 'enterprise', 12.5), called(eve.userId, 'pro', 1)]
+  const days = [
+    called(ada.userId, 'pro', 40),
+    called(bob.userId, 'enterprise', 12.5),
+    called(eve.userId, 'pro', 1),
+  ]
   await app.platform.db.insertInto('usage_days').values(days).execute()
-  for (const query of totalQueries(app.platform.db, days, 1)) await app.platform.db.executeQuery(query)
+  for (const query of totalQueries(app.platform.db, days, 1))
+    await app.platform.db.executeQuery(query)
 
   const lines: string[] = []
-  const told = { db: app.platform.db, config: app.config, print: (line = '') => void lines.push(line) }
+  const told = {
+    db: app.platform.db,
+    config: app.config,
+    print: (line = '') => void lines.push(line),
+  }
   await printReport(told, month)
   const cells = (start: string) =>
     lines
       .find((line) => line.startsWith(`  ${start}`))
       ?.trim()
       .split(/ {2,}/)
-  assert.deepEqual(cells('Plan Pro'), ['Plan Pro', '2', '$58.00', '$9.00', '$0.00', '$0.00', '$41.00', '$8.00'])
+  assert.deepEqual(cells('Plan Pro'), [
+    'Plan Pro',
+    '2',
+    '$58.00',
+    '$9.00',
+    '$0.00',
+    '$0.00',
+    '$41.00',
+    '$8.00',
+  ])
   assert.deepEqual(cells('Plan Enterprise'), [
     'Plan Enterprise',
     '1',
@@ -83,17 +101,36 @@ test('taxes of partial refunds add up to the tax of the payment, and each moveme
   const app = await testApp(t)
   const { db } = app.platform
   const ada = await app.as('ada')
-  const payment = { customer_id: null, kind: 'purchase', tier: 'basic', currency: 'usd', version: 1 } as const
+  const payment = {
+    customer_id: null,
+    kind: 'purchase',
+    tier: 'basic',
+    currency: 'usd',
+    version: 1,
+  } as const
   const paid_at = '2026-03-01T00:00:00.000Z'
   await db
     .insertInto('payments')
     .values({
-      ...{ ...payment, id: 'pi_1', user_id: ada.userId, amount_cents: 3480, tax_cents: 580, paid_at, seen_at: paid_at },
-      ...{ refunded_cents: 3480, is_refunded: true, dispute: null },
+      ...payment,
+      id: 'pi_1',
+      user_id: ada.userId,
+      amount_cents: 3480,
+      tax_cents: 580,
+      paid_at,
+      seen_at: paid_at,
+      refunded_cents: 3480,
+      is_refunded: true,
+      dispute: null,
     })
     .execute()
   const refund = (id: string, day: string, amount_cents: number, status = 'succeeded') => ({
-    ...{ id, payment_id: 'pi_1', amount_cents, currency: 'usd', status, reason: null },
+    id,
+    payment_id: 'pi_1',
+    amount_cents,
+    currency: 'usd',
+    status,
+    reason: null,
     created_at: `2026-${day}T00:00:00.000Z`,
   })
   const refunds = [
@@ -113,9 +150,24 @@ test('taxes of partial refunds add up to the tax of the payment, and each moveme
     return lines.map((line) => line.split(','))
   }
   const march = await report('2026-03')
-  assert.deepEqual(march[0], 'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'.split(','))
+  assert.deepEqual(
+    march[0],
+    'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'.split(','),
+  )
   assert.deepEqual(march[1], [
-    ...[paid_at, 'payment', 'pi_1', 'pi_1', '', 'ada@example.com', 'Basic', 'usd', '34.8', '5.8', '29'],
+    ...[
+      paid_at,
+      'payment',
+      'pi_1',
+      'pi_1',
+      '',
+      'ada@example.com',
+      'Basic',
+      'usd',
+      '34.8',
+      '5.8',
+      '29',
+    ],
   ])
   assert.deepEqual(
     march.slice(2).map(([, type, id, , , , , , amount, tax]) => [type, id, amount, tax]),

@@ -33,7 +33,11 @@ export function monthOf(
     new Date(ms).toISOString(),
   )
   const lastDay = new Date(Date.UTC(year, month, 0)).toISOString()
-  return { from: from ?? '', before: before ?? '', days: { from: `${text}-01`, to: lastDay.slice(0, 10) } }
+  return {
+    from: from ?? '',
+    before: before ?? '',
+    days: { from: `${text}-01`, to: lastDay.slice(0, 10) },
+  }
 }
 
 type ReportDeps = { db: Db; config: Config; print: (line?: string) => void }
@@ -69,26 +73,48 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
   printTable(
     print,
     ['', 'subscriptions'],
-    reasons.map(({ feedback, count }) => [feedback?.replaceAll('_', ' ') ?? 'not told', String(count)]),
+    reasons.map(({ feedback, count }) => [
+      feedback?.replaceAll('_', ' ') ?? 'not told',
+      String(count),
+    ]),
   )
 }
 
 const CSV_HEAD = 'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'
 
 /** Prints each payment, refund and lost dispute of a month as CSV (RFC 4180), in units of its currency; what goes back is negative. */
-export async function printMovements({ db, config, print }: ReportDeps, month: string): Promise<void> {
+export async function printMovements(
+  { db, config, print }: ReportDeps,
+  month: string,
+): Promise<void> {
   const span = monthOf(month)
   if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
   const movements = await listMovements(db, span)
   const userIds = movements.flatMap(({ user_id }) => user_id ?? [])
   const emails = await findEmails(db, [...new Set(userIds)])
   print(CSV_HEAD)
-  for (const { at, type, id, payment_id, invoice, user_id, kind, tier, currency, ...cents } of movements) {
-    const sold = kind === 'purchase' ? productName(config.catalogue, tier ?? '') : `Plan ${planName(config, tier)}`
+  for (const {
+    at,
+    type,
+    id,
+    payment_id,
+    invoice,
+    user_id,
+    kind,
+    tier,
+    currency,
+    ...cents
+  } of movements) {
+    const sold =
+      kind === 'purchase'
+        ? productName(config.catalogue, tier ?? '')
+        : `Plan ${planName(config, tier)}`
     const amounts = [cents.amount_cents, cents.tax_cents, cents.amount_cents - cents.tax_cents]
     const shown = amounts.map((one) => inUnits(one, currency))
     const customer = emails.get(user_id ?? '') ?? ''
-    print(csvLine([at, type, id, payment_id, invoice, customer, sold, currency, ...shown]).trimEnd())
+    print(
+      csvLine([at, type, id, payment_id, invoice, customer, sold, currency, ...shown]).trimEnd(),
+    )
   }
 }
 
@@ -97,32 +123,59 @@ const planName = (config: Config, tier: string | null): string =>
 
 const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'tax', 'model cost', 'margin']
 
-function byPlan(config: Config, sold: PlanRevenue[], costs: Map<string, number>, deletedNanos: number): string[][] {
+function byPlan(
+  config: Config,
+  sold: PlanRevenue[],
+  costs: Map<string, number>,
+  deletedNanos: number,
+): string[][] {
   const rows: string[][] = []
   const isPlan = ({ kind }: PlanRevenue) => kind === 'subscription'
   const tiers = new Set([...sold.filter(isPlan).map(({ tier }) => tier ?? ''), ...costs.keys()])
   for (const tier of tiers) {
     const own = sold.filter((row) => isPlan(row) && (row.tier ?? '') === tier)
     const name =
-      tier === '' ? 'Unknown plan' : (config.catalogue.plans.find((plan) => plan.tier === tier)?.name ?? tier)
+      tier === ''
+        ? 'Unknown plan'
+        : (config.catalogue.plans.find((plan) => plan.tier === tier)?.name ?? tier)
     const counted = own.reduce((sum, { customers }) => sum + customers, 0)
-    for (const cells of inCurrencies(own, costs.get(tier) ?? 0)) rows.push([`Plan ${name}`, String(counted), ...cells])
+    for (const cells of inCurrencies(own, costs.get(tier) ?? 0))
+      rows.push([`Plan ${name}`, String(counted), ...cells])
   }
   for (const row of sold.filter((one) => !isPlan(one))) {
     for (const cells of inCurrencies([row], null)) {
-      rows.push([`Product ${productName(config.catalogue, row.tier ?? '')}`, String(row.customers), ...cells])
+      rows.push([
+        `Product ${productName(config.catalogue, row.tier ?? '')}`,
+        String(row.customers),
+        ...cells,
+      ])
     }
   }
   if (deletedNanos > 0)
-    rows.push(['Deleted users', '', '', '', '', '', usd(deletedNanos / NANOS), usd(-deletedNanos / NANOS)])
+    rows.push([
+      'Deleted users',
+      '',
+      '',
+      '',
+      '',
+      '',
+      usd(deletedNanos / NANOS),
+      usd(-deletedNanos / NANOS),
+    ])
   const all = [...costs.values()].reduce((sum, nanos) => sum + nanos, deletedNanos)
   for (const cells of inCurrencies(sold, all)) rows.push(['All', '', ...cells])
   return rows
 }
 
 /** A row for each currency, dollars always, since that is what calls cost. `costNanos` null: nothing that calls models. */
-function inCurrencies(revenues: readonly (Revenue | CustomerRevenue)[], costNanos: number | null): string[][] {
-  const currencies = new Set([...(costNanos === null ? [] : ['usd']), ...revenues.map(({ currency }) => currency)])
+function inCurrencies(
+  revenues: readonly (Revenue | CustomerRevenue)[],
+  costNanos: number | null,
+): string[][] {
+  const currencies = new Set([
+    ...(costNanos === null ? [] : ['usd']),
+    ...revenues.map(({ currency }) => currency),
+  ])
   return [...currencies].map((currency) => {
     const own = revenues.filter((one) => one.currency === currency)
     const sum = (of: (one: Revenue) => number) => own.reduce((total, one) => total + of(one), 0)
@@ -152,7 +205,9 @@ function printTable(print: (line?: string) => void, head: string[], rows: string
     print('  nobody')
     return
   }
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
   for (const row of [head, ...rows]) {
     const cells = widths.map((width, column) =>
       column === 0 ? (row[0] ?? '').padEnd(width) : (row[column] ?? '').padStart(width),

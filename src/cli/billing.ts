@@ -20,7 +20,10 @@ export async function run([verb, ...args]: string[], context: Context): Promise<
   try {
     if (command) return await command(args, context)
   } catch (error) {
-    if (!(error instanceof PriceProblem) && (error as { code?: string }).code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+    if (
+      !(error instanceof PriceProblem) &&
+      (error as { code?: string }).code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
+    )
       throw error
     context.print((error as Error).message)
     return 1
@@ -50,7 +53,9 @@ async function sync(args: string[], context: Context): Promise<number> {
     return 1
   }
   const { events, accounts, mended, failed } = done
-  print(`${events} events that had not come, ${accounts} customers read, ${mended} payments and the like mended`)
+  print(
+    `${events} events that had not come, ${accounts} customers read, ${mended} payments and the like mended`,
+  )
   if (failed > 0) print(`${failed} could not be read or mended`)
   return done.failed === 0 ? 0 : 1
 }
@@ -67,12 +72,17 @@ async function report(args: string[], context: Context): Promise<number> {
 }
 
 async function deal(args: string[], context: Context): Promise<number> {
-  const options = { plan: { type: 'string' }, amount: { type: 'string' }, interval: { type: 'string' } } as const
+  const options = {
+    plan: { type: 'string' },
+    amount: { type: 'string' },
+    interval: { type: 'string' },
+  } as const
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
   const { plan, amount = '', interval = 'month' } = values
   const [email, ...more] = positionals
   const isInterval = interval === 'month' || interval === 'year'
-  if (!email || !plan || !isInterval || !/^\d+(\.\d+)?$/.test(amount) || more.length > 0) return misused(context)
+  if (!email || !plan || !isInterval || !/^\d+(\.\d+)?$/.test(amount) || more.length > 0)
+    return misused(context)
   const opened = await context.platform()
   const user = await findUserByEmail(opened.db, email)
   if (!user) throw new PriceProblem(`nobody here has the address ${email}`)
@@ -86,14 +96,20 @@ async function deal(args: string[], context: Context): Promise<number> {
 }
 
 async function movePrice(args: string[], context: Context): Promise<number> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { yes: { type: 'boolean' } } })
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { yes: { type: 'boolean' } },
+  })
   const [from, to, ...more] = positionals
   if (!from || !to || more.length > 0) return misused(context)
   const { print } = context
   return withBilling(await context.platform(), async (billing) => {
     if (!values.yes) {
       const { length } = await billing.subscribersOf(from, to)
-      print(`${length} pay ${from}; with --yes they pay ${to} from their next period on, and are told by mail`)
+      print(
+        `${length} pay ${from}; with --yes they pay ${to} from their next period on, and are told by mail`,
+      )
       return 0
     }
     const { moved, skipped, failed } = await billing.movePrice(from, to)

@@ -16,7 +16,8 @@ import type { Context } from './context.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {
   if (args.length === 1 && args[0] === 'citus') return printCitus(config, print)
-  if (args.length !== 1 || args[0] !== 'copy') throw new Error('usage: npm run cli -- db copy | db citus')
+  if (args.length !== 1 || args[0] !== 'copy')
+    throw new Error('usage: npm run cli -- db copy | db citus')
   const { databaseUrl, dataDir } = config
   if (databaseUrl === null)
     throw new Error('set DATABASE_URL to the empty PostgreSQL database that is to have the copy')
@@ -52,7 +53,10 @@ export async function run(args: string[], { config, print }: Context): Promise<n
 }
 
 /** Of tables that `migrate` has made and no service has started on yet: laid out on many servers, they want to be empty. */
-async function printCitus({ databaseUrl, dataDir }: Context['config'], print: Context['print']): Promise<number> {
+async function printCitus(
+  { databaseUrl, dataDir }: Context['config'],
+  print: Context['print'],
+): Promise<number> {
   if (databaseUrl === null)
     throw new Error('set DATABASE_URL to the PostgreSQL database whose tables are to be laid out')
   const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })

@@ -75,7 +75,11 @@ function dataFolder({ dataDir }: Config): Line {
     accessSync(folder, constants.W_OK)
     if (!statSync(folder).isDirectory()) throw new Error(`${folder} is no folder`)
   } catch (error) {
-    return { mark: 'wrong', name, says: `${dataDir} cannot be written: ${(error as Error).message}` }
+    return {
+      mark: 'wrong',
+      name,
+      says: `${dataDir} cannot be written: ${(error as Error).message}`,
+    }
   }
   return folder === dataDir
     ? { mark: 'ok', name, says: dataDir }
@@ -87,7 +91,8 @@ async function originals(config: Config, platform: Context['platform']): Promise
   const name = 'Originals'
   const fault = findOriginalsFault(config)
   if (fault !== null) return { mark: 'wrong', name, says: fault }
-  if (config.originals === null) return { mark: 'off', name, says: 'ORIGINALS_DIR=off: uploaded files are not kept' }
+  if (config.originals === null)
+    return { mark: 'off', name, says: 'ORIGINALS_DIR=off: uploaded files are not kept' }
   if (config.originals.startsWith('s3://')) return { mark: 'ok', name, says: config.originals }
   try {
     const mark = await findMark((await platform()).db)
@@ -99,18 +104,23 @@ async function originals(config: Config, platform: Context['platform']): Promise
 }
 
 async function redis(config: Config, platform: Context['platform']): Promise<Line> {
-  if (config.redisUrl === null) return { mark: 'off', name: 'Redis', says: await withoutRedis(config, platform) }
+  if (config.redisUrl === null)
+    return { mark: 'off', name: 'Redis', says: await withoutRedis(config, platform) }
   try {
     const { redis } = await platform()
     await redis?.ask((client) => client.ping())
     return { mark: 'ok', name: 'Redis', says: 'answers' }
   } catch (error) {
-    if (isToCome(error)) return { mark: 'off', name: 'Redis', says: 'not asked: the database is not ready' }
+    if (isToCome(error))
+      return { mark: 'off', name: 'Redis', says: 'not asked: the database is not ready' }
     return { mark: 'wrong', name: 'Redis', says: (error as Error).message }
   }
 }
 
-async function withoutRedis({ databaseUrl }: Config, platform: Context['platform']): Promise<string> {
+async function withoutRedis(
+  { databaseUrl }: Config,
+  platform: Context['platform'],
+): Promise<string> {
   if (databaseUrl === null) return 'limits and revocations stay in one process'
   const limits = 'each process counts its own limits'
   const opened = await platform().catch(() => null)
@@ -153,7 +163,11 @@ async function jobs(config: Config, platform: Context['platform']): Promise<Line
       says: `due: ${says.join('; ')}. ${dead} gave up${dead > 0 ? ' (npm run cli -- jobs)' : ''}`,
     }
   } catch (error) {
-    return { mark: isToCome(error) ? 'off' : 'wrong', name, says: `not counted: ${(error as Error).message}` }
+    return {
+      mark: isToCome(error) ? 'off' : 'wrong',
+      name,
+      says: `not counted: ${(error as Error).message}`,
+    }
   }
 }
 
@@ -186,7 +200,8 @@ async function port({ http }: Config, name: string, number: number): Promise<Lin
 function oauth({ oauth: { google, github } }: Config): Line[] {
   return Object.entries({ google, github }).map(([provider, client]) => {
     const name = `Sign-in ${provider}`
-    if (client === null) return { mark: 'off', name, says: `${provider.toUpperCase()}_CLIENT_ID is not set` }
+    if (client === null)
+      return { mark: 'off', name, says: `${provider.toUpperCase()}_CLIENT_ID is not set` }
     if (client.sandboxed) return { mark: 'sandbox', name, says: 'an account chooser of its own' }
     return { mark: 'ok', name, says: `client ${client.clientId}` }
   })
@@ -196,13 +211,26 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
   const name = 'SECRET_KEY'
   if (secretKey === null) {
     return production
-      ? { mark: 'wrong', name, says: 'not set: the service does not start without (npm run -s cli -- secret)' }
-      : { mark: 'off', name, says: 'not set: a copy of the database opens everything; production refuses that' }
+      ? {
+          mark: 'wrong',
+          name,
+          says: 'not set: the service does not start without (npm run -s cli -- secret)',
+        }
+      : {
+          mark: 'off',
+          name,
+          says: 'not set: a copy of the database opens everything; production refuses that',
+        }
   }
   if (secretKey.length < SECRET_KEY_LENGTH_MIN) {
-    return { mark: 'wrong', name, says: `shorter than ${SECRET_KEY_LENGTH_MIN} characters: it can be guessed` }
+    return {
+      mark: 'wrong',
+      name,
+      says: `shorter than ${SECRET_KEY_LENGTH_MIN} characters: it can be guessed`,
+    }
   }
-  if (secretKeyOld !== null) return { mark: 'ok', name, says: 'set; SECRET_KEY_OLD may go after the next start' }
+  if (secretKeyOld !== null)
+    return { mark: 'ok', name, says: 'set; SECRET_KEY_OLD may go after the next start' }
   return { mark: 'ok', name, says: 'set' }
 }
 
@@ -210,7 +238,9 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
 function retention(config: Config): Line[] {
   const bySetting = Map.groupBy(agedRows(config), ({ setting }) => setting)
   return [...bySetting].map(([setting, rules]) => {
-    const kept = [...new Set(rules.map(({ what, days }) => (setting === null ? `${what} ${days}` : what)))].join(', ')
+    const kept = [
+      ...new Set(rules.map(({ what, days }) => (setting === null ? `${what} ${days}` : what))),
+    ].join(', ')
     return {
       mark: 'ok',
       name: 'Retention',
@@ -221,7 +251,11 @@ function retention(config: Config): Line[] {
 
 /** Settings that each are right, and together are not. */
 function warnings(config: Config): Line[] {
-  const lines: Line[] = exposures(config).map(({ setting, says }) => ({ mark: 'wrong', name: setting, says }))
+  const lines: Line[] = exposures(config).map(({ setting, says }) => ({
+    mark: 'wrong',
+    name: setting,
+    says,
+  }))
   if (config.production && config.urls.base.startsWith('http:')) {
     lines.push({
       mark: 'wrong',
@@ -237,7 +271,11 @@ function warnings(config: Config): Line[] {
     })
   }
   if (config.serve.size < 3 && config.redisUrl === null) {
-    lines.push({ mark: 'off', name: 'SERVE', says: 'without REDIS_URL each process counts its own limits' })
+    lines.push({
+      mark: 'off',
+      name: 'SERVE',
+      says: 'without REDIS_URL each process counts its own limits',
+    })
   }
   return lines
 }

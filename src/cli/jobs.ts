@@ -12,7 +12,9 @@ export async function run([verb, id]: string[], { platform, print }: Context): P
       if (waiting > 0) print(`${lane}: ${waiting} due, the oldest for ${Math.round(ageSeconds)} s`)
     }
     for (const job of dead)
-      print(`${job.id}  ${job.kind}  since ${job.created_at}, ${job.attempts} tries: ${job.last_error}`)
+      print(
+        `${job.id}  ${job.kind}  since ${job.created_at}, ${job.attempts} tries: ${job.last_error}`,
+      )
     return 0
   }
   if (verb !== 'retry' || id === undefined) {
@@ -21,6 +23,7 @@ export async function run([verb, id]: string[], { platform, print }: Context): P
   }
 
   const chosen = id === 'all' ? dead.map((job) => job.id) : [id]
-  for (const job of chosen) print(`${job}  ${(await jobs.retry(job)) ? 'queued again' : 'is not a dead job'}`)
+  for (const job of chosen)
+    print(`${job}  ${(await jobs.retry(job)) ? 'queued again' : 'is not a dead job'}`)
   return 0
 }

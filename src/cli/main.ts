@@ -103,7 +103,8 @@ async function main([name = '', ...args]: string[]): Promise<number> {
     const isAsked = name === '' || HELP.has(name)
     if (!isAsked) console.error(`There is no command '${name}'.\n`)
     console.log('Usage: npm run cli -- COMMAND\n')
-    for (const { usage, says } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(36)} ${says}`)
+    for (const { usage, says } of Object.values(COMMANDS))
+      console.log(`  ${usage.padEnd(36)} ${says}`)
     return isAsked ? 0 : 2
   }
   if (args.some((arg) => HELP.has(arg) && arg !== 'help')) {
@@ -132,7 +133,9 @@ async function main([name = '', ...args]: string[]): Promise<number> {
     return await (await command.load()).run(args, context)
   } catch (error) {
     console.error(
-      error instanceof ConfigError ? `wrong setting: ${error.message}` : `${name}: ${(error as Error).message}`,
+      error instanceof ConfigError
+        ? `wrong setting: ${error.message}`
+        : `${name}: ${(error as Error).message}`,
     )
     return 1
   } finally {

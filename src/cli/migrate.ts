@@ -13,7 +13,8 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   const { db, address, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
   try {
     const { missing, ahead } = await planOf(db, migrations)
-    if (ahead.length > 0) print(`${address} is of a newer version, on which this one runs: ${ahead.join(', ')}`)
+    if (ahead.length > 0)
+      print(`${address} is of a newer version, on which this one runs: ${ahead.join(', ')}`)
     if (missing.length === 0) {
       print('nothing to apply')
       return 0
@@ -21,7 +22,8 @@ export async function run(args: string[], { config, print }: Context): Promise<n
     if (args[0] === '--plan') {
       for (const { id, statements, contracts } of missing) {
         print(`-- ${id}${contracts ? ': the version before cannot start on it' : ''}`)
-        for (const statement of statements) print(`${statement.replaceAll(/^ {8}/gm, '  ').replaceAll(/^ {6}/gm, '')};`)
+        for (const statement of statements)
+          print(`${statement.replaceAll(/^ {8}/gm, '  ').replaceAll(/^ {6}/gm, '')};`)
         print()
       }
       print(
@@ -30,9 +32,11 @@ export async function run(args: string[], { config, print }: Context): Promise<n
       return 0
     }
     // A service on SQLite applies them itself, when it starts; one that runs would wait for the lock.
-    const unlock = databaseUrl === null ? lockFolder(dataDir, ['api', 'storefront', 'worker']) : () => {}
+    const unlock =
+      databaseUrl === null ? lockFolder(dataDir, ['api', 'storefront', 'worker']) : () => {}
     try {
-      for (const id of await migrate(db, migrations, new Date().toISOString())) print(`applied ${id}`)
+      for (const id of await migrate(db, migrations, new Date().toISOString()))
+        print(`applied ${id}`)
     } finally {
       unlock()
     }

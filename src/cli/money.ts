@@ -6,7 +6,10 @@ import type { Platform } from '#platform/platform.ts'
 import { createStorefront } from '#storefront/storefront.ts'
 
 /** The storefront, too: one reading of the processor serves both, so whoever reads it must let both hear. */
-export async function withBilling<T>(opened: Platform, work: (billing: Billing) => Promise<T>): Promise<T> {
+export async function withBilling<T>(
+  opened: Platform,
+  work: (billing: Billing) => Promise<T>,
+): Promise<T> {
   const processor = openProcessor(opened.config.processor)
   const billing = createBilling(opened, processor)
   const mail = createMail(opened)

@@ -69,7 +69,12 @@ export async function run(
   const changes = changesBetween(before, next)
   report(changes, print)
   print(`${next.source} of ${next.as_of}: ${sizeOf(next)}`)
-  const doubts = doubtsAbout(changes, only(before, wanted), { ...only(next, wanted), as_of: given.as_of }, today)
+  const doubts = doubtsAbout(
+    changes,
+    only(before, wanted),
+    { ...only(next, wanted), as_of: given.as_of },
+    today,
+  )
   if (doubts.length > 0 && values.force !== true) {
     for (const doubt of doubts) print(`✖ ${doubt}`)
     print('Nothing was written. Look at them, and say --force where they are right.')
@@ -113,7 +118,8 @@ function readList(path: string, date: string | undefined, today: string): PriceL
 /** Some vendors' prices of one list over another. Its day is the later one, so that it goes on counting. */
 function laidOver(before: PriceListFile, given: PriceListFile, wanted: string[]): PriceListFile {
   const missing = wanted.filter((name) => !Object.hasOwn(given.vendors, name))
-  if (missing.length > 0) throw new WrongPriceList(`the list has no vendor called ${missing.join(', ')}`)
+  if (missing.length > 0)
+    throw new WrongPriceList(`the list has no vendor called ${missing.join(', ')}`)
   return {
     as_of: given.as_of > before.as_of ? given.as_of : before.as_of,
     source: [...new Set([...before.source.split(', '), given.source])].join(', '),
@@ -126,14 +132,19 @@ function only(file: PriceListFile, wanted: string[] | undefined): PriceListFile 
   return {
     ...file,
     vendors: Object.fromEntries(
-      wanted.map((name) => [name, Object.hasOwn(file.vendors, name) ? (file.vendors[name] ?? []) : []]),
+      wanted.map((name) => [
+        name,
+        Object.hasOwn(file.vendors, name) ? (file.vendors[name] ?? []) : [],
+      ]),
     ),
   }
 }
 
-const countOf = ({ vendors }: PriceListFile) => Object.values(vendors).reduce((sum, models) => sum + models.length, 0)
+const countOf = ({ vendors }: PriceListFile) =>
+  Object.values(vendors).reduce((sum, models) => sum + models.length, 0)
 
-const sizeOf = (file: PriceListFile) => `${countOf(file)} models of ${Object.keys(file.vendors).length} vendors`
+const sizeOf = (file: PriceListFile) =>
+  `${countOf(file)} models of ${Object.keys(file.vendors).length} vendors`
 
 type Change = { name: string; was: ListedPrice['price'] | null; is: ListedPrice['price'] | null }
 
@@ -164,7 +175,8 @@ function report(changes: Change[], print: Context['print']): void {
     ['+', changes.filter(({ was }) => was === null)],
     ['-', changes.filter(({ is }) => is === null)],
   ] as const) {
-    for (const { name, was, is } of some.slice(0, SHOWN_MAX)) print(`${sign} ${name}  ${shortly(is ?? was)}`)
+    for (const { name, was, is } of some.slice(0, SHOWN_MAX))
+      print(`${sign} ${name}  ${shortly(is ?? was)}`)
     if (some.length > SHOWN_MAX) print(`${sign} … and ${some.length - SHOWN_MAX} more`)
   }
 }
@@ -199,17 +211,25 @@ const JUMP = 4
 /** US dollars a million tokens; the dearest that has been asked is 600. */
 const DOLLARS_MAX = 5_000
 
-function doubtsAbout(changes: Change[], before: PriceListFile, after: PriceListFile, today: string): string[] {
+function doubtsAbout(
+  changes: Change[],
+  before: PriceListFile,
+  after: PriceListFile,
+  today: string,
+): string[] {
   const doubts = changes.flatMap(({ name, was, is }) => {
     if (is === null) return []
     const figures = [...Object.values(figuresOf(is)), ...mediaFigures(is).values()]
     if (Math.max(...figures) > DOLLARS_MAX) return [`${name} would cost ${shortly(is)}`]
-    return was !== null && isJump(was, is) ? [`${name} would go from ${shortly(was)} to ${shortly(is)}`] : []
+    return was !== null && isJump(was, is)
+      ? [`${name} would go from ${shortly(was)} to ${shortly(is)}`]
+      : []
   })
   const [had, has] = [countOf(before), countOf(after)]
   if (has < had / 2) doubts.push(`there would be ${has} prices instead of ${had}`)
   // A list of a day to come would count before every list until then. It may be tomorrow already where it was made.
-  if (Date.parse(after.as_of) > Date.parse(today) + DAY_MS) doubts.push(`its day, ${after.as_of}, is yet to come`)
+  if (Date.parse(after.as_of) > Date.parse(today) + DAY_MS)
+    doubts.push(`its day, ${after.as_of}, is yet to come`)
   return doubts
 }
 
@@ -246,7 +266,8 @@ function isJump(was: Price, is: Price): boolean {
   const [old, fresh] = [figuresOf(was), figuresOf(is)]
   // That the cache is cheaper than the input is often told later than the model's price.
   if (was.cached === undefined && fresh.cached <= fresh.input) old.cached = fresh.cached
-  if (was.long?.cached === undefined && fresh.long_cached <= fresh.long_input) old.long_cached = fresh.long_cached
+  if (was.long?.cached === undefined && fresh.long_cached <= fresh.long_input)
+    old.long_cached = fresh.long_cached
   const [media, before] = [mediaFigures(is), mediaFigures(was)]
   // A price that is newly told of is no jump.
   const mediaJumps = [...media].some(([name, usd]) => jumps(before.get(name) ?? usd, usd))
@@ -267,7 +288,8 @@ const jumps = (was: number, is: number) => was !== is && (is > was * JUMP || is 
 /** One model a line, so that two lists can be compared. */
 function write(path: string, { as_of, source, vendors }: PriceListFile): void {
   const lists = Object.entries(vendors).map(
-    ([name, models]) => `${JSON.stringify(name)}: [\n${models.map((model) => JSON.stringify(model)).join(',\n')}\n]`,
+    ([name, models]) =>
+      `${JSON.stringify(name)}: [\n${models.map((model) => JSON.stringify(model)).join(',\n')}\n]`,
   )
   const head = `{"as_of": ${JSON.stringify(as_of)}, "source": ${JSON.stringify(source)}, "vendors": {`
   mkdirSync(dirname(path), { recursive: true })

@@ -36,7 +36,8 @@ export async function run([verb, ...args]: string[], context: Context): Promise<
   })
   const [folder, ...others] = positionals
   const isTrial = values['dry-run'] ?? false
-  if (verb === 'calibrate' && others.length === 0) return calibrateEmbedder(context, { file: folder ?? null, isTrial })
+  if (verb === 'calibrate' && others.length === 0)
+    return calibrateEmbedder(context, { file: folder ?? null, isTrial })
   if (verb !== 'sync' || folder === undefined || others.length > 0) {
     print(USAGE)
     return 2

@@ -14,7 +14,12 @@ import { migrations } from '#src/migrations.ts'
 
 const CLI = join(import.meta.dirname, 'main.ts')
 
-for (const args of [['doctor'], ['audit', 'verify'], ['jobs'], ['superuser', 'add', 'ada@example.com']]) {
+for (const args of [
+  ['doctor'],
+  ['audit', 'verify'],
+  ['jobs'],
+  ['superuser', 'add', 'ada@example.com'],
+]) {
   test(`${args.join(' ')} makes no database where there is none`, async (t) => {
     const folder = temporary(t)
     const dataDir = join(folder, 'typo')
@@ -29,7 +34,10 @@ for (const args of [['doctor'], ['audit', 'verify'], ['jobs'], ['superuser', 'ad
     await make(dataDir, migrations.slice(0, -1))
     const before = digest(dataDir)
     const { code, text } = await cli(args, { DATA_DIR: dataDir })
-    assert.match(text, /it is of an older version \(migrations missing: 1\): start the service of this one first/)
+    assert.match(
+      text,
+      /it is of an older version \(migrations missing: 1\): start the service of this one first/,
+    )
     assert.equal(code, args[0] === 'doctor' ? 0 : 1)
     assert.deepEqual(digest(dataDir), before)
   })
@@ -81,7 +89,10 @@ test('what only looks changes nothing, and leaves nothing behind', async (t) => 
     ['backup', join(temporary(t), 'backups')],
   ]) {
     // A new SECRET_KEY would seal the root: that is the service's to do.
-    const { code, text } = await cli(args, { DATA_DIR: dataDir, SECRET_KEY: 'a secret of the operator' })
+    const { code, text } = await cli(args, {
+      DATA_DIR: dataDir,
+      SECRET_KEY: 'a secret of the operator',
+    })
     assert.equal(code, 0, text)
     assert.deepEqual(digest(dataDir), before, args.join(' '))
   }
@@ -98,7 +109,10 @@ test('the doctor tells what several processes on one SQLite file share, and find
 test('the doctor reports an unreachable Redis in one line, without logs', async (t) => {
   const dataDir = temporary(t)
   await make(dataDir, migrations)
-  const { code, text } = await cli(['doctor'], { DATA_DIR: dataDir, REDIS_URL: 'redis://127.0.0.1:1' })
+  const { code, text } = await cli(['doctor'], {
+    DATA_DIR: dataDir,
+    REDIS_URL: 'redis://127.0.0.1:1',
+  })
   assert.equal(code, 1)
   assert.match(text, /✖ Redis +redis:\/\/127\.0\.0\.1:1 cannot be reached: ECONNREFUSED\n/)
   assert.doesNotMatch(text, /"level"|at .+\.js:\d+|enableOfflineQueue/)
@@ -106,12 +120,20 @@ test('the doctor reports an unreachable Redis in one line, without logs', async 
 
 test('the doctor marks what production lacks', async (t) => {
   const dataDir = temporary(t)
-  const { code, text } = await cli(['doctor'], { DATA_DIR: dataDir, NODE_ENV: 'production', BASE_URL: 'https://x.io' })
+  const { code, text } = await cli(['doctor'], {
+    DATA_DIR: dataDir,
+    NODE_ENV: 'production',
+    BASE_URL: 'https://x.io',
+  })
   assert.equal(code, 1)
   assert.match(text, /✖ SECRET_KEY +not set/)
   const short = await cli(['doctor'], { DATA_DIR: dataDir, SECRET_KEY: 'short' })
   assert.match(short.text, /✖ SECRET_KEY +shorter than 16/)
-  const open = await cli(['doctor'], { DATA_DIR: dataDir, BASE_URL: 'https://x.io', SMTP_URL: 'smtp://mail.x.io' })
+  const open = await cli(['doctor'], {
+    DATA_DIR: dataDir,
+    BASE_URL: 'https://x.io',
+    SMTP_URL: 'smtp://mail.x.io',
+  })
   assert.match(open.text, /✖ NODE_ENV +NODE_ENV is not production, but https:\/\/x\.io/)
   assert.match(open.text, /– Sign-in google/)
 })
@@ -133,7 +155,9 @@ test('prices runs though PRICES names a list with which nothing else starts', as
 const MODEL = { id: 'gpt-4o', prices: { input_mtok: 2, output_mtok: 8 } }
 
 async function make(dataDir: string, applied: typeof migrations): Promise<void> {
-  const platform = await openPlatform(readConfig({ DATA_DIR: dataDir }), applied, { log: pino({ level: 'silent' }) })
+  const platform = await openPlatform(readConfig({ DATA_DIR: dataDir }), applied, {
+    log: pino({ level: 'silent' }),
+  })
   await platform.close()
 }
 
@@ -142,7 +166,9 @@ function digest(dataDir: string): unknown {
   const file = join(dataDir, 'latchkey.db')
   const hash = createHash('sha256').update(readFileSync(file)).digest('hex')
   const database = new DatabaseSync(file)
-  const { applied } = database.prepare('select count(*) as applied from migrations').get() as { applied: number }
+  const { applied } = database.prepare('select count(*) as applied from migrations').get() as {
+    applied: number
+  }
   database.close()
   return { files: readdirSync(dataDir).sort(), hash, applied }
 }

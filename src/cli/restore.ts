@@ -24,9 +24,11 @@ import { sumOfFile } from './backups/streams.ts'
 import type { Context } from './context.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {
-  const { address, has } = placeAndFlags(args, 'restore FOLDER|s3://BUCKET/PREFIX [--without-products]', [
-    '--without-products',
-  ])
+  const { address, has } = placeAndFlags(
+    args,
+    'restore FOLDER|s3://BUCKET/PREFIX [--without-products]',
+    ['--without-products'],
+  )
   const backup = await findBackup(openPlace(address, config))
   const { place, manifest } = backup
   print(`${place.address}, made ${manifest.made_at} by version ${manifest.version}`)
@@ -39,11 +41,18 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   try {
     await clearScratch(config.dataDir)
     const files = await filesToCome(manifest, config, has('--without-products'))
-    if (config.databaseUrl === null) await restoreSqlite(backup, config, () => restoreFiles(place, files))
-    else await restorePostgres(backup, config, config.databaseUrl, print, () => restoreFiles(place, files))
+    if (config.databaseUrl === null)
+      await restoreSqlite(backup, config, () => restoreFiles(place, files))
+    else
+      await restorePostgres(backup, config, config.databaseUrl, print, () =>
+        restoreFiles(place, files),
+      )
     const rows = Object.values(manifest.tables).reduce((sum, table) => sum + table.rows, 0)
-    print(`${rows} rows and ${files.length} files are there, compared one by one: start the service.`)
-    if (manifest.missing_originals.length > 0) print(`✖ ${describeMissing(manifest.missing_originals)}`)
+    print(
+      `${rows} rows and ${files.length} files are there, compared one by one: start the service.`,
+    )
+    if (manifest.missing_originals.length > 0)
+      print(`✖ ${describeMissing(manifest.missing_originals)}`)
     return 0
   } finally {
     unlock()
@@ -63,7 +72,11 @@ async function clearScratch(dataDir: string): Promise<void> {
 }
 
 /** Where files go; what stands there already as it should is not fetched again. @throws Error where it is something else. */
-async function filesToCome({ files }: Manifest, config: Config, isWithoutProducts: boolean): Promise<Arriving[]> {
+async function filesToCome(
+  { files }: Manifest,
+  config: Config,
+  isWithoutProducts: boolean,
+): Promise<Arriving[]> {
   const coming: Arriving[] = []
   for (const entry of files) {
     if (entry.path.startsWith('database/')) continue
@@ -72,7 +85,9 @@ async function filesToCome({ files }: Manifest, config: Config, isWithoutProduct
     if (home === null && entry.path.startsWith('originals/'))
       throw new Error('it has files that users uploaded: set ORIGINALS_DIR to a folder for them')
     if (home === null)
-      throw new Error('it has products: set PRODUCTS_DIR to a folder for them, or say --without-products')
+      throw new Error(
+        'it has products: set PRODUCTS_DIR to a folder for them, or say --without-products',
+      )
     const isThere = sizeOf(home) !== null
     if (isThere && !isSame(await sumOfFile(home), entry))
       throw new Error(`${home} is there already, and another: nothing is overwritten`)
@@ -101,12 +116,18 @@ async function restoreFiles(place: Place, files: readonly Arriving[]): Promise<v
 }
 
 /** The database comes by its name at the very end: until then no service finds one. */
-async function restoreSqlite(backup: Backup, config: Config, files: () => Promise<void>): Promise<void> {
+async function restoreSqlite(
+  backup: Backup,
+  config: Config,
+  files: () => Promise<void>,
+): Promise<void> {
   const { place, manifest } = backup
   const path = join(config.dataDir, 'latchkey.db')
   for (const name of [path, `${path}-wal`]) {
     if (sizeOf(name) !== null)
-      throw new Error(`${name} is there already: nothing is overwritten. Set DATA_DIR to an empty folder`)
+      throw new Error(
+        `${name} is there already: nothing is overwritten. Set DATA_DIR to an empty folder`,
+      )
   }
   const scratch = await mkdtemp(join(config.dataDir, SCRATCH))
   try {
@@ -142,7 +163,8 @@ async function restorePostgres(
       await look(source, config)
       const expected = backup.manifest.tables
       const { leftOut } = await fillPostgres(db, { source, migrations, expected, atLast: files })
-      if (leftOut.length > 0) print('The server has no extension "vector": documents are compared without it.')
+      if (leftOut.length > 0)
+        print('The server has no extension "vector": documents are compared without it.')
     } finally {
       source.close()
     }

@@ -49,8 +49,10 @@ const NOT_EMPTY = 'this database has users; point DATA_DIR (or DATABASE_URL) at 
 
 function refusalOf({ production, mail, processor }: Config): string | null {
   if (production) return 'NODE_ENV is production'
-  if (!mail.sandboxed) return 'email would leave this machine (SMTP_URL is set, or the sandbox is off)'
-  if (!processor.sandboxed) return 'payments would go to a real processor (STRIPE_SECRET_KEY is set)'
+  if (!mail.sandboxed)
+    return 'email would leave this machine (SMTP_URL is set, or the sandbox is off)'
+  if (!processor.sandboxed)
+    return 'payments would go to a real processor (STRIPE_SECRET_KEY is set)'
   return null
 }
 
@@ -88,7 +90,12 @@ async function seed({ urls, catalogue }: Config): Promise<Counts> {
   clock.advance(Date.parse(deeds[0]?.at ?? clock.now()) - clock.ms())
   // The password is public: a strong hash would only cost time. The first sign-in later replaces it by a strong one.
   const hasher = createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } })
-  const service = await createService(config, { clock, hasher, log: createLog('warn'), userApp: false })
+  const service = await createService(config, {
+    clock,
+    hasher,
+    log: createLog('warn'),
+    userApp: false,
+  })
   try {
     await service.listen()
     return await play(service, deeds)
@@ -104,12 +111,23 @@ async function seed({ urls, catalogue }: Config): Promise<Counts> {
 
 type Counts = Record<string, number>
 
-async function play({ platform, identity, usage }: Service, deeds: readonly Deed[]): Promise<Counts> {
+async function play(
+  { platform, identity, usage }: Service,
+  deeds: readonly Deed[],
+): Promise<Counts> {
   const { config, clock, db } = platform
   const password_hash = await identity.hasher.hash(PASSWORD)
   const customers = createCustomers(config, PASSWORD)
   const userIds = new Map<string, string>()
-  const counts = { users: 0, 'API keys': 0, subscriptions: 0, purchases: 0, documents: 0, messages: 0, calls: 0 }
+  const counts = {
+    users: 0,
+    'API keys': 0,
+    subscriptions: 0,
+    purchases: 0,
+    documents: 0,
+    messages: 0,
+    calls: 0,
+  }
   let calls: Call[] = []
 
   await join(SUPERUSER, 'Root', true)
@@ -172,16 +190,30 @@ async function play({ platform, identity, usage }: Service, deeds: readonly Deed
 
   function recordOf(call: Call) {
     const { slots } = config.ai
-    const { vendor, model } = slots[call.vendor] ?? slots[0] ?? { vendor: 'openai', model: 'unknown' }
+    const { vendor, model } = slots[call.vendor] ??
+      slots[0] ?? { vendor: 'openai', model: 'unknown' }
     const { promptTokens, completionTokens, cachedTokens, latencyMs, outcome, route } = call
-    const tokens = { prompt: promptTokens, completion: completionTokens, cached: cachedTokens, cacheWrites: 0 }
+    const tokens = {
+      prompt: promptTokens,
+      completion: completionTokens,
+      cached: cachedTokens,
+      cacheWrites: 0,
+    }
     const first = slots[0]?.vendor
     const stepped = call.vendor === 1 && first !== undefined && first !== vendor
     const userId = userIds.get(call.email)
     if (userId === undefined) throw new Error(`${call.email} calls a model before joining`)
     return {
-      ...{ userId, keyId: call.withKey ? customers.keyOf(call.email) : null, route, vendor, model },
-      ...{ promptTokens, completionTokens, cachedTokens, latencyMs, outcome },
+      userId,
+      keyId: call.withKey ? customers.keyOf(call.email) : null,
+      route,
+      vendor,
+      model,
+      promptTokens,
+      completionTokens,
+      cachedTokens,
+      latencyMs,
+      outcome,
       costUsd: outcome === 'failed' ? 0 : costOf(config.ai, vendor, [model], tokens).usd,
       tier: customers.tierOf(call.email),
       reasoningTokens: 0,

@@ -3,7 +3,12 @@ import type { Context } from './context.ts'
 
 /** `superuser add EMAIL` promotes the account, or makes it and prints the link that sets its password. */
 export async function run([verb, email]: string[], { platform, print }: Context): Promise<number> {
-  if (verb !== 'add' || email === undefined || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) || email.length > 254) {
+  if (
+    verb !== 'add' ||
+    email === undefined ||
+    !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) ||
+    email.length > 254
+  ) {
     print('Usage: superuser add EMAIL')
     return 2
   }

@@ -11,16 +11,22 @@ export const USAGE = `Usage: switch                          what is switched of
        switch on KIND NAME`
 
 const KINDS: readonly string[] = ['user', 'key', 'model', 'vendor'] satisfies SwitchKind[]
-const isKind = (word: string | undefined): word is SwitchKind => word !== undefined && KINDS.includes(word)
+const isKind = (word: string | undefined): word is SwitchKind =>
+  word !== undefined && KINDS.includes(word)
 
 export async function run(args: string[], { platform, print }: Context): Promise<number> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { reason: { type: 'string' } } })
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { reason: { type: 'string' } },
+  })
   const [verb, kind, name, ...rest] = positionals
   const { reason = 'by the operator' } = values
   if (verb === undefined) {
     const switches = await listSwitches((await platform()).db)
     if (switches.length === 0) print('Nothing is switched off')
-    for (const one of switches) print(`${one.kind} ${one.subject}  since ${one.set_at}: ${one.reason}`)
+    for (const one of switches)
+      print(`${one.kind} ${one.subject}  since ${one.set_at}: ${one.reason}`)
     return 0
   }
   const isWord = name !== undefined && /^[!-~]{1,200}$/.test(name) && rest.length === 0

@@ -50,7 +50,12 @@ function options(args: string[]) {
   return found
 }
 
-async function walk(places: Places, file: string | undefined, asked: string | undefined, print: Context['print']) {
+async function walk(
+  places: Places,
+  file: string | undefined,
+  asked: string | undefined,
+  print: Context['print'],
+) {
   const step = stepper(print)
   const account = await openAccount(step, places)
   const key = await subscribe(step, places, account)
@@ -83,7 +88,9 @@ async function openAccount(step: StepRunner, { api }: Places): Promise<Account> 
 
   const token = await step('Log in', async (show) => {
     const { body } = await call('POST', `${api}/api/auth/login`, { json: { email, password } })
-    show(`a bearer for 30 minutes, tier ${(body.user as { subscription_tier: string }).subscription_tier}`)
+    show(
+      `a bearer for 30 minutes, tier ${(body.user as { subscription_tier: string }).subscription_tier}`,
+    )
     return String(body.access_token)
   })
   return { email, password, token }
@@ -104,14 +111,21 @@ async function subscribe(step: StepRunner, { api }: Places, { token }: Account):
     )
     await pay(String(body.url))
     const tier = await until(async () => {
-      const { body: subscription } = await call('GET', `${api}/api/billing/subscription`, { bearer: token })
+      const { body: subscription } = await call('GET', `${api}/api/billing/subscription`, {
+        bearer: token,
+      })
       return subscription.tier === plan.tier ? subscription : null
     }, 'the subscription to become active')
     return `status ${tier.status}, tier ${tier.tier}`
   })
 
   return step('Make an API key', async (show) => {
-    const { body } = await call('POST', `${api}/api/api-keys`, { bearer: token, json: { name: 'tour' } }, [201])
+    const { body } = await call(
+      'POST',
+      `${api}/api/api-keys`,
+      { bearer: token, json: { name: 'tour' } },
+      [201],
+    )
     show(`${body.key_prefix}…, shown once`)
     return String(body.key)
   })
@@ -132,11 +146,18 @@ async function askModels(
     return `${body.chunks_created} chunks`
   })
 
-  const question = asked ?? (file ? await questionFrom(api, key) : 'What must the laser cutter never cut, and why?')
+  const question =
+    asked ??
+    (file ? await questionFrom(api, key) : 'What must the laser cutter never cut, and why?')
   await step('Search', async () => {
-    const { body } = await call('POST', `${api}/api/rag/search`, { bearer: key, json: { query: question, top_k: 3 } })
+    const { body } = await call('POST', `${api}/api/rag/search`, {
+      bearer: key,
+      json: { query: question, top_k: 3 },
+    })
     const results = body.results as { score: number; content: string }[]
-    return results.map((result) => `\n      ${result.score.toFixed(3)}  ${excerpt(result.content)}`).join('')
+    return results
+      .map((result) => `\n      ${result.score.toFixed(3)}  ${excerpt(result.content)}`)
+      .join('')
   })
 
   await step(`Ask: ${question}`, async () => {
@@ -160,7 +181,11 @@ async function askModels(
   })
 }
 
-async function buyProduct(step: StepRunner, { store }: Places, { email, password }: Account): Promise<void> {
+async function buyProduct(
+  step: StepRunner,
+  { store }: Places,
+  { email, password }: Account,
+): Promise<void> {
   const cookie = await step('Sign in to the storefront', async (show) => {
     const reply = await call('POST', `${store}/api/session`, { json: { email, password } })
     show('with the same account')
@@ -175,7 +200,10 @@ async function buyProduct(step: StepRunner, { store }: Places, { email, password
     await pay(reply.headers.get('location') ?? '')
     const purchase = await until(async () => {
       const { text } = await call('GET', `${store}/api/purchases`, { cookie })
-      return (JSON.parse(text) as { tier: string; status: string; license_key_masked: string }[])[0] ?? null
+      return (
+        (JSON.parse(text) as { tier: string; status: string; license_key_masked: string }[])[0] ??
+        null
+      )
     }, 'the purchase to arrive')
     return `${purchase.tier}, ${purchase.status}, key ${purchase.license_key_masked}`
   })
@@ -194,7 +222,10 @@ type StepRunner = ReturnType<typeof stepper>
 /** Prints a step's outcome and its time. The work returns its text, or shows it and returns a value. */
 function stepper(print: Context['print']) {
   let number = 0
-  return async (name: string, work: (show: (text: string) => void) => Promise<string>): Promise<string> => {
+  return async (
+    name: string,
+    work: (show: (text: string) => void) => Promise<string>,
+  ): Promise<string> => {
     const started = performance.now()
     const shown: string[] = []
     let result: string
@@ -279,7 +310,9 @@ async function startService(print: Context['print']): Promise<Places & { stop():
     if (alive) break
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
-  print(`  A service of the tour's own is up after ${Math.round(performance.now() - started)} ms: ${api}\n`)
+  print(
+    `  A service of the tour's own is up after ${Math.round(performance.now() - started)} ms: ${api}\n`,
+  )
   return {
     api,
     store: `http://127.0.0.1:${storePort}`,

@@ -20,7 +20,9 @@ import { sumOf, sumOfFile } from './backups/streams.ts'
 import type { Context } from './context.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {
-  const { address, has } = placeAndFlags(args, 'verify FOLDER|s3://BUCKET/PREFIX [--here]', ['--here'])
+  const { address, has } = placeAndFlags(args, 'verify FOLDER|s3://BUCKET/PREFIX [--here]', [
+    '--here',
+  ])
   const { place, manifest } = await findBackup(openPlace(address, config))
   print(`${place.address}, made ${manifest.made_at} by version ${manifest.version}`)
 
@@ -37,7 +39,12 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   return 0
 }
 
-async function faultsOf(place: Place, manifest: Manifest, config: Config, print: Context['print']): Promise<string[]> {
+async function faultsOf(
+  place: Place,
+  manifest: Manifest,
+  config: Config,
+  print: Context['print'],
+): Promise<string[]> {
   const wrong: string[] = []
   for (const entry of manifest.files) {
     if (entry.path.startsWith('database/')) continue
@@ -53,9 +60,17 @@ async function faultsOf(place: Place, manifest: Manifest, config: Config, print:
       const isOpen = lockedOut(root, config) === null
       if (stateOf(root) === 'plain') print('– its keys lie open: who has it can sign in as anybody')
       else if (isOpen) print('✔ SECRET_KEY opens it')
-      else if (config.secretKey === null) print('– SECRET_KEY is not set, so this does not tell whether it opens it')
-      else wrong.push('the SECRET_KEY that is set here does not open it: it is sealed with another one')
-      return [...wrong, ...database.faults(), ...differences(manifest.tables, await sumsOf(database))]
+      else if (config.secretKey === null)
+        print('– SECRET_KEY is not set, so this does not tell whether it opens it')
+      else
+        wrong.push(
+          'the SECRET_KEY that is set here does not open it: it is sealed with another one',
+        )
+      return [
+        ...wrong,
+        ...database.faults(),
+        ...differences(manifest.tables, await sumsOf(database)),
+      ]
     } finally {
       database.close()
     }
@@ -67,17 +82,23 @@ async function faultsOf(place: Place, manifest: Manifest, config: Config, print:
 }
 
 /** Right after a restore; once the service runs its data go on. */
-async function faultsHere(manifest: Manifest, config: Config, print: Context['print']): Promise<string[]> {
+async function faultsHere(
+  manifest: Manifest,
+  config: Config,
+  print: Context['print'],
+): Promise<string[]> {
   const here = await sumsHere(config)
   const leftOut = VECTORS in manifest.tables && !(VECTORS in here) ? [VECTORS] : []
-  if (leftOut.length > 0) print('– its vectors stayed behind: the server here has no extension "vector"')
+  if (leftOut.length > 0)
+    print('– its vectors stayed behind: the server here has no extension "vector"')
   const wrong = differences(manifest.tables, here, leftOut)
   for (const entry of manifest.files) {
     if (entry.path.startsWith('database/')) continue
     const home = homeOf(entry, config)
     if (home === null) wrong.push(`${entry.path}: there is no folder for it here`)
     else if (sizeOf(home) === null) wrong.push(`${home} is missing`)
-    else if (!isSame(await sumOfFile(home), entry)) wrong.push(`${home} has other bytes than it had`)
+    else if (!isSame(await sumOfFile(home), entry))
+      wrong.push(`${home} has other bytes than it had`)
   }
   return wrong
 }

@@ -14,7 +14,12 @@ import {
   vendorNamed,
 } from '../models/catalogue.ts'
 import { readNames, readVendors, WrongModelsFile } from '../models/models-file.ts'
-import { type PriceFiles, type PriceList, readPriceList, WrongPriceList } from '../models/price-list.ts'
+import {
+  type PriceFiles,
+  type PriceList,
+  readPriceList,
+  WrongPriceList,
+} from '../models/price-list.ts'
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
 /** One address and key of a vendor. */
@@ -68,7 +73,9 @@ export function readAi(
   const prices = readPrices(readPriceFiles(read, dataDir))
   try {
     const { vendors: entries, file } = readVendors(read.optional('MODELS'), prices)
-    const given = byName(entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)))
+    const given = byName(
+      entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)),
+    )
     const tiers = plans.map(({ tier }) => tier)
     const { aliases, allow } = readNames(file, given, tiers)
     const set = byName(Object.values(given).map((vendor) => withoutAlias(vendor, aliases)))
@@ -77,7 +84,8 @@ export function readAi(
     const vendors = byName(
       Object.values(set).map((vendor) => ({
         ...vendor,
-        defaultModel: named.find((slot) => slot.vendor === vendor.name)?.model ?? vendor.defaultModel,
+        defaultModel:
+          named.find((slot) => slot.vendor === vendor.name)?.model ?? vendor.defaultModel,
       })),
     )
     return {
@@ -140,12 +148,19 @@ function withoutAlias(vendor: VendorConfig, aliases: Names['aliases']): VendorCo
   const own = alias.routes.find((route) => route.vendor === vendor.name)
   if (own !== undefined) return { ...vendor, defaultModel: own.model }
   const other = alias.routes[0].vendor
-  throw new ConfigError(`${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${other}`)
+  throw new ConfigError(
+    `${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${other}`,
+  )
 }
 
-const byName = (vendors: VendorConfig[]) => Object.fromEntries(vendors.map((vendor) => [vendor.name, vendor]))
+const byName = (vendors: VendorConfig[]) =>
+  Object.fromEntries(vendors.map((vendor) => [vendor.name, vendor]))
 
-const SANDBOX_PATHS: Record<Dialect, string> = { openai: '/openai/v1', anthropic: '/anthropic', gemini: '/gemini' }
+const SANDBOX_PATHS: Record<Dialect, string> = {
+  openai: '/openai/v1',
+  anthropic: '/anthropic',
+  gemini: '/gemini',
+}
 
 /** Where a vendor is set by itself: GROQ_BASE_URL, GROQ_MODEL, and its key where the catalogue says. */
 function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null): VendorConfig {
@@ -176,7 +191,12 @@ function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null)
 }
 
 /** Those whose keys are set; a key setting may hold several, each of which is an endpoint. */
-function endpointsOf(read: Reader, entry: VendorEntry, baseUrl: string, isOwnAddress: boolean): EndpointConfig[] {
+function endpointsOf(
+  read: Reader,
+  entry: VendorEntry,
+  baseUrl: string,
+  isOwnAddress: boolean,
+): EndpointConfig[] {
   const { name: vendor, keySetting } = entry
   const usual = { name: null, baseUrl: null, keySetting, weight: 1 }
   const settings = entry.endpointSettings.length > 0 ? entry.endpointSettings : [usual]
@@ -185,7 +205,12 @@ function endpointsOf(read: Reader, entry: VendorEntry, baseUrl: string, isOwnAdd
     // A base address of one's own (Ollama, vLLM) often needs no key.
     if (keys.length === 0 && isOwnAddress && setting.baseUrl === null) keys.push('none')
     return keys.map((apiKey, index) => ({
-      name: setting.name === null ? null : keys.length === 1 ? setting.name : `${setting.name}-${index + 1}`,
+      name:
+        setting.name === null
+          ? null
+          : keys.length === 1
+            ? setting.name
+            : `${setting.name}-${index + 1}`,
       baseUrl: setting.baseUrl ?? baseUrl,
       apiKey,
       weight: setting.weight,
@@ -199,7 +224,8 @@ function endpointsOf(read: Reader, entry: VendorEntry, baseUrl: string, isOwnAdd
 
 const prefixOf = (vendor: string) => vendor.toUpperCase().replaceAll('-', '_')
 
-const isSame = (one: Route, other: Route) => one.vendor === other.vendor && one.model === other.model
+const isSame = (one: Route, other: Route) =>
+  one.vendor === other.vendor && one.model === other.model
 
 export function readEmbedder(read: Reader, ai: AiConfig): string {
   const setting = read.text('EMBEDDER', 'auto')
@@ -207,12 +233,15 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
   if (setting === 'auto') {
     // A stand-in for OpenAI without a key may have no embeddings.
     const { openai } = ai.vendors
-    const isKeyed = openai !== undefined && !openai.sandboxed && read.optional(openai.keySetting ?? '') !== null
+    const isKeyed =
+      openai !== undefined && !openai.sandboxed && read.optional(openai.keySetting ?? '') !== null
     return isKeyed ? 'openai:text-embedding-3-small' : 'local'
   }
   const [, name = '', model = ''] = /^([^:]+):(\S+)$/.exec(setting) ?? []
   if ((ai.aliases.get(setting)?.routes.length ?? 1) > 1) {
-    throw new ConfigError(`EMBEDDER=${setting}: an alias of several models, whose vectors do not compare`)
+    throw new ConfigError(
+      `EMBEDDER=${setting}: an alias of several models, whose vectors do not compare`,
+    )
   }
   const route = routeOfAlias(ai, setting) ?? (model === '' ? null : { vendor: name, model })
   const vendor = route === null ? undefined : vendorNamed(ai, route.vendor)
@@ -222,7 +251,8 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
       `EMBEDDER is wrong: expected auto, local, vendor:MODEL (of ${vendors}) or an alias, got '${setting}'`,
     )
   }
-  if (vendor.dialect === 'anthropic') throw new ConfigError(`EMBEDDER=${setting}: ${vendor.name} has no embeddings`)
+  if (vendor.dialect === 'anthropic')
+    throw new ConfigError(`EMBEDDER=${setting}: ${vendor.name} has no embeddings`)
   if (findModel(vendor, route.model)?.kind === 'chat') {
     throw new ConfigError(`EMBEDDER=${setting}: ${route.model} is no model for embeddings`)
   }
@@ -237,7 +267,8 @@ export function readModel(read: Reader, setting: string, ai: AiConfig): Route | 
   const name = read.optional(setting)
   if (name === null) return null
   const route = routeOfAlias(ai, name) ?? routeNamed(ai, name)
-  if (route === null) throw new ConfigError(`${setting} is wrong: expected vendor/model or an alias, got '${name}'`)
+  if (route === null)
+    throw new ConfigError(`${setting} is wrong: expected vendor/model or an alias, got '${name}'`)
   const vendor = vendorNamed(ai, route.vendor)
   if (vendor === undefined || vendor.apiKey === null)
     throw new ConfigError(`${setting}=${name} needs ${vendor?.keySetting}`)
@@ -258,11 +289,15 @@ export function readReranker(read: Reader, ai: AiConfig): Route | null {
   const route = routeOfAlias(ai, name) ?? (name.includes('/') ? routeNamed(ai, name) : null)
   const vendor = route && vendorNamed(ai, route.vendor)
   if (!route || !vendor || route.alias !== undefined) {
-    throw new ConfigError(`${setting} is wrong: expected vendor/model, or an alias of one, got '${name}'`)
+    throw new ConfigError(
+      `${setting} is wrong: expected vendor/model, or an alias of one, got '${name}'`,
+    )
   }
-  if (vendor.dialect !== 'openai') throw new ConfigError(`${setting}=${name}: ${vendor.name} has no /rerank`)
+  if (vendor.dialect !== 'openai')
+    throw new ConfigError(`${setting}=${name}: ${vendor.name} has no /rerank`)
   if (vendor.apiKey === null) throw new ConfigError(`${setting}=${name} needs ${vendor.keySetting}`)
   const kind = findModel(vendor, route.model)?.kind ?? 'rerank'
-  if (kind !== 'rerank') throw new ConfigError(`${setting}=${name}: ${route.model} is no model that reranks`)
+  if (kind !== 'rerank')
+    throw new ConfigError(`${setting}=${name}: ${route.model} is no model that reranks`)
   return route
 }

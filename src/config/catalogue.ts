@@ -13,7 +13,12 @@ import {
   settingPart,
   type Tier,
 } from '../catalogue/catalogue.ts'
-import { CatalogueError, type CatalogueFile, type FilePlan, parseCatalogue } from '../catalogue/read.ts'
+import {
+  CatalogueError,
+  type CatalogueFile,
+  type FilePlan,
+  parseCatalogue,
+} from '../catalogue/read.ts'
 import { ConfigError, type Env, type Reader } from './reader.ts'
 
 export type ProcessorConfig = {
@@ -31,9 +36,14 @@ export type ProcessorConfig = {
   prices: ReadonlyMap<string, { tier: Tier; interval: Interval }>
 }
 
-export function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Omit<ProcessorConfig, 'prices'> {
+export function readProcessor(
+  read: Reader,
+  sandboxOn: boolean,
+  sandboxUrl: string,
+): Omit<ProcessorConfig, 'prices'> {
   const secretKey = read.optional('STRIPE_SECRET_KEY') ?? read.optional('PROCESSOR_SECRET_KEY')
-  const webhookSecret = read.optional('STRIPE_WEBHOOK_SECRET') ?? read.optional('PROCESSOR_WEBHOOK_SECRET')
+  const webhookSecret =
+    read.optional('STRIPE_WEBHOOK_SECRET') ?? read.optional('PROCESSOR_WEBHOOK_SECRET')
   const sandboxed = sandboxOn && secretKey === null
 
   return {
@@ -65,20 +75,27 @@ function readCatalogueFile(path: string): Partial<CatalogueFile> {
   try {
     return parseCatalogue(readFileSync(path, 'utf8'))
   } catch (error) {
-    if (error instanceof CatalogueError) throw new ConfigError(`CATALOGUE (${path}): ${error.message}`)
+    if (error instanceof CatalogueError)
+      throw new ConfigError(`CATALOGUE (${path}): ${error.message}`)
     throw new ConfigError(`CATALOGUE cannot be read: ${(error as Error).message}`)
   }
 }
 
 /** A plan that names no prices takes them from settings; what is missing then, the sandbox makes up. */
-function readPrices(read: Reader, { tier, prices }: FilePlan, isPlayed: boolean): CataloguePlan['prices'] {
+function readPrices(
+  read: Reader,
+  { tier, prices }: FilePlan,
+  isPlayed: boolean,
+): CataloguePlan['prices'] {
   if (tier === FREE) return {}
   const found: Partial<Record<Interval, string>> = {}
   for (const interval of INTERVALS) {
     const setting = priceSetting(tier, interval)
     const set = read.optional(setting)
     if (set !== null && prices !== null) {
-      throw new ConfigError(`${setting} is set, and CATALOGUE names the prices of '${tier}': one of them has to go`)
+      throw new ConfigError(
+        `${setting} is set, and CATALOGUE names the prices of '${tier}': one of them has to go`,
+      )
     }
     const price = set ?? (isPlayed ? `price_sandbox_${tier}_${BY_INTERVAL[interval]}` : null)
     if (price !== null) found[interval] = price
@@ -94,7 +111,9 @@ export function pricesOf(catalogue: Catalogue): ProcessorConfig['prices'] {
       if (id === undefined) continue
       const other = prices.get(id)
       if (other) {
-        const [field, first] = [{ tier, interval }, other].map((price) => priceField(catalogue, price))
+        const [field, first] = [{ tier, interval }, other].map((price) =>
+          priceField(catalogue, price),
+        )
         throw new ConfigError(`${field} repeats the price id '${id}' of ${first}`)
       }
       prices.set(id, { tier, interval })
@@ -117,7 +136,8 @@ export function refuseStrayPlans(env: Env, { plans }: Catalogue): void {
   const all = plans.map(({ tier }) => settingPart(tier))
   const sold = all.filter((part) => part !== settingPart(FREE))
   for (const [setting, value] of Object.entries(env)) {
-    const [, ofPrice, ofBudget] = /^(?:PRICE_(.+)_(?:MONTHLY|YEARLY)|BUDGET_(.+)_TOKENS)$/.exec(setting) ?? []
+    const [, ofPrice, ofBudget] =
+      /^(?:PRICE_(.+)_(?:MONTHLY|YEARLY)|BUDGET_(.+)_TOKENS)$/.exec(setting) ?? []
     const known = ofPrice === undefined ? all : sold
     const part = ofPrice ?? ofBudget
     if (part === undefined || !value?.trim() || known.includes(part)) continue

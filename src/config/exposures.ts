@@ -8,7 +8,12 @@ type Settings = {
 }
 
 /** Settings that each are right, and together let strangers in; told by `doctor`, and at every start. */
-export function exposures({ production, sandbox, http, urls }: Settings): { setting: string; says: string }[] {
+export function exposures({
+  production,
+  sandbox,
+  http,
+  urls,
+}: Settings): { setting: string; says: string }[] {
   const found: { setting: string; says: string }[] = []
   if (sandbox.open) {
     found.push({

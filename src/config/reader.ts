@@ -61,7 +61,9 @@ export function createReader(env: Env) {
     port: (name: string, fallback: number): number => {
       const value = optional(name)
       if (value === null) return fallback
-      return /^\d+$/.test(value) && Number(value) <= 65_535 ? Number(value) : fail(name, 'a port from 0 to 65535')
+      return /^\d+$/.test(value) && Number(value) <= 65_535
+        ? Number(value)
+        : fail(name, 'a port from 0 to 65535')
     },
     seconds: (name: string, fallback: number): number => {
       const value = optional(name)
@@ -74,10 +76,16 @@ export function createReader(env: Env) {
       if (['true', '1', 'yes', 'on'].includes(value)) return true
       return ['false', '0', 'no', 'off'].includes(value) ? false : fail(name, 'true or false')
     },
-    oneOf: <const T extends string>(name: string, choices: readonly T[], fallback: NoInfer<T>): T => {
+    oneOf: <const T extends string>(
+      name: string,
+      choices: readonly T[],
+      fallback: NoInfer<T>,
+    ): T => {
       const value = optional(name)
       if (value === null) return fallback
-      return choices.find((choice) => choice === value) ?? fail(name, `one of ${choices.join(', ')}`)
+      return (
+        choices.find((choice) => choice === value) ?? fail(name, `one of ${choices.join(', ')}`)
+      )
     },
     list: <const T extends string>(
       name: string,
@@ -87,7 +95,8 @@ export function createReader(env: Env) {
       const value = words(name)
       if (value.length === 0) return fallback
       return value.map(
-        (word) => choices.find((choice) => choice === word) ?? fail(name, `some of ${choices.join(',')}`),
+        (word) =>
+          choices.find((choice) => choice === word) ?? fail(name, `some of ${choices.join(',')}`),
       )
     },
     matching: (name: string, pattern: RegExp, expected: string, fallback: string): string => {

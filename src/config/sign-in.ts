@@ -18,9 +18,12 @@ export function readOAuth(read: Reader, isPlayed: boolean, sandboxUrl: string): 
     const clientId = read.optional(`${prefix}_CLIENT_ID`)
     const clientSecret = read.optional(`${prefix}_CLIENT_SECRET`)
     if ((clientId === null) !== (clientSecret === null)) {
-      throw new ConfigError(`${prefix}_CLIENT_ID and ${prefix}_CLIENT_SECRET go together: one of them is missing`)
+      throw new ConfigError(
+        `${prefix}_CLIENT_ID and ${prefix}_CLIENT_SECRET go together: one of them is missing`,
+      )
     }
-    if (clientId !== null && clientSecret !== null) return { clientId, clientSecret, sandboxed: false }
+    if (clientId !== null && clientSecret !== null)
+      return { clientId, clientSecret, sandboxed: false }
     return null
   }
   const sandboxClient = { clientId: 'sandbox', clientSecret: 'sandbox-secret', sandboxed: true }
@@ -29,18 +32,29 @@ export function readOAuth(read: Reader, isPlayed: boolean, sandboxUrl: string): 
 
   return {
     google: google
-      ? { ...google, issuer: read.url('GOOGLE_ISSUER', ['http:', 'https:']) ?? 'https://accounts.google.com' }
+      ? {
+          ...google,
+          issuer: read.url('GOOGLE_ISSUER', ['http:', 'https:']) ?? 'https://accounts.google.com',
+        }
       : isPlayed
         ? { ...sandboxClient, issuer: `${sandboxUrl}/oauth/google` }
         : null,
     github: github
       ? {
           ...github,
-          baseUrl: trimSlash(read.url('GITHUB_BASE_URL', ['http:', 'https:']) ?? 'https://github.com'),
-          apiUrl: trimSlash(read.url('GITHUB_API_URL', ['http:', 'https:']) ?? 'https://api.github.com'),
+          baseUrl: trimSlash(
+            read.url('GITHUB_BASE_URL', ['http:', 'https:']) ?? 'https://github.com',
+          ),
+          apiUrl: trimSlash(
+            read.url('GITHUB_API_URL', ['http:', 'https:']) ?? 'https://api.github.com',
+          ),
         }
       : isPlayed
-        ? { ...sandboxClient, baseUrl: `${sandboxUrl}/oauth/github`, apiUrl: `${sandboxUrl}/oauth/github` }
+        ? {
+            ...sandboxClient,
+            baseUrl: `${sandboxUrl}/oauth/github`,
+            apiUrl: `${sandboxUrl}/oauth/github`,
+          }
         : null,
   }
 }
@@ -48,7 +62,8 @@ export function readOAuth(read: Reader, isPlayed: boolean, sandboxUrl: string): 
 export function readSuperuser(read: Reader): { email: string; password: string | null } | null {
   const email = read.optional('SUPERUSER_EMAIL')
   const password = read.optional('SUPERUSER_PASSWORD')
-  if (email === null && password !== null) throw new ConfigError('SUPERUSER_PASSWORD is set without SUPERUSER_EMAIL')
+  if (email === null && password !== null)
+    throw new ConfigError('SUPERUSER_PASSWORD is set without SUPERUSER_EMAIL')
   if (email !== null && !/^[^\s@]+@[^\s@]+$/.test(email))
     throw new ConfigError(`SUPERUSER_EMAIL is not an email address: '${email}'`)
   if (password !== null && (password.length < 8 || password.length > 128)) {

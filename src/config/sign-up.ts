@@ -22,7 +22,8 @@ export function readSignUp(read: Reader): SignUpConfig {
   const domains = (name: string) => {
     const words = read.words(name).map((word) => word.toLowerCase())
     const wrong = words.find((word) => !DOMAIN.test(word))
-    if (wrong !== undefined) throw new ConfigError(`${name} is wrong: expected domains, as example.com, got '${wrong}'`)
+    if (wrong !== undefined)
+      throw new ConfigError(`${name} is wrong: expected domains, as example.com, got '${wrong}'`)
     return words
   }
   return {

@@ -44,7 +44,10 @@ function readTraces(read: Reader, version: string): TracesConfig | null {
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', protocols),
   )
-  const base = withoutPassword('OTEL_EXPORTER_OTLP_ENDPOINT', read.url('OTEL_EXPORTER_OTLP_ENDPOINT', protocols))
+  const base = withoutPassword(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    read.url('OTEL_EXPORTER_OTLP_ENDPOINT', protocols),
+  )
   read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/json'], 'http/json')
   const settings = {
     headers: readPairs(read, 'OTEL_EXPORTER_OTLP_HEADERS'),
@@ -76,17 +79,25 @@ function readPairs(read: Reader, name: string): Record<string, string> {
   return Object.fromEntries(
     read.words(name).map((pair) => {
       const at = pair.indexOf('=')
-      if (at < 1) throw new ConfigError(`${name} is wrong: expected name=value, with commas between`)
+      if (at < 1)
+        throw new ConfigError(`${name} is wrong: expected name=value, with commas between`)
       try {
         return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())]
       } catch {
-        throw new ConfigError(`${name} is wrong: the value of ${pair.slice(0, at)} is not percent-encoded`)
+        throw new ConfigError(
+          `${name} is wrong: the value of ${pair.slice(0, at)} is not percent-encoded`,
+        )
       }
     }),
   )
 }
 
 function readRatio(read: Reader): number {
-  const text = read.matching('OTEL_TRACES_SAMPLER_ARG', /^(0(\.\d+)?|1(\.0+)?)$/, 'a share from 0 to 1', '1')
+  const text = read.matching(
+    'OTEL_TRACES_SAMPLER_ARG',
+    /^(0(\.\d+)?|1(\.0+)?)$/,
+    'a share from 0 to 1',
+    '1',
+  )
   return Number(text)
 }

@@ -25,7 +25,8 @@ export function createLocalEmbedder() {
     ...localEmbedder,
     async embed(texts, purpose, signal) {
       const characters = texts.reduce((sum, { length }) => sum + length, 0)
-      if (purpose === 'query' || characters <= INLINE_CHARACTERS) return localEmbedder.embed(texts, purpose, signal)
+      if (purpose === 'query' || characters <= INLINE_CHARACTERS)
+        return localEmbedder.embed(texts, purpose, signal)
       return { vectors: unpackVectors(await pool.run(texts, { signal })) }
     },
     close: () => pool.destroy(),

@@ -16,5 +16,7 @@ export async function embedDocuments(texts: string[]): Promise<Float32Array> {
 
 export function unpackVectors(packed: Float32Array): Float32Array[] {
   const { dims } = localEmbedder
-  return Array.from({ length: packed.length / dims }, (_, i) => packed.subarray(i * dims, (i + 1) * dims))
+  return Array.from({ length: packed.length / dims }, (_, i) =>
+    packed.subarray(i * dims, (i + 1) * dims),
+  )
 }

@@ -18,12 +18,17 @@ test('vectors are of length 1, or 0 for a text without words', async () => {
 
 test('texts about the same are nearer than others', async () => {
   const { vectors } = await localEmbedder.embed(
-    ['When was the lighthouse built?', 'The lighthouses were built in 1882.', 'Bread rises because of yeast.'],
+    [
+      'When was the lighthouse built?',
+      'The lighthouses were built in 1882.',
+      'Bread rises because of yeast.',
+    ],
     'document',
     patient,
   )
   const [question, answer, other] = vectors as [Float32Array, Float32Array, Float32Array]
-  const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * (b[i] as number), 0)
+  const cosine = (a: Float32Array, b: Float32Array) =>
+    a.reduce((sum, value, i) => sum + value * (b[i] as number), 0)
   assert.ok(cosine(question, answer) > cosine(question, other) + 0.1)
 })
 

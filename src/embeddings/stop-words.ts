@@ -62,7 +62,9 @@ export const byLanguage = {
     mu dır dir tarafından üzerinde sonra önce idi`,
 }
 
-export const stopWords: ReadonlySet<string> = new Set(Object.values(byLanguage).join(' ').split(/\s+/))
+export const stopWords: ReadonlySet<string> = new Set(
+  Object.values(byLanguage).join(' ').split(/\s+/),
+)
 
 /**
  * Question words in the same languages; the word after one is the subject: "how long", "wie lange",
@@ -84,7 +86,9 @@ export const questionWords: ReadonlySet<string> = new Set(
 )
 
 /** Words that may stand between the question word and the subject: "how many weeks". */
-export const quantityWords: ReadonlySet<string> = new Set('much many viel viele vielen de'.split(' '))
+export const quantityWords: ReadonlySet<string> = new Set(
+  'much many viel viele vielen de'.split(' '),
+)
 
 /** Question words and particles of languages written without spaces; cut from a text before its bigrams are read. */
 export const stopPhrases =

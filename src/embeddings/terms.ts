@@ -71,10 +71,7 @@ function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text)
 }
 
-type Feature = {
-  feature: number
-  weight: number
-}
+type Feature = { feature: number; weight: number }
 
 /** Texts repeat their words: remembering the last ones makes reading four times as fast. */
 const remembered = new Map<string, Feature[]>()
@@ -102,7 +99,8 @@ function readWord(word: string): Feature[] {
   const features = [{ feature: fnv(stem), weight: 1 }]
   if (stem.length < 5) return features
   const weight = PIECE_WEIGHT / Math.sqrt(stem.length - 3)
-  for (let i = 0; i + 4 <= stem.length; i++) features.push({ feature: fnv(`~${stem.slice(i, i + 4)}`), weight })
+  for (let i = 0; i + 4 <= stem.length; i++)
+    features.push({ feature: fnv(`~${stem.slice(i, i + 4)}`), weight })
   return features
 }
 
@@ -121,7 +119,8 @@ function addPairs(run: string, add: (feature: number, weight: number) => void): 
 export function stemOf(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
   for (const [ending, kept] of endings) {
-    if (word.endsWith(ending) && word.length - ending.length >= kept) return word.slice(0, -ending.length)
+    if (word.endsWith(ending) && word.length - ending.length >= kept)
+      return word.slice(0, -ending.length)
   }
   return word
 }

@@ -21,7 +21,16 @@ test('access tokens are what a standard library expects of the published keys', 
     algorithms: ['EdDSA'],
   })
   assert.equal(protectedHeader.alg, 'EdDSA')
-  assert.deepEqual(Object.keys(payload).sort(), ['aud', 'exp', 'iat', 'iss', 'jti', 'sid', 'sub', 'type'])
+  assert.deepEqual(Object.keys(payload).sort(), [
+    'aud',
+    'exp',
+    'iat',
+    'iss',
+    'jti',
+    'sid',
+    'sub',
+    'type',
+  ])
   assert.equal(payload.sub, ada.userId)
   assert.equal(payload.type, 'access')
   assert.equal(payload.exp! - payload.iat!, 30 * 60)
@@ -53,23 +62,47 @@ test('forged tokens are refused with any header', async (t) => {
       { alg: 'HS256', typ: 'JWT', kid },
       publicKey.export({ format: 'pem', type: 'spki' }) as string,
     ),
-    'HS256 with the public key as bytes': hmac({ alg: 'HS256', typ: 'JWT', kid }, Buffer.from(jwk.x, 'base64url')),
+    'HS256 with the public key as bytes': hmac(
+      { alg: 'HS256', typ: 'JWT', kid },
+      Buffer.from(jwk.x, 'base64url'),
+    ),
     'HS256 with an empty key': hmac({ alg: 'HS256', typ: 'JWT', kid }, ''),
     'another key under our kid': withHeader({ alg: 'EdDSA', typ: 'JWT', kid }),
     'an embedded jwk': withHeader({ alg: 'EdDSA', typ: 'JWT', kid, jwk: ownJwk }),
-    'a jku of the attacker': withHeader({ alg: 'EdDSA', typ: 'JWT', kid, jku: `${app.url}/evil.json` }),
-    'an x5u of the attacker': withHeader({ alg: 'EdDSA', typ: 'JWT', kid, x5u: `${app.url}/evil.pem` }),
-    'a kid that walks the file system': withHeader({ alg: 'EdDSA', typ: 'JWT', kid: '../../../../dev/null' }),
+    'a jku of the attacker': withHeader({
+      alg: 'EdDSA',
+      typ: 'JWT',
+      kid,
+      jku: `${app.url}/evil.json`,
+    }),
+    'an x5u of the attacker': withHeader({
+      alg: 'EdDSA',
+      typ: 'JWT',
+      kid,
+      x5u: `${app.url}/evil.pem`,
+    }),
+    'a kid that walks the file system': withHeader({
+      alg: 'EdDSA',
+      typ: 'JWT',
+      kid: '../../../../dev/null',
+    }),
     'a kid that speaks SQL': withHeader({ alg: 'EdDSA', typ: 'JWT', kid: "' or '1'='1" }),
     'a kid of the prototype': withHeader({ alg: 'EdDSA', typ: 'JWT', kid: '__proto__' }),
-    'a critical extension': withHeader({ alg: 'EdDSA', typ: 'JWT', kid, crit: ['b64'], b64: false }),
+    'a critical extension': withHeader({
+      alg: 'EdDSA',
+      typ: 'JWT',
+      kid,
+      crit: ['b64'],
+      b64: false,
+    }),
     'no signature': `${header}.${payload}.`,
     'no payload': `${header}..${signature}`,
     'the payload of another': `${header}.${b64({ ...decode(payload), sub: crypto.randomUUID() })}.${signature}`,
     'four parts': `${ada.token}.x`,
     'a space inside': `${header}. ${payload}.${signature}`,
   }
-  for (const [name, token] of Object.entries(forged)) assert.equal(await status(app, token), 401, name)
+  for (const [name, token] of Object.entries(forged))
+    assert.equal(await status(app, token), 401, name)
   assert.equal(await status(app, ada.token), 200)
 })
 
@@ -82,7 +115,11 @@ test('every changed byte of a token makes it worthless', async (t) => {
     if (known === '.') continue
     // The next letter of the alphabet differs in the lowest bit too, which spare bits of base64 would forgive.
     const changed = alphabet.charAt((alphabet.indexOf(known) + 1) % 64)
-    assert.equal(await status(app, token.slice(0, at) + changed + token.slice(at + 1)), 401, `at ${at}`)
+    assert.equal(
+      await status(app, token.slice(0, at) + changed + token.slice(at + 1)),
+      401,
+      `at ${at}`,
+    )
   }
 })
 
@@ -110,7 +147,8 @@ test('a token of the right key with wrong claims is refused', async (t) => {
     'another user with this session': { sub: crypto.randomUUID() },
     'a user that is no text': { sub: { toString: 'x' } },
   }
-  for (const [name, changes] of Object.entries(wrong)) assert.equal(await status(app, forge(changes)), 401, name)
+  for (const [name, changes] of Object.entries(wrong))
+    assert.equal(await status(app, forge(changes)), 401, name)
 })
 
 test('an access token ends after 30 minutes', async (t) => {
@@ -125,7 +163,8 @@ test('an access token ends after 30 minutes', async (t) => {
 test('keys rotate; the next one is published before it signs, and old tokens outlive the change', async (t) => {
   const app = await testApp(t)
   const login = await app.as('ada')
-  const published = async () => (await app.get('/.well-known/jwks.json')).body.keys as { kid: string }[]
+  const published = async () =>
+    (await app.get('/.well-known/jwks.json')).body.keys as { kid: string }[]
   const kidOf = (token: string) => decode(token.split('.')[0]!).kid
   const first = kidOf(login.token)
 
@@ -169,7 +208,9 @@ test('of 100 requests with one verification token, one verifies and the others g
   const app = await testApp(t)
   await app.post('/api/auth/register', { email: 'ada@example.com', password: PASSWORD })
   const token = tokenIn((await app.mail('ada@example.com'))[0]!.text)
-  const replies = await Promise.all(Array.from({ length: 100 }, () => app.post('/api/auth/verify-email', { token })))
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, () => app.post('/api/auth/verify-email', { token })),
+  )
   const said = (message: string) => replies.filter((reply) => reply.body.message === message).length
   assert.deepEqual([said('Email verified successfully'), said('Email already verified')], [1, 99])
 })
@@ -198,14 +239,22 @@ test('100 parallel refreshes from one browser log nobody out, time after time', 
 test('a refresh token shown again after the grace ends the whole family, also its newest member', async (t) => {
   const app = await testApp(t)
   for (const steps of [1, 2, 5]) {
-    const login = (await app.post('/api/auth/login', { email: (await app.as('ada')).email, password: PASSWORD })).body
+    const login = (
+      await app.post('/api/auth/login', { email: (await app.as('ada')).email, password: PASSWORD })
+    ).body
     let newest = login
     for (let step = 0; step < steps; step++) {
       newest = (await app.post('/api/auth/refresh', { refresh_token: newest.refresh_token })).body
     }
     app.clock.advance(10_500)
-    assert.equal((await app.post('/api/auth/refresh', { refresh_token: login.refresh_token })).status, 401)
-    assert.equal((await app.post('/api/auth/refresh', { refresh_token: newest.refresh_token })).status, 401)
+    assert.equal(
+      (await app.post('/api/auth/refresh', { refresh_token: login.refresh_token })).status,
+      401,
+    )
+    assert.equal(
+      (await app.post('/api/auth/refresh', { refresh_token: newest.refresh_token })).status,
+      401,
+    )
     assert.equal(await status(app, newest.access_token), 401, 'access tokens of the family end too')
   }
 })
@@ -230,12 +279,24 @@ test('a sign-in never takes over a session that was there before', async (t) => 
   const login = await app.post(
     '/api/auth/login',
     { email: (await app.as('ada')).email, password: PASSWORD },
-    { headers: { cookie: 'session=fixed; store_session=fixed', authorization: `Bearer ${eve.token}` } },
+    {
+      headers: {
+        cookie: 'session=fixed; store_session=fixed',
+        authorization: `Bearer ${eve.token}`,
+      },
+    },
   )
   const sid = (token: string) => decode(token.split('.')[1]!).sid
   assert.notEqual(sid(login.body.access_token), sid(eve.token))
-  assert.match(login.headers.get('set-cookie') ?? '', /^device=[\w-]{22};[^,]*$/, 'the device alone, and no session')
-  const again = await app.post('/api/auth/login', { email: (await app.as('ada')).email, password: PASSWORD })
+  assert.match(
+    login.headers.get('set-cookie') ?? '',
+    /^device=[\w-]{22};[^,]*$/,
+    'the device alone, and no session',
+  )
+  const again = await app.post('/api/auth/login', {
+    email: (await app.as('ada')).email,
+    password: PASSWORD,
+  })
   assert.notEqual(sid(again.body.access_token), sid(login.body.access_token))
 })
 
@@ -292,12 +353,18 @@ test('a provider flow belongs to the browser that began it, and is used once', a
   const mixUp = await app.get(mixedBack.pathname.replace('google', 'github') + mixedBack.search, {
     headers: { cookie: mixed.cookie },
   })
-  assert.match(mixUp.headers.get('location')!, /error=invalid_state/, 'the answer of one provider is none of another')
+  assert.match(
+    mixUp.headers.get('location')!,
+    /error=invalid_state/,
+    'the answer of one provider is none of another',
+  )
 
   const late = await startAtProvider(app, 'google')
   const lateBack = await chooseAccount(app, late, { email: 'eve@example.com' })
   app.clock.advance(11 * 60_000)
-  const tooLate = await app.get(lateBack.pathname + lateBack.search, { headers: { cookie: late.cookie } })
+  const tooLate = await app.get(lateBack.pathname + lateBack.search, {
+    headers: { cookie: late.cookie },
+  })
   assert.match(tooLate.headers.get('location')!, /error=invalid_state/)
 })
 
@@ -385,7 +452,9 @@ test('a session of one user is nothing to another', async (t) => {
 test('an email change by an intruder is undone from the old mailbox, with every sign-in method they added', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
-  await app.post('/api/auth/verify-email', { token: tokenIn((await app.mail(ada.email)).at(-1)!.text) })
+  await app.post('/api/auth/verify-email', {
+    token: tokenIn((await app.mail(ada.email)).at(-1)!.text),
+  })
   const eve = clientOf(app.url, ada.token, { ...ada })
 
   app.clock.advance(1_000)
@@ -394,7 +463,10 @@ test('an email change by an intruder is undone from the old mailbox, with every 
   app.clock.advance(1_000)
   await throughProvider(app, 'google', { email: 'eve-google@example.com' }, eve)
   assert.equal((await eve.get('/api/users/me/oauth')).body.length, 1)
-  await eve.post('/api/users/me/change-email', { new_email: 'eve2@example.com', password: PASSWORD })
+  await eve.post('/api/users/me/change-email', {
+    new_email: 'eve2@example.com',
+    password: PASSWORD,
+  })
   const undoOfEve = tokenIn((await app.mail('eve@example.com'))[0]!.text)
 
   app.clock.advance(6 * 86_400_000)
@@ -412,7 +484,8 @@ test('an email change by an intruder is undone from the old mailbox, with every 
   }
   const reset = tokenIn((await app.mail(ada.email))[0]!.text)
   assert.equal(
-    (await app.post('/api/auth/reset-password', { token: reset, new_password: 'mine again now' })).status,
+    (await app.post('/api/auth/reset-password', { token: reset, new_password: 'mine again now' }))
+      .status,
     200,
   )
   const login = await app.post('/api/auth/login', { email: ada.email, password: 'mine again now' })
@@ -424,12 +497,25 @@ test('the link that makes a superuser works once, and a guess does not', async (
   const link = new URL(app.service.superuserNotice!.link)
   const token = link.searchParams.get('token')!
   const form = (changes: object) =>
-    new URLSearchParams({ token, email: 'root@example.com', password: 'a good long one', ...changes })
+    new URLSearchParams({
+      token,
+      email: 'root@example.com',
+      password: 'a good long one',
+      ...changes,
+    })
   assert.equal((await app.get('/setup?token=guess')).status, 400)
-  assert.equal((await app.request('POST', '/setup', { body: form({ token: 'guess' }) })).status, 400)
-  assert.equal((await app.request('POST', '/setup', { body: form({ password: 'password1' }) })).status, 422)
+  assert.equal(
+    (await app.request('POST', '/setup', { body: form({ token: 'guess' }) })).status,
+    400,
+  )
+  assert.equal(
+    (await app.request('POST', '/setup', { body: form({ password: 'password1' }) })).status,
+    422,
+  )
   const ada = await app.as('ada')
-  const stolen = await app.request('POST', '/setup', { body: form({ email: ada.email, password: 'not hers' }) })
+  const stolen = await app.request('POST', '/setup', {
+    body: form({ email: ada.email, password: 'not hers' }),
+  })
   assert.equal(stolen.status, 401)
 
   const replies = await Promise.all(
@@ -441,7 +527,10 @@ test('the link that makes a superuser works once, and a guess does not', async (
   assert.equal((await app.get(link.pathname + link.search)).status, 400)
   const script = await app.get(`/setup?token=${encodeURIComponent('"><script>alert(1)</script>')}`)
   assert.equal(script.text.includes('<script>'), false)
-  assert.match(script.headers.get('content-security-policy') ?? '', /script-src 'self';.* form-action 'self';/)
+  assert.match(
+    script.headers.get('content-security-policy') ?? '',
+    /script-src 'self';.* form-action 'self';/,
+  )
 })
 
 test('pages load pictures from here and the sign-in providers, and from no other address', async (t) => {

@@ -18,6 +18,10 @@ export async function countEmail(
   reason?: string,
 ): Promise<boolean> {
   const key = secrets.hash('emails', emailKey(email))
-  const { allowed } = await limiter.hit(kind, reason === undefined ? key : `${reason}:${key}`, EMAIL_RATE)
+  const { allowed } = await limiter.hit(
+    kind,
+    reason === undefined ? key : `${reason}:${key}`,
+    EMAIL_RATE,
+  )
   return allowed
 }

@@ -8,7 +8,12 @@ import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { handleErasure } from './account/deletion.ts'
 import { handleVerification } from './account/email-verification.ts'
-import { invite, listInvitations, type OpenInvitation, withdrawInvitation } from './account/invitations.ts'
+import {
+  invite,
+  listInvitations,
+  type OpenInvitation,
+  withdrawInvitation,
+} from './account/invitations.ts'
 import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
@@ -47,7 +52,11 @@ export type Identity = Room & {
   /** Promotes the account, or makes it; see `superuser.ts`. */
   addSuperuser(email: string): Promise<{ user: User }>
   /** Mails the user how much of their plan's dollars is used. */
-  tellOfAllowance(tx: Db, userId: string, allowance: Omit<AllowanceEmail, 'to' | 'name'>): Promise<void>
+  tellOfAllowance(
+    tx: Db,
+    userId: string,
+    allowance: Omit<AllowanceEmail, 'to' | 'name'>,
+  ): Promise<void>
   /** How to become the superuser, while there is none; known once the room is open. */
   readonly superuserNotice: SuperuserNotice
 }
@@ -56,7 +65,16 @@ export type Identity = Room & {
 export function createIdentity(
   platform: Pick<
     Platform,
-    'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'limiter' | 'bus' | 'log' | 'metrics' | 'business'
+    | 'config'
+    | 'db'
+    | 'clock'
+    | 'jobs'
+    | 'secrets'
+    | 'limiter'
+    | 'bus'
+    | 'log'
+    | 'metrics'
+    | 'business'
   >,
   { hasher = createHasher(), ...needs }: IdentityNeeds & { hasher?: Hasher | undefined },
 ): Identity {
@@ -67,7 +85,11 @@ export function createIdentity(
     keyring: createKeyring(platform),
     providers: createProviders(platform.config.oauth),
     failedSignIns: createFailedSignIns(platform),
-    deviceCookie: deviceCookie({ url: platform.config.urls.base, name: 'device', path: '/api/auth' }),
+    deviceCookie: deviceCookie({
+      url: platform.config.urls.base,
+      name: 'device',
+      path: '/api/auth',
+    }),
   }
   const authenticator = createAuthenticator(deps)
   handleVerification(deps)
@@ -77,7 +99,11 @@ export function createIdentity(
 
   return {
     tags: [
-      { name: 'auth', description: 'Registration, sign-in, tokens', problems: identityProblem.catalogue },
+      {
+        name: 'auth',
+        description: 'Registration, sign-in, tokens',
+        problems: identityProblem.catalogue,
+      },
       { name: 'users', description: 'The own account', problems: identityProblem.catalogue },
     ],
     limits: { signup: platform.config.limits.signup },

@@ -21,11 +21,19 @@ test('a client that keeps no cookie, roams and renames itself does not grow a ro
   assert.equal(await signIn(own), false)
   for (let i = 0; i < 150; i++) {
     clock.advance(HOUR_MS / 60)
-    const roams = { userAgent: `curl-${'x'.repeat(i)}`, address: `198.51.${i}.1`, device: `nobody-keeps-${i}` }
+    const roams = {
+      userAgent: `curl-${'x'.repeat(i)}`,
+      address: `198.51.${i}.1`,
+      device: `nobody-keeps-${i}`,
+    }
     await signIn(roams)
   }
 
-  const rows = await db.selectFrom('user_devices').select('kind').where('user_id', '=', ada.userId).execute()
+  const rows = await db
+    .selectFrom('user_devices')
+    .select('kind')
+    .where('user_id', '=', ada.userId)
+    .execute()
   for (const kind of ['browser', 'network', 'program'] as const) {
     const count = rows.filter((row) => row.kind === kind).length
     assert.ok(count >= 30 && count <= 60, `${count} of ${kind}`)
@@ -33,8 +41,14 @@ test('a client that keeps no cookie, roams and renames itself does not grow a ro
   const elsewhere = { userAgent: null, address: '203.0.113.9', device: own.device }
   assert.equal(await recognizeDevice(platform, 'ada@example.com', elsewhere), 'browser')
   assert.equal(
-    await recognizeDevice(platform, 'ada@example.com', { ...elsewhere, device: 'nobody-keeps-149' }),
+    await recognizeDevice(platform, 'ada@example.com', {
+      ...elsewhere,
+      device: 'nobody-keeps-149',
+    }),
     'browser',
   )
-  assert.equal(await recognizeDevice(platform, 'ada@example.com', { ...elsewhere, device: 'nobody-keeps-3' }), null)
+  assert.equal(
+    await recognizeDevice(platform, 'ada@example.com', { ...elsewhere, device: 'nobody-keeps-3' }),
+    null,
+  )
 })

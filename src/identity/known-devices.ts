@@ -28,7 +28,12 @@ export async function recognizeDevice(
 ): Promise<'browser' | 'network' | null> {
   const browser = device === undefined ? '' : hashMark(secrets, 'browser', device)
   const userId = (await ownerOfName(db, 'email', account)) ?? ''
-  const found = await selectMarks(db, userId, browser, hashMark(secrets, 'network', networkKey(address)))
+  const found = await selectMarks(
+    db,
+    userId,
+    browser,
+    hashMark(secrets, 'network', networkKey(address)),
+  )
   return found === undefined ? null : (found.kind as 'browser' | 'network')
 }
 
@@ -81,7 +86,9 @@ export async function rememberDevice(
   const isNew = !known.some(({ kind }) => kind !== 'network') && (await hasDevices(tx, userId))
   await tx
     .insertInto('user_devices')
-    .values(fresh.map((one) => ({ user_id: userId, ...one, first_seen_at: now, last_seen_at: now })))
+    .values(
+      fresh.map((one) => ({ user_id: userId, ...one, first_seen_at: now, last_seen_at: now })),
+    )
     .onConflict((conflict) => conflict.columns(['user_id', 'mark']).doNothing())
     .execute()
   for (const { kind } of fresh) await forgetSurplus(tx, userId, kind)
@@ -92,12 +99,22 @@ export async function rememberDevice(
 const DEVICES = { max: 60, left: 40 }
 
 /** Those that never came back go first, so that no number of them takes the owner's browser away. */
-async function forgetSurplus(tx: Db, userId: string, kind: UserDevicesTable['kind']): Promise<void> {
-  const ofKind = tx.selectFrom('user_devices').where('user_id', '=', userId).where('kind', '=', kind)
-  const { count } = await ofKind.select((e) => e.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+async function forgetSurplus(
+  tx: Db,
+  userId: string,
+  kind: UserDevicesTable['kind'],
+): Promise<void> {
+  const ofKind = tx
+    .selectFrom('user_devices')
+    .where('user_id', '=', userId)
+    .where('kind', '=', kind)
+  const { count } = await ofKind
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
   if (Number(count) <= DEVICES.max) return
   const known = await ofKind.select(['mark', 'first_seen_at', 'last_seen_at']).execute()
-  const cameBack = ({ first_seen_at, last_seen_at }: (typeof known)[number]) => Number(first_seen_at !== last_seen_at)
+  const cameBack = ({ first_seen_at, last_seen_at }: (typeof known)[number]) =>
+    Number(first_seen_at !== last_seen_at)
   const surplus = known
     .toSorted((a, b) => cameBack(b) - cameBack(a) || b.last_seen_at.localeCompare(a.last_seen_at))
     .slice(DEVICES.left)
@@ -134,13 +151,20 @@ async function hasDevices(tx: Db, userId: string): Promise<boolean> {
 function hashMarks(secrets: Platform['secrets'], { userAgent, address, device }: Origin) {
   // A browser's update is no new program; a phone that moves about in its wider network (/16, /48) is not new each time.
   const program = (userAgent ?? '').replaceAll(/[\d.]+/g, '')
-  const wide = address?.includes(':') ? address.split(':').slice(0, 3) : (address ?? '').split('.').slice(0, 2)
+  const wide = address?.includes(':')
+    ? address.split(':').slice(0, 3)
+    : (address ?? '').split('.').slice(0, 2)
   return [
-    ...(device === undefined ? [] : [{ kind: 'browser' as const, mark: hashMark(secrets, 'browser', device) }]),
+    ...(device === undefined
+      ? []
+      : [{ kind: 'browser' as const, mark: hashMark(secrets, 'browser', device) }]),
     ...(address === null
       ? []
       : [{ kind: 'network' as const, mark: hashMark(secrets, 'network', networkKey(address)) }]),
-    { kind: 'program' as const, mark: hashMark(secrets, 'program', JSON.stringify([program, wide])) },
+    {
+      kind: 'program' as const,
+      mark: hashMark(secrets, 'program', JSON.stringify([program, wide])),
+    },
   ]
 }
 

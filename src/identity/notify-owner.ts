@@ -30,7 +30,11 @@ export async function notifyOwner(
   if (!user) return
   if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, change))) return
   const { config, clock } = deps
-  await sendMail(deps, tx, accessChangedEmail(config, { to: user.email, change, details, at: clock.now() }))
+  await sendMail(
+    deps,
+    tx,
+    accessChangedEmail(config, { to: user.email, change, details, at: clock.now() }),
+  )
 }
 
 /** Mails the user how much of their plan's dollars is used. Nobody who is switched off hears of it. */
@@ -42,8 +46,12 @@ export async function notifyAllowance(
 ): Promise<void> {
   const user = await findUser(tx, userId)
   if (!user?.is_active) return
-  if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, 'allowance'))) return
-  await sendMail(deps, tx, allowanceEmail(deps.config, { to: user.email, name: user.full_name, ...allowance }), {
-    isNotice: true,
-  })
+  if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, 'allowance')))
+    return
+  await sendMail(
+    deps,
+    tx,
+    allowanceEmail(deps.config, { to: user.email, name: user.full_name, ...allowance }),
+    { isNotice: true },
+  )
 }

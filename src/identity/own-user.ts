@@ -5,7 +5,10 @@ import { unauthenticated } from '#platform/problems.ts'
 import { findUser, findUserView, type User, type UserView } from './users.ts'
 
 /** @throws the 401 of a user who was deleted between authentication and here. */
-export async function ownUser({ db }: Pick<Platform, 'db'>, request: FastifyRequest): Promise<User> {
+export async function ownUser(
+  { db }: Pick<Platform, 'db'>,
+  request: FastifyRequest,
+): Promise<User> {
   const user = await findUser(db, callerOf(request).userId)
   if (!user) throw unauthenticated()
   return user

@@ -15,7 +15,10 @@ export const identityProblem = Problem.define({
   invitation_required: [
     403,
     'An account is made by invitation only',
-    { advice: 'Register with the address that was invited, and the `invitation` of the mailed link.' },
+    {
+      advice:
+        'Register with the address that was invited, and the `invitation` of the mailed link.',
+    },
   ],
   credentials_wrong: [
     401,
@@ -25,12 +28,18 @@ export const identityProblem = Problem.define({
   two_factor_code_required: [
     [401, 400],
     'Two-factor code required',
-    { advice: 'Send the same again with `code`. 401 at sign-in, 400 where a signed-in user confirms a change.' },
+    {
+      advice:
+        'Send the same again with `code`. 401 at sign-in, 400 where a signed-in user confirms a change.',
+    },
   ],
   two_factor_code_wrong: [
     [401, 400],
     'Invalid two-factor code',
-    { advice: 'Send the newest code, or a recovery code that was not used. 401 at sign-in, 400 elsewhere.' },
+    {
+      advice:
+        'Send the newest code, or a recovery code that was not used. 401 at sign-in, 400 elsewhere.',
+    },
   ],
   proof_required: [
     429,
@@ -47,14 +56,22 @@ export const identityProblem = Problem.define({
   ],
   sign_in_queue_full: [503, 'Too many sign-ins at the moment, try again in a few seconds'],
   refresh_token_invalid: [401, 'Invalid refresh token', { advice: 'Sign in again.' }],
-  session_not_found: [404, 'Session not found', { advice: 'It has ended, or is not one of yours.' }],
+  session_not_found: [
+    404,
+    'Session not found',
+    { advice: 'It has ended, or is not one of yours.' },
+  ],
   fresh_sign_in_required: [
     403,
     'Fresh sign-in required',
     { advice: 'Sign in again and repeat the request within 10 minutes, with the new token.' },
   ],
 
-  verification_token_invalid: [400, 'Invalid or expired verification token', { advice: 'Ask for a new mail.' }],
+  verification_token_invalid: [
+    400,
+    'Invalid or expired verification token',
+    { advice: 'Ask for a new mail.' },
+  ],
   reset_token_invalid: [400, 'Invalid or expired reset token', { advice: 'Ask for a new mail.' }],
   undo_token_invalid: [
     400,
@@ -63,19 +80,34 @@ export const identityProblem = Problem.define({
   ],
   setup_link_invalid: [400, 'This link was used or has expired: restart the service for a new one'],
 
-  password_wrong: [400, 'Incorrect password', { advice: 'Ask the person again; each try counts as one at sign-in.' }],
+  password_wrong: [
+    400,
+    'Incorrect password',
+    { advice: 'Ask the person again; each try counts as one at sign-in.' },
+  ],
   current_password_wrong: [400, 'Incorrect current password', { advice: 'As `password_wrong`.' }],
-  password_not_set: [400, 'No password set for this account', { advice: 'Set one by a password reset.' }],
+  password_not_set: [
+    400,
+    'No password set for this account',
+    { advice: 'Set one by a password reset.' },
+  ],
   email_in_use: [400, 'Email already in use', { advice: 'Choose another address.' }],
   confirmation_missing: [400, 'Type DELETE to confirm', { advice: 'Send `"confirm": "DELETE"`.' }],
 
-  oauth_provider_not_found: [404, "Unknown OAuth provider '{provider}'", { advice: 'Ask for `google` or `github`.' }],
+  oauth_provider_not_found: [
+    404,
+    "Unknown OAuth provider '{provider}'",
+    { advice: 'Ask for `google` or `github`.' },
+  ],
   oauth_provider_not_configured: [
     400,
     "OAuth provider '{provider}' is not configured",
     { advice: 'Whoever runs the service sets its client id and secret.' },
   ],
-  oauth_provider_unreachable: [502, "OAuth provider '{provider}' cannot be reached, try again later"],
+  oauth_provider_unreachable: [
+    502,
+    "OAuth provider '{provider}' cannot be reached, try again later",
+  ],
   oauth_provider_not_linked: [
     404,
     "'{provider}' is not linked to your account",
@@ -92,10 +124,26 @@ export const identityProblem = Problem.define({
     'Two-factor authentication is already on',
     { advice: 'To change the app, turn it off first.' },
   ],
-  two_factor_not_on: [400, 'Two-factor authentication is not on', { advice: 'There is nothing to turn off.' }],
-  passkey_limit_reached: [400, 'An account has at most {max} passkeys', { advice: 'Remove one first.' }],
-  passkey_not_verified: [400, 'Passkey could not be verified', { advice: 'Begin anew: ask for new options.' }],
-  passkey_not_recognised: [401, 'Passkey not recognised', { advice: 'Begin anew, or sign in another way.' }],
+  two_factor_not_on: [
+    400,
+    'Two-factor authentication is not on',
+    { advice: 'There is nothing to turn off.' },
+  ],
+  passkey_limit_reached: [
+    400,
+    'An account has at most {max} passkeys',
+    { advice: 'Remove one first.' },
+  ],
+  passkey_not_verified: [
+    400,
+    'Passkey could not be verified',
+    { advice: 'Begin anew: ask for new options.' },
+  ],
+  passkey_not_recognised: [
+    401,
+    'Passkey not recognised',
+    { advice: 'Begin anew, or sign in another way.' },
+  ],
   passkey_not_found: [404, 'Passkey not found'],
 
   user_not_found: [404, 'User not found'],

@@ -13,7 +13,10 @@ const TRIALS = 50
 const ONE_TIME: Record<string, (app: TestApp) => Promise<number>> = {
   async 'an undo of a change of address'(app) {
     const ada = await app.as('undo')
-    await ada.post('/api/users/me/change-email', { new_email: 'undo2@example.com', password: PASSWORD })
+    await ada.post('/api/users/me/change-email', {
+      new_email: 'undo2@example.com',
+      password: PASSWORD,
+    })
     const token = await mailedToken(app, ada.email, '/undo-email-change')
     return served(await crowd(() => app.post('/api/auth/undo-email-change', { token })))
   },
@@ -21,11 +24,15 @@ const ONE_TIME: Record<string, (app: TestApp) => Promise<number>> = {
   async 'a challenge for the second factor'(app) {
     const { client, codes } = await withTotp(app, 'challenged')
     await throughProvider(app, 'google', { email: 'challenged@gmail.test.example.com' }, client)
-    const { target } = await throughProvider(app, 'google', { email: 'challenged@gmail.test.example.com' })
+    const { target } = await throughProvider(app, 'google', {
+      email: 'challenged@gmail.test.example.com',
+    })
     const challenge = target.searchParams.get('challenge')
     // Each has a separate valid code while there are enough.
     return served(
-      await crowd((index) => app.post('/api/auth/challenge', { challenge, code: codes[index % codes.length] })),
+      await crowd((index) =>
+        app.post('/api/auth/challenge', { challenge, code: codes[index % codes.length] }),
+      ),
     )
   },
 
@@ -33,19 +40,26 @@ const ONE_TIME: Record<string, (app: TestApp) => Promise<number>> = {
     const { email, secret } = await withTotp(app, 'coded')
     app.clock.advance(30_000)
     const code = codeNow(app, secret)
-    return served(await crowd(() => app.post('/api/auth/login', { email, password: PASSWORD, code })))
+    return served(
+      await crowd(() => app.post('/api/auth/login', { email, password: PASSWORD, code })),
+    )
   },
 
   async 'a recovery code'(app) {
     const { email, codes } = await withTotp(app, 'recovering')
-    return served(await crowd(() => app.post('/api/auth/login', { email, password: PASSWORD, code: codes[0] })))
+    return served(
+      await crowd(() => app.post('/api/auth/login', { email, password: PASSWORD, code: codes[0] })),
+    )
   },
 
   async "a provider's answer"(app) {
     const walk = await startAtProvider(app, 'google')
     const back = await chooseAccount(app, walk, { email: 'crowd@example.com' })
-    const replies = await crowd(() => app.get(back.pathname + back.search, { headers: { cookie: walk.cookie } }))
-    return replies.filter(({ headers }) => headers.get('location')?.includes('access_token=')).length
+    const replies = await crowd(() =>
+      app.get(back.pathname + back.search, { headers: { cookie: walk.cookie } }),
+    )
+    return replies.filter(({ headers }) => headers.get('location')?.includes('access_token='))
+      .length
   },
 
   async "a passkey's challenge at sign-in"(app) {
@@ -59,14 +73,20 @@ const ONE_TIME: Record<string, (app: TestApp) => Promise<number>> = {
     const client = await app.as('maker')
     const { options } = (await client.post('/api/auth/passkeys/register/options')).body
     const { response } = createCredential(options, placeOf(app))
-    return served(await crowd(() => client.post('/api/auth/passkeys/register/verify', { response })))
+    return served(
+      await crowd(() => client.post('/api/auth/passkeys/register/verify', { response })),
+    )
   },
 
   async 'the link that makes a superuser'(app) {
     const token = new URL(app.service.superuserNotice!.link).searchParams.get('token')!
     return served(
       await crowd((index) => {
-        const body = new URLSearchParams({ token, email: `root${index}@example.com`, password: 'a good long one' })
+        const body = new URLSearchParams({
+          token,
+          email: `root${index}@example.com`,
+          password: 'a good long one',
+        })
         return app.request('POST', '/setup', { body })
       }),
     )
@@ -83,73 +103,79 @@ test('of a crowd that shows one thing at once that is good for one use, one is s
 test('of links asked for at once, the last alone is good', async (t) => {
   const app = await testApp(t, { worker: true })
   const ada = await app.as('ada')
-  await Promise.all(Array.from({ length: 5 }, () => app.post('/api/auth/forgot-password', { email: ada.email })))
+  await Promise.all(
+    Array.from({ length: 5 }, () => app.post('/api/auth/forgot-password', { email: ada.email })),
+  )
   await app.settle()
   const mails = (await app.mail(ada.email)).filter(({ subject }) => /reset/i.test(subject))
   assert.equal(mails.length, 5)
   const tokens = mails.map(({ links }) => tokenOf(links, '/reset-password'))
-  const checks = await Promise.all(tokens.map((token) => app.post('/api/auth/verify-reset-token', { token })))
+  const checks = await Promise.all(
+    tokens.map((token) => app.post('/api/auth/verify-reset-token', { token })),
+  )
   assert.equal(served(checks), 1)
 })
 
 /** Every route that takes a guess, with a right one among the wrong to show that the route is the right one. */
-const GUESSES: Record<string, (app: TestApp, person: Person) => (index: number) => Promise<Reply>> = {
-  'a password at sign-in':
-    (app, { email }) =>
-    (index) =>
-      from(app, index, 'POST', '/api/auth/login', { email, password: `guess ${index}` }),
-  "a password at the shop's sign-in":
-    (app, { email }) =>
-    (index) =>
-      app.store('POST', '/api/session', {
-        body: { email, password: `guess ${index}` },
-        headers: { 'x-forwarded-for': `198.51.100.${index}` },
-      }),
-  'a code at sign-in':
-    (app, { email }) =>
-    (index) =>
-      from(app, index, 'POST', '/api/auth/login', { email, password: PASSWORD, code: String(100_000 + index) }),
-  'the password, with a stolen token, to change it':
-    (app, { client }) =>
-    (index) =>
-      from(
-        app,
-        index,
-        'POST',
-        '/api/users/me/change-password',
-        {
-          current_password: `guess ${index}`,
-          new_password: 'another good password',
-        },
-        client.token,
-      ),
-  'the password, with a stolen token, to change the address':
-    (app, { client }) =>
-    (index) =>
-      from(
-        app,
-        index,
-        'POST',
-        '/api/users/me/change-email',
-        { new_email: 'x@example.com', password: `guess ${index}` },
-        client.token,
-      ),
-  'the password, with a stolen token, to delete the account':
-    (app, { client }) =>
-    (index) =>
-      from(app, index, 'DELETE', '/api/users/me', { password: `guess ${index}` }, client.token),
-  'a code, with a stolen token, to turn two-factor off':
-    (app, { client }) =>
-    (index) =>
-      from(
-        app,
-        index,
-        'DELETE',
-        '/api/users/me/totp',
-        { password: PASSWORD, code: String(100_000 + index) },
-        client.token,
-      ),
-}
+const GUESSES: Record<string, (app: TestApp, person: Person) => (index: number) => Promise<Reply>> =
+  {
+    'a password at sign-in':
+      (app, { email }) =>
+      (index) =>
+        from(app, index, 'POST', '/api/auth/login', { email, password: `guess ${index}` }),
+    "a password at the shop's sign-in":
+      (app, { email }) =>
+      (index) =>
+        app.store('POST', '/api/session', {
+          body: { email, password: `guess ${index}` },
+          headers: { 'x-forwarded-for': `198.51.100.${index}` },
+        }),
+    'a code at sign-in':
+      (app, { email }) =>
+      (index) =>
+        from(app, index, 'POST', '/api/auth/login', {
+          email,
+          password: PASSWORD,
+          code: String(100_000 + index),
+        }),
+    'the password, with a stolen token, to change it':
+      (app, { client }) =>
+      (index) =>
+        from(
+          app,
+          index,
+          'POST',
+          '/api/users/me/change-password',
+          { current_password: `guess ${index}`, new_password: 'another good password' },
+          client.token,
+        ),
+    'the password, with a stolen token, to change the address':
+      (app, { client }) =>
+      (index) =>
+        from(
+          app,
+          index,
+          'POST',
+          '/api/users/me/change-email',
+          { new_email: 'x@example.com', password: `guess ${index}` },
+          client.token,
+        ),
+    'the password, with a stolen token, to delete the account':
+      (app, { client }) =>
+      (index) =>
+        from(app, index, 'DELETE', '/api/users/me', { password: `guess ${index}` }, client.token),
+    'a code, with a stolen token, to turn two-factor off':
+      (app, { client }) =>
+      (index) =>
+        from(
+          app,
+          index,
+          'DELETE',
+          '/api/users/me/totp',
+          { password: PASSWORD, code: String(100_000 + index) },
+          client.token,
+        ),
+  }
 
 test('simultaneous guesses from separate addresses never exceed ten, on any route', async (t) => {
   for (const [route, guessing] of Object.entries(GUESSES)) {
@@ -186,7 +212,9 @@ test('a replay after the grace ends the family every time, in any state of the t
     for (let step = 0; step <= trial % 3; step++) {
       // Some tabs at once, as in a browser.
       const tabs = await Promise.all(
-        Array.from({ length: 3 }, () => app.post('/api/auth/refresh', { refresh_token: newest.refresh_token })),
+        Array.from({ length: 3 }, () =>
+          app.post('/api/auth/refresh', { refresh_token: newest.refresh_token }),
+        ),
       )
       newest = tabs[trial % 3]!.body
     }
@@ -195,13 +223,19 @@ test('a replay after the grace ends the family every time, in any state of the t
     // end.
     const [thief] = await Promise.all([
       app.post('/api/auth/refresh', { refresh_token: login.refresh_token }),
-      ...(trial % 2 ? [app.post('/api/auth/refresh', { refresh_token: newest.refresh_token })] : []),
+      ...(trial % 2
+        ? [app.post('/api/auth/refresh', { refresh_token: newest.refresh_token })]
+        : []),
     ])
     assert.equal(thief.status, 401, `trial ${trial}`)
     const left = await app.post('/api/auth/refresh', { refresh_token: newest.refresh_token })
     assert.equal(left.status, 401, `trial ${trial}: the newest token`)
     const bearer = { headers: { authorization: `Bearer ${newest.access_token}` } }
-    assert.equal((await app.get('/api/auth/me', bearer)).status, 401, `trial ${trial}: the access token`)
+    assert.equal(
+      (await app.get('/api/auth/me', bearer)).status,
+      401,
+      `trial ${trial}: the access token`,
+    )
   }
   assert.equal((await ada.get('/api/auth/me')).status, 200, 'other sessions of the person stay')
 })
@@ -221,7 +255,14 @@ async function withTotp(app: TestApp, name: string): Promise<Person> {
 const codeNow = (app: TestApp, secret: string) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
 
-function from(app: TestApp, index: number, method: string, path: string, body: object, token?: string) {
+function from(
+  app: TestApp,
+  index: number,
+  method: string,
+  path: string,
+  body: object,
+  token?: string,
+) {
   const headers = {
     'x-forwarded-for': `198.51.100.${index}`,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -254,7 +295,9 @@ const placeOf = (app: TestApp) => {
 async function deviceOf(app: TestApp, client: Client) {
   const { options } = (await client.post('/api/auth/passkeys/register/options')).body
   const { device, response } = createCredential(options, placeOf(app))
-  await clientOf(app.url, client.token, client).post('/api/auth/passkeys/register/verify', { response })
+  await clientOf(app.url, client.token, client).post('/api/auth/passkeys/register/verify', {
+    response,
+  })
   return device
 }
 
@@ -263,15 +306,24 @@ test('of several changes that show one code at once, one is made, and none fails
   for (const name of ['ada', 'bea', 'cleo']) {
     const client = await app.as(name)
     const { secret } = (await client.post('/api/users/me/totp')).body
-    const codeNow = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
+    const codeNow = () =>
+      new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
     assert.equal((await client.post('/api/users/me/totp/confirm', { code: codeNow() })).status, 200)
     app.clock.advance(60_000)
     const code = codeNow()
     const replies = await Promise.all([
       client.delete('/api/users/me/totp', { code, password: PASSWORD }),
-      client.post('/api/users/me/change-email', { new_email: `${name}-new@example.com`, password: PASSWORD, code }),
+      client.post('/api/users/me/change-email', {
+        new_email: `${name}-new@example.com`,
+        password: PASSWORD,
+        code,
+      }),
       client.delete('/api/users/me/totp', { code, password: PASSWORD }),
-      client.post('/api/users/me/change-email', { new_email: `${name}-more@example.com`, password: PASSWORD, code }),
+      client.post('/api/users/me/change-email', {
+        new_email: `${name}-more@example.com`,
+        password: PASSWORD,
+        code,
+      }),
       app.post('/api/auth/login', { email: client.email, password: PASSWORD, code }),
     ])
     const statuses = replies.map(({ status }) => status)

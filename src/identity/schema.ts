@@ -2,6 +2,9 @@ import { Type } from 'typebox'
 
 /** An address that is looked up, never written: what is no address is simply unknown. */
 export const AnyEmail = Type.String({ minLength: 1, maxLength: 320 })
-export const OneTimeTokenBody = Type.Object({ token: Type.String({ maxLength: 512 }) }, { title: 'OneTimeToken' })
+export const OneTimeTokenBody = Type.Object(
+  { token: Type.String({ maxLength: 512 }) },
+  { title: 'OneTimeToken' },
+)
 /** A TOTP or recovery code. */
 export const Code = Type.String({ minLength: 1, maxLength: 64 })

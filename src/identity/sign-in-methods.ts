@@ -20,8 +20,16 @@ export async function requireSignInMethod(tx: Db, userId: string): Promise<void>
     tx.selectFrom('users').select('password_hash').where('id', '=', userId),
   ).executeTakeFirst()
   if (user?.password_hash) return
-  const link = await tx.selectFrom('oauth_links').select('provider').where('user_id', '=', userId).executeTakeFirst()
-  const passkey = await tx.selectFrom('passkeys').select('id').where('user_id', '=', userId).executeTakeFirst()
+  const link = await tx
+    .selectFrom('oauth_links')
+    .select('provider')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  const passkey = await tx
+    .selectFrom('passkeys')
+    .select('id')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
   if (!link && !passkey) throw identityProblem('last_sign_in_method')
 }
 
@@ -60,7 +68,10 @@ export async function removeSignInMethods(
     'oauth',
     providers.map(({ provider, subject }) => personName(provider, subject)),
   )
-  return { passkeys: passkeys.map(({ name }) => name), providers: providers.map(({ provider }) => provider) }
+  return {
+    passkeys: passkeys.map(({ name }) => name),
+    providers: providers.map(({ provider }) => provider),
+  }
 }
 
 /** Notes which API keys fell with something else; nothing where none did. Call it last, as `recordAudit`. */

@@ -75,7 +75,10 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
 
   async 'POST /api/auth/login'(app) {
     const ada = await app.as('ada')
-    const reply = await app.post('/api/auth/login', { email: 'ADA@example.com', password: PASSWORD })
+    const reply = await app.post('/api/auth/login', {
+      email: 'ADA@example.com',
+      password: PASSWORD,
+    })
     says(reply, 200)
     assert.equal(reply.body.token_type, 'bearer')
     assert.deepEqual(Object.keys(reply.body.user).sort(), [
@@ -89,8 +92,14 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     ])
     assert.equal(reply.body.user.id, ada.userId)
 
-    const wrong = await app.post('/api/auth/login', { email: ada.email, password: 'wrong password' })
-    const unknown = await app.post('/api/auth/login', { email: 'nobody@example.com', password: 'wrong password' })
+    const wrong = await app.post('/api/auth/login', {
+      email: ada.email,
+      password: 'wrong password',
+    })
+    const unknown = await app.post('/api/auth/login', {
+      email: 'nobody@example.com',
+      password: 'wrong password',
+    })
     says(wrong, 401, 'Incorrect email or password', 'credentials_wrong')
     assert.deepEqual([unknown.status, unknown.text], [wrong.status, wrong.text])
 
@@ -154,7 +163,9 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     await app.post('/api/auth/register', { email, password: PASSWORD })
     const mail = (await app.mail(email))[0]!
     const token = linkToken(mail.links, '/verify-email?token=')
-    assert.ok(mail.links.some((link) => link.startsWith(`${app.config.urls.frontend}/verify-email?token=`)))
+    assert.ok(
+      mail.links.some((link) => link.startsWith(`${app.config.urls.frontend}/verify-email?token=`)),
+    )
     says(
       await app.post('/api/auth/verify-email', { token: 'wrong' }),
       400,
@@ -173,7 +184,11 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const old = linkToken((await app.mail(email))[0]!.links, '/verify-email?token=')
     const sent = 'If your email is registered, a verification link has been sent'
     says(await app.post('/api/auth/resend-verification', { email }), 200, sent)
-    says(await app.post('/api/auth/resend-verification', { email: 'nobody@example.com' }), 200, sent)
+    says(
+      await app.post('/api/auth/resend-verification', { email: 'nobody@example.com' }),
+      200,
+      sent,
+    )
     says(await app.post('/api/auth/resend-verification', { email: 'no address' }), 200, sent)
     const mails = await app.mail(email)
     assert.equal(mails.length, 2)
@@ -208,7 +223,11 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     says(await app.post('/api/auth/forgot-password', { email: 'nobody@example.com' }), 200, sent)
     const mail = (await app.mail(email))[0]!
     assert.match(mail.subject, /password/i)
-    assert.ok(mail.links.some((link) => link.startsWith(`${app.config.urls.frontend}/reset-password?token=`)))
+    assert.ok(
+      mail.links.some((link) =>
+        link.startsWith(`${app.config.urls.frontend}/reset-password?token=`),
+      ),
+    )
 
     for (let time = 0; time < 8; time++) await app.post('/api/auth/forgot-password', { email })
     const resets = (await app.mail(email)).filter(({ subject }) => /reset/i.test(subject))
@@ -219,7 +238,11 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const token = await resetToken(app, 'rita')
     const good = await app.post('/api/auth/verify-reset-token', { token })
     assert.deepEqual([good.status, good.body], [200, { valid: true }])
-    assert.equal((await app.post('/api/auth/verify-reset-token', { token })).status, 200, 'looking does not spend')
+    assert.equal(
+      (await app.post('/api/auth/verify-reset-token', { token })).status,
+      200,
+      'looking does not spend',
+    )
     says(
       await app.post('/api/auth/verify-reset-token', { token: 'x' }),
       400,
@@ -270,7 +293,10 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     )
     const email = 'rolf@example.com'
     assert.equal((await app.post('/api/auth/login', { email, password: PASSWORD })).status, 401)
-    assert.equal((await app.post('/api/auth/login', { email, password: 'a new long one' })).status, 200)
+    assert.equal(
+      (await app.post('/api/auth/login', { email, password: 'a new long one' })).status,
+      200,
+    )
   },
 
   async 'GET /api/auth/oauth/{provider}'(app) {
@@ -301,23 +327,38 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
       assert.equal(target.origin + target.pathname, `${app.config.urls.frontend}/auth/callback`)
       const me = await app.get('/api/auth/me', bearer(target.searchParams.get('access_token')!))
       assert.deepEqual(
-        [me.body.email, me.body.full_name, me.body.oauth_provider, me.body.is_verified, me.body.has_password],
+        [
+          me.body.email,
+          me.body.full_name,
+          me.body.oauth_provider,
+          me.body.is_verified,
+          me.body.has_password,
+        ],
         [email, 'Olga', provider, true, false],
       )
       const refresh_token = target.searchParams.get('refresh_token')
       assert.equal((await app.post('/api/auth/refresh', { refresh_token })).status, 200)
       const again = await throughProvider(app, provider, { email })
-      const same = await app.get('/api/auth/me', bearer(again.target.searchParams.get('access_token')!))
+      const same = await app.get(
+        '/api/auth/me',
+        bearer(again.target.searchParams.get('access_token')!),
+      )
       assert.equal(same.body.id, me.body.id)
     }
     const refused = await throughProvider(app, 'google', { email: 'no@example.com', refuse: true })
     assert.equal(refused.target.href, `${app.config.urls.frontend}/login?error=access_denied`)
-    const unproven = await throughProvider(app, 'github', { email: 'maybe@example.com', verified: false })
+    const unproven = await throughProvider(app, 'github', {
+      email: 'maybe@example.com',
+      verified: false,
+    })
     assert.equal(unproven.target.href, `${app.config.urls.frontend}/login?error=email_not_verified`)
     const walk = await startAtProvider(app, 'google')
     const back = await chooseAccount(app, walk, { email: 'cross@example.com' })
     const stranger = await app.get(back.pathname + back.search)
-    assert.equal(stranger.headers.get('location'), `${app.config.urls.frontend}/login?error=invalid_state`)
+    assert.equal(
+      stranger.headers.get('location'),
+      `${app.config.urls.frontend}/login?error=invalid_state`,
+    )
   },
 
   async 'GET /api/users/me'(app) {
@@ -330,7 +371,10 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const pat = await app.as('pat')
     const avatar_url = 'https://example.com/pat.png'
     const named = await pat.patch('/api/users/me', { full_name: 'Pat P.' })
-    assert.deepEqual([named.status, named.body.full_name, named.body.avatar_url], [200, 'Pat P.', null])
+    assert.deepEqual(
+      [named.status, named.body.full_name, named.body.avatar_url],
+      [200, 'Pat P.', null],
+    )
     const both = await pat.patch('/api/users/me', { avatar_url })
     assert.deepEqual([both.body.full_name, both.body.avatar_url], ['Pat P.', avatar_url])
     assert.equal((await pat.patch('/api/users/me', { full_name: null })).body.full_name, null)
@@ -343,7 +387,11 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
       const refused = await pat.patch('/api/users/me', { [field]: value })
       assert.deepEqual([refused.status, refused.body.detail[0].loc], [422, ['body', field]])
     }
-    const ignored = await pat.patch('/api/users/me', { is_superuser: true, subscription_tier: 'pro', email: 'x@y.zz' })
+    const ignored = await pat.patch('/api/users/me', {
+      is_superuser: true,
+      subscription_tier: 'pro',
+      email: 'x@y.zz',
+    })
     assert.deepEqual(
       [ignored.body.is_superuser, ignored.body.subscription_tier, ignored.body.email],
       [false, 'free', pat.email],
@@ -376,7 +424,12 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const emma = await app.as('emma')
     await app.as('taken')
     const change = (body: object) => emma.post('/api/users/me/change-email', body)
-    says(await change({ new_email: 'emma2@example.com' }), 400, 'Incorrect password', 'password_wrong')
+    says(
+      await change({ new_email: 'emma2@example.com' }),
+      400,
+      'Incorrect password',
+      'password_wrong',
+    )
     says(
       await change({ new_email: 'emma2@example.com', password: 'wrong' }),
       400,
@@ -397,7 +450,9 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     assert.deepEqual([me.body.email, me.body.is_verified], ['Emma2@example.com', false])
     const token = linkToken((await app.mail('Emma2@example.com'))[0]!.links, '/verify-email?token=')
     says(await app.post('/api/auth/verify-email', { token }), 200, 'Email verified successfully')
-    assert.ok((await app.mail(emma.email)).some((mail) => /undo-email-change\?token=/.test(mail.text)))
+    assert.ok(
+      (await app.mail(emma.email)).some((mail) => /undo-email-change\?token=/.test(mail.text)),
+    )
 
     const olga = await viaProvider(app, 'olga-mail@example.com')
     says(
@@ -411,7 +466,10 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const xena = await app.as('xena')
     const reply = await xena.get('/api/users/me/export')
     says(reply, 200)
-    assert.match(reply.headers.get('content-disposition') ?? '', /^attachment; filename=".+\.json"$/)
+    assert.match(
+      reply.headers.get('content-disposition') ?? '',
+      /^attachment; filename=".+\.json"$/,
+    )
     assert.deepEqual(Object.keys(reply.body).sort(), [
       'avatar_url',
       'created_at',
@@ -433,9 +491,23 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
   async 'DELETE /api/users/me'(app) {
     const dora = await app.as('dora')
     says(await dora.delete('/api/users/me'), 400, 'Incorrect password', 'password_wrong')
-    says(await dora.delete('/api/users/me', { confirm: 'DELETE' }), 400, 'Incorrect password', 'password_wrong')
-    says(await dora.delete('/api/users/me', { password: 'wrong' }), 400, 'Incorrect password', 'password_wrong')
-    says(await dora.delete('/api/users/me', { password: PASSWORD }), 200, 'User deleted successfully')
+    says(
+      await dora.delete('/api/users/me', { confirm: 'DELETE' }),
+      400,
+      'Incorrect password',
+      'password_wrong',
+    )
+    says(
+      await dora.delete('/api/users/me', { password: 'wrong' }),
+      400,
+      'Incorrect password',
+      'password_wrong',
+    )
+    says(
+      await dora.delete('/api/users/me', { password: PASSWORD }),
+      200,
+      'User deleted successfully',
+    )
     says(await dora.get('/api/auth/me'), 401, 'Could not validate credentials', 'unauthenticated')
     says(
       await app.post('/api/auth/login', { email: dora.email, password: PASSWORD }),
@@ -443,17 +515,29 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
       'Incorrect email or password',
       'credentials_wrong',
     )
-    assert.equal((await app.post('/api/auth/register', { email: dora.email, password: PASSWORD })).status, 201)
+    assert.equal(
+      (await app.post('/api/auth/register', { email: dora.email, password: PASSWORD })).status,
+      201,
+    )
 
     const olga = await viaProvider(app, 'olga-gone@example.com')
-    says(await olga.delete('/api/users/me', {}), 400, 'Type DELETE to confirm', 'confirmation_missing')
+    says(
+      await olga.delete('/api/users/me', {}),
+      400,
+      'Type DELETE to confirm',
+      'confirmation_missing',
+    )
     says(
       await olga.delete('/api/users/me', { confirm: 'delete' }),
       400,
       'Type DELETE to confirm',
       'confirmation_missing',
     )
-    says(await olga.delete('/api/users/me', { confirm: 'DELETE' }), 200, 'User deleted successfully')
+    says(
+      await olga.delete('/api/users/me', { confirm: 'DELETE' }),
+      200,
+      'User deleted successfully',
+    )
   },
 }
 
@@ -484,7 +568,10 @@ test('an account without a password sets its first one through the reset', async
   )
   const login = await app.post('/api/auth/login', { email: 'olga@example.com', password: PASSWORD })
   const me = await app.get('/api/auth/me', bearer(login.body.access_token))
-  assert.deepEqual([me.body.id, me.body.oauth_provider, me.body.has_password], [olga.userId, null, true])
+  assert.deepEqual(
+    [me.body.id, me.body.oauth_provider, me.body.has_password],
+    [olga.userId, null, true],
+  )
 })
 
 const MINUTE = 60_000
@@ -494,7 +581,8 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 function says(reply: Reply, status: number, text?: string, code?: string) {
   assert.equal(reply.status, status, reply.text)
-  if (text !== undefined) assert.deepEqual(reply.body, status < 400 ? { message: text } : { detail: text, code })
+  if (text !== undefined)
+    assert.deepEqual(reply.body, status < 400 ? { message: text } : { detail: text, code })
 }
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
@@ -526,7 +614,11 @@ async function viaProvider(app: TestApp, email: string) {
   const { target } = await throughProvider(app, 'google', { email })
   const token = target.searchParams.get('access_token')!
   const { body } = await app.get('/api/auth/me', bearer(token))
-  return clientOf(app.url, token, { email, userId: body.id, refreshToken: target.searchParams.get('refresh_token')! })
+  return clientOf(app.url, token, {
+    email,
+    userId: body.id,
+    refreshToken: target.searchParams.get('refresh_token')!,
+  })
 }
 
 async function superuser(app: TestApp) {

@@ -16,7 +16,11 @@ export type { SubscriptionStatus }
 export async function setSubscription(
   tx: Db,
   userId: string,
-  { status, tier, slices }: { status?: SubscriptionStatus; tier?: Tier; slices?: readonly AllowanceSlice[] | null },
+  {
+    status,
+    tier,
+    slices,
+  }: { status?: SubscriptionStatus; tier?: Tier; slices?: readonly AllowanceSlice[] | null },
   now: string = new Date().toISOString(),
 ): Promise<User | null> {
   const before = status === undefined ? null : await countedUser(tx, userId)
@@ -39,8 +43,16 @@ export async function setSubscription(
 }
 
 /** Null takes the customer away, as when the processor has deleted it. */
-export async function setProcessorCustomer(tx: Db, userId: string, customerId: string | null): Promise<void> {
-  await tx.updateTable('users').set({ processor_customer_id: customerId }).where('id', '=', userId).execute()
+export async function setProcessorCustomer(
+  tx: Db,
+  userId: string,
+  customerId: string | null,
+): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set({ processor_customer_id: customerId })
+    .where('id', '=', userId)
+    .execute()
 }
 
 export type SubscriptionCount = { plan: Tier; status: SubscriptionStatus; count: number }
@@ -49,7 +61,11 @@ export type SubscriptionCount = { plan: Tier; status: SubscriptionStatus; count:
 export async function subscriptionCounts(db: Db): Promise<SubscriptionCount[]> {
   const rows = await db
     .selectFrom('users')
-    .select((e) => ['subscription_tier as plan', 'subscription_status as status', e.fn.countAll<number>().as('count')])
+    .select((e) => [
+      'subscription_tier as plan',
+      'subscription_status as status',
+      e.fn.countAll<number>().as('count'),
+    ])
     .where('subscription_status', 'in', ['active', 'past_due'])
     .groupBy(['subscription_tier', 'subscription_status'])
     .execute()

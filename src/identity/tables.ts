@@ -127,7 +127,13 @@ type PasskeysTable = {
 }
 
 /** By the day that the people came on. */
-type UserCountsTable = { day: string; slot: number; users: number; verified: number; active: number }
+type UserCountsTable = {
+  day: string
+  slot: number
+  users: number
+  verified: number
+  active: number
+}
 
 declare module '#platform/db/tables.ts' {
   interface Tables {

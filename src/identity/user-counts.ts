@@ -9,10 +9,17 @@ import type { Tables } from '#platform/db/tables.ts'
 
 const SLOTS = 8
 
-export type Counted = Pick<Selectable<Tables['users']>, 'id' | 'created_at' | 'is_verified' | 'subscription_status'>
+export type Counted = Pick<
+  Selectable<Tables['users']>,
+  'id' | 'created_at' | 'is_verified' | 'subscription_status'
+>
 
 /** A user as they were and as they are; null: not there. */
-export async function recount(tx: Db, before: Counted | null, after: Counted | null): Promise<void> {
+export async function recount(
+  tx: Db,
+  before: Counted | null,
+  after: Counted | null,
+): Promise<void> {
   const someone = after ?? before
   if (someone === null) return
   const change = {
@@ -43,7 +50,10 @@ const chooseSlot = (id: string) => Number.parseInt(id.slice(0, 1), 16) % SLOTS |
 export async function countedUser(tx: Db, id: string): Promise<Counted | null> {
   const row = await forUpdate(
     tx,
-    tx.selectFrom('users').select(['id', 'created_at', 'is_verified', 'subscription_status']).where('id', '=', id),
+    tx
+      .selectFrom('users')
+      .select(['id', 'created_at', 'is_verified', 'subscription_status'])
+      .where('id', '=', id),
   ).executeTakeFirst()
   return row ?? null
 }
@@ -60,7 +70,11 @@ export async function countUsers(db: Db): Promise<UserCounts> {
     ])
     .executeTakeFirstOrThrow()
   // PostgreSQL gives sums of bigint as text.
-  return { users: Number(sums.users ?? 0), verified: Number(sums.verified ?? 0), active: Number(sums.active ?? 0) }
+  return {
+    users: Number(sums.users ?? 0),
+    verified: Number(sums.verified ?? 0),
+    active: Number(sums.active ?? 0),
+  }
 }
 
 /** Those who came since a moment: whole days by their count, the day of the moment by its index. */
@@ -84,7 +98,11 @@ export async function countRecentUsers(db: Db, since: Instant): Promise<number> 
 export type DayEdge = { at: Instant | null; newer: number }
 
 /** Counted from the newest: the last edge above the user at `first`, and the first below the one before `last`. */
-export async function dayEdgesAround(db: Db, first: number, last: number): Promise<{ above: DayEdge; below: DayEdge }> {
+export async function dayEdgesAround(
+  db: Db,
+  first: number,
+  last: number,
+): Promise<{ above: DayEdge; below: DayEdge }> {
   const days = await db
     .selectFrom('user_counts')
     .select(['day', ({ fn }) => fn.sum<number>('users').as('users')])

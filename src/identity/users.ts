@@ -12,11 +12,16 @@ import { countedUser, recount } from './user-counts.ts'
 export type User = Selectable<UsersTable>
 
 /** What the caller's payments bought; null where their plan is free, or set by a superuser. */
-export const slicesOf = ({ tier_override, slices_json }: Pick<User, 'tier_override' | 'slices_json'>) =>
-  tier_override === null ? slices_json : null
+export const slicesOf = ({
+  tier_override,
+  slices_json,
+}: Pick<User, 'tier_override' | 'slices_json'>) => (tier_override === null ? slices_json : null)
 
 export const OAuthProviderName = Named('OAuthProvider', OneOf('google', 'github'))
-export const SubscriptionStatus = Named('SubscriptionStatus', OneOf('free', 'active', 'cancelled', 'past_due'))
+export const SubscriptionStatus = Named(
+  'SubscriptionStatus',
+  OneOf('free', 'active', 'cancelled', 'past_due'),
+)
 
 /** SPEC's User, and what the account page needs beside it. */
 export const UserView = Type.Object(
@@ -45,7 +50,11 @@ export function userView(catalogue: Catalogue, user: User): UserView {
 }
 
 /** The view of one user, read as narrowly as it is shown. */
-export async function findUserView(catalogue: Catalogue, db: Db, id: string): Promise<UserView | null> {
+export async function findUserView(
+  catalogue: Catalogue,
+  db: Db,
+  id: string,
+): Promise<UserView | null> {
   const found = shownById(db, id)
   const user = found instanceof Promise ? await found : found
   return user ? toUserView(catalogue, user, user.is_password_set as boolean) : null
@@ -123,7 +132,10 @@ export async function findUserByEmail(db: Db, email: string): Promise<User | nul
  * where the user is gone.
  */
 export async function lockUser(tx: Db, userId: string): Promise<boolean> {
-  const user = await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
+  const user = await forUpdate(
+    tx,
+    tx.selectFrom('users').select('id').where('id', '=', userId),
+  ).executeTakeFirst()
   return user !== undefined
 }
 
@@ -197,7 +209,10 @@ function searchTextOf({ email, full_name }: Pick<User, 'email' | 'full_name'>): 
 }
 
 async function moveEmail(tx: Db, id: string, to: string): Promise<void> {
-  const user = await forUpdate(tx, tx.selectFrom('users').select('email_key').where('id', '=', id)).executeTakeFirst()
+  const user = await forUpdate(
+    tx,
+    tx.selectFrom('users').select('email_key').where('id', '=', id),
+  ).executeTakeFirst()
   if (user === undefined || user.email_key === to) return
   await insertName(tx, 'email', to, id)
   await releaseNames(tx, 'email', [user.email_key])

@@ -9,7 +9,10 @@ export function registrationEmail(config: Urls, { to, name, token }: Linked): Em
   return composeEmail({
     to,
     subject: `Welcome to ${brand(config)}: verify your email address`,
-    before: [hello(name), 'Your account is there. One step is left: show us that this address is yours.'],
+    before: [
+      hello(name),
+      'Your account is there. One step is left: show us that this address is yours.',
+    ],
     button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
     after: [
       'The link works for 24 hours, once.',
@@ -35,7 +38,10 @@ export function verificationEmail(config: Urls, { to, name, token }: Linked): Em
   return composeEmail({
     to,
     subject: 'Verify your email address',
-    before: [hello(name), `Show us that this address is yours, so that ${brand(config)} may use it for your account.`],
+    before: [
+      hello(name),
+      `Show us that this address is yours, so that ${brand(config)} may use it for your account.`,
+    ],
     button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
     after: ['The link works for 24 hours, once; it replaces the ones we sent before.'],
   })
@@ -45,9 +51,15 @@ export function passwordResetEmail(config: Urls, { to, name, token }: Linked): E
   return composeEmail({
     to,
     subject: 'Reset your password',
-    before: [hello(name), `Someone, probably you, asked to set a new password for your ${brand(config)} account.`],
+    before: [
+      hello(name),
+      `Someone, probably you, asked to set a new password for your ${brand(config)} account.`,
+    ],
     button: { label: 'Set a new password', url: link(config, 'reset-password', token) },
-    after: ['The link works for one hour, once.', 'If it was not you, do nothing: your password stays as it is.'],
+    after: [
+      'The link works for one hour, once.',
+      'If it was not you, do nothing: your password stays as it is.',
+    ],
   })
 }
 
@@ -63,7 +75,9 @@ export function passwordChangedEmail(
       ...(removed.passkeys.length + removed.providers.length > 0
         ? ['Nobody had proven the address before, so the other ways to sign in were removed.']
         : []),
-      ...(removed.keys.length > 0 ? ['Your API keys were revoked: programs that use them need new ones.'] : []),
+      ...(removed.keys.length > 0
+        ? ['Your API keys were revoked: programs that use them need new ones.']
+        : []),
     ],
     facts: [['When', moment(at)], ...removedFacts(removed)],
     button: { label: 'It was not me: reset it', url: `${config.urls.frontend}/forgot-password` },
@@ -77,12 +91,17 @@ export function emailChangedEmail(
   return composeEmail({
     to,
     subject: 'The email address of your account was changed',
-    before: [`Your ${brand(config)} account now has another address. If that was you, there is nothing to do.`],
+    before: [
+      `Your ${brand(config)} account now has another address. If that was you, there is nothing to do.`,
+    ],
     facts: [
       ['New address', newEmail],
       ['When', moment(at)],
     ],
-    button: { label: 'It was not me: undo the change', url: link(config, 'undo-email-change', token) },
+    button: {
+      label: 'It was not me: undo the change',
+      url: link(config, 'undo-email-change', token),
+    },
     after: [
       'The link works for 7 days. It gives the account back to this address, signs out every session, removes what was added lately (passkeys, providers, two-factor, API keys), and lets you set a new password.',
     ],
@@ -110,7 +129,9 @@ export function emailRestoredEmail(
       `Your ${brand(config)} account has this address again. Every session was signed out, and what was added lately was removed, since it may have been somebody else’s.`,
     ],
     facts: [['When', moment(at)], ...removedFacts(removed)],
-    after: ['What of it was yours can be made again. Another email has the link that sets a new password.'],
+    after: [
+      'What of it was yours can be made again. Another email has the link that sets a new password.',
+    ],
   })
 }
 
@@ -129,7 +150,12 @@ export type AccessDetails = {
 /** A sign-in method, key or role that has come or gone. */
 export function accessChangedEmail(
   config: Urls,
-  { to, change, details, at }: { to: string; change: AccessChange; details: AccessDetails; at: string },
+  {
+    to,
+    change,
+    details,
+    at,
+  }: { to: string; change: AccessChange; details: AccessDetails; at: string },
 ): Email {
   const { subject, says, pages } = ACCESS_CHANGES[change]
   return composeEmail({
@@ -154,7 +180,10 @@ export function accessChangedEmail(
     after: [
       `If that was you, there is nothing to do. If it was not: set a new password, and look at what is there at ${config.urls.frontend}/${pages}.`,
     ],
-    button: { label: 'It was not me: reset the password', url: `${config.urls.frontend}/forgot-password` },
+    button: {
+      label: 'It was not me: reset the password',
+      url: `${config.urls.frontend}/forgot-password`,
+    },
   })
 }
 
@@ -219,19 +248,29 @@ const ACCESS_CHANGES = {
 
 export function newDeviceEmail(
   config: Urls,
-  { to, userAgent, address, at }: { to: string; userAgent: string | null; address: string | null; at: string },
+  {
+    to,
+    userAgent,
+    address,
+    at,
+  }: { to: string; userAgent: string | null; address: string | null; at: string },
 ): Email {
   return composeEmail({
     to,
     subject: 'New sign-in to your account',
-    before: [`Your ${brand(config)} account was opened from a device that we have not seen before.`],
+    before: [
+      `Your ${brand(config)} account was opened from a device that we have not seen before.`,
+    ],
     facts: [
       ['When', moment(at)],
       ['Program', printable(userAgent ?? 'unknown').slice(0, 200)],
       ['Network address', address ?? 'unknown'],
     ],
     after: ['If that was you, there is nothing to do.'],
-    button: { label: 'It was not me: reset the password', url: `${config.urls.frontend}/forgot-password` },
+    button: {
+      label: 'It was not me: reset the password',
+      url: `${config.urls.frontend}/forgot-password`,
+    },
   })
 }
 
@@ -292,7 +331,9 @@ export function accountDeletedEmail(config: Urls, { to }: { to: string }): Email
   return composeEmail({
     to,
     subject: 'Your account was deleted',
-    before: [`Your ${brand(config)} account and what belonged to it are gone. This is the last email about it.`],
+    before: [
+      `Your ${brand(config)} account and what belonged to it are gone. This is the last email about it.`,
+    ],
   })
 }
 
@@ -302,7 +343,8 @@ export const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + n
  * Anyone may register an address with any name: one that holds a link, or is a sentence, is somebody's advertisement in
  * our email.
  */
-export const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
+export const hello = (name: string | null) =>
+  name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,'
 
 /** What somebody has called a thing of the account: on an address that nobody has proven, a stranger may have. */
 const givenName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
@@ -323,7 +365,9 @@ function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): 
     ...providers.map((provider): Fact => ['Sign-in removed', PROVIDER_NAMES[provider]]),
     ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
     ...shown.map(({ name }): Fact => ['API key revoked', givenName(name)]),
-    ...(keys.length > shown.length ? ([['API keys revoked', `${keys.length} in all`]] satisfies Fact[]) : []),
+    ...(keys.length > shown.length
+      ? ([['API keys revoked', `${keys.length} in all`]] satisfies Fact[])
+      : []),
   ]
 }
 

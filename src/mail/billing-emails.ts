@@ -11,7 +11,10 @@ const billing = (config: Urls) => `${config.urls.frontend}/billing`
 const priced = (amount: string | null): [string, string][] =>
   amount === null ? [] : [['Price, before discounts and taxes', amount]]
 
-export function trialEndsEmail(config: Urls, { user, plan, amount, on }: PlanFacts & { on: string }): Email {
+export function trialEndsEmail(
+  config: Urls,
+  { user, plan, amount, on }: PlanFacts & { on: string },
+): Email {
   return composeEmail({
     to: user.email,
     subject: `Your trial of ${plan} ends on ${on}`,
@@ -45,7 +48,8 @@ export function renewalEmail(
 ): Email {
   return composeEmail({
     to: user.email,
-    subject: next === null ? `Your ${plan} plan renews on ${on}` : `Your plan becomes ${next} on ${on}`,
+    subject:
+      next === null ? `Your ${plan} plan renews on ${on}` : `Your plan becomes ${next} on ${on}`,
     before: [
       hello(user.full_name),
       next === null
@@ -60,12 +64,20 @@ export function renewalEmail(
 /** `paid` as `$29.00`; `invoice` is its number. */
 export function planStartedEmail(
   config: Urls,
-  { user, plan, paid, invoice }: { user: Subscriber; plan: string; paid: string; invoice: string | null },
+  {
+    user,
+    plan,
+    paid,
+    invoice,
+  }: { user: Subscriber; plan: string; paid: string; invoice: string | null },
 ): Email {
   return composeEmail({
     to: user.email,
     subject: `Your ${plan} plan has started`,
-    before: [hello(user.full_name), `Thank you. We received your payment, and your ${brand(config)} plan is open.`],
+    before: [
+      hello(user.full_name),
+      `Thank you. We received your payment, and your ${brand(config)} plan is open.`,
+    ],
     facts: [
       ['Plan', plan],
       ['Paid', paid],
@@ -126,7 +138,10 @@ export function planChangedEmail(config: Urls, { user, plan, amount }: PlanFacts
   })
 }
 
-export function pausingEmail(config: Urls, { user, plan, on }: { user: Subscriber; plan: string; on: string }): Email {
+export function pausingEmail(
+  config: Urls,
+  { user, plan, on }: { user: Subscriber; plan: string; on: string },
+): Email {
   return composeEmail({
     to: user.email,
     subject: `Your ${plan} plan pauses on ${on}`,
@@ -139,7 +154,10 @@ export function pausingEmail(config: Urls, { user, plan, on }: { user: Subscribe
 }
 
 /** After a pause, and after a dispute that was won. */
-export function reopenedEmail(config: Urls, { user, plan }: { user: Subscriber; plan: string }): Email {
+export function reopenedEmail(
+  config: Urls,
+  { user, plan }: { user: Subscriber; plan: string },
+): Email {
   return composeEmail({
     to: user.email,
     subject: `Your ${plan} plan is running again`,
@@ -165,7 +183,9 @@ export function refundedEmail(
     before: [
       hello(user.full_name),
       `We refunded ${amount} of your payment to ${brand(config)}. The refund can take up to ten days to appear.`,
-      ...(isEnding ? ['A subscription that was paid by it ends, and nothing more is charged for it.'] : []),
+      ...(isEnding
+        ? ['A subscription that was paid by it ends, and nothing more is charged for it.']
+        : []),
     ],
     facts: [
       ['Refunded', amount],
@@ -174,7 +194,10 @@ export function refundedEmail(
   })
 }
 
-export function disputedEmail(config: Urls, { user, amount }: { user: Subscriber; amount: string }): Email {
+export function disputedEmail(
+  config: Urls,
+  { user, amount }: { user: Subscriber; amount: string },
+): Email {
   return composeEmail({
     to: user.email,
     subject: 'Your plan is closed while your bank reviews a payment',
@@ -183,7 +206,9 @@ export function disputedEmail(config: Urls, { user, amount }: { user: Subscriber
       `Your bank told us that a payment of ${amount} to ${brand(config)} is disputed. Your plan is closed until the bank decides, and nothing is charged meanwhile.`,
     ],
     button: { label: 'See your plan', url: billing(config) },
-    after: ['If you did not dispute this payment, ask your bank to withdraw the dispute, and reply to this email.'],
+    after: [
+      'If you did not dispute this payment, ask your bank to withdraw the dispute, and reply to this email.',
+    ],
   })
 }
 
@@ -203,7 +228,10 @@ export function paymentConfirmEmail(
   })
 }
 
-export function planClosedEmail(config: Urls, { user, plan }: { user: Subscriber; plan: string }): Email {
+export function planClosedEmail(
+  config: Urls,
+  { user, plan }: { user: Subscriber; plan: string },
+): Email {
   return composeEmail({
     to: user.email,
     subject: `Your ${plan} plan is closed until it is paid`,
@@ -215,18 +243,29 @@ export function planClosedEmail(config: Urls, { user, plan }: { user: Subscriber
   })
 }
 
-export function paymentCuredEmail(config: Urls, { user, plan }: { user: Subscriber; plan: string }): Email {
+export function paymentCuredEmail(
+  config: Urls,
+  { user, plan }: { user: Subscriber; plan: string },
+): Email {
   return composeEmail({
     to: user.email,
     subject: `Your ${plan} plan is paid`,
-    before: [hello(user.full_name), 'The payment that was missing has arrived, and everything your plan has is open.'],
+    before: [
+      hello(user.full_name),
+      'The payment that was missing has arrived, and everything your plan has is open.',
+    ],
     button: { label: 'See your invoices', url: billing(config) },
   })
 }
 
 export function cardExpiresEmail(
   config: Urls,
-  { user, plan, last4, renewsOn }: { user: Subscriber; plan: string; last4: string | null; renewsOn: string },
+  {
+    user,
+    plan,
+    last4,
+    renewsOn,
+  }: { user: Subscriber; plan: string; last4: string | null; renewsOn: string },
 ): Email {
   return composeEmail({
     to: user.email,
@@ -236,7 +275,9 @@ export function cardExpiresEmail(
       `The card${last4 === null ? '' : ` ending in ${last4}`} will have expired when your ${plan} plan is paid next, on ${renewsOn}. With another card, nothing is interrupted.`,
     ],
     button: { label: 'Change the card', url: billing(config) },
-    after: ['If your bank has sent you a new card under the same number, there may be nothing to do.'],
+    after: [
+      'If your bank has sent you a new card under the same number, there may be nothing to do.',
+    ],
   })
 }
 
@@ -255,7 +296,10 @@ export function cancellingEmail(
   })
 }
 
-export function endedEmail(config: Urls, { user, plan }: { user: Subscriber; plan: string }): Email {
+export function endedEmail(
+  config: Urls,
+  { user, plan }: { user: Subscriber; plan: string },
+): Email {
   return composeEmail({
     to: user.email,
     subject: `Your ${plan} plan has ended`,
@@ -274,7 +318,10 @@ export function planReplacedEmail(
 ): Email {
   return composeEmail({
     to: user.email,
-    subject: refunded === null ? 'Your new plan replaced the earlier one' : `You paid twice: ${refunded} is refunded`,
+    subject:
+      refunded === null
+        ? 'Your new plan replaced the earlier one'
+        : `You paid twice: ${refunded} is refunded`,
     before: [
       hello(user.full_name),
       refunded === null
@@ -296,7 +343,10 @@ export function priceMovesEmail(
       hello(user.full_name),
       `What you have paid for stays as it is. From ${on} your ${brand(config)} plan costs its new price; if you do not want that, cancel before.`,
     ],
-    facts: [...(before === null ? [] : ([['Until then', before]] as [string, string][])), ...priced(amount)],
+    facts: [
+      ...(before === null ? [] : ([['Until then', before]] as [string, string][])),
+      ...priced(amount),
+    ],
     button: { label: 'See your plan', url: billing(config) },
   })
 }
@@ -304,7 +354,11 @@ export function priceMovesEmail(
 /** Only to who has asked for offers. */
 export function winBackEmail(
   config: Urls,
-  { user, plan, ...unsubscribe }: { user: Subscriber; plan: string; unsubscribePage: string; unsubscribeUrl: string },
+  {
+    user,
+    plan,
+    ...unsubscribe
+  }: { user: Subscriber; plan: string; unsubscribePage: string; unsubscribeUrl: string },
 ): Email {
   return composeEmail({
     to: user.email,
@@ -314,7 +368,9 @@ export function winBackEmail(
       `Some time ago your ${brand(config)} plan ended. What you had stored is where you left it, and opens again with a plan.`,
     ],
     button: { label: 'See the plans', url: `${config.urls.frontend}/pricing` },
-    after: [`You get this because you asked for offers. To get none any more: ${unsubscribe.unsubscribePage}`],
+    after: [
+      `You get this because you asked for offers. To get none any more: ${unsubscribe.unsubscribePage}`,
+    ],
     unsubscribeUrl: unsubscribe.unsubscribeUrl,
   })
 }

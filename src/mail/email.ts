@@ -54,7 +54,8 @@ function layout(
   button: EmailParts['button'],
   after: string[],
 ): string {
-  const paragraph = (text: string): Html => html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>`
+  const paragraph = (text: string): Html =>
+    html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>`
   return `<!doctype html>${
     html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${subject}</title></head>
 <body style="margin:0;padding:32px 16px;background:#f4f2ee;color:#20302b;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">

@@ -27,8 +27,14 @@ export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
       transport.send({ from: config.mail.from, messageId: `<${messageId}@${domain}>`, ...email }),
     close: () => transport.close(),
   }
-  jobs.handle<Email>('mail.send', (email, { id }) => mail.deliver(email, id), { lane: 'urgent', needs: mail.neighbour })
-  jobs.handle<Email>(NOTICE_JOB, (email, { id }) => mail.deliver(email, id), { lane: 'bulk', needs: mail.neighbour })
+  jobs.handle<Email>('mail.send', (email, { id }) => mail.deliver(email, id), {
+    lane: 'urgent',
+    needs: mail.neighbour,
+  })
+  jobs.handle<Email>(NOTICE_JOB, (email, { id }) => mail.deliver(email, id), {
+    lane: 'bulk',
+    needs: mail.neighbour,
+  })
   return mail
 }
 
@@ -44,7 +50,10 @@ export async function sendMail(
   email: Email,
   { isNotice = false } = {},
 ): Promise<void> {
-  await jobs.enqueue(tx, isNotice ? NOTICE_JOB : 'mail.send', { ...email, subject: oneLine(email.subject) })
+  await jobs.enqueue(tx, isNotice ? NOTICE_JOB : 'mail.send', {
+    ...email,
+    subject: oneLine(email.subject),
+  })
 }
 
 /** A subject with a line break would be another header. */

@@ -25,7 +25,10 @@ export async function tellOperator(
     .executeTakeFirst()
   if (!isNew) return
   const to = config.mail.supportEmail
-  await sendMail({ jobs }, tx, composeEmail({ to, subject: `[${config.brand}] ${title}`, ...parts }), {
-    isNotice: true,
-  })
+  await sendMail(
+    { jobs },
+    tx,
+    composeEmail({ to, subject: `[${config.brand}] ${title}`, ...parts }),
+    { isNotice: true },
+  )
 }

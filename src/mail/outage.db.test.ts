@@ -20,7 +20,12 @@ async function mailApp(t: TestContext, { manners }: { manners?: Manners } = {}) 
   const write = (...to: string[]) =>
     transaction(app.platform.db, async (tx) => {
       for (const name of to)
-        await sendMail(app.platform, tx, { to: `${name}@example.com`, subject: 'News', text: 'News', html: 'News' })
+        await sendMail(app.platform, tx, {
+          to: `${name}@example.com`,
+          subject: 'News',
+          text: 'News',
+          html: 'News',
+        })
     })
   const names = () => server.to.map((address) => address.split('@')[0]).sort()
   /** Connections made meanwhile. */
@@ -36,7 +41,11 @@ test('letters wait untried while the mail server is away, one knock each two sec
   const { app, server, write, names, connecting } = await mailApp(t)
   server.mute()
   await write('ada', 'bob', 'eve')
-  assert.equal(await connecting(app.settle), 2, 'one letter finds it away, and a second look confirms it')
+  assert.equal(
+    await connecting(app.settle),
+    2,
+    'one letter finds it away, and a second look confirms it',
+  )
   await write('zoe')
   assert.equal(await connecting(app.settle), 0)
   for (let round = 0; round < 60; round++) {
@@ -96,7 +105,10 @@ test('what the server has against one letter holds up that letter alone, an outa
   app.clock.advance(31_000)
   await app.settle()
   assert.deepEqual(names(), ['ada', 'bob', 'grey'])
-  const { attempts } = await app.platform.db.selectFrom('jobs').select('attempts').executeTakeFirstOrThrow()
+  const { attempts } = await app.platform.db
+    .selectFrom('jobs')
+    .select('attempts')
+    .executeTakeFirstOrThrow()
   assert.equal(attempts, 4, 'and the one at which the connection breaks is tried as any that fails')
 })
 
@@ -117,7 +129,11 @@ test('of several nodes one knocks, and another when that one dies at it', async 
   // As after a kill -9 in the middle of a knock: its lease stands, and nobody renews it.
   await db
     .updateTable('jobs')
-    .set({ leased_until: new Date(clock.ms() + LEASE_MS).toISOString(), lease_token: 'gone', attempts: 1 })
+    .set({
+      leased_until: new Date(clock.ms() + LEASE_MS).toISOString(),
+      lease_token: 'gone',
+      attempts: 1,
+    })
     .where('dedupe_key', '=', 'knock.mail')
     .execute()
   server.speak()

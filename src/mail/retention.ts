@@ -6,6 +6,12 @@ import './tables.ts'
 export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
   const kept = { days: retention.eventsDays, setting: 'RETENTION_EVENTS_DAYS' }
   return [
-    byAge({ ...kept, what: 'notices to the operator', table: 'operator_notices', key: ['subject'], at: 'told_at' }),
+    byAge({
+      ...kept,
+      what: 'notices to the operator',
+      table: 'operator_notices',
+      key: ['subject'],
+      at: 'told_at',
+    }),
   ]
 }

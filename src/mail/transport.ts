@@ -14,7 +14,11 @@ export type Transport = {
 
 const SEND_TIMEOUT_MS = 20_000
 /** Some greet late, to be rid of bad senders; that a connection is made takes no server long. */
-const LIMITS = { connectionTimeout: 5_000, greetingTimeout: SEND_TIMEOUT_MS, socketTimeout: SEND_TIMEOUT_MS }
+const LIMITS = {
+  connectionTimeout: 5_000,
+  greetingTimeout: SEND_TIMEOUT_MS,
+  socketTimeout: SEND_TIMEOUT_MS,
+}
 /** Nodemailer's codes of failures without a reply; with one there is a `responseCode`, too. */
 const SILENCES = ['ECONNECTION', 'ESOCKET', 'ETIMEDOUT', 'EDNS']
 
@@ -98,7 +102,11 @@ function sandboxTransport(mailboxUrl: string): Transport {
 
 /** Connects to the mail server, signs in where the address says so, and leaves. @throws Error with what it answered. */
 export async function reachSmtp(url: string, timeoutMs: number): Promise<void> {
-  await reach(url, { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs })
+  await reach(url, {
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+  })
 }
 
 async function reach(url: string, limits: typeof LIMITS): Promise<void> {
@@ -111,5 +119,8 @@ async function reach(url: string, limits: typeof LIMITS): Promise<void> {
   }
 }
 
-const isSilence = ({ code, responseCode }: Error & { code?: string; responseCode?: number }): boolean =>
+const isSilence = ({
+  code,
+  responseCode,
+}: Error & { code?: string; responseCode?: number }): boolean =>
   responseCode === undefined && SILENCES.includes(code ?? '')

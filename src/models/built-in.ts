@@ -42,7 +42,13 @@ const CLAUDE: Omit<AnthropicHabits, 'rates' | 'passes'> & Abilities = {
   cacheTokensMin: 512,
 }
 
-const GEMINI: Habits = { ...SEES, audio: true, temperature: 'taken', signsThoughts: true, thinksAloud: true }
+const GEMINI: Habits = {
+  ...SEES,
+  audio: true,
+  temperature: 'taken',
+  signsThoughts: true,
+  thinksAloud: true,
+}
 
 /** As users of text-embedding-3 publish them: questions have 0.1 in common with any text, and some 0.4 with one that answers them. */
 const OPENAI_SIMILARITY = { unrelated: 0.1, answers: 0.3 }
@@ -143,8 +149,20 @@ export const BUILT_IN: readonly VendorEntry[] = [
     habits: {},
     embeddings: { inputsMax: 100, charactersMax: 200_000 },
     models: [
-      chat('gemini-3.8-flash', 1_048_576, 65_536, hearing({ input: 0.75, cached: 0.075, output: 3.75 }), GEMINI),
-      chat('gemini-3.5-flash-lite', 1_048_576, 65_536, hearing({ input: 0.3, cached: 0.03, output: 2.5 }), GEMINI),
+      chat(
+        'gemini-3.8-flash',
+        1_048_576,
+        65_536,
+        hearing({ input: 0.75, cached: 0.075, output: 3.75 }),
+        GEMINI,
+      ),
+      chat(
+        'gemini-3.5-flash-lite',
+        1_048_576,
+        65_536,
+        hearing({ input: 0.3, cached: 0.03, output: 2.5 }),
+        GEMINI,
+      ),
       chat(
         'gemini-2.5-pro',
         1_048_576,
@@ -165,8 +183,22 @@ export const BUILT_IN: readonly VendorEntry[] = [
   },
 ]
 
-function chat(id: string, contextTokens: number, outputTokensMax: number, price: Price, habits: Habits): Model {
-  return { id, kind: 'chat', contextTokens, outputTokensMax, price, createdSeconds: PRICES_AS_OF_SECONDS, habits }
+function chat(
+  id: string,
+  contextTokens: number,
+  outputTokensMax: number,
+  price: Price,
+  habits: Habits,
+): Model {
+  return {
+    id,
+    kind: 'chat',
+    contextTokens,
+    outputTokensMax,
+    price,
+    createdSeconds: PRICES_AS_OF_SECONDS,
+    habits,
+  }
 }
 
 function gpt(id: string, price: Price, habits: Habits): Model {
@@ -199,7 +231,12 @@ function claude(id: string, price: Price, habits: Habits): Model {
   return chat(id, 1_000_000, 128_000, price, habits)
 }
 
-function embedding(id: string, input: number, contextTokens: number, traits: EmbeddingTraits): Model {
+function embedding(
+  id: string,
+  input: number,
+  contextTokens: number,
+  traits: EmbeddingTraits,
+): Model {
   const price = { input, cached: input, output: 0 }
   return {
     id,

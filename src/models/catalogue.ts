@@ -95,7 +95,13 @@ export type GeminiHabits = {
 }
 
 /** What a model takes beside text, and whether it calls tools and answers by a schema. */
-export type Abilities = { vision: boolean; pdf: boolean; audio: boolean; tools: boolean; json_schema: boolean }
+export type Abilities = {
+  vision: boolean
+  pdf: boolean
+  audio: boolean
+  tools: boolean
+  json_schema: boolean
+}
 
 /** What is known of a model's habits; for the rest its dialect's family rules go by its name. */
 export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits & Abilities>
@@ -262,7 +268,11 @@ const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
  * What is known of a model at a vendor: the vendor's own entry, else another's. Behind a proxy's address stand models that
  * the vendor of that address does not list.
  */
-export function knownModel({ vendors }: Pick<Catalogue, 'vendors'>, vendor: string, id: string): Model | null {
+export function knownModel(
+  { vendors }: Pick<Catalogue, 'vendors'>,
+  vendor: string,
+  id: string,
+): Model | null {
   const entry = ofVendor(vendors, vendor)
   const own = findModel(entry, id) ?? entry.prices?.find(id) ?? null
   if (own !== null) return own
@@ -274,7 +284,11 @@ export function knownModel({ vendors }: Pick<Catalogue, 'vendors'>, vendor: stri
 }
 
 /** What another vendor's prices say of a model. A vendor that needs no key is a machine of one's own, and sells nothing. */
-export function listedAt(vendor: VendorEntry | undefined, other: VendorEntry, id: string): Model | null {
+export function listedAt(
+  vendor: VendorEntry | undefined,
+  other: VendorEntry,
+  id: string,
+): Model | null {
   return vendor !== undefined && vendor.keySetting === null && other !== vendor
     ? null
     : (other.prices?.find(id) ?? null)
@@ -287,7 +301,9 @@ export function listedAt(vendor: VendorEntry | undefined, other: VendorEntry, id
 export function routeNamed(catalogue: Pick<Catalogue, 'vendors'>, name: string): Route | null {
   const [prefix = '', ...rest] = name.split('/')
   const vendor = vendorNamed(catalogue, prefix)
-  return vendor === undefined ? null : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
+  return vendor === undefined
+    ? null
+    : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
 }
 
 /** What an alias names: its model, or the first of its models with the alias's name beside it. */
@@ -298,7 +314,10 @@ export function routeOfAlias({ aliases }: Pick<Catalogue, 'aliases'>, name: stri
 }
 
 /** Who may answer a route: all models of its alias, as listed, or the one that it names. */
-export function routesBehind({ aliases }: Pick<Catalogue, 'aliases'>, route: Route): readonly Route[] {
+export function routesBehind(
+  { aliases }: Pick<Catalogue, 'aliases'>,
+  route: Route,
+): readonly Route[] {
   return (route.alias === undefined ? undefined : aliases.get(route.alias)?.routes) ?? [route]
 }
 
@@ -310,7 +329,11 @@ export type ModelAccess = {
 }
 
 /** Whether plan and key have the model. */
-export function isAllowed(catalogue: Catalogue, { tier, models }: ModelAccess, route: Route): boolean {
+export function isAllowed(
+  catalogue: Catalogue,
+  { tier, models }: ModelAccess,
+  route: Route,
+): boolean {
   return isOfPlan(catalogue, tier, route) && isOfKey(catalogue, models, route)
 }
 
@@ -319,23 +342,38 @@ export function isOfPlan(catalogue: Catalogue, tier: string, route: Route): bool
   return list === undefined || isIn(catalogue, list, route)
 }
 
-export function isOfKey(catalogue: Catalogue, models: ModelAccess['models'], route: Route): boolean {
+export function isOfKey(
+  catalogue: Catalogue,
+  models: ModelAccess['models'],
+  route: Route,
+): boolean {
   return models == null || isIn(catalogue, allowancesOf(catalogue, models), route)
 }
 
 /** A dated name is its model's. */
-function isIn({ vendors }: Catalogue, list: readonly Allowance[], { vendor, model }: Route): boolean {
+function isIn(
+  { vendors }: Catalogue,
+  list: readonly Allowance[],
+  { vendor, model }: Route,
+): boolean {
   const entry = vendors[vendor]
   const names = [model, (entry && findModel(entry, model)?.id) ?? model]
   return list.some((one) => covers(one, vendor, names))
 }
 
-export function covers({ vendor: only, has }: Allowance, vendor: string, names: readonly string[]): boolean {
+export function covers(
+  { vendor: only, has }: Allowance,
+  vendor: string,
+  names: readonly string[],
+): boolean {
   return (only === null || only === vendor) && names.some(has)
 }
 
 /** Remembered by the list: a key's is asked for each model that is listed or may stand in. */
-const readLists = new WeakMap<readonly string[], { catalogue: unknown; list: readonly Allowance[] }>()
+const readLists = new WeakMap<
+  readonly string[],
+  { catalogue: unknown; list: readonly Allowance[] }
+>()
 
 export function allowancesOf(
   catalogue: Pick<Catalogue, 'vendors' | 'aliases'>,
@@ -361,7 +399,8 @@ export function allowancesFor(
 function allowanceOf({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
   const slash = entry.indexOf('/')
   const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
-  const isOthers = isListed({ vendors }, entry) && (vendor && findModel(vendor, entry.slice(slash + 1))) == null
+  const isOthers =
+    isListed({ vendors }, entry) && (vendor && findModel(vendor, entry.slice(slash + 1))) == null
   return vendor === undefined || isOthers
     ? { vendor: null, has: matcherOf(entry) }
     : { vendor: vendor.name, has: matcherOf(entry.slice(slash + 1)) }

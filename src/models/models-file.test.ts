@@ -21,13 +21,25 @@ function fileOf(t: Pick<TestContext, 'after'>, contents: unknown): string {
 
 test('the file in docs/ works: its vendors are asked at their addresses, with their keys', () => {
   const { ai } = readConfig({ ...KEYS, MODELS: DOCS, SANDBOX: 'off' })
-  assert.deepEqual(Object.keys(ai.vendors), ['openai', 'anthropic', 'gemini', 'groq', 'mistral', 'ollama'])
+  assert.deepEqual(Object.keys(ai.vendors), [
+    'openai',
+    'anthropic',
+    'gemini',
+    'groq',
+    'mistral',
+    'ollama',
+  ])
   const { groq, mistral, ollama } = ai.vendors
   assert.deepEqual([groq!.baseUrl, groq!.apiKey], ['https://api.groq.com/openai/v1', 'gsk-test'])
-  assert.deepEqual([mistral!.label, mistral!.apiKey, mistral!.dialect], ['Mistral', 'mistral-test', 'openai'])
+  assert.deepEqual(
+    [mistral!.label, mistral!.apiKey, mistral!.dialect],
+    ['Mistral', 'mistral-test', 'openai'],
+  )
   assert.equal(ollama!.apiKey, 'none', 'a vendor that names no key needs none')
   assert.equal(groq!.defaultModel, 'llama-3.3-70b-versatile')
-  assert.deepEqual(ai.aliases.get('fast')?.routes, [{ vendor: 'groq', model: 'llama-3.1-8b-instant' }])
+  assert.deepEqual(ai.aliases.get('fast')?.routes, [
+    { vendor: 'groq', model: 'llama-3.1-8b-instant' },
+  ])
 })
 
 test('docs/models.md tells of every field that the file beside it has', () => {
@@ -45,7 +57,11 @@ test('the examples of docs/models.md work, and so do the vendors that are ready'
   assert.equal(examples.length, 2)
   for (const example of examples) {
     const contents = 'name' in example ? { vendors: [example] } : { vendors, ...example }
-    const { ai } = readConfig({ MODELS: fileOf(t, contents), OPENAI_API_KEY: 'a', OPENAI_EU_KEY: 'b' })
+    const { ai } = readConfig({
+      MODELS: fileOf(t, contents),
+      OPENAI_API_KEY: 'a',
+      OPENAI_EU_KEY: 'b',
+    })
     if ('name' in example)
       assert.deepEqual(
         ai.vendors.openai!.endpoints.map(({ name }) => name),
@@ -75,17 +91,27 @@ test('a vendor may have several endpoints: in the file, or by several keys in it
     dialect: 'openai',
     base_url: 'http://127.0.0.1:1/v1',
     api_key_env: 'GROQ_API_KEY',
-    endpoints: [{}, { name: 'eu', base_url: 'http://127.0.0.1:2/v1/', api_key_env: 'GROQ_EU_KEY', weight: 0.5 }],
+    endpoints: [
+      {},
+      { name: 'eu', base_url: 'http://127.0.0.1:2/v1/', api_key_env: 'GROQ_EU_KEY', weight: 0.5 },
+    ],
     models: [{ id: 'm' }],
   }
-  const MODELS = fileOf(t, { vendors: [groq, { name: 'openai', endpoints: [{ name: 'a' }, { name: 'b' }] }] })
-  const read = (env: Record<string, string>) => readConfig({ MODELS, SANDBOX: 'off', ...env }).ai.vendors
+  const MODELS = fileOf(t, {
+    vendors: [groq, { name: 'openai', endpoints: [{ name: 'a' }, { name: 'b' }] }],
+  })
+  const read = (env: Record<string, string>) =>
+    readConfig({ MODELS, SANDBOX: 'off', ...env }).ai.vendors
   const [one, eu] = [
     { name: 'groq#1', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k1', weight: 1 },
     { name: 'groq#eu', baseUrl: 'http://127.0.0.1:2/v1', apiKey: 'k2', weight: 0.5 },
   ]
   assert.deepEqual(read({ GROQ_API_KEY: 'k1', GROQ_EU_KEY: 'k2' }).groq!.endpoints, [one, eu])
-  assert.deepEqual(read({ GROQ_EU_KEY: 'k2' }).groq!.endpoints, [eu], 'one whose key is not set is left out')
+  assert.deepEqual(
+    read({ GROQ_EU_KEY: 'k2' }).groq!.endpoints,
+    [eu],
+    'one whose key is not set is left out',
+  )
   assert.deepEqual(read({ GROQ_API_KEY: 'k1' }).groq!.endpoints, [{ ...one, name: 'groq' }])
   assert.deepEqual([read({}).groq!.endpoints, read({}).groq!.apiKey], [[], null])
   const moved = read({ GROQ_BASE_URL: 'http://127.0.0.1:3/v1', GROQ_EU_KEY: 'k2' }).groq!.endpoints
@@ -100,7 +126,14 @@ test('a vendor may have several endpoints: in the file, or by several keys in it
   const { openai, anthropic } = read({ OPENAI_API_KEY: 'k1, k2,', ANTHROPIC_API_KEY: 'k3,k4' })
   assert.deepEqual(
     [...openai!.endpoints, ...anthropic!.endpoints].map(({ name, apiKey }) => `${name} ${apiKey}`),
-    ['openai#a-1 k1', 'openai#a-2 k2', 'openai#b-1 k1', 'openai#b-2 k2', 'anthropic#1 k3', 'anthropic#2 k4'],
+    [
+      'openai#a-1 k1',
+      'openai#a-2 k2',
+      'openai#b-1 k1',
+      'openai#b-2 k2',
+      'anthropic#1 k3',
+      'anthropic#2 k4',
+    ],
   )
   assert.equal(readConfig({ MODELS }).ai.vendors.openai!.endpoints[0]?.apiKey, 'sandbox')
 })
@@ -108,13 +141,27 @@ test('a vendor may have several endpoints: in the file, or by several keys in it
 test('a vendor’s own settings go before the file', () => {
   const env = { MODELS: DOCS, GROQ_BASE_URL: 'http://127.0.0.1:9/v1/', GROQ_MODEL: 'qwen-4' }
   const { groq } = readConfig(env).ai.vendors
-  assert.deepEqual([groq!.baseUrl, groq!.defaultModel, groq!.apiKey], ['http://127.0.0.1:9/v1', 'qwen-4', 'none'])
-  assert.equal(readConfig({ MODELS: DOCS, GROQ_MODEL: 'fast' }).ai.vendors.groq!.defaultModel, 'llama-3.1-8b-instant')
-  assert.throws(() => readConfig({ MODELS: DOCS, OPENAI_MODEL: 'fast' }), /OPENAI_MODEL names 'fast'/)
+  assert.deepEqual(
+    [groq!.baseUrl, groq!.defaultModel, groq!.apiKey],
+    ['http://127.0.0.1:9/v1', 'qwen-4', 'none'],
+  )
+  assert.equal(
+    readConfig({ MODELS: DOCS, GROQ_MODEL: 'fast' }).ai.vendors.groq!.defaultModel,
+    'llama-3.1-8b-instant',
+  )
+  assert.throws(
+    () => readConfig({ MODELS: DOCS, OPENAI_MODEL: 'fast' }),
+    /OPENAI_MODEL names 'fast'/,
+  )
 })
 
 test('vendors and aliases are named in every setting that names a vendor', () => {
-  const env = { ...KEYS, MODELS: DOCS, LLM_VENDORS: 'fast,google,groq/qwen-4', LLM_FALLBACKS: 'mistral,smart,groq/a/b' }
+  const env = {
+    ...KEYS,
+    MODELS: DOCS,
+    LLM_VENDORS: 'fast,google,groq/qwen-4',
+    LLM_FALLBACKS: 'mistral,smart,groq/a/b',
+  }
   const { ai } = readConfig(env)
   assert.deepEqual(ai.slots.slice(0, 4), [
     { vendor: 'groq', model: 'llama-3.1-8b-instant' },
@@ -122,31 +169,51 @@ test('vendors and aliases are named in every setting that names a vendor', () =>
     { vendor: 'groq', model: 'qwen-4' },
     { vendor: 'openai', model: 'gpt-6.1-terra' },
   ])
-  assert.equal(ai.vendors.groq!.defaultModel, 'llama-3.1-8b-instant', 'what is shown as usual is what answers')
+  assert.equal(
+    ai.vendors.groq!.defaultModel,
+    'llama-3.1-8b-instant',
+    'what is shown as usual is what answers',
+  )
   assert.deepEqual(ai.fallbacks, [
     { vendor: 'mistral', model: 'mistral-small-latest' },
     { vendor: 'anthropic', model: 'claude-sonnet-5-5' },
     { vendor: 'groq', model: 'a/b' },
   ])
-  assert.deepEqual(routeFor(ai, { tier: 'enterprise' }, 'llm_vendor_3', null), { vendor: 'groq', model: 'qwen-4' })
+  assert.deepEqual(routeFor(ai, { tier: 'enterprise' }, 'llm_vendor_3', null), {
+    vendor: 'groq',
+    model: 'qwen-4',
+  })
   const embedder = (EMBEDDER: string) =>
     readConfig({ ...KEYS, GEMINI_API_KEY: 'AIza', MODELS: DOCS, EMBEDDER }).embedder
   assert.equal(embedder('mistral:mistral-embed'), 'mistral:mistral-embed')
   assert.equal(embedder('ollama:nomic:v1.5'), 'ollama:nomic:v1.5')
   assert.equal(embedder('embed'), 'mistral:mistral-embed')
   assert.equal(embedder('google:gemini-embedding-2'), 'gemini:gemini-embedding-2')
-  assert.throws(() => embedder('fast'), /EMBEDDER=fast: llama-3.1-8b-instant is no model for embeddings/)
+  assert.throws(
+    () => embedder('fast'),
+    /EMBEDDER=fast: llama-3.1-8b-instant is no model for embeddings/,
+  )
   assert.throws(() => embedder('smart'), /anthropic has no embeddings/)
   assert.throws(() => embedder('slow'), /EMBEDDER is wrong: expected auto, local, vendor:MODEL/)
 })
 
 test('an alias may name several models, wherever a model is named; lists hold for each of them', (t) => {
   const MODELS = fileOf(t, {
-    aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash', 'anthropic/claude-haiku-5-5'] } },
+    aliases: {
+      any: {
+        models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash', 'anthropic/claude-haiku-5-5'],
+      },
+    },
     allow: { pro: ['gemini/*', 'claude-*'], free: ['any'] },
   })
   const keys = { OPENAI_API_KEY: 'sk', GEMINI_API_KEY: 'AIza', SANDBOX: 'off' }
-  const { ai } = readConfig({ MODELS, ...keys, LLM_VENDORS: 'any', LLM_FALLBACKS: 'any', OPENAI_MODEL: 'any' })
+  const { ai } = readConfig({
+    MODELS,
+    ...keys,
+    LLM_VENDORS: 'any',
+    LLM_FALLBACKS: 'any',
+    OPENAI_MODEL: 'any',
+  })
   const [luna, flash, haiku] = ai.aliases.get('any')!.routes
   const any = { ...luna!, alias: 'any' }
   assert.deepEqual(ai.slots[0], any)
@@ -155,22 +222,39 @@ test('an alias may name several models, wherever a model is named; lists hold fo
   assert.deepEqual(routeForModel(ai, { tier: 'enterprise' }, 'any'), any)
   assert.deepEqual(routeFor(ai, { tier: 'pro' }, null, null), any, 'one of its models is allowed')
   assert.deepEqual(routeFor(ai, { tier: 'pro' }, 'gemini', 'any'), any)
-  assert.throws(() => readConfig({ MODELS, ...keys, EMBEDDER: 'any' }), /EMBEDDER=any: an alias of several models/)
+  assert.throws(
+    () => readConfig({ MODELS, ...keys, EMBEDDER: 'any' }),
+    /EMBEDDER=any: an alias of several models/,
+  )
 
-  assert.deepEqual(fallbackChain(ai, { tier: 'enterprise' }, any), [luna, flash], 'haiku has no key')
+  assert.deepEqual(
+    fallbackChain(ai, { tier: 'enterprise' }, any),
+    [luna, flash],
+    'haiku has no key',
+  )
   assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [flash])
   assert.deepEqual(fallbackChain(ai, { tier: 'free' }, any), [luna, flash])
   assert.deepEqual(fallbackChain(ai, { tier: 'free', models: ['gpt-6-luna'] }, any), [luna])
   const shut = { tier: 'free', models: ['nothing'] }
-  assert.throws(() => fallbackChain(ai, shut, any), /'gpt-6-luna' is not part of this API key's models/)
-  assert.throws(() => fallbackChain(ai, { tier: 'pro', models: ['claude-*'] }, any), /'anthropic' is not configured/)
+  assert.throws(
+    () => fallbackChain(ai, shut, any),
+    /'gpt-6-luna' is not part of this API key's models/,
+  )
+  assert.throws(
+    () => fallbackChain(ai, { tier: 'pro', models: ['claude-*'] }, any),
+    /'anthropic' is not configured/,
+  )
 })
 
 test('where an alias has a real vendor, none that the sandbox plays answers for it', (t) => {
-  const MODELS = fileOf(t, { aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash'] } } })
+  const MODELS = fileOf(t, {
+    aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash'] } },
+  })
   const { ai } = readConfig({ MODELS, GEMINI_API_KEY: 'AIza' })
   const any = routeForModel(ai, { tier: 'pro' }, 'any')
-  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [{ vendor: 'gemini', model: 'gemini-3.8-flash' }])
+  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [
+    { vendor: 'gemini', model: 'gemini-3.8-flash' },
+  ])
 })
 
 test('a model’s name leads to its vendor: as an alias, listed, behind a vendor’s name, or by its maker', (t) => {
@@ -188,7 +272,12 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
     aliases: { fast: 'groq/openai/gpt-oss' },
     allow: { pro: ['openai/gpt-6-luna'], free: ['openai/gpt-oss'] },
   })
-  const { ai } = readConfig({ MODELS, SANDBOX: 'off', LLM_VENDORS: 'other,groq', OPENAI_API_KEY: 'sk' })
+  const { ai } = readConfig({
+    MODELS,
+    SANDBOX: 'off',
+    LLM_VENDORS: 'other,groq',
+    OPENAI_API_KEY: 'sk',
+  })
   const ways: [name: string, vendor: string, model: string][] = [
     ['fast', 'groq', 'openai/gpt-oss'],
     ['shared', 'groq', 'shared'],
@@ -226,7 +315,10 @@ test('a vendor’s usual model leads to it, though it is not listed', (t) => {
     models: [{ id: 'm' }],
   }
   const { ai } = readConfig({ MODELS: fileOf(t, { vendors: [groq] }), LLM_VENDORS: 'openai,groq' })
-  assert.deepEqual(routeForModel(ai, { tier: 'pro' }, 'llama-special'), { vendor: 'groq', model: 'llama-special' })
+  assert.deepEqual(routeForModel(ai, { tier: 'pro' }, 'llama-special'), {
+    vendor: 'groq',
+    model: 'llama-special',
+  })
 })
 
 test('a plan’s list holds by every name of a model, and nothing slips past a pattern', () => {
@@ -252,11 +344,22 @@ test('a plan’s list holds by every name of a model, and nothing slips past a p
 })
 
 test('where a plan leaves out what usually answers, the first of its list does; a fallback it leaves out is passed over', () => {
-  const { ai } = readConfig({ ...KEYS, MODELS: DOCS, OPENAI_API_KEY: 'sk', LLM_FALLBACKS: 'smart,mistral,groq' })
+  const { ai } = readConfig({
+    ...KEYS,
+    MODELS: DOCS,
+    OPENAI_API_KEY: 'sk',
+    LLM_FALLBACKS: 'smart,mistral,groq',
+  })
   const fast = { vendor: 'groq', model: 'llama-3.1-8b-instant' }
   assert.deepEqual(routeFor(ai, { tier: 'pro' }, null, null), fast)
-  assert.deepEqual(routeFor(ai, { tier: 'pro' }, 'openai', null), { vendor: 'openai', model: 'gpt-6-luna' })
-  assert.deepEqual(routeFor(ai, { tier: 'enterprise' }, null, null), { vendor: 'openai', model: 'gpt-6.1-terra' })
+  assert.deepEqual(routeFor(ai, { tier: 'pro' }, 'openai', null), {
+    vendor: 'openai',
+    model: 'gpt-6-luna',
+  })
+  assert.deepEqual(routeFor(ai, { tier: 'enterprise' }, null, null), {
+    vendor: 'openai',
+    model: 'gpt-6.1-terra',
+  })
   assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, fast), [
     fast,
     { vendor: 'mistral', model: 'mistral-small-latest' },
@@ -271,7 +374,11 @@ test('a price is its vendor’s; without one a model costs the vendor’s deares
   const one = { dialect: 'openai', base_url: 'http://127.0.0.1:9/v1' }
   const MODELS = fileOf(t, {
     vendors: [
-      { name: 'dear', ...one, models: [{ id: 'gpt-6-luna', price: { input: 3, output: 9 } }, { id: 'unpriced' }] },
+      {
+        name: 'dear',
+        ...one,
+        models: [{ id: 'gpt-6-luna', price: { input: 3, output: 9 } }, { id: 'unpriced' }],
+      },
       { name: 'silent', ...one, models: [{ id: 'm' }] },
       { name: 'openai', models: [{ id: 'gpt-6-luna', price: { input: 7, output: 7 } }] },
     ],
@@ -280,12 +387,19 @@ test('a price is its vendor’s; without one a model costs the vendor’s deares
   const usage = { prompt: 1_000_000, completion: 0, cached: 0, cacheWrites: 0 }
   const cost = (vendor: string, ...names: string[]) => costOf(ai, vendor, names, usage)
   assert.deepEqual(cost('dear', 'gpt-6-luna'), { usd: 3, isListed: true })
-  assert.deepEqual(cost('openai', 'gpt-6-luna'), { usd: 7, isListed: true }, 'a built-in price is replaced')
+  assert.deepEqual(
+    cost('openai', 'gpt-6-luna'),
+    { usd: 7, isListed: true },
+    'a built-in price is replaced',
+  )
   assert.deepEqual(cost('dear', 'called otherwise', 'gpt-6-luna'), { usd: 3, isListed: true })
   assert.deepEqual(cost('dear', 'unpriced'), { usd: 3, isListed: false })
   const dearest = cost('silent', 'm')
   assert.equal(dearest.isListed, false)
-  assert.equal(dearest.usd, Math.max(...Object.keys(ai.vendors).map((vendor) => cost(vendor, 'nobody knows').usd)))
+  assert.equal(
+    dearest.usd,
+    Math.max(...Object.keys(ai.vendors).map((vendor) => cost(vendor, 'nobody knows').usd)),
+  )
 })
 
 test('of a model that its vendor has already, what an entry does not say stays', (t) => {
@@ -335,12 +449,17 @@ test('where an entry names a part of the price list, that goes before what its v
   const list = {
     as_of: '2026-01-01',
     source: 'a test',
-    vendors: { proxy: [{ id: 'gpt-6-luna', context_tokens: 9_000, price: { input: 70, output: 90 } }] },
+    vendors: {
+      proxy: [{ id: 'gpt-6-luna', context_tokens: 9_000, price: { input: 70, output: 90 } }],
+    },
   }
   const read = (model: object, more: object = {}) => {
-    const MODELS = fileOf(t, { vendors: [{ name: 'openai', models: [{ id: 'gpt-6-luna', ...model }], ...more }] })
+    const MODELS = fileOf(t, {
+      vendors: [{ name: 'openai', models: [{ id: 'gpt-6-luna', ...model }], ...more }],
+    })
     const { ai } = readConfig({ MODELS, PRICES: fileOf(t, list) })
-    const { price, contextTokens } = ai.vendors.openai?.models.find(({ id }) => id === 'gpt-6-luna') ?? {}
+    const { price, contextTokens } =
+      ai.vendors.openai?.models.find(({ id }) => id === 'gpt-6-luna') ?? {}
     return [price?.input, price?.output, contextTokens]
   }
   const own = read({})
@@ -350,55 +469,115 @@ test('where an entry names a part of the price list, that goes before what its v
   assert.deepEqual(read({ context_tokens: 5_000 }), [own[0], own[1], 5_000])
 })
 
-const VENDOR = { name: 'groq', dialect: 'openai', base_url: 'https://x.example/v1', models: [{ id: 'a' }] }
+const VENDOR = {
+  name: 'groq',
+  dialect: 'openai',
+  base_url: 'https://x.example/v1',
+  models: [{ id: 'a' }],
+}
 const WRONG: [contents: unknown, says: RegExp][] = [
   ['{', /^MODELS: the file is no JSON/],
   [[], /^MODELS: the file is wrong: expected an object, got \[\]$/],
   [{ vendor: [] }, /^MODELS: vendor is not known: expected vendors, aliases, allow$/],
   [{ vendors: {} }, /^MODELS: vendors is wrong: expected a list/],
-  [{ vendors: [{ ...VENDOR, name: 'Groq' }] }, /^MODELS: vendors\[0\]\.name is wrong: .*, got "Groq"$/],
-  [{ vendors: [{ ...VENDOR, name: 'google' }] }, /^MODELS: vendors\[0\]\.name is wrong: .* not taken/],
-  [{ vendors: [{ ...VENDOR, name: 'llm_vendor_1' }] }, /^MODELS: vendors\[0\]\.name is wrong/],
-  [{ vendors: [VENDOR, VENDOR] }, /^MODELS: vendors\[1\]\.name is wrong: 'groq' stands there twice$/],
   [
-    { vendors: [{ ...VENDOR, models: [{ id: 'e', similarity: { unrelated: 0.5, answers: 0.3 } }] }] },
+    { vendors: [{ ...VENDOR, name: 'Groq' }] },
+    /^MODELS: vendors\[0\]\.name is wrong: .*, got "Groq"$/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, name: 'google' }] },
+    /^MODELS: vendors\[0\]\.name is wrong: .* not taken/,
+  ],
+  [{ vendors: [{ ...VENDOR, name: 'llm_vendor_1' }] }, /^MODELS: vendors\[0\]\.name is wrong/],
+  [
+    { vendors: [VENDOR, VENDOR] },
+    /^MODELS: vendors\[1\]\.name is wrong: 'groq' stands there twice$/,
+  ],
+  [
+    {
+      vendors: [{ ...VENDOR, models: [{ id: 'e', similarity: { unrelated: 0.5, answers: 0.3 } }] }],
+    },
     /^MODELS: vendors\[0\]\.models\[0\]\.similarity is wrong: expected two cosines/,
   ],
   [
-    { vendors: [{ ...VENDOR, models: [{ id: 'e', tasks: { member: 'in put', query: 'a', document: 'b' } }] }] },
+    {
+      vendors: [
+        {
+          ...VENDOR,
+          models: [{ id: 'e', tasks: { member: 'in put', query: 'a', document: 'b' } }],
+        },
+      ],
+    },
     /^MODELS: vendors\[0\]\.models\[0\]\.tasks\.member is wrong: expected the name of a member/,
   ],
-  [{ vendors: [{ ...VENDOR, dialect: 'cohere' }] }, /^MODELS: vendors\[0\]\.dialect is wrong: expected one of openai,/],
-  [{ vendors: [{ name: 'openai', dialect: 'gemini' }] }, /^MODELS: vendors\[0\]\.dialect is wrong: expected 'openai'/],
+  [
+    { vendors: [{ ...VENDOR, dialect: 'cohere' }] },
+    /^MODELS: vendors\[0\]\.dialect is wrong: expected one of openai,/,
+  ],
+  [
+    { vendors: [{ name: 'openai', dialect: 'gemini' }] },
+    /^MODELS: vendors\[0\]\.dialect is wrong: expected 'openai'/,
+  ],
   [
     { vendors: [{ ...VENDOR, base_url: 'x.example' }] },
     /^MODELS: vendors\[0\]\.base_url is wrong: expected an address/,
   ],
-  [{ vendors: [{ ...VENDOR, base_url: undefined }] }, /^MODELS: vendors\[0\]\.base_url is wrong: .*, got nothing$/],
-  [{ vendors: [{ ...VENDOR, api_key: 'gsk' }] }, /^MODELS: vendors\[0\]\.api_key is not known: expected name, /],
-  [{ vendors: [{ ...VENDOR, api_key_env: 'groq key' }] }, /^MODELS: vendors\[0\]\.api_key_env is wrong/],
-  [{ vendors: [{ ...VENDOR, models: [] }] }, /^MODELS: vendors\[0\]\.models is wrong: expected one model or more$/],
-  [{ vendors: [{ ...VENDOR, models: [{ id: 'a' }, { id: 'a' }] }] }, /^MODELS: vendors\[0\]\.models\[1\]\.id is wrong/],
+  [
+    { vendors: [{ ...VENDOR, base_url: undefined }] },
+    /^MODELS: vendors\[0\]\.base_url is wrong: .*, got nothing$/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, api_key: 'gsk' }] },
+    /^MODELS: vendors\[0\]\.api_key is not known: expected name, /,
+  ],
+  [
+    { vendors: [{ ...VENDOR, api_key_env: 'groq key' }] },
+    /^MODELS: vendors\[0\]\.api_key_env is wrong/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, models: [] }] },
+    /^MODELS: vendors\[0\]\.models is wrong: expected one model or more$/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, models: [{ id: 'a' }, { id: 'a' }] }] },
+    /^MODELS: vendors\[0\]\.models\[1\]\.id is wrong/,
+  ],
   [
     { vendors: [{ ...VENDOR, models: [{ id: 'a', kind: 'image' }] }] },
     /models\[0\]\.kind is wrong: expected one of chat/,
   ],
-  [{ vendors: [{ ...VENDOR, models: [{ id: 'a', context_tokens: '8k' }] }] }, /models\[0\]\.context_tokens is wrong/],
+  [
+    { vendors: [{ ...VENDOR, models: [{ id: 'a', context_tokens: '8k' }] }] },
+    /models\[0\]\.context_tokens is wrong/,
+  ],
   [
     { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: -1 } }] }] },
     /^MODELS: vendors\[0\]\.models\[0\]\.price\.input is wrong: expected US dollars per million tokens, got -1$/,
   ],
   // Answers that nobody has priced would cost nothing, and no budget would hold them.
-  [{ vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: 5 } }] }] }, /models\[0\]\.price\.output is wrong/],
+  [
+    { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: 5 } }] }] },
+    /models\[0\]\.price\.output is wrong/,
+  ],
   [
     { vendors: [{ name: 'gemini', models: [{ id: 'gemini-3.8-flash', price: { input: 5 } }] }] },
     /models\[0\]\.price\.output is wrong: expected US dollars per million tokens, got nothing$/,
   ],
   [
-    { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: 5, output: 9, long: { above: 9, input: 9 } } }] }] },
+    {
+      vendors: [
+        {
+          ...VENDOR,
+          models: [{ id: 'a', price: { input: 5, output: 9, long: { above: 9, input: 9 } } }],
+        },
+      ],
+    },
     /price\.long\.output is wrong/,
   ],
-  [{ vendors: [{ ...VENDOR, habits: { thinking: 'none' } }] }, /vendors\[0\]\.habits\.thinking is not known/],
+  [
+    { vendors: [{ ...VENDOR, habits: { thinking: 'none' } }] },
+    /vendors\[0\]\.habits\.thinking is not known/,
+  ],
   [
     { vendors: [{ ...VENDOR, habits: { refuses: ['messages'] } }] },
     /habits\.refuses\[0\] is wrong: expected a member that/,
@@ -415,18 +594,36 @@ const WRONG: [contents: unknown, says: RegExp][] = [
     { vendors: [{ ...VENDOR, endpoints: [{ weight: -1 }] }] },
     /^MODELS: vendors\[0\]\.endpoints\[0\]\.weight is wrong: expected a number from 0 to 1,000,000, got -1$/,
   ],
-  [{ vendors: [{ ...VENDOR, endpoints: [{ weight: 0 }] }] }, /endpoints is wrong: one of them needs a weight above 0/],
-  [{ vendors: [{ ...VENDOR, endpoints: [{ key: 'sk-1' }] }] }, /vendors\[0\]\.endpoints\[0\]\.key is not known/],
-  [{ vendors: [{ ...VENDOR, endpoints: [{ base_url: 'x' }] }] }, /endpoints\[0\]\.base_url is wrong: expected an addr/],
-  [{ vendors: [{ ...VENDOR, endpoints: [{ name: 'a' }, { name: 'a' }] }] }, /endpoints\[1\]\.name is wrong: it stands/],
-  [{ aliases: { fast: 'groq/a' } }, /^MODELS: aliases\.fast is wrong: expected 'vendor\/model' of openai, /],
+  [
+    { vendors: [{ ...VENDOR, endpoints: [{ weight: 0 }] }] },
+    /endpoints is wrong: one of them needs a weight above 0/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, endpoints: [{ key: 'sk-1' }] }] },
+    /vendors\[0\]\.endpoints\[0\]\.key is not known/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, endpoints: [{ base_url: 'x' }] }] },
+    /endpoints\[0\]\.base_url is wrong: expected an addr/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, endpoints: [{ name: 'a' }, { name: 'a' }] }] },
+    /endpoints\[1\]\.name is wrong: it stands/,
+  ],
+  [
+    { aliases: { fast: 'groq/a' } },
+    /^MODELS: aliases\.fast is wrong: expected 'vendor\/model' of openai, /,
+  ],
   [
     { vendors: [VENDOR], aliases: { groq: 'groq/a' } },
     /^MODELS: aliases\.groq is wrong: 'groq' is the name of a vendor/,
   ],
   [{ vendors: [VENDOR], aliases: { a: 'groq/a' } }, /^MODELS: aliases\.a is wrong/],
   [{ vendors: [VENDOR], aliases: { fast: 'smart' } }, /^MODELS: aliases\.fast is wrong/],
-  [{ aliases: { any: { models: [] } } }, /^MODELS: aliases\.any\.models is wrong: expected one model or more$/],
+  [
+    { aliases: { any: { models: [] } } },
+    /^MODELS: aliases\.any\.models is wrong: expected one model or more$/,
+  ],
   [
     { aliases: { any: { models: ['fast', 'openai/a'] } } },
     /^MODELS: aliases\.any\.models\[0\] is wrong: expected 'vend/,
@@ -452,10 +649,15 @@ const WRONG: [contents: unknown, says: RegExp][] = [
     /aliases\.any\.weights is wrong: one of them has to be above 0/,
   ],
   [
-    { aliases: { any: { models: ['openai/text-embedding-3-small', 'gemini/gemini-embedding-2'] } } },
+    {
+      aliases: { any: { models: ['openai/text-embedding-3-small', 'gemini/gemini-embedding-2'] } },
+    },
     /aliases\.any\.models\[0\] is wrong: the vectors of two models do not compare/,
   ],
-  [{ allow: { gold: [] } }, /^MODELS: allow\.gold is wrong: expected one of free, pro, enterprise$/],
+  [
+    { allow: { gold: [] } },
+    /^MODELS: allow\.gold is wrong: expected one of free, pro, enterprise$/,
+  ],
   [{ allow: { pro: 'fast' } }, /^MODELS: allow\.pro is wrong: expected a list, got "fast"$/],
   [{ allow: { pro: [7] } }, /^MODELS: allow\.pro\[0\] is wrong/],
 ]
@@ -465,7 +667,8 @@ for (const [contents, says] of WRONG) {
     const MODELS = fileOf(t, contents)
     assert.throws(
       () => readConfig({ MODELS }),
-      (error: Error) => error instanceof ConfigError && says.test(error.message) && !error.message.includes('\n'),
+      (error: Error) =>
+        error instanceof ConfigError && says.test(error.message) && !error.message.includes('\n'),
     )
   })
 }

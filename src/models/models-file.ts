@@ -42,7 +42,10 @@ const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
 
 /** The built-in vendors and, where there is a file, its own, with what the price list has of them. @throws WrongModelsFile */
-export function readVendors(path: string | null, prices: PriceList): { vendors: readonly VendorEntry[]; file: Json } {
+export function readVendors(
+  path: string | null,
+  prices: PriceList,
+): { vendors: readonly VendorEntry[]; file: Json } {
   const builtIn = BUILT_IN.map((vendor) => pricedBy(prices, vendor))
   if (path === null) return { vendors: builtIn, file: {} }
   const { json, createdSeconds } = contentsOf(path)
@@ -53,7 +56,8 @@ export function readVendors(path: string | null, prices: PriceList): { vendors: 
     const at = `vendors[${index}]`
     const known = vendors.findIndex(({ name }) => name === objectOf(value)?.name)
     const vendor = vendorAt(value, at, vendors[known], prices, createdSeconds)
-    if (named.has(vendor.name)) throw new WrongModelsFile(`${at}.name is wrong: '${vendor.name}' stands there twice`)
+    if (named.has(vendor.name))
+      throw new WrongModelsFile(`${at}.name is wrong: '${vendor.name}' stands there twice`)
     named.add(vendor.name)
     if (known === -1) vendors.push(vendor)
     else vendors[known] = vendor
@@ -75,15 +79,22 @@ export function readNames(
     const at = `aliases.${name}`
     if (!ALIAS_NAME.test(name))
       throw new WrongModelsFile(`${at} is wrong: an alias has letters, digits, dots and dashes`)
-    if (RESERVED_NAMES.includes(name) || vendorNamed({ vendors }, name) !== undefined || isListed({ vendors }, name)) {
-      throw new WrongModelsFile(`${at} is wrong: '${name}' is the name of a vendor or a model already`)
+    if (
+      RESERVED_NAMES.includes(name) ||
+      vendorNamed({ vendors }, name) !== undefined ||
+      isListed({ vendors }, name)
+    ) {
+      throw new WrongModelsFile(
+        `${at} is wrong: '${name}' is the name of a vendor or a model already`,
+      )
     }
     aliases.set(name, aliasAt(target, at, vendors))
   }
 
   const allow = new Map<string, Allowance[]>()
   for (const [plan, entries] of Object.entries(objectOr(file.allow, 'allow'))) {
-    if (!plans.includes(plan)) throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
+    if (!plans.includes(plan))
+      throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
     const allowances = listAt(entries, `allow.${plan}`).flatMap((entry, index) =>
       allowancesFor(
         { vendors, aliases },
@@ -100,22 +111,31 @@ function aliasAt(value: unknown, at: string, vendors: Catalogue['vendors']): Ali
   const isOne = typeof value === 'string'
   const given = isOne ? {} : object(value, at, ['models', 'by', 'weights'])
   const names = isOne ? [value] : listAt(given.models, `${at}.models`)
-  const routes = names.map((one, index) => routeAt(one, isOne ? at : `${at}.models[${index}]`, vendors))
+  const routes = names.map((one, index) =>
+    routeAt(one, isOne ? at : `${at}.models[${index}]`, vendors),
+  )
   const [first, ...others] = routes
-  if (first === undefined) throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
+  if (first === undefined)
+    throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
   for (const [index, { vendor, model }] of routes.entries()) {
     if (routes.findIndex((other) => other.vendor === vendor && other.model === model) < index)
       throw new WrongModelsFile(`${at}.models[${index}] is wrong: it stands there twice`)
     const entry = vendors[vendor]
     if (others.length > 0 && entry !== undefined && findModel(entry, model)?.kind === 'embedding')
-      throw new WrongModelsFile(`${at}.models[${index}] is wrong: the vectors of two models do not compare`)
+      throw new WrongModelsFile(
+        `${at}.models[${index}] is wrong: the vectors of two models do not compare`,
+      )
   }
   const by = optional(given.by, (strategy) => oneOf(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
   const weights = optional(given.weights, (all) => listAt(all, `${at}.weights`))
   if (weights !== undefined && (by !== 'weight' || weights.length !== routes.length)) {
-    throw new WrongModelsFile(`${at}.weights is wrong: expected one for each of its models, with "by": "weight"`)
+    throw new WrongModelsFile(
+      `${at}.weights is wrong: expected one for each of its models, with "by": "weight"`,
+    )
   }
-  const shares = routes.map((_, index) => (weights ? weightAt(weights[index], `${at}.weights[${index}]`) : 1))
+  const shares = routes.map((_, index) =>
+    weights ? weightAt(weights[index], `${at}.weights[${index}]`) : 1,
+  )
   if (shares.every((share) => share === 0)) {
     throw new WrongModelsFile(`${at}.weights is wrong: one of them has to be above 0`)
   }
@@ -163,7 +183,10 @@ const VENDOR_FIELDS = [
 function pricedBy(list: PriceList, vendor: VendorEntry): VendorEntry {
   const prices = list.of(vendor.name)
   if (list.asOf < PRICES_AS_OF) return { ...vendor, prices }
-  const models = vendor.models.map((model) => ({ ...model, price: prices.find(model.id)?.price ?? model.price }))
+  const models = vendor.models.map((model) => ({
+    ...model,
+    price: prices.find(model.id)?.price ?? model.price,
+  }))
   return { ...vendor, prices, models }
 }
 
@@ -177,40 +200,65 @@ function vendorAt(
 ): VendorEntry {
   const given = object(value, at, VENDOR_FIELDS)
   const name = text(given.name, `${at}.name`, VENDOR_NAME, 'lower-case letters, digits, dashes')
-  if (known === undefined && (RESERVED_NAMES.includes(name) || BUILT_IN.some((one) => one.otherNames.includes(name)))) {
+  if (
+    known === undefined &&
+    (RESERVED_NAMES.includes(name) || BUILT_IN.some((one) => one.otherNames.includes(name)))
+  ) {
     throw wrong(`${at}.name`, 'a name that is not taken', name)
   }
-  const dialect = given.dialect === undefined && known ? known.dialect : dialectAt(given.dialect, `${at}.dialect`)
+  const dialect =
+    given.dialect === undefined && known ? known.dialect : dialectAt(given.dialect, `${at}.dialect`)
   if (known !== undefined && known.dialect !== dialect) {
     throw wrong(`${at}.dialect`, `'${known.dialect}', which ${name} speaks`, dialect)
   }
-  const prices = pricesAt(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
+  const prices =
+    pricesAt(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
   const models = listAt(given.models, `${at}.models`).map((one, index) => {
     const model = modelAt(one, `${at}.models[${index}]`, dialect, known?.models ?? [])
     const listed = prices?.find(model.told.id) ?? null
     // Who names a part of the list says whose prices count here.
-    return completed(model, given.price_list == null ? [model.known, listed] : [listed, model.known], createdSeconds)
+    return completed(
+      model,
+      given.price_list == null ? [model.known, listed] : [listed, model.known],
+      createdSeconds,
+    )
   })
-  const repeated = models.findIndex(({ id }, index) => models.findIndex((other) => other.id === id) < index)
-  if (repeated !== -1) throw new WrongModelsFile(`${at}.models[${repeated}].id is wrong: it stands there twice`)
-  const all = [...models, ...(known?.models ?? []).filter(({ id }) => models.every((model) => model.id !== id))]
+  const repeated = models.findIndex(
+    ({ id }, index) => models.findIndex((other) => other.id === id) < index,
+  )
+  if (repeated !== -1)
+    throw new WrongModelsFile(`${at}.models[${repeated}].id is wrong: it stands there twice`)
+  const all = [
+    ...models,
+    ...(known?.models ?? []).filter(({ id }) => models.every((model) => model.id !== id)),
+  ]
   const defaultModel =
-    optional(given.default_model, (id) => text(id, `${at}.default_model`, MODEL_ID, "a model's name")) ??
+    optional(given.default_model, (id) =>
+      text(id, `${at}.default_model`, MODEL_ID, "a model's name"),
+    ) ??
     known?.defaultModel ??
     all.find(({ kind }) => kind === 'chat')?.id ??
     all[0]?.id
-  if (defaultModel === undefined) throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
+  if (defaultModel === undefined)
+    throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
 
   return {
     name,
     otherNames: known?.otherNames ?? [],
-    label: optional(given.label, (label) => text(label, `${at}.label`, /\S/, 'a name')) ?? known?.label ?? name,
+    label:
+      optional(given.label, (label) => text(label, `${at}.label`, /\S/, 'a name')) ??
+      known?.label ??
+      name,
     dialect,
-    baseUrl: given.base_url === undefined && known ? known.baseUrl : addressAt(given.base_url, `${at}.base_url`),
+    baseUrl:
+      given.base_url === undefined && known
+        ? known.baseUrl
+        : addressAt(given.base_url, `${at}.base_url`),
     keySetting: keySettingAt(given.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
     endpointSettings: endpointsAt(given, at, known),
     defaultModel,
-    timeoutMs: optional(given.timeout_ms, (ms) => whole(ms, `${at}.timeout_ms`)) ?? known?.timeoutMs ?? null,
+    timeoutMs:
+      optional(given.timeout_ms, (ms) => whole(ms, `${at}.timeout_ms`)) ?? known?.timeoutMs ?? null,
     modelNames: known?.modelNames ?? null,
     habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
     embeddings: embeddingsAt(given.embeddings, `${at}.embeddings`, known?.embeddings ?? EMBEDDINGS),
@@ -224,20 +272,31 @@ function pricesAt(value: unknown, at: string, list: PriceList): VendorPrices | n
   if (value === undefined || value === null) return null
   const name = text(value, at, MODEL_ID, "a vendor's name in the price list")
   const { vendors } = list.file()
-  if (!Object.hasOwn(vendors, name)) throw wrong(at, `one of ${Object.keys(vendors).join(', ')}`, value)
+  if (!Object.hasOwn(vendors, name))
+    throw wrong(at, `one of ${Object.keys(vendors).join(', ')}`, value)
   return list.of(name)
 }
 
 const keySettingAt = (value: unknown, at: string) =>
-  optional(value, (name) => text(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"))
+  optional(value, (name) =>
+    text(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
+  )
 
-function endpointsAt({ endpoints, api_key_env: usual }: Json, at: string, known?: VendorEntry): EndpointSetting[] {
+function endpointsAt(
+  { endpoints, api_key_env: usual }: Json,
+  at: string,
+  known?: VendorEntry,
+): EndpointSetting[] {
   const found = listAt(endpoints, `${at}.endpoints`).map((one, index) => {
     const place = `${at}.endpoints[${index}]`
     const given = object(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
     return {
-      name: optional(given.name, (name) => text(name, `${place}.name`, VENDOR_NAME, 'lower-case letters')) ?? null,
-      baseUrl: optional(given.base_url, (address) => addressAt(address, `${place}.base_url`)) ?? null,
+      name:
+        optional(given.name, (name) =>
+          text(name, `${place}.name`, VENDOR_NAME, 'lower-case letters'),
+        ) ?? null,
+      baseUrl:
+        optional(given.base_url, (address) => addressAt(address, `${place}.base_url`)) ?? null,
       keySetting:
         keySettingAt(given.api_key_env, `${place}.api_key_env`) ??
         keySettingAt(usual, `${at}.api_key_env`) ??
@@ -246,7 +305,9 @@ function endpointsAt({ endpoints, api_key_env: usual }: Json, at: string, known?
       weight: optional(given.weight, (weight) => weightAt(weight, `${place}.weight`)) ?? 1,
     }
   })
-  const repeated = found.findIndex(({ name }, index) => found.findIndex((other) => other.name === name) < index)
+  const repeated = found.findIndex(
+    ({ name }, index) => found.findIndex((other) => other.name === name) < index,
+  )
   if (repeated !== -1 && found[repeated]?.name !== null) {
     throw new WrongModelsFile(`${at}.endpoints[${repeated}].name is wrong: it stands there twice`)
   }
@@ -273,16 +334,31 @@ function addressAt(value: unknown, at: string): string {
   return address.replace(/\/+$/, '')
 }
 
-function embeddingsAt(value: unknown, at: string, usual: VendorEntry['embeddings']): VendorEntry['embeddings'] {
+function embeddingsAt(
+  value: unknown,
+  at: string,
+  usual: VendorEntry['embeddings'],
+): VendorEntry['embeddings'] {
   const given = object(value ?? {}, at, ['inputs_max', 'characters_max'])
   return {
     inputsMax: optional(given.inputs_max, (n) => whole(n, `${at}.inputs_max`)) ?? usual.inputsMax,
-    charactersMax: optional(given.characters_max, (n) => whole(n, `${at}.characters_max`)) ?? usual.charactersMax,
+    charactersMax:
+      optional(given.characters_max, (n) => whole(n, `${at}.characters_max`)) ??
+      usual.charactersMax,
   }
 }
 
 const MODEL_FIELDS = [
-  ...['id', 'kind', 'context_tokens', 'output_tokens_max', 'price', 'habits', 'similarity', 'tasks'],
+  ...[
+    'id',
+    'kind',
+    'context_tokens',
+    'output_tokens_max',
+    'price',
+    'habits',
+    'similarity',
+    'tasks',
+  ],
   'timeout_ms',
 ]
 
@@ -303,8 +379,11 @@ function modelAt(
 ): { told: Told; known: Model | null } {
   const given = object(value, at, MODEL_FIELDS)
   const id = text(given.id, `${at}.id`, MODEL_ID, "a model's name")
-  const kind = optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding', 'rerank']))
-  const known = models.find((model) => model.id === id && model.kind === (kind ?? model.kind)) ?? null
+  const kind = optional(given.kind, (kind) =>
+    oneOf(kind, `${at}.kind`, ['chat', 'embedding', 'rerank']),
+  )
+  const known =
+    models.find((model) => model.id === id && model.kind === (kind ?? model.kind)) ?? null
   const isChat = (kind ?? known?.kind ?? 'chat') === 'chat'
   const similarity = optional(given.similarity, (one) => similarityAt(one, `${at}.similarity`))
   const tasks = optional(given.tasks, (one) => tasksAt(one, `${at}.tasks`))
@@ -333,7 +412,8 @@ function completed(
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     kind: told.kind ?? known?.kind ?? 'chat',
     contextTokens: told.contextTokens ?? first?.contextTokens ?? second?.contextTokens ?? null,
-    outputTokensMax: told.outputTokensMax ?? first?.outputTokensMax ?? second?.outputTokensMax ?? null,
+    outputTokensMax:
+      told.outputTokensMax ?? first?.outputTokensMax ?? second?.outputTokensMax ?? null,
     price: told.price ?? first?.price ?? second?.price ?? null,
     createdSeconds: known?.createdSeconds ?? createdSeconds,
     habits: { ...known?.habits, ...told.habits },
@@ -343,7 +423,9 @@ function completed(
 
 function similarityAt(value: unknown, at: string): NonNullable<EmbeddingTraits['similarity']> {
   const { unrelated, answers } = object(value, at, ['unrelated', 'answers'])
-  const areCosines = [unrelated, answers].every((one) => typeof one === 'number' && one > -1 && one < 1)
+  const areCosines = [unrelated, answers].every(
+    (one) => typeof one === 'number' && one > -1 && one < 1,
+  )
   if (!areCosines || Number(unrelated) >= Number(answers)) {
     throw wrong(at, 'two cosines, as {"unrelated": 0.1, "answers": 0.3}', value)
   }
@@ -352,8 +434,11 @@ function similarityAt(value: unknown, at: string): NonNullable<EmbeddingTraits['
 
 function tasksAt(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks']> {
   const given = object(value, at, ['member', 'query', 'document'])
-  const member = optional(given.member, (one) => text(one, `${at}.member`, /^[A-Za-z_]{1,64}$/, 'the name of a member'))
-  const says = (one: unknown, name: string) => text(one, `${at}.${name}`, /^[^\p{Cc}]{0,200}$/u, 'a text')
+  const member = optional(given.member, (one) =>
+    text(one, `${at}.member`, /^[A-Za-z_]{1,64}$/, 'the name of a member'),
+  )
+  const says = (one: unknown, name: string) =>
+    text(one, `${at}.${name}`, /^[^\p{Cc}]{0,200}$/u, 'a text')
   const tasks = { query: says(given.query, 'query'), document: says(given.document, 'document') }
   return member === undefined ? tasks : { member, ...tasks }
 }
@@ -379,7 +464,10 @@ function mediaAt(given: Json, at: string): MediaPrices | undefined {
     if (given[medium] == null) return []
     if (given[medium] === 'as-text') return [[medium, 'as-text']]
     const parts = object(given[medium], `${at}.${medium}`, ['input', 'output', 'cached'])
-    const priced = Object.entries(parts).map(([part, usd]) => [part, dollarsAt(usd, `${at}.${medium}.${part}`)])
+    const priced = Object.entries(parts).map(([part, usd]) => [
+      part,
+      dollarsAt(usd, `${at}.${medium}.${part}`),
+    ])
     return [[medium, Object.fromEntries(priced)]]
   })
   return found.length === 0 ? undefined : Object.fromEntries(found)
@@ -420,12 +508,21 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   openai: {
     temperature: TEMPERATURE,
     ...ABILITIES,
-    length_name: ['lengthName', (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens'])],
-    foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'openai', 'refused'])],
+    length_name: [
+      'lengthName',
+      (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens']),
+    ],
+    foreign_members: [
+      'foreignMembers',
+      (value, at) => oneOf(value, at, ['taken', 'openai', 'refused']),
+    ],
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
     refuses: ['refuses', memberNames],
     passes: ['passes', memberNames],
-    unknown_members: ['unknownMembers', (value, at) => oneOf(value, at, ['left-out', 'taken', 'refused'])],
+    unknown_members: [
+      'unknownMembers',
+      (value, at) => oneOf(value, at, ['left-out', 'taken', 'refused']),
+    ],
     adds: ['adds', members],
     thoughts: ['thoughts', (value, at) => oneOf(value, at, ['as-given', 'reasoning_content'])],
     tells_cost: ['tellsCost', flag],
@@ -460,8 +557,14 @@ const KEPT_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n'
 
 function memberNames(value: unknown, at: string): string[] {
   return listAt(value, at).map((one, index) => {
-    const name = text(one, `${at}[${index}]`, /^[a-z_]{1,64}(\.[a-z_]{1,64})?$/, 'the name of a member of a request')
-    if (KEPT_MEMBERS.includes(name)) throw wrong(`${at}[${index}]`, 'a member that may be left out', name)
+    const name = text(
+      one,
+      `${at}[${index}]`,
+      /^[a-z_]{1,64}(\.[a-z_]{1,64})?$/,
+      'the name of a member of a request',
+    )
+    if (KEPT_MEMBERS.includes(name))
+      throw wrong(`${at}[${index}]`, 'a member that may be left out', name)
     return name
   })
 }
@@ -470,7 +573,8 @@ function members(value: unknown, at: string): Json {
   const found = objectOf(value)
   if (found === null) throw wrong(at, 'an object', value)
   const kept = Object.keys(found).find((name) => KEPT_MEMBERS.includes(name))
-  if (kept !== undefined) throw wrong(`${at}.${kept}`, 'a member that is not the gateway’s own', found[kept])
+  if (kept !== undefined)
+    throw wrong(`${at}.${kept}`, 'a member that is not the gateway’s own', found[kept])
   return found
 }
 
@@ -522,7 +626,9 @@ function objectOr(value: unknown, at: string): Json {
 }
 
 function objectOf(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Json)
+    : null
 }
 
 function listAt(value: unknown, at: string): unknown[] {

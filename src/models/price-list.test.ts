@@ -51,7 +51,8 @@ test('a model of the list has its price and limits though no catalogue lists it;
     nobodys.usd >= 50 && nobodys.usd < 200,
     `${nobodys.usd}: by the models that are offered, not by any there ever was`,
   )
-  for (const name of ['constructor', '__proto__', '']) assert.equal(cost('gemini', name).isListed, false)
+  for (const name of ['constructor', '__proto__', ''])
+    assert.equal(cost('gemini', name).isListed, false)
 })
 
 test('the MODELS file goes before the list, the list fills what it leaves out, and another vendor’s part may be named', (t) => {
@@ -61,11 +62,19 @@ test('the MODELS file goes before the list, the list fills what it leaves out, a
     {
       name: 'groq',
       ...entry,
-      models: [{ id: 'llama-3.1-8b-instant' }, { id: 'qwen/qwen3-32b', price: { input: 7, output: 0 } }],
+      models: [
+        { id: 'llama-3.1-8b-instant' },
+        { id: 'qwen/qwen3-32b', price: { input: 7, output: 0 } },
+      ],
     },
     { name: 'mine', ...entry, price_list: 'groq', models: [{ id: 'llama-3.3-70b-versatile' }] },
     { name: 'openrouter', ...entry, models: [{ id: 'my-own' }] },
-    { name: 'home', ...entry, api_key_env: null, models: [{ id: 'llama', price: { input: 0, output: 0 } }] },
+    {
+      name: 'home',
+      ...entry,
+      api_key_env: null,
+      models: [{ id: 'llama', price: { input: 0, output: 0 } }],
+    },
   ]
   writeFileSync(path, JSON.stringify({ vendors }))
   const { ai } = readConfig({ MODELS: path })
@@ -74,8 +83,15 @@ test('the MODELS file goes before the list, the list fills what it leaves out, a
   assert.equal(cost('groq', 'qwen/qwen3-32b').usd, 7)
   assert.equal(cost('mine', 'llama-3.3-70b-versatile').usd.toFixed(2), '1.38')
   assert.equal(cost('mine', 'llama-3.1-8b-instant').isListed, true)
-  assert.ok(cost('openrouter', 'my-own').usd > 1, 'what has no price counts at the dearest of its vendor’s list')
-  assert.deepEqual(cost('home', 'gpt-4o'), { usd: 0, isListed: false }, 'a machine of one’s own sells nobody’s models')
+  assert.ok(
+    cost('openrouter', 'my-own').usd > 1,
+    'what has no price counts at the dearest of its vendor’s list',
+  )
+  assert.deepEqual(
+    cost('home', 'gpt-4o'),
+    { usd: 0, isListed: false },
+    'a machine of one’s own sells nobody’s models',
+  )
   const wrong = [{ ...vendors[1], price_list: 'nobody' }]
   writeFileSync(path, JSON.stringify({ vendors: wrong }))
   assert.throws(
@@ -104,14 +120,21 @@ test('the newer list counts: one that was taken over, the shipped one after it, 
   writeFileSync(path, JSON.stringify(own('2025-02-01', 9)))
   assert.ok(Number(luna()[0]) < 2)
   writeFileSync(join(DATA_DIR, 'named.json'), JSON.stringify(own('2025-02-01', 9)))
-  assert.equal(costOf(readConfig({ PRICES: join(DATA_DIR, 'named.json') }).ai, 'openai', ['luna'], MILLION).usd, 10)
+  assert.equal(
+    costOf(readConfig({ PRICES: join(DATA_DIR, 'named.json') }).ai, 'openai', ['luna'], MILLION)
+      .usd,
+    10,
+  )
   for (const input of [-1, 'free', null, Number.MAX_VALUE * 10]) {
     writeFileSync(path, JSON.stringify(own('2027-02-01', input)))
     assert.throws(() => readConfig({ DATA_DIR }), ConfigError, `${input}`)
   }
   writeFileSync(path, '{"as_of": ')
   assert.throws(() => readConfig({ DATA_DIR }), /^Error: PRICES: .*prices\.json is no JSON/)
-  assert.throws(() => readConfig({ PRICES: '/nowhere.json' }), /PRICES: \/nowhere\.json is not there/)
+  assert.throws(
+    () => readConfig({ PRICES: '/nowhere.json' }),
+    /PRICES: \/nowhere\.json is not there/,
+  )
 })
 
 const GENAI = [
@@ -121,13 +144,24 @@ const GENAI = [
       {
         id: 'grok-9',
         match: {
-          or: [{ equals: 'grok-nine' }, { starts_with: 'grok-9' }, { starts_with: 'grok-9-' }, { contains: 'x' }],
+          or: [
+            { equals: 'grok-nine' },
+            { starts_with: 'grok-9' },
+            { starts_with: 'grok-9-' },
+            { contains: 'x' },
+          ],
         },
         context_window: 1_000,
         prices: [
           { prices: { input_mtok: 9, output_mtok: 9 } },
-          { constraint: { start_date: '2026-01-01' }, prices: { input_mtok: 1, output_mtok: 4, cache_read_mtok: 0.1 } },
-          { constraint: { start_time: '01:00', end_time: '04:00' }, prices: { input_mtok: 2, output_mtok: 8 } },
+          {
+            constraint: { start_date: '2026-01-01' },
+            prices: { input_mtok: 1, output_mtok: 4, cache_read_mtok: 0.1 },
+          },
+          {
+            constraint: { start_time: '01:00', end_time: '04:00' },
+            prices: { input_mtok: 2, output_mtok: 8 },
+          },
           { constraint: { start_date: '2030-01-01' }, prices: { input_mtok: 70, output_mtok: 70 } },
         ],
       },
@@ -160,7 +194,12 @@ test('genai-prices is read: the price in force at its dearest, steps, other name
       { id: 'grok-9', also: ['grok-nine'], context_tokens: 1_000, price: { input: 2, output: 8 } },
       {
         id: 'grok-long',
-        price: { input: 1, output: 5, cached: 0.1, long: { above: 128_000, input: 3, output: 5, cached: 0.2 } },
+        price: {
+          input: 1,
+          output: 5,
+          cached: 0.1,
+          long: { above: 128_000, input: 3, output: 5, cached: 0.2 },
+        },
       },
       { id: 'grok-gift:free', price: { input: 0, output: 0 } },
       { id: 'grok-embed', kind: 'embedding', price: { input: 0.1 } },
@@ -178,12 +217,23 @@ test('prices of sound, images and video are read, from both lists, at their dear
   }
   const provider = (id: string, models: object[]) => [{ id, models }]
   const read = (value: unknown, vendor: string) =>
-    priceListFrom(value, '2026-11-04', '2026-11-22').vendors[vendor]?.map(({ id, price }) => [id, price])
-  const hours = [{ prices: priced }, { constraint: { start_time: 'x' }, prices: { ...priced, input_audio_mtok: 6 } }]
+    priceListFrom(value, '2026-11-04', '2026-11-22').vendors[vendor]?.map(({ id, price }) => [
+      id,
+      price,
+    ])
+  const hours = [
+    { prices: priced },
+    { constraint: { start_time: 'x' }, prices: { ...priced, input_audio_mtok: 6 } },
+  ]
   assert.deepEqual(read(provider('openai', [{ id: 'm', prices: hours }]), 'openai'), [
     ['m', { input: 1, output: 2, audio: { input: 6, output: 4, cached: 0.5 } }],
   ])
-  const drawing = { input_mtok: 1, output_mtok: 2, output_image_mtok: 30, input_video_mtok: { base: 5 } }
+  const drawing = {
+    input_mtok: 1,
+    output_mtok: 2,
+    output_image_mtok: 30,
+    input_video_mtok: { base: 5 },
+  }
   assert.deepEqual(
     read(
       provider('google', [
@@ -193,7 +243,10 @@ test('prices of sound, images and video are read, from both lists, at their dear
       'gemini',
     ),
     [
-      ['gemini-9', { input: 1, output: 2, audio: 'as-text', image: { output: 30 }, video: { input: 5 } }],
+      [
+        'gemini-9',
+        { input: 1, output: 2, audio: 'as-text', image: { output: 30 }, video: { input: 5 } },
+      ],
       ['gemma-9', { input: 1, output: 2, image: { output: 30 }, video: { input: 5 } }],
     ],
   )
@@ -204,20 +257,44 @@ test('prices of sound, images and video are read, from both lists, at their dear
 })
 
 test('models.dev is read, with its limits; what is neither is refused, and so is a price that is none', () => {
-  const cost = { input: 2, output: 8, cache_read: 0.2, cache_write: 2.5, context_over_200k: { input: 4, output: 12 } }
-  const models = { 'm-1': { id: 'm-1', cost, limit: { context: 400_000, output: 32_000 } }, 'm-2': { id: 'm-2' } }
+  const cost = {
+    input: 2,
+    output: 8,
+    cache_read: 0.2,
+    cache_write: 2.5,
+    context_over_200k: { input: 4, output: 12 },
+  }
+  const models = {
+    'm-1': { id: 'm-1', cost, limit: { context: 400_000, output: 32_000 } },
+    'm-2': { id: 'm-2' },
+  }
   const read = (value: unknown) => priceListFrom(value, '2026-11-04', '2026-11-22')
   assert.deepEqual(read({ google: { id: 'google', models } }).vendors, {
     gemini: [
       {
         id: 'm-1',
-        price: { input: 2, output: 8, cached: 0.2, cache_write: 2.5, long: { above: 200_000, input: 4, output: 12 } },
+        price: {
+          input: 2,
+          output: 8,
+          cached: 0.2,
+          cache_write: 2.5,
+          long: { above: 200_000, input: 4, output: 12 },
+        },
         context_tokens: 400_000,
         output_tokens_max: 32_000,
       },
     ],
   })
-  for (const value of [null, 7, {}, [], [7], { a: 1 }, own('2026-01-01', 1), [{ id: 'a', models: [] }]]) {
+  for (const value of [
+    null,
+    7,
+    {},
+    [],
+    [7],
+    { a: 1 },
+    own('2026-01-01', 1),
+    [{ id: 'a', models: [] }],
+  ]) {
     assert.throws(() => read(value), /no list that is known|no price in it/, JSON.stringify(value))
   }
   for (const input of [-0.1, 'dear', Number.NaN]) {
@@ -226,7 +303,8 @@ test('models.dev is read, with its limits; what is neither is refused, and so is
       /a\/m is no price/,
     )
     assert.throws(
-      () => read([{ id: 'a', models: [{ id: 'm', prices: { input_mtok: input, output_mtok: 1 } }] }]),
+      () =>
+        read([{ id: 'a', models: [{ id: 'm', prices: { input_mtok: input, output_mtok: 1 } }] }]),
       /a\/m input_mtok is no price/,
     )
   }
@@ -243,7 +321,10 @@ const luna = (more: object, price: object = { input: 1, output: 1 }) => ({
 test('a list is held to its form whole: what would break a call, or never count, is told with its file and model', () => {
   const long = { above: 1_000, input: 2, output: 4 }
   assert.doesNotThrow(() =>
-    checked(luna({ also: ['luna'], context_tokens: 9 }, { input: 1, output: 1, cached: 0.1, long }), '/a.json'),
+    checked(
+      luna({ also: ['luna'], context_tokens: 9 }, { input: 1, output: 1, cached: 0.1, long }),
+      '/a.json',
+    ),
   )
   const wrong: [object, RegExp][] = [
     [luna({ also: 5 }), /wrong other names/],
@@ -266,11 +347,15 @@ test('a list is held to its form whole: what would break a call, or never count,
     [luna({}, { input: 1, output: 1, long: { ...long, above: '9' } }), /wrong price\.long\.above/],
     [luna({}, { input: 1, output: 1, long: { ...long, above: 0 } }), /wrong price\.long\.above/],
     [luna({}, { input: 1, output: 1, long: { above: 9 } }), /no price\.long\.input/],
-    [luna({}, { input: 1, output: 1, long: { ...long, cache_write: -1 } }), /wrong price\.long\.cache_write/],
+    [
+      luna({}, { input: 1, output: 1, long: { ...long, cache_write: -1 } }),
+      /wrong price\.long\.cache_write/,
+    ],
   ]
   for (const [list, words] of wrong) {
     const told = (error: Error) =>
-      words.test(error.message) && error.message.startsWith('/a.json is no price list: vendors.openai gpt-6-luna has ')
+      words.test(error.message) &&
+      error.message.startsWith('/a.json is no price list: vendors.openai gpt-6-luna has ')
     assert.throws(() => checked(list, '/a.json'), told, JSON.stringify(list))
   }
   for (const model of [null, 7, 'gpt', {}, { id: '' }, { id: 7 }]) {
@@ -305,7 +390,8 @@ function updater(folder: string, env: Record<string, string> = {}) {
 test('a list is taken over by the command: changes are shown, jumps refused, and the next start uses it', async (t) => {
   const DATA_DIR = folderOf(t)
   const { update: updateAll } = updater(DATA_DIR)
-  const update = (prices: object, ...more: string[]) => updateAll({ openai: { 'gpt-4o': prices } }, ...more)
+  const update = (prices: object, ...more: string[]) =>
+    updateAll({ openai: { 'gpt-4o': prices } }, ...more)
   const gpt = () => costOf(readConfig({ DATA_DIR }).ai, 'openai', ['gpt-4o'], MILLION)
 
   const refused = await update({ input_mtok: 3, output_mtok: 9 })
@@ -325,16 +411,26 @@ test('a list is taken over by the command: changes are shown, jumps refused, and
   assert.equal(jump.code, 1)
   assert.match(jump.said, /✖ openai\/gpt-4o would go from 3\/9 to 3\/90/)
   assert.equal(gpt().usd, 12)
-  assert.equal((await update({ input_mtok: 2, output_mtok: 8 })).code, 0, 'a list as long as the last is taken over')
+  assert.equal(
+    (await update({ input_mtok: 2, output_mtok: 8 })).code,
+    0,
+    'a list as long as the last is taken over',
+  )
   assert.equal(gpt().usd, 10)
-  await assert.rejects(update({ input_mtok: -2, output_mtok: 8 }, '--force'), /openai\/gpt-4o input_mtok is no price/)
+  await assert.rejects(
+    update({ input_mtok: -2, output_mtok: 8 }, '--force'),
+    /openai\/gpt-4o input_mtok is no price/,
+  )
   await assert.rejects(
     update({ input_mtok: 2, output_mtok: 8 }, '--vendors', 'openai,nobody'),
     /no vendor called nobody/,
   )
   assert.equal(gpt().usd, 10)
   const older = await update({ input_mtok: 2, output_mtok: 8 }, '--date', '2026-01-01')
-  assert.match(older.said, /counts where PRICES=.*the list of 2026-11-\d\d goes on counting \(as shipped\)/s)
+  assert.match(
+    older.said,
+    /counts where PRICES=.*the list of 2026-11-\d\d goes on counting \(as shipped\)/s,
+  )
 })
 
 test('what the cache and long prompts cost may not jump either; that a list now tells of a cheaper cache is no jump', async (t) => {
@@ -369,8 +465,12 @@ test('some vendors’ prices are laid over the rest; a day to come is doubted', 
   const DATA_DIR = folderOf(t)
   const { update, command } = updater(DATA_DIR)
   const price = { input_mtok: 2, output_mtok: 8 }
-  assert.equal((await update({ openai: { a: price, b: price }, groq: { c: price } }, '--force')).code, 0)
-  const cost = (vendor: string, name: string) => knownModel(readConfig({ DATA_DIR }).ai, vendor, name)?.price?.input
+  assert.equal(
+    (await update({ openai: { a: price, b: price }, groq: { c: price } }, '--force')).code,
+    0,
+  )
+  const cost = (vendor: string, name: string) =>
+    knownModel(readConfig({ DATA_DIR }).ai, vendor, name)?.price?.input
   const dear = { input_mtok: 3, output_mtok: 8 }
   const some = await update(
     { openai: { a: dear, b: dear }, groq: { c: dear } },
@@ -380,14 +480,24 @@ test('some vendors’ prices are laid over the rest; a day to come is doubted', 
     '2026-11-05',
   )
   assert.equal(some.code, 0, some.said)
-  assert.match((await command()).said, new RegExp(`genai-prices of ${TODAY}: 3 models of 2 vendors`))
+  assert.match(
+    (await command()).said,
+    new RegExp(`genai-prices of ${TODAY}: 3 models of 2 vendors`),
+  )
   assert.deepEqual(
-    [cost('openai', 'a'), readPriceList(priceFiles({ DATA_DIR })).of('groq').find('c')?.price?.input],
+    [
+      cost('openai', 'a'),
+      readPriceList(priceFiles({ DATA_DIR })).of('groq').find('c')?.price?.input,
+    ],
     [3, 2],
   )
   const gone = await update({ openai: {}, groq: { c: dear } }, '--vendors', 'groq')
   assert.equal(gone.code, 0)
-  const few = await update({ openai: { a: dear, b: dear }, xai: { d: dear } }, '--vendors', 'openai,xai')
+  const few = await update(
+    { openai: { a: dear, b: dear }, xai: { d: dear } },
+    '--vendors',
+    'openai,xai',
+  )
   assert.match(few.said, /\+ xai\/d/)
   const half = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`m${index}`, price]))
   assert.equal((await update({ groq: half }, '--vendors', 'groq')).code, 0)
@@ -396,7 +506,8 @@ test('some vendors’ prices are laid over the rest; a day to come is doubted', 
     /there would be 1 prices instead of 5/,
   )
 
-  const inDays = (days: number) => new Date(Date.parse(TODAY) + days * DAY_MS).toISOString().slice(0, 10)
+  const inDays = (days: number) =>
+    new Date(Date.parse(TODAY) + days * DAY_MS).toISOString().slice(0, 10)
   const whole = { openai: { a: dear, b: dear }, groq: half, xai: { d: dear } }
   for (const [days, code] of [
     [2, 1],

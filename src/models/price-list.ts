@@ -60,7 +60,11 @@ export function readPriceList({ named, usual }: PriceFiles): PriceList {
 }
 
 export function shippedPriceList(): PriceList {
-  return listOf(shippedAsOf(), null, () => parsed(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile)
+  return listOf(
+    shippedAsOf(),
+    null,
+    () => parsed(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile,
+  )
 }
 
 function ownList(text: string | null, path: string): PriceList {
@@ -121,7 +125,9 @@ function vendorPrices(listed: () => readonly ListedPrice[], createdSeconds: numb
   return {
     find: (id) => models().get(id) ?? models().get(undated(id)) ?? null,
     prices: (kind) =>
-      [...models().values()].flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])),
+      [...models().values()].flatMap((model) =>
+        model.kind === kind && model.price ? [model.price] : [],
+      ),
   }
 }
 
@@ -142,7 +148,12 @@ function modelOf(listed: ListedPrice, createdSeconds: number): Model {
   }
 }
 
-export function rateOf({ input, output = 0, cached = input, cache_write: cacheWrite }: ListedPrice['price']) {
+export function rateOf({
+  input,
+  output = 0,
+  cached = input,
+  cache_write: cacheWrite,
+}: ListedPrice['price']) {
   return { input, output, cached, ...(cacheWrite === undefined ? {} : { cacheWrite }) }
 }
 
@@ -159,11 +170,13 @@ export function checked(value: unknown, path: string): PriceListFile {
     throw wrong("expected {as_of, source, vendors}; 'npm run cli -- prices update FILE' makes one")
   }
   const { as_of, source, vendors } = value
-  if (typeof as_of !== 'string' || !DAY.test(as_of)) throw wrong('as_of is not a day like 2026-11-04')
+  if (typeof as_of !== 'string' || !DAY.test(as_of))
+    throw wrong('as_of is not a day like 2026-11-04')
   for (const [vendor, models] of Object.entries(vendors)) {
     if (!Array.isArray(models)) throw wrong(`vendors.${vendor} is no list`)
     for (const one of models) {
-      if (typeof one?.id !== 'string' || one.id === '') throw wrong(`vendors.${vendor} has a model without an id`)
+      if (typeof one?.id !== 'string' || one.id === '')
+        throw wrong(`vendors.${vendor} has a model without an id`)
       const fault = faultOf(one)
       if (fault !== null) throw wrong(`vendors.${vendor} ${one.id} ${fault}`)
     }
@@ -172,13 +185,24 @@ export function checked(value: unknown, path: string): PriceListFile {
 }
 
 /** Of a model that has a name: what would break a call, or silently not count. */
-function faultOf({ also, kind, context_tokens, output_tokens_max, price }: Record<string, unknown>): string | null {
-  if (also !== undefined && !(Array.isArray(also) && also.every((name) => typeof name === 'string'))) {
+function faultOf({
+  also,
+  kind,
+  context_tokens,
+  output_tokens_max,
+  price,
+}: Record<string, unknown>): string | null {
+  if (
+    also !== undefined &&
+    !(Array.isArray(also) && also.every((name) => typeof name === 'string'))
+  ) {
     return 'has wrong other names (also): expected a list of texts'
   }
-  if (kind !== undefined && kind !== 'embedding') return 'has a wrong kind: expected embedding, or none'
+  if (kind !== undefined && kind !== 'embedding')
+    return 'has a wrong kind: expected embedding, or none'
   for (const [name, limit] of Object.entries({ context_tokens, output_tokens_max })) {
-    if (limit !== undefined && !isCount(limit)) return `has a wrong ${name}: expected a whole number from 1`
+    if (limit !== undefined && !isCount(limit))
+      return `has a wrong ${name}: expected a whole number from 1`
   }
   if (!isObject(price)) return 'has no price'
   const { long, audio, image, video, ...rate } = price
@@ -208,7 +232,8 @@ function mediaFault(media: Record<(typeof MEDIA)[number], unknown>): string | nu
   for (const medium of MEDIA) {
     const parts = media[medium] ?? {}
     if (parts === 'as-text') continue
-    if (!isObject(parts)) return `has a wrong price.${medium}: expected {input, output, cached} or as-text`
+    if (!isObject(parts))
+      return `has a wrong price.${medium}: expected {input, output, cached} or as-text`
     for (const [name, figure] of Object.entries(parts)) {
       const isPart = name === 'input' || name === 'output' || name === 'cached'
       if (!isPart) return `has a price.${medium}.${name}, which is none of input, output, cached`
@@ -218,7 +243,8 @@ function mediaFault(media: Record<(typeof MEDIA)[number], unknown>): string | nu
   return null
 }
 
-const isDollars = (figure: unknown) => typeof figure === 'number' && Number.isFinite(figure) && figure >= 0
+const isDollars = (figure: unknown) =>
+  typeof figure === 'number' && Number.isFinite(figure) && figure >= 0
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0
 

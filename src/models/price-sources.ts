@@ -25,17 +25,26 @@ export function priceListFrom(value: unknown, asOf: string, today: string): Pric
   if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a day like 2026-11-04`)
   if (Array.isArray(value)) return fileOf('genai-prices', asOf, value.map(fromGenaiPrices(today)))
   const providers = Object.values(objectOf(value) ?? {}).map(objectOf)
-  if (providers.length > 0 && providers.every((one) => typeof one?.id === 'string' && objectOf(one.models) !== null)) {
+  if (
+    providers.length > 0 &&
+    providers.every((one) => typeof one?.id === 'string' && objectOf(one.models) !== null)
+  ) {
     return fileOf(
       'models.dev',
       asOf,
       providers.map((one) => fromModelsDev(one ?? {})),
     )
   }
-  throw new WrongPriceList("no list that is known: expected genai-prices' data.json or models.dev's api.json")
+  throw new WrongPriceList(
+    "no list that is known: expected genai-prices' data.json or models.dev's api.json",
+  )
 }
 
-function fileOf(source: string, asOf: string, vendors: [name: string, models: ListedPrice[]][]): PriceListFile {
+function fileOf(
+  source: string,
+  asOf: string,
+  vendors: [name: string, models: ListedPrice[]][],
+): PriceListFile {
   const priced = vendors.filter(([, models]) => models.length > 0)
   if (priced.length === 0) throw new WrongPriceList('there is no price in it')
   return { as_of: asOf, source, vendors: Object.fromEntries(priced) }
@@ -87,7 +96,9 @@ function wordsOf({ output, cached, cacheWrite }: Rate, input: number) {
 }
 
 /** Those of its parts that have a price. */
-function mediaFrom(priceOf: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined): MediaPrices {
+function mediaFrom(
+  priceOf: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined,
+): MediaPrices {
   const found = MEDIA.flatMap((medium) => {
     const parts = (['input', 'output', 'cached'] as const).flatMap((part) => {
       const usd = priceOf(medium, part)
@@ -98,8 +109,12 @@ function mediaFrom(priceOf: (medium: string, part: 'input' | 'output' | 'cached'
   return Object.fromEntries(found)
 }
 
-function limits(context: unknown, output: unknown): Pick<ListedPrice, 'context_tokens' | 'output_tokens_max'> {
-  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
+function limits(
+  context: unknown,
+  output: unknown,
+): Pick<ListedPrice, 'context_tokens' | 'output_tokens_max'> {
+  const isCount = (value: unknown): value is number =>
+    Number.isSafeInteger(value) && Number(value) > 0
   return {
     ...(isCount(context) ? { context_tokens: context } : {}),
     ...(isCount(output) ? { output_tokens_max: output } : {}),
@@ -132,7 +147,10 @@ function fromModelsDev({ id, models }: Json): [string, ListedPrice[]] {
   return [nameOf(id), found]
 }
 
-const modelsDevRate = ({ input, output, cache_read: cached, cache_write: cacheWrite }: Json, at: string): Rate => ({
+const modelsDevRate = (
+  { input, output, cache_read: cached, cache_write: cacheWrite }: Json,
+  at: string,
+): Rate => ({
   input: dollars(input, at),
   output: dollars(output, at),
   cached: dollars(cached, at),
@@ -147,7 +165,9 @@ const fromGenaiPrices =
   (value: unknown): [string, ListedPrice[]] => {
     const provider = objectOf(value)
     if (typeof provider?.id !== 'string' || !Array.isArray(provider.models)) {
-      throw new WrongPriceList("no list that is known: expected genai-prices' providers, each with id and models")
+      throw new WrongPriceList(
+        "no list that is known: expected genai-prices' providers, each with id and models",
+      )
     }
     const named = new Set(provider.models.map((model) => objectOf(model)?.id))
     const found = provider.models.flatMap((one) => {
@@ -162,7 +182,9 @@ const fromGenaiPrices =
       const prefix = MODEL_PREFIXES[nameOf(provider.id)]
       const names = [...namesIn(model.match), ...(prefix === undefined ? [] : [prefix + model.id])]
       const also = [...new Set(names)].filter((name) => !named.has(name))
-      return [{ ...price, ...(also.length > 0 ? { also } : {}), ...limits(model.context_window, null) }]
+      return [
+        { ...price, ...(also.length > 0 ? { also } : {}), ...limits(model.context_window, null) },
+      ]
     })
     return [nameOf(provider.id), found]
   }
@@ -242,9 +264,14 @@ function genaiRate(price: Json, at: string): Tiered {
 
 function dearest(all: Tiered[]): Tiered {
   const sum = ({ base }: Tiered) => (base.input ?? 0) + (base.output ?? 0)
-  return all.reduce((most, one) => (sum(one) > sum(most) ? one : most), all[0] ?? { base: {}, long: null })
+  return all.reduce(
+    (most, one) => (sum(one) > sum(most) ? one : most),
+    all[0] ?? { base: {}, long: null },
+  )
 }
 
 function objectOf(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Json)
+    : null
 }

@@ -87,7 +87,13 @@ function readNews(text: string): News | null {
  * Over Redis: a separate connection, which retries without limit and subscribes again after each
  * interruption.
  */
-export function redisCarrier({ redis, log }: { redis: Redis; log: Log }): (hears: Hears) => Carrier {
+export function redisCarrier({
+  redis,
+  log,
+}: {
+  redis: Redis
+  log: Log
+}): (hears: Hears) => Carrier {
   return ({ heard, missed }) => {
     const say = seldom((details, message) => log.warn(details, message))
     // Channels are not prefixed by the client, keys are.
@@ -104,7 +110,9 @@ export function redisCarrier({ redis, log }: { redis: Redis; log: Log }): (hears
       if (wasReady) missed()
       wasReady = true
     })
-    const subscribed = subscriber.subscribe(channel).catch((error) => say({ err: error }, 'no news from other nodes'))
+    const subscribed = subscriber
+      .subscribe(channel)
+      .catch((error) => say({ err: error }, 'no news from other nodes'))
     return {
       opened: redis.client.status === 'ready' ? subscribed : Promise.resolve(),
       name: 'redis',

@@ -17,10 +17,7 @@ function instantOf(ms: number): Instant {
   return written.instant
 }
 
-export const systemClock: Clock = {
-  now: () => instantOf(Date.now()),
-  ms: () => Date.now(),
-}
+export const systemClock: Clock = { now: () => instantOf(Date.now()), ms: () => Date.now() }
 
 export type MovableClock = Clock & { movedMs(): number; advance(ms: number): void }
 

@@ -3,7 +3,10 @@ import { readFileSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** Bytes that are read from where they lie, a part at a time. */
-export type Bytes = { sizeBytes: number; read(from: number, to: number): Uint8Array | Promise<Uint8Array> }
+export type Bytes = {
+  sizeBytes: number
+  read(from: number, to: number): Uint8Array | Promise<Uint8Array>
+}
 
 /** In memory where they are few, else a file's path; both can be sent to a thread. */
 export type Place = Uint8Array | string

@@ -41,12 +41,24 @@ function atDepth(value: unknown): unknown {
 
 test('a text that looks like numbers stays a text, and a fraction a number', () => {
   const digits = '1'.repeat(6_000_000)
-  assert.deepEqual(parseExactly(JSON.stringify({ content: `x ${digits}` })), { content: `x ${digits}` })
+  assert.deepEqual(parseExactly(JSON.stringify({ content: `x ${digits}` })), {
+    content: `x ${digits}`,
+  })
   assert.equal(JSON.stringify(parseExactly(`[${digits}]`)), `[${digits}]`)
-  for (const text of ['[0.12345678901234567890]', '[12345678901234567890.5]', '[1e1234567890123456]', '[-1E+1]']) {
+  for (const text of [
+    '[0.12345678901234567890]',
+    '[12345678901234567890.5]',
+    '[1e1234567890123456]',
+    '[-1E+1]',
+  ]) {
     assert.deepEqual(parseExactly(text), JSON.parse(text))
   }
-  for (const text of ['[01234567890123456789]', '[12345678901234567890x]', '[--12345678901234567890]', '[1-2]']) {
+  for (const text of [
+    '[01234567890123456789]',
+    '[12345678901234567890x]',
+    '[--12345678901234567890]',
+    '[1-2]',
+  ]) {
     assert.throws(() => parseExactly(text), SyntaxError, text)
   }
 })
@@ -57,5 +69,6 @@ test('any JSON reads as it does elsewhere, and what is none is refused alike', (
       assert.deepEqual(JSON.stringify(parseExactly(text)), JSON.stringify(JSON.parse(text))),
     ),
   )
-  for (const text of ['', '{', '{"a":12345678901234567890', '01']) assert.throws(() => parseExactly(text), SyntaxError)
+  for (const text of ['', '{', '{"a":12345678901234567890', '01'])
+    assert.throws(() => parseExactly(text), SyntaxError)
 })

@@ -31,7 +31,10 @@ export function isRawJson(value: unknown): boolean {
  * Returns the text for any JSON parser, and the function that puts the integers back into what it parsed. Invalid JSON stays
  * invalid.
  */
-export function markLongIntegers(text: string): { marked: string; restore: (value: unknown) => unknown } {
+export function markLongIntegers(text: string): {
+  marked: string
+  restore: (value: unknown) => unknown
+} {
   const pieces: string[] = []
   let copiedTo = 0
   for (let at = 0; at < text.length; at++) {
@@ -70,7 +73,12 @@ function endOfNumber(text: string, start: number): number {
   for (; at < text.length; at++) {
     const code = text.charCodeAt(at)
     const isPart =
-      isDigit(code) || code === POINT || code === LOWER_E || code === UPPER_E || code === PLUS || code === MINUS
+      isDigit(code) ||
+      code === POINT ||
+      code === LOWER_E ||
+      code === UPPER_E ||
+      code === PLUS ||
+      code === MINUS
     if (!isPart) break
   }
   return at
@@ -94,7 +102,8 @@ function restoreIntegers(value: unknown): unknown {
       const member = current[key]
       if (typeof member === 'string') {
         if (member.startsWith(MARK)) current[key] = rawJSON(member.slice(MARK.length))
-      } else if (typeof member === 'object' && member !== null) open.push(member as Record<string, unknown>)
+      } else if (typeof member === 'object' && member !== null)
+        open.push(member as Record<string, unknown>)
     }
     if (Array.isArray(current)) for (let index = 0; index < current.length; index++) visit(index)
     else for (const key of Object.keys(current)) visit(key)

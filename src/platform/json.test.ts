@@ -28,26 +28,50 @@ test('what is nested beyond reason is refused, and nothing else', () => {
 
 test('more values than a request can mean are refused, however they are written', () => {
   const half = JSON_VALUES_MAX / 2
-  for (const text of [`[${'1,'.repeat(JSON_VALUES_MAX)}1]`, `[${`${lists(250)},`.repeat(half / 100)}1]`]) {
+  for (const text of [
+    `[${'1,'.repeat(JSON_VALUES_MAX)}1]`,
+    `[${`${lists(250)},`.repeat(half / 100)}1]`,
+  ]) {
     assert.throws(() => parseJson(text), JsonTooMany)
   }
   const names = Array.from({ length: JSON_NAMES_MAX + 1 }, (_, index) => `"${index}":1`)
   assert.throws(() => parseJson(`{${names}}`), JsonTooMany)
   assert.throws(() => parseJson(`[${'"a",'.repeat(JSON_TEXTS_MAX)}"a"]`), JsonTooMany)
-  assert.equal((parseJson(`[${'"a",'.repeat(JSON_TEXTS_MAX - 1)}"a"]`) as unknown[]).length, JSON_TEXTS_MAX)
-  assert.equal((parseJson(`[${'1,'.repeat(half)}"${','.repeat(JSON_VALUES_MAX * 2)}"]`) as unknown[]).length, half + 1)
+  assert.equal(
+    (parseJson(`[${'"a",'.repeat(JSON_TEXTS_MAX - 1)}"a"]`) as unknown[]).length,
+    JSON_TEXTS_MAX,
+  )
+  assert.equal(
+    (parseJson(`[${'1,'.repeat(half)}"${','.repeat(JSON_VALUES_MAX * 2)}"]`) as unknown[]).length,
+    half + 1,
+  )
 })
 
 test('brackets in strings are no nesting, however the string is written', () => {
   const brackets = '[{'.repeat(JSON_DEPTH_MAX)
-  for (const text of [brackets, `"${brackets}`, `\\${brackets}`, `\\"${brackets}\\`, `${brackets}"\\"`]) {
+  for (const text of [
+    brackets,
+    `"${brackets}`,
+    `\\${brackets}`,
+    `\\"${brackets}\\`,
+    `${brackets}"\\"`,
+  ]) {
     const body = JSON.stringify({ [text]: [text, text] })
     assert.deepEqual(parseJson(body), JSON.parse(body))
   }
   fc.assert(
-    fc.property(fc.array(fc.constantFrom('"', '\\', '[', '{', ']', 'x', '\n', 'é')), fc.string(), (pieces, more) => {
-      const body = JSON.stringify([pieces.join(''), brackets, more, { [pieces.join('')]: brackets }])
-      assert.deepEqual(parseJson(body), JSON.parse(body))
-    }),
+    fc.property(
+      fc.array(fc.constantFrom('"', '\\', '[', '{', ']', 'x', '\n', 'é')),
+      fc.string(),
+      (pieces, more) => {
+        const body = JSON.stringify([
+          pieces.join(''),
+          brackets,
+          more,
+          { [pieces.join('')]: brackets },
+        ])
+        assert.deepEqual(parseJson(body), JSON.parse(body))
+      },
+    ),
   )
 })

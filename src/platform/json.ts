@@ -22,7 +22,9 @@ export const JSON_NAMES_MAX = 50_000
 
 export class JsonTooMany extends Error {
   constructor() {
-    super(`JSON has more than ${JSON_VALUES_MAX} values, ${JSON_TEXTS_MAX} texts or ${JSON_NAMES_MAX} fields`)
+    super(
+      `JSON has more than ${JSON_VALUES_MAX} values, ${JSON_TEXTS_MAX} texts or ${JSON_NAMES_MAX} fields`,
+    )
   }
 }
 
@@ -81,7 +83,11 @@ export function endOfString(text: string, start: number): number {
   if (next === -1) return text.length
   if (text.charCodeAt(next - 1) !== BACKSLASH) return next
   let at = start + 1
-  for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at)) {
+  for (
+    let code = text.charCodeAt(at);
+    at < text.length && code !== QUOTE;
+    code = text.charCodeAt(at)
+  ) {
     at += code === BACKSLASH ? 2 : 1
   }
   return at

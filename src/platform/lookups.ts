@@ -8,7 +8,8 @@ import { prepared } from './db/prepared.ts'
 import type { LookupKind } from './tables.ts'
 
 const byName = prepared(
-  (db) => db.selectFrom('lookups').select('owner').where('name', '=', '').where('kind', '=', 'email'),
+  (db) =>
+    db.selectFrom('lookups').select('owner').where('name', '=', '').where('kind', '=', 'email'),
   2,
 )
 
@@ -21,7 +22,12 @@ export async function ownerOfName(db: Db, kind: LookupKind, name: string): Promi
  * @returns false when it is already taken; of two simultaneous claims, the second waits for the
  * first.
  */
-export async function claimName(tx: Db, kind: LookupKind, name: string, owner: string): Promise<boolean> {
+export async function claimName(
+  tx: Db,
+  kind: LookupKind,
+  name: string,
+  owner: string,
+): Promise<boolean> {
   const row = await tx
     .insertInto('lookups')
     .values({ name, kind, owner })
@@ -32,19 +38,38 @@ export async function claimName(tx: Db, kind: LookupKind, name: string, owner: s
 }
 
 /** @throws a unique violation when it is already taken. */
-export async function insertName(tx: Db, kind: LookupKind, name: string, owner: string): Promise<void> {
+export async function insertName(
+  tx: Db,
+  kind: LookupKind,
+  name: string,
+  owner: string,
+): Promise<void> {
   await tx.insertInto('lookups').values({ name, kind, owner }).execute()
 }
 
-export async function releaseNames(tx: Db, kind: LookupKind, names: readonly string[]): Promise<void> {
+export async function releaseNames(
+  tx: Db,
+  kind: LookupKind,
+  names: readonly string[],
+): Promise<void> {
   if (names.length === 0) return
   await tx.deleteFrom('lookups').where('name', 'in', names).where('kind', '=', kind).execute()
 }
 
 /** Hands names over, of what outlives its owner. */
-export async function moveNames(tx: Db, kind: LookupKind, names: readonly string[], owner: string): Promise<void> {
+export async function moveNames(
+  tx: Db,
+  kind: LookupKind,
+  names: readonly string[],
+  owner: string,
+): Promise<void> {
   if (names.length === 0) return
-  await tx.updateTable('lookups').set({ owner }).where('name', 'in', names).where('kind', '=', kind).execute()
+  await tx
+    .updateTable('lookups')
+    .set({ owner })
+    .where('name', 'in', names)
+    .where('kind', '=', kind)
+    .execute()
 }
 
 /** Removes everything that still belongs to this owner; for the deletion of an account. */

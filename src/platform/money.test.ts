@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { currencyName, decimalsMax, formatMoney, inMinorUnits, inUnits, isCurrency } from './money.ts'
+import {
+  currencyName,
+  decimalsMax,
+  formatMoney,
+  inMinorUnits,
+  inUnits,
+  isCurrency,
+} from './money.ts'
 
 test('an amount is counted as the processor counts, and shown as people write it', () => {
   const table: [number, string, minor: number, decimals: number, shown: string, short: string][] = [

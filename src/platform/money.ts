@@ -1,7 +1,9 @@
 /** Amounts of money: units of a currency, and the whole minor units in which the processor counts. */
 
 /** The processor's own list, which is not quite ISO 4217's: it counts krónur in hundredths. https://docs.stripe.com/currencies#minor-units */
-const WITHOUT_MINOR = new Set('bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '))
+const WITHOUT_MINOR = new Set(
+  'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '),
+)
 const WITH_THREE = new Set('bhd jod kwd omr tnd'.split(' '))
 
 /** How finely the processor counts: 2 for dollars, 0 for yen. */
@@ -16,7 +18,10 @@ export function decimalsMax(currency: string): number {
 }
 
 function usualDigits(currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+  return (
+    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+      .maximumFractionDigits ?? 2
+  )
 }
 
 export function inMinorUnits(amount: number, currency: string): number {
@@ -41,7 +46,11 @@ export function formatMoney(amount: number, currency: string, { short = false } 
 
 /** `US dollars`, for `usd`. */
 export function currencyName(currency: string): string {
-  const parts = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'name' }).formatToParts(2)
+  const parts = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'name',
+  }).formatToParts(2)
   return parts.find(({ type }) => type === 'currency')?.value ?? currency.toUpperCase()
 }
 

@@ -12,7 +12,11 @@ const skip = !process.env.TEST_DATABASE_URL && 'needs a PostgreSQL server with c
 const TIMES = { echoMs: 4_000, askMs: 100, deafMs: 50, againMs: 20 }
 
 /** A node on a database, whose listening connection may go another way. */
-async function node(t: TestContext, url: string, { listenAt = url, times = TIMES, isGuest = false } = {}) {
+async function node(
+  t: TestContext,
+  url: string,
+  { listenAt = url, times = TIMES, isGuest = false } = {},
+) {
   const warnings: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) })
   const { db, close } = openDatabase({ databaseUrl: url, dataDir: '' })
@@ -39,7 +43,9 @@ const until = async (what: () => boolean) => {
 }
 const isHeard = (bus: Bus) => until(() => bus.carriedBy() === 'postgres')
 
-test('nodes without Redis hear each other over PostgreSQL, and those of another schema do not', { skip }, async (t) => {
+test('nodes without Redis hear each other over PostgreSQL, and those of another schema do not', {
+  skip,
+}, async (t) => {
   const url = await freshUrl(t)
   const [one, two, stranger] = await Promise.all([
     node(t, url),
@@ -69,7 +75,9 @@ test('nodes without Redis hear each other over PostgreSQL, and those of another 
   await until(() => two.gaps() === 5)
 })
 
-test('who has lost its listener connects again, and trusts nothing that it remembers', { skip }, async (t) => {
+test('who has lost its listener connects again, and trusts nothing that it remembers', {
+  skip,
+}, async (t) => {
   const url = await freshUrl(t)
   const [one, two] = await Promise.all([node(t, url), node(t, url)])
   await Promise.all([isHeard(one.bus), isHeard(two.bus)])
@@ -83,7 +91,9 @@ test('who has lost its listener connects again, and trusts nothing that it remem
   }
 })
 
-test('behind a proxy that brings no notifications a node says so, and goes on without', { skip }, async (t) => {
+test('behind a proxy that brings no notifications a node says so, and goes on without', {
+  skip,
+}, async (t) => {
   const url = await freshUrl(t)
   const listenAt = await withoutNotifications(t, url)
   const { bus, warnings } = await node(t, url, { listenAt, times: { ...TIMES, echoMs: 100 } })

@@ -30,7 +30,10 @@ const channel = sql<string>`'latchkey_' || md5(current_schema())`
 type Options = { db: Db; url: string; log: Log; times?: Partial<typeof TIMES> }
 
 /** `isGuest`: a command sends messages and receives none. */
-export function notifyCarrier({ db, url, log, times }: Options, { isGuest = false } = {}): (hears: Hears) => Carrier {
+export function notifyCarrier(
+  { db, url, log, times }: Options,
+  { isGuest = false } = {},
+): (hears: Hears) => Carrier {
   return (hears) => {
     const sender = createSender(db)
     const ear = isGuest ? null : listen({ db, url, log, times: { ...TIMES, ...times } }, hears)
@@ -88,7 +91,10 @@ async function notify(db: Db, texts: string[]): Promise<void> {
   )
 }
 
-function listen({ db, url, log, times }: Required<Options> & { times: typeof TIMES }, hears: Hears) {
+function listen(
+  { db, url, log, times }: Required<Options> & { times: typeof TIMES },
+  hears: Hears,
+) {
   const say = seldom((details, message) => log.warn(details, message))
   const closing = new AbortController()
   let isWell = false
@@ -96,10 +102,7 @@ function listen({ db, url, log, times }: Required<Options> & { times: typeof TIM
   let onEcho: (text: string) => void = () => {}
   void keep()
 
-  return {
-    isWell: () => isWell,
-    close: () => closing.abort(),
-  }
+  return { isWell: () => isWell, close: () => closing.abort() }
 
   /** Connects, and again whenever the connection is lost or deaf. */
   async function keep(): Promise<void> {
@@ -116,7 +119,10 @@ function listen({ db, url, log, times }: Required<Options> & { times: typeof TIM
             : wasWell && isWell
               ? times.againMs
               : Math.min(2 * againMs, times.againMaxMs)
-        say({ err }, 'other nodes are not heard over PostgreSQL: revocations reach this one within half a second')
+        say(
+          { err },
+          'other nodes are not heard over PostgreSQL: revocations reach this one within half a second',
+        )
       } finally {
         isWell = false
       }
@@ -158,7 +164,10 @@ function listen({ db, url, log, times }: Required<Options> & { times: typeof TIM
         if (!isWell && wasWell) hears.missed()
         isWell = true
         wasWell = true
-        await Promise.race([sleep(times.askMs, undefined, { ref: false, signal: closing.signal }), lost])
+        await Promise.race([
+          sleep(times.askMs, undefined, { ref: false, signal: closing.signal }),
+          lost,
+        ])
       }
     } finally {
       closing.signal.removeEventListener('abort', stop)
@@ -173,7 +182,10 @@ function listen({ db, url, log, times }: Required<Options> & { times: typeof TIM
     })
     // Over the pool: a proxy between might answer a connection to itself.
     await notify(db, [text])
-    const came = await Promise.race([echo, sleep(times.echoMs, false as const, { ref: false, signal: closing.signal })])
+    const came = await Promise.race([
+      echo,
+      sleep(times.echoMs, false as const, { ref: false, signal: closing.signal }),
+    ])
     if (!came) throw new Deaf('LISTEN brings nothing: is PgBouncer between, in transaction mode?')
   }
 }

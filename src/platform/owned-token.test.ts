@@ -10,7 +10,13 @@ test('a token says whose it is, and nothing else is taken for one', () => {
     assert.equal(ownerOf(token), owner)
     assert.notEqual(ownedToken(owner), token)
     assert.match(token, /^[\w-]{64}$/)
-    for (const wrong of [token.slice(1), `${token}A`, `${token.slice(1)}.`, `${token.slice(1)}\n`, '']) {
+    for (const wrong of [
+      token.slice(1),
+      `${token}A`,
+      `${token.slice(1)}.`,
+      `${token.slice(1)}\n`,
+      '',
+    ]) {
       assert.equal(ownerOf(wrong), null)
     }
   }

@@ -10,7 +10,9 @@ const SHAPE = /^[\w-]{64}$/
 
 /** `owner`: a UUID. */
 export function ownedToken(owner: string): string {
-  return Buffer.concat([Buffer.from(owner.replaceAll('-', ''), 'hex'), randomBytes(32)]).toString('base64url')
+  return Buffer.concat([Buffer.from(owner.replaceAll('-', ''), 'hex'), randomBytes(32)]).toString(
+    'base64url',
+  )
 }
 
 /** The UUID in it; null where it is no such token. */

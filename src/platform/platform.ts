@@ -82,13 +82,17 @@ export async function openPlatform(
   const explain = async (error: Error): Promise<never> => {
     await database.close()
     const message = `the database ${database.address} cannot be used: ${error.message}`
-    throw error instanceof Unmigrated ? new Unmigrated(error.missing, message) : new Error(message, { cause: error })
+    throw error instanceof Unmigrated
+      ? new Unmigrated(error.missing, message)
+      : new Error(message, { cause: error })
   }
   if (isGuest) await requireMigrated(db, migrations).catch(explain)
   else await migrate(db, migrations, clock.now()).catch(explain)
 
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
-  const bus = createBus(carrierOf({ db, dialect: database.dialect, redis, log }, config, { isGuest }))
+  const bus = createBus(
+    carrierOf({ db, dialect: database.dialect, redis, log }, config, { isGuest }),
+  )
   await bus.opened
   const jobs = createJobs({ db, clock, log, slots: config.jobLanes, tracer })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
@@ -109,7 +113,13 @@ export async function openPlatform(
     metrics,
     business: createBusiness(metrics),
     tracer,
-    readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
+    readiness: createReadiness({
+      db,
+      dialect: database.dialect,
+      dataDir: config.dataDir,
+      clock,
+      log,
+    }),
     start: jobs.start,
     stop: jobs.stop,
     async close() {

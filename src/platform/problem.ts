@@ -50,9 +50,16 @@ export class Problem extends Error {
   /** The code in another API's dialect; mostly the same. */
   readonly alias: string
 
-  private constructor(code: string, [status, , more]: Entry, sentence: string, options: ProblemOptions) {
+  private constructor(
+    code: string,
+    [status, , more]: Entry,
+    sentence: string,
+    options: ProblemOptions,
+  ) {
     const { headers = {}, issues, extra = {}, cause } = options
-    super(issues ? issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ') : sentence, { cause })
+    super(issues ? issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ') : sentence, {
+      cause,
+    })
     this.name = 'Problem'
     this.code = code
     this.status = options.status ?? [status].flat()[0] ?? 500

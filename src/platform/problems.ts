@@ -9,9 +9,16 @@ export const platformProblem = Problem.define({
   unauthenticated: [
     401,
     'Could not validate credentials',
-    { advice: 'Renew the access token, sign in again, or send an API key that is live.', alias: 'invalid_api_key' },
+    {
+      advice: 'Renew the access token, sign in again, or send an API key that is live.',
+      alias: 'invalid_api_key',
+    },
   ],
-  inactive_account: [403, 'Inactive account', { advice: 'Ask whoever runs the service to switch the account on.' }],
+  inactive_account: [
+    403,
+    'Inactive account',
+    { advice: 'Ask whoever runs the service to switch the account on.' },
+  ],
   not_superuser: [403, 'Not enough permissions', { advice: 'Ask as a superuser.' }],
   two_factor_needed: [
     403,
@@ -28,19 +35,39 @@ export const platformProblem = Problem.define({
     'This API key may not be used from {address}',
     { advice: 'Call from one of its networks, or have its owner change them.' },
   ],
-  rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.', alias: 'rate_limit_exceeded' }],
-  validation_failed: [422, 'The request is not valid', { advice: '`detail` lists what is wrong where; mend it.' }],
+  rate_limited: [
+    429,
+    'Rate limit exceeded',
+    { advice: 'Wait `Retry-After` seconds.', alias: 'rate_limit_exceeded' },
+  ],
+  validation_failed: [
+    422,
+    'The request is not valid',
+    { advice: '`detail` lists what is wrong where; mend it.' },
+  ],
   malformed_json: [422, 'The body is not valid JSON', { advice: 'Send JSON (RFC 8259) in UTF-8.' }],
-  json_too_deep: [422, 'The body nests JSON too deeply', { advice: 'Values may stand in one another 256 deep.' }],
+  json_too_deep: [
+    422,
+    'The body nests JSON too deeply',
+    { advice: 'Values may stand in one another 256 deep.' },
+  ],
   bad_request: [
     [400, 403, 406, 412, 416],
     '{reason}',
     { advice: 'What was wrong on the level of HTTP: a length, a header.' },
   ],
   bad_url: [400, 'The address is malformed', { advice: 'Percent-encode the path (RFC 3986).' }],
-  bad_http: [400, 'The request is not valid HTTP', { advice: 'Use an HTTP client, and TLS where the address has it.' }],
+  bad_http: [
+    400,
+    'The request is not valid HTTP',
+    { advice: 'Use an HTTP client, and TLS where the address has it.' },
+  ],
   not_found: [404, 'Not Found', { advice: 'No route has this method and path.' }],
-  request_timeout: [408, 'The request took too long to arrive', { advice: 'Try again, over a faster line.' }],
+  request_timeout: [
+    408,
+    'The request took too long to arrive',
+    { advice: 'Try again, over a faster line.' },
+  ],
   body_too_large: [413, 'Request body too large', { advice: 'Send less at once.' }],
   media_type_unsupported: [415, 'Unsupported content type: send {wanted}'],
   encoding_unsupported: [415, 'Unsupported content encoding: send {wanted}'],
@@ -62,12 +89,18 @@ export const platformProblem = Problem.define({
   upload_not_taken: [
     503,
     'Uploads cannot be taken in at the moment, because the disk takes no more: try again later',
-    { advice: 'The folder for temporary files (`tmp` in `DATA_DIR`) is full or cannot be written: the log has why.' },
+    {
+      advice:
+        'The folder for temporary files (`tmp` in `DATA_DIR`) is full or cannot be written: the log has why.',
+    },
   ],
   busy: [503, 'Too much is arriving at once: try again in a moment'],
   database_unreachable: [503, 'The database cannot be reached at the moment: try again shortly'],
   database_busy: [503, 'The database is too busy at the moment: try again shortly'],
-  database_full: [503, 'Nothing can be stored at the moment, because the disk is full: try again later'],
+  database_full: [
+    503,
+    'Nothing can be stored at the moment, because the disk is full: try again later',
+  ],
   database_read_only: [503, 'Nothing can be stored at the moment: try again later'],
 })
 

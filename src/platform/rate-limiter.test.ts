@@ -18,7 +18,10 @@ function clockAt(ms: number) {
 
 const rate = { requests: 10, seconds: 60 }
 
-async function behaves(limiter: ReturnType<typeof memoryLimiter>, clock: ReturnType<typeof clockAt>) {
+async function behaves(
+  limiter: ReturnType<typeof memoryLimiter>,
+  clock: ReturnType<typeof clockAt>,
+) {
   const key = crypto.randomUUID()
   const hits = await Promise.all(Array.from({ length: 100 }, () => limiter.hit('test', key, rate)))
   assert.equal(hits.filter((hit) => hit.allowed).length, 10)
@@ -29,12 +32,21 @@ async function behaves(limiter: ReturnType<typeof memoryLimiter>, clock: ReturnT
   const late = await limiter.hit('test', key, rate)
   assert.deepEqual([late.allowed, late.resetSeconds], [false, 1])
   clock.advance(1_000)
-  assert.deepEqual(await limiter.hit('test', key, rate), { allowed: true, limit: 10, remaining: 9, resetSeconds: 60 })
+  assert.deepEqual(await limiter.hit('test', key, rate), {
+    allowed: true,
+    limit: 10,
+    remaining: 9,
+    resetSeconds: 60,
+  })
 
   await limiter.takeBack('test', key)
   assert.equal((await limiter.hit('test', key, rate)).remaining, 9)
   await limiter.takeBack('test', `${key}-never`)
-  assert.equal((await limiter.hit('test', `${key}-never`, rate)).remaining, 9, 'nothing is given that was not taken')
+  assert.equal(
+    (await limiter.hit('test', `${key}-never`, rate)).remaining,
+    9,
+    'nothing is given that was not taken',
+  )
 }
 
 test('in memory, a hundred hits at once get ten through, and a new window opens after the old one', async () => {
@@ -42,7 +54,9 @@ test('in memory, a hundred hits at once get ten through, and a new window opens 
   await behaves(memoryLimiter(clock), clock)
 })
 
-test('in Redis it is the same', { skip: !process.env.TEST_REDIS_URL && 'no TEST_REDIS_URL' }, async (t) => {
+test('in Redis it is the same', {
+  skip: !process.env.TEST_REDIS_URL && 'no TEST_REDIS_URL',
+}, async (t) => {
   const clock = clockAt(Date.now())
   const warnings: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) })

@@ -92,7 +92,14 @@ export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): 
     async hit(bucket, key, rate) {
       try {
         const [allowed, count, ttlMs] = (await redis.ask((client) =>
-          client.eval(HIT_SCRIPT, 1, nameOf(bucket, key), rate.requests, rate.seconds * 1_000, clock.ms()),
+          client.eval(
+            HIT_SCRIPT,
+            1,
+            nameOf(bucket, key),
+            rate.requests,
+            rate.seconds * 1_000,
+            clock.ms(),
+          ),
         )) as [number, number, number]
         return hitOf(allowed === 1, rate.requests, count, ttlMs)
       } catch {
@@ -101,9 +108,13 @@ export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): 
     },
     async look(bucket, key, rate) {
       try {
-        const [count, ends] = await redis.ask((client) => client.hmget(nameOf(bucket, key), 'count', 'ends'))
+        const [count, ends] = await redis.ask((client) =>
+          client.hmget(nameOf(bucket, key), 'count', 'ends'),
+        )
         const leftMs = Number(ends ?? 0) - clock.ms()
-        return leftMs <= 0 ? unused(rate) : hitOf(Number(count) < rate.requests, rate.requests, Number(count), leftMs)
+        return leftMs <= 0
+          ? unused(rate)
+          : hitOf(Number(count) < rate.requests, rate.requests, Number(count), leftMs)
       } catch {
         return fallback.look(bucket, key, rate)
       }
@@ -129,7 +140,9 @@ export function rateHeaders(hit: Hit): Record<string, string> {
 
 /** The 429 of a refused hit. */
 export function rateProblem(hit: Hit): Problem {
-  return platformProblem('rate_limited', { headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) } })
+  return platformProblem('rate_limited', {
+    headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) },
+  })
 }
 
 /** A window opens with its first hit. */
@@ -138,7 +151,12 @@ function unused({ requests, seconds }: NonNullable<Rate>): Hit {
 }
 
 function hitOf(allowed: boolean, limit: number, count: number, leftMs: number): Hit {
-  return { allowed, limit, remaining: Math.max(0, limit - count), resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)) }
+  return {
+    allowed,
+    limit,
+    remaining: Math.max(0, limit - count),
+    resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
+  }
 }
 
 /** Drops what has ended; an attacker with countless addresses then loses the oldest windows, not our memory. */

@@ -51,7 +51,8 @@ export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
   }
 
   async function tryWrite() {
-    if (dialect === 'sqlite' && (await freeBytes()) < FREE_BYTES_MIN) throw new Error('the disk is full')
+    if (dialect === 'sqlite' && (await freeBytes()) < FREE_BYTES_MIN)
+      throw new Error('the disk is full')
     await db
       .insertInto('write_probe')
       .values({ id: 1, written_at: clock.now() })
@@ -76,7 +77,8 @@ export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
 
     async state(): Promise<DatabaseState> {
       const isWritable = async () => {
-        if (writing.ageMs() > (writing.isWell() ? WRITTEN_FOR_MS : FAILED_FOR_MS)) await writing.look()
+        if (writing.ageMs() > (writing.isWell() ? WRITTEN_FOR_MS : FAILED_FOR_MS))
+          await writing.look()
       }
       await within(DEADLINE_MS, Promise.all([reading.look(), isWritable()]), null)
       const isReachable = reading.isWell()
@@ -111,7 +113,8 @@ function looker(ask: () => Promise<void>) {
       return pending.ended
     },
     /** By the last look that came back, unless one has been out for too long since. */
-    isWell: () => known.well && (pending === null || performance.now() - pending.since < PENDING_FOR_MS),
+    isWell: () =>
+      known.well && (pending === null || performance.now() - pending.since < PENDING_FOR_MS),
     ageMs: () => performance.now() - known.atMs,
   }
 }

@@ -49,7 +49,10 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
     reason = err.code ?? err.message
     say({ err }, 'Redis is unreachable')
   })
-  await Promise.race([new Promise((resolve) => client.once('ready', resolve)), sleep(CONNECT_MS, null, { ref: false })])
+  await Promise.race([
+    new Promise((resolve) => client.once('ready', resolve)),
+    sleep(CONNECT_MS, null, { ref: false }),
+  ])
 
   let isFailing = false
   let restsUntilMs = 0
@@ -74,7 +77,10 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
         return answer
       } catch (err) {
         rest()
-        say({ err }, 'Redis does not answer: this node counts limits for itself, and other nodes hear its news late')
+        say(
+          { err },
+          'Redis does not answer: this node counts limits for itself, and other nodes hear its news late',
+        )
         throw err
       }
     },

@@ -37,10 +37,22 @@ type Rule<T extends keyof Tables> = Pick<Aged, 'what' | 'days' | 'setting'> & {
 }
 
 /** Removes rows by age alone. */
-export function byAge<T extends keyof Tables>({ what, days, setting, table, key, at, isText, only }: Rule<T>): Aged {
+export function byAge<T extends keyof Tables>({
+  what,
+  days,
+  setting,
+  table,
+  key,
+  at,
+  isText,
+  only,
+}: Rule<T>): Aged {
   const columns = sql.join(key.map((column) => sql.ref(column)))
   return {
-    ...{ what, days, setting, table },
+    what,
+    days,
+    setting,
+    table,
     async removeSlice(db, before, now) {
       const { numAffectedRows } = await sql`
         delete from ${sql.table(table)} where (${columns}) in (
@@ -74,17 +86,23 @@ export async function removeAged(
       if (rows > 0) removed.set(what, (removed.get(what) ?? 0) + rows)
     } catch (cause) {
       if (signal?.aborted) throw cause
-      failures.push(new Error(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }))
+      failures.push(
+        new Error(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }),
+      )
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, failures.map(({ message }) => message).join('; '))
+  if (failures.length > 0)
+    throw new AggregateError(failures, failures.map(({ message }) => message).join('; '))
   return removed
 }
 
 const EVERY_MS = HOUR_MS
 
 /** At the start of a process that runs jobs, and every hour. */
-export function createRetention(deps: Deps, rules: readonly Aged[]): Required<Pick<Room, 'start' | 'stop'>> {
+export function createRetention(
+  deps: Deps,
+  rules: readonly Aged[],
+): Required<Pick<Room, 'start' | 'stop'>> {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let running = false
@@ -94,7 +112,8 @@ export function createRetention(deps: Deps, rules: readonly Aged[]): Required<Pi
     running = true
     try {
       const removed = await removeAged(deps, rules, stopping.signal)
-      if (removed.size > 0) deps.log.info({ removed: Object.fromEntries(removed) }, 'what was too old was removed')
+      if (removed.size > 0)
+        deps.log.info({ removed: Object.fromEntries(removed) }, 'what was too old was removed')
     } catch (err) {
       if (!stopping.signal.aborted) deps.log.warn({ err }, 'what is too old was not all removed')
     } finally {

@@ -38,7 +38,10 @@ test('SECRET_KEY changes with the former one beside it, and nothing that was mad
 
   // A command that only looks leaves it as it is.
   const old = await stored()
-  assert.equal((await openSecrets(deps, next, { isGuest: true })).open('license-key', sealed), 'LK-1')
+  assert.equal(
+    (await openSecrets(deps, next, { isGuest: true })).open('license-key', sealed),
+    'LK-1',
+  )
   assert.deepEqual(await stored(), old)
 
   const nodes = await Promise.all([openSecrets(deps, next), openSecrets(deps, next)])
@@ -47,7 +50,10 @@ test('SECRET_KEY changes with the former one beside it, and nothing that was mad
     assert.equal(node.hash('api-keys', 'x'), before.hash('api-keys', 'x'))
   }
   await assert.rejects(openSecrets(deps, KEYS), /is not the one/)
-  await assert.rejects(openSecrets(deps, { secretKey: 'a', secretKeyOld: 'b' }), /neither SECRET_KEY nor/)
+  await assert.rejects(
+    openSecrets(deps, { secretKey: 'a', secretKeyOld: 'b' }),
+    /neither SECRET_KEY nor/,
+  )
 })
 
 test('a root that lies plain is sealed by the first start with a SECRET_KEY', async (t) => {

@@ -39,7 +39,11 @@ export async function openSecrets(
       .onConflict((conflict) => conflict.column('name').doNothing())
       .execute()
   }
-  const row = await db.selectFrom('secrets').select('value').where('name', '=', 'root').executeTakeFirst()
+  const row = await db
+    .selectFrom('secrets')
+    .select('value')
+    .where('name', '=', 'root')
+    .executeTakeFirst()
   if (!row) throw new Error('the database has no keys yet: start the service once')
 
   const { root, isCurrent } = openRoot(Buffer.from(row.value), keys)
@@ -61,7 +65,10 @@ const ROOT_BYTES = 32
 export const isSealed = (stored: Uint8Array) => stored.length !== ROOT_BYTES
 
 /** @throws Error with a sentence where these keys do not open it. */
-export function openRoot(stored: Buffer, { secretKey, secretKeyOld }: RootKeys): { root: Buffer; isCurrent: boolean } {
+export function openRoot(
+  stored: Buffer,
+  { secretKey, secretKeyOld }: RootKeys,
+): { root: Buffer; isCurrent: boolean } {
   if (!isSealed(stored)) return { root: stored, isCurrent: secretKey === null }
   if (secretKey === null) throw new Error('its keys are sealed with a SECRET_KEY: set it')
   const root = unsealed(stored, sealingKey(secretKey))
@@ -89,7 +96,9 @@ function sealed(bytes: Buffer, key: Buffer): Buffer {
 
 /** Null: sealed with another key, or changed. */
 function unsealed(bytes: Buffer, key: Buffer): Buffer | null {
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), {
+    authTagLength: 16,
+  })
   decipher.setAuthTag(bytes.subarray(12, 28))
   try {
     return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])

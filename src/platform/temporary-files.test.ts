@@ -103,7 +103,9 @@ test('a folder that is removed under a process is made again', async (t) => {
 test('a sweep goes on behind what it cannot remove', async (t) => {
   const { root, files } = made(t)
   const failed: unknown[] = []
-  const telling = { warn: (details: { folder: string }) => failed.push(details.folder) } as unknown as typeof log
+  const telling = {
+    warn: (details: { folder: string }) => failed.push(details.folder),
+  } as unknown as typeof log
   mkdirSync(join(root, 'left'))
   writeFileSync(join(root, 'left', 'some'), 'bytes')
   writeFileSync(join(root, 'a-plain-file'), '')
@@ -119,7 +121,9 @@ test('a sweep goes on behind what it cannot remove', async (t) => {
 test('a start sweeps what killed processes have left, and nothing that is in use', async (t) => {
   const { root, files } = made(t)
   const content = await files.take(Readable.from(cut(randomBytes(5_000), 500)))
-  const killed = fork(import.meta.filename, [root], { env: { ...process.env, TAKES_AND_WAITS: '1' } })
+  const killed = fork(import.meta.filename, [root], {
+    env: { ...process.env, TAKES_AND_WAITS: '1' },
+  })
   await once(killed, 'message')
   assert.equal(kept(root).length, 2)
   const next = createTemporaryFiles(root, { memoryBytes: 1_000 })
@@ -133,7 +137,9 @@ test('a start sweeps what killed processes have left, and nothing that is in use
 
   files.close()
   assert.deepEqual(readdirSync(root), [])
-  await assert.rejects(files.take(Readable.from(cut(randomBytes(5_000), 500))), { code: 'upload_not_taken' })
+  await assert.rejects(files.take(Readable.from(cut(randomBytes(5_000), 500))), {
+    code: 'upload_not_taken',
+  })
 })
 
 function* cut(bytes: Buffer, size: number): Generator<Buffer> {

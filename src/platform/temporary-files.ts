@@ -126,7 +126,10 @@ function notTaken(cause: unknown): Problem {
 }
 
 /** The next piece comes when this one is dealt with. */
-function eachPiece(stream: Readable, deal: (piece: Uint8Array) => Promise<void> | undefined): Promise<void> {
+function eachPiece(
+  stream: Readable,
+  deal: (piece: Uint8Array) => Promise<void> | undefined,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (done: () => void) => {
       stream.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
@@ -189,7 +192,8 @@ function sweepFolders(root: string, log: Pick<Log, 'warn'>): number {
         unlock()
       }
     } catch (error) {
-      if (!(error instanceof FolderInUse)) log.warn({ err: error, folder }, 'what a process left could not be removed')
+      if (!(error instanceof FolderInUse))
+        log.warn({ err: error, folder }, 'what a process left could not be removed')
     }
   }
   return swept

@@ -57,7 +57,8 @@ function partedBest(own: number[], nearest: number[]): Omit<Calibration, 'unrela
   for (const answers of bounds) {
     const kept = own.filter((cosine) => cosine >= answers).length / own.length
     const dropped = nearest.filter((cosine) => cosine < answers).length / nearest.length
-    if (Math.min(kept, dropped) > Math.min(best.kept, best.dropped)) best = { answers, kept, dropped }
+    if (Math.min(kept, dropped) > Math.min(best.kept, best.dropped))
+      best = { answers, kept, dropped }
   }
   return best
 }

@@ -34,8 +34,11 @@ export async function openDeps(
   needs: RagNeeds,
 ) {
   const { db, clock, jobs, bus, log, config, secrets } = platform
-  const searchMemoryBytes = config.searchMemoryMb === null ? undefined : config.searchMemoryMb * 1024 * 1024
-  const temporaryFiles = createTemporaryFiles(join(config.dataDir, 'tmp'), { memoryBytes: LONG_BYTES })
+  const searchMemoryBytes =
+    config.searchMemoryMb === null ? undefined : config.searchMemoryMb * 1024 * 1024
+  const temporaryFiles = createTemporaryFiles(join(config.dataDir, 'tmp'), {
+    memoryBytes: LONG_BYTES,
+  })
   return {
     db,
     clock,
@@ -44,7 +47,10 @@ export async function openDeps(
     log,
     secrets,
     /** Where originals are kept; null: nowhere. */
-    files: config.originals === null ? null : await openFilePlace(db, config.originals, config.products.s3),
+    files:
+      config.originals === null
+        ? null
+        : await openFilePlace(db, config.originals, config.products.s3),
     gateway: needs.gateway,
     callerNow: needs.callerNow,
     requireGrant: needs.requireGrant,

@@ -38,7 +38,10 @@ test('two users with the same texts and ids never meet, however their calls fall
   await Promise.all(users.map((user, i) => play(user, randomOf(seed + i))))
 
   for (const { client, mark, kept } of users) {
-    const listed = (await client.get('/api/rag/documents')).body as { external_ids: string[]; id: string }[]
+    const listed = (await client.get('/api/rag/documents')).body as {
+      external_ids: string[]
+      id: string
+    }[]
     const texts = new Map<string, string>()
     for (const { id, external_ids } of listed) {
       const { text } = (await client.get(`/api/rag/documents/${id}/text`)).body
@@ -56,9 +59,15 @@ async function play(user: User, random: Random): Promise<void> {
     const turns = random(10)
     if (turns < 4) {
       // Mostly what the other has, too; sometimes what only this one may ever read.
-      const text = random(4) === 0 ? `The secret of ${mark} is number ${random(9)}.` : (TEXTS[random(5)] as string)
+      const text =
+        random(4) === 0
+          ? `The secret of ${mark} is number ${random(9)}.`
+          : (TEXTS[random(5)] as string)
       const metadata = { source: `${mark}.txt`, owner: mark }
-      checked(user, await client.post('/api/rag/ingest/text', { content: text, external_id: name, metadata }))
+      checked(
+        user,
+        await client.post('/api/rag/ingest/text', { content: text, external_id: name, metadata }),
+      )
       kept.set(name, text)
     } else if (turns === 4) {
       const listed = checked(user, await client.get('/api/rag/documents')).body as {
@@ -71,7 +80,10 @@ async function play(user: User, random: Random): Promise<void> {
       checked(user, await client.delete(`/api/rag/documents/${one.id}`))
       for (const gone of one.external_ids) kept.delete(gone)
     } else if (turns < 8) {
-      const { results } = checked(user, await client.post('/api/rag/search', { query: question, top_k: 50 })).body
+      const { results } = checked(
+        user,
+        await client.post('/api/rag/search', { query: question, top_k: 50 }),
+      ).body
       const texts = new Set(kept.values())
       for (const { content, metadata } of results) {
         assert.ok(texts.has(content), `${mark} finds what is not kept: ${content}`)

@@ -37,7 +37,15 @@ export async function metered<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>
   const { vendor, model } = embedder ?? WORDS
   const isReserved = embedder !== null
   const promptTokens = tokensOfBytes(sizeBytes)
-  const terms = { caller, route, first: { vendor, model }, promptTokens, isReserved, signal, origin }
+  const terms = {
+    caller,
+    route,
+    first: { vendor, model },
+    promptTokens,
+    isReserved,
+    signal,
+    origin,
+  }
   const { result } = await recordEmbedding(gateway, terms, (tally: EmbeddingTally) =>
     work({ ...deps, embedder: embedder?.countedIn(tally) ?? null }),
   )

@@ -7,7 +7,9 @@ export const ragProblem = Problem.define({
   original_not_found: [
     404,
     'The original of this document is not kept',
-    { advice: 'It was stored as a text, or before originals were kept; its text is under `/text`.' },
+    {
+      advice: 'It was stored as a text, or before originals were kept; its text is under `/text`.',
+    },
   ],
   original_missing: [
     503,
@@ -27,7 +29,11 @@ export const ragProblem = Problem.define({
     },
   ],
   file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],
-  file_type_unsupported: [415, 'Unsupported file type. {advice}', { advice: `Accepted are ${FORMAT_NAMES}.` }],
+  file_type_unsupported: [
+    415,
+    'Unsupported file type. {advice}',
+    { advice: `Accepted are ${FORMAT_NAMES}.` },
+  ],
   file_unreadable: [
     422,
     'The file cannot be read',
@@ -39,7 +45,11 @@ export const ragProblem = Problem.define({
     { advice: 'The folder or bucket of originals does not take it: the log has why.' },
   ],
   ingest_job_not_found: [404, 'There is no such job'],
-  ingest_cancelled: [409, 'The job was cancelled', { advice: 'Only jobs tell it, as their `error`.' }],
+  ingest_cancelled: [
+    409,
+    'The job was cancelled',
+    { advice: 'Only jobs tell it, as their `error`.' },
+  ],
   ingest_not_allowed: [
     403,
     'The API key that sent it was revoked or has expired',
@@ -53,7 +63,9 @@ export const ragProblem = Problem.define({
   ingest_queue_full: [
     429,
     'Too many documents wait to be stored: at most {jobs}, and {max} MB in all',
-    { advice: '`Retry-After` says when to try again; or send them without `Prefer: respond-async`.' },
+    {
+      advice: '`Retry-After` says when to try again; or send them without `Prefer: respond-async`.',
+    },
   ],
   watchers_limit_reached: [
     429,

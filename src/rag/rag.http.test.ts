@@ -60,7 +60,8 @@ test('a text is stored, found, asked about, listed and deleted', async (t) => {
   })
   assert.equal(stored.status, 200, stored.text)
   assert.equal(stored.body.chunks_created, stored.body.document_ids.length)
-  for (const [i, id] of stored.body.document_ids.entries()) assert.match(id, new RegExp(`^[0-9a-f]{12}_${i}$`))
+  for (const [i, id] of stored.body.document_ids.entries())
+    assert.match(id, new RegExp(`^[0-9a-f]{12}_${i}$`))
 
   const results = await found(ada, question, { top_k: 2 })
   assert.equal(results.length, 2)
@@ -136,7 +137,11 @@ test('what is out of bounds is refused with 422 that names the field', async (t)
     ['/api/rag/ingest/text', { content: 'a', chunk_size: 10_001 }, 'chunk_size'],
     ['/api/rag/ingest/text', { content: 'a', chunk_overlap: -1 }, 'chunk_overlap'],
     ['/api/rag/ingest/text', { content: 'a', chunk_overlap: 2_001 }, 'chunk_overlap'],
-    ['/api/rag/ingest/text', { content: 'a', chunk_size: 200, chunk_overlap: 200 }, 'chunk_overlap'],
+    [
+      '/api/rag/ingest/text',
+      { content: 'a', chunk_size: 200, chunk_overlap: 200 },
+      'chunk_overlap',
+    ],
     ['/api/rag/ingest/text', { content: 'a', metadata: [] }, 'metadata'],
     ['/api/rag/ingest/text', { content: 'a', metadata: { x: 'y'.repeat(70_000) } }, 'metadata'],
     ['/api/rag/ingest/text', { content: 'a', metadata: { x: '\0' } }, 'metadata'],
@@ -152,7 +157,11 @@ test('what is out of bounds is refused with 422 that names the field', async (t)
     ['/api/rag/search', { query: 'a', filter: { a: { b: 1 } } }, 'filter'],
     ['/api/rag/search', { query: 'a', min_score: -0.1 }, 'min_score'],
     ['/api/rag/query', { question: 'a', min_score: 1.1 }, 'min_score'],
-    ['/api/rag/query', { question: 'a', chat_history: [{ role: 'system', content: 'x' }] }, 'chat_history'],
+    [
+      '/api/rag/query',
+      { question: 'a', chat_history: [{ role: 'system', content: 'x' }] },
+      'chat_history',
+    ],
   ]
   for (const [path, body, field] of cases) {
     const reply = await ada.post(path, body)
@@ -167,11 +176,15 @@ test('the default overlap is the smaller of 200 and a fifth of the size', async 
   const ada = await app.as('ada', { tier: 'pro' })
   const words = Array.from({ length: 400 }, (_, i) => `word${i}`).join(' ')
 
-  const { document_ids } = (await ada.post('/api/rag/ingest/text', { content: words, chunk_size: 100 })).body
+  const { document_ids } = (
+    await ada.post('/api/rag/ingest/text', { content: words, chunk_size: 100 })
+  ).body
   const results = await found(ada, 'word1', { top_k: 50, filter: { chunk_index: { $lt: 40 } } })
 
   assert.ok(document_ids.length > 0)
-  const inOrder = results.toSorted((a, b) => Number(a.metadata.chunk_index) - Number(b.metadata.chunk_index))
+  const inOrder = results.toSorted(
+    (a, b) => Number(a.metadata.chunk_index) - Number(b.metadata.chunk_index),
+  )
   for (const [i, { content }] of inOrder.entries()) {
     assert.ok(content.length <= 100)
     const before = inOrder[i - 1]?.content.split(' ') ?? []
@@ -193,7 +206,12 @@ test('two users with the same text never meet', async (t) => {
   for (const filter of [undefined, { user_id: eve.userId }]) {
     const results = await found(eve, question, { filter, top_k: 50 })
     assert.equal(results.length, 1)
-    assert.deepEqual(results[0]?.metadata, { owner: 'eve', user_id: eve.userId, chunk_index: 0, total_chunks: 1 })
+    assert.deepEqual(results[0]?.metadata, {
+      owner: 'eve',
+      user_id: eve.userId,
+      chunk_index: 0,
+      total_chunks: 1,
+    })
   }
   for (const filter of [
     { user_id: ada.userId },
@@ -209,7 +227,10 @@ test('two users with the same text never meet', async (t) => {
   assert.equal((await eve.delete(`/api/rag/documents/${hers.body.document_ids[0]}`)).status, 200)
   assert.equal((await found(ada, question)).length, 1)
   assert.equal((await eve.delete(`/api/rag/documents/${mine.body.document_ids[0]}`)).status, 404)
-  assert.equal((await eve.delete(`/api/rag/documents/${mine.body.document_ids[0].slice(0, 12)}`)).status, 404)
+  assert.equal(
+    (await eve.delete(`/api/rag/documents/${mine.body.document_ids[0].slice(0, 12)}`)).status,
+    404,
+  )
   assert.equal((await ada.get('/api/rag/documents')).body.length, 1)
 })
 
@@ -230,7 +251,11 @@ test('ids of other shapes are 404, and change nothing', async (t) => {
   ]
 
   for (const path of forged) {
-    assert.equal((await ada.delete(`/api/rag/documents/${encodeURIComponent(path)}`)).status, 404, path)
+    assert.equal(
+      (await ada.delete(`/api/rag/documents/${encodeURIComponent(path)}`)).status,
+      404,
+      path,
+    )
   }
   assert.equal((await found(ada, question)).length, 1)
 })
@@ -254,7 +279,8 @@ test('a large text is replaced without a moment without it, and leaves nothing b
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const large = `${text}\n\n${Array.from({ length: 1_200 }, (_, i) => `Paragraph number ${i} says that item ${i * 7} is kept in drawer ${i % 13}.`).join('\n\n')}`
-  const put = (chunk_size: number) => ada.post('/api/rag/ingest/text', { content: large, chunk_size, chunk_overlap: 0 })
+  const put = (chunk_size: number) =>
+    ada.post('/api/rag/ingest/text', { content: large, chunk_size, chunk_overlap: 0 })
   assert.ok((await put(100)).body.chunks_created > 600)
 
   const replaced = put(150)
@@ -283,13 +309,25 @@ test('an external id names one document: the same id again replaces it whole, wh
   const app = await testApp(t)
   const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
   const put = async (client: Client, content: string, external_id?: string) => {
-    const reply = await client.post('/api/rag/ingest/text', { content, external_id, metadata: { source: 'price.md' } })
+    const reply = await client.post('/api/rag/ingest/text', {
+      content,
+      external_id,
+      metadata: { source: 'price.md' },
+    })
     assert.equal(reply.status, 200, reply.text)
     return String(reply.body.document_ids[0]).slice(0, 12)
   }
   const listed = async (client: Client): Promise<[string, string[]][]> =>
     (await client.get('/api/rag/documents')).body.map(
-      ({ id, external_id, external_ids }: { id: string; external_id: string | null; external_ids: string[] }) => {
+      ({
+        id,
+        external_id,
+        external_ids,
+      }: {
+        id: string
+        external_id: string | null
+        external_ids: string[]
+      }) => {
         assert.equal(external_id, external_ids[0] ?? null)
         return [id, external_ids.toSorted()]
       },
@@ -297,9 +335,10 @@ test('an external id names one document: the same id again replaces it whole, wh
 
   await put(ada, 'The price is 10 euros.', 'drive/7')
   const hers = await put(eve, 'The price is 10 euros.', 'drive/7')
-  const long = Array.from({ length: 900 }, (_, i) => `The price of item ${i} is ${i} euros, all taxes included.`).join(
-    '\n',
-  )
+  const long = Array.from(
+    { length: 900 },
+    (_, i) => `The price of item ${i} is ${i} euros, all taxes included.`,
+  ).join('\n')
   const large = await put(ada, long, 'drive/7')
   assert.deepEqual(await listed(ada), [[large, ['drive/7']]])
   const second = await put(ada, 'The price is 12 euros.', 'drive/7')
@@ -370,7 +409,11 @@ test('files take an external id, and replace=source replaces by the name', async
     ['?replace=name', {}],
     ['', { external_id: 'x'.repeat(513) }],
   ] as const) {
-    assert.equal((await send(path, formOf('a.md', 'text', fields))).status, 422, JSON.stringify(fields))
+    assert.equal(
+      (await send(path, formOf('a.md', 'text', fields))).status,
+      422,
+      JSON.stringify(fields),
+    )
   }
   const bodies = [
     { replace: 'source' },
@@ -391,7 +434,11 @@ test('parallel ingests under one external id end in one document', async (t) => 
 
   const replies = await Promise.all(
     Array.from({ length: 8 }, (_, i) =>
-      ada.post('/api/rag/ingest/text', { content: `Version ${i}. ${text}`, external_id: 'one', chunk_size: 100 }),
+      ada.post('/api/rag/ingest/text', {
+        content: `Version ${i}. ${text}`,
+        external_id: 'one',
+        chunk_size: 100,
+      }),
     ),
   )
 
@@ -407,7 +454,9 @@ test('parallel ingests of one text end in one document', async (t) => {
   const ada = await app.as('ada', { tier: 'pro' })
 
   const replies = await Promise.all(
-    [100, 120, 140, 160, 180].map((chunk_size) => ada.post('/api/rag/ingest/text', { content: text, chunk_size })),
+    [100, 120, 140, 160, 180].map((chunk_size) =>
+      ada.post('/api/rag/ingest/text', { content: text, chunk_size }),
+    ),
   )
 
   for (const reply of replies) assert.equal(reply.status, 200, reply.text)
@@ -441,7 +490,10 @@ test('filters choose before anything is ranked, so a narrow one never starves', 
   assert.deepEqual(await ids({ final: { $ne: true }, year: { $gt: 1988 } }), [1989])
   assert.deepEqual(await ids({ chunk_index: 1 }), [])
   assert.deepEqual(await ids({ chunk_index: 0, kind: 'recipe' }), [2000])
-  assert.deepEqual(await ids({ chunk_index: { $in: [0, 5] }, total_chunks: 1, kind: 'recipe' }), [2000])
+  assert.deepEqual(
+    await ids({ chunk_index: { $in: [0, 5] }, total_chunks: 1, kind: 'recipe' }),
+    [2000],
+  )
   assert.equal((await ids({ kind: 'report' })).length, 50)
 })
 
@@ -450,7 +502,9 @@ test('no chunk near enough: no vendor is asked, and the answer says so', async (
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text })
 
-  const reply = await ada.post('/api/rag/query', { question: 'Which gas giant has the Great Red Spot?' })
+  const reply = await ada.post('/api/rag/query', {
+    question: 'Which gas giant has the Great Red Spot?',
+  })
   assert.deepEqual(reply.body, UNANSWERED)
 
   const everything = await ada.post('/api/rag/query', {
@@ -459,7 +513,11 @@ test('no chunk near enough: no vendor is asked, and the answer says so', async (
   })
   assert.equal(everything.body.sources.length, 1, 'equal stays')
 
-  const stream = await ada.post('/api/rag/query', { question: 'Which gas giant?', stream: true, include_sources: true })
+  const stream = await ada.post('/api/rag/query', {
+    question: 'Which gas giant?',
+    stream: true,
+    include_sources: true,
+  })
   assert.equal(
     stream.text,
     `event: sources\ndata: {"sources":[],"nearest":[],"searched_as":null,"overview":false,"warnings":[]}\n\ndata: ${JSON.stringify({ token: NOTHING_FOUND })}\n\nevent: usage\ndata: null\n\ndata: [DONE]\n\n`,
@@ -473,7 +531,12 @@ const handbook = [
   'The cafeteria opens at eight. Lunch costs five euros, and there is soup every day.',
   'Laptops are replaced every three years. Send broken ones to the service desk.',
 ]
-const ask = async (client: Client, question: string, said: string[] = [], more: object = {}): Promise<FoundChunk[]> => {
+const ask = async (
+  client: Client,
+  question: string,
+  said: string[] = [],
+  more: object = {},
+): Promise<FoundChunk[]> => {
   const chat_history = said.flatMap((content) => [
     { role: 'user', content },
     { role: 'assistant', content: 'It lasts 16 weeks [1].' },
@@ -490,7 +553,8 @@ test('without an embedder a mode that needs one is refused', async (t) => {
   await ada.post('/api/rag/ingest/text', { content: text })
 
   const plain = await found(ada, question)
-  for (const mode of ['auto', 'lexical']) assert.deepEqual(await found(ada, question, { mode }), plain)
+  for (const mode of ['auto', 'lexical'])
+    assert.deepEqual(await found(ada, question, { mode }), plain)
   for (const mode of ['dense', 'hybrid', 'fuzzy', null]) {
     const refused = await ada.post('/api/rag/search', { query: question, mode })
     assert.equal(refused.status, 422, String(mode))
@@ -505,18 +569,29 @@ test('a follow-up is searched with what was asked before', async (t) => {
   const first = 'How long is parental leave?'
   const isParental = ({ content }: FoundChunk) => content.startsWith('Parental leave')
 
-  assert.ok(!(await ask(ada, 'Is it paid?')).some(isParental), 'without the history nobody can know')
+  assert.ok(
+    !(await ask(ada, 'Is it paid?')).some(isParental),
+    'without the history nobody can know',
+  )
   for (const said of [[first], ['Which hotels are there?', first], [first, 'Is it paid?']]) {
     for (const question of ['And who do I send the request to?', 'Is it paid?', 'By whom?']) {
       const sources = await ask(ada, question, said)
-      assert.ok(sources.some(isParental), `${said.join(' ')} ${question}: ${JSON.stringify(sources)}`)
+      assert.ok(
+        sources.some(isParental),
+        `${said.join(' ')} ${question}: ${JSON.stringify(sources)}`,
+      )
       for (const { score } of sources) assert.ok(score >= 0.5 && score <= 1)
     }
   }
-  assert.ok(isParental((await ask(ada, 'And who do I send the request to?', [first]))[0] as FoundChunk))
+  assert.ok(
+    isParental((await ask(ada, 'And who do I send the request to?', [first]))[0] as FoundChunk),
+  )
 
   // A new subject is found in spite of the old one.
-  assert.match((await ask(ada, 'What is the limit for hotels in Zurich?', [first]))[0]?.content ?? '', /^Hotels/)
+  assert.match(
+    (await ask(ada, 'What is the limit for hotels in Zurich?', [first]))[0]?.content ?? '',
+    /^Hotels/,
+  )
   assert.equal((await ask(ada, 'Is it paid?', [first], { top_k: 1 })).length, 1)
   const everything = await ask(ada, 'Is it paid?', [first], { min_score: 0, top_k: 50 })
   assert.equal(everything.length, handbook.length)
@@ -534,7 +609,9 @@ test('a search leaves out what is below a share of the best score, where it is t
     await ada.post('/api/rag/ingest/text', { content })
   }
   const scores = async (more: object) => {
-    const { results } = (await ada.post('/api/rag/search', { query: 'How long is parental leave?', ...more })).body
+    const { results } = (
+      await ada.post('/api/rag/search', { query: 'How long is parental leave?', ...more })
+    ).body
     return (results as { score: number }[]).map(({ score }) => score)
   }
   const [best = 0, second = 0, ...rest] = await scores({})
@@ -544,7 +621,11 @@ test('a search leaves out what is below a share of the best score, where it is t
   assert.deepEqual(await scores({ min_relative_score: (second / best) * 1.01 }), [best])
   assert.deepEqual(await scores({ min_relative_score: 1 }), [best], 'the best is never below')
   assert.deepEqual(await scores({ min_relative_score: 0.01, min_score: best + 0.01 }), [])
-  assert.deepEqual(await scores({ query: 'zzz qqq', min_relative_score: 1 }), [0, 0, 0], 'of nothing, none has less')
+  assert.deepEqual(
+    await scores({ query: 'zzz qqq', min_relative_score: 1 }),
+    [0, 0, 0],
+    'of nothing, none has less',
+  )
   const refused = await ada.post('/api/rag/search', { query: 'a', min_relative_score: 1.1 })
   assert.equal(refused.status, 422)
 })
@@ -558,7 +639,11 @@ test('a search leaves out what is below min_score, which is 0 unless told', asyn
   assert.equal((await found(ada, gibberish)).length, handbook.length)
   assert.deepEqual(await found(ada, gibberish, { min_score: 0.1 }), [])
   const [best] = await found(ada, 'parental leave')
-  assert.equal((await found(ada, 'parental leave', { min_score: best?.score })).length, 1, 'equal stays')
+  assert.equal(
+    (await found(ada, 'parental leave', { min_score: best?.score })).length,
+    1,
+    'equal stays',
+  )
 })
 
 test('an answer is streamed as chat is, with its sources when asked for', async (t) => {
@@ -577,7 +662,11 @@ test('an answer is streamed as chat is, with its sources when asked for', async 
   })
   assert.match(said.join(''), /Duroc/)
 
-  const sourced = await ada.post('/api/rag/query', { question, stream: true, include_sources: true })
+  const sourced = await ada.post('/api/rag/query', {
+    question,
+    stream: true,
+    include_sources: true,
+  })
   const events = sourced.text.split('\n\n').filter((line) => line !== '')
   assert.match(events[0] ?? '', /^event: sources\ndata: \{"sources":\[\{"id":"[0-9a-f]{12}_0"/)
   assert.match(events.at(-2) ?? '', /^event: usage\ndata: \{"prompt_tokens":\d+/)
@@ -638,11 +727,17 @@ test('the reply says what of a file is left out', async (t) => {
     return reply.body.warnings
   }
 
-  const scanned = await send('a.pdf', pdfOf([drawn(['The harbour opens at six.']), '0 0 m 9 9 l S']))
+  const scanned = await send(
+    'a.pdf',
+    pdfOf([drawn(['The harbour opens at six.']), '0 0 m 9 9 l S']),
+  )
   assert.equal(scanned.length, 1)
   assert.equal(scanned[0].page, 2)
   assert.match(scanned[0].reason, /no text.*OCR/)
-  const [picture] = await send('a.docx', docxOf(paragraph('text'), { 'word/media/image1.png': 'x' }))
+  const [picture] = await send(
+    'a.docx',
+    docxOf(paragraph('text'), { 'word/media/image1.png': 'x' }),
+  )
   assert.equal(picture.page, null)
   assert.deepEqual(await send('b.pdf', pdfOf([drawn(['All is read.'])])), [])
   assert.deepEqual((await ada.post('/api/rag/ingest/text', { content: text })).body.warnings, [])
@@ -655,17 +750,26 @@ test('a text file in an encoding that cannot be told is refused, and asked for a
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
 
-  const unsure = await ada.post('/api/rag/ingest/file', formOf('a.txt', Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5])))
+  const unsure = await ada.post(
+    '/api/rag/ingest/file',
+    formOf('a.txt', Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5])),
+  )
 
   assert.equal(unsure.status, 422)
   assert.match(unsure.body.detail[0].msg, /UTF-8/)
   assert.equal(await rowsOf(app, 'rag_documents'), 0)
 
   // "Замок стоит на высоком берегу реки", as windows-1251 has it.
-  const cyrillic = Buffer.from('c7e0eceeea20f1f2eee8f220ede020e2fbf1eeeaeeec20e1e5f0e5e3f320f0e5eae8', 'hex')
+  const cyrillic = Buffer.from(
+    'c7e0eceeea20f1f2eee8f220ede020e2fbf1eeeaeeec20e1e5f0e5e3f320f0e5eae8',
+    'hex',
+  )
   const told = await ada.post('/api/rag/ingest/file', formOf('b.txt', cyrillic))
   assert.equal(told.status, 200, told.text)
-  assert.match((await found(ada, 'замок'))[0]?.content ?? '', /^Замок стоит на высоком берегу реки$/)
+  assert.match(
+    (await found(ada, 'замок'))[0]?.content ?? '',
+    /^Замок стоит на высоком берегу реки$/,
+  )
 })
 
 test('files that cannot be taken are refused with a reason', async (t) => {
@@ -710,7 +814,10 @@ test('the limit of a text is held by the text itself, however JSON writes it', a
   const ada = await app.as('ada', { tier: 'pro' })
   const limit = 1024 * 1024
   const send = (body: string | Uint8Array) =>
-    ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
+    ada.request('POST', '/api/rag/ingest/text', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
   const bodyOf = (content: string) => `{"chunk_size": 10000, "content": "${content}"}`
   const plain = 'word '.repeat(limit / 5).padEnd(limit, '.')
   const escaped = String.raw`\u00e9 `.repeat(limit / 3).concat('x'.repeat(limit % 3))
@@ -727,7 +834,11 @@ test('the limit of a text is held by the text itself, however JSON writes it', a
     assert.equal(reply.status, status, `${content.slice(0, 20)}: ${reply.text.slice(0, 200)}`)
     if (status === 413) assert.equal(reply.body.detail, 'The text is larger than 1 MB')
   }
-  assert.equal((await ada.post('/api/rag/ingest/file', formOf('a.txt', plain, { chunk_size: '10000' }))).status, 200)
+  assert.equal(
+    (await ada.post('/api/rag/ingest/file', formOf('a.txt', plain, { chunk_size: '10000' })))
+      .status,
+    200,
+  )
   assert.equal((await ada.post('/api/rag/ingest/file', formOf('a.txt', `${plain}.`))).status, 413)
 
   for (const padding of ['', ' '.repeat(600_000)]) {
@@ -742,18 +853,27 @@ test('metadata nested without end is refused in a long body, too, and an unknown
   const ada = await app.as('ada', { tier: 'pro' })
   const deep = '{"a":'.repeat(200_000).concat('1', '}'.repeat(200_000))
   const send = (body: string) =>
-    ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
+    ada.request('POST', '/api/rag/ingest/text', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
 
   const refused = await send(`{"content": "text", "metadata": ${deep}}`)
   assert.deepEqual([refused.status, refused.body.code], [422, 'json_too_deep'], refused.text)
   const within = '{"a":'.repeat(200).concat('1', '}'.repeat(200))
-  assert.deepEqual((await send(`{"content": "text", "metadata": ${within}}`)).body.detail[0].loc, ['body', 'metadata'])
+  assert.deepEqual((await send(`{"content": "text", "metadata": ${within}}`)).body.detail[0].loc, [
+    'body',
+    'metadata',
+  ])
   assert.equal((await send(`{"content": "text", "other": ${within}}`)).status, 200)
 
   const lower = '{"a":'.repeat(70_000).concat('1', '}'.repeat(70_000))
   assert.equal((await send(`{"content": "text", "metadata": ${lower}}`)).status, 422)
   const headers = { 'content-type': 'application/json' }
-  const searched = await ada.request('POST', '/api/rag/search', { body: `{"query": "x", "filter": ${lower}}`, headers })
+  const searched = await ada.request('POST', '/api/rag/search', {
+    body: `{"query": "x", "filter": ${lower}}`,
+    headers,
+  })
   assert.equal(searched.status, 422)
   for (const [name, inputOf] of [
     ['ingest', (nested: string) => `{"content": "x", "metadata": ${nested}}`],
@@ -823,19 +943,28 @@ test('what another process stores, replaces and deletes is seen by the next sear
   assert.match((await found(ada, question))[0]?.content ?? '', /Duroc/)
   // As a process with a memory of its own does it: rows and the revision, nothing else.
   const { db } = app.platform
-  const { user_id } = await db.selectFrom('rag_documents').select('user_id').executeTakeFirstOrThrow()
+  const { user_id } = await db
+    .selectFrom('rag_documents')
+    .select('user_id')
+    .executeTakeFirstOrThrow()
   const changed = () =>
     db
       .updateTable('rag_stores')
       .set((e) => ({ revision: e('revision', '+', 1) }))
       .execute()
 
-  await db.updateTable('rag_chunks').set({ content: 'The pier was built by Mallory.', version: 'next' }).execute()
+  await db
+    .updateTable('rag_chunks')
+    .set({ content: 'The pier was built by Mallory.', version: 'next' })
+    .execute()
   await db.updateTable('rag_documents').set({ version: 'next' }).execute()
   await changed()
   const [replaced] = await found(ada, question)
   assert.match(replaced?.content ?? '', /Mallory/)
-  assert.ok((await found(ada, 'yeast turns sugar', { min_score: 0.1 })).length === 0, 'the old words are gone')
+  assert.ok(
+    (await found(ada, 'yeast turns sugar', { min_score: 0.1 })).length === 0,
+    'the old words are gone',
+  )
 
   await db.deleteFrom('rag_documents').where('user_id', '=', user_id).execute()
   await changed()
@@ -853,7 +982,10 @@ test('a body too long to parse where everybody waits is treated like any other',
   ).join('\n')
   assert.ok(long.length > 600_000)
   const send = (body: string) =>
-    ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
+    ada.request('POST', '/api/rag/ingest/text', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
 
   const stored = await ada.post('/api/rag/ingest/text', {
     content: long,
@@ -861,11 +993,17 @@ test('a body too long to parse where everybody waits is treated like any other',
     chunk_size: 2_000,
   })
   assert.equal(stored.status, 200, stored.text)
-  assert.equal(stored.body.document_ids[0], `${createHash('md5').update(long).digest('hex').slice(0, 12)}_0`)
+  assert.equal(
+    stored.body.document_ids[0],
+    `${createHash('md5').update(long).digest('hex').slice(0, 12)}_0`,
+  )
   const [hit] = await found(ada, 'Who closed ledger 99231?', { filter: { kind: 'ledger' } })
   assert.match(hit?.content ?? '', /“99231” was closed by clerk 5/)
 
-  const asFile = await ada.post('/api/rag/ingest/file', formOf('ledger.txt', long, { chunk_size: '2000' }))
+  const asFile = await ada.post(
+    '/api/rag/ingest/file',
+    formOf('ledger.txt', long, { chunk_size: '2000' }),
+  )
   assert.deepEqual(asFile.body, stored.body)
   assert.equal((await ada.get('/api/rag/documents')).body[0].source, 'ledger.txt')
 
@@ -911,7 +1049,11 @@ test('documents are listed, found and deleted by external id and by source, each
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })
   const put = (client: Client, content: string, external_id: string, source: string) =>
-    client.post('/api/rag/ingest/text', { content, external_id, metadata: { source, tags: ['ships', source] } })
+    client.post('/api/rag/ingest/text', {
+      content,
+      external_id,
+      metadata: { source, tags: ['ships', source] },
+    })
   await put(ada, 'The ferry leaves the harbour at nine.', 'crm/1', 'ferry.md')
   await put(ada, 'The ferry is not at the harbour on Sunday.', 'crm/2', 'ferry.md')
   await put(ada, 'The lighthouse at the harbour is white.', 'crm/3', 'light.md')
@@ -922,7 +1064,9 @@ test('documents are listed, found and deleted by external id and by source, each
     const { status, body, headers } = await client.get(`/api/rag/documents?${query}`)
     assert.equal(status, 200)
     assert.equal(headers.get('x-total-count'), String(body.length))
-    return body.map(({ external_ids }: { external_ids: string[] }) => external_ids.toSorted().join('+')).toSorted()
+    return body
+      .map(({ external_ids }: { external_ids: string[] }) => external_ids.toSorted().join('+'))
+      .toSorted()
   }
   assert.deepEqual(await listed(ada, 'external_id=crm/1'), ['crm/1'])
   assert.deepEqual(await listed(ada, 'external_id=crm/3'), ['crm/3+crm/4'])
@@ -934,7 +1078,9 @@ test('documents are listed, found and deleted by external id and by source, each
     const { body } = await client.post('/api/rag/search', { query: 'harbour', filter, top_k: 50 })
     return body.results.map(({ content }: { content: string }) => content).toSorted()
   }
-  assert.deepEqual(await found(ada, { external_id: 'crm/1' }), ['The ferry leaves the harbour at nine.'])
+  assert.deepEqual(await found(ada, { external_id: 'crm/1' }), [
+    'The ferry leaves the harbour at nine.',
+  ])
   assert.deepEqual(await found(ada, { external_id: { $in: ['crm/4', 'none', 'a\0'] } }), [
     'The lighthouse at the harbour is white.',
   ])
@@ -955,7 +1101,14 @@ test('documents are listed, found and deleted by external id and by source, each
     const { status, body } = await client.delete(`/api/rag/documents${query}`)
     return status === 200 ? body.deleted : status
   }
-  for (const query of ['', '?', '?limit=1', '?external_id=crm/1&source=ferry.md', '?external_id=', '?source=a%00'])
+  for (const query of [
+    '',
+    '?',
+    '?limit=1',
+    '?external_id=crm/1&source=ferry.md',
+    '?external_id=',
+    '?source=a%00',
+  ])
     assert.equal(await deleted(ada, query), 422, query)
   assert.equal(await deleted(eve, '?external_id=crm/2'), 0)
   assert.equal(await deleted(eve, '?source=light.md'), 0)
@@ -970,14 +1123,20 @@ test('documents are listed, found and deleted by external id and by source, each
 
   const { key } = (await eve.post('/api/api-keys', { name: 'reader', scopes: ['rag:read'] })).body
   const headers = { authorization: `Bearer ${key}` }
-  assert.equal((await app.request('DELETE', '/api/rag/documents?external_id=crm/1', { headers })).status, 403)
+  assert.equal(
+    (await app.request('DELETE', '/api/rag/documents?external_id=crm/1', { headers })).status,
+    403,
+  )
 })
 
 test('all documents of a source are deleted, however many', async (t) => {
   const app = await testApp(t, { env: { EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'pro' })
   for (let i = 0; i < 205; i++)
-    await ada.post('/api/rag/ingest/text', { content: `Line ${i} of the log.`, metadata: { source: 'log' } })
+    await ada.post('/api/rag/ingest/text', {
+      content: `Line ${i} of the log.`,
+      metadata: { source: 'log' },
+    })
   assert.deepEqual((await ada.delete('/api/rag/documents?source=log')).body, { deleted: 205 })
   assert.equal(await rowsOf(app, 'rag_chunks'), 0)
 })

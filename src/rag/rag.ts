@@ -17,7 +17,13 @@ import { documentRoutes } from './documents/routes.ts'
 import { storageRoute } from './documents/storage.ts'
 import { ingestJobRoutes } from './ingest/ingest-job-routes.ts'
 import { eraseInputsSlice } from './ingest/ingest-job-store.ts'
-import { eraseIngestJobs, INGEST_DELAYS_MS, INGEST_JOB, runIngestJob, sweepIngest } from './ingest/ingest-jobs.ts'
+import {
+  eraseIngestJobs,
+  INGEST_DELAYS_MS,
+  INGEST_JOB,
+  runIngestJob,
+  sweepIngest,
+} from './ingest/ingest-jobs.ts'
 import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
 import { createParser, JOB_WALL_MS } from './ingest/parsers/parser.ts'
 import { ingestRoutes } from './ingest/routes.ts'
@@ -26,36 +32,52 @@ import { eraseOriginals, REMOVE_JOB, removeFiles, sweepOriginals } from './origi
 import { ragProblem } from './problems.ts'
 import { type Renewal, renewalOf } from './renewal/progress.ts'
 import { renew, requireOwn } from './renewal/renewal.ts'
-import { RENEW_JOB, type RenewJob, renewLater, TIDY_JOB, type TidyJob, tidyVectors } from './renewal/serving.ts'
+import {
+  RENEW_JOB,
+  type RenewJob,
+  renewLater,
+  TIDY_JOB,
+  type TidyJob,
+  tidyVectors,
+} from './renewal/serving.ts'
 import { searchRoutes } from './search/routes.ts'
 import { type Indexed, makeIndex } from './search/stores/hnsw.ts'
 
 export type Rag = Awaited<ReturnType<typeof createRag>>
 
 export async function createRag(
-  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log' | 'metrics'>,
+  platform: Pick<
+    Platform,
+    'config' | 'db' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log' | 'metrics'
+  >,
   needs: RagNeeds,
 ) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
   forgetEmptied(deps, [deps.shelves, deps.vectors])
 
-  jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), { lane: 'bulk' })
-  const parser = createParser(deps, { wallMs: JOB_WALL_MS })
-  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser }
-  jobs.handle(INGEST_JOB, (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context), {
-    lane: 'long',
-    delaysMs: INGEST_DELAYS_MS,
-  })
-  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepIngest(deps, payload), {
+  jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), {
     lane: 'bulk',
   })
+  const parser = createParser(deps, { wallMs: JOB_WALL_MS })
+  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser }
+  jobs.handle(
+    INGEST_JOB,
+    (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context),
+    { lane: 'long', delaysMs: INGEST_DELAYS_MS },
+  )
+  jobs.handle(
+    'rag.sweep',
+    (payload: { userId: string; version: string }) => sweepIngest(deps, payload),
+    { lane: 'bulk' },
+  )
   jobs.handle(
     RENEW_JOB,
     async (job: RenewJob, context) => {
       if (!requireOwn(deps, job, context.attempt > INGEST_DELAYS_MS.length)) return
       const users = await renew(deps, context)
-      if (users > 0) log.info({ users, embedder: deps.embedder?.id }, 'documents were embedded anew')
+      if (users > 0)
+        log.info({ users, embedder: deps.embedder?.id }, 'documents were embedded anew')
     },
     { lane: 'long', delaysMs: INGEST_DELAYS_MS },
   )
@@ -105,7 +127,9 @@ export async function createRag(
       sweepUploads()
       await renewLater(deps, db)
       const sweep = () =>
-        sweepOriginals(deps).catch((error) => log.warn({ err: error }, 'files of ingests that died were not removed'))
+        sweepOriginals(deps).catch((error) =>
+          log.warn({ err: error }, 'files of ingests that died were not removed'),
+        )
       void sweep()
       sweeping = setInterval(sweep, HOUR_MS).unref()
     },
@@ -116,10 +140,16 @@ export async function createRag(
       await eraseDocuments(tx, userId)
       letGo(deps, tx, userId)
     },
-    eraseSlices: [eraseChunksSlice, eraseInputsSlice, (db: Db, userId: string) => deps.vectors.eraseSlice(db, userId)],
+    eraseSlices: [
+      eraseChunksSlice,
+      eraseInputsSlice,
+      (db: Db, userId: string) => deps.vectors.eraseSlice(db, userId),
+    ],
     collect: (db: Db, userId: string) => collectDocuments(deps, db, userId),
     async close() {
-      await Promise.all([deps, ingestJobDeps].flatMap(({ parser, pipeline }) => [parser.close(), pipeline.close()]))
+      await Promise.all(
+        [deps, ingestJobDeps].flatMap(({ parser, pipeline }) => [parser.close(), pipeline.close()]),
+      )
       deps.temporaryFiles.close()
     },
   }

@@ -2,7 +2,12 @@
 import { Type } from 'typebox'
 import { JsonObject, OneOf } from '#platform/http/schema.ts'
 
-export const RAG_POLICY = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
+export const RAG_POLICY = {
+  access: 'user-or-key',
+  needs: 'rag',
+  limit: 'rag',
+  scope: 'rag',
+} as const
 /** Of what changes nothing: search, ask, list. */
 export const RAG_READ_POLICY = { ...RAG_POLICY, scope: 'rag:read' } as const
 
@@ -13,7 +18,8 @@ export const Chunk = Type.Object(
     score: Type.Number(),
     rerank_score: Type.Optional(
       Type.Number({
-        description: 'Where a model put the best in their order: how well this one answers, on its own scale.',
+        description:
+          'Where a model put the best in their order: how well this one answers, on its own scale.',
       }),
     ),
     metadata: JsonObject,

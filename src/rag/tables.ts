@@ -50,7 +50,12 @@ type RagOriginalsTable = {
 type RagOriginalsFolderTable = { id: number; mark: string }
 
 /** A client's own names for documents. Several may stand for one document: two files with the same text. */
-type RagExternalIdsTable = { user_id: string; external_id: string; document_id: string; named_at: string }
+type RagExternalIdsTable = {
+  user_id: string
+  external_id: string
+  document_id: string
+  named_at: string
+}
 
 /** Offset in the document's text, in UTF-16 units, at which a page begins. */
 export type PageStart = { at: number; page: number }

@@ -75,14 +75,25 @@ export function embedderNamed(gateway: Gateway, id: string): MeteredEmbedder | n
   const mark = id.lastIndexOf('#')
   const vendor = id.slice(0, Math.max(0, slash))
   const entry = vendorNamed(gateway.config, vendor)
-  if (entry === undefined || entry.name !== vendor || entry.apiKey === null || entry.sandboxed) return null
-  const embedder = vendorEmbedder(gateway, vendor, id.slice(slash + 1, mark > slash ? mark : undefined))
+  if (entry === undefined || entry.name !== vendor || entry.apiKey === null || entry.sandboxed)
+    return null
+  const embedder = vendorEmbedder(
+    gateway,
+    vendor,
+    id.slice(slash + 1, mark > slash ? mark : undefined),
+  )
   return embedder.id === id ? embedder : null
 }
 
 /** Straight from 0 for what is unrelated to 0.5 for what answers, and on to 1 for the same. */
-function calibrated(cosine: number, { unrelated, answers }: { unrelated: number; answers: number }): number {
-  const share = cosine < answers ? (cosine - unrelated) / (answers - unrelated) : 1 + (cosine - answers) / (1 - answers)
+function calibrated(
+  cosine: number,
+  { unrelated, answers }: { unrelated: number; answers: number },
+): number {
+  const share =
+    cosine < answers
+      ? (cosine - unrelated) / (answers - unrelated)
+      : 1 + (cosine - answers) / (1 - answers)
   return Math.max(0, share / 2)
 }
 
@@ -92,7 +103,9 @@ function digestOf(text: string): string {
 
 function partsOf(text: string, tokensMax: number): string[] {
   const isAscii = (text.match(/[^\x20-\x7e\s]/g)?.length ?? 0) < text.length / 10
-  const size = Math.ceil(TEXT_MAX[isAscii ? 'ascii' : 'other'] * Math.min(1, tokensMax / TEXT_MAX.tokens))
+  const size = Math.ceil(
+    TEXT_MAX[isAscii ? 'ascii' : 'other'] * Math.min(1, tokensMax / TEXT_MAX.tokens),
+  )
   // The vendors refuse an empty text.
   if (text.length <= size) return [text === '' ? ' ' : text]
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
@@ -120,7 +133,8 @@ function mean(vectors: Float32Array[]): Float32Array {
   if (first === undefined) return new Float32Array(0)
   if (vectors.length === 1) return first
   const sum = new Float32Array(first.length)
-  for (const vector of vectors) for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (vector[i] as number)
+  for (const vector of vectors)
+    for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (vector[i] as number)
   return unit(sum)
 }
 

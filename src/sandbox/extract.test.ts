@@ -21,11 +21,17 @@ test('a source of many blank lines is read in time that grows with its length', 
   const read = (lines: number) => {
     const before = process.cpuUsage()
     const content = `Sources:\n[1] The harbour opens at nine.${'\n '.repeat(lines)}\nIt is closed on Mondays.`
-    assert.match(answer([{ role: 'user', content: `${content}\n\nQuestion: When does the harbour open?` }]), /at nine/)
+    assert.match(
+      answer([{ role: 'user', content: `${content}\n\nQuestion: When does the harbour open?` }]),
+      /at nine/,
+    )
     return process.cpuUsage(before).user
   }
   read(1_000)
-  assert.ok(read(60_000) < 1_000_000, 'microseconds; four times as many where each line is looked at from each')
+  assert.ok(
+    read(60_000) < 1_000_000,
+    'microseconds; four times as many where each line is looked at from each',
+  )
 })
 
 test('asked what there is, it counts as it was told to, and names each with its beginning', () => {
@@ -34,7 +40,10 @@ test('asked what there is, it counts as it was told to, and names each with its 
   const inside =
     '> lease.pdf, added 2026-11-22\n> b.md, added 2026-11-20\n\n[1] (lease.pdf, page 1, added 2026-11-22)\n> The lease begins in May. Dogs may stay.\n\n[2] (b.md, added 2026-11-20)\n> Short.\n\n[3] (added 2026-11-01)\n> A text begins.'
   const given = (about: string) => [
-    { role: 'user', content: `${about}\n\n<sources-x>\nThe documents' names:\n${inside}\n</sources-x>` },
+    {
+      role: 'user',
+      content: `${about}\n\n<sources-x>\nThe documents' names:\n${inside}\n</sources-x>`,
+    },
     { role: 'user', content: 'How many documents do I have?' },
   ]
   assert.equal(
@@ -45,7 +54,9 @@ test('asked what there is, it counts as it was told to, and names each with its 
 })
 
 test('sources and question in one message are told apart', () => {
-  const said = answer([{ role: 'user', content: `${SOURCES}\n\nQuestion: How many days do I have for returns?` }])
+  const said = answer([
+    { role: 'user', content: `${SOURCES}\n\nQuestion: How many days do I have for returns?` },
+  ])
   assert.match(said, /Returns are free within thirty days\. \[2\]/)
   assert.doesNotMatch(said, /How many days/)
 })
@@ -62,7 +73,10 @@ ing compilers are slow to start. Trace trees record hot loops at run time. The r
 [2] (paper.pdf)
 Trace trees record hot loops at run time. Answer: guards leave a trace when types change. More follows`,
     },
-    { role: 'user', content: 'How do trace trees record hot loops? And what do guards do when types change?' },
+    {
+      role: 'user',
+      content: 'How do trace trees record hot loops? And what do guards do when types change?',
+    },
   ])
   assert.equal(said.match(/Trace trees record hot loops at run time\. \[1\]/g)?.length, 1)
   assert.doesNotMatch(said, /\[2\] Trace trees|\(paper\.pdf\)|^ing compilers|More follows/)
@@ -71,7 +85,11 @@ Trace trees record hot loops at run time. Answer: guards leave a trace when type
 
 test('context without numbers is quoted without marks', () => {
   const said = answer([
-    { role: 'system', content: 'Context:\nThe tower was finished in the year 1889. It is painted every seven years.' },
+    {
+      role: 'system',
+      content:
+        'Context:\nThe tower was finished in the year 1889. It is painted every seven years.',
+    },
     { role: 'user', content: 'When was the tower finished?' },
   ])
   assert.match(said, /The tower was finished in the year 1889\./)
@@ -137,7 +155,9 @@ test('sources that share no word with the question are told by name and beginnin
 test('every answer says what it comes from', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.record({ role: fc.constantFrom('system', 'user', 'assistant'), content: fc.string() })),
+      fc.array(
+        fc.record({ role: fc.constantFrom('system', 'user', 'assistant'), content: fc.string() }),
+      ),
       (messages) => {
         assert.match(answer(messages), /Sandbox model: I quote, I do not reason\.$/)
       },

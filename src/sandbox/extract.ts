@@ -25,7 +25,9 @@ export function answer(given: readonly Message[]): string {
   const first = beginnings(sources)
   if (first.length > 0) {
     const says = first.length === 1 ? 'The source says' : 'The sources begin'
-    const quotes = first.map(({ text, mark, name }) => `- ${name === '' ? '' : `${name}: `}${text} ${mark}`)
+    const quotes = first.map(
+      ({ text, mark, name }) => `- ${name === '' ? '' : `${name}: `}${text} ${mark}`,
+    )
     return `No sentence of the sources shares a word with the question. ${says}:\n\n${quotes.join('\n')}\n\n${SIGNATURE}`
   }
   return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
@@ -79,7 +81,9 @@ function sourcesOf(messages: readonly Message[]): Sentence[] {
   const plain = messages.flatMap(({ role, content }, index) => {
     if (role === 'assistant' || index < last - 6) return []
     if (index === last) return [{ mark: '', text: contextIn(content) }]
-    return role === 'system' ? [{ mark: '', text: contextIn(content) }] : [{ mark: '', text: content }]
+    return role === 'system'
+      ? [{ mark: '', text: contextIn(content) }]
+      : [{ mark: '', text: content }]
   })
   return sentences(plain)
 }
@@ -92,7 +96,8 @@ function passages(content: string, hasQuestion: boolean): Part[] {
   const marks = [...content.matchAll(/(?:^|\n)[ \t]*\[(\d{1,3})\][ \t:]*/g)]
   return marks.map((match, index) => {
     const from = match.index + match[0].length
-    const until = marks[index + 1]?.index ?? (hasQuestion ? endOfPassages(content, from) : content.length)
+    const until =
+      marks[index + 1]?.index ?? (hasQuestion ? endOfPassages(content, from) : content.length)
     const text = unquoted(content.slice(from, until))
     const origin = ORIGIN.exec(text)?.[0] ?? ''
     return { mark: `[${match[1]}]`, text: text.slice(origin.length), name: nameIn(origin) }
@@ -105,9 +110,10 @@ function unquoted(text: string): string {
 }
 
 function endOfPassages(content: string, from: number): number {
-  const label = /\n\s*(?:(?:question|user question|frage|query|instructions?|answer)\s*:|<\/sources\b)/i.exec(
-    content.slice(from),
-  )
+  const label =
+    /\n\s*(?:(?:question|user question|frage|query|instructions?|answer)\s*:|<\/sources\b)/i.exec(
+      content.slice(from),
+    )
   return label ? from + label.index : content.length
 }
 
@@ -117,14 +123,19 @@ function questionIn(content: string): string {
   const label = LABEL.exec(content)
   if (label) return content.slice(label.index + label[0].length).split('\n\n')[0] ?? ''
   const paragraphs = content.trim().split(/\n{2,}/)
-  return content.length > 600 ? (paragraphs.findLast((one) => one.includes('?')) ?? paragraphs.at(-1) ?? '') : content
+  return content.length > 600
+    ? (paragraphs.findLast((one) => one.includes('?')) ?? paragraphs.at(-1) ?? '')
+    : content
 }
 
 /** The part of a message that is material rather than instruction or question. */
 function contextIn(content: string): string {
   const context = /(?:^|\n)\s*(?:context|sources?|documents?|text)\s*:\s*\n?/i.exec(content)
   if (context)
-    return content.slice(context.index + context[0].length, endOfPassages(content, context.index + context[0].length))
+    return content.slice(
+      context.index + context[0].length,
+      endOfPassages(content, context.index + context[0].length),
+    )
   const asked = questionIn(content)
   return content.length > 600 ? content.replace(asked, '') : ''
 }
@@ -147,11 +158,14 @@ function linesIn(text: string): string[] {
   let isWrapped = false
   for (const given of text.split('\n')) {
     const line = given.replace(/\s+/g, ' ').trim()
-    if (isWrapped && line !== '' && !/^(?:#{1,6} |[-*|]|\d{1,3}[.)] )/.test(line)) lines[lines.length - 1] += ` ${line}`
+    if (isWrapped && line !== '' && !/^(?:#{1,6} |[-*|]|\d{1,3}[.)] )/.test(line))
+      lines[lines.length - 1] += ` ${line}`
     else if (line !== '') lines.push(line)
     isWrapped = line !== '' && !/^(?:#{1,6} |\|)/.test(line)
   }
-  return lines.filter((line) => /[\p{L}\p{N}]/u.test(line)).map((line) => line.replace(/^(?:#{1,6}|[-*]) /, ''))
+  return lines
+    .filter((line) => /[\p{L}\p{N}]/u.test(line))
+    .map((line) => line.replace(/^(?:#{1,6}|[-*]) /, ''))
 }
 
 /** Shorter ones are headings and remains; scripts without spaces say more with fewer signs. */
@@ -166,7 +180,9 @@ function sentences(parts: readonly Part[]): Sentence[] {
   const found = new Map<string, Sentence>()
   for (const { mark, text, name = '' } of parts) {
     const segments = linesIn(text.replace(ORIGIN, '')).flatMap((line) =>
-      line.startsWith('|') ? [line] : [...segmenter.segment(line)].map(({ segment }) => segment.trim()),
+      line.startsWith('|')
+        ? [line]
+        : [...segmenter.segment(line)].map(({ segment }) => segment.trim()),
     )
     for (const [index, sentence] of segments.entries()) {
       if (isShort(sentence) || sentence.length > 600) continue
@@ -224,13 +240,17 @@ function wordsOf(text: string): Set<string> {
       .toLowerCase()
       .normalize('NFKC')
       .match(/[\p{L}\p{N}]+/gu) ?? []
-  const spaced = words.filter((word) => word.length > 2 && !STOP.has(word) && !UNSPACED.test(word)).map(stem)
+  const spaced = words
+    .filter((word) => word.length > 2 && !STOP.has(word) && !UNSPACED.test(word))
+    .map(stem)
   return new Set([...spaced, ...words.filter((word) => UNSPACED.test(word)).flatMap(pairs)])
 }
 
 function pairs(word: string): string[] {
   const characters = [...word]
-  return characters.length < 2 ? characters : characters.slice(1).map((character, i) => characters[i] + character)
+  return characters.length < 2
+    ? characters
+    : characters.slice(1).map((character, i) => characters[i] + character)
 }
 
 /** Enough to bring plurals and verb forms together; wrong in rare words, which costs a quote, never a truth. */
@@ -254,5 +274,7 @@ function smallTalk(question: string, hasSources: boolean): string {
  * Their number is what the sandbox counts as tokens, of prompts and answers alike.
  */
 export function tokens(text: string): string[] {
-  return text.match(/\s*[\p{L}\p{M}]{1,12}|\s*\p{N}{1,3}|\s*[^\s\p{L}\p{N}]{1,4}|\s+|[\s\S]/gu) ?? []
+  return (
+    text.match(/\s*[\p{L}\p{M}]{1,12}|\s*\p{N}{1,3}|\s*[^\s\p{L}\p{N}]{1,4}|\s+|[\s\S]/gu) ?? []
+  )
 }

@@ -9,7 +9,10 @@ test('brackets nest, numbered and empty brackets make arrays', () => {
   const form = parseForm(
     'line_items[0][price]=p1&line_items[0][quantity]=2&line_items[1][price]=p2&expand[]=a&expand[]=b',
   )
-  assert.deepEqual(plain(form), { line_items: [{ price: 'p1', quantity: '2' }, { price: 'p2' }], expand: ['a', 'b'] })
+  assert.deepEqual(plain(form), {
+    line_items: [{ price: 'p1', quantity: '2' }, { price: 'p2' }],
+    expand: ['a', 'b'],
+  })
 })
 
 test('names of the language itself are names like any other', () => {
@@ -20,14 +23,22 @@ test('names of the language itself are names like any other', () => {
 
 test('a form nested too deeply or endlessly long is refused', () => {
   assert.throws(() => parseForm(`a${'[b]'.repeat(9)}=1`), RangeError)
-  assert.throws(() => parseForm(Array.from({ length: 1_001 }, (_, i) => `a${i}=1`).join('&')), RangeError)
+  assert.throws(
+    () => parseForm(Array.from({ length: 1_001 }, (_, i) => `a${i}=1`).join('&')),
+    RangeError,
+  )
 })
 
 test('flat pairs survive whatever they contain', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.stringMatching(/^[a-z_]{1,10}$/), fc.string()), (pairs) => {
-      const wellFormed = Object.fromEntries(Object.entries(pairs).map(([k, v]) => [k, v.toWellFormed()]))
-      assert.deepEqual(plain(parseForm(new URLSearchParams(wellFormed).toString())), plain(wellFormed))
+      const wellFormed = Object.fromEntries(
+        Object.entries(pairs).map(([k, v]) => [k, v.toWellFormed()]),
+      )
+      assert.deepEqual(
+        plain(parseForm(new URLSearchParams(wellFormed).toString())),
+        plain(wellFormed),
+      )
     }),
   )
 })

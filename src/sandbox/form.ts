@@ -45,7 +45,9 @@ function place(level: Level, path: string[], value: string): void {
 function formValueOf(value: string | Level): FormValue {
   if (typeof value === 'string') return value
   const keys = [...value.keys()]
-  return keys.every((key) => /^\d{1,4}$/.test(key)) ? [...value.values()].map(formValueOf) : formOf(value)
+  return keys.every((key) => /^\d{1,4}$/.test(key))
+    ? [...value.values()].map(formValueOf)
+    : formOf(value)
 }
 
 function formOf(level: Level): Form {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLoopbackAddress, isLoopbackHost, isOfThisMachine, isRenamed } from '#platform/http/loopback.ts'
+import {
+  isLoopbackAddress,
+  isLoopbackHost,
+  isOfThisMachine,
+  isRenamed,
+} from '#platform/http/loopback.ts'
 
 test('only this machine counts as loopback', () => {
   for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])
@@ -37,7 +42,15 @@ test('a Host that only looks like loopback is foreign', () => {
 test('what a proxy or tunnel passes on does not count as made on this machine', () => {
   const asked = (headers: Record<string, string>, httpVersion = '1.1') =>
     isOfThisMachine({ socket: { remoteAddress: '127.0.0.1' }, headers, raw: { httpVersion } })
-  assert.ok(asked({ host: 'localhost', 'user-agent': 'x', 'x-requested-with': 'y', 'x-request-id': 'z', origin: 'o' }))
+  assert.ok(
+    asked({
+      host: 'localhost',
+      'user-agent': 'x',
+      'x-requested-with': 'y',
+      'x-request-id': 'z',
+      origin: 'o',
+    }),
+  )
   for (const name of [
     'x-forwarded-for',
     'x-forwarded-host',
@@ -76,14 +89,22 @@ test('a browser that asked for another host than the request names came through 
   for (const site of ['same-origin', 'same-site']) {
     assert.ok(browser(site, { origin: 'https://latchkey.example' }))
     assert.ok(browser(site, { referer: 'http://192.168.1.9/login' }, 'localhost:8000'))
-    assert.ok(browser(site, { origin: 'null', referer: 'https://shop.latchkey.example/' }, '[::1]:8000'))
+    assert.ok(
+      browser(site, { origin: 'null', referer: 'https://shop.latchkey.example/' }, '[::1]:8000'),
+    )
   }
   // Over plain http a browser says nothing of sites, but to this machine's own names.
-  for (const page of [{ origin: 'http://203.0.113.5' }, { referer: 'http://latchkey.example/login' }])
+  for (const page of [
+    { origin: 'http://203.0.113.5' },
+    { referer: 'http://latchkey.example/login' },
+  ])
     assert.ok(isRenamed({ headers: { host: '127.0.0.1:8000', ...page } }))
   for (const [why, headers] of Object.entries({
     'a page of another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
-    'a page of another site, over plain http': { 'sec-fetch-site': 'cross-site', referer: 'http://evil.example/' },
+    'a page of another site, over plain http': {
+      'sec-fetch-site': 'cross-site',
+      referer: 'http://evil.example/',
+    },
     'an address that was typed, or a link in an email': { 'sec-fetch-site': 'none' },
     'a program': {},
     'a program that tries cross-origin calls': { origin: 'https://latchkey.example' },

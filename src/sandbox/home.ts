@@ -14,7 +14,8 @@ const ROOMS = [
   {
     href: '/sandbox/processor',
     name: 'Processor',
-    tells: 'Customers, payments and signed events; refunds, disputes and failed renewals at a button.',
+    tells:
+      'Customers, payments and signed events; refunds, disputes and failed renewals at a button.',
     keys: ['STRIPE_SECRET_KEY'],
   },
   {

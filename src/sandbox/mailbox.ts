@@ -21,7 +21,14 @@ type Mail = {
   at: string
 }
 
-export type Posted = { id: string; from: string; to: string; subject: string; text: string; html: string }
+export type Posted = {
+  id: string
+  from: string
+  to: string
+  subject: string
+  text: string
+  html: string
+}
 
 const LISTED_MAX = 200
 
@@ -52,11 +59,20 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
     return showMailbox(reply, mails, undefined, 'html')
   })
 
-  app.get<{ Params: { seq: string }; Querystring: { view?: string } }>('/mail/:seq', OPEN, (request, reply) => {
-    const mail = find(deps.db, request.params.seq)
-    if (!mail) return notFound(reply, 'mail', 'mail')
-    return showMailbox(reply, recent(deps.db), mail, request.query.view === 'text' ? 'text' : 'html')
-  })
+  app.get<{ Params: { seq: string }; Querystring: { view?: string } }>(
+    '/mail/:seq',
+    OPEN,
+    (request, reply) => {
+      const mail = find(deps.db, request.params.seq)
+      if (!mail) return notFound(reply, 'mail', 'mail')
+      return showMailbox(
+        reply,
+        recent(deps.db),
+        mail,
+        request.query.view === 'text' ? 'text' : 'html',
+      )
+    },
+  )
 
   app.get<{ Params: { seq: string } }>('/mail/:seq/body', OPEN, (request, reply) => {
     const mail = find(deps.db, request.params.seq)
@@ -103,7 +119,8 @@ export function keep({ db, clock }: Deps, mail: Posted): boolean {
 
 /** Newest first. `to` compares without case and finds a bare address inside `Name <address>`. */
 export function recent(db: SandboxDatabase, to?: string): Mail[] {
-  if (!to) return db.prepare('select * from mails order by seq desc limit ?').all(LISTED_MAX) as Mail[]
+  if (!to)
+    return db.prepare('select * from mails order by seq desc limit ?').all(LISTED_MAX) as Mail[]
   return db
     .prepare(
       `select * from mails where recipient = ?1 collate nocase or lower(recipient) like '%<' || lower(?2) || '>%' escape '\\'
@@ -113,9 +130,9 @@ export function recent(db: SandboxDatabase, to?: string): Mail[] {
 }
 
 function find(db: SandboxDatabase, seq: string): Mail | undefined {
-  return db.prepare('select * from mails where seq = ?').get(/^\d{1,15}$/.test(seq) ? Number(seq) : -1) as
-    | Mail
-    | undefined
+  return db
+    .prepare('select * from mails where seq = ?')
+    .get(/^\d{1,15}$/.test(seq) ? Number(seq) : -1) as Mail | undefined
 }
 
 /** Every address in the text, then those only the HTML has, in order and once. */
@@ -131,7 +148,9 @@ const ADDRESS = /https?:\/\/[^\s<>"')\]]+/g
 
 function plainOf(text: string): string {
   return text
-    .replace(/&#(\d{1,6});/g, (_, code: string) => String.fromCodePoint(Math.min(Number(code), 0x10ffff)))
+    .replace(/&#(\d{1,6});/g, (_, code: string) =>
+      String.fromCodePoint(Math.min(Number(code), 0x10ffff)),
+    )
     .replace(/&#x([0-9a-f]{1,5});/gi, (_, code: string) =>
       String.fromCodePoint(Math.min(Number.parseInt(code, 16), 0x10ffff)),
     )
@@ -141,7 +160,12 @@ function plainOf(text: string): string {
     .replace(/&amp;/g, '&')
 }
 
-function showMailbox(reply: FastifyReply, mails: Mail[], open: Mail | undefined, view: 'html' | 'text') {
+function showMailbox(
+  reply: FastifyReply,
+  mails: Mail[],
+  open: Mail | undefined,
+  view: 'html' | 'text',
+) {
   const main = html`
 <div class="between"><h1>Mailbox</h1>${
     mails.length > 0

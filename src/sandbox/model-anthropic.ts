@@ -13,7 +13,12 @@ const options = { ...OPEN, bodyLimit: BODY_BYTES_MAX }
 export function anthropicRoutes(app: FastifyInstance): void {
   app.get('/anthropic/v1/models', OPEN, () => ({
     data: [
-      { type: 'model', id: 'claude-sandbox', display_name: 'Claude (sandbox)', created_at: '2026-01-01T00:00:00Z' },
+      {
+        type: 'model',
+        id: 'claude-sandbox',
+        display_name: 'Claude (sandbox)',
+        created_at: '2026-01-01T00:00:00Z',
+      },
     ],
     has_more: false,
     first_id: 'claude-sandbox',
@@ -40,7 +45,9 @@ export function anthropicRoutes(app: FastifyInstance): void {
     if (wanted.stream === true) return stream(reply, message, said)
     return {
       ...message,
-      content: [said.call === null ? { type: 'text', text: said.pieces.join('') } : toolUse(said.call)],
+      content: [
+        said.call === null ? { type: 'text', text: said.pieces.join('') } : toolUse(said.call),
+      ],
       stop_reason: stopReason(said),
       stop_sequence: said.stoppedAt,
       usage: usageOf(said, said.completionTokens),
@@ -57,7 +64,10 @@ function wishOf(wanted: Json): Wish {
   const choice = objectOf(wanted.tool_choice)
   const format = objectOf(objectOf(wanted.output_config).format ?? wanted.output_format)
   return {
-    messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...turns.map(messageOf)],
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system', content: system }]),
+      ...turns.map(messageOf),
+    ],
     tools: arrayOf(wanted.tools).flatMap(({ name, input_schema: schema }) =>
       typeof name === 'string' && schema !== undefined ? [{ name, schema }] : [],
     ),
@@ -65,7 +75,9 @@ function wishOf(wanted: Json): Wish {
     called: turns
       .slice(last + 1)
       .flatMap(({ content }) =>
-        arrayOf(content).flatMap((block) => (block.type === 'tool_use' ? [textOr(block.name, '')] : [])),
+        arrayOf(content).flatMap((block) =>
+          block.type === 'tool_use' ? [textOr(block.name, '')] : [],
+        ),
       ),
     result: results.length === 0 ? null : results.map((block) => textOf(block.content)).join('\n'),
     schema: format.type === 'json_schema' ? (format.schema ?? {}) : wantsObject(system) ? {} : null,
@@ -87,7 +99,8 @@ function choiceOf({ type, name }: Json, system: string): Wish['choice'] {
   return system.includes('Answer by calling one of the tools.') ? 'required' : 'auto'
 }
 
-const wantsObject = (system: string) => system.includes('Answer with one JSON object and nothing else.')
+const wantsObject = (system: string) =>
+  system.includes('Answer with one JSON object and nothing else.')
 
 function resultsOf({ content }: Json): Json[] {
   return arrayOf(content).filter(({ type }) => type === 'tool_result')
@@ -108,7 +121,12 @@ function toolUse({ id, name, args }: NonNullable<ModelReply['call']>) {
 }
 
 function stopReason({ finish }: ModelReply): string {
-  return { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use', stop_sequence: 'stop_sequence' }[finish]
+  return {
+    stop: 'end_turn',
+    length: 'max_tokens',
+    tool_calls: 'tool_use',
+    stop_sequence: 'stop_sequence',
+  }[finish]
 }
 
 function usageOf({ promptTokens }: ModelReply, outputTokens: number) {
@@ -125,17 +143,27 @@ function stream(reply: FastifyReply, message: object, said: ModelReply): Promise
     const event = (type: string, data: object = {}) =>
       say(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
     const delta = (part: object) => event('content_block_delta', { index: 0, delta: part })
-    const empty = { ...message, content: [], stop_reason: null, stop_sequence: null, usage: usageOf(said, 1) }
+    const empty = {
+      ...message,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: usageOf(said, 1),
+    }
     event('message_start', { message: empty })
     if (said.call === null) {
       event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } })
       event('ping')
       for await (const text of paced(said.pieces, signal)) delta({ type: 'text_delta', text })
     } else {
-      event('content_block_start', { index: 0, content_block: { ...toolUse(said.call), input: {} } })
+      event('content_block_start', {
+        index: 0,
+        content_block: { ...toolUse(said.call), input: {} },
+      })
       event('ping')
       const parts = JSON.stringify(said.call.args).match(/.{1,8}/gsu) ?? []
-      for await (const part of paced(parts, signal)) delta({ type: 'input_json_delta', partial_json: part })
+      for await (const part of paced(parts, signal))
+        delta({ type: 'input_json_delta', partial_json: part })
     }
     event('content_block_stop', { index: 0 })
     event('message_delta', {
@@ -148,8 +176,15 @@ function stream(reply: FastifyReply, message: object, said: ModelReply): Promise
 
 type Refusal = { status: number; type: string; message: string }
 
-function refusalOf({ headers, body }: FastifyRequest, { needsLimit }: { needsLimit: boolean }): Refusal | null {
-  const invalid = (message: string): Refusal => ({ status: 400, type: 'invalid_request_error', message })
+function refusalOf(
+  { headers, body }: FastifyRequest,
+  { needsLimit }: { needsLimit: boolean },
+): Refusal | null {
+  const invalid = (message: string): Refusal => ({
+    status: 400,
+    type: 'invalid_request_error',
+    message,
+  })
   if (!headers['x-api-key'] && !headers.authorization)
     return { status: 401, type: 'authentication_error', message: 'x-api-key header is required' }
   if (!headers['anthropic-version']) return invalid('anthropic-version: header is required')
@@ -161,7 +196,9 @@ function refusalOf({ headers, body }: FastifyRequest, { needsLimit }: { needsLim
 }
 
 function refuse(reply: FastifyReply, { status, type, message }: Refusal): FastifyReply {
-  return reply
-    .code(status)
-    .send({ type: 'error', error: { type, message }, request_id: `req_sandbox_${randomBytes(8).toString('hex')}` })
+  return reply.code(status).send({
+    type: 'error',
+    error: { type, message },
+    request_id: `req_sandbox_${randomBytes(8).toString('hex')}`,
+  })
 }

@@ -6,7 +6,10 @@ import { testApp } from '#testing/app.ts'
 
 const MODELS = ['gpt-6.1-terra', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'gemini-3.8-flash']
 const ASKED = [
-  { role: 'system', content: 'Context:\n[1] The shop opens at nine. [2] It closes at six on weekdays.' },
+  {
+    role: 'system',
+    content: 'Context:\n[1] The shop opens at nine. [2] It closes at six on weekdays.',
+  },
   { role: 'user', content: 'When does the shop open in Paris?' },
 ]
 const WEATHER = {
@@ -17,7 +20,10 @@ const WEATHER = {
 }
 const TIME = { type: 'object', properties: { zone: { enum: ['UTC', 'CET'] } }, required: ['zone'] }
 const TOOLS = [
-  { type: 'function', function: { name: 'get_weather', description: 'The weather', parameters: WEATHER } },
+  {
+    type: 'function',
+    function: { name: 'get_weather', description: 'The weather', parameters: WEATHER },
+  },
   { type: 'function', function: { name: 'get_time', parameters: TIME } },
 ]
 
@@ -40,7 +46,9 @@ function assembled(text: string) {
   const chunks = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data!))
   const choices = chunks.flatMap((chunk) => chunk.choices)
   const calls: { id: string; name: string; arguments: string }[] = []
-  for (const { index, id, function: part } of choices.flatMap(({ delta }) => delta.tool_calls ?? [])) {
+  for (const { index, id, function: part } of choices.flatMap(
+    ({ delta }) => delta.tool_calls ?? [],
+  )) {
     calls[index] ??= { id, name: part.name, arguments: '' }
     calls[index].arguments += part.arguments ?? ''
   }
@@ -58,22 +66,39 @@ test('on a start without keys every vendor answers, whole and streamed, and says
     assert.equal(whole.status, 200, whole.text)
     assert.match(whole.body.content, /The shop opens at nine\.[\s\S]*Sandbox model/)
     assert.ok(whole.body.usage.prompt_tokens > 15 && whole.body.usage.completion_tokens > 10)
-    const streamed = await ada.post('/api/ai/chat', { messages: ASKED, provider, stream: true, include_usage: true })
+    const streamed = await ada.post('/api/ai/chat', {
+      messages: ASKED,
+      provider,
+      stream: true,
+      include_usage: true,
+    })
     const text = [...streamed.text.matchAll(/^data: (\{"token".*\})$/gm)]
       .map(([, data]) => JSON.parse(data!).token)
       .join('')
     assert.equal(text, whole.body.content)
     const usage = JSON.parse(/event: usage\ndata: (.*)/.exec(streamed.text)![1]!)
-    assert.deepEqual(usage, { usage: whole.body.usage, model: whole.body.model, finish_reason: 'stop' })
+    assert.deepEqual(usage, {
+      usage: whole.body.usage,
+      model: whole.body.model,
+      finish_reason: 'stop',
+    })
   }
   for (const model of MODELS) {
     const short = await chat({ model, max_tokens: 4 })
-    assert.deepEqual([short.body.choices[0].finish_reason, short.body.usage.completion_tokens], ['length', 4], model)
+    assert.deepEqual(
+      [short.body.choices[0].finish_reason, short.body.usage.completion_tokens],
+      ['length', 4],
+      model,
+    )
     const stopped = await chat({ model, stop: ['nine'] })
     assert.equal(stopped.body.choices[0].message.content, 'The shop opens at ', model)
   }
   const { body } = await ada.get('/api/ai/models')
-  assert.ok(body.providers.every((one: { configured: boolean; sandbox: boolean }) => one.configured && one.sandbox))
+  assert.ok(
+    body.providers.every(
+      (one: { configured: boolean; sandbox: boolean }) => one.configured && one.sandbox,
+    ),
+  )
 })
 
 test('the first tool is called with arguments that fit it, whole and streamed; then its answer is told', async (t) => {
@@ -96,7 +121,10 @@ test('the first tool is called with arguments that fit it, whole and streamed; t
     for (const more of [{}, { tool_choice: 'auto' }]) {
       const told = (await chat({ model, tools: TOOLS, messages: turn, ...more })).body.choices[0]
       assert.equal(told.finish_reason, 'stop', model)
-      assert.match(told.message.content, /get_weather answered: .*Sunny, 21 degrees[\s\S]*Sandbox model/)
+      assert.match(
+        told.message.content,
+        /get_weather answered: .*Sunny, 21 degrees[\s\S]*Sandbox model/,
+      )
     }
   }
 })
@@ -104,8 +132,12 @@ test('the first tool is called with arguments that fit it, whole and streamed; t
 test('the choice of a tool is kept to, and no choice makes an endless loop', async (t) => {
   const { chat } = await setting(t)
   for (const model of MODELS) {
-    const ask = async (tool_choice: unknown, messages: object[] = ASKED): Promise<Called | null> => {
-      const { message } = (await chat({ model, tools: TOOLS, tool_choice, messages })).body.choices[0]
+    const ask = async (
+      tool_choice: unknown,
+      messages: object[] = ASKED,
+    ): Promise<Called | null> => {
+      const { message } = (await chat({ model, tools: TOOLS, tool_choice, messages })).body
+        .choices[0]
       return message.tool_calls?.[0] ?? null
     }
     assert.equal(await ask('none'), null, model)
@@ -137,32 +169,52 @@ test('an answer fills its schema, and JSON is JSON', async (t) => {
     required: ['summary', 'score', 'tags'],
     additionalProperties: false,
   }
-  const response_format = { type: 'json_schema', json_schema: { name: 'told', strict: true, schema } }
+  const response_format = {
+    type: 'json_schema',
+    json_schema: { name: 'told', strict: true, schema },
+  }
   for (const model of MODELS) {
-    const whole = JSON.parse((await chat({ model, response_format })).body.choices[0].message.content)
+    const whole = JSON.parse(
+      (await chat({ model, response_format })).body.choices[0].message.content,
+    )
     assert.equal<boolean>(Check(schema, whole), true, JSON.stringify(whole))
     assert.match(String(whole.summary), /The shop opens at nine\.[\s\S]*Sandbox model/)
     const streamed = assembled((await chat({ model, response_format, stream: true })).text)
     assert.deepEqual(JSON.parse(streamed.content), whole, model)
     const object = await chat({ model, response_format: { type: 'json_object' } })
-    assert.match(JSON.parse(object.body.choices[0].message.content).answer, /The shop opens at nine/, model)
+    assert.match(
+      JSON.parse(object.body.choices[0].message.content).answer,
+      /The shop opens at nine/,
+      model,
+    )
   }
 })
 
 test('texts are embedded by both vendors that embed: near ones near, as long as was asked for', async (t) => {
   const { ada } = await setting(t)
-  const inputs = ['The lighthouse was built in 1882.', 'Who built the lighthouse?', 'Bread needs flour and water.']
+  const inputs = [
+    'The lighthouse was built in 1882.',
+    'Who built the lighthouse?',
+    'Bread needs flour and water.',
+  ]
   for (const [model, length] of [
     ['text-embedding-3-small', 1_536],
     ['text-embedding-3-large', 3_072],
     ['gemini-embedding-2', 3_072],
   ] as const) {
     for (const dimensions of [undefined, 256]) {
-      const { status, body, text } = await ada.post('/v1/embeddings', { model, input: inputs, dimensions })
+      const { status, body, text } = await ada.post('/v1/embeddings', {
+        model,
+        input: inputs,
+        dimensions,
+      })
       assert.equal(status, 200, text)
-      const [about, question, other] = body.data.map(({ embedding }: { embedding: number[] }) => embedding)
+      const [about, question, other] = body.data.map(
+        ({ embedding }: { embedding: number[] }) => embedding,
+      )
       assert.equal(about.length, dimensions ?? length)
-      const dot = (a: number[], b: number[]) => a.reduce((sum, value, index) => sum + value * b[index]!, 0)
+      const dot = (a: number[], b: number[]) =>
+        a.reduce((sum, value, index) => sum + value * b[index]!, 0)
       assert.ok(dot(about, question) > dot(about, other), model)
       assert.ok(Math.abs(dot(about, about) - 1) < 1e-6)
       assert.ok(body.usage.prompt_tokens > 0)
@@ -194,18 +246,37 @@ test('a real vendor never gives way to one that is played', async (t) => {
 test('Anthropic’s clients are refused in Anthropic’s words, and told in its events', async (t) => {
   const { app } = await setting(t)
   const key = { 'x-api-key': 'any', 'anthropic-version': '2023-06-01' }
-  const post = (body: object, headers: Record<string, string> = key, path = '/sandbox/anthropic/v1/messages') =>
-    app.post(path, body, { headers })
-  const wanted = { model: 'claude-sandbox', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] }
+  const post = (
+    body: object,
+    headers: Record<string, string> = key,
+    path = '/sandbox/anthropic/v1/messages',
+  ) => app.post(path, body, { headers })
+  const wanted = {
+    model: 'claude-sandbox',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'Hello' }],
+  }
 
   const types = async (body: object, headers?: Record<string, string>) => {
     const reply = await post(body, headers)
     return [reply.status, reply.body.type, reply.body.error.type]
   }
   assert.deepEqual(await types(wanted, {}), [401, 'error', 'authentication_error'])
-  assert.deepEqual(await types(wanted, { 'x-api-key': 'any' }), [400, 'error', 'invalid_request_error'])
-  assert.deepEqual(await types({ ...wanted, max_tokens: undefined }), [400, 'error', 'invalid_request_error'])
-  assert.deepEqual(await types({ ...wanted, messages: [] }), [400, 'error', 'invalid_request_error'])
+  assert.deepEqual(await types(wanted, { 'x-api-key': 'any' }), [
+    400,
+    'error',
+    'invalid_request_error',
+  ])
+  assert.deepEqual(await types({ ...wanted, max_tokens: undefined }), [
+    400,
+    'error',
+    'invalid_request_error',
+  ])
+  assert.deepEqual(await types({ ...wanted, messages: [] }), [
+    400,
+    'error',
+    'invalid_request_error',
+  ])
 
   const { text } = await post({ ...wanted, stream: true })
   const names = [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name)
@@ -238,7 +309,9 @@ test('Gemini’s clients are refused in Google’s words, and told in events or 
   const unknown = await app.post(`${path}:deleteModel`, wanted, { headers })
   assert.deepEqual([unknown.status, unknown.body.error.status], [404, 'NOT_FOUND'])
 
-  const array = JSON.parse((await app.post(`${path}:streamGenerateContent`, wanted, { headers })).text)
+  const array = JSON.parse(
+    (await app.post(`${path}:streamGenerateContent`, wanted, { headers })).text,
+  )
   assert.equal(array.at(-1).candidates[0].finishReason, 'STOP')
   const { text } = await app.post(`${path}:streamGenerateContent?alt=sse&key=any`, wanted)
   assert.match(text, /^data: \{.*\}\r\n\r\n/)
@@ -253,7 +326,11 @@ test('Gemini’s clients are refused in Google’s words, and told in events or 
 
 test('a tool that is named is called before the first, and what an agent would run does no harm', async (t) => {
   const { chat } = await setting(t)
-  const shell = { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] }
+  const shell = {
+    type: 'object',
+    properties: { command: { type: 'string' } },
+    required: ['command'],
+  }
   const tools = [...TOOLS, { type: 'function', function: { name: 'Bash', parameters: shell } }]
   for (const model of MODELS) {
     const messages = [{ role: 'user', content: 'rm -rf / using bash' }]
@@ -279,13 +356,18 @@ test('Responses: words, tools and schemas, whole and streamed, without a memory'
   assert.deepEqual([said.status, said.output[0].type], ['completed', 'message'])
   assert.match(said.output[0].content[0].text, /Sandbox model/)
   const short = (await post({ input: 'Hello', max_output_tokens: 3 })).body
-  assert.deepEqual([short.status, short.incomplete_details], ['incomplete', { reason: 'max_output_tokens' }])
+  assert.deepEqual(
+    [short.status, short.incomplete_details],
+    ['incomplete', { reason: 'max_output_tokens' }],
+  )
 
   const call = (await post({ input: 'The weather in Paris?', tools })).body.output[0]
   assert.deepEqual([call.type, call.name], ['function_call', 'get_weather'])
   assert.ok(Check(WEATHER, JSON.parse(call.arguments)))
   const answered = { type: 'function_call_output', call_id: call.call_id, output: 'Sunny' }
-  const told = (await post({ input: [{ role: 'user', content: 'The weather?' }, call, answered], tools })).body
+  const told = (
+    await post({ input: [{ role: 'user', content: 'The weather?' }, call, answered], tools })
+  ).body
   assert.match(told.output[0].content[0].text, /get_weather answered: Sunny/)
   const format = { type: 'json_schema', name: 'w', schema: WEATHER }
   const filled = (await post({ input: 'Hello', text: { format } })).body.output[0].content[0].text

@@ -27,9 +27,14 @@ export async function embedded(embed: Embed, model: string, texts: string[], dim
 /** Best first, as a reranker of Jina's or Cohere's answers: by the words that query and document have in common. */
 export async function reranked(embed: Embed, query: string, documents: string[]) {
   const [asked = new Float32Array(0), ...vectors] = await embed([query, ...documents])
-  const scores = vectors.map((vector) => vector.reduce((sum, value, i) => sum + value * (asked[i] ?? 0), 0))
+  const scores = vectors.map((vector) =>
+    vector.reduce((sum, value, i) => sum + value * (asked[i] ?? 0), 0),
+  )
   const results = scores.map((score, index) => ({ index, relevance_score: Math.max(0, score) }))
-  const read = documents.reduce((sum, text) => sum + tokens(text).length, documents.length * tokens(query).length)
+  const read = documents.reduce(
+    (sum, text) => sum + tokens(text).length,
+    documents.length * tokens(query).length,
+  )
   return {
     results: results.sort((a, b) => b.relevance_score - a.relevance_score),
     usage: { prompt_tokens: read, total_tokens: read },
@@ -39,7 +44,8 @@ export async function reranked(embed: Embed, query: string, documents: string[])
 /** Longer: zeros behind it, which change no cosine. Shorter: folded, so that each feature keeps a place. */
 function fitted(vector: Float32Array, length: number): number[] {
   const made = new Array<number>(length).fill(0)
-  for (const [index, value] of vector.entries()) made[index % length] = (made[index % length] ?? 0) + value
+  for (const [index, value] of vector.entries())
+    made[index % length] = (made[index % length] ?? 0) + value
   const size = Math.hypot(...made) || 1
   return made.map((value) => value / size)
 }

@@ -36,26 +36,44 @@ export function geminiRoutes(app: FastifyInstance, { embed }: { embed: Embed }):
             'Method doesn’t allow unregistered callers. Please use an API key.',
           )
         const wanted = objectOf(request.body)
-        if (/^(embedContent|batchEmbedContents)$/.test(method)) return embeddings(embed, model, method, wanted, reply)
+        if (/^(embedContent|batchEmbedContents)$/.test(method))
+          return embeddings(embed, model, method, wanted, reply)
         if (!/^(generateContent|streamGenerateContent|countTokens)$/.test(method))
           return refuse(reply, 404, 'NOT_FOUND', `There is no method '${method}' of a model here`)
         if (arrayOf(wanted.contents).length === 0)
-          return refuse(reply, 400, 'INVALID_ARGUMENT', '* GenerateContentRequest.contents: contents is not specified')
+          return refuse(
+            reply,
+            400,
+            'INVALID_ARGUMENT',
+            '* GenerateContentRequest.contents: contents is not specified',
+          )
 
         const said = replyTo(wishOf(wanted))
         if (method === 'countTokens') return { totalTokens: said.promptTokens }
-        const head = { modelVersion: model, responseId: `sandbox-${randomBytes(9).toString('hex')}` }
-        if (method === 'streamGenerateContent') return stream(reply, head, said, request.query.alt === 'sse')
+        const head = {
+          modelVersion: model,
+          responseId: `sandbox-${randomBytes(9).toString('hex')}`,
+        }
+        if (method === 'streamGenerateContent')
+          return stream(reply, head, said, request.query.alt === 'sse')
         return { ...bodyOf(partsOf(said), finishOf(said)), usageMetadata: usageOf(said), ...head }
       },
     )
   }
 }
 
-async function embeddings(embed: Embed, model: string, method: string, wanted: Json, reply: FastifyReply) {
-  if (!/embed/.test(model)) return refuse(reply, 404, 'NOT_FOUND', `models/${model} is not supported for ${method}`)
+async function embeddings(
+  embed: Embed,
+  model: string,
+  method: string,
+  wanted: Json,
+  reply: FastifyReply,
+) {
+  if (!/embed/.test(model))
+    return refuse(reply, 404, 'NOT_FOUND', `models/${model} is not supported for ${method}`)
   const requests = method === 'embedContent' ? [wanted] : arrayOf(wanted.requests)
-  if (requests.length === 0) return refuse(reply, 400, 'INVALID_ARGUMENT', '* requests: requests is not specified')
+  if (requests.length === 0)
+    return refuse(reply, 400, 'INVALID_ARGUMENT', '* requests: requests is not specified')
   const texts = requests.map(({ content }) => textOf(objectOf(content).parts))
   const { vectors } = await embedded(embed, model, texts, requests[0]?.outputDimensionality)
   const values = vectors.map((vector) => ({ values: vector }))
@@ -72,7 +90,10 @@ function wishOf(wanted: Json): Wish {
   const named = stopsOf(calling.allowedFunctionNames)
   const isJson = config.responseMimeType === 'application/json'
   return {
-    messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...turns.map(messageOf)],
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system', content: system }]),
+      ...turns.map(messageOf),
+    ],
     tools: arrayOf(wanted.tools)
       .flatMap(({ functionDeclarations: declared }) => arrayOf(declared))
       .flatMap(({ name, parametersJsonSchema, parameters }) =>
@@ -84,7 +105,9 @@ function wishOf(wanted: Json): Wish {
     called: turns
       .slice(last + 1)
       .flatMap(({ parts }) =>
-        arrayOf(parts).flatMap(({ functionCall }) => (functionCall ? [textOr(objectOf(functionCall).name, '')] : [])),
+        arrayOf(parts).flatMap(({ functionCall }) =>
+          functionCall ? [textOr(objectOf(functionCall).name, '')] : [],
+        ),
       ),
     result: results.length === 0 ? null : results.map(resultText).join('\n'),
     schema: isJson ? (config.responseJsonSchema ?? config.responseSchema ?? {}) : null,
@@ -94,7 +117,9 @@ function wishOf(wanted: Json): Wish {
 }
 
 function resultsOf({ parts }: Json): Json[] {
-  return arrayOf(parts).flatMap(({ functionResponse }) => (functionResponse ? [objectOf(functionResponse)] : []))
+  return arrayOf(parts).flatMap(({ functionResponse }) =>
+    functionResponse ? [objectOf(functionResponse)] : [],
+  )
 }
 
 /** Google wants an object; one that only wraps a text is the text. */
@@ -117,7 +142,13 @@ function partsOf({ call, pieces }: ModelReply): object[] {
 
 function bodyOf(parts: object[], finishReason: string | null) {
   return {
-    candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason === null ? {} : { finishReason }) }],
+    candidates: [
+      {
+        content: { role: 'model', parts },
+        index: 0,
+        ...(finishReason === null ? {} : { finishReason }),
+      },
+    ],
   }
 }
 
@@ -134,7 +165,12 @@ function usageOf({ promptTokens, completionTokens }: ModelReply) {
 }
 
 /** Events with `alt=sse`, else one array that grows. */
-function stream(reply: FastifyReply, head: object, said: ModelReply, isEvents: boolean): Promise<FastifyReply> {
+function stream(
+  reply: FastifyReply,
+  head: object,
+  said: ModelReply,
+  isEvents: boolean,
+): Promise<FastifyReply> {
   const type = isEvents ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8'
   const write = async (say: (text: string) => void, signal: AbortSignal) => {
     let isFirst = true

@@ -38,15 +38,24 @@ export function replyTo(wish: Wish): ModelReply {
   const tool = toolFor(wish)
   if (tool !== null) {
     const made = sampleOf(neededOf(tool.schema), wordsOf(wish))
-    const args = typeof made === 'object' && made !== null && !Array.isArray(made) ? { ...made } : {}
+    const args =
+      typeof made === 'object' && made !== null && !Array.isArray(made) ? { ...made } : {}
     const call = { id: randomBytes(12).toString('hex'), name: tool.name, args }
     const completionTokens = tokens(JSON.stringify(args)).length + tokens(tool.name).length
-    return { pieces: [], call, finish: 'tool_calls', stoppedAt: null, promptTokens, completionTokens }
+    return {
+      pieces: [],
+      call,
+      finish: 'tool_calls',
+      stoppedAt: null,
+      promptTokens,
+      completionTokens,
+    }
   }
   const { text, stoppedAt } = stopped(textFor(wish), wish.stop)
   const all = tokens(text)
   const pieces = all.slice(0, wish.limit)
-  const finish = pieces.length < all.length ? 'length' : stoppedAt === null ? 'stop' : 'stop_sequence'
+  const finish =
+    pieces.length < all.length ? 'length' : stoppedAt === null ? 'stop' : 'stop_sequence'
   return { pieces, call: null, finish, stoppedAt, promptTokens, completionTokens: pieces.length }
 }
 
@@ -54,7 +63,8 @@ export function replyTo(wish: Wish): ModelReply {
 function toolFor({ messages, tools, choice, called, result }: Wish) {
   if (choice === 'none') return null
   const isDone = (name: string) => called.includes(name)
-  if (typeof choice === 'object') return tools.find(({ name }) => name === choice.name && !isDone(name)) ?? null
+  if (typeof choice === 'object')
+    return tools.find(({ name }) => name === choice.name && !isDone(name)) ?? null
   const offered = tools.filter(({ name }) => !isDone(name))
   if (result === null) return namedIn(messages, offered) ?? offered[0] ?? null
   return choice === 'required' ? (tools.find(({ name }) => !isDone(name)) ?? null) : null

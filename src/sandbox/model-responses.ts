@@ -12,77 +12,101 @@ import { OPEN } from './route.ts'
 export type OpenAiManners = {
   requireKey(request: FastifyRequest, reply: FastifyReply): boolean
   requireModel(wanted: Json, reply: FastifyReply): boolean
-  refuse(reply: FastifyReply, status: number, message: string, code: string | null, param: string | null): FastifyReply
+  refuse(
+    reply: FastifyReply,
+    status: number,
+    message: string,
+    code: string | null,
+    param: string | null,
+  ): FastifyReply
 }
 
 const BODY_BYTES_MAX = 32 * 1024 * 1024
 
-export function responsesRoutes(app: FastifyInstance, { clock }: { clock: Clock }, manners: OpenAiManners): void {
+export function responsesRoutes(
+  app: FastifyInstance,
+  { clock }: { clock: Clock },
+  manners: OpenAiManners,
+): void {
   const { requireKey, requireModel, refuse } = manners
-  app.post('/openai/v1/responses', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
-    if (!requireKey(request, reply)) return reply
-    const wanted = objectOf(request.body)
-    if (!requireModel(wanted, reply)) return reply
-    const items = itemsOf(wanted.input)
-    if (items.length === 0)
-      return refuse(reply, 400, "Missing required parameter: 'input'.", 'missing_required_parameter', 'input')
-    if (typeof wanted.previous_response_id === 'string')
-      return refuse(
-        reply,
-        400,
-        'The sandbox keeps no responses.',
-        'previous_response_not_found',
-        'previous_response_id',
-      )
+  app.post(
+    '/openai/v1/responses',
+    { ...OPEN, bodyLimit: BODY_BYTES_MAX },
+    async (request, reply) => {
+      if (!requireKey(request, reply)) return reply
+      const wanted = objectOf(request.body)
+      if (!requireModel(wanted, reply)) return reply
+      const items = itemsOf(wanted.input)
+      if (items.length === 0)
+        return refuse(
+          reply,
+          400,
+          "Missing required parameter: 'input'.",
+          'missing_required_parameter',
+          'input',
+        )
+      if (typeof wanted.previous_response_id === 'string')
+        return refuse(
+          reply,
+          400,
+          'The sandbox keeps no responses.',
+          'previous_response_not_found',
+          'previous_response_id',
+        )
 
-    const offered = toolsOf(wanted, items)
-    const said = replyTo(wishOf(wanted, items, offered))
-    const item = itemOf(randomBytes(12).toString('hex'), said, offered)
-    const id = randomBytes(12).toString('hex')
-    const createdAt = Math.floor(clock.ms() / 1000)
-    const response = {
-      id: `resp_${id}`,
-      object: 'response',
-      created_at: createdAt,
-      completed_at: null,
-      model: wanted.model,
-      background: false,
-      error: null,
-      frequency_penalty: 0,
-      incomplete_details: null,
-      instructions: wanted.instructions ?? null,
-      max_output_tokens: wanted.max_output_tokens ?? null,
-      max_tool_calls: wanted.max_tool_calls ?? null,
-      metadata: wanted.metadata ?? {},
-      parallel_tool_calls: wanted.parallel_tool_calls ?? true,
-      presence_penalty: 0,
-      previous_response_id: null,
-      prompt_cache_key: wanted.prompt_cache_key ?? null,
-      reasoning: { effort: null, summary: null, ...objectOf(wanted.reasoning) },
-      safety_identifier: wanted.safety_identifier ?? null,
-      service_tier: 'default',
-      store: false,
-      temperature: wanted.temperature ?? 1,
-      text: { format: { type: 'text' }, ...objectOf(wanted.text) },
-      tool_choice: wanted.tool_choice ?? 'auto',
-      tools: arrayOf(wanted.tools).map(describeTool),
-      top_logprobs: 0,
-      top_p: wanted.top_p ?? 1,
-      truncation: wanted.truncation ?? 'disabled',
-      user: wanted.user ?? null,
-    }
-    if (wanted.stream === true) return stream(reply, response, item, said)
-    return { ...response, ...endOf(said, createdAt), output: [item] }
-  })
+      const offered = toolsOf(wanted, items)
+      const said = replyTo(wishOf(wanted, items, offered))
+      const item = itemOf(randomBytes(12).toString('hex'), said, offered)
+      const id = randomBytes(12).toString('hex')
+      const createdAt = Math.floor(clock.ms() / 1000)
+      const response = {
+        id: `resp_${id}`,
+        object: 'response',
+        created_at: createdAt,
+        completed_at: null,
+        model: wanted.model,
+        background: false,
+        error: null,
+        frequency_penalty: 0,
+        incomplete_details: null,
+        instructions: wanted.instructions ?? null,
+        max_output_tokens: wanted.max_output_tokens ?? null,
+        max_tool_calls: wanted.max_tool_calls ?? null,
+        metadata: wanted.metadata ?? {},
+        parallel_tool_calls: wanted.parallel_tool_calls ?? true,
+        presence_penalty: 0,
+        previous_response_id: null,
+        prompt_cache_key: wanted.prompt_cache_key ?? null,
+        reasoning: { effort: null, summary: null, ...objectOf(wanted.reasoning) },
+        safety_identifier: wanted.safety_identifier ?? null,
+        service_tier: 'default',
+        store: false,
+        temperature: wanted.temperature ?? 1,
+        text: { format: { type: 'text' }, ...objectOf(wanted.text) },
+        tool_choice: wanted.tool_choice ?? 'auto',
+        tools: arrayOf(wanted.tools).map(describeTool),
+        top_logprobs: 0,
+        top_p: wanted.top_p ?? 1,
+        truncation: wanted.truncation ?? 'disabled',
+        user: wanted.user ?? null,
+      }
+      if (wanted.stream === true) return stream(reply, response, item, said)
+      return { ...response, ...endOf(said, createdAt), output: [item] }
+    },
+  )
 
-  app.post('/openai/v1/responses/input_tokens', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
-    if (!requireKey(request, reply)) return reply
-    const wanted = objectOf(request.body)
-    if (!requireModel(wanted, reply)) return reply
-    const items = itemsOf(wanted.input)
-    const { promptTokens } = replyTo(wishOf(wanted, items, toolsOf(wanted, items)))
-    return { object: 'response.input_tokens', input_tokens: promptTokens }
-  })
+  app.post(
+    '/openai/v1/responses/input_tokens',
+    { ...OPEN, bodyLimit: BODY_BYTES_MAX },
+    async (request, reply) => {
+      if (!requireKey(request, reply)) return reply
+      const wanted = objectOf(request.body)
+      if (!requireModel(wanted, reply)) return reply
+      const items = itemsOf(wanted.input)
+      const { promptTokens } = replyTo(wishOf(wanted, items, toolsOf(wanted, items)))
+      return { object: 'response.input_tokens', input_tokens: promptTokens }
+    },
+  )
 }
 
 /** A text is a message of the user's. */
@@ -92,18 +116,27 @@ function itemsOf(input: unknown): Json[] {
 
 const isCall = (type: unknown) => type === 'function_call' || type === 'custom_tool_call'
 
-const isAnswer = ({ type }: Json) => type === 'function_call_output' || type === 'custom_tool_call_output'
+const isAnswer = ({ type }: Json) =>
+  type === 'function_call_output' || type === 'custom_tool_call_output'
 
 type OfferedTool = { name: string; namespace: string | null; isCustom: boolean; schema: unknown }
 
 /** The arguments for a tool without a schema. */
-const CUSTOM_SCHEMA = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
+const CUSTOM_SCHEMA = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+}
 
 /** The tools of the request, and those that a client declares in the conversation. */
 function toolsOf(wanted: Json, items: Json[]): OfferedTool[] {
-  const added = items.flatMap(({ type, tools }) => (type === 'additional_tools' ? arrayOf(tools) : []))
+  const added = items.flatMap(({ type, tools }) =>
+    type === 'additional_tools' ? arrayOf(tools) : [],
+  )
   const all = [...arrayOf(wanted.tools), ...added].flatMap((tool) =>
-    tool.type === 'namespace' ? arrayOf(tool.tools).map((one) => ({ ...one, namespace: tool.name })) : [tool],
+    tool.type === 'namespace'
+      ? arrayOf(tool.tools).map((one) => ({ ...one, namespace: tool.name }))
+      : [tool],
   )
   return all.flatMap(({ type, name, namespace, parameters }: Json) =>
     (type === 'function' || type === 'custom') && typeof name === 'string'
@@ -126,7 +159,9 @@ function wishOf(wanted: Json, items: Json[], tools: OfferedTool[]): Wish {
   const choice = objectOf(wanted.tool_choice)
   return {
     messages: [
-      ...(typeof wanted.instructions === 'string' ? [{ role: 'system', content: wanted.instructions }] : []),
+      ...(typeof wanted.instructions === 'string'
+        ? [{ role: 'system', content: wanted.instructions }]
+        : []),
       ...items.flatMap(messageOf),
     ],
     tools,
@@ -136,9 +171,16 @@ function wishOf(wanted: Json, items: Json[], tools: OfferedTool[]): Wish {
         : wanted.tool_choice === 'none' || wanted.tool_choice === 'required'
           ? wanted.tool_choice
           : 'auto',
-    called: items.slice(last + 1).flatMap(({ type, name }) => (isCall(type) ? [textOr(name, '')] : [])),
+    called: items
+      .slice(last + 1)
+      .flatMap(({ type, name }) => (isCall(type) ? [textOr(name, '')] : [])),
     result: answered !== undefined && isAnswer(answered) ? textOf(answered.output) : null,
-    schema: format.type === 'json_schema' ? (format.schema ?? {}) : format.type === 'json_object' ? {} : null,
+    schema:
+      format.type === 'json_schema'
+        ? (format.schema ?? {})
+        : format.type === 'json_object'
+          ? {}
+          : null,
     limit: limitOf(wanted.max_output_tokens),
     stop: [],
   }
@@ -152,12 +194,19 @@ function messageOf(item: Json): Message[] {
 
 function itemOf(id: string, said: ModelReply, offered: OfferedTool[]): Json & { id: string } {
   if (said.call === null) {
-    const content = [{ type: 'output_text', text: said.pieces.join(''), annotations: [], logprobs: [] }]
+    const content = [
+      { type: 'output_text', text: said.pieces.join(''), annotations: [], logprobs: [] },
+    ]
     return { id: `msg_${id}`, type: 'message', role: 'assistant', status: statusOf(said), content }
   }
   const { id: callId, name, args } = said.call
   const { namespace = null, isCustom = false } = offered.find((tool) => tool.name === name) ?? {}
-  const told = { status: 'completed', call_id: `call_${callId}`, name, ...(namespace === null ? {} : { namespace }) }
+  const told = {
+    status: 'completed',
+    call_id: `call_${callId}`,
+    name,
+    ...(namespace === null ? {} : { namespace }),
+  }
   return isCustom
     ? { id: `ctc_${id}`, type: 'custom_tool_call', ...told, input: textOr(args.input, '') }
     : { id: `fc_${id}`, type: 'function_call', ...told, arguments: JSON.stringify(args) }
@@ -167,7 +216,9 @@ const statusOf = ({ finish }: ModelReply) => (finish === 'length' ? 'incomplete'
 
 /** OpenAI fills in what a client leaves out: a function is strict unless its tool says otherwise. */
 function describeTool(tool: Json): Json {
-  return tool.type === 'function' ? { description: null, parameters: null, strict: true, ...tool } : tool
+  return tool.type === 'function'
+    ? { description: null, parameters: null, strict: true, ...tool }
+    : tool
 }
 
 function endOf(said: ModelReply, createdAt: number) {
@@ -195,7 +246,9 @@ function stream(
   return streamEvents(reply, async (say, signal) => {
     let number = 0
     const event = (type: string, data: Json) =>
-      say(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...data })}\n\n`)
+      say(
+        `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...data })}\n\n`,
+      )
     const at = { item_id: item.id, output_index: 0 }
     const begun = { ...response, status: 'in_progress', output: [], usage: null }
     event('response.created', { response: begun })
@@ -204,7 +257,10 @@ function stream(
       const text = said.pieces.join('')
       const part = { type: 'output_text', text, annotations: [], logprobs: [] }
       const place = { ...at, content_index: 0 }
-      event('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', content: [] } })
+      event('response.output_item.added', {
+        output_index: 0,
+        item: { ...item, status: 'in_progress', content: [] },
+      })
       event('response.content_part.added', { ...place, part: { ...part, text: '' } })
       for await (const delta of paced(said.pieces, signal)) {
         event('response.output_text.delta', { ...place, delta, logprobs: [] })
@@ -213,12 +269,18 @@ function stream(
       event('response.content_part.done', { ...place, part })
     } else if (item.type === 'custom_tool_call') {
       const { input } = item
-      event('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', input: '' } })
+      event('response.output_item.added', {
+        output_index: 0,
+        item: { ...item, status: 'in_progress', input: '' },
+      })
       event('response.custom_tool_call_input.delta', { ...at, delta: input })
       event('response.custom_tool_call_input.done', { ...at, input })
     } else {
       const args = String(item.arguments)
-      event('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', arguments: '' } })
+      event('response.output_item.added', {
+        output_index: 0,
+        item: { ...item, status: 'in_progress', arguments: '' },
+      })
       for await (const delta of paced(args.match(/.{1,8}/gsu) ?? [], signal)) {
         event('response.function_call_arguments.delta', { ...at, delta })
       }

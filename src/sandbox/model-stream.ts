@@ -12,7 +12,11 @@ export async function streamEvents(
 ): Promise<FastifyReply> {
   reply.hijack()
   const { raw } = reply
-  raw.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+  raw.writeHead(200, {
+    'content-type': contentType,
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  })
   const gone = new AbortController()
   raw.once('close', () => gone.abort())
   try {

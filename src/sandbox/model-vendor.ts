@@ -33,7 +33,12 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
 
   app.get('/openai/v1/models', OPEN, () => ({
     object: 'list',
-    data: SANDBOX_MODELS.map((id) => ({ id, object: 'model', created: 1_760_000_000, owned_by: 'sandbox' })),
+    data: SANDBOX_MODELS.map((id) => ({
+      id,
+      object: 'model',
+      created: 1_760_000_000,
+      owned_by: 'sandbox',
+    })),
   }))
 
   app.get<{ Params: { id: string } }>('/openai/v1/models/:id', OPEN, (request, reply) => {
@@ -43,34 +48,44 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
     return { id, object: 'model', created: 1_760_000_000, owned_by: 'sandbox' }
   })
 
-  app.post('/openai/v1/chat/completions', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
-    if (!requireKey(request, reply)) return reply
-    const wanted = objectOf(request.body)
-    if (arrayOf(wanted.messages).length === 0)
-      return refuse(reply, 400, "Missing required parameter: 'messages'.", 'missing_required_parameter', 'messages')
-    if (!requireModel(wanted, reply)) return reply
+  app.post(
+    '/openai/v1/chat/completions',
+    { ...OPEN, bodyLimit: BODY_BYTES_MAX },
+    async (request, reply) => {
+      if (!requireKey(request, reply)) return reply
+      const wanted = objectOf(request.body)
+      if (arrayOf(wanted.messages).length === 0)
+        return refuse(
+          reply,
+          400,
+          "Missing required parameter: 'messages'.",
+          'missing_required_parameter',
+          'messages',
+        )
+      if (!requireModel(wanted, reply)) return reply
 
-    const said = replyTo(wishOf(wanted))
-    const head = {
-      id: `chatcmpl-${randomBytes(12).toString('hex')}`,
-      created: Math.floor(clock.ms() / 1000),
-      model: wanted.model,
-      system_fingerprint: 'fp_sandbox',
-    }
-    if (wanted.stream === true) return stream(reply, wanted, head, said)
-    const message = {
-      role: 'assistant',
-      content: said.call === null ? said.pieces.join('') : null,
-      refusal: null,
-      ...(said.call === null ? {} : { tool_calls: [toolCall(said.call)] }),
-    }
-    return {
-      ...head,
-      object: 'chat.completion',
-      choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said) }],
-      usage: usageOf(said),
-    }
-  })
+      const said = replyTo(wishOf(wanted))
+      const head = {
+        id: `chatcmpl-${randomBytes(12).toString('hex')}`,
+        created: Math.floor(clock.ms() / 1000),
+        model: wanted.model,
+        system_fingerprint: 'fp_sandbox',
+      }
+      if (wanted.stream === true) return stream(reply, wanted, head, said)
+      const message = {
+        role: 'assistant',
+        content: said.call === null ? said.pieces.join('') : null,
+        refusal: null,
+        ...(said.call === null ? {} : { tool_calls: [toolCall(said.call)] }),
+      }
+      return {
+        ...head,
+        object: 'chat.completion',
+        choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said) }],
+        usage: usageOf(said),
+      }
+    },
+  )
 
   app.post('/openai/v1/rerank', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
     if (!requireKey(request, reply)) return reply
@@ -82,36 +97,49 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
     return { model: wanted.model, ...(await reranked(embed, wanted.query, documents)) }
   })
 
-  app.post('/openai/v1/embeddings', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
-    if (!requireKey(request, reply)) return reply
-    const wanted = objectOf(request.body)
-    if (!requireModel(wanted, reply)) return reply
-    const { model, input } = wanted
-    if (!/embed/.test(String(model)))
-      return refuse(reply, 404, `The model '${model}' does not exist or has no embeddings`, 'model_not_found', null)
-    const inputs = inputsOf(input)
-    if (inputs === null) return refuse(reply, 400, "'$.input' is invalid.", null, 'input')
+  app.post(
+    '/openai/v1/embeddings',
+    { ...OPEN, bodyLimit: BODY_BYTES_MAX },
+    async (request, reply) => {
+      if (!requireKey(request, reply)) return reply
+      const wanted = objectOf(request.body)
+      if (!requireModel(wanted, reply)) return reply
+      const { model, input } = wanted
+      if (!/embed/.test(String(model)))
+        return refuse(
+          reply,
+          404,
+          `The model '${model}' does not exist or has no embeddings`,
+          'model_not_found',
+          null,
+        )
+      const inputs = inputsOf(input)
+      if (inputs === null) return refuse(reply, 400, "'$.input' is invalid.", null, 'input')
 
-    const { vectors, tokens } = await embedded(embed, String(model), inputs, wanted.dimensions)
-    return {
-      object: 'list',
-      data: vectors.map((vector, index) => ({
-        object: 'embedding',
-        index,
-        embedding:
-          wanted.encoding_format === 'base64'
-            ? Buffer.from(Float32Array.from(vector).buffer).toString('base64')
-            : vector,
-      })),
-      model,
-      usage: { prompt_tokens: tokens, total_tokens: tokens },
-    }
-  })
+      const { vectors, tokens } = await embedded(embed, String(model), inputs, wanted.dimensions)
+      return {
+        object: 'list',
+        data: vectors.map((vector, index) => ({
+          object: 'embedding',
+          index,
+          embedding:
+            wanted.encoding_format === 'base64'
+              ? Buffer.from(Float32Array.from(vector).buffer).toString('base64')
+              : vector,
+        })),
+        model,
+        usage: { prompt_tokens: tokens, total_tokens: tokens },
+      }
+    },
+  )
 }
 
 /** A text or its tokens, one or many; tokens are read as the numbers they are. */
 function inputsOf(input: unknown): string[] | null {
-  const many = typeof input === 'string' || (Array.isArray(input) && typeof input[0] === 'number') ? [input] : input
+  const many =
+    typeof input === 'string' || (Array.isArray(input) && typeof input[0] === 'number')
+      ? [input]
+      : input
   if (!Array.isArray(many) || many.length === 0) return null
   return many.map((one) => (Array.isArray(one) ? one.join(' ') : String(one)))
 }
@@ -121,7 +149,9 @@ function wishOf(wanted: Json): Wish {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const since = messages.slice(last + 1)
   const format = objectOf(wanted.response_format)
-  const choice = objectOf(objectOf(wanted.tool_choice).function ?? objectOf(wanted.tool_choice).custom)
+  const choice = objectOf(
+    objectOf(wanted.tool_choice).function ?? objectOf(wanted.tool_choice).custom,
+  )
   return {
     messages: messages.map(messageOf),
     tools: arrayOf(wanted.tools).flatMap(({ function: given }) => {
@@ -169,7 +199,12 @@ function usageOf({ promptTokens, completionTokens }: ModelReply) {
   }
 }
 
-function stream(reply: FastifyReply, wanted: Json, head: object, said: ModelReply): Promise<FastifyReply> {
+function stream(
+  reply: FastifyReply,
+  wanted: Json,
+  head: object,
+  said: ModelReply,
+): Promise<FastifyReply> {
   const withUsage = objectOf(wanted.stream_options).include_usage === true
   return streamEvents(reply, async (say, signal) => {
     const chunk = (choices: object[], usage: object | null = null) =>
@@ -183,7 +218,11 @@ function stream(reply: FastifyReply, wanted: Json, head: object, said: ModelRepl
     chunk(choice({ role: 'assistant', content: call === null ? '' : null, refusal: null }))
     if (call !== null) {
       const { function: named, ...start } = toolCall(call)
-      chunk(choice({ tool_calls: [{ index: 0, ...start, function: { name: named.name, arguments: '' } }] }))
+      chunk(
+        choice({
+          tool_calls: [{ index: 0, ...start, function: { name: named.name, arguments: '' } }],
+        }),
+      )
       for await (const part of paced(named.arguments.match(/.{1,8}/gsu) ?? [], signal)) {
         chunk(choice({ tool_calls: [{ index: 0, function: { arguments: part } }] }))
       }

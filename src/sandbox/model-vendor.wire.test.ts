@@ -4,18 +4,28 @@ import { testApp } from '#testing/app.ts'
 
 const AUTHORIZED = { authorization: 'Bearer sandbox' }
 const MESSAGES = [
-  { role: 'system', content: 'Context:\n[1] The shop opens at nine. [2] It closes at six on weekdays.' },
+  {
+    role: 'system',
+    content: 'Context:\n[1] The shop opens at nine. [2] It closes at six on weekdays.',
+  },
   { role: 'user', content: 'When does the shop open?' },
 ]
 const PATH = '/sandbox/openai/v1/chat/completions'
 
 test('a completion quotes its context, says what it is, and counts', async (t) => {
   const app = await testApp(t)
-  const reply = await app.post(PATH, { model: 'gpt-sandbox', messages: MESSAGES }, { headers: AUTHORIZED })
+  const reply = await app.post(
+    PATH,
+    { model: 'gpt-sandbox', messages: MESSAGES },
+    { headers: AUTHORIZED },
+  )
 
   assert.equal(reply.status, 200)
   const [choice] = reply.body.choices
-  assert.match(choice.message.content, /The shop opens at nine\.[\s\S]*Sandbox model: I quote, I do not reason\./)
+  assert.match(
+    choice.message.content,
+    /The shop opens at nine\.[\s\S]*Sandbox model: I quote, I do not reason\./,
+  )
   assert.equal(choice.finish_reason, 'stop')
   const { prompt_tokens, completion_tokens, total_tokens } = reply.body.usage
   assert.ok(prompt_tokens > 15 && completion_tokens > 10)
@@ -24,8 +34,17 @@ test('a completion quotes its context, says what it is, and counts', async (t) =
 
 test('a stream says the same in pieces, usage last with no choices, then [DONE]', async (t) => {
   const app = await testApp(t)
-  const whole = await app.post(PATH, { model: 'gpt-sandbox', messages: MESSAGES }, { headers: AUTHORIZED })
-  const wanted = { model: 'gpt-sandbox', messages: MESSAGES, stream: true, stream_options: { include_usage: true } }
+  const whole = await app.post(
+    PATH,
+    { model: 'gpt-sandbox', messages: MESSAGES },
+    { headers: AUTHORIZED },
+  )
+  const wanted = {
+    model: 'gpt-sandbox',
+    messages: MESSAGES,
+    stream: true,
+    stream_options: { include_usage: true },
+  }
   const reply = await app.post(PATH, wanted, { headers: AUTHORIZED })
 
   assert.match(reply.headers.get('content-type') ?? '', /^text\/event-stream/)
@@ -42,7 +61,11 @@ test('a stream says the same in pieces, usage last with no choices, then [DONE]'
 
 test('max_tokens cuts and says so', async (t) => {
   const app = await testApp(t)
-  const reply = await app.post(PATH, { model: 'm', messages: MESSAGES, max_tokens: 4 }, { headers: AUTHORIZED })
+  const reply = await app.post(
+    PATH,
+    { model: 'm', messages: MESSAGES, max_tokens: 4 },
+    { headers: AUTHORIZED },
+  )
   assert.equal(reply.body.choices[0].finish_reason, 'length')
   assert.equal(reply.body.usage.completion_tokens, 4)
 })

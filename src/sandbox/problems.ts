@@ -9,6 +9,9 @@ export const sandboxProblem = Problem.define({
     403,
     'The sandbox is closed because a proxy on this machine forwards requests of others. Set BASE_URL to the public address, or NODE_ENV=production, and restart.',
   ],
-  sandbox_local_only: [403, 'The sandbox answers this machine only. SANDBOX=on opens it to others.'],
+  sandbox_local_only: [
+    403,
+    'The sandbox answers this machine only. SANDBOX=on opens it to others.',
+  ],
   sandbox_cross_site: [403, 'The sandbox takes no forms from other sites.'],
 })

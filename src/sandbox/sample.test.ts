@@ -21,7 +21,10 @@ const SCHEMAS: Record<string, Record<string, unknown>> = {
   'null or a number': { type: ['null', 'number'] },
   'null first': { anyOf: [{ type: 'null' }, { type: 'string' }] },
   'one of two': {
-    oneOf: [{ type: 'object', properties: { kind: { const: 'a' } }, required: ['kind'] }, { type: 'null' }],
+    oneOf: [
+      { type: 'object', properties: { kind: { const: 'a' } }, required: ['kind'] },
+      { type: 'null' },
+    ],
   },
   'all of two': {
     allOf: [
@@ -30,9 +33,23 @@ const SCHEMAS: Record<string, Record<string, unknown>> = {
     ],
   },
   'a list': { type: 'array', items: { type: 'integer' }, minItems: 3 },
-  'a list of different ones': { type: 'array', items: { type: 'string' }, minItems: 3, uniqueItems: true },
-  'a pair': { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false, minItems: 2 },
-  'a date': { type: 'object', properties: { on: { type: 'string', format: 'date' } }, required: ['on'] },
+  'a list of different ones': {
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 3,
+    uniqueItems: true,
+  },
+  'a pair': {
+    type: 'array',
+    prefixItems: [{ type: 'string' }, { type: 'number' }],
+    items: false,
+    minItems: 2,
+  },
+  'a date': {
+    type: 'object',
+    properties: { on: { type: 'string', format: 'date' } },
+    required: ['on'],
+  },
   'a pattern': { type: 'string', pattern: '^[A-Z]{3}-\\d{4}(?:-x|-y)?$' },
   'a nested object': {
     type: 'object',
@@ -43,7 +60,9 @@ const SCHEMAS: Record<string, Record<string, unknown>> = {
       address: { $ref: '#/$defs/Address' },
       tags: { type: 'array', items: { enum: ['new', 'old'] } },
     },
-    $defs: { Address: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+    $defs: {
+      Address: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
   },
   'a tree': {
     type: 'object',
@@ -63,7 +82,11 @@ for (const [name, schema] of Object.entries(SCHEMAS)) {
 }
 
 test('texts that ask for an answer get it, and those that ask for what was asked, that', () => {
-  const properties = { query: { type: 'string' }, summary: { type: 'string' }, city: { type: 'string' } }
+  const properties = {
+    query: { type: 'string' },
+    summary: { type: 'string' },
+    city: { type: 'string' },
+  }
   assert.deepEqual(sampleOf({ type: 'object', properties }, words), {
     query: words.question,
     summary: words.answer,
@@ -75,8 +98,22 @@ test('schemas that make no sense make something, and none takes for ever', () =>
   const loop = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }
   const endless = { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }
   const wide = { type: 'array', minItems: 1e9, items: { type: 'string', minLength: 1e9 } }
-  for (const schema of [loop, endless, wide, null, 7, 'text', [], { type: 9 }, { enum: [] }, { $ref: '#/nowhere' }]) {
+  for (const schema of [
+    loop,
+    endless,
+    wide,
+    null,
+    7,
+    'text',
+    [],
+    { type: 9 },
+    { enum: [] },
+    { $ref: '#/nowhere' },
+  ]) {
     sampleOf(schema, words)
   }
-  assert.equal(sampleOf({ type: 'OBJECT', properties: { a: { type: 'INTEGER' } } }, words) instanceof Object, true)
+  assert.equal(
+    sampleOf({ type: 'OBJECT', properties: { a: { type: 'INTEGER' } } }, words) instanceof Object,
+    true,
+  )
 })

@@ -26,7 +26,9 @@ export function neededOf(given: unknown): unknown {
   const schema = objectOf(given)
   const required = listOf(schema.required)
   if (required.length === 0) return given
-  const needed = Object.entries(objectOf(schema.properties)).filter(([name]) => required.includes(name))
+  const needed = Object.entries(objectOf(schema.properties)).filter(([name]) =>
+    required.includes(name),
+  )
   return { ...schema, properties: Object.fromEntries(needed) }
 }
 
@@ -70,12 +72,16 @@ function resolved(given: unknown, root: Schema, hops = 0): Schema {
   }
   if (Array.isArray(schema.allOf)) {
     const { allOf, ...rest } = schema
-    schema = schema.allOf.reduce<Schema>((sum, part) => merged(sum, resolved(part, root, hops + 1)), rest)
+    schema = schema.allOf.reduce<Schema>(
+      (sum, part) => merged(sum, resolved(part, root, hops + 1)),
+      rest,
+    )
   }
   for (const choices of [schema.anyOf, schema.oneOf]) {
     if (!Array.isArray(choices)) continue
     const { anyOf: _, oneOf: __, ...rest } = schema
-    const choice = choices.find((one) => typeOf(resolved(one, root, hops + 1)) !== 'null') ?? choices[0]
+    const choice =
+      choices.find((one) => typeOf(resolved(one, root, hops + 1)) !== 'null') ?? choices[0]
     return merged(rest, resolved(choice, root, hops + 1))
   }
   return schema
@@ -98,7 +104,8 @@ function referred(pointer: string, root: Schema): Schema {
 
 /** Google writes its types in capitals. */
 function typeOf(schema: Schema): string {
-  const type = [schema.type].flat().find((one) => one !== 'null' && one !== 'NULL') ?? [schema.type].flat()[0]
+  const type =
+    [schema.type].flat().find((one) => one !== 'null' && one !== 'NULL') ?? [schema.type].flat()[0]
   if (typeof type === 'string') return type.toLowerCase()
   if (schema.properties !== undefined) return 'object'
   if (schema.items !== undefined || schema.prefixItems !== undefined) return 'array'
@@ -108,13 +115,19 @@ function typeOf(schema: Schema): string {
 function objectFor(schema: Schema, place: Place): Record<string, unknown> {
   const required = listOf(schema.required)
   const properties = objectOf(schema.properties)
-  const names = place.depth < DEPTH_MAX ? new Set([...Object.keys(properties), ...required]) : new Set(required)
+  const names =
+    place.depth < DEPTH_MAX ? new Set([...Object.keys(properties), ...required]) : new Set(required)
   const made: Record<string, unknown> = {}
   if (place.depth > REQUIRED_DEPTH_MAX) return made
   for (const name of names) {
     const value = valueFor(properties[name] ?? {}, { ...place, name, depth: place.depth + 1 })
     // A property by this name would otherwise set the object's prototype.
-    Object.defineProperty(made, name, { value, enumerable: true, writable: true, configurable: true })
+    Object.defineProperty(made, name, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
   }
   return made
 }
@@ -130,7 +143,11 @@ function arrayFor(schema: Schema, place: Place): unknown[] {
     if (schema.uniqueItems !== true || index === 0) return value
     const choices = resolved(schema.items, place.root).enum
     if (Array.isArray(choices)) return choices[index] ?? value
-    return typeof value === 'number' ? value + index : typeof value === 'string' ? `${value} ${index + 1}` : value
+    return typeof value === 'number'
+      ? value + index
+      : typeof value === 'string'
+        ? `${value} ${index + 1}`
+        : value
   })
 }
 
@@ -138,16 +155,26 @@ function numberFor(schema: Schema, step: number): number {
   const exclusive = (bound: unknown, inclusive: unknown) => (bound === true ? inclusive : bound)
   const above = exclusive(schema.exclusiveMinimum, schema.minimum)
   const below = exclusive(schema.exclusiveMaximum, schema.maximum)
-  const unit = typeof schema.multipleOf === 'number' && schema.multipleOf > 0 ? schema.multipleOf : step
+  const unit =
+    typeof schema.multipleOf === 'number' && schema.multipleOf > 0 ? schema.multipleOf : step
   const up = (value: number) => (unit > 0 ? Math.ceil(value / unit) * unit : value)
   let value = typeof schema.minimum === 'number' ? up(schema.minimum) : up(1)
   if (typeof above === 'number' && value <= above)
     value = unit > 0 ? up(above) + (up(above) > above ? 0 : unit) : above + 1
-  const most = typeof below === 'number' ? below : typeof schema.maximum === 'number' ? schema.maximum : null
+  const most =
+    typeof below === 'number' ? below : typeof schema.maximum === 'number' ? schema.maximum : null
   const isOver = most !== null && (typeof below === 'number' ? value >= most : value > most)
   if (!isOver || most === null) return value
-  if (unit > 0) return typeof below === 'number' ? Math.ceil(most / unit - 1) * unit : Math.floor(most / unit) * unit
-  const least = typeof above === 'number' ? above : typeof schema.minimum === 'number' ? schema.minimum : most - 2
+  if (unit > 0)
+    return typeof below === 'number'
+      ? Math.ceil(most / unit - 1) * unit
+      : Math.floor(most / unit) * unit
+  const least =
+    typeof above === 'number'
+      ? above
+      : typeof schema.minimum === 'number'
+        ? schema.minimum
+        : most - 2
   return typeof below === 'number' ? (least + most) / 2 : most
 }
 
@@ -179,7 +206,11 @@ function wordsFor(name: string, { answer, question }: Words): string {
   // An agent runs it.
   if (/^(command|cmd|script|code|shell)$/i.test(name)) return 'echo "Hello from the sandbox"'
   if (/quer|question|prompt|search|input|message/i.test(name)) return question || 'sandbox'
-  if (/answer|summar|text|content|explan|reply|response|result|output|reason|description|thought/i.test(name))
+  if (
+    /answer|summar|text|content|explan|reply|response|result|output|reason|description|thought/i.test(
+      name,
+    )
+  )
     return answer
   // A name in the question is usually the argument of the tool: "the weather in Paris".
   const named = /(?<=\s)\p{Lu}[\p{L}\p{M}'’-]+/u.exec(question)
@@ -234,7 +265,9 @@ function ofClass(listed: string): string {
 }
 
 function objectOf(value: unknown): Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Schema)
+    : {}
 }
 
 function listOf(value: unknown): string[] {
@@ -244,5 +277,7 @@ function listOf(value: unknown): string[] {
 /** Google writes counts as texts. */
 function countOf(value: unknown): number | null {
   const number = typeof value === 'string' ? Number(value) : value
-  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? Math.floor(number) : null
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0
+    ? Math.floor(number)
+    : null
 }

@@ -61,7 +61,16 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
     return needs.open || isLoopbackHost(base.host) ? base.origin : `http://${request.host}`
   }
   const origin = () => new URL(needs.baseUrl()).origin
-  const processor = createProcessor({ db, clock, hands: needs.hands, log, catalogue, endpoints, originOf, origin })
+  const processor = createProcessor({
+    db,
+    clock,
+    hands: needs.hands,
+    log,
+    catalogue,
+    endpoints,
+    originOf,
+    origin,
+  })
 
   return {
     watch: needs.open ? null : guard.watch,
@@ -70,13 +79,17 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
       // An encapsulated parser: forms are read here, and nowhere else in the product because of it.
       if (app.hasContentTypeParser('application/x-www-form-urlencoded'))
         app.removeContentTypeParser('application/x-www-form-urlencoded')
-      app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
-        try {
-          done(null, parseForm(String(body)))
-        } catch (error) {
-          done(Object.assign(error as Error, { statusCode: 400 }))
-        }
-      })
+      app.addContentTypeParser(
+        'application/x-www-form-urlencoded',
+        { parseAs: 'string' },
+        (_request, body, done) => {
+          try {
+            done(null, parseForm(String(body)))
+          } catch (error) {
+            done(Object.assign(error as Error, { statusCode: 400 }))
+          }
+        },
+      )
       app.get('/style.css', OPEN, (_request, reply) => showStyle(reply))
       homeRoutes(app)
       mailboxRoutes(app, { db, clock })

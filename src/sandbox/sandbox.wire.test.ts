@@ -31,14 +31,25 @@ test('the mailbox keeps a mail once and shows it newest first', async (t) => {
     'http://localhost:8000/verify-email?token=abc',
     'http://localhost:8000/verify-email?token=abc&x=1',
   ])
-  assert.deepEqual(Object.keys(mails[0]).sort(), ['at', 'html', 'id', 'links', 'subject', 'text', 'to'])
+  assert.deepEqual(Object.keys(mails[0]).sort(), [
+    'at',
+    'html',
+    'id',
+    'links',
+    'subject',
+    'text',
+    'to',
+  ])
 
   assert.equal((await app.post('/sandbox/mail', { id: 'x' })).status, 422)
 })
 
 test("a mail's HTML is shown alone, where nothing of it can run", async (t) => {
   const app = await testApp(t)
-  await app.post('/sandbox/mail', email('<1@x>', 'ada@example.com', { subject: '<img src=x onerror=alert(1)>' }))
+  await app.post(
+    '/sandbox/mail',
+    email('<1@x>', 'ada@example.com', { subject: '<img src=x onerror=alert(1)>' }),
+  )
 
   const list = await app.get('/sandbox/mail')
   assert.equal(list.status, 200)
@@ -49,8 +60,14 @@ test("a mail's HTML is shown alone, where nothing of it can run", async (t) => {
   assert.match(opened.text, /<iframe src="\/sandbox\/mail\/\d+\/body"/)
   assert.ok(!opened.text.includes('<script>alert'))
   const body = await app.get(`${href}/body`)
-  assert.match(body.headers.get('content-security-policy') ?? '', /^sandbox (?!.*allow-scripts).*default-src 'none'/)
-  assert.match((await app.get(`${href}?view=text`)).text, /<a href="http:\/\/localhost:8000\/verify-email\?token=abc">/)
+  assert.match(
+    body.headers.get('content-security-policy') ?? '',
+    /^sandbox (?!.*allow-scripts).*default-src 'none'/,
+  )
+  assert.match(
+    (await app.get(`${href}?view=text`)).text,
+    /<a href="http:\/\/localhost:8000\/verify-email\?token=abc">/,
+  )
   assert.equal((await app.get('/sandbox/mail/999')).status, 404)
 })
 
@@ -63,14 +80,27 @@ test('the mailbox survives a restart', async (t) => {
 
 test('every page is reachable, styled and without script', async (t) => {
   const app = await testApp(t)
-  for (const path of ['/sandbox', '/sandbox/mail', '/sandbox/processor', '/sandbox/oauth', '/sandbox/openai']) {
+  for (const path of [
+    '/sandbox',
+    '/sandbox/mail',
+    '/sandbox/processor',
+    '/sandbox/oauth',
+    '/sandbox/openai',
+  ]) {
     const page = await app.get(path)
     assert.equal(page.status, 200, path)
     assert.match(page.text, /nothing here leaves this machine/, path)
-    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'; style-src 'self'/, path)
+    assert.match(
+      page.headers.get('content-security-policy') ?? '',
+      /default-src 'none'; style-src 'self'/,
+      path,
+    )
     assert.doesNotMatch(page.text, /<script|style="/, path)
   }
-  assert.equal((await app.get('/sandbox/style.css')).headers.get('content-type'), 'text/css; charset=utf-8')
+  assert.equal(
+    (await app.get('/sandbox/style.css')).headers.get('content-type'),
+    'text/css; charset=utf-8',
+  )
 })
 
 test('a foreign Host or a foreign page is turned away', async (t) => {
@@ -79,26 +109,41 @@ test('a foreign Host or a foreign page is turned away', async (t) => {
   const withHost = (host: string) =>
     new Promise<number>((resolve, reject) => {
       const { port } = new URL(app.url)
-      httpRequest({ host: '127.0.0.1', port, path: '/sandbox/mail.json', headers: { host } }, (reply) => {
-        reply.resume()
-        resolve(reply.statusCode ?? 0)
-      })
+      httpRequest(
+        { host: '127.0.0.1', port, path: '/sandbox/mail.json', headers: { host } },
+        (reply) => {
+          reply.resume()
+          resolve(reply.statusCode ?? 0)
+        },
+      )
         .on('error', reject)
         .end()
     })
   assert.equal(await withHost('localhost'), 200)
   assert.equal(await withHost('evil.example'), 403)
   assert.equal(await withHost('localhost.evil.example'), 403)
-  for (const name of ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'cf-connecting-ip', 'via', 'forwarded']) {
+  for (const name of [
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-real-ip',
+    'cf-connecting-ip',
+    'via',
+    'forwarded',
+  ]) {
     // Loopback, too: the header is the proxy's, what stands in it is its client's.
     for (const value of ['203.0.113.9', '127.0.0.1']) {
-      const { status } = await app.request('GET', '/sandbox/mail.json', { headers: { [name]: value } })
+      const { status } = await app.request('GET', '/sandbox/mail.json', {
+        headers: { [name]: value },
+      })
       assert.equal(status, 403, `${name}: ${value}`)
     }
   }
   assert.match(await bareProxied(app.url), /^HTTP\/1\.1 403 /)
   const crossSite = { 'sec-fetch-site': 'cross-site' }
-  assert.equal((await app.request('POST', '/sandbox/mail/clear', { headers: crossSite })).status, 403)
+  assert.equal(
+    (await app.request('POST', '/sandbox/mail/clear', { headers: crossSite })).status,
+    403,
+  )
 })
 
 /** As nginx passes it on since 1.29.7, without a line of configuration beside `proxy_pass http://127.0.0.1:8000;`. */
@@ -111,8 +156,16 @@ for (const server of ['API', 'storefront']) {
     const ask = (headers: Record<string, string>) =>
       server === 'API' ? app.get('/healthz', { headers }) : app.store('GET', '/', { headers })
     // This machine's own pages, and those of strangers that call it.
-    await ask({ 'sec-fetch-site': 'same-origin', referer: `${app.url}/login`, origin: 'http://localhost:8000' })
-    await ask({ 'sec-fetch-site': 'cross-site', referer: 'https://evil.example/', origin: 'https://evil.example' })
+    await ask({
+      'sec-fetch-site': 'same-origin',
+      referer: `${app.url}/login`,
+      origin: 'http://localhost:8000',
+    })
+    await ask({
+      'sec-fetch-site': 'cross-site',
+      referer: 'https://evil.example/',
+      origin: 'https://evil.example',
+    })
     await ask({ ...throughProxy, 'x-forwarded-for': '203.0.113.9' })
     assert.equal((await app.get('/sandbox/mail.json')).status, 200)
 
@@ -158,7 +211,10 @@ test('the request that shows the proxy reads nothing itself', async (t) => {
 
 test('SANDBOX=on answers others', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'on' } })
-  assert.equal((await app.get('/sandbox/mail.json', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status, 200)
+  assert.equal(
+    (await app.get('/sandbox/mail.json', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status,
+    200,
+  )
   assert.equal((await app.get('/sandbox/mail.json', { headers: throughProxy })).status, 200)
 })
 
@@ -170,7 +226,9 @@ function bareProxied(url: string): Promise<string> {
     let answer = ''
     socket.on('data', (chunk) => (answer += chunk))
     socket.once('error', reject).once('close', () => resolve(answer))
-    socket.write(`GET /sandbox/mail.json HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`)
+    socket.write(
+      `GET /sandbox/mail.json HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`,
+    )
   })
 }
 

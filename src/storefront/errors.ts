@@ -6,7 +6,9 @@ import { storefrontProblem } from './problems.ts'
 export const storefrontErrors: ErrorShape = {
   body: (problem) => ({ error: messageOf(problem), code: problem.code, ...problem.extra }),
   invalid(issues) {
-    const missing = issues.find((issue) => issue.type === 'missing' || issue.type === 'string_too_short')
+    const missing = issues.find(
+      (issue) => issue.type === 'missing' || issue.type === 'string_too_short',
+    )
     return missing
       ? storefrontProblem('field_missing', { field: placeOf(missing) }, { issues })
       : apiErrors.invalid(issues)

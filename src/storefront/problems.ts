@@ -5,20 +5,40 @@
 import { Problem } from '#platform/problem.ts'
 
 export const storefrontProblem = Problem.define({
-  not_signed_in: [401, 'Not authenticated', { advice: 'Open a session of the storefront: `POST /api/session`.' }],
-  field_missing: [400, '{field}: Field required', { advice: 'The storefront’s word for a missing or empty field.' }],
+  not_signed_in: [
+    401,
+    'Not authenticated',
+    { advice: 'Open a session of the storefront: `POST /api/session`.' },
+  ],
+  field_missing: [
+    400,
+    '{field}: Field required',
+    { advice: 'The storefront’s word for a missing or empty field.' },
+  ],
   cross_site: [
     403,
     'Requests from other sites are not accepted',
     { advice: 'Send it from the storefront’s own pages.' },
   ],
-  tier_invalid: [400, 'Invalid tier specified', { advice: 'Ask for a tier that `/pricing` shows.' }],
+  tier_invalid: [
+    400,
+    'Invalid tier specified',
+    { advice: 'Ask for a tier that `/pricing` shows.' },
+  ],
   not_for_sale: [409, 'Not available yet', { advice: 'The product has no release so far.' }],
   checkout_busy: [503, 'The checkout is busy, try again in a moment'],
 
-  no_active_purchase: [403, 'No active purchase found', { advice: 'Buy it, or sign in as who bought it.' }],
+  no_active_purchase: [
+    403,
+    'No active purchase found',
+    { advice: 'Buy it, or sign in as who bought it.' },
+  ],
   purchase_id_invalid: [400, 'purchase_id must be a UUID'],
-  payment_disputed: [403, 'Payment is disputed', { advice: 'Downloads wait until the bank has decided.' }],
+  payment_disputed: [
+    403,
+    'Payment is disputed',
+    { advice: 'Downloads wait until the bank has decided.' },
+  ],
   download_limit_reached: [
     403,
     'Download limit reached. Your license has expired. Please purchase a new license to continue downloading.',
@@ -30,8 +50,16 @@ export const storefrontProblem = Problem.define({
     { advice: 'Wait `Retry-After` seconds.' },
   ],
   resume_limit_reached: [429, 'This download was resumed too often. Please start it again.'],
-  range_not_satisfiable: [416, 'Range not satisfiable', { advice: 'Ask for one range within the archive.' }],
-  product_files_missing: [404, 'Product files not found', { advice: 'Whoever runs the shop puts the release back.' }],
+  range_not_satisfiable: [
+    416,
+    'Range not satisfiable',
+    { advice: 'Ask for one range within the archive.' },
+  ],
+  product_files_missing: [
+    404,
+    'Product files not found',
+    { advice: 'Whoever runs the shop puts the release back.' },
+  ],
   zip_failed: [
     500,
     'The download could not be prepared. Please try again later.',

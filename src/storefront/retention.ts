@@ -8,13 +8,27 @@ export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[]
   const period = { days: retention.contactDays, setting: 'RETENTION_CONTACT_DAYS' }
   return [
     byAge({
-      ...{ what: 'ended sessions of the storefront', days: 0, setting: null },
-      ...{ table: 'store_sessions', key: ['user_id', 'token_hash'], at: 'expires_at' },
+      what: 'ended sessions of the storefront',
+      days: 0,
+      setting: null,
+      table: 'store_sessions',
+      key: ['user_id', 'token_hash'],
+      at: 'expires_at',
     }),
     byAge({
-      ...{ what: 'downloads', days: retention.downloadsDays, setting: 'RETENTION_DOWNLOADS_DAYS' },
-      ...{ table: 'downloads', key: ['user_id', 'id'], at: 'downloaded_at' },
+      what: 'downloads',
+      days: retention.downloadsDays,
+      setting: 'RETENTION_DOWNLOADS_DAYS',
+      table: 'downloads',
+      key: ['user_id', 'id'],
+      at: 'downloaded_at',
     }),
-    byAge({ ...period, what: 'messages to support', table: 'contact_messages', key: ['id'], at: 'created_at' }),
+    byAge({
+      ...period,
+      what: 'messages to support',
+      table: 'contact_messages',
+      key: ['id'],
+      at: 'created_at',
+    }),
   ]
 }

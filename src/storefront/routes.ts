@@ -12,19 +12,28 @@ import { requireSameSite } from './sessions/same-site.ts'
 import type { SessionDeps } from './sessions/sessions.ts'
 
 /** The dependencies of all parts of the room. */
-export type StorefrontDeps = SessionDeps & PaymentRouteDeps & RecoveryDeps & DownloadDeps & ContactDeps
+export type StorefrontDeps = SessionDeps &
+  PaymentRouteDeps &
+  RecoveryDeps &
+  DownloadDeps &
+  ContactDeps
 
 /** Every address of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   const ownOrigin = new URL(deps.config.urls.storefront).origin
 
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
-    done(null, Object.fromEntries(new URLSearchParams(body as string)))
-  })
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, body, done) => {
+      done(null, Object.fromEntries(new URLSearchParams(body as string)))
+    },
+  )
   app.addHook('onRequest', async (request) => {
     // The processor signs what it sends; everything else that writes must come from our own pages or from no browser.
     const writes = request.method !== 'GET' && request.method !== 'HEAD'
-    if (writes && request.routeOptions.url !== STOREFRONT_EVENTS) requireSameSite(request, ownOrigin)
+    if (writes && request.routeOptions.url !== STOREFRONT_EVENTS)
+      requireSameSite(request, ownOrigin)
   })
 
   sessionRoutes(app, deps)

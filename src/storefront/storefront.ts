@@ -19,7 +19,13 @@ import type { Authenticators } from '#platform/http/access-control.ts'
 import type { Tag } from '#platform/http/openapi.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
-import { forgetMessages, messagesOfAddresses, NOTIFY_DELAYS_MS, NOTIFY_JOB, notifySupport } from './contact/contact.ts'
+import {
+  forgetMessages,
+  messagesOfAddresses,
+  NOTIFY_DELAYS_MS,
+  NOTIFY_JOB,
+  notifySupport,
+} from './contact/contact.ts'
 import { prepareRelease } from './downloads/archives.ts'
 import { openCountries } from './downloads/countries.ts'
 import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
@@ -27,12 +33,22 @@ import * as downloadStore from './downloads/store.ts'
 import { storefrontErrorDialect } from './errors.ts'
 import { forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
-import { applyPaymentEvent, FOLLOW_UP_JOB, followUpCheckout, unrecordedPayments } from './payments/payments.ts'
+import {
+  applyPaymentEvent,
+  FOLLOW_UP_JOB,
+  followUpCheckout,
+  unrecordedPayments,
+} from './payments/payments.ts'
 import { storefrontProblem } from './problems.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
-import { CONFIRMATION_JOB, followPayment, PAID_TWICE_JOB, PREPARE_JOB } from './purchases/purchases.ts'
+import {
+  CONFIRMATION_JOB,
+  followPayment,
+  PAID_TWICE_JOB,
+  PREPARE_JOB,
+} from './purchases/purchases.ts'
 import { RECOVERY_JOB, sendKeys } from './purchases/recovery.ts'
 import * as purchaseStore from './purchases/store.ts'
 import { type StorefrontDeps, storefrontRoutes } from './routes.ts'
@@ -47,7 +63,11 @@ import {
 
 const EXPORTED_MAX = 10_000
 
-const problems = { ...identityProblem.catalogue, ...billingProblem.catalogue, ...storefrontProblem.catalogue }
+const problems = {
+  ...identityProblem.catalogue,
+  ...billingProblem.catalogue,
+  ...storefrontProblem.catalogue,
+}
 const TAGS: readonly Tag[] = [
   { name: 'session', description: 'Sign-in by cookie' },
   { name: 'checkout', description: 'Buying a product' },
@@ -68,7 +88,10 @@ export type StorefrontNeeds = {
 export type Storefront = Room & { session: Authenticators['session'] }
 
 export function createStorefront(
-  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'secrets' | 'limiter' | 'log' | 'business'>,
+  platform: Pick<
+    Platform,
+    'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'secrets' | 'limiter' | 'log' | 'business'
+  >,
   { mail, processor, billing, identity }: StorefrontNeeds,
 ): Storefront {
   const { config, jobs, inbox } = platform
@@ -81,25 +104,33 @@ export function createStorefront(
     products: openProducts(config.products, {
       clock: platform.clock,
       leaveOut: warnOnce(platform.log),
-      tell: (error) => platform.log.warn({ err: error }, 'the products cannot be read; what was read last serves'),
+      tell: (error) =>
+        platform.log.warn({ err: error }, 'the products cannot be read; what was read last serves'),
     }),
     countryOf: openCountries(config.geoipDb, platform.log),
   }
 
-  inbox.handle<PaymentEvent>(INBOX_SOURCE, (event, { settle }) => applyPaymentEvent(deps, event, settle))
+  inbox.handle<PaymentEvent>(INBOX_SOURCE, (event, { settle }) =>
+    applyPaymentEvent(deps, event, settle),
+  )
   jobs.handle<{ purchaseId: string }>(
     CONFIRMATION_JOB,
     ({ purchaseId }, { id }) => confirmPurchase(deps, purchaseId, id),
     { lane: 'urgent', needs: mail.neighbour },
   )
-  jobs.handle<{ userId: string; tier: Tier }>(PAID_TWICE_JOB, (job, { id }) => reportPaidTwice(deps, job, id), {
-    lane: 'bulk',
-    needs: mail.neighbour,
-  })
-  jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) => followUpCheckout(deps, sessionId))
-  jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job), {
-    lane: 'long',
-  })
+  jobs.handle<{ userId: string; tier: Tier }>(
+    PAID_TWICE_JOB,
+    (job, { id }) => reportPaidTwice(deps, job, id),
+    { lane: 'bulk', needs: mail.neighbour },
+  )
+  jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) =>
+    followUpCheckout(deps, sessionId),
+  )
+  jobs.handle<{ purchaseId: string; version: string; etag: string }>(
+    CHECKSUM_JOB,
+    (job) => noteChecksum(deps, job),
+    { lane: 'long' },
+  )
   // Only a warm-up: the first download says what is wrong with a product.
   jobs.handle<{ tier: Tier }>(
     PREPARE_JOB,
@@ -121,7 +152,8 @@ export function createStorefront(
   if (processor) billing.listen(PAYMENT_EVENTS)
   billing.sells({
     unrecorded: (db, sold) => unrecordedPayments(deps, db, sold),
-    record: (paymentIntentId) => applyPaymentEvent(deps, { kind: 'paid-somewhere', paymentIntentId }),
+    record: (paymentIntentId) =>
+      applyPaymentEvent(deps, { kind: 'paid-somewhere', paymentIntentId }),
   })
   billing.follow((...change) => followPayment(platform, ...change))
 
@@ -165,7 +197,9 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
 
 /** The storefront's part of a user's export. Keys are left out: they are passwords. */
 async function collectStorefront(db: Db, userId: string) {
-  const proven = (await listAddresses(db, userId)).filter((address) => address.proven).map(({ key }) => key)
+  const proven = (await listAddresses(db, userId))
+    .filter((address) => address.proven)
+    .map(({ key }) => key)
   const [purchases, downloads, sessions, messages] = await Promise.all([
     purchaseStore.listOfUser(db, userId),
     downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),

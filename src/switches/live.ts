@@ -27,15 +27,22 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
     if (turn < applied) return
     applied = turn
     const of = (kind: SwitchKind) =>
-      new Map(rows.filter((row) => row.kind === kind).map(({ subject, reason }) => [subject, reason]))
-    off = rows.length === 0 ? NOTHING : { user: of('user'), key: of('key'), model: of('model'), vendor: of('vendor') }
+      new Map(
+        rows.filter((row) => row.kind === kind).map(({ subject, reason }) => [subject, reason]),
+      )
+    off =
+      rows.length === 0
+        ? NOTHING
+        : { user: of('user'), key: of('key'), model: of('model'), vendor: of('vendor') }
     const names = [...off.model.keys()]
     // Returns the same list while nothing changes, so that callers can cache what they compile from
     // it.
-    if (names.length !== models.length || names.some((name, index) => name !== models[index])) models = names
+    if (names.length !== models.length || names.some((name, index) => name !== models[index]))
+      models = names
   }
   const say = seldom((details, message) => log.warn(details, message))
-  const safely = () => reload().catch((err) => say({ err }, 'the switches were not read; those that were known hold'))
+  const safely = () =>
+    reload().catch((err) => say({ err }, 'the switches were not read; those that were known hold'))
   bus.on(SWITCHES_CHANGED, () => void safely())
   bus.onGap(() => void safely())
   let isReading = false
@@ -61,7 +68,10 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
       if (timer !== null) clearInterval(timer)
     },
     /** @throws Problem 403 where the operator has switched off the key, or what its user's calls use. */
-    requireCaller({ userId, keyId }: { userId: string; keyId: string | null }, { needs }: RoutePolicy): void {
+    requireCaller(
+      { userId, keyId }: { userId: string; keyId: string | null },
+      { needs }: RoutePolicy,
+    ): void {
       if (off === NOTHING) return
       const ofKey = keyId === null ? undefined : off.key.get(keyId)
       if (ofKey !== undefined) throw switchedOffProblem('key_switched_off', { reason: ofKey })
@@ -70,7 +80,8 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
       const ofUser = isCall ? off.user.get(userId) : undefined
       if (ofUser !== undefined) throw switchedOffProblem('user_switched_off', { reason: ofUser })
     },
-    reasonFor: (kind: 'model' | 'vendor', subject: string): string | undefined => off[kind].get(subject),
+    reasonFor: (kind: 'model' | 'vendor', subject: string): string | undefined =>
+      off[kind].get(subject),
     /** Names and patterns, in the words of a plan's list. */
     models: (): readonly string[] => models,
   }

@@ -5,7 +5,9 @@ export const switchedOffProblem = Problem.define({
   user_switched_off: [
     403,
     'Calls are switched off for this account: {reason}',
-    { advice: 'Ask whoever runs the service. The account itself, its billing and its export go on.' },
+    {
+      advice: 'Ask whoever runs the service. The account itself, its billing and its export go on.',
+    },
   ],
   key_switched_off: [
     403,
@@ -25,5 +27,9 @@ export const switchProblem = Problem.define({
     'There is no {kind} of this name',
     { advice: 'A user and a key are named by their ids.' },
   ],
-  switch_limit_reached: [409, 'At most {max} things can be switched off', { advice: 'Use a pattern for many models.' }],
+  switch_limit_reached: [
+    409,
+    'At most {max} things can be switched off',
+    { advice: 'Use a pattern for many models.' },
+  ],
 })

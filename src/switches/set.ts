@@ -38,12 +38,15 @@ export async function switchOff(
       .selectFrom('switches')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
-    if (Number(count) >= SWITCHES_MAX) throw switchProblem('switch_limit_reached', { max: SWITCHES_MAX })
+    if (Number(count) >= SWITCHES_MAX)
+      throw switchProblem('switch_limit_reached', { max: SWITCHES_MAX })
     const row = { kind, subject, user_id: userId, reason, set_at: clock.now() }
     await tx
       .insertInto('switches')
       .values(row)
-      .onConflict((conflict) => conflict.columns(['kind', 'subject']).doUpdateSet({ reason, set_at: row.set_at }))
+      .onConflict((conflict) =>
+        conflict.columns(['kind', 'subject']).doUpdateSet({ reason, set_at: row.set_at }),
+      )
       .execute()
     await changed(deps, tx, actorId, 'switch.off', row, { reason })
     return row
@@ -80,11 +83,13 @@ export function requireSubject(
 
 /** A vendor under its first name, a user and a key by their ids; a model is any name or pattern, in the words of a plan's list. */
 async function resolveSubject({ config }: SwitchDeps, tx: Db, kind: SwitchKind, named: string) {
-  const unknown = () => switchProblem('switch_subject_unknown', { kind: kind === 'key' ? 'API key' : kind })
+  const unknown = () =>
+    switchProblem('switch_subject_unknown', { kind: kind === 'key' ? 'API key' : kind })
   if (kind === 'model' || kind === 'vendor') {
     return { subject: requireSubject({ config }, { kind, subject: named }), userId: null }
   }
-  const userId = kind === 'user' ? ((await findUser(tx, named))?.id ?? null) : await ownerOfKey(tx, named)
+  const userId =
+    kind === 'user' ? ((await findUser(tx, named))?.id ?? null) : await ownerOfKey(tx, named)
   if (userId === null) throw unknown()
   return { subject: named, userId }
 }
@@ -101,7 +106,10 @@ async function changed(
 ): Promise<void> {
   afterCommit(tx, () => bus.publish(SWITCHES_CHANGED, {}))
   await recordAudit(tx, {
-    ...{ actorId, action, subject: `${AUDITED[kind]}:${subject}`, at: clock.now() },
+    actorId,
+    action,
+    subject: `${AUDITED[kind]}:${subject}`,
+    at: clock.now(),
     ...(data && { data }),
   })
 }

@@ -7,7 +7,14 @@ import { join } from 'node:path'
 import { before, beforeEach, suite, test } from 'node:test'
 import { sql } from 'kysely'
 import { run as switchCommand } from '#cli/switch.ts'
-import { type Client, PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from '#testing/app.ts'
+import {
+  type Client,
+  PASSWORD,
+  type Reply,
+  type RequestOptions,
+  type TestApp,
+  testApp,
+} from '#testing/app.ts'
 import { type MockVendor, mockVendor, type Step, says } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 import { createLiveSwitches } from './live.ts'
@@ -29,7 +36,9 @@ suite('kill switches', () => {
       if (!/embeddings|count_tokens/.test(call.path)) return says(text)(call, reply)
       reply.setHeader('content-type', 'application/json')
       if (call.path.endsWith('count_tokens')) return void reply.end('{"input_tokens": 3}')
-      const data = [call.body.input].flat().map((_: unknown, index: number) => ({ index, embedding: [1, 2, 3] }))
+      const data = [call.body.input]
+        .flat()
+        .map((_: unknown, index: number) => ({ index, embedding: [1, 2, 3] }))
       reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 7 } }))
     }
 
@@ -39,8 +48,13 @@ suite('kill switches', () => {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-switches-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const MODELS = join(folder, 'models.json')
-    writeFileSync(MODELS, JSON.stringify({ aliases: { either: { models: [`openai/${LUNA}`, `anthropic/${HAIKU}`] } } }))
-    app = await testApp(t, { env: { ...openai.env.openai, ...anthropic.env.anthropic, MODELS, EMBEDDER: 'local' } })
+    writeFileSync(
+      MODELS,
+      JSON.stringify({ aliases: { either: { models: [`openai/${LUNA}`, `anthropic/${HAIKU}`] } } }),
+    )
+    app = await testApp(t, {
+      env: { ...openai.env.openai, ...anthropic.env.anthropic, MODELS, EMBEDDER: 'local' },
+    })
     const { userId } = await app.as('root')
     await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
     app.platform.bus.publish('identity.changed', { userId })
@@ -54,7 +68,10 @@ suite('kill switches', () => {
   const off = (kind: string, subject: string, reason = REASON) =>
     root.post('/api/admin/switches', { kind, subject, reason })
   const on = (kind: string, subject: string) =>
-    root.request('DELETE', `/api/admin/switches?kind=${kind}&subject=${encodeURIComponent(subject)}`)
+    root.request(
+      'DELETE',
+      `/api/admin/switches?kind=${kind}&subject=${encodeURIComponent(subject)}`,
+    )
   async function whileOff(kind: string, subject: string, work: () => Promise<void>) {
     const { status, text } = await off(kind, subject)
     assert.equal(status, 200, text)
@@ -79,9 +96,15 @@ suite('kill switches', () => {
     ['/v1/models', app.get('/v1/models', options)],
     ['/v1/chat', app.post('/v1/chat/completions', { model: LUNA, messages: HI }, options)],
     ['/v1/responses', app.post('/v1/responses', { model: LUNA, input: 'Hi' }, options)],
-    ['/v1/messages', app.post('/v1/messages', { model: HAIKU, messages: HI, max_tokens: 9 }, options)],
+    [
+      '/v1/messages',
+      app.post('/v1/messages', { model: HAIKU, messages: HI, max_tokens: 9 }, options),
+    ],
     ['count', app.post('/v1/messages/count_tokens', { model: HAIKU, messages: HI }, options)],
-    ['/v1/embeddings', app.post('/v1/embeddings', { model: 'text-embedding-3-small', input: 'Hi' }, options)],
+    [
+      '/v1/embeddings',
+      app.post('/v1/embeddings', { model: 'text-embedding-3-small', input: 'Hi' }, options),
+    ],
     ['search', app.post('/api/rag/search', { query: 'Hi' }, options)],
     ['query', app.post('/api/rag/query', { question: 'Hi' }, options)],
     ['ingest', app.post('/api/rag/ingest/text', { content: 'Hi' }, options)],
@@ -95,7 +118,8 @@ suite('kill switches', () => {
   test('a key that is off is refused at every door with the reason, and another key and its owner are not', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const [leaked, good] = [await keyOf(ada), await keyOf(ada)]
-    for (const [name, reply] of doors(leaked.bearer)) assert.equal((await reply).status, 200, `${name} while it is on`)
+    for (const [name, reply] of doors(leaked.bearer))
+      assert.equal((await reply).status, 200, `${name} while it is on`)
     const asked = openai.calls.length + anthropic.calls.length
     await whileOff('key', leaked.id, async () => {
       for (const [name, reply] of doors(leaked.bearer)) {
@@ -104,7 +128,10 @@ suite('kill switches', () => {
         assert.ok(text.includes(`This API key is switched off: ${REASON}`), `${name}: ${text}`)
       }
       assert.equal(openai.calls.length + anthropic.calls.length, asked, 'no vendor was asked')
-      assert.equal(codeOf(await app.post('/api/ai/chat', { messages: HI }, leaked.bearer)), 'key_switched_off')
+      assert.equal(
+        codeOf(await app.post('/api/ai/chat', { messages: HI }, leaked.bearer)),
+        'key_switched_off',
+      )
       assert.equal((await app.post('/api/ai/chat', { messages: HI }, good.bearer)).status, 200)
       assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
     })
@@ -123,10 +150,18 @@ suite('kill switches', () => {
       ] as const) {
         assert.equal(codeOf(await eve.post(path, body)), 'user_switched_off', path)
       }
-      for (const path of ['/api/users/me', '/api/usage', '/api/api-keys', '/api/billing/subscription']) {
+      for (const path of [
+        '/api/users/me',
+        '/api/usage',
+        '/api/api-keys',
+        '/api/billing/subscription',
+      ]) {
         assert.equal((await eve.get(path)).status, 200, path)
       }
-      assert.equal((await app.as('ada', { tier: 'pro' }).post('/api/ai/chat', { messages: HI })).status, 200)
+      assert.equal(
+        (await app.as('ada', { tier: 'pro' }).post('/api/ai/chat', { messages: HI })).status,
+        200,
+      )
     })
     assert.equal((await eve.post('/api/ai/chat', { messages: HI })).status, 200)
   })
@@ -140,9 +175,19 @@ suite('kill switches', () => {
     assert.equal((await ask(LUNA, cached)).headers.get('x-latchkey-cache'), 'hit')
     for (const words of [LUNA, `openai/${LUNA}`, 'GPT-6-LUNA', 'gpt-6-l*']) {
       await whileOff('model', words, async () => {
-        for (const name of [LUNA, `openai/${LUNA}`, `${LUNA}-2026-09-22`, 'GPT-6-Luna', `openai/${LUNA}-latest`]) {
+        for (const name of [
+          LUNA,
+          `openai/${LUNA}`,
+          `${LUNA}-2026-09-22`,
+          'GPT-6-Luna',
+          `openai/${LUNA}-latest`,
+        ]) {
           const refused = await ask(name)
-          assert.deepEqual([refused.status, codeOf(refused)], [503, 'model_switched_off'], `${words}: ${name}`)
+          assert.deepEqual(
+            [refused.status, codeOf(refused)],
+            [503, 'model_switched_off'],
+            `${words}: ${name}`,
+          )
           assert.equal(refused.headers.get('x-should-retry'), 'false')
           assert.ok(refused.text.includes(REASON))
         }
@@ -181,7 +226,10 @@ suite('kill switches', () => {
         assert.equal(status, 503, path)
         assert.ok(text.includes(`Vendor 'openai' is switched off: ${REASON}`), text)
       }
-      assert.match((await ada.post('/v1/chat/completions', { model: 'either', messages: HI })).text, /from Anthropic/)
+      assert.match(
+        (await ada.post('/v1/chat/completions', { model: 'either', messages: HI })).text,
+        /from Anthropic/,
+      )
       const unnamed = await ada.post('/api/ai/chat', { messages: HI })
       assert.deepEqual(
         [unnamed.status, codeOf(unnamed)],
@@ -216,18 +264,25 @@ suite('kill switches', () => {
     const ada = await app.as('ada', { tier: 'enterprise' })
     const chat = () => ada.post('/api/ai/chat', { messages: HI })
     openai.play((call, reply) => {
-      const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }]
+      const choices = [
+        { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' },
+      ]
       reply.setHeader('content-type', 'application/json')
       // As vendors name it: with its date.
       const model = `${call.body.model}-2026-09-22`
-      reply.end(JSON.stringify({ model, choices, usage: { prompt_tokens: 1_000, completion_tokens: 100 } }))
+      reply.end(
+        JSON.stringify({ model, choices, usage: { prompt_tokens: 1_000, completion_tokens: 100 } }),
+      )
     })
     assert.equal((await chat()).status, 200)
     assert.equal(openai.calls.at(-1)?.body.model, TERRA)
 
     const before = await effect('model', TERRA)
     const expected = { before: `openai/${TERRA}`, after: 'openai/gpt-4.1-mini' }
-    assert.deepEqual({ ...before.default_model, price_ratio: null }, { ...expected, price_ratio: null })
+    assert.deepEqual(
+      { ...before.default_model, price_ratio: null },
+      { ...expected, price_ratio: null },
+    )
     assert.ok(before.default_model.price_ratio < 1)
     const [affected, ...others] = before.models
     assert.deepEqual([affected.model, affected.stand_in, others], [`openai/${TERRA}`, null, []])
@@ -237,7 +292,11 @@ suite('kill switches', () => {
 
     await whileOff('model', TERRA, async () => {
       const { status, body } = await chat()
-      assert.deepEqual([status, openai.calls.at(-1)?.body.model], [200, 'gpt-4.1-mini'], JSON.stringify(body))
+      assert.deepEqual(
+        [status, openai.calls.at(-1)?.body.model],
+        [200, 'gpt-4.1-mini'],
+        JSON.stringify(body),
+      )
       assert.equal((await ada.get('/api/ai/models')).body.default_model, 'gpt-4.1-mini')
       const now = await effect('model', 'gpt-4.1*')
       assert.deepEqual(now.default_model.after, `openai/${LUNA}`)
@@ -256,10 +315,15 @@ suite('kill switches', () => {
     const ada = await app.as('ada', { tier: 'enterprise' })
     const path = '/api/admin/switches/effect'
     assert.equal(codeOf(await ada.get(`${path}?kind=model&subject=${LUNA}`)), 'not_superuser')
-    assert.equal(codeOf(await root.get(`${path}?kind=vendor&subject=nobody`)), 'switch_subject_unknown')
+    assert.equal(
+      codeOf(await root.get(`${path}?kind=vendor&subject=nobody`)),
+      'switch_subject_unknown',
+    )
     assert.equal((await root.get(`${path}?kind=user&subject=${ada.userId}`)).status, 422)
     const { aliases } = await effect('model', LUNA)
-    assert.deepEqual(aliases, [{ alias: 'either', before: `openai/${LUNA}`, after: `anthropic/${HAIKU}` }])
+    assert.deepEqual(aliases, [
+      { alias: 'either', before: `openai/${LUNA}`, after: `anthropic/${HAIKU}` },
+    ])
     assert.deepEqual((await effect('model', 'unheard-of')).models, [])
   })
 
@@ -268,7 +332,10 @@ suite('kill switches', () => {
     const { platform } = app
     const said: string[] = []
     const command = (...args: string[]) =>
-      switchCommand(args, { platform: async () => platform, print: (line = '') => said.push(line) } as never)
+      switchCommand(args, {
+        platform: async () => platform,
+        print: (line = '') => said.push(line),
+      } as never)
     const status = async () => (await ada.post('/api/ai/chat', { messages: HI })).status
     assert.equal(await command('off', 'user', 'ADA@example.com', '--reason', 'a loop'), 0)
     while ((await status()) !== 403);
@@ -324,7 +391,8 @@ suite('kill switches', () => {
     ] as const) {
       assert.equal(codeOf(await off(kind, subject)), 'switch_subject_unknown', kind)
     }
-    for (const reason of ['', 'a\nb', 'x'.repeat(201)]) assert.equal((await off('model', 'm', reason)).status, 422)
+    for (const reason of ['', 'a\nb', 'x'.repeat(201)])
+      assert.equal((await off('model', 'm', reason)).status, 422)
     assert.equal((await off('model', 'two words')).status, 422)
     assert.equal(codeOf(await on('model', 'm')), 'switch_not_found')
 
@@ -335,14 +403,7 @@ suite('kill switches', () => {
       assert.ok(Date.parse(set_at) <= app.clock.ms())
       assert.deepEqual(
         [only, ...others],
-        [
-          {
-            kind: 'user',
-            subject: ada.userId,
-            email: 'ada@example.com',
-            reason: 'another reason',
-          },
-        ],
+        [{ kind: 'user', subject: ada.userId, email: 'ada@example.com', reason: 'another reason' }],
       )
     })
     const log = await app.platform.db
@@ -374,10 +435,16 @@ suite('kill switches', () => {
 
   // The last one: its service replaces the suite's where an embedded database has one connection.
   test('LLM_FALLBACKS stand in for a default that is off, and the preview says so with the price', async (t) => {
-    const env = { ...openai.env.openai, ...anthropic.env.anthropic, LLM_FALLBACKS: 'anthropic/claude-opus-5-5' }
+    const env = {
+      ...openai.env.openai,
+      ...anthropic.env.anthropic,
+      LLM_FALLBACKS: 'anthropic/claude-opus-5-5',
+    }
     const other = await testApp(t, { env })
     const { userId } = await other.as('root')
-    await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(other.platform.db)
+    await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(
+      other.platform.db,
+    )
     other.platform.bus.publish('identity.changed', { userId })
     const chief = await other.as('root')
     const ada = await other.as('ada', { tier: 'enterprise' })
@@ -391,7 +458,11 @@ suite('kill switches', () => {
     assert.ok(body.models.some(({ model }: { model: string }) => model === `openai/${LUNA}`))
     for (const { stand_in } of body.models) assert.equal(stand_in, 'anthropic/claude-opus-5-5')
     const reason = { reason: REASON }
-    assert.equal((await chief.post('/api/admin/switches', { kind: 'model', subject: TERRA, ...reason })).status, 200)
+    assert.equal(
+      (await chief.post('/api/admin/switches', { kind: 'model', subject: TERRA, ...reason }))
+        .status,
+      200,
+    )
     anthropic.play(answers('from Anthropic'))
     assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
     assert.equal(anthropic.calls.at(-1)?.body.model, 'claude-opus-5-5')

@@ -68,7 +68,8 @@ export async function testApp(
   const database = onData
     ? { url: onData.databaseUrl, drop: async () => {} }
     : await migratedDatabase(dataDir, migrations)
-  const databaseUrl = database.url === null ? '' : ((await options.databaseThrough?.(database.url)) ?? database.url)
+  const databaseUrl =
+    database.url === null ? '' : ((await options.databaseThrough?.(database.url)) ?? database.url)
   const clock = movableClock()
   const create = (config: Config) =>
     createService(config, {
@@ -167,7 +168,11 @@ export async function testApp(
 type Running = { service: Service | null }
 
 /** The runner keeps callbacks until all tests have run: references are released here. */
-function endOf(running: Running, database: FreshDatabase, dataDir: string | null): () => Promise<void> {
+function endOf(
+  running: Running,
+  database: FreshDatabase,
+  dataDir: string | null,
+): () => Promise<void> {
   return async () => {
     await running.service?.close(1_000)
     running.service = null
@@ -197,7 +202,12 @@ async function signIn(
     await transaction(db, async (tx) => {
       const { id } = (await findUserByEmail(tx, email)) ?? { id: '' }
       const status = tier === 'free' ? 'free' : 'active'
-      await updateUser(tx, id, { subscription_tier: tier, subscription_status: status }, new Date().toISOString())
+      await updateUser(
+        tx,
+        id,
+        { subscription_tier: tier, subscription_status: status },
+        new Date().toISOString(),
+      )
     })
   }
   const token = await call(url, 'POST', '/api/auth/login', { body: { email, password: PASSWORD } })
@@ -217,7 +227,8 @@ function withShortcuts(client: Promise<Client>): Promise<Client> & ClientShortcu
     client.then((value) => value),
     {
       get: async (path: string, options?: RequestOptions) => (await client).get(path, options),
-      post: async (path: string, body?: unknown, options?: RequestOptions) => (await client).post(path, body, options),
+      post: async (path: string, body?: unknown, options?: RequestOptions) =>
+        (await client).post(path, body, options),
       patch: async (path: string, body?: unknown, options?: RequestOptions) =>
         (await client).patch(path, body, options),
       delete: async (path: string, body?: unknown, options?: RequestOptions) =>
@@ -227,17 +238,27 @@ function withShortcuts(client: Promise<Client>): Promise<Client> & ClientShortcu
 }
 
 /** A client that sends `token` as the bearer. */
-export function clientOf(url: string, token: string, person: { email: string; userId: string; refreshToken: string }) {
+export function clientOf(
+  url: string,
+  token: string,
+  person: { email: string; userId: string; refreshToken: string },
+) {
   const send = (method: string, path: string, options: RequestOptions = {}) =>
-    call(url, method, path, { ...options, headers: { authorization: `Bearer ${token}`, ...options.headers } })
+    call(url, method, path, {
+      ...options,
+      headers: { authorization: `Bearer ${token}`, ...options.headers },
+    })
   return {
     ...person,
     token,
     request: send,
     get: (path: string, options?: RequestOptions) => send('GET', path, options),
-    post: (path: string, body?: unknown, options?: RequestOptions) => send('POST', path, { ...options, body }),
-    patch: (path: string, body?: unknown, options?: RequestOptions) => send('PATCH', path, { ...options, body }),
-    delete: (path: string, body?: unknown, options?: RequestOptions) => send('DELETE', path, { ...options, body }),
+    post: (path: string, body?: unknown, options?: RequestOptions) =>
+      send('POST', path, { ...options, body }),
+    patch: (path: string, body?: unknown, options?: RequestOptions) =>
+      send('PATCH', path, { ...options, body }),
+    delete: (path: string, body?: unknown, options?: RequestOptions) =>
+      send('DELETE', path, { ...options, body }),
   }
 }
 
@@ -272,13 +293,17 @@ export async function call(
 }
 
 /** Another program may take a port between the look and the use: then the next pair. */
-async function onFreePorts<T>(start: (port: number, storefrontPort: number) => Promise<T>, triesMax = 5): Promise<T> {
+async function onFreePorts<T>(
+  start: (port: number, storefrontPort: number) => Promise<T>,
+  triesMax = 5,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     const [port = 0, storefrontPort = 0] = await freePorts(2)
     try {
       return await start(port, storefrontPort)
     } catch (error) {
-      if (tries === triesMax || !/is taken by another program/.test((error as Error).message)) throw error
+      if (tries === triesMax || !/is taken by another program/.test((error as Error).message))
+        throw error
     }
   }
 }

@@ -1,8 +1,20 @@
 // A passkey device in software: makes ES256 credentials and signs with them, as WebAuthn Level 3 (6.5, 7) has it.
-import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import {
+  createHash,
+  createSign,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 
-export type Device = { id: Buffer; privateKey: KeyObject; publicKey: KeyObject; counter: number; userHandle: string }
+export type Device = {
+  id: Buffer
+  privateKey: KeyObject
+  publicKey: KeyObject
+  counter: number
+  userHandle: string
+}
 type Place = { origin: string; rpId: string }
 
 const USER_PRESENT = 0x01
@@ -37,7 +49,9 @@ export function createCredential(
     type: 'public-key' as const,
     clientExtensionResults: {},
     response: {
-      clientDataJSON: clientData('webauthn.create', options.challenge, origin).toString('base64url'),
+      clientDataJSON: clientData('webauthn.create', options.challenge, origin).toString(
+        'base64url',
+      ),
       attestationObject: attestation.toString('base64url'),
       transports: ['internal' as const],
     },
@@ -52,7 +66,11 @@ export function signChallenge(
   { origin, rpId, verified = true }: Place & { verified?: boolean },
 ): AuthenticationResponseJSON {
   device.counter += 1
-  const authData = authenticatorData(rpId, USER_PRESENT | (verified ? USER_VERIFIED : 0), device.counter)
+  const authData = authenticatorData(
+    rpId,
+    USER_PRESENT | (verified ? USER_VERIFIED : 0),
+    device.counter,
+  )
   const client = clientData('webauthn.get', options.challenge, origin)
   const signed = Buffer.concat([authData, createHash('sha256').update(client).digest()])
   return {
@@ -99,5 +117,7 @@ const head = (major: number, value: number) =>
       : Buffer.from([(major << 5) | 25, value >> 8, value & 0xff])
 const int = (value: number) => (value >= 0 ? head(0, value) : head(1, -1 - value))
 const bytes = (value: Buffer) => Buffer.concat([head(2, value.length), value])
-const text = (value: string) => Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])
-const map = (entries: [Buffer, Buffer][]) => Buffer.concat([head(5, entries.length), ...entries.flat()])
+const text = (value: string) =>
+  Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])
+const map = (entries: [Buffer, Buffer][]) =>
+  Buffer.concat([head(5, entries.length), ...entries.flat()])

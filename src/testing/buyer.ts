@@ -27,10 +27,13 @@ export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string
         email,
         cookie,
         request,
-        get: (path: string, headers: Record<string, string> = {}) => request('GET', path, { headers }),
+        get: (path: string, headers: Record<string, string> = {}) =>
+          request('GET', path, { headers }),
         /** Fetches bytes, as a download does. */
         async download(path = '/api/download', headers: Record<string, string> = {}) {
-          const response = await fetch(`${app.storefrontUrl}${path}`, { headers: { cookie, ...headers } })
+          const response = await fetch(`${app.storefrontUrl}${path}`, {
+            headers: { cookie, ...headers },
+          })
           const bytes = Buffer.from(await response.arrayBuffer())
           const isJson = response.headers.get('content-type')?.includes('json')
           return {
@@ -57,10 +60,17 @@ export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string
         type,
         data: { object },
       })
-      const signature = signed(body, options.secret ?? 'whsec_shop', app.clock.ms() - (options.age ?? 0) * 1000)
+      const signature = signed(
+        body,
+        options.secret ?? 'whsec_shop',
+        app.clock.ms() - (options.age ?? 0) * 1000,
+      )
       return app.store('POST', '/api/processor/webhook', {
         body,
-        headers: { 'content-type': 'application/json', [options.header ?? 'stripe-signature']: signature },
+        headers: {
+          'content-type': 'application/json',
+          [options.header ?? 'stripe-signature']: signature,
+        },
       })
     },
 

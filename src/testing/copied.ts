@@ -110,13 +110,20 @@ export async function makeCopied(
   await client.connect()
   try {
     // Where the server has it, all that is on it see it, the empty schemas of some tests as well.
-    await client.query('create extension if not exists vector with schema public').catch(() => undefined)
+    await client
+      .query('create extension if not exists vector with schema public')
+      .catch(() => undefined)
     for (const kind of ['used', 'unused']) {
       run('filled.ts', [join(folder, kind), kind])
       await client.query(`create database ${prefix}_${kind}`)
       const url = new URL(serverUrl)
       url.pathname = `/${prefix}_${kind}`
-      console.log(run('../cli/main.ts', ['db', 'copy'], { DATA_DIR: join(folder, kind), DATABASE_URL: url.href }))
+      console.log(
+        run('../cli/main.ts', ['db', 'copy'], {
+          DATA_DIR: join(folder, kind),
+          DATABASE_URL: url.href,
+        }),
+      )
     }
   } finally {
     await client.end()

@@ -18,10 +18,12 @@ import { openPgvector } from '#rag/search/stores/pgvector.ts'
 import { citusScript } from '#src/sharding.ts'
 
 /** Several connections at once, and a separate clock. */
-export const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
+export const ON_POSTGRES =
+  Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
 
 /** One connection in the tests' process: tests that need several, or many, use a real server. */
-export const ON_EMBEDDED = process.env.TEST_ENGINE === 'pglite' && 'asked of SQLite and of a real server'
+export const ON_EMBEDDED =
+  process.env.TEST_ENGINE === 'pglite' && 'asked of SQLite and of a real server'
 
 export type FreshDatabase = { url: string | null; drop(): Promise<unknown> }
 
@@ -33,9 +35,13 @@ export async function freshDatabaseUrl(): Promise<FreshDatabase> {
 }
 
 /** As a service leaves it that has started on an empty place and served nobody; `dataDir` is where SQLite's file is put. */
-export async function migratedDatabase(dataDir: string, migrations: Migration[]): Promise<FreshDatabase> {
+export async function migratedDatabase(
+  dataDir: string,
+  migrations: Migration[],
+): Promise<FreshDatabase> {
   if (process.env.TEST_DATABASE_URL) {
-    if (process.env.TEST_COPIED) return copiedOnServer(process.env.TEST_DATABASE_URL, process.env.TEST_COPIED, dataDir)
+    if (process.env.TEST_COPIED)
+      return copiedOnServer(process.env.TEST_DATABASE_URL, process.env.TEST_COPIED, dataDir)
     return migratedOnServer(process.env.TEST_DATABASE_URL, migrations)
   }
   if (process.env.TEST_ENGINE === 'pglite') return onPglite((engine) => engine.migrated(migrations))
@@ -66,13 +72,16 @@ export async function untilOneWaits(db: Db): Promise<void> {
 }
 
 /** A separate schema: quicker than a separate database, and equally isolated. */
-async function onServer(serverUrl: string): Promise<{ schema: string; url: string; drop(): Promise<unknown> }> {
+async function onServer(
+  serverUrl: string,
+): Promise<{ schema: string; url: string; drop(): Promise<unknown> }> {
   const schema = `${process.env.TEST_SCHEMAS ?? 'test'}_${randomBytes(8).toString('hex')}`
   await withServer(serverUrl, (client) => client.query(`create schema ${schema}`))
   const url = new URL(serverUrl)
   url.searchParams.set('search_path', `${schema},public`)
   url.searchParams.set('max', '4')
-  const drop = () => withServer(serverUrl, (client) => client.query(dropping([schema, keptOf(schema)])))
+  const drop = () =>
+    withServer(serverUrl, (client) => client.query(dropping([schema, keptOf(schema)])))
   return { schema, url: url.href, drop }
 }
 
@@ -81,15 +90,22 @@ async function onServer(serverUrl: string): Promise<{ schema: string; url: strin
  * folder's name from the folder's SQLite (`npm test -- --copied`). A separate database for each
  * test, with the folder's other files beside it.
  */
-async function copiedOnServer(serverUrl: string, folder: string, dataDir: string): Promise<FreshDatabase> {
+async function copiedOnServer(
+  serverUrl: string,
+  folder: string,
+  dataDir: string,
+): Promise<FreshDatabase> {
   const run = process.env.TEST_SCHEMAS
   const name = `${run}_${randomBytes(8).toString('hex')}`
-  await withServer(serverUrl, (client) => client.query(`create database ${name} template ${run}_${basename(folder)}`))
+  await withServer(serverUrl, (client) =>
+    client.query(`create database ${name} template ${run}_${basename(folder)}`),
+  )
   cpSync(folder, dataDir, { recursive: true, filter: (path) => !/latchkey\.db|\.lock$/.test(path) })
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   url.searchParams.set('max', '4')
-  const drop = () => withServer(serverUrl, (client) => client.query(`drop database ${name} with (force)`))
+  const drop = () =>
+    withServer(serverUrl, (client) => client.query(`drop database ${name} with (force)`))
   return { url: url.href, drop }
 }
 
@@ -97,7 +113,10 @@ async function copiedOnServer(serverUrl: string, folder: string, dataDir: string
 const spare: (Awaited<ReturnType<typeof onServer>> & { known: Look })[] = []
 
 /** Under `npm test`, which names its schemas and drops what is left of them, the next test has the schema of the one before. */
-async function migratedOnServer(serverUrl: string, migrations: Migration[]): Promise<FreshDatabase> {
+async function migratedOnServer(
+  serverUrl: string,
+  migrations: Migration[],
+): Promise<FreshDatabase> {
   if (process.env.TEST_SCHEMAS === undefined && !ON_CITUS) return onServer(serverUrl)
   const place = spare.pop() ?? (await migratedPlace(serverUrl, migrations))
   const drop = async () => {
@@ -130,12 +149,16 @@ async function layOut(db: Db): Promise<void> {
   await db.connection().execute(async (one) => {
     // As many as show that there are several, and quickly made.
     await sql`set citus.shard_count = 2`.execute(one)
-    for (const statement of script.split('\n')) if (/^select /.test(statement)) await sql.raw(statement).execute(one)
+    for (const statement of script.split('\n'))
+      if (/^select /.test(statement)) await sql.raw(statement).execute(one)
   })
 }
 
 /** Not where a test has changed a table, has made one or left many rows, nor where the user may not wipe, or a lock is left. */
-function isWiped(serverUrl: string, { schema, known }: { schema: string; known: Look }): Promise<boolean> {
+function isWiped(
+  serverUrl: string,
+  { schema, known }: { schema: string; known: Look },
+): Promise<boolean> {
   return withServer(serverUrl, async (client) => {
     try {
       await client.query(`set lock_timeout = '2s'; ${wipe(schema, keptOf(schema))}`)

@@ -9,7 +9,11 @@ import { call, type Reply, type RequestOptions, type TestApp } from './app.ts'
 
 type Schema = { type?: string | string[] }
 type Parameter = { name: string; in: string; schema: Schema }
-type Operation = { operationId: string; parameters?: Parameter[]; responses: Record<string, { headers?: object }> }
+type Operation = {
+  operationId: string
+  parameters?: Parameter[]
+  responses: Record<string, { headers?: object }>
+}
 export type Server = keyof Examples
 type Route = { method: string; pattern: RegExp; names: string[]; operation: Operation }
 
@@ -27,18 +31,28 @@ export async function createRecorder(app: TestApp) {
   return {
     examples,
     /** The first reply of each media type is kept. @throws Error on a refusal */
-    async call(server: Server, method: string, path: string, options: RequestOptions = {}): Promise<Reply> {
+    async call(
+      server: Server,
+      method: string,
+      path: string,
+      options: RequestOptions = {},
+    ): Promise<Reply> {
       // So that what is listed newest first has an order.
       app.clock.advance(1_000)
       const reply = await call(urls[server], method, path, options)
       const what = `${method} ${path}: ${reply.status} ${reply.text.slice(0, 500)}`
       if (reply.status >= 400) throw new Error(what)
       const { pathname, searchParams } = new URL(path, urls[server])
-      const route = routes[server].find((one) => one.method === method && one.pattern.test(pathname))
+      const route = routes[server].find(
+        (one) => one.method === method && one.pattern.test(pathname),
+      )
       if (!route) throw new Error(`not described: ${what}`)
       const { operationId } = route.operation
       const known = examples[server][operationId]
-      const recorded = stable(operationId, exampleOf(route, { pathname, searchParams, options, reply })) as Example
+      const recorded = stable(
+        operationId,
+        exampleOf(route, { pathname, searchParams, options, reply }),
+      ) as Example
       // The first of a media type stays, and stands first.
       examples[server][operationId] =
         known && recorded.reply
@@ -49,7 +63,12 @@ export async function createRecorder(app: TestApp) {
   }
 }
 
-type Exchange = { pathname: string; searchParams: URLSearchParams; options: RequestOptions; reply: Reply }
+type Exchange = {
+  pathname: string
+  searchParams: URLSearchParams
+  options: RequestOptions
+  reply: Reply
+}
 
 function exampleOf(
   { pattern, names, operation }: Route,
@@ -97,7 +116,9 @@ function withoutFigures(text: string): string {
 function bodyOf(body: unknown): unknown {
   if (typeof body === 'string') return JSON.parse(body)
   if (!(body instanceof FormData)) return body
-  return Object.fromEntries([...body].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]))
+  return Object.fromEntries(
+    [...body].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]),
+  )
 }
 
 function typed(value: string, { type }: Schema): unknown {
@@ -130,10 +151,12 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const BY_NAME: Record<string, unknown> = {
   code: '123456',
   secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
-  otpauth_url: 'otpauth://totp/Latchkey:ada%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Latchkey',
+  otpauth_url:
+    'otpauth://totp/Latchkey:ada%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Latchkey',
   qr_code: 'data:image/svg+xml;base64,PHN2Zy8+',
   recovery_codes: ['k3p9x-7mwq2', 'b8r4t-z6nhd', 'v2c7j-y5fgs'],
-  'stripe-signature': 't=1795338000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  'stripe-signature':
+    't=1795338000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
   etag: '"c2FtcGxlLWV0YWc"',
   clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0',
   attestationObject: 'o2NmbXRkbm9uZQ',
@@ -146,11 +169,23 @@ const BY_NAME: Record<string, unknown> = {
   renews_at: '2026-12-01T00:00:00.000Z',
   // Of the machine and its settings.
   checks: { database: true, writable: true, redis: null, clock_skew_ms: 3 },
-  configured: { database: 'sqlite', redis: 'not configured', billing: 'sandbox', mail: 'sandbox', embedder: 'local' },
+  configured: {
+    database: 'sqlite',
+    redis: 'not configured',
+    billing: 'sandbox',
+    mail: 'sandbox',
+    embedder: 'local',
+  },
   next_cursor: '0mwt1cz8o000fJ55x1Zm2.X2mYnr02Y_bMPxuM',
 }
 /** Replacements for durations, and for the chain of an entry. */
-const DURATIONS: Record<string, number> = { latency_ms: 840, first_token_ms: 310, p50: 620, p95: 2_400, chain: 28 }
+const DURATIONS: Record<string, number> = {
+  latency_ms: 840,
+  first_token_ms: 310,
+  p50: 620,
+  p95: 2_400,
+  chain: 28,
+}
 
 /** The length of a list in pages of two: it grows with every call that is recorded before. */
 const LENGTH = { total: 42, pages: 21 }
@@ -163,7 +198,11 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
   { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
   // Of an entry of the audit log: when it was written, and which it is of that moment.
   { pattern: /(?<![0-9a-f])0[0-9a-f]{29}(?![0-9a-f])/g, letters: '0123456789abcdef' },
-  { pattern: /(?<=\beyJ)[\w-]+\.[\w-]+\.[\w-]+/g, letters: BASE64URL, like: 'hbGciOiJFZERTQSJ9.sub_and_exp.signature' },
+  {
+    pattern: /(?<=\beyJ)[\w-]+\.[\w-]+\.[\w-]+/g,
+    letters: BASE64URL,
+    like: 'hbGciOiJFZERTQSJ9.sub_and_exp.signature',
+  },
   { pattern: /(?<=\b(?:chatcmpl-|msg_|resp_))[0-9a-f]{24,36}/g, letters: '0123456789abcdef' },
   // Of a call: when it began, which it is of its process, and the process.
   {
@@ -178,13 +217,19 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
     known: 4,
   },
   { pattern: /(?<=\blatchkey-[a-z]+-)[0-9A-Z]{8}(?=\.zip)/g, letters: '0123456789ABCDEFGHJK' },
-  { pattern: /(?<=\b(?:cs|cus|sub|pi|in|evt|bps)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g, letters: BASE64URL },
+  {
+    pattern: /(?<=\b(?:cs|cus|sub|pi|in|evt|bps)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g,
+    letters: BASE64URL,
+  },
   { pattern: /(?<![\w-])[A-Z0-9]{8}(?=-\d{4}(?!\d))/g, letters: '0123456789ABCDEFGHJK' },
   { pattern: /(?<=[?&](?:state|nonce|code_challenge|challenge|code)=)[\w-]+/g, letters: BASE64URL },
   // A call's id, whose beginning is its time, alone or in a cursor.
   { pattern: /^0[m-z][0-9a-z]{11}[\w-]{8}(?:\.[\w-]{16})?$/g, letters: BASE64URL },
   // Of random bytes, forty letters without a large and a small one do not happen.
-  { pattern: /(?<![\w-])(?!cs_|pi_)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{40,}(?![\w-])/g, letters: BASE64URL },
+  {
+    pattern: /(?<![\w-])(?!cs_|pi_)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{40,}(?![\w-])/g,
+    letters: BASE64URL,
+  },
 ]
 const WHOLE = { pattern: /^.+$/, letters: BASE64URL }
 const SECRETS = new Set(['state', 'challenge', 'token', 'kid', 'x'])
@@ -228,8 +273,14 @@ function stabilizer({ config: { http }, clock }: TestApp) {
     if (SECRETS.has(name) && !/^[a-z]{1,12}$/.test(found)) return standIn(found, WHOLE)
     if (DATES.has(name) && /^\d{4}-\d\d-\d\d$/.test(found)) return moment(found)
     let result = found
-      .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.port}\\b`, 'g'), 'localhost$18000')
-      .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.storefrontPort}\\b`, 'g'), 'localhost$18001')
+      .replace(
+        new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.port}\\b`, 'g'),
+        'localhost$18000',
+      )
+      .replace(
+        new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.storefrontPort}\\b`, 'g'),
+        'localhost$18001',
+      )
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moment)
       .replace(/(?<="(?:created|created_at|completed_at)":)\d{10}\b/g, String(BASE / 1_000))
     for (const kind of IN_TEXT) result = result.replace(kind.pattern, (one) => standIn(one, kind))
@@ -237,7 +288,8 @@ function stabilizer({ config: { http }, clock }: TestApp) {
   }
 
   function stable(value: unknown, name = ''): unknown {
-    if (Object.hasOwn(BY_NAME, name) && typeof value === typeof BY_NAME[name] && value !== null) return BY_NAME[name]
+    if (Object.hasOwn(BY_NAME, name) && typeof value === typeof BY_NAME[name] && value !== null)
+      return BY_NAME[name]
     if (typeof value === 'string') return text(value, name)
     if (typeof value === 'number') {
       if (Object.hasOwn(DURATIONS, name)) return DURATIONS[name]

@@ -50,7 +50,12 @@ export async function walkEverything(
   return walk.recorder.examples
 }
 
-type Walk = { app: TestApp; recorder: Recorder; called(name: string): string; mailOf(name: string): string }
+type Walk = {
+  app: TestApp
+  recorder: Recorder
+  called(name: string): string
+  mailOf(name: string): string
+}
 type Calls = ReturnType<typeof callsOf>
 
 /** Recorded calls. */
@@ -58,8 +63,18 @@ function callsOf({ recorder }: Walk, server: Server, headers: Record<string, str
   const send =
     (method: string) =>
     (path: string, body?: unknown, options: RequestOptions = {}): Promise<Reply> =>
-      recorder.call(server, method, path, { ...options, body, headers: { ...headers, ...options.headers } })
-  return { headers, get: send('GET'), post: send('POST'), patch: send('PATCH'), delete: send('DELETE') }
+      recorder.call(server, method, path, {
+        ...options,
+        body,
+        headers: { ...headers, ...options.headers },
+      })
+  return {
+    headers,
+    get: send('GET'),
+    post: send('POST'),
+    patch: send('PATCH'),
+    delete: send('DELETE'),
+  }
 }
 
 async function makeAccount(walk: Walk): Promise<Calls> {
@@ -73,7 +88,9 @@ async function makeAccount(walk: Walk): Promise<Calls> {
   await anyone.get('/api/billing/plans')
   await anyone.post('/api/auth/register', { email, password: PASSWORD, full_name: 'Ada Lovelace' })
   await anyone.post('/api/auth/resend-verification', { email })
-  await anyone.post('/api/auth/verify-email', { token: await mailedToken(app, email, '/verify-email') })
+  await anyone.post('/api/auth/verify-email', {
+    token: await mailedToken(app, email, '/verify-email'),
+  })
   await anyone.post('/api/auth/forgot-password', { email })
   const token = await mailedToken(app, email, '/reset-password')
   await anyone.post('/api/auth/verify-reset-token', { token })
@@ -85,7 +102,10 @@ async function makeAccount(walk: Walk): Promise<Calls> {
   const ada = await signedIn(walk, email)
   await ada.get('/api/auth/me')
   await ada.get('/api/users/me')
-  await ada.patch('/api/users/me', { full_name: 'Ada King', avatar_url: 'https://example.com/ada.png' })
+  await ada.patch('/api/users/me', {
+    full_name: 'Ada King',
+    avatar_url: 'https://example.com/ada.png',
+  })
   return ada
 }
 
@@ -118,16 +138,32 @@ async function subscribe(walk: Walk, ada: Calls): Promise<void> {
   await ada.post('/api/billing/pause')
   await ada.post('/api/billing/resume')
   await ada.patch('/api/billing/offers', { by_mail: true })
-  const { unsubscribePage } = unsubscribeLinks(app.platform, (await ada.get('/api/users/me')).body.id)
+  const { unsubscribePage } = unsubscribeLinks(
+    app.platform,
+    (await ada.get('/api/users/me')).body.id,
+  )
 
-  await callsOf(walk, 'api').post(`/api/billing/offers/unsubscribe${new URL(unsubscribePage).search}`)
+  await callsOf(walk, 'api').post(
+    `/api/billing/offers/unsubscribe${new URL(unsubscribePage).search}`,
+  )
   const invoice = { id: 'in_3QK7Vq2eZvKYlo2C', object: 'invoice' }
   await sendEvent(walk, 'api', '/api/billing/webhook', 'invoice.finalized', invoice)
 }
 
-function sendEvent(walk: Walk, server: Server, path: string, type: string, object: object): Promise<Reply> {
+function sendEvent(
+  walk: Walk,
+  server: Server,
+  path: string,
+  type: string,
+  object: object,
+): Promise<Reply> {
   const { webhookSecret, storefrontWebhookSecret } = walk.app.config.processor
-  const payload = JSON.stringify({ id: 'evt_3QK7Vq2eZvKYlo2CexampleA', object: 'event', type, data: { object } })
+  const payload = JSON.stringify({
+    id: 'evt_3QK7Vq2eZvKYlo2CexampleA',
+    object: 'event',
+    type,
+    data: { object },
+  })
   const secret = (server === 'api' ? webhookSecret : storefrontWebhookSecret) ?? ''
   const headers = {
     'content-type': 'application/json',
@@ -188,8 +224,13 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
     metadata: { place: 'coast' },
     external_id: 'harbour-1',
   })
-  const later = { content: 'The lamp of Tatihou was lit with rape oil until 1854.', external_id: 'lamp-1' }
-  const queued = await key.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })
+  const later = {
+    content: 'The lamp of Tatihou was lit with rape oil until 1854.',
+    external_id: 'lamp-1',
+  }
+  const queued = await key.post('/api/rag/ingest/text', later, {
+    headers: { prefer: 'respond-async' },
+  })
   await app.settle()
   await key.get('/api/rag/jobs?limit=1')
   await key.get(`/api/rag/jobs/${queued.body.job_id}`)
@@ -202,7 +243,12 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   await key.get('/api/rag/storage')
   await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2 })
-  await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2, stream: true, include_sources: true })
+  await key.post('/api/rag/query', {
+    question: QUESTION,
+    min_score: 0.2,
+    stream: true,
+    include_sources: true,
+  })
   const call = { name: 'search', arguments: { query: QUESTION, top_k: 1 } }
   await key.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
   await key.delete(`/api/rag/documents/${body.document_ids[0]}`)
@@ -217,7 +263,9 @@ async function guardAccount(walk: Walk, ada: Calls): Promise<void> {
   const { device, response } = createCredential(options, { origin, rpId })
   await ada.post('/api/auth/passkeys/register/verify', { response, name: 'Laptop' })
   const login = (await anyone.post('/api/auth/passkeys/login/options')).body.options
-  await anyone.post('/api/auth/passkeys/login/verify', { response: signChallenge(device, login, { origin, rpId }) })
+  await anyone.post('/api/auth/passkeys/login/verify', {
+    response: signChallenge(device, login, { origin, rpId }),
+  })
   const [passkey] = (await ada.get('/api/auth/passkeys')).body
   await ada.delete(`/api/auth/passkeys/${passkey.id}`)
 
@@ -247,16 +295,21 @@ async function signInElsewhere(walk: Walk): Promise<void> {
   const anyone = callsOf(walk, 'api')
   const started = await anyone.get('/api/auth/oauth/google')
   const target = await finish(started)
-  const olga = callsOf(walk, 'api', { authorization: `Bearer ${target.searchParams.get('access_token')}` })
+  const olga = callsOf(walk, 'api', {
+    authorization: `Bearer ${target.searchParams.get('access_token')}`,
+  })
   await finish(await olga.post('/api/users/me/oauth/github'))
   await olga.get('/api/users/me/oauth')
   await olga.delete('/api/users/me/oauth/github')
 
   const { secret } = (await olga.post('/api/users/me/totp')).body
-  const code = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
+  const code = () =>
+    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
   app.clock.advance(30_000 - (app.clock.ms() % 30_000))
   await olga.post('/api/users/me/totp/confirm', { code: code() })
-  const challenge = (await finish(await app.get('/api/auth/oauth/google'))).searchParams.get('challenge')
+  const challenge = (await finish(await app.get('/api/auth/oauth/google'))).searchParams.get(
+    'challenge',
+  )
   app.clock.advance(30_000)
   const again = await anyone.post('/api/auth/challenge', { challenge, code: code() })
   const fresh = callsOf(walk, 'api', { authorization: `Bearer ${again.body.access_token}` })
@@ -313,7 +366,10 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/api/admin/usage?group_by=vendor')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
   await callsOf(walk, 'storefront', root.headers).get('/metrics')
-  await root.patch(`/api/admin/users/${users[1].id}`, { is_verified: true, subscription_tier: 'enterprise' })
+  await root.patch(`/api/admin/users/${users[1].id}`, {
+    is_verified: true,
+    subscription_tier: 'enterprise',
+  })
   await app.settle()
   await root.get('/api/admin/contact-messages')
   await root.post('/api/admin/invitations', { email: walk.mailOf('grace') })
@@ -341,7 +397,9 @@ if (import.meta.main) void write()
 
 async function write(): Promise<void> {
   const endings: (() => unknown)[] = []
-  const examples = await walkEverything({ after: (ending: () => unknown) => endings.push(ending) } as never)
+  const examples = await walkEverything({
+    after: (ending: () => unknown) => endings.push(ending),
+  } as never)
   writeFileSync(EXAMPLES_FILE, `${JSON.stringify(examples, null, 2)}\n`)
   for (const ending of endings) await ending()
   process.exit()

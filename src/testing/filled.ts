@@ -29,7 +29,10 @@ function setClockBack(ms: number): void {
 async function fill(dataDir: string, isUsed: boolean): Promise<void> {
   const endings: (() => unknown)[] = []
   const t = { after: (ending: () => unknown) => void endings.unshift(ending) } as never
-  const app = await testApp(t, { env: { DEBUG: 'true', DATABASE_URL: '' }, onData: { dataDir, databaseUrl: null } })
+  const app = await testApp(t, {
+    env: { DEBUG: 'true', DATABASE_URL: '' },
+    onData: { dataDir, databaseUrl: null },
+  })
   if (isUsed) {
     await walkEverything(t, { on: app, prefix: PREFIX })
     await leaveWork(app)
@@ -45,7 +48,9 @@ async function fill(dataDir: string, isUsed: boolean): Promise<void> {
 async function leaveWork(app: TestApp): Promise<void> {
   const late = await app.as(`${PREFIX}late`, { tier: 'pro' })
   const queued = { content: 'What is stored after the copy.', external_id: 'late-1' }
-  const { status, text } = await late.post('/api/rag/ingest/text', queued, { headers: { prefer: 'respond-async' } })
+  const { status, text } = await late.post('/api/rag/ingest/text', queued, {
+    headers: { prefer: 'respond-async' },
+  })
   if (status !== 202) throw new Error(text)
 }
 

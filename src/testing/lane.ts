@@ -30,7 +30,9 @@ for (const file of process.argv.slice(2)) {
  */
 function followNoPromises(): void {
   const hook = createHook({})
-  const untracked = Object.getOwnPropertySymbols(hook).find((symbol) => symbol.description === 'kNoPromiseHook')
+  const untracked = Object.getOwnPropertySymbols(hook).find(
+    (symbol) => symbol.description === 'kNoPromiseHook',
+  )
   if (untracked === undefined) return
   const prototype = Object.getPrototypeOf(hook) as ReturnType<typeof createHook>
   const { enable } = prototype

@@ -89,7 +89,10 @@ function wantsStream(call: MockCall): boolean {
 }
 
 /** Answers well: whole, or a word an event, each after `gapMs`. */
-export function says(text: string, { gapMs = 0, usage = USAGE }: { gapMs?: number; usage?: typeof USAGE } = {}): Step {
+export function says(
+  text: string,
+  { gapMs = 0, usage = USAGE }: { gapMs?: number; usage?: typeof USAGE } = {},
+): Step {
   return async (call, reply) => {
     const dialect = dialectOf(call)
     if (!wantsStream(call)) {
@@ -141,7 +144,9 @@ export function drips(text: string, gapMs: number): Step {
     const dialect = dialectOf(call)
     const { start, words, end } = events(dialect, text, USAGE)
     const isStream = wantsStream(call)
-    const bytes = Buffer.from(isStream ? start + words.join('') + end : JSON.stringify(whole(dialect, text, USAGE)))
+    const bytes = Buffer.from(
+      isStream ? start + words.join('') + end : JSON.stringify(whole(dialect, text, USAGE)),
+    )
     reply.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
     const step = Math.ceil(bytes.length / DRIPS)
     for (let from = 0; from < bytes.length && !call.isGone; from += step) {
@@ -155,7 +160,11 @@ export function drips(text: string, gapMs: number): Step {
 const DRIPS = 12
 
 /** Answers with an error. */
-export function refuses(status: number, headers: Record<string, string> = {}, body?: unknown): Step {
+export function refuses(
+  status: number,
+  headers: Record<string, string> = {},
+  body?: unknown,
+): Step {
   return (call, reply) => {
     const message = 'A failure that the test asked for'
     const error = {
@@ -203,8 +212,14 @@ export function breaksOff(text: string): Step {
     const { start, words } = events(dialect, text, USAGE)
     reply.write(start)
     for (const word of words) reply.write(word)
-    const error = { type: 'overloaded_error', code: 503, status: 'UNAVAILABLE', message: 'Overloaded' }
-    if (dialect === 'responses') reply.end(event({ type: 'error', code: 'overloaded_error', message: 'Overloaded' }))
+    const error = {
+      type: 'overloaded_error',
+      code: 503,
+      status: 'UNAVAILABLE',
+      message: 'Overloaded',
+    }
+    if (dialect === 'responses')
+      reply.end(event({ type: 'error', code: 'overloaded_error', message: 'Overloaded' }))
     else reply.end(dialect === 'anthropic' ? event({ type: 'error', error }) : event({ error }))
   }
 }
@@ -219,20 +234,35 @@ type ClaudeBlock = {
 }
 
 /** Claude's answer with these blocks, whole or as events. */
-export function claudeSays(content: ClaudeBlock[], usage: object = { input_tokens: 10, output_tokens: 5 }): Step {
+export function claudeSays(
+  content: ClaudeBlock[],
+  usage: object = { input_tokens: 10, output_tokens: 5 },
+): Step {
   return (call, reply) => {
     const stop = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
     const message = { model: 'claude-haiku-5-5', usage }
     if (call.body.stream !== true) {
       reply.writeHead(200, { 'content-type': 'application/json' })
-      reply.end(JSON.stringify({ type: 'message', role: 'assistant', ...message, content, stop_reason: stop }))
+      reply.end(
+        JSON.stringify({
+          type: 'message',
+          role: 'assistant',
+          ...message,
+          content,
+          stop_reason: stop,
+        }),
+      )
       return
     }
     reply.writeHead(200, { 'content-type': 'text/event-stream' })
     reply.write(event({ type: 'message_start', message }))
     for (const [index, block] of content.entries()) {
-      const delta = (data: object) => reply.write(event({ type: 'content_block_delta', index, delta: data }))
-      const start = { ...block, ...(block.text ? { text: '' } : block.thinking ? { thinking: '', signature: '' } : {}) }
+      const delta = (data: object) =>
+        reply.write(event({ type: 'content_block_delta', index, delta: data }))
+      const start = {
+        ...block,
+        ...(block.text ? { text: '' } : block.thinking ? { thinking: '', signature: '' } : {}),
+      }
       reply.write(
         event({
           type: 'content_block_start',
@@ -283,7 +313,9 @@ function whole(dialect: Dialect, text: string, usage: typeof USAGE): unknown {
         object: 'chat.completion',
         created: 1_795_000_000,
         model: 'gpt-6-luna',
-        choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+        choices: [
+          { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' },
+        ],
         usage: {
           prompt_tokens: usage.prompt,
           completion_tokens: usage.completion,
@@ -291,7 +323,10 @@ function whole(dialect: Dialect, text: string, usage: typeof USAGE): unknown {
         },
       }
     case 'responses':
-      return responseOf([{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }], usage)
+      return responseOf(
+        [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }],
+        usage,
+      )
     case 'anthropic':
       return {
         id: 'msg_mock',
@@ -352,25 +387,43 @@ function events(dialect: Dialect, text: string, usage: typeof USAGE) {
     }
     case 'responses': {
       const named = (type: string, data: object) => `event: ${type}\n${event({ type, ...data })}`
-      const message = { type: 'message', id: 'msg_mock', role: 'assistant', content: [{ type: 'output_text', text }] }
+      const message = {
+        type: 'message',
+        id: 'msg_mock',
+        role: 'assistant',
+        content: [{ type: 'output_text', text }],
+      }
       const open = responseOf([], usage, { status: 'in_progress', usage: null })
       return {
         start:
           named('response.created', { response: open }) +
-          named('response.output_item.added', { output_index: 0, item: { ...message, content: [] } }),
-        words: words.map((delta) => named('response.output_text.delta', { output_index: 0, content_index: 0, delta })),
+          named('response.output_item.added', {
+            output_index: 0,
+            item: { ...message, content: [] },
+          }),
+        words: words.map((delta) =>
+          named('response.output_text.delta', { output_index: 0, content_index: 0, delta }),
+        ),
         end:
           named('response.output_item.done', { output_index: 0, item: message }) +
           named('response.completed', { response: responseOf([message], usage) }),
       }
     }
     case 'anthropic': {
-      const named = (data: { type: string; [key: string]: unknown }) => `event: ${data.type}\n${event(data)}`
-      const message = { model: 'claude-haiku-5-5', usage: { input_tokens: usage.prompt, output_tokens: 1 } }
+      const named = (data: { type: string; [key: string]: unknown }) =>
+        `event: ${data.type}\n${event(data)}`
+      const message = {
+        model: 'claude-haiku-5-5',
+        usage: { input_tokens: usage.prompt, output_tokens: 1 },
+      }
       return {
         start: named({ type: 'message_start', message }) + named({ type: 'ping' }),
         words: words.map((word) =>
-          named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: word } }),
+          named({
+            type: 'content_block_delta',
+            index: 0,
+            delta: { type: 'text_delta', text: word },
+          }),
         ),
         end:
           named({
@@ -401,7 +454,12 @@ function openEvents(reply: ServerResponse) {
   reply.flushHeaders()
 }
 
-function sendJson(reply: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) {
+function sendJson(
+  reply: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
   reply.writeHead(status, { 'content-type': 'application/json', ...headers })
   reply.end(typeof body === 'string' ? body : JSON.stringify(body))
 }

@@ -24,11 +24,14 @@ export async function scansOf(app: TestApp, work: (db: Db) => Promise<unknown>):
     await work(db)
     const scans: string[] = []
     for (const query of [...statements].filter(({ sql }) => /^(select|update|delete)/.test(sql))) {
-      const plan = databaseUrl === null ? await planOfSqlite(db, query) : await planOfPostgres(db, query)
+      const plan =
+        databaseUrl === null ? await planOfSqlite(db, query) : await planOfPostgres(db, query)
       const scanned = plan.filter((line) =>
         databaseUrl === null
           ? // What a subquery gives is no table.
-            /^SCAN /.test(line) && !/ INDEX /.test(line) && !plan.includes(line.replace('SCAN', 'CO-ROUTINE'))
+            /^SCAN /.test(line) &&
+            !/ INDEX /.test(line) &&
+            !plan.includes(line.replace('SCAN', 'CO-ROUTINE'))
           : /Seq Scan/.test(line),
       )
       if (scanned.length > 0) scans.push(`${query.sql}\n${plan.join('\n')}`)

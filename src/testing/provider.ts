@@ -6,17 +6,30 @@ export type Choice = { email: string; name?: string; verified?: boolean; refuse?
 export type StartedWalk = { cookie: string; authorization: URL; state: string }
 
 /** Asks the service where to go; with a client, to link the provider to its account. */
-export async function startAtProvider(app: TestApp, provider: string, linkTo?: Client): Promise<StartedWalk> {
+export async function startAtProvider(
+  app: TestApp,
+  provider: string,
+  linkTo?: Client,
+): Promise<StartedWalk> {
   const started = linkTo
     ? await linkTo.post(`/api/users/me/oauth/${provider}`)
     : await app.get(`/api/auth/oauth/${provider}`)
-  if (started.status !== 200) throw new Error(`starting at ${provider}: ${started.status} ${started.text}`)
+  if (started.status !== 200)
+    throw new Error(`starting at ${provider}: ${started.status} ${started.text}`)
   const cookie = started.headers.get('set-cookie')?.split(';')[0] ?? ''
-  return { cookie, authorization: new URL(started.body.authorization_url), state: started.body.state }
+  return {
+    cookie,
+    authorization: new URL(started.body.authorization_url),
+    state: started.body.state,
+  }
 }
 
 /** Chooses an account in the provider's chooser; returns our callback's address, with what the provider says. */
-export async function chooseAccount(app: TestApp, { authorization }: StartedWalk, choice: Choice): Promise<URL> {
+export async function chooseAccount(
+  app: TestApp,
+  { authorization }: StartedWalk,
+  choice: Choice,
+): Promise<URL> {
   const form = new URLSearchParams(authorization.searchParams)
   form.set('email', choice.email)
   form.set('name', choice.name ?? 'Someone')

@@ -19,7 +19,11 @@ test('what cannot be run is refused with a sentence, and the options are told', 
     [['--copied'], /^--copied needs TEST_DATABASE_URL/],
     [['--copied', '--sqlite'], '--copied is of PostgreSQL'],
     [['--quickly'], "Unknown option '--quickly'"],
-    [['--sqlite', SMALL], 'TEST_DATABASE_URL is set: unset it to use SQLite', { TEST_DATABASE_URL: 'postgres://x' }],
+    [
+      ['--sqlite', SMALL],
+      'TEST_DATABASE_URL is set: unset it to use SQLite',
+      { TEST_DATABASE_URL: 'postgres://x' },
+    ],
   ]
   for (const [args, sentence, env] of refused) {
     const { status, lines } = run(args, env)
@@ -51,12 +55,17 @@ test('the last line counts what has run, and no file in which nothing did', () =
 })
 
 test('a test that ends its runner is a failure, though it leaves with 0', (t) => {
-  const { status, lines } = runAlone(t, { 'src/a.http.test.ts': "test('it leaves', () => process.exit(0))" })
+  const { status, lines } = runAlone(t, {
+    'src/a.http.test.ts': "test('it leaves', () => process.exit(0))",
+  })
   assert.deepEqual([status, lines.at(-1)], [1, '0 passed, 1 failed'])
 })
 
 test('an error that nobody catches is told, and fails the run, whatever the tests say', (t) => {
-  for (const stray of ["void Promise.reject(new Error('lost'))", "setTimeout(() => { throw new Error('lost') })"]) {
+  for (const stray of [
+    "void Promise.reject(new Error('lost'))",
+    "setTimeout(() => { throw new Error('lost') })",
+  ]) {
     const { status, lines } = runAlone(t, {
       'src/a.http.test.ts': `test('it passes', async () => { ${stray}; await new Promise((done) => setTimeout(done, 50)) })`,
     })
@@ -77,7 +86,10 @@ test('a file that cannot be loaded, or awaits at its top, is a failure of its ow
 
 test('what failed is told once more at the end, also an error that belongs to no test', (t) => {
   const told: [string, RegExp][] = [
-    ["test('it fails', () => { throw new Error('as told') })", /✖ it fails \([\d.]+ms\)\n.*as told/],
+    [
+      "test('it fails', () => { throw new Error('as told') })",
+      /✖ it fails \([\d.]+ms\)\n.*as told/,
+    ],
     ["test('it leaves', () => process.exit(0))", /left with 0, and no test failed/],
   ]
   for (const [text, sentence] of told) {
@@ -92,14 +104,19 @@ function runAlone(t: TestContext, files: Record<string, string>) {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-run-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   mkdirSync(join(root, 'src/testing'), { recursive: true })
-  for (const file of ['run.ts', 'lane.ts']) cpSync(join(import.meta.dirname, file), join(root, 'src/testing', file))
+  for (const file of ['run.ts', 'lane.ts'])
+    cpSync(join(import.meta.dirname, file), join(root, 'src/testing', file))
   writeFileSync(join(root, 'package.json'), '{"type": "module"}')
   for (const [name, text] of Object.entries(files))
     writeFileSync(join(root, name), `import { describe, test } from 'node:test'\n${text}\n`)
   return run(['--sqlite'], {}, join(root, 'src/testing/run.ts'))
 }
 
-function run(args: string[], env: NodeJS.ProcessEnv = {}, runner = join(import.meta.dirname, 'run.ts')) {
+function run(
+  args: string[],
+  env: NodeJS.ProcessEnv = {},
+  runner = join(import.meta.dirname, 'run.ts'),
+) {
   // Without the mark by which a runner knows that it stands in another one.
   const { NODE_TEST_CONTEXT: _, TEST_DATABASE_URL: _url, ...rest } = process.env
   const { status, stdout, stderr } = spawnSync(process.execPath, [runner, ...args], {

@@ -89,7 +89,8 @@ const { options, parts } = readOptions()
 const passes = passesOf()
 const temporaryFolder = makeTemporaryFolder()
 process.once('exit', () => rmSync(temporaryFolder, { recursive: true, force: true }))
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => process.exit(1))
 if (options.watch) await runOnChanges()
 else process.exit((await runAll()) ? 0 : 1)
 
@@ -112,16 +113,21 @@ function readOptions() {
       process.exit(0)
     }
     if (values.name !== undefined) refuseWrongPattern(values.name)
-    if (values.watch && positionals.length === 0) throw new Error('--watch needs a PART: the whole suite takes minutes')
-    if (values.watch && values.coverage) throw new Error('--watch and --coverage do not go together')
+    if (values.watch && positionals.length === 0)
+      throw new Error('--watch needs a PART: the whole suite takes minutes')
+    if (values.watch && values.coverage)
+      throw new Error('--watch and --coverage do not go together')
     const onlySqlite = values.sqlite || values.watch || values.coverage
-    if (onlySqlite && process.env.TEST_DATABASE_URL) throw new Error('TEST_DATABASE_URL is set: unset it to use SQLite')
+    if (onlySqlite && process.env.TEST_DATABASE_URL)
+      throw new Error('TEST_DATABASE_URL is set: unset it to use SQLite')
     if (values.copied && onlySqlite) throw new Error('--copied is of PostgreSQL')
     if (values.copied && !process.env.TEST_DATABASE_URL)
       throw new Error(
         '--copied needs TEST_DATABASE_URL: the address of a PostgreSQL server, as one who may make databases',
       )
-    const known = values.copied ? find(...OVER_HTTP) : find(...WITHOUT_BROWSER, ...(onlySqlite ? [] : IN_BROWSER))
+    const known = values.copied
+      ? find(...OVER_HTTP)
+      : find(...WITHOUT_BROWSER, ...(onlySqlite ? [] : IN_BROWSER))
     const unknown = positionals.find((part) => !known.some((file) => file.includes(part)))
     if (unknown !== undefined) throw new Error(`no test file to run has '${unknown}' in its path`)
     return { options: { ...values, onlySqlite }, parts: positionals }
@@ -184,14 +190,24 @@ function passesOf(): Pass[] {
   // seconds lose.
   const most = Math.min(2 * Math.max(2, availableParallelism()) + 1 - others.length, LANES_MAX)
   const lanes = onService.length + rules.length < 2 * most ? 1 : most
-  const inLanes = dealtOut(onService, lanes).map((files, lane) => [...files, ...(dealtOut(rules, lanes)[lane] ?? [])])
+  const inLanes = dealtOut(onService, lanes).map((files, lane) => [
+    ...files,
+    ...(dealtOut(rules, lanes)[lane] ?? []),
+  ])
   const services = inLanes.filter((files) => files.length > 0)
   const numbered = (lane: number) => (services.length > 1 ? `${engine} ${lane + 1}` : engine)
   const nice = others.length > 0 ? AFTER_THE_INDIVISIBLE : 0
   return [
     ...others,
     ...services.map(
-      (files, lane): Pass => ({ name: numbered(lane), files, args: nameArgs(), isLane: true, nice, env: {} }),
+      (files, lane): Pass => ({
+        name: numbered(lane),
+        files,
+        args: nameArgs(),
+        isLane: true,
+        nice,
+        env: {},
+      }),
     ),
   ]
 }
@@ -219,15 +235,25 @@ async function runAll(): Promise<boolean> {
 /** Most begin with a used service, the others with an unused one, in a separate pass. */
 async function onCopies(passes: Pass[]): Promise<Pass[]> {
   const { makeCopied, OF_AN_UNUSED_SERVICE } = await import('./copied.ts')
-  const { used, unused } = await makeCopied(process.env.TEST_DATABASE_URL ?? '', SCHEMAS, temporaryFolder)
+  const { used, unused } = await makeCopied(
+    process.env.TEST_DATABASE_URL ?? '',
+    SCHEMAS,
+    temporaryFolder,
+  )
   const all = Object.values(OF_AN_UNUSED_SERVICE).flat()
-  const named = all.filter((name) => options.name === undefined || new RegExp(options.name).test(name))
+  const named = all.filter(
+    (name) => options.name === undefined || new RegExp(options.name).test(name),
+  )
   const patterns = (option: string, names: string[]) =>
     names.map((name) => `--test-${option}-pattern=^${RegExp.escape(name)}`)
   const files = passes.flatMap((pass) => pass.files)
   const others = { name: 'PostgreSQL, unused', files, isLane: true, env: { TEST_COPIED: unused } }
   return [
-    ...passes.map((pass) => ({ ...pass, args: [...nameArgs(), ...patterns('skip', all)], env: { TEST_COPIED: used } })),
+    ...passes.map((pass) => ({
+      ...pass,
+      args: [...nameArgs(), ...patterns('skip', all)],
+      env: { TEST_COPIED: used },
+    })),
     ...(named.length > 0 ? [{ ...others, args: patterns('name', named) }] : []),
   ]
 }
@@ -237,12 +263,17 @@ async function dropSchemas(serverUrl: string): Promise<void> {
   const client = new pg.Client(serverUrl)
   try {
     await client.connect()
-    const { rows } = await client.query('select nspname as name from pg_namespace where starts_with(nspname, $1)', [
-      `${SCHEMAS}_`,
-    ])
+    const { rows } = await client.query(
+      'select nspname as name from pg_namespace where starts_with(nspname, $1)',
+      [`${SCHEMAS}_`],
+    )
     // One by one: all of them at once would hold more locks than a server has.
-    for (const { name } of rows) await client.query(`set lock_timeout = '5s'; drop schema ${name} cascade`)
-    const made = await client.query('select datname as name from pg_database where starts_with(datname, $1)', [SCHEMAS])
+    for (const { name } of rows)
+      await client.query(`set lock_timeout = '5s'; drop schema ${name} cascade`)
+    const made = await client.query(
+      'select datname as name from pg_database where starts_with(datname, $1)',
+      [SCHEMAS],
+    )
     for (const { name } of made.rows) await client.query(`drop database ${name} with (force)`)
   } catch (error) {
     console.error(`Schemas called ${SCHEMAS}_… are left on the server:`, error)
@@ -308,14 +339,20 @@ function dealtOut(files: string[], heaps: number): string[][] {
 /** Runs the files with Node's own runner, prints what it says, and counts. */
 async function runPass({ name, files, args, isLane = false, nice = 0, env }: Pass): Promise<Count> {
   const runner = ['--test-force-exit', '--test-reporter=spec']
-  const together = isLane ? [...LANE, ...runner, ...args, LANE_FILE] : ['--test', ...runner, ...args]
+  const together = isLane
+    ? [...LANE, ...runner, ...args, LANE_FILE]
+    : ['--test', ...runner, ...args]
   const label = passes.length > 1 || options.copied ? `${name} | ` : ''
   console.log(`${label}files: ${files.length}`)
   const child = spawn(process.execPath, [...together, ...files], {
     cwd: ROOT,
     env: {
-      ...{ ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_NO_WARNINGS: '1', TMPDIR: temporaryFolder },
-      ...{ TEST_SCHEMAS: SCHEMAS, ...env },
+      ...process.env,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      NODE_NO_WARNINGS: '1',
+      TMPDIR: temporaryFolder,
+      TEST_SCHEMAS: SCHEMAS,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -337,7 +374,8 @@ async function runPass({ name, files, args, isLane = false, nice = 0, env }: Pas
     }
     console.log(`${label}${line}`)
     isTellingFailures ||= line === '✖ failing tests:'
-    if (isTellingFailures && count.failures.length < MOST_LINES_OF_FAILURES) count.failures.push(`${label}${line}`)
+    if (isTellingFailures && count.failures.length < MOST_LINES_OF_FAILURES)
+      count.failures.push(`${label}${line}`)
     const [, what, number] = /^ℹ (pass|fail|cancelled) (\d+)$/.exec(line) ?? []
     if (what === 'pass') count.passed += Number(number)
     if (what === 'pass') isWhole = true

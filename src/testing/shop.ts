@@ -52,7 +52,9 @@ export function shopOf(app: TestApp) {
     later: () => app.clock.advance(60_000),
     /** As if the person had followed the link of their email: a trial needs that. */
     async verify({ userId }: Client): Promise<void> {
-      await transaction(app.platform.db, (tx) => updateUser(tx, userId, { is_verified: true }, app.clock.now()))
+      await transaction(app.platform.db, (tx) =>
+        updateUser(tx, userId, { is_verified: true }, app.clock.now()),
+      )
     },
     /** Also what no page of the processor waits for. */
     reconcile: () => app.service.billing.sync(),
@@ -75,23 +77,37 @@ export function shopOf(app: TestApp) {
       client: Client,
     ): Promise<{ status: string; tier: string; processor_customer_id: string | null }> {
       const { body } = await client.get('/api/billing/subscription')
-      return { status: body.status, tier: body.tier, processor_customer_id: body.processor_customer_id }
+      return {
+        status: body.status,
+        tier: body.tier,
+        processor_customer_id: body.processor_customer_id,
+      }
     },
     async subscriptionOf(client: Client): Promise<Stripe.Subscription> {
       const { processor_customer_id: customer } = await shop.subscription(client)
-      const { data } = await processor.subscriptions.list({ customer: customer ?? '', status: 'all' })
+      const { data } = await processor.subscriptions.list({
+        customer: customer ?? '',
+        status: 'all',
+      })
       assert.ok(data[0], 'there is a subscription')
       return data[0]
     },
     /** Presses a button of the customer's portal, about the newest subscription. */
-    async portal(client: Client, button: string, form: Record<string, string> = {}): Promise<Reply> {
+    async portal(
+      client: Client,
+      button: string,
+      form: Record<string, string> = {},
+    ): Promise<Reply> {
       const { body } = await client.post('/api/billing/create-portal-session')
       const { id } = await shop.subscriptionOf(client)
       return press(`${new URL(body.url).pathname}/${button}`, { subscription: id, ...form })
     },
 
     /** Sends an event like the processor, optionally with a fault. */
-    send(event: { id?: string; type: string; object: object; created?: number }, how: SignedHow = {}): Promise<Reply> {
+    send(
+      event: { id?: string; type: string; object: object; created?: number },
+      how: SignedHow = {},
+    ): Promise<Reply> {
       const seconds = Math.floor(app.clock.ms() / 1000)
       const payload = JSON.stringify({
         id: event.id ?? `evt_${crypto.randomUUID().replaceAll('-', '')}`,
@@ -105,7 +121,13 @@ export function shopOf(app: TestApp) {
     },
     sendRaw(
       payload: string,
-      { header = 'stripe-signature', secret, at, signature, path = '/api/billing/webhook' }: SignedHow = {},
+      {
+        header = 'stripe-signature',
+        secret,
+        at,
+        signature,
+        path = '/api/billing/webhook',
+      }: SignedHow = {},
     ): Promise<Reply> {
       const signed =
         signature === undefined
@@ -117,7 +139,10 @@ export function shopOf(app: TestApp) {
           : signature
       return app.request('POST', path, {
         body: payload,
-        headers: { 'content-type': 'application/json', ...(signed === null ? {} : { [header]: signed }) },
+        headers: {
+          'content-type': 'application/json',
+          ...(signed === null ? {} : { [header]: signed }),
+        },
       })
     },
   }
@@ -132,7 +157,9 @@ export function loseEvents(app: Pick<TestApp, 'dataDir'>): void {
 /** The sandbox goes on, but what it means to write into this table is not there. */
 export function neverWritten({ dataDir }: Pick<TestApp, 'dataDir'>, table: string): void {
   const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
-  db.exec(`create trigger if not exists never_${table} before insert on ${table} begin select raise(ignore); end`)
+  db.exec(
+    `create trigger if not exists never_${table} before insert on ${table} begin select raise(ignore); end`,
+  )
   db.close()
 }
 
@@ -149,7 +176,10 @@ export function failToMake({ dataDir }: Pick<TestApp, 'dataDir'>, object: string
 }
 
 /** The processor takes every call and answers none before `release`; `isHolding` says whether it still does. */
-export function holdProcessor(app: TestApp, untilMs: number): { release: () => void; isHolding: () => boolean } {
+export function holdProcessor(
+  app: TestApp,
+  untilMs: number,
+): { release: () => void; isHolding: () => boolean } {
   const freed = Promise.withResolvers<void>()
   let holding = true
   const release = () => {
@@ -173,7 +203,10 @@ export function intercept(
 ): void {
   for (const server of [service.api?.server, service.storefront?.server]) {
     if (!server) continue
-    const listeners = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[]
+    const listeners = server.listeners('request') as ((
+      request: IncomingMessage,
+      response: ServerResponse,
+    ) => void)[]
     server.removeAllListeners('request')
     server.on('request', (request, response) => {
       const goOn = () => {

@@ -8,9 +8,15 @@ import type { TestApp } from './app.ts'
 export async function spend(app: TestApp, userId: string, usd: number): Promise<boolean> {
   const { platform, service } = app
   const caller = await callerNow(platform, { userId, keyId: null })
-  if (caller === null || !grantsOf(platform.config.catalogue, caller.tier).includes('ai')) return false
+  if (caller === null || !grantsOf(platform.config.catalogue, caller.tier).includes('ai'))
+    return false
   const { tier, slices } = caller
-  const claim = { promptTokens: 1, promptNanos: Math.round(usd * 1e9), tokenNanos: 0, completionTokens: 0 }
+  const claim = {
+    promptTokens: 1,
+    promptNanos: Math.round(usd * 1e9),
+    tokenNanos: 0,
+    completionTokens: 0,
+  }
   const { ledger } = service.usage
   const reservation = await ledger
     .reserve({ userId, keyId: null, tier, slices, ...claim, isTrial: true })
@@ -22,9 +28,29 @@ export async function spend(app: TestApp, userId: string, usd: number): Promise<
 
 function recordOf(userId: string, tier: string, startedAt: string, costUsd: number): UsageRecord {
   return {
-    ...{ userId, keyId: null, tier, route: '/api/ai/chat', vendor: 'openai', model: 'gpt-6-luna' },
-    ...{ promptTokens: 1, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0, costUsd, latencyMs: 1 },
-    ...{ firstTokenMs: null, attempts: 1, tried: 'openai:ok', outcome: 'ok', status: 200, errorCode: null },
-    ...{ requestId: null, vendorRequestId: null, endUser: '', labels: '', isEstimated: false, startedAt },
+    userId,
+    keyId: null,
+    tier,
+    route: '/api/ai/chat',
+    vendor: 'openai',
+    model: 'gpt-6-luna',
+    promptTokens: 1,
+    completionTokens: 0,
+    cachedTokens: 0,
+    reasoningTokens: 0,
+    costUsd,
+    latencyMs: 1,
+    firstTokenMs: null,
+    attempts: 1,
+    tried: 'openai:ok',
+    outcome: 'ok',
+    status: 200,
+    errorCode: null,
+    requestId: null,
+    vendorRequestId: null,
+    endUser: '',
+    labels: '',
+    isEstimated: false,
+    startedAt,
   }
 }

@@ -38,25 +38,37 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     name: 'never subscribed',
     bring: async () => {},
     says: ['free', 'free', null, null],
-    ...{ gate: 403, badge: 'No subscription', words: /no billing account yet/, button: 'See the plans' },
+    gate: 403,
+    badge: 'No subscription',
+    words: /no billing account yet/,
+    button: 'See the plans',
   },
   {
     name: 'a first payment to be confirmed',
     bring: asked,
     says: ['free', 'free', 'incomplete', 'requires_action'],
-    ...{ gate: 403, badge: 'To be confirmed', words: /bank asks you to confirm/, button: 'Confirm the payment' },
+    gate: 403,
+    badge: 'To be confirmed',
+    words: /bank asks you to confirm/,
+    button: 'Confirm the payment',
   },
   {
     name: 'a first payment whose confirmation failed',
     bring: async (shop, client) => shop.press(await asked(shop, client), { answer: 'fail' }),
     says: ['free', 'free', 'incomplete', 'requires_payment_method'],
-    ...{ gate: 403, badge: 'No subscription', words: /Free plan/, button: 'See the plans' },
+    gate: 403,
+    badge: 'No subscription',
+    words: /Free plan/,
+    button: 'See the plans',
   },
   {
     name: 'a first debit under way',
     bring: async (shop, client) => shop.pay(await checkout(client), SLOW_DEBIT),
     says: ['free', 'free', 'incomplete', 'processing'],
-    ...{ gate: 403, badge: 'Payment under way', words: /opens by itself when it has paid/, button: null },
+    gate: 403,
+    badge: 'Payment under way',
+    words: /opens by itself when it has paid/,
+    button: null,
   },
   {
     name: 'a first debit that bounced',
@@ -67,13 +79,19 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.press(`/sandbox/processor/charges/${charge?.id}/bounce`)
     },
     says: ['cancelled', 'free', null, null],
-    ...{ gate: 403, badge: 'Cancelled', words: /has ended/, button: 'See the plans' },
+    gate: 403,
+    badge: 'Cancelled',
+    words: /has ended/,
+    button: 'See the plans',
   },
   {
     name: 'active',
     bring: (shop, client) => shop.subscribe(client),
     says: ['active', 'pro', 'active', null],
-    ...{ gate: 200, badge: 'Active', words: /Renews on .*\$29 a month/, button: 'Change the plan' },
+    gate: 200,
+    badge: 'Active',
+    words: /Renews on .*\$29 a month/,
+    button: 'Change the plan',
   },
   {
     name: 'active, another checkout to be confirmed',
@@ -83,7 +101,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.pay(await checkout(client, PRICES.enterprise), ASKS_ALWAYS)
     },
     says: ['active', 'pro', 'active', null],
-    ...{ gate: 200, badge: 'Active', words: /Enterprise takes the place of your plan/, button: 'Confirm the payment' },
+    gate: 200,
+    badge: 'Active',
+    words: /Enterprise takes the place of your plan/,
+    button: 'Confirm the payment',
   },
   {
     name: 'active, an earlier checkout left behind',
@@ -93,17 +114,26 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.subscribe(client, { price: PRICES.enterprise })
     },
     says: ['active', 'enterprise', 'active', null],
-    ...{ gate: 200, badge: 'Active', words: /You need not confirm it/, button: 'Change the plan' },
+    gate: 200,
+    badge: 'Active',
+    words: /You need not confirm it/,
+    button: 'Change the plan',
   },
   {
     name: 'active, a smaller plan to come',
     async bring(shop, client) {
       await shop.subscribe(client, { price: PRICES.enterprise })
       const { body } = await client.post('/api/billing/change/preview', { price_id: PRICES.pro })
-      await client.post('/api/billing/change', { price_id: PRICES.pro, proration_at: body.proration_at })
+      await client.post('/api/billing/change', {
+        price_id: PRICES.pro,
+        proration_at: body.proration_at,
+      })
     },
     says: ['active', 'enterprise', 'active', null],
-    ...{ gate: 200, badge: 'Active', words: /Becomes Pro on .* for \$29 a month/, button: 'Change the plan' },
+    gate: 200,
+    badge: 'Active',
+    words: /Becomes Pro on .* for \$29 a month/,
+    button: 'Change the plan',
   },
   {
     name: 'active, cancelled for its end',
@@ -112,7 +142,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.portal(client, 'cancel-at-end')
     },
     says: ['active', 'pro', 'active', null],
-    ...{ gate: 200, badge: 'Ends soon', words: /Until then everything stays open/, button: 'Keep the plan' },
+    gate: 200,
+    badge: 'Ends soon',
+    words: /Until then everything stays open/,
+    button: 'Keep the plan',
   },
   {
     name: 'past due',
@@ -121,7 +154,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.portal(client, 'renew-badly')
     },
     says: ['past_due', 'pro', 'past_due', 'requires_payment_method'],
-    ...{ gate: 200, badge: 'Payment due', words: /stays open until/, button: 'Pay now' },
+    gate: 200,
+    badge: 'Payment due',
+    words: /stays open until/,
+    button: 'Pay now',
   },
   {
     name: 'past due, to be confirmed',
@@ -130,7 +166,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.portal(client, 'renew-well')
     },
     says: ['past_due', 'pro', 'past_due', 'requires_action'],
-    ...{ gate: 200, badge: 'Payment due', words: /Confirm it, so that it stays so/, button: 'Confirm the payment' },
+    gate: 200,
+    badge: 'Payment due',
+    words: /Confirm it, so that it stays so/,
+    button: 'Confirm the payment',
   },
   {
     name: 'past due, a debit under way',
@@ -142,7 +181,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.portal(client, 'resume')
     },
     says: ['past_due', 'pro', 'past_due', 'processing'],
-    ...{ gate: 200, badge: 'Payment due', words: /can take some days/, button: 'Cancel' },
+    gate: 200,
+    badge: 'Payment due',
+    words: /can take some days/,
+    button: 'Cancel',
   },
   {
     name: 'unpaid',
@@ -151,12 +193,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.portal(client, 'give-up')
     },
     says: ['past_due', 'free', 'unpaid', 'requires_payment_method'],
-    ...{
-      gate: 403,
-      badge: 'Payment due',
-      words: /^Pro plan.*costs \$29 a month.*closed until the payment goes through/,
-      button: 'Pay now',
-    },
+    gate: 403,
+    badge: 'Payment due',
+    words: /^Pro plan.*costs \$29 a month.*closed until the payment goes through/,
+    button: 'Pay now',
   },
   {
     name: 'paused',
@@ -165,7 +205,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.pause(client)
     },
     says: ['past_due', 'free', 'paused', null],
-    ...{ gate: 403, badge: 'Paused', words: /^Pro plan.*closed until you resume it/, button: 'Resume' },
+    gate: 403,
+    badge: 'Paused',
+    words: /^Pro plan.*closed until you resume it/,
+    button: 'Resume',
   },
   {
     name: 'paused, its end to be confirmed',
@@ -175,7 +218,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await client.post('/api/billing/resume')
     },
     says: ['past_due', 'free', 'paused', 'requires_action'],
-    ...{ gate: 403, badge: 'Paused', words: /opens again as soon as you have/, button: 'Confirm the payment' },
+    gate: 403,
+    badge: 'Paused',
+    words: /opens again as soon as you have/,
+    button: 'Confirm the payment',
   },
   {
     name: 'ended',
@@ -184,7 +230,10 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.portal(client, 'cancel-now')
     },
     says: ['cancelled', 'free', null, null],
-    ...{ gate: 403, badge: 'Cancelled', words: /has ended/, button: 'See the plans' },
+    gate: 403,
+    badge: 'Cancelled',
+    words: /has ended/,
+    button: 'See the plans',
   },
   {
     name: 'subscribed again',
@@ -194,16 +243,24 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
       await shop.subscribe(client)
     },
     says: ['active', 'pro', 'active', null],
-    ...{ gate: 200, badge: 'Active', words: /Renews on/, button: 'Change the plan' },
+    gate: 200,
+    badge: 'Active',
+    words: /Renews on/,
+    button: 'Change the plan',
   },
   {
     name: 'ended with its customer',
     async bring(shop, client) {
       await shop.subscribe(client)
-      await shop.processor.customers.del((await shop.subscription(client)).processor_customer_id ?? '')
+      await shop.processor.customers.del(
+        (await shop.subscription(client)).processor_customer_id ?? '',
+      )
       await shop.reconcile()
     },
     says: ['cancelled', 'free', null, null],
-    ...{ gate: 403, badge: 'Cancelled', words: /billing account was closed/, button: 'See the plans' },
+    gate: 403,
+    badge: 'Cancelled',
+    words: /billing account was closed/,
+    button: 'See the plans',
   },
 ]

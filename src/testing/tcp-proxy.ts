@@ -48,7 +48,9 @@ export async function tcpProxy(t: Pick<TestContext, 'after'>, url: string): Prom
     }
   })
   const listen = (port: number) =>
-    new Promise<void>((resolve, reject) => void server.once('error', reject).listen(port, '127.0.0.1', resolve))
+    new Promise<void>(
+      (resolve, reject) => void server.once('error', reject).listen(port, '127.0.0.1', resolve),
+    )
   await listen(0)
   const { port } = server.address() as { port: number }
 

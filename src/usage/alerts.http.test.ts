@@ -24,7 +24,11 @@ test('of several thresholds that are reached the highest is told, once, and a la
     [0, 0, 0, null],
   ]
   for (const [limit, used, alerted, percent] of cases) {
-    assert.equal(alertDue(limit, used, alerted)?.percent ?? null, percent, `${used} of ${limit}, told ${alerted}`)
+    assert.equal(
+      alertDue(limit, used, alerted)?.percent ?? null,
+      percent,
+      `${used} of ${limit}, told ${alerted}`,
+    )
   }
 })
 
@@ -38,13 +42,18 @@ suite('alerts of allowances', () => {
     app = await testApp(t, { worker: !ON_POSTGRES, env: vendor.env.openai })
   })
 
-  const send = () => sendAlerts(app.platform, (tx, userId, alert) => notifyAllowance(app.platform, tx, userId, alert))
+  const send = () =>
+    sendAlerts(app.platform, (tx, userId, alert) =>
+      notifyAllowance(app.platform, tx, userId, alert),
+    )
   const letters = async (name: string) =>
     (await app.mail(`${name}@example.com`))
       .filter(({ subject }) => /allowance/.test(subject))
       .map(({ subject }) => subject)
   const alertsOf = async (who: Pick<Client, 'get'>) =>
-    (await who.get('/api/usage/allowance')).body.alerts.map(({ percent }: { percent: number }) => percent)
+    (await who.get('/api/usage/allowance')).body.alerts.map(
+      ({ percent }: { percent: number }) => percent,
+    )
   /** Costs six dollars a call: 30 million tokens above 272,000, at $0.20 a million. */
   const dear = says('ok', { usage: { prompt: 30_000_000, completion: 0 } })
   const MOST = 'Most of your allowance is used'
@@ -69,9 +78,16 @@ suite('alerts of allowances', () => {
 
     const later = await app.as('bob', { tier: 'pro' })
     vendor.play(says('ok', { usage: { prompt: 85_000_000, completion: 0 } }))
-    assert.equal((await later.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' })).status, 200)
+    assert.equal(
+      (await later.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' })).status,
+      200,
+    )
     assert.equal(await send(), 1)
-    assert.deepEqual([await letters('bob'), await alertsOf(later)], [[MOST], [80]], 'nobody hears of another’s')
+    assert.deepEqual(
+      [await letters('bob'), await alertsOf(later)],
+      [[MOST], [80]],
+      'nobody hears of another’s',
+    )
   })
 
   test('the call that does not fit into the rest is the hundredth per cent; a long one at the beginning is not', async () => {
@@ -82,7 +98,8 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('carla'), [])
     await settle(19 * nanos)
     assert.deepEqual(await alerts('carla'), [80])
-    for (let index = 0; index < 3; index++) await assert.rejects(reserve(2 * nanos), { code: 'budget_exhausted' })
+    for (let index = 0; index < 3; index++)
+      await assert.rejects(reserve(2 * nanos), { code: 'budget_exhausted' })
     assert.deepEqual(await alerts('carla'), [80, 100])
   })
 
@@ -94,14 +111,24 @@ suite('alerts of allowances', () => {
     await settle(16.5e9)
     const { body } = await frida.post('/api/api-keys', { name: 'searches' })
     const headers = { authorization: `Bearer ${body.key}` }
-    const asked = { model: 'gpt-6-luna', input: 'Hi', max_output_tokens: 100, max_tool_calls: 1_000 }
-    const search = () => app.post('/v1/responses', { ...asked, tools: [{ type: 'web_search' }] }, { headers })
+    const asked = {
+      model: 'gpt-6-luna',
+      input: 'Hi',
+      max_output_tokens: 100,
+      max_tool_calls: 1_000,
+    }
+    const search = () =>
+      app.post('/v1/responses', { ...asked, tools: [{ type: 'web_search' }] }, { headers })
     assert.equal((await search()).status, 200)
     assert.equal(vendor.calls.at(-1)?.body.max_tool_calls, 1)
     assert.deepEqual(await alerts('frida'), [80])
 
     const held = await reserve(3e9)
-    await assert.rejects(reserve(2e9, true), { code: 'budget_exhausted' }, 'not after a wait for what another holds')
+    await assert.rejects(
+      reserve(2e9, true),
+      { code: 'budget_exhausted' },
+      'not after a wait for what another holds',
+    )
     assert.deepEqual(await alerts('frida'), [80])
     await release(held)
     await assert.rejects(reserve(4e9), { code: 'budget_exhausted' })
@@ -112,7 +139,9 @@ suite('alerts of allowances', () => {
     const dora = await app.as('dora', { tier: 'pro' })
     const [one, two] = [ledgerOf('dora'), ledgerOf('dora')]
     const crowd = (calls: number) =>
-      Promise.all(Array.from({ length: calls }, (_, index) => (index % 2 ? one : two).settle(0.1e9)))
+      Promise.all(
+        Array.from({ length: calls }, (_, index) => (index % 2 ? one : two).settle(0.1e9)),
+      )
     await crowd(170)
     assert.deepEqual(await alerts('dora'), [80])
     await crowd(40)
@@ -127,7 +156,10 @@ suite('alerts of allowances', () => {
     await app.as('dora', { tier: 'enterprise' })
     await one.settle(50e9, 'enterprise')
     assert.deepEqual(await alerts('dora'), [80, 100, 80], 'of the larger plan’s dollars')
-    assert.equal((await dora.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+    assert.equal(
+      (await dora.delete('/api/users/me', { password: 'correct horse battery' })).status,
+      200,
+    )
     assert.deepEqual(await alerts('dora'), [])
   })
 
@@ -135,7 +167,8 @@ suite('alerts of allowances', () => {
     const { reserve, settle } = ledgerOf('gina')
     await settle(71e9, 'enterprise')
     assert.deepEqual(await alerts('gina'), [80])
-    for (let index = 0; index < 2; index++) await assert.rejects(reserve(1e9), { code: 'budget_exhausted' })
+    for (let index = 0; index < 2; index++)
+      await assert.rejects(reserve(1e9), { code: 'budget_exhausted' })
     assert.deepEqual(await alerts('gina'), [100, 80])
     await settle(1e9, 'enterprise')
     assert.deepEqual(await alerts('gina'), [100, 80])
@@ -173,19 +206,35 @@ suite('alerts of allowances', () => {
 
   /** A node of its own. */
   function ledgerOf(name: string) {
-    const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+    const usage = createUsage(app.platform, {
+      keyBudgets: async () => [],
+      tellOwner: async () => {},
+    })
     t.after(() => usage.close())
     return {
       reserve: async (promptNanos: number, isTrial = false) =>
         usage.ledger.reserve({
-          ...{ userId: await idOf(name), keyId: null, tier: 'pro', slices: null, promptTokens: 1, promptNanos },
-          ...{ tokenNanos: 0, completionTokens: 0, isTrial },
+          userId: await idOf(name),
+          keyId: null,
+          tier: 'pro',
+          slices: null,
+          promptTokens: 1,
+          promptNanos,
+          tokenNanos: 0,
+          completionTokens: 0,
+          isTrial,
         }),
       release: usage.ledger.release,
       settle: async (nanos: number, tier = 'pro') => {
         const userId = await idOf(name)
         const claim = { promptTokens: 1, promptNanos: 1, tokenNanos: 0, completionTokens: 0 }
-        const reservation = await usage.ledger.reserve({ userId, keyId: null, tier, slices: null, ...claim })
+        const reservation = await usage.ledger.reserve({
+          userId,
+          keyId: null,
+          tier,
+          slices: null,
+          ...claim,
+        })
         await usage.ledger.settle(reservation, recordOf(userId, tier, reservation.at, nanos / 1e9))
       },
     }
@@ -194,10 +243,29 @@ suite('alerts of allowances', () => {
 
 function recordOf(userId: string, tier: string, startedAt: string, costUsd: number): UsageRecord {
   return {
-    ...{ userId, keyId: null, tier, route: '/api/ai/chat', vendor: 'openai', model: 'gpt-6-luna' },
-    ...{ promptTokens: 1, completionTokens: 1, cachedTokens: 0, reasoningTokens: 0, costUsd },
-    ...{ latencyMs: 1, firstTokenMs: null, attempts: 1, tried: 'openai:ok', outcome: 'ok', status: 200 },
-    ...{ errorCode: null, requestId: null, vendorRequestId: null, endUser: '', labels: '', isEstimated: false },
+    userId,
+    keyId: null,
+    tier,
+    route: '/api/ai/chat',
+    vendor: 'openai',
+    model: 'gpt-6-luna',
+    promptTokens: 1,
+    completionTokens: 1,
+    cachedTokens: 0,
+    reasoningTokens: 0,
+    costUsd,
+    latencyMs: 1,
+    firstTokenMs: null,
+    attempts: 1,
+    tried: 'openai:ok',
+    outcome: 'ok',
+    status: 200,
+    errorCode: null,
+    requestId: null,
+    vendorRequestId: null,
+    endUser: '',
+    labels: '',
+    isEstimated: false,
     startedAt,
   }
 }

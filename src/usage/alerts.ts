@@ -9,7 +9,12 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import type { Platform } from '#platform/platform.ts'
 
-export type AllowanceAlert = { isUsedUp: boolean; usedUsd: number; limitUsd: number; renewsAt: Instant }
+export type AllowanceAlert = {
+  isUsedUp: boolean
+  usedUsd: number
+  limitUsd: number
+  renewsAt: Instant
+}
 
 /** Sends the letter in the alert's transaction. */
 export type TellOwner = (tx: Db, userId: string, alert: AllowanceAlert) => Promise<void>
@@ -68,7 +73,10 @@ function looked(userId: string, limitNanos: number, usedNanos: number, alertedNa
 /** A transaction: `db` builds its queries. */
 type AlertTx = { db: Db; run: Run }
 /** What an alert goes by. */
-export type Watched = Pick<Tables['usage_budgets'], 'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'>
+export type Watched = Pick<
+  Tables['usage_budgets'],
+  'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'
+>
 
 /** The plan's dollars do not hold this call, and most of them are used: they are used up. */
 export async function alertOfRefusal(
@@ -77,8 +85,18 @@ export async function alertOfRefusal(
   refusal: Watched & { name: string; end: Instant; nanosMax: number | null },
 ): Promise<void> {
   const { name, end, nanosMax, used_nanos: usedNanos } = refusal
-  if (nanosMax === null || usedNanos < nanosMax * NEARLY || toldOf(nanosMax, refusal) >= nanosMax) return
-  await writeAlert(tx, { userId, at, name, end, percent: 100, atNanos: nanosMax, limitNanos: nanosMax, usedNanos })
+  if (nanosMax === null || usedNanos < nanosMax * NEARLY || toldOf(nanosMax, refusal) >= nanosMax)
+    return
+  await writeAlert(tx, {
+    userId,
+    at,
+    name,
+    end,
+    percent: 100,
+    atNanos: nanosMax,
+    limitNanos: nanosMax,
+    usedNanos,
+  })
 }
 
 /** Up to where was told of these dollars: of a larger plan's lay higher, and says nothing of a smaller's. */
@@ -108,7 +126,9 @@ async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> 
       .where('user_id', '=', userId)
       .where('scope', '=', '')
       .where('period', '=', period)
-      .where((e) => e.or([e('alerted_nanos', '<', atNanos), e('alerted_limit_nanos', '>', limitNanos)]))
+      .where((e) =>
+        e.or([e('alerted_nanos', '<', atNanos), e('alerted_limit_nanos', '>', limitNanos)]),
+      )
       .compile(),
   )
   if (marked.numAffectedRows === 0n) return
@@ -116,7 +136,15 @@ async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> 
   await run(
     db
       .insertInto('usage_alerts')
-      .values({ user_id: userId, period, renews_at: end, percent, ...amounts, created_at: at, sent_at: null })
+      .values({
+        user_id: userId,
+        period,
+        renews_at: end,
+        percent,
+        ...amounts,
+        created_at: at,
+        sent_at: null,
+      })
       .onConflict((conflict) => conflict.doNothing())
       .compile(),
   )
@@ -140,7 +168,10 @@ const SEND_MS = 30_000
 const BATCH = 100
 
 /** @returns how many were told. Each by one process alone, in one transaction with its letter. */
-export async function sendAlerts({ db, clock }: { db: Db; clock: Clock }, tell: TellOwner): Promise<number> {
+export async function sendAlerts(
+  { db, clock }: { db: Db; clock: Clock },
+  tell: TellOwner,
+): Promise<number> {
   const due = await db
     .selectFrom('usage_alerts')
     .selectAll()
@@ -176,7 +207,10 @@ export async function sendAlerts({ db, clock }: { db: Db; clock: Clock }, tell: 
 }
 
 /** @returns what ends it. */
-export function startAlerts({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>, tell: TellOwner): () => void {
+export function startAlerts(
+  { db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>,
+  tell: TellOwner,
+): () => void {
   const send = () =>
     void sendAlerts({ db, clock }, tell).catch((err) =>
       log.warn({ err }, 'alerts of allowances were not told; they will be'),

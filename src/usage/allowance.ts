@@ -33,9 +33,12 @@ const Allowance = Type.Object(
         'A paid plan’s period runs from billing day to billing day, a trial’s is the trial; else it is the UTC month.',
     }),
     renews_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'The end of the period; null once it is over: what is left may be used until the next payment.',
+      description:
+        'The end of the period; null once it is over: what is left may be used until the next payment.',
     }),
-    limit_usd: Nullable(Type.Number({ description: 'What may be used from `period_start` on; null: no limit.' })),
+    limit_usd: Nullable(
+      Type.Number({ description: 'What may be used from `period_start` on; null: no limit.' }),
+    ),
     used_usd: Type.Number(),
     reserved_usd: Type.Number({ description: 'Held by calls that are running.' }),
     keys: Type.Array(
@@ -52,14 +55,24 @@ const Allowance = Type.Object(
       { description: 'Live keys that have a budget in dollars of their own.' },
     ),
     alerts: Type.Array(
-      Type.Object({ percent: Type.Integer({ description: '80, or 100.' }), at: Instant }, { title: 'AllowanceAlert' }),
-      { description: 'That so much of the period’s dollars is used: each is mailed to the user, once.' },
+      Type.Object(
+        { percent: Type.Integer({ description: '80, or 100.' }), at: Instant },
+        { title: 'AllowanceAlert' },
+      ),
+      {
+        description:
+          'That so much of the period’s dollars is used: each is mailed to the user, once.',
+      },
     ),
   },
   { title: 'Allowance' },
 )
 
-export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyBudgets, heldNanos }: Needs) {
+export function allowanceRoute(
+  app: App,
+  { db, clock }: Deps,
+  { planBudget, keyBudgets, heldNanos }: Needs,
+) {
   app.get(
     '/api/usage/allowance',
     {
@@ -67,7 +80,8 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
         operationId: 'getAllowance',
         tags: ['usage'],
         summary: 'What is left of the plan’s dollars, and of each key’s',
-        description: 'A key that is confined, and to more than this, hears of what it has used itself.',
+        description:
+          'A key that is confined, and to more than this, hears of what it has used itself.',
         response: { 200: Allowance },
       },
       config: { access: 'user-or-key', scope: 'usage' },
@@ -99,8 +113,15 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
           keys.map(async ({ id, period, limitNanos }) => {
             const span = spanAt(period, at)
             const used =
-              budgetOf(id, periodsAt(at)[period])?.used_nanos ?? (await usedIn(readIn(db), userId, id, span)).nanos
-            return { id, limit_usd: limitNanos / 1e9, used_usd: used / 1e9, period, period_end: span.end }
+              budgetOf(id, periodsAt(at)[period])?.used_nanos ??
+              (await usedIn(readIn(db), userId, id, span)).nanos
+            return {
+              id,
+              limit_usd: limitNanos / 1e9,
+              used_usd: used / 1e9,
+              period,
+              period_end: span.end,
+            }
           }),
         ),
         alerts: keyId === null ? await alertsOf(db, userId, plan.name) : [],
@@ -113,7 +134,9 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
 export async function keyUse({ db, clock }: Deps, userId: string, keyId: string, period: Period) {
   const at = clock.now()
   const span = spanAt(period, at)
-  const budget = (await budgetsIn(db, userId, [periodsAt(at)[period]])).find(({ scope }) => scope === keyId)
+  const budget = (await budgetsIn(db, userId, [periodsAt(at)[period]])).find(
+    ({ scope }) => scope === keyId,
+  )
   const used = budget
     ? { tokens: budget.used_tokens, nanos: budget.used_nanos }
     : await usedIn(readIn(db), userId, keyId, span)

@@ -7,11 +7,16 @@ import type { UsageDaysTable } from './tables.ts'
 import { totalQueries } from './totals.ts'
 
 const DAY = sql.join(
-  ['user_id', 'day', 'key_id', 'model', 'vendor', 'tier', 'outcome', 'end_user'].map((column) => sql.ref(column)),
+  ['user_id', 'day', 'key_id', 'model', 'vendor', 'tier', 'outcome', 'end_user'].map((column) =>
+    sql.ref(column),
+  ),
 )
 
 type Removed = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>
-type Month = Pick<Removed, 'day' | 'model' | 'requests' | 'prompt_tokens' | 'completion_tokens' | 'cost_nanos'>
+type Month = Pick<
+  Removed,
+  'day' | 'model' | 'requests' | 'prompt_tokens' | 'completion_tokens' | 'cost_nanos'
+>
 
 /** Moves up to SLICE_ROWS of such days into their months; what another process moves at once is counted once. @returns how many. */
 export async function archiveDays(db: Db, which: RawBuilder<unknown>): Promise<number> {

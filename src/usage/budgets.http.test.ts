@@ -21,7 +21,10 @@ async function setting(
 ) {
   const vendor = await mockVendor(t)
   // With all parts of the service, as most run it: an embedded database's budgets are held in memory then.
-  const app = await testApp(t, { worker: !ON_POSTGRES, env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env } })
+  const app = await testApp(t, {
+    worker: !ON_POSTGRES,
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env },
+  })
   app.clock.advance(MONDAY - app.clock.ms())
   const ada = await app.as('ada', { tier })
   const makeKey = async (settings: object = {}) => {
@@ -31,7 +34,11 @@ async function setting(
     return {
       id: body.id as string,
       ask: (more: object = {}) =>
-        app.post('/v1/chat/completions', { model: MODEL, messages: HI, max_tokens: 1_000, ...more }, withKey),
+        app.post(
+          '/v1/chat/completions',
+          { model: MODEL, messages: HI, max_tokens: 1_000, ...more },
+          withKey,
+        ),
       allowance: async () => (await app.get('/api/usage/allowance', withKey)).body,
       self: async () => (await app.get('/api/api-keys/self', withKey)).body,
       change: (settings: object) => ada.patch(`/api/api-keys/${body.id}`, settings),
@@ -79,7 +86,10 @@ test('a plan has its dollars by default, spends them to the end and no further, 
   assert.deepEqual([refused.status, refused.body.error.message], [429, 'Monthly budget exhausted'])
   assert.equal(refused.headers.get('x-should-retry'), 'false')
   const own = await ada.post('/api/ai/chat', { messages: HI, model: MODEL, provider: 'openai' })
-  assert.deepEqual([own.status, own.body], [429, { detail: 'Monthly budget exhausted', code: 'budget_exhausted' }])
+  assert.deepEqual(
+    [own.status, own.body],
+    [429, { detail: 'Monthly budget exhausted', code: 'budget_exhausted' }],
+  )
   const { used_usd, reserved_usd } = await allowance()
   assert.ok(used_usd <= 20 && used_usd > 19.99999, String(used_usd))
   assert.equal(reserved_usd, 0)
@@ -88,7 +98,10 @@ test('a plan has its dollars by default, spends them to the end and no further, 
   costs(vendor, 10, 10)
   assert.equal((await key.ask()).status, 200)
   const renewed = await key.allowance()
-  assert.deepEqual([renewed.period_start, renewed.used_usd], ['2030-04-01T00:00:00.000Z', 0.000_006])
+  assert.deepEqual(
+    [renewed.period_start, renewed.used_usd],
+    ['2030-04-01T00:00:00.000Z', 0.000_006],
+  )
 })
 
 test('a key’s budget turns with the day, the ISO week and the month, and says which is exhausted', async (t) => {
@@ -101,7 +114,8 @@ test('a key’s budget turns with the day, the ISO week and the month, and says 
   }
   // 10 tokens in and 198 out are $0.0001.
   costs(vendor, 10, 198)
-  const statuses = () => Promise.all(Object.values(keys).map(async ({ ask }) => (await ask()).status))
+  const statuses = () =>
+    Promise.all(Object.values(keys).map(async ({ ask }) => (await ask()).status))
   assert.deepEqual(await statuses(), [200, 200, 200])
   for (const [key, word] of [
     [keys.day, 'Daily'],
@@ -116,11 +130,13 @@ test('a key’s budget turns with the day, the ISO week and the month, and says 
     budget: { used_usd: 0.000_1, left_usd: 0, renews_at: '2030-03-11T00:00:00.000Z' },
   })
   assert.deepEqual(
-    (await allowance()).keys.map((key: { period: string; period_end: string; used_usd: number }) => [
-      key.period,
-      key.period_end.slice(0, 10),
-      key.used_usd,
-    ]),
+    (await allowance()).keys.map(
+      (key: { period: string; period_end: string; used_usd: number }) => [
+        key.period,
+        key.period_end.slice(0, 10),
+        key.used_usd,
+      ],
+    ),
     [
       ['month', '2030-04-01', limit_usd],
       ['week', '2030-03-11', limit_usd],
@@ -163,7 +179,9 @@ test('a budget that is raised, lowered or lifted holds from the next call on, an
 })
 
 test('the dearest that may answer is reserved for: fallbacks, unknown models, long prompts, the cache, choices', async (t) => {
-  const { vendor, makeKey } = await setting(t, { env: { LLM_FALLBACKS: 'anthropic/claude-fable-5-1' } })
+  const { vendor, makeKey } = await setting(t, {
+    env: { LLM_FALLBACKS: 'anthropic/claude-fable-5-1' },
+  })
   /** Tokens that an answer may have, of a key with this much. */
   const fit = async (limit_usd: number, more: object) => {
     const key = await makeKey({ budget: { limit_usd, period: 'day' } })
@@ -181,7 +199,10 @@ test('the dearest that may answer is reserved for: fallbacks, unknown models, lo
     role: 'user',
     content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }],
   }
-  assert.equal(await fit(0.5, { ...alone, messages: [hour] }), Math.floor((0.5e9 - 9 * 20_000) / 50_000))
+  assert.equal(
+    await fit(0.5, { ...alone, messages: [hour] }),
+    Math.floor((0.5e9 - 9 * 20_000) / 50_000),
+  )
   // 900 kB may be 300,000 tokens, for which $0.50 are too few at the fallback's price.
   assert.equal(await fit(0.5, { messages: [{ role: 'user', content: 'x'.repeat(900_000) }] }), null)
   assert.equal(await fit(0.5, { n: 8 }), Math.floor(ofFallback / 8))
@@ -211,7 +232,10 @@ test('who sets no limit is told none while there is enough, and gets what there 
   assert.equal(vendor.calls[0]!.body.max_completion_tokens, undefined)
   const poor = await makeKey({ budget: { limit_usd: 0.01, period: 'day' } })
   await poor.ask({ max_tokens: undefined })
-  assert.equal(vendor.calls[1]!.body.max_completion_tokens, Math.floor(Math.floor((0.01e9 - 9 * 125) / 500) / 2))
+  assert.equal(
+    vendor.calls[1]!.body.max_completion_tokens,
+    Math.floor(Math.floor((0.01e9 - 9 * 125) / 500) / 2),
+  )
   // A limit beyond what the model can say holds no more of a budget than that.
   const large = await makeKey({ budget: { limit_usd: 0.07, period: 'day' } })
   assert.equal((await large.ask({ max_tokens: 100_000_000 })).status, 200)
@@ -221,33 +245,78 @@ test('who sets no limit is told none while there is enough, and gets what there 
 test('what costs nothing is refused by no price', async (t) => {
   const { vendor, ada } = await setting(t)
   costs(vendor, 200_000, 40_000_000)
-  assert.equal((await ada.post('/api/ai/chat', { messages: HI, model: MODEL, provider: 'openai' })).status, 200)
-  assert.equal((await ada.post('/api/ai/chat', { messages: HI, model: MODEL, provider: 'openai' })).status, 429)
+  assert.equal(
+    (await ada.post('/api/ai/chat', { messages: HI, model: MODEL, provider: 'openai' })).status,
+    200,
+  )
+  assert.equal(
+    (await ada.post('/api/ai/chat', { messages: HI, model: MODEL, provider: 'openai' })).status,
+    429,
+  )
   assert.equal((await ada.post('/v1/embeddings', { model: 'local', input: 'Hi' })).status, 200)
 })
 
 test('a plan of the catalogue without an allowance has no limit, and one of nothing has none of it', async (t) => {
   const { app } = await setting(t)
   const budgets = { ...app.platform.config.catalogue }
-  const plans = budgets.plans.map((plan) => ({ ...plan, allowanceUsd: plan.tier === 'pro' ? null : 0 }))
+  const plans = budgets.plans.map((plan) => ({
+    ...plan,
+    allowanceUsd: plan.tier === 'pro' ? null : 0,
+  }))
   const config = { ...app.platform.config, catalogue: { ...budgets, plans } }
-  const usage = createUsage({ ...app.platform, config }, { keyBudgets: async () => [], tellOwner: async () => {} })
+  const usage = createUsage(
+    { ...app.platform, config },
+    { keyBudgets: async () => [], tellOwner: async () => {} },
+  )
   t.after(() => usage.close())
   const call = callOf('ada', null)
   assert.equal((await usage.ledger.reserve(call)).granted, null)
-  await assert.rejects(usage.ledger.reserve({ ...call, tier: 'enterprise' }), { code: 'budget_exhausted' })
+  await assert.rejects(usage.ledger.reserve({ ...call, tier: 'enterprise' }), {
+    code: 'budget_exhausted',
+  })
 })
 
 const callOf = (userId: string, keyId: string | null): ReserveCall => ({
-  ...{ userId, keyId, tier: 'pro', slices: null, promptTokens: 10, completionTokens: 90 },
-  ...{ promptNanos: 100_000, tokenNanos: 10_000 },
+  userId,
+  keyId,
+  tier: 'pro',
+  slices: null,
+  promptTokens: 10,
+  completionTokens: 90,
+  promptNanos: 100_000,
+  tokenNanos: 10_000,
 })
 
-const recordOf = (userId: string, keyId: string | null, startedAt: string, nanos: number): UsageRecord => ({
-  ...{ userId, keyId, route: '/test', vendor: 'openai', model: MODEL, promptTokens: 10, completionTokens: 10 },
-  ...{ cachedTokens: 0, costUsd: nanos / 1e9, latencyMs: 1, attempts: 1, tried: 'openai:ok', outcome: 'ok' },
-  ...{ isEstimated: false, startedAt, tier: 'pro', reasoningTokens: 0, firstTokenMs: null, status: 200 },
-  ...{ errorCode: null, requestId: null, vendorRequestId: null, endUser: '', labels: '' },
+const recordOf = (
+  userId: string,
+  keyId: string | null,
+  startedAt: string,
+  nanos: number,
+): UsageRecord => ({
+  userId,
+  keyId,
+  route: '/test',
+  vendor: 'openai',
+  model: MODEL,
+  promptTokens: 10,
+  completionTokens: 10,
+  cachedTokens: 0,
+  costUsd: nanos / 1e9,
+  latencyMs: 1,
+  attempts: 1,
+  tried: 'openai:ok',
+  outcome: 'ok',
+  isEstimated: false,
+  startedAt,
+  tier: 'pro',
+  reasoningTokens: 0,
+  firstTokenMs: null,
+  status: 200,
+  errorCode: null,
+  requestId: null,
+  vendorRequestId: null,
+  endUser: '',
+  labels: '',
 })
 
 /** The embedded PostgreSQL has one connection, and a thousand claims would wait for it until they give up. */
@@ -261,10 +330,16 @@ test('a thousand calls at once over many keys and services overspend neither the
   const used = 170_000
   const paid = Math.floor(CLAIMS * 0.5)
   const { catalogue } = app.platform.config
-  const plans = catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: (paid * used + 100_000 - 1) / 1e9 }))
+  const plans = catalogue.plans.map((plan) => ({
+    ...plan,
+    allowanceUsd: (paid * used + 100_000 - 1) / 1e9,
+  }))
   const config = { ...app.platform.config, catalogue: { ...catalogue, plans } }
   const services = Array.from({ length: SERVICES }, () =>
-    createUsage({ ...app.platform, config }, { keyBudgets: async () => [], tellOwner: async () => {} }),
+    createUsage(
+      { ...app.platform, config },
+      { keyBudgets: async () => [], tellOwner: async () => {} },
+    ),
   )
   t.after(() => Promise.all(services.map((service) => service.close())))
   const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
@@ -279,7 +354,9 @@ test('a thousand calls at once over many keys and services overspend neither the
   }
   const crowd = (from: number, to: number, keyAt: (index: number) => string) =>
     Promise.allSettled(
-      Array.from({ length: to - from }, (_, index) => run(services[index % SERVICES]!.ledger, keyAt(from + index))),
+      Array.from({ length: to - from }, (_, index) =>
+        run(services[index % SERVICES]!.ledger, keyAt(from + index)),
+      ),
     )
   // The first key's own come first: behind the others it might find the plan's dollars gone.
   const own = await crowd(0, 4, () => 'a')
@@ -294,8 +371,16 @@ test('a thousand calls at once over many keys and services overspend neither the
     const { code } = result.reason as { code: string }
     codes.set(code, (codes.get(code) ?? 0) + 1)
   }
-  assert.ok([...codes.keys()].every((code) => code === 'budget_exhausted' || code === 'key_budget_exhausted'))
-  const rows = await app.platform.db.selectFrom('usage_budgets').selectAll().orderBy('scope').execute()
+  assert.ok(
+    [...codes.keys()].every(
+      (code) => code === 'budget_exhausted' || code === 'key_budget_exhausted',
+    ),
+  )
+  const rows = await app.platform.db
+    .selectFrom('usage_budgets')
+    .selectAll()
+    .orderBy('scope')
+    .execute()
   assert.deepEqual(
     rows.map(({ scope, period, used_nanos, reserved_nanos, reserved_tokens }) => [
       ...[scope, period, used_nanos, reserved_nanos, reserved_tokens],
@@ -305,7 +390,10 @@ test('a thousand calls at once over many keys and services overspend neither the
       ['a', '2030-03-04/day', 2 * used, 0, 0],
     ],
   )
-  const held = await app.platform.db.selectFrom('usage_reservations').select(['tokens', 'nanos']).execute()
+  const held = await app.platform.db
+    .selectFrom('usage_reservations')
+    .select(['tokens', 'nanos'])
+    .execute()
   assert.ok(held.every(({ tokens, nanos }) => tokens === 0 && nanos === 0))
 })
 
@@ -315,12 +403,21 @@ test('a price of a part of a nanodollar is claimed once and rounded up, and neve
   t.after(() => usage.close())
   for (let left = 180; left < 195; left++) {
     const dollars = { limitNanos: left, period: 'day' as const }
-    const claim = { ...callOf('ada', `key-${left}`), promptNanos: 0, tokenNanos: 1.1, completionTokens: 170 }
+    const claim = {
+      ...callOf('ada', `key-${left}`),
+      promptNanos: 0,
+      tokenNanos: 1.1,
+      completionTokens: 170,
+    }
     const { completionTokens } = await usage.ledger.reserve({
-      ...{ ...claim, completionTokensMin: 1 },
+      ...claim,
+      completionTokensMin: 1,
       budget: { monthlyTokens: null, dollars },
     })
-    assert.ok(completionTokens >= 1 && Math.ceil(completionTokens * 1.1) <= left, `${completionTokens} of ${left}`)
+    assert.ok(
+      completionTokens >= 1 && Math.ceil(completionTokens * 1.1) <= left,
+      `${completionTokens} of ${left}`,
+    )
   }
 })
 
@@ -328,7 +425,10 @@ test('an answer of any length may be asked for, and what is too long for a colum
   const { app, makeKey } = await setting(t, { tier: 'enterprise' })
   const key = await makeKey()
   const model = 'gpt-of-an-unknown-length'
-  const asked = [1e18, 1e300, 1_000].flatMap((max_tokens) => [key.ask({ model, max_tokens }), key.ask()])
+  const asked = [1e18, 1e300, 1_000].flatMap((max_tokens) => [
+    key.ask({ model, max_tokens }),
+    key.ask(),
+  ])
   const statuses = (await Promise.all(asked)).map(({ status }) => status)
   assert.ok(
     statuses.every((status) => status === 200 || status === 400 || status === 429),
@@ -372,7 +472,11 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
     ['2027-01-01T12:00:00.000Z', '2027-01-01', '2026-12-28', '2027-01-01'],
     ['2028-02-29T12:00:00.000Z', '2028-02-29', '2028-02-28', '2028-02-01'],
   ] as const) {
-    assert.deepEqual(periodsAt(at), { day: `${day}/day`, week: `${week}/week`, month: `${month}/month` }, at)
+    assert.deepEqual(
+      periodsAt(at),
+      { day: `${day}/day`, week: `${week}/week`, month: `${month}/month` },
+      at,
+    )
   }
   assert.deepEqual(spanAt('month', '2030-12-31T23:00:00.000Z'), {
     start: '2030-12-01T00:00:00.000Z',
@@ -392,7 +496,11 @@ test('what is used stands in the rows: whoever else changes one is followed, and
     await ledger.settle(reservation, recordOf('ada', 'a', reservation.at, nanos))
   }
   const setUsed = (nanos: number) =>
-    app.platform.db.updateTable('usage_budgets').set({ used_nanos: nanos }).where('scope', '=', 'a').execute()
+    app.platform.db
+      .updateTable('usage_budgets')
+      .set({ used_nanos: nanos })
+      .where('scope', '=', 'a')
+      .execute()
 
   await spend(900_000)
   await spend(900_000)
@@ -414,7 +522,10 @@ test('where the parts of a service are processes of their own, what each holds c
   const { app } = await setting(t)
   const config = { ...app.platform.config, serve: new Set(['api'] as const) }
   const [one, other] = [0, 1].map(() =>
-    createUsage({ ...app.platform, config }, { keyBudgets: async () => [], tellOwner: async () => {} }),
+    createUsage(
+      { ...app.platform, config },
+      { keyBudgets: async () => [], tellOwner: async () => {} },
+    ),
   )
   t.after(() => Promise.all([one?.close(), other?.close()]))
   const dollars = { limitNanos: 1_000_000, period: 'day' } as const

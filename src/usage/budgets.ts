@@ -63,7 +63,10 @@ export type BudgetAnswer =
   | { is: 'exhausted'; scope: string; period: Period | null; unit: Unit }
 
 /** Holds the amounts on all of the claim's budgets, or on none. @returns null when held, else what the first that refused is like. */
-export type Take = (claim: BudgetClaim, amounts: Amounts) => Promise<Refusal | null> | Refusal | null
+export type Take = (
+  claim: BudgetClaim,
+  amounts: Amounts,
+) => Promise<Refusal | null> | Refusal | null
 
 /** `alert` writes that the plan's dollars are used up. */
 export async function claimOne(
@@ -83,11 +86,15 @@ export async function claimOne(
       return { is: 'exhausted', scope, period, unit }
     }
     // Who set no limit gets half of what is left, so that the next finds something, too.
-    if (fit < completionTokens) completionTokens = Math.min(fit, Math.max(least, Math.floor(fit / 2)))
+    if (fit < completionTokens)
+      completionTokens = Math.min(fit, Math.max(least, Math.floor(fit / 2)))
   }
 }
 
-export function amountsOf({ promptTokens, promptNanos, tokenNanos }: BudgetClaim, completionTokens: number) {
+export function amountsOf(
+  { promptTokens, promptNanos, tokenNanos }: BudgetClaim,
+  completionTokens: number,
+) {
   // A caller may ask for any number; more than a column holds is refused by every budget all the same.
   return {
     tokens: Math.min(NO_LIMIT, promptTokens + completionTokens),
@@ -128,15 +135,26 @@ export async function openPeriod(
     db
       .insertInto('usage_budgets')
       .values({
-        ...{ user_id: userId, scope, period },
-        ...{ used_tokens: 0, used_nanos: 0, reserved_tokens: 0, reserved_nanos: 0 },
-        ...{ alerted_nanos: 0, alerted_limit_nanos: 0 },
+        user_id: userId,
+        scope,
+        period,
+        used_tokens: 0,
+        used_nanos: 0,
+        reserved_tokens: 0,
+        reserved_nanos: 0,
+        alerted_nanos: 0,
+        alerted_limit_nanos: 0,
       })
       .onConflict((conflict) => conflict.columns(['user_id', 'scope', 'period']).doNothing())
       .compile(),
   )
   if (!hasChanged(opened) || limit.period === null) return
-  const used = await usedIn({ db, run }, userId, scope === '' ? null : scope, spanAt(limit.period, at))
+  const used = await usedIn(
+    { db, run },
+    userId,
+    scope === '' ? null : scope,
+    spanAt(limit.period, at),
+  )
   await run(
     db
       .updateTable('usage_budgets')
@@ -161,14 +179,19 @@ export async function openPeriod(
 
 const KEPT_MS = 40 * DAY_MS
 
-export type Budget = Pick<Tables['usage_budgets'], 'used_tokens' | 'reserved_tokens' | 'reserved_nanos'> & Watched
+export type Budget = Pick<
+  Tables['usage_budgets'],
+  'used_tokens' | 'reserved_tokens' | 'reserved_nanos'
+> &
+  Watched
 
 export function refusalOf(claim: BudgetClaim, limit: BudgetLimit, row: Budget): Refusal {
   const { scope, period, name, end, tokens, nanos } = limit
   const { promptTokens, promptNanos, tokenNanos } = claim
   const tokensLeft = (tokens ?? NO_LIMIT) - row.used_tokens - row.reserved_tokens - promptTokens
   const nanosLeft = (nanos ?? NO_LIMIT) - row.used_nanos - row.reserved_nanos - promptNanos
-  let dollarsFit = nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
+  let dollarsFit =
+    nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
   // A claim is rounded up: what does not fit that way would be asked for without end.
   if (dollarsFit > 0 && Math.ceil(dollarsFit * tokenNanos) > nanosLeft) dollarsFit--
   const unit = dollarsFit < tokensLeft ? 'nanos' : 'tokens'
@@ -176,5 +199,15 @@ export function refusalOf(claim: BudgetClaim, limit: BudgetLimit, row: Budget): 
   const { used_nanos, alerted_nanos, alerted_limit_nanos } = row
   const fit = Math.min(dollarsFit, tokensLeft)
   const watched = { used_nanos, alerted_nanos, alerted_limit_nanos }
-  return { scope, period, name, end, unit, fit, isHeldByOthers: held > 0, ...watched, nanosMax: nanos }
+  return {
+    scope,
+    period,
+    name,
+    end,
+    unit,
+    fit,
+    isHeldByOthers: held > 0,
+    ...watched,
+    nanosMax: nanos,
+  }
 }

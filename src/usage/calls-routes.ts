@@ -7,7 +7,14 @@ import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
-import { type CallFilter, type CallView, callView, cursorOf, pageOfCalls, readCursor } from './calls.ts'
+import {
+  type CallFilter,
+  type CallView,
+  callView,
+  cursorOf,
+  pageOfCalls,
+  readCursor,
+} from './calls.ts'
 import { csvLine } from './csv.ts'
 import { type CallScope, Day, scopeOf, spanOf } from './span.ts'
 
@@ -26,24 +33,32 @@ const Call = Type.Object(
     key_id: Nullable(Type.String({ description: 'Null for a call with a JWT.' })),
     outcome: Outcome,
     status: Type.Integer({
-      description: 'What the caller got: 200 also where a stream broke off after it; 499 where the caller left.',
+      description:
+        'What the caller got: 200 also where a stream broke off after it; 499 where the caller left.',
     }),
     prompt_tokens: Type.Integer(),
     cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`.' }),
     completion_tokens: Type.Integer(),
     reasoning_tokens: Type.Integer({ description: 'A part of `completion_tokens`.' }),
     cost_usd: Type.Number(),
-    is_estimated: Type.Boolean({ description: 'The vendor did not count, or the model has no known price.' }),
+    is_estimated: Type.Boolean({
+      description: 'The vendor did not count, or the model has no known price.',
+    }),
     latency_ms: Type.Integer(),
     first_token_ms: Nullable(Type.Integer({ description: 'Of a stream, to its first piece.' })),
     attempts: Type.Integer(),
     tried: Type.String({
-      description: 'What was asked in its order, as `openai:limited,anthropic:ok`; `cache`: nobody.',
+      description:
+        'What was asked in its order, as `openai:limited,anthropic:ok`; `cache`: nobody.',
     }),
     request_id: Nullable(Type.String({ description: 'The reply’s `X-Request-Id`.' })),
-    vendor_request_id: Nullable(Type.String({ description: 'What the vendor’s support asks for.' })),
+    vendor_request_id: Nullable(
+      Type.String({ description: 'What the vendor’s support asks for.' }),
+    ),
     error_code: Nullable(Type.String({ description: 'Why it failed.' })),
-    end_user: Nullable(Type.String({ description: 'Whom it was made for: `user` of the request.' })),
+    end_user: Nullable(
+      Type.String({ description: 'Whom it was made for: `user` of the request.' }),
+    ),
     labels: Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
@@ -57,13 +72,19 @@ const Call = Type.Object(
 /** The columns of the CSV, in the list's order. */
 const COLUMNS = Object.keys(Call.properties) as (keyof CallView)[]
 
-const CallPage = Type.Object({ calls: Type.Array(Call), next_cursor: Nullable(Type.String()) }, { title: 'CallPage' })
+const CallPage = Type.Object(
+  { calls: Type.Array(Call), next_cursor: Nullable(Type.String()) },
+  { title: 'CallPage' },
+)
 
 const REPLIES: Described = {
   replies: {
     200: {
       description: 'A page of calls; as CSV all of them, or `limit` of them.',
-      content: { 'application/json': CallPage, 'text/csv': Type.Unsafe<unknown>({ type: 'string' }) },
+      content: {
+        'application/json': CallPage,
+        'text/csv': Type.Unsafe<unknown>({ type: 'string' }),
+      },
     },
   },
 }
@@ -88,16 +109,26 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
           model: Text,
           vendor: Text,
           route: Text,
-          key: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A key’s id, or `session`.' })),
+          key: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 200, description: 'A key’s id, or `session`.' }),
+          ),
           outcome: Type.Optional(Outcome),
           end_user: Text,
           label: Type.Optional(
-            Type.String({ pattern: ':', maxLength: 600, description: '`name:value`, one pair of `metadata`.' }),
+            Type.String({
+              pattern: ':',
+              maxLength: 600,
+              description: '`name:value`, one pair of `metadata`.',
+            }),
           ),
           request_id: Text,
           cursor: Text,
           limit: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT_DEFAULT}; for CSV: all.` }),
+            Type.Integer({
+              minimum: 1,
+              maximum: LIMIT_MAX,
+              description: `${LIMIT_DEFAULT}; for CSV: all.`,
+            }),
           ),
         }),
         response: { 200: CallPage },
@@ -122,7 +153,8 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         requestId: query.request_id,
       }
       const before = query.cursor === undefined ? null : readCursor(caller.userId, query.cursor)
-      if (query.cursor !== undefined && before === null) throw invalid(['query', 'cursor'], 'Unknown cursor')
+      if (query.cursor !== undefined && before === null)
+        throw invalid(['query', 'cursor'], 'Unknown cursor')
 
       if (wantsCsv(request.headers.accept)) {
         reply.type('text/csv; charset=utf-8')
@@ -130,8 +162,14 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         const lines = csvOf(db, scope, filter, before, query.limit ?? Number.POSITIVE_INFINITY)
         return reply.send(Readable.from(lines, { objectMode: false }) as never)
       }
-      const { calls, next } = await pageOfCalls(db, scope, filter, { before, limit: query.limit ?? LIMIT_DEFAULT })
-      return { calls: calls.map(callView), next_cursor: next === null ? null : cursorOf(caller.userId, next) }
+      const { calls, next } = await pageOfCalls(db, scope, filter, {
+        before,
+        limit: query.limit ?? LIMIT_DEFAULT,
+      })
+      return {
+        calls: calls.map(callView),
+        next_cursor: next === null ? null : cursorOf(caller.userId, next),
+      }
     },
   )
 }
@@ -158,7 +196,10 @@ async function* csvOf(
   yield csvLine(COLUMNS)
   let left = limit
   for (let from = before; left > 0; ) {
-    const { calls, next } = await pageOfCalls(db, scope, filter, { before: from, limit: Math.min(left, LIMIT_MAX) })
+    const { calls, next } = await pageOfCalls(db, scope, filter, {
+      before: from,
+      limit: Math.min(left, LIMIT_MAX),
+    })
     left -= calls.length
     if (calls.length > 0) yield calls.map((row) => csvLine(cellsOf(callView(row)))).join('')
     if (next === null) return

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { type Client, type Reply, type TestApp, testApp } from '#testing/app.ts'
-import { cuts, mockVendor, refuses, type Step, says, silent, streams } from '#testing/mock-vendor.ts'
+import {
+  cuts,
+  mockVendor,
+  refuses,
+  type Step,
+  says,
+  silent,
+  streams,
+} from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 import { pageOfCalls } from './calls.ts'
 
@@ -13,12 +21,17 @@ suite('calls one by one', () => {
 
   /** Embeds what is to be embedded, says the rest, and names each request as vendors do. */
   const answers: Step = (call, reply) => {
-    reply.setHeader(call.path.endsWith('/messages') ? 'request-id' : 'x-request-id', 'req_of_the_vendor')
+    reply.setHeader(
+      call.path.endsWith('/messages') ? 'request-id' : 'x-request-id',
+      'req_of_the_vendor',
+    )
     if (!call.path.endsWith('/embeddings')) return says('Duroc built it [1].')(call, reply)
     const inputs: string[] = [call.body.input].flat()
     reply.setHeader('content-type', 'application/json')
     const data = inputs.map((_, index) => ({ index, embedding: [1, 2, 3, 4] }))
-    reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 7 * inputs.length } }))
+    reply.end(
+      JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 7 * inputs.length } }),
+    )
   }
 
   /** One service for all: each test has a user of its own. */
@@ -27,7 +40,11 @@ suite('calls one by one', () => {
   let vendor: Awaited<ReturnType<typeof mockVendor>>
   before(async () => {
     vendor = await mockVendor(t)
-    const env = { ...vendor.env.openai, ...vendor.env.anthropic, EMBEDDER: 'openai:text-embedding-3-small' }
+    const env = {
+      ...vendor.env.openai,
+      ...vendor.env.anthropic,
+      EMBEDDER: 'openai:text-embedding-3-small',
+    }
     app = await testApp(t, { env })
   })
 
@@ -48,7 +65,9 @@ suite('calls one by one', () => {
   async function abandon(who: Client, body: object): Promise<void> {
     vendor.play(silent)
     const leaving = new AbortController()
-    const asked = who.request('POST', '/api/ai/chat', { body, signal: leaving.signal }).catch(() => null)
+    const asked = who
+      .request('POST', '/api/ai/chat', { body, signal: leaving.signal })
+      .catch(() => null)
     while (vendor.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     leaving.abort()
     await asked
@@ -67,24 +86,37 @@ suite('calls one by one', () => {
     const ada = await app.as('one', { tier: 'pro' })
     const { id: keyId, key } = await keyOf(ada)
     const usage = {
-      ...{ prompt_tokens: 1_000, completion_tokens: 200, total_tokens: 1_200 },
+      prompt_tokens: 1_000,
+      completion_tokens: 200,
+      total_tokens: 1_200,
       prompt_tokens_details: { cached_tokens: 400 },
       completion_tokens_details: { reasoning_tokens: 150 },
     }
     vendor.play(refuses(500), (_call, reply) => {
       reply.setHeader('x-request-id', 'req_1')
       reply.setHeader('content-type', 'application/json')
-      const choices = [{ index: 0, message: { role: 'assistant', content: 'Yes' }, finish_reason: 'stop' }]
+      const choices = [
+        { index: 0, message: { role: 'assistant', content: 'Yes' }, finish_reason: 'stop' },
+      ]
       reply.end(JSON.stringify({ object: 'chat.completion', model: 'gpt-6-luna', choices, usage }))
     })
-    const body = { model: 'gpt-6-luna', messages: HI, user: 'customer 7', metadata: { team: 'blue', 'a "b"': 'c:\nd' } }
+    const body = {
+      model: 'gpt-6-luna',
+      messages: HI,
+      user: 'customer 7',
+      metadata: { team: 'blue', 'a "b"': 'c:\nd' },
+    }
     const reply = await app.post('/v1/chat/completions', body, bearer(key))
 
     const [call] = await callsOf(ada)
     // 600 fresh at $0.10, 400 cached at $0.01 and 200 of the answer at $0.50 a million.
     const cost = reply.body.usage.cost_usd
     const { at, latency_ms, id, ...rest } = call!
-    assert.ok(Math.abs(Date.parse(at) - app.clock.ms()) < 60_000 && typeof latency_ms === 'number' && id.length > 10)
+    assert.ok(
+      Math.abs(Date.parse(at) - app.clock.ms()) < 60_000 &&
+        typeof latency_ms === 'number' &&
+        id.length > 10,
+    )
     assert.deepEqual(rest, {
       route: '/v1/chat/completions',
       model: 'gpt-6-luna',
@@ -108,9 +140,17 @@ suite('calls one by one', () => {
       labels: { team: 'blue', 'a "b"': 'c:\nd' },
     })
     assert.ok(cost > 0)
-    assert.deepEqual({ ...reply.body.usage }, { ...usage, cost_usd: cost }, 'the vendor’s own numbers stay')
+    assert.deepEqual(
+      { ...reply.body.usage },
+      { ...usage, cost_usd: cost },
+      'the vendor’s own numbers stay',
+    )
     assert.equal(vendor.calls.at(-1)?.body.user, 'customer 7')
-    assert.equal(vendor.calls.at(-1)?.body.metadata, undefined, 'OpenAI refuses it where nothing is stored')
+    assert.equal(
+      vendor.calls.at(-1)?.body.metadata,
+      undefined,
+      'OpenAI refuses it where nothing is stored',
+    )
   })
 
   test('failed, cut and abandoned calls are told as such', async () => {
@@ -140,7 +180,11 @@ suite('calls one by one', () => {
     ])
     assert.deepEqual(Object.values(statuses), [400, 502, 200, 200])
     const begun = calls.map(({ first_token_ms }) => typeof first_token_ms)
-    assert.deepEqual(begun, ['object', 'object', 'number', 'number', 'object'], 'of streams that have begun')
+    assert.deepEqual(
+      begun,
+      ['object', 'object', 'number', 'number', 'object'],
+      'of streams that have begun',
+    )
   })
 
   test('calls, their sums by whatever, and the ledger agree to the nanodollar', async () => {
@@ -150,7 +194,11 @@ suite('calls one by one', () => {
     for (const [index, user] of ['c1', 'c2', 'c1', '', 'c3'].entries()) {
       vendor.play(index === 4 ? cuts('Half an') : says('Yes', { usage: odd }))
       const model = index % 2 === 0 ? 'gpt-6-luna' : 'claude-haiku-5-5'
-      await app.post('/v1/chat/completions', { model, messages: HI, user, stream: index > 2 }, bearer(key))
+      await app.post(
+        '/v1/chat/completions',
+        { model, messages: HI, user, stream: index > 2 },
+        bearer(key),
+      )
     }
     vendor.play(answers)
     await ada.post('/v1/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b'] })
@@ -160,7 +208,11 @@ suite('calls one by one', () => {
     const calls = await settled(ada, 8)
     const { userId } = ada
     const { db } = app.platform
-    const records = await db.selectFrom('usage_records').selectAll().where('user_id', '=', userId).execute()
+    const records = await db
+      .selectFrom('usage_records')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .execute()
     const ledger = records.reduce((sum, { cost_nanos }) => sum + cost_nanos, 0)
     assert.ok(ledger > 0)
     assert.equal(
@@ -168,7 +220,13 @@ suite('calls one by one', () => {
       ledger,
     )
     const tokens = (call: Call) => Number(call.prompt_tokens) + Number(call.completion_tokens)
-    const columns = { model: 'model', vendor: 'vendor', outcome: 'outcome', key: 'key_id', end_user: 'end_user' }
+    const columns = {
+      model: 'model',
+      vendor: 'vendor',
+      outcome: 'outcome',
+      key: 'key_id',
+      end_user: 'end_user',
+    }
     for (const [group, column] of Object.entries(columns)) {
       const { totals, groups } = (await ada.get(`/api/usage?group_by=${group}`)).body
       assert.equal(nanos(totals.cost_usd), ledger, group)
@@ -181,7 +239,8 @@ suite('calls one by one', () => {
           total_tokens,
           own.reduce((sum, one) => sum + tokens(one), 0),
         )
-        const query = group === 'end_user' && name === '' ? null : `${group}=${encodeURIComponent(name)}`
+        const query =
+          group === 'end_user' && name === '' ? null : `${group}=${encodeURIComponent(name)}`
         if (query) assert.deepEqual(await callsOf(ada, query), own, query)
       }
       assert.equal(
@@ -197,7 +256,11 @@ suite('calls one by one', () => {
       const known = new Set((await callsOf(ada)).map(({ id }) => id))
       const reply = await ada.post(path, body)
       const calls = (await callsOf(ada)).filter(({ id }) => !known.has(id))
-      return { reply, calls, cost: calls.reduce((sum, { cost_usd }) => sum + nanos(cost_usd), 0) / 1e9 }
+      return {
+        reply,
+        calls,
+        cost: calls.reduce((sum, { cost_usd }) => sum + nanos(cost_usd), 0) / 1e9,
+      }
     }
     vendor.play(answers)
     await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was built by Amélie Duroc.' })
@@ -220,9 +283,17 @@ suite('calls one by one', () => {
 
     const question = { question: 'Who built it?', min_score: 0 }
     const answered = await spent('/api/rag/query', question)
-    assert.deepEqual([answered.calls.length, Number(costOf(answered.reply))], [2, answered.cost], 'of both calls')
+    assert.deepEqual(
+      [answered.calls.length, Number(costOf(answered.reply))],
+      [2, answered.cost],
+      'of both calls',
+    )
     const streamed = await spent('/api/rag/query', { ...question, stream: true })
-    assert.deepEqual([streamed.calls.length, costOf(streamed.reply)], [2, null], 'half of a cost is none')
+    assert.deepEqual(
+      [streamed.calls.length, costOf(streamed.reply)],
+      [2, null],
+      'half of a cost is none',
+    )
 
     for (const model of ['claude-haiku-5-5', 'gpt-6-luna']) {
       const asked = { model, messages: HI, stream: true, stream_options: { include_usage: true } }
@@ -239,10 +310,20 @@ suite('calls one by one', () => {
       ] as const) {
         const { reply, cost } = await spent(path, body)
         assert.ok(cost > 0, path)
-        assert.deepEqual([reply.body.usage.cost_usd, Number(costOf(reply))], [cost, cost], `${path} of ${model}`)
+        assert.deepEqual(
+          [reply.body.usage.cost_usd, Number(costOf(reply))],
+          [cost, cost],
+          `${path} of ${model}`,
+        )
         const streamed = await spent(path, { ...body, stream: true })
-        const told = [...streamed.reply.text.matchAll(/"cost_usd":([\de.-]+)/g)].map(([, usd]) => Number(usd))
-        assert.deepEqual([told, costOf(streamed.reply)], [[streamed.cost], null], `${path} of ${model}, streamed`)
+        const told = [...streamed.reply.text.matchAll(/"cost_usd":([\de.-]+)/g)].map(([, usd]) =>
+          Number(usd),
+        )
+        assert.deepEqual(
+          [told, costOf(streamed.reply)],
+          [[streamed.cost], null],
+          `${path} of ${model}, streamed`,
+        )
       }
     }
 
@@ -255,14 +336,23 @@ suite('calls one by one', () => {
     const ada = await app.as('doors', { tier: 'pro' })
     vendor.play(answers)
     const model = 'claude-haiku-5-5'
-    await ada.post('/v1/messages', { model, messages: HI, max_tokens: 9, metadata: { user_id: 'claude code' } })
+    await ada.post('/v1/messages', {
+      model,
+      messages: HI,
+      max_tokens: 9,
+      metadata: { user_id: 'claude code' },
+    })
     await ada.post('/v1/responses', {
       model: 'gpt-6-luna',
       input: 'Hi',
       safety_identifier: 'agent',
       metadata: { a: 'b' },
     })
-    await ada.post('/v1/embeddings', { model: 'text-embedding-3-small', input: 'a', user: 'embedder' })
+    await ada.post('/v1/embeddings', {
+      model: 'text-embedding-3-small',
+      input: 'a',
+      user: 'embedder',
+    })
     await ada.post('/api/ai/completions', { prompt: 'Hi', user: 'own', metadata: { c: 'd' } })
     await ada.post('/api/rag/search', { query: 'Who?', user: 'reader' })
     assert.deepEqual(
@@ -279,19 +369,29 @@ suite('calls one by one', () => {
 
   test('a vendor’s chunks pass as they are, but for the usage that is asked for', async () => {
     const ada = await app.as('chunks', { tier: 'pro' })
-    const own = '{"id":"x", "odd":  1,"choices":[{"index":0,"delta":{"content":"Yes"},"finish_reason":null}]}'
+    const own =
+      '{"id":"x", "odd":  1,"choices":[{"index":0,"delta":{"content":"Yes"},"finish_reason":null}]}'
     const end = '{"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'
     vendor.play(streams(`data: ${own}\n\n`, `data: ${end}\n\n`, 'data: [DONE]\n\n'))
-    const { text } = await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, stream: true })
+    const { text } = await ada.post('/v1/chat/completions', {
+      model: 'gpt-6-luna',
+      messages: HI,
+      stream: true,
+    })
     assert.equal(text, `data: ${own}\n\ndata: ${end}\n\ndata: [DONE]\n\n`)
 
-    const last = '"output":[{"type":"novelty","id":12345678901234567890}],"usage":{"input_tokens":3,"output_tokens":4'
+    const last =
+      '"output":[{"type":"novelty","id":12345678901234567890}],"usage":{"input_tokens":3,"output_tokens":4'
     vendor.play(
       streams(
         `data: {"type":"response.completed","response":{"object":"response","status":"completed","model":"gpt-6-luna",${last}}}}\n\n`,
       ),
     )
-    const response = await ada.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi', stream: true })
+    const response = await ada.post('/v1/responses', {
+      model: 'gpt-6-luna',
+      input: 'Hi',
+      stream: true,
+    })
     assert.ok(response.text.includes(`${last},"cost_usd":`), response.text)
   })
 
@@ -299,7 +399,8 @@ suite('calls one by one', () => {
     const ada = await app.as('pages', { tier: 'pro' })
     const eve = await app.as('eve', { tier: 'pro' })
     vendor.play(answers)
-    const ask = async (who: Client) => (await who.post('/api/ai/chat', { messages: HI, user: 'x' })).status
+    const ask = async (who: Client) =>
+      (await who.post('/api/ai/chat', { messages: HI, user: 'x' })).status
     for (let n = 0; n < 7; n++) assert.equal(await ask(ada), 200)
     await ask(eve)
     const all = await callsOf(ada)
@@ -308,7 +409,9 @@ suite('calls one by one', () => {
     let cursor: string | null = ''
     const cursors: string[] = []
     while (cursor !== null) {
-      const page: Reply = await ada.get(`/api/usage/calls?limit=3&end_user=x${cursor && `&cursor=${cursor}`}`)
+      const page: Reply = await ada.get(
+        `/api/usage/calls?limit=3&end_user=x${cursor && `&cursor=${cursor}`}`,
+      )
       seen.push(...page.body.calls)
       cursor = page.body.next_cursor
       if (cursor !== null) cursors.push(cursor)
@@ -322,7 +425,14 @@ suite('calls one by one', () => {
     )
     assert.deepEqual([cursors.length, (await callsOf(ada, 'limit=7')).length], [2, 7])
 
-    for (const wrong of [String(cursors[0]), `${all[3]?.id}`, `${all[3]?.id}.`, 'x.y', '.', `${'0'.repeat(600)}`]) {
+    for (const wrong of [
+      String(cursors[0]),
+      `${all[3]?.id}`,
+      `${all[3]?.id}.`,
+      'x.y',
+      '.',
+      `${'0'.repeat(600)}`,
+    ]) {
       const reply = await eve.get(`/api/usage/calls?cursor=${wrong}`)
       assert.deepEqual([reply.status, reply.text.includes(all[3]!.id)], [422, false], wrong)
     }
@@ -356,7 +466,8 @@ suite('calls one by one', () => {
     ]
     for (const metadata of sent) {
       assert.equal(
-        (await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, metadata })).status,
+        (await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, metadata }))
+          .status,
         200,
       )
     }
@@ -376,7 +487,11 @@ suite('calls one by one', () => {
       metadata: many,
       user: 'x\0y'.repeat(200),
     })
-    await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, user: `${'x\0y'.repeat(200)}z` })
+    await ada.post('/v1/chat/completions', {
+      model: 'gpt-6-luna',
+      messages: HI,
+      user: `${'x\0y'.repeat(200)}z`,
+    })
     const [second, first] = await callsOf(ada, 'limit=2')
     assert.equal(Object.keys(first?.labels as object).length, 16)
     assert.equal(String(first?.end_user).length, 256)
@@ -408,7 +523,10 @@ suite('calls one by one', () => {
     const reply = await ada.get('/api/usage/calls', { headers })
 
     assert.equal(reply.headers.get('content-type'), 'text/csv; charset=utf-8')
-    assert.match(reply.headers.get('content-disposition') ?? '', /^attachment; filename="calls-[\d-]+\.csv"$/)
+    assert.match(
+      reply.headers.get('content-disposition') ?? '',
+      /^attachment; filename="calls-[\d-]+\.csv"$/,
+    )
     const [heads = [], ...rows] = parsedCsv(reply.text)
     const calls = await callsOf(ada)
     assert.deepEqual(heads, Object.keys(calls[0]!))
@@ -462,13 +580,17 @@ suite('calls one by one', () => {
     assert.deepEqual(await seen(keys.none), [403, undefined, undefined])
     const foreign = await app.get(`/api/usage/calls?key=${keys.free.id}`, bearer(keys.own.key))
     assert.deepEqual(foreign.body.calls, [])
-    assert.equal((await app.post('/api/ai/chat', { messages: HI }, bearer(keys.reader.key))).status, 403)
+    assert.equal(
+      (await app.post('/api/ai/chat', { messages: HI }, bearer(keys.reader.key))).status,
+      403,
+    )
   })
 
   test('a filter that few calls pass looks at so many, and goes on where it stopped', async () => {
     const ada = await app.as('rare', { tier: 'pro' })
     vendor.play(answers)
-    for (let n = 0; n < 12; n++) await ada.post('/api/ai/chat', { messages: HI, user: n === 0 ? 'rare' : 'often' })
+    for (let n = 0; n < 12; n++)
+      await ada.post('/api/ai/chat', { messages: HI, user: n === 0 ? 'rare' : 'often' })
     const today = app.clock.now().slice(0, 10)
     const filter = { from: '2026-01-01', to: today, endUser: 'rare' }
     const scope = { userId: ada.userId, keyId: null }
@@ -491,9 +613,19 @@ suite('calls one by one', () => {
     const ada = await app.as('many', { tier: 'pro' })
     const day = app.clock.now().slice(0, 10)
     const rows = Array.from({ length: 1_000 }, (_, index) => ({
-      ...{ user_id: ada.userId, day, key_id: 'session', model: 'm', vendor: 'openai', tier: 'pro' },
-      ...{ outcome: 'ok' as const, end_user: `customer-${index}`, requests: 1 },
-      ...{ prompt_tokens: 10, completion_tokens: 1, cached_tokens: 0, cost_nanos: 1_000 + index },
+      user_id: ada.userId,
+      day,
+      key_id: 'session',
+      model: 'm',
+      vendor: 'openai',
+      tier: 'pro',
+      outcome: 'ok' as const,
+      end_user: `customer-${index}`,
+      requests: 1,
+      prompt_tokens: 10,
+      completion_tokens: 1,
+      cached_tokens: 0,
+      cost_nanos: 1_000 + index,
     }))
     await app.platform.db.insertInto('usage_days').values(rows).execute()
     const { groups, totals, has_more } = (await ada.get('/api/usage?group_by=end_user')).body

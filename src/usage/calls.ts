@@ -48,7 +48,14 @@ export async function pageOfCalls(
   for (let time = 0; time < lookedAt.times; time++) {
     const last = await lastOfWindow(db, scope.userId, first, below, lookedAt.rows)
     // One more than fits tells whether there is another page.
-    const rows = await callsBetween(db, scope, filter, last ?? first, below, limit + 1 - calls.length)
+    const rows = await callsBetween(
+      db,
+      scope,
+      filter,
+      last ?? first,
+      below,
+      limit + 1 - calls.length,
+    )
     calls.push(...rows)
     if (calls.length > limit) {
       calls.length = limit

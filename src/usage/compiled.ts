@@ -7,7 +7,12 @@ import { type Db, type Dialect, dialectOf } from '#platform/db/db.ts'
  */
 export function compiledQueries() {
   const known = new Map<string, CompiledQuery>()
-  return (db: Db, name: string, parameters: unknown[], build: () => { compile(): CompiledQuery }): CompiledQuery => {
+  return (
+    db: Db,
+    name: string,
+    parameters: unknown[],
+    build: () => { compile(): CompiledQuery },
+  ): CompiledQuery => {
     const dialect: Dialect = dialectOf(db)
     const key = `${dialect}:${name}`
     let query = known.get(key)

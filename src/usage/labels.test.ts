@@ -47,8 +47,8 @@ test('no text in a CSV begins as a formula does, and each cell is read as it was
   })
   fc.assert(
     fc.property(fc.array(cell, { minLength: 1, maxLength: 4 }), (cells) => {
-      const read = [...csvLine(cells).matchAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/g)].map(([, one = '']) =>
-        one.startsWith('"') ? one.slice(1, -1).replaceAll('""', '"') : one,
+      const read = [...csvLine(cells).matchAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/g)].map(
+        ([, one = '']) => (one.startsWith('"') ? one.slice(1, -1).replaceAll('""', '"') : one),
       )
       assert.deepEqual(
         read.map((one) => one.replaceAll("'", '')),

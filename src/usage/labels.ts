@@ -15,7 +15,12 @@ export function writtenLabels(given: Record<string, unknown>): string {
   let count = 0
   for (const name of Object.keys(given).sort()) {
     const value = given[name]
-    if (typeof value !== 'string' || name.length > NAME_LENGTH_MAX || value.length > VALUE_LENGTH_MAX) continue
+    if (
+      typeof value !== 'string' ||
+      name.length > NAME_LENGTH_MAX ||
+      value.length > VALUE_LENGTH_MAX
+    )
+      continue
     if (count++ === LABELS_MAX) break
     lines += `${writtenLabel(name, value)}\n`
   }

@@ -23,11 +23,21 @@ type OnCounted = (counted: readonly Counted[]) => void
  * Handed over without waiting for the disk: what is used of a budget is as sure as the records that it is the sum of.
  * Settlements go first: they free what the reservations beside them may take. `onCounted` hears of what they count with the commit.
  */
-export function writeEntries(db: Db, nodeId: string, entries: Entry[], onCounted?: OnCounted): Promise<Result[]> {
+export function writeEntries(
+  db: Db,
+  nodeId: string,
+  entries: Entry[],
+  onCounted?: OnCounted,
+): Promise<Result[]> {
   return withoutDeadlock(() => writeOnce(db, nodeId, entries, onCounted))
 }
 
-async function writeOnce(db: Db, nodeId: string, entries: Entry[], onCounted?: OnCounted): Promise<Result[]> {
+async function writeOnce(
+  db: Db,
+  nodeId: string,
+  entries: Entry[],
+  onCounted?: OnCounted,
+): Promise<Result[]> {
   const settled: Settled[] = []
   const claims: BudgetClaim[] = []
   for (const entry of entries) {
@@ -46,7 +56,11 @@ async function writeOnce(db: Db, nodeId: string, entries: Entry[], onCounted?: O
     const answers = claims.length === 0 ? [] : await reserveAll({ db, run }, nodeId, claims)
     return { counted, answers }
   }
-  const { answers } = await commitAsync(db, work, onCounted && (({ counted }) => onCounted(counted)))
+  const { answers } = await commitAsync(
+    db,
+    work,
+    onCounted && (({ counted }) => onCounted(counted)),
+  )
   let next = 0
   return entries.map((entry) => (entry.kind === 'reserve' ? (answers[next++] ?? null) : null))
 }
@@ -55,8 +69,11 @@ type Settled = Extract<Entry, { kind: 'settle' }>
 
 /** Whether records are all there is to write, as of searches by words, and one statement can write them, on a server without a transaction around it. */
 async function areRecordsAlone(db: Db, settled: Settled[]): Promise<boolean> {
-  if (dialectOf(db) !== 'postgres' || (await isCluster(db, (query) => db.executeQuery(query)))) return false
-  return settled.every(({ record, note }) => record !== null && note === null) && settlesNothing(settled)
+  if (dialectOf(db) !== 'postgres' || (await isCluster(db, (query) => db.executeQuery(query))))
+    return false
+  return (
+    settled.every(({ record, note }) => record !== null && note === null) && settlesNothing(settled)
+  )
 }
 
 function writtenOf(settled: Pick<Settled, 'id' | 'record'>[]) {
@@ -68,7 +85,8 @@ function writtenOf(settled: Pick<Settled, 'id' | 'record'>[]) {
 function queriesOf(db: Db, settled: Pick<Settled, 'id' | 'record' | 'note'>[]): CompiledQuery[] {
   const { ids, records } = writtenOf(settled)
   const queries = recordQueries(db, records, () => ids.next().value ?? '')
-  for (const { note } of settled) if (note !== null) queries.push(removalOf(db, note.userId, note.id))
+  for (const { note } of settled)
+    if (note !== null) queries.push(removalOf(db, note.userId, note.id))
   return queries
 }
 

@@ -12,7 +12,13 @@ import type { Problem } from '#platform/problem.ts'
 import { type BudgetWaits, createBudgetWaits } from './budget-waits.ts'
 import type { BudgetAnswer, BudgetClaim, BudgetLimit, Granted } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
-import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } from './ledger-entries.ts'
+import {
+  type Entry,
+  type Result,
+  type Spooled,
+  writeEntries,
+  writeSpooled,
+} from './ledger-entries.ts'
 import { isAlone } from './nodes.ts'
 import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
 import { createOwnHolds, type OwnHolds } from './own-holds.ts'
@@ -82,7 +88,12 @@ const RETRY_DELAYS_MS = [100, 500, 2_000]
 
 export type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'config' | 'metrics'>
 
-export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, openCalls: OpenCalls): Ledger {
+export function createLedger(
+  deps: Deps,
+  needs: LedgerNeeds,
+  nodeId: string,
+  openCalls: OpenCalls,
+): Ledger {
   const { db, clock, log, config } = deps
   const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
@@ -104,17 +115,31 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     ownHolds?.forget()
     entries.forEach(releaseSpooled)
   }
-  const spool = createSpool<Spooled>({ dataDir: config.dataDir, log, onLost: releaseSpooled }, writeFromSpool)
+  const spool = createSpool<Spooled>(
+    { dataDir: config.dataDir, log, onLost: releaseSpooled },
+    writeFromSpool,
+  )
   deps.metrics.readings(
     'latchkey_usage_spooling',
     '1: ends of calls wait in a file, as the database takes none',
     () => [{ labels: {}, value: Number(spool.isFailing()) }],
   )
 
-  const opened = ({ userId, keyId, promptTokens, call }: ReserveCall, plan: PlanBudget, startedAt: Instant) => {
+  const opened = (
+    { userId, keyId, promptTokens, call }: ReserveCall,
+    plan: PlanBudget,
+    startedAt: Instant,
+  ) => {
     if (call === undefined) return null
     const { name, end, nanos } = plan
-    return openCalls.open({ userId, keyId, promptTokens, ...call, plan: { name, end, nanos }, startedAt })
+    return openCalls.open({
+      userId,
+      keyId,
+      promptTokens,
+      ...call,
+      plan: { name, end, nanos },
+      startedAt,
+    })
   }
 
   /** Tried at once, then after pauses; what the database does not take goes to the spool. */
@@ -184,7 +209,8 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       const answer = await claimed(claimOf(call, limitsOf(plan, call, at), at))
       if (answer === null) throw new Error('a claim was not answered')
       if (signal?.aborted) {
-        if (answer.is === 'granted') await settleEntry({ granted: answer.granted, open: null, plan }, null)
+        if (answer.is === 'granted')
+          await settleEntry({ granted: answer.granted, open: null, plan }, null)
         throw signal.reason
       }
       if (answer.is === 'granted') return reserved(call, plan, answer.granted)
@@ -193,7 +219,8 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
         if (!isTrial) waits.wakeAll(budget)
         throw exhausted(answer)
       }
-      if (performance.now() > until) throw usageProblem('budget_busy', { headers: { 'Retry-After': '5' } })
+      if (performance.now() > until)
+        throw usageProblem('budget_busy', { headers: { 'Retry-After': '5' } })
       await waits.anotherEnds(budget, signal)
     }
   }
@@ -205,9 +232,16 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       const plan = needs.planBudget(call, at)
       const limits = limitsOf(plan, call, at)
       if (limits.length === 0) {
-        return Promise.resolve({ completionTokens, at, plan, granted: null, open: opened(call, plan, at) })
+        return Promise.resolve({
+          completionTokens,
+          at,
+          plan,
+          granted: null,
+          open: opened(call, plan, at),
+        })
       }
-      const isReady = ownHolds !== null && !spool.isFailing() && !signal?.aborted && plan.earlier.length === 0
+      const isReady =
+        ownHolds !== null && !spool.isFailing() && !signal?.aborted && plan.earlier.length === 0
       const granted = isReady ? ownHolds.reserveAtOnce(claimOf(call, limits, at)) : null
       return granted === null ? reserve(call) : Promise.resolve(reserved(call, plan, granted))
     },
@@ -227,7 +261,9 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
 
 /** In batches: what comes at one moment is one transaction. */
 function createWrites(db: Deps['db'], nodeId: string, ownHolds: OwnHolds | null) {
-  const batches = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries, ownHolds?.counted))
+  const batches = batchWrites<Entry, Result>((entries) =>
+    writeEntries(db, nodeId, entries, ownHolds?.counted),
+  )
 
   /** What failed among others is tried again alone: one record that cannot be written keeps no other from it. */
   const writtenAlone = async (entry: Entry, failed: unknown): Promise<boolean> => {
@@ -250,7 +286,8 @@ function createWrites(db: Deps['db'], nodeId: string, ownHolds: OwnHolds | null)
   return {
     ...batches,
     /** Tried at once, then after pauses; false where the database does not take it. */
-    written: (entry: Entry): Promise<boolean> => batches.add(entry).then(yes, (error) => writtenAlone(entry, error)),
+    written: (entry: Entry): Promise<boolean> =>
+      batches.add(entry).then(yes, (error) => writtenAlone(entry, error)),
   }
 }
 
@@ -314,10 +351,16 @@ function limitsOf(
   add({ scope: '', period: plan.isPaid ? null : 'month', name, end, tokens, nanos })
   if (keyId === null || !budget) return limits
   const { monthlyTokens, dollars } = budget
-  const ofKey = (period: Period) => ({ scope: keyId, period, name: periodsAt(at)[period], end: spanAt(period, at).end })
+  const ofKey = (period: Period) => ({
+    scope: keyId,
+    period,
+    name: periodsAt(at)[period],
+    end: spanAt(period, at).end,
+  })
   const isMonthly = dollars?.period === 'month'
   add({ ...ofKey('month'), tokens: monthlyTokens, nanos: isMonthly ? dollars.limitNanos : null })
-  if (dollars !== null && !isMonthly) add({ ...ofKey(dollars.period), tokens: null, nanos: dollars.limitNanos })
+  if (dollars !== null && !isMonthly)
+    add({ ...ofKey(dollars.period), tokens: null, nanos: dollars.limitNanos })
   return limits
 }
 

@@ -14,7 +14,8 @@ const DEAD_MS = 60_000
 /** An embedded database all of whose parts this process serves: where `SERVE` splits them, several have it. */
 export function isAlone({ db, config }: Pick<Platform, 'db' | 'config'>): boolean {
   return (
-    dialectOf(db) === 'sqlite' && (['api', 'storefront', 'worker'] as const).every((part) => config.serve.has(part))
+    dialectOf(db) === 'sqlite' &&
+    (['api', 'storefront', 'worker'] as const).every((part) => config.serve.has(part))
   )
 }
 
@@ -31,7 +32,9 @@ export function watchNodes(
     await db
       .insertInto('usage_nodes')
       .values({ node_id: nodeId, seen_at: databaseNow(db, clock) })
-      .onConflict((conflict) => conflict.column('node_id').doUpdateSet({ seen_at: databaseNow(db, clock) }))
+      .onConflict((conflict) =>
+        conflict.column('node_id').doUpdateSet({ seen_at: databaseNow(db, clock) }),
+      )
       .execute()
     await sweep(DEAD_MS)
   }
@@ -46,14 +49,20 @@ export function watchNodes(
         .execute()
       for (const { node_id, seen_at } of dead) {
         await recordCalls(tx, node_id, seen_at)
-        const rows = await tx.deleteFrom('usage_reservations').where('node_id', '=', node_id).returningAll().execute()
-        for (const { user_id, ...held } of rows) await tx.executeQuery(giveBackOf(tx, { userId: user_id, ...held }))
+        const rows = await tx
+          .deleteFrom('usage_reservations')
+          .where('node_id', '=', node_id)
+          .returningAll()
+          .execute()
+        for (const { user_id, ...held } of rows)
+          await tx.executeQuery(giveBackOf(tx, { userId: user_id, ...held }))
         await tx.deleteFrom('usage_nodes').where('node_id', '=', node_id).execute()
       }
     })
 
   const say = seldom((details, message) => log.warn(details, message))
-  const safely = () => beat().catch((error) => say({ err: error }, 'reservations of dead nodes were not given back'))
+  const safely = () =>
+    beat().catch((error) => say({ err: error }, 'reservations of dead nodes were not given back'))
   let timer: NodeJS.Timeout | null = null
 
   return {

@@ -5,7 +5,11 @@ import { createOpenCalls, type OpenCall, type OpenHandle } from './open-calls.ts
 
 test('calls that have ended are garbage of the young kind', (t) => {
   // None runs for a second: neither is asked.
-  const calls = createOpenCalls({ db: null as never, log: { warn() {} } as never }, 'node', () => 'id')
+  const calls = createOpenCalls(
+    { db: null as never, log: { warn() {} } as never },
+    'node',
+    () => 'id',
+  )
   calls.start()
   t.after(() => calls.stop())
   const running: OpenHandle[] = Array.from({ length: 64 }, () => calls.open(aCall()))
@@ -29,8 +33,18 @@ test('calls that have ended are garbage of the young kind', (t) => {
 function aCall(): OpenCall {
   const hanging = new Array<number>(500).fill(1)
   return {
-    ...{ userId: 'ada', keyId: null, tier: 'pro', route: '/v1/chat/completions', vendor: 'openai', model: 'm' },
-    ...{ promptTokens: 1, costUsd: 0, requestId: null, endUser: '', labels: '', startedAt: '2026-11-20T09:00:00.000Z' },
+    userId: 'ada',
+    keyId: null,
+    tier: 'pro',
+    route: '/v1/chat/completions',
+    vendor: 'openai',
+    model: 'm',
+    promptTokens: 1,
+    costUsd: 0,
+    requestId: null,
+    endUser: '',
+    labels: '',
+    startedAt: '2026-11-20T09:00:00.000Z',
     plan: { name: '2026-11-01/month', end: '2026-12-01T00:00:00.000Z', nanos: null },
     // Never asked; it holds on to them.
     soFar: () => hanging && null,
@@ -38,5 +52,8 @@ function aCall(): OpenCall {
 }
 
 function oldBytes(): number {
-  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? 0
+  return (
+    getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')
+      ?.space_used_size ?? 0
+  )
 }

@@ -77,7 +77,11 @@ const ROWS_MAX = 500
 
 type Deps = Pick<Platform, 'db' | 'log'>
 
-export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: Instant) => string): OpenCalls {
+export function createOpenCalls(
+  { db, log }: Deps,
+  nodeId: string,
+  nextId: (at: Instant) => string,
+): OpenCalls {
   // No Set: as it turns over, each table that it gave up keeps the next alive, and all calls in them, until a whole collection;
   // at 5,000 calls a second that was a fifth of the CPU.
   const entries: Entry[] = []
@@ -173,7 +177,9 @@ export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: 
     },
     close({ entry }) {
       remove(entry)
-      return entry.id === null ? null : { userId: entry.call.userId, id: entry.id, noting: entry.noting }
+      return entry.id === null
+        ? null
+        : { userId: entry.call.userId, id: entry.id, noting: entry.noting }
     },
     start() {
       timer ??= setInterval(noteAll, NOTE_AFTER_MS).unref()
@@ -186,7 +192,14 @@ export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: 
 }
 
 function notedOf({ soFar, vendor, model, promptTokens, costUsd }: OpenCall) {
-  const known = soFar?.() ?? { vendor, model, promptTokens, completionTokens: 0, cachedTokens: 0, costUsd }
+  const known = soFar?.() ?? {
+    vendor,
+    model,
+    promptTokens,
+    completionTokens: 0,
+    cachedTokens: 0,
+    costUsd,
+  }
   return {
     vendor: known.vendor,
     model: storableModel(known.model),
@@ -216,12 +229,20 @@ function rowOf(nodeId: string, id: string, call: OpenCall, noted: Noted) {
 
 /** Takes a note away. */
 export function removalOf(db: Db, userId: string, id: string): CompiledQuery {
-  return db.deleteFrom('usage_open_calls').where('user_id', '=', userId).where('id', '=', id).compile()
+  return db
+    .deleteFrom('usage_open_calls')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .compile()
 }
 
 /** Makes records of the calls that a dead process had running; `seenAt` is its last sign of life. */
 export async function recordOrphans(tx: Db, deadNodeId: string, seenAt: Instant): Promise<void> {
-  const notes = await tx.deleteFrom('usage_open_calls').where('node_id', '=', deadNodeId).returningAll().execute()
+  const notes = await tx
+    .deleteFrom('usage_open_calls')
+    .where('node_id', '=', deadNodeId)
+    .returningAll()
+    .execute()
   const rows: typeof notes = []
   // Its own record, where it came to that, says more.
   for (const note of notes) if (!(await isRecorded(tx, note.user_id, note.id))) rows.push(note)
@@ -256,10 +277,15 @@ export async function recordOrphans(tx: Db, deadNodeId: string, seenAt: Instant)
     }),
   )
   let next = 0
-  for (const query of recordQueries(tx, records, () => ids[next++] ?? '')) await tx.executeQuery(query)
+  for (const query of recordQueries(tx, records, () => ids[next++] ?? ''))
+    await tx.executeQuery(query)
   await settleBudgets(
     { db: tx, run: (query) => tx.executeQuery(query) },
     deadNodeId,
-    records.map((record, index) => ({ granted: null, record, plan: rows[index]?.plan_json ?? null })),
+    records.map((record, index) => ({
+      granted: null,
+      record,
+      plan: rows[index]?.plan_json ?? null,
+    })),
   )
 }

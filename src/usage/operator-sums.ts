@@ -37,7 +37,8 @@ export async function sumAllUsage(
   limit: number,
 ): Promise<OperatorSum[]> {
   const column = COLUMNS[groupBy]
-  const order = groupBy === 'day' ? sql`day` : sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`
+  const order =
+    groupBy === 'day' ? sql`day` : sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`
   const rows = await db
     .selectFrom('usage_totals')
     .select([`${column} as key` as const, ...SUMS])
@@ -54,7 +55,11 @@ export async function sumAllUsage(
 export type ModelSum = OperatorSum & { vendor: string; model: string }
 
 /** What each vendor's model was used for, the dearest first; at most `limit`. */
-export async function sumModelsUsage(db: Db, { from, to }: Span, limit: number): Promise<ModelSum[]> {
+export async function sumModelsUsage(
+  db: Db,
+  { from, to }: Span,
+  limit: number,
+): Promise<ModelSum[]> {
   const rows = await db
     .selectFrom('usage_totals')
     .select(['vendor', 'model', ...SUMS])
@@ -114,7 +119,9 @@ export async function archivedCost(db: Db, month: string): Promise<number> {
 const SUMS = [
   sql<number>`coalesce(sum(requests), 0)`.as('requests'),
   sql<number>`coalesce(sum(case when outcome = 'failed' then requests else 0 end), 0)`.as('failed'),
-  sql<number>`coalesce(sum(case when outcome = 'cancelled' then requests else 0 end), 0)`.as('cancelled'),
+  sql<number>`coalesce(sum(case when outcome = 'cancelled' then requests else 0 end), 0)`.as(
+    'cancelled',
+  ),
   sql<number>`coalesce(sum(prompt_tokens), 0)`.as('prompt_tokens'),
   sql<number>`coalesce(sum(cached_tokens), 0)`.as('cached_tokens'),
   sql<number>`coalesce(sum(completion_tokens), 0)`.as('completion_tokens'),
@@ -164,7 +171,9 @@ export async function sampleCalls(
   const sliceMs = Math.ceil((Date.parse(`${span.to}T00:00:00.000Z`) + DAY_MS - firstMs) / slices)
   const at = (slice: number) => new Date(firstMs + slice * sliceMs).toISOString()
   const limit = Math.ceil(readMax / slices)
-  const parts = Array.from({ length: slices }, (_, slice) => callsBetween(at(slice), at(slice + 1), groupBy, limit))
+  const parts = Array.from({ length: slices }, (_, slice) =>
+    callsBetween(at(slice), at(slice + 1), groupBy, limit),
+  )
   const { rows } = await sql<Sampled>`${sql.join(parts, sql` union all `)}`.execute(db)
   const timed = groupBy === 'outcome' ? rows : rows.filter(({ outcome }) => outcome === 'ok')
   const byKey = Map.groupBy(timed, ({ key }) => (groupBy === 'day' ? key.slice(0, 10) : key))
@@ -185,7 +194,12 @@ type Sampled = {
   first_token_ms: number | null
 }
 
-function callsBetween(from: string, before: string, groupBy: OperatorGrouping, limit: number): RawBuilder<Sampled> {
+function callsBetween(
+  from: string,
+  before: string,
+  groupBy: OperatorGrouping,
+  limit: number,
+): RawBuilder<Sampled> {
   const column = groupBy === 'day' ? 'created_at' : COLUMNS[groupBy]
   return sql`select * from (
     select ${sql.ref(column)} as "key", user_id, outcome, cost_nanos, latency_ms, first_token_ms from usage_records
@@ -194,7 +208,8 @@ function callsBetween(from: string, before: string, groupBy: OperatorGrouping, l
 
 function dearestUsers(rows: readonly Sampled[]): string[] {
   const costs = new Map<string, number>()
-  for (const { user_id, cost_nanos } of rows) costs.set(user_id, (costs.get(user_id) ?? 0) + Number(cost_nanos))
+  for (const { user_id, cost_nanos } of rows)
+    costs.set(user_id, (costs.get(user_id) ?? 0) + Number(cost_nanos))
   return [...costs].sort(([, a], [, b]) => b - a).map(([user]) => user)
 }
 

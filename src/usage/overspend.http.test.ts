@@ -17,7 +17,9 @@ import { createUsage } from './usage.ts'
 const MODEL = 'gpt-6-luna'
 const HI = [{ role: 'user', content: 'Hi' }]
 const PAGES = 10
-const PDF = Buffer.from(`%PDF-1.4\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(PAGES)}`).toString('base64')
+const PDF = Buffer.from(`%PDF-1.4\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(PAGES)}`).toString(
+  'base64',
+)
 const FILE = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` }
 
 /** Of a tenth of a dollar: 0.06, 0.4, 0.7 and 1.3 hundredths. */
@@ -48,7 +50,10 @@ const dearest: Step = (call, reply) => {
 
 test('a plan’s dollars hold against forty keys at once, with files, long prompts and 128 choices', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { worker: !ON_POSTGRES, env: { ...vendor.env.openai, CATALOGUE: catalogueOf(t, 0.1) } })
+  const app = await testApp(t, {
+    worker: !ON_POSTGRES,
+    env: { ...vendor.env.openai, CATALOGUE: catalogueOf(t, 0.1) },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   const keyOf = async (settings: object = {}) => {
     const { body, status } = await ada.post('/api/api-keys', { name: 'k', ...settings })
@@ -70,18 +75,24 @@ test('a plan’s dollars hold against forty keys at once, with files, long promp
   assert.equal((await ask(poor, { messages: HI, max_tokens: 200, n: 64 })).status, 200)
   assert.equal(vendor.calls[0]!.body.max_completion_tokens, 1)
 
-  const replies = await Promise.all(keys.map((key, index) => ask(key, KINDS[index % KINDS.length]!)))
+  const replies = await Promise.all(
+    keys.map((key, index) => ask(key, KINDS[index % KINDS.length]!)),
+  )
   const refused = replies.filter((reply) => reply.status !== 200)
   for (const reply of refused)
     assert.deepEqual([reply.status, reply.body.error.message], [429, 'Monthly budget exhausted'])
-  assert.ok(refused.length > 0 && refused.length < keys.length, `${refused.length} of ${keys.length} refused`)
+  assert.ok(
+    refused.length > 0 && refused.length < keys.length,
+    `${refused.length} of ${keys.length} refused`,
+  )
   const { used_usd, reserved_usd } = await allowance()
   assert.ok(used_usd <= 0.1, String(used_usd))
   assert.equal(reserved_usd, 0)
 
   // Who asks for little gets it, to the last token.
   let last = await ask(keys[0]!, KINDS[0]!)
-  for (let asked = 0; last.status === 200 && asked < 200; asked++) last = await ask(keys[0]!, KINDS[0]!)
+  for (let asked = 0; last.status === 200 && asked < 200; asked++)
+    last = await ask(keys[0]!, KINDS[0]!)
   assert.equal(last.body.error.message, 'Monthly budget exhausted')
   const { used_usd: spent } = await allowance()
   assert.ok(spent <= 0.1 && spent > 0.099_998, String(spent))
@@ -92,18 +103,47 @@ const CROWD = process.env.TEST_ENGINE === 'pglite' ? 20 : 200
 const [HELD, USED, PROMPT] = [1_000_000, 170_000, 100_000]
 const KEYS = Array.from({ length: 50 }, (_, index) => `key-${index}`)
 const OPEN = 5
-const TERMS = { route: '/test', vendor: 'openai', model: MODEL, requestId: null, endUser: '', labels: '' }
+const TERMS = {
+  route: '/test',
+  vendor: 'openai',
+  model: MODEL,
+  requestId: null,
+  endUser: '',
+  labels: '',
+}
 
 const callOf = (keyId: string): ReserveCall => ({
-  ...{ userId: 'ada', keyId, tier: 'pro', slices: null, promptTokens: 10, completionTokens: 90 },
-  ...{ promptNanos: PROMPT, tokenNanos: (HELD - PROMPT) / 90 },
+  userId: 'ada',
+  keyId,
+  tier: 'pro',
+  slices: null,
+  promptTokens: 10,
+  completionTokens: 90,
+  promptNanos: PROMPT,
+  tokenNanos: (HELD - PROMPT) / 90,
   call: { ...TERMS, tier: 'pro', costUsd: PROMPT / 1e9 },
 })
 
 const recordOf = (keyId: string, startedAt: string): UsageRecord => ({
-  ...{ userId: 'ada', keyId, ...TERMS, promptTokens: 10, completionTokens: 7, cachedTokens: 0, reasoningTokens: 0 },
-  ...{ costUsd: USED / 1e9, latencyMs: 1, firstTokenMs: null, attempts: 1, tried: 'openai:ok', outcome: 'ok' },
-  ...{ status: 200, errorCode: null, vendorRequestId: null, isEstimated: false, startedAt, tier: 'pro' },
+  userId: 'ada',
+  keyId,
+  ...TERMS,
+  promptTokens: 10,
+  completionTokens: 7,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+  costUsd: USED / 1e9,
+  latencyMs: 1,
+  firstTokenMs: null,
+  attempts: 1,
+  tried: 'openai:ok',
+  outcome: 'ok',
+  status: 200,
+  errorCode: null,
+  vendorRequestId: null,
+  isEstimated: false,
+  startedAt,
+  tier: 'pro',
 })
 
 test('three nodes share a plan’s dollars, and what one held that died with calls open is there for the others, once', async (t) => {
@@ -116,7 +156,10 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
   // Parts in processes of their own share an embedded database as nodes share a server.
   const shared = { ...config, serve: new Set(['api'] as const), catalogue: { ...catalogue, plans } }
   const nodeOf = (name: string) => {
-    const platform = { ...app.platform, config: { ...shared, dataDir: `${config.dataDir}/${name}` } }
+    const platform = {
+      ...app.platform,
+      config: { ...shared, dataDir: `${config.dataDir}/${name}` },
+    }
     const node = createUsage(platform, { keyBudgets: async () => [], tellOwner: async () => {} })
     t.after(() => node.close())
     return node
@@ -124,7 +167,11 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
   const [one, two, dying] = [nodeOf('one'), nodeOf('two'), nodeOf('dying')]
   const survivors = [one, two]
   const budget = async () => {
-    const row = await db.selectFrom('usage_budgets').selectAll().where('scope', '=', '').executeTakeFirstOrThrow()
+    const row = await db
+      .selectFrom('usage_budgets')
+      .selectAll()
+      .where('scope', '=', '')
+      .executeTakeFirstOrThrow()
     return { used: Number(row.used_nanos), held: Number(row.reserved_nanos) }
   }
   const crowd = (count: number, prefix = '') =>
@@ -137,7 +184,8 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
         await ledger.settle(reservation, recordOf(keyId, reservation.at))
       }),
     )
-  const answered = (results: PromiseSettledResult<void>[]) => results.filter(({ status }) => status === 'fulfilled')
+  const answered = (results: PromiseSettledResult<void>[]) =>
+    results.filter(({ status }) => status === 'fulfilled')
 
   await dying.open()
   const open: Reservation[] = []
@@ -149,7 +197,9 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
   assert.equal(answered(await crowd(CROWD)).length, CROWD, 'none is refused falsely')
   assert.deepEqual(await budget(), { used: CROWD * USED, held: OPEN * HELD })
   for (const { ledger } of survivors) {
-    await assert.rejects(ledger.reserve({ ...callOf('a'), isTrial: true }), { code: 'budget_exhausted' })
+    await assert.rejects(ledger.reserve({ ...callOf('a'), isTrial: true }), {
+      code: 'budget_exhausted',
+    })
   }
 
   // Seen for the last time a minute ago: its calls cost their prompts, and the rest is free.
@@ -162,7 +212,8 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
   const results = await crowd(fit + 20, 'late-')
   assert.equal(answered(results).length, fit, 'all of what was held can be used, and no more')
   for (const result of results) {
-    if (result.status === 'rejected') assert.equal((result.reason as { code: string }).code, 'budget_exhausted')
+    if (result.status === 'rejected')
+      assert.equal((result.reason as { code: string }).code, 'budget_exhausted')
   }
 
   // It only stood still: the ends of its calls neither count twice nor free what is not held.
@@ -177,8 +228,15 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
 test('many users at once have each what is theirs, on whichever nodes, and none another’s', async (t) => {
   const app = await testApp(t)
   const { config } = app.platform
-  const plans = config.catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: (2 * HELD + 1) / 1e9 }))
-  const shared = { ...config, serve: new Set(['api'] as const), catalogue: { ...config.catalogue, plans } }
+  const plans = config.catalogue.plans.map((plan) => ({
+    ...plan,
+    allowanceUsd: (2 * HELD + 1) / 1e9,
+  }))
+  const shared = {
+    ...config,
+    serve: new Set(['api'] as const),
+    catalogue: { ...config.catalogue, plans },
+  }
   const nodes = [0, 1].map(() => {
     const node = createUsage(
       { ...app.platform, config: shared },
@@ -205,7 +263,8 @@ test('many users at once have each what is theirs, on whichever nodes, and none 
     await Promise.all([...late, ...late, ...late].map(ask))
     return late.map((userId) => granted.get(userId) ?? 0)
   }
-  const budgets = () => app.platform.db.selectFrom('usage_budgets').select(['user_id', 'reserved_nanos']).execute()
+  const budgets = () =>
+    app.platform.db.selectFrom('usage_budgets').select(['user_id', 'reserved_nanos']).execute()
   for (const round of [0, 1, 2]) {
     const granted = await claim(round)
     assert.ok(

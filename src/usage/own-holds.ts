@@ -48,8 +48,15 @@ export function createOwnHolds(db: Db): OwnHolds {
   const held = new Map<string, Amounts>()
   const used = new Map<string, Amounts & { untilMs: number }>()
   const nameOf = (userId: string, scope: string, period: string) => `${userId}|${scope}|${period}`
-  const heldOf = (userId: string, scope: string, period: string) => held.get(nameOf(userId, scope, period)) ?? NOTHING
-  const change = (userId: string, scope: string, period: string, { tokens, nanos }: Amounts, sign: 1 | -1) => {
+  const heldOf = (userId: string, scope: string, period: string) =>
+    held.get(nameOf(userId, scope, period)) ?? NOTHING
+  const change = (
+    userId: string,
+    scope: string,
+    period: string,
+    { tokens, nanos }: Amounts,
+    sign: 1 | -1,
+  ) => {
     const name = nameOf(userId, scope, period)
     const before = held.get(name) ?? NOTHING
     const after = { tokens: before.tokens + sign * tokens, nanos: before.nanos + sign * nanos }
@@ -58,7 +65,10 @@ export function createOwnHolds(db: Db): OwnHolds {
   }
 
   /** @returns the limit whose period nobody has claimed from, which is to be opened first. */
-  const takeNow = (claim: BudgetClaim, amounts: Amounts): { refusal: Refusal | null } | { unopened: BudgetLimit } => {
+  const takeNow = (
+    claim: BudgetClaim,
+    amounts: Amounts,
+  ): { refusal: Refusal | null } | { unopened: BudgetLimit } => {
     const { userId, limits } = claim
     const nowMs = performance.now()
     for (const limit of limits) {
@@ -76,7 +86,13 @@ export function createOwnHolds(db: Db): OwnHolds {
       if (used.size >= USED_MAX) used.clear()
       used.set(name, read)
       if (!fits(read)) {
-        return { refusal: refusalOf(claim, limit, { ...row, reserved_tokens: tokens, reserved_nanos: nanos }) }
+        return {
+          refusal: refusalOf(claim, limit, {
+            ...row,
+            reserved_tokens: tokens,
+            reserved_nanos: nanos,
+          }),
+        }
       }
     }
     for (const { scope, name } of limits) change(userId, scope, name, amounts, 1)
@@ -97,14 +113,18 @@ export function createOwnHolds(db: Db): OwnHolds {
       const { completionTokens } = claim
       try {
         const taken = takeNow(claim, amountsOf(claim, completionTokens))
-        return 'refusal' in taken && taken.refusal === null ? granted(claim, completionTokens) : null
+        return 'refusal' in taken && taken.refusal === null
+          ? granted(claim, completionTokens)
+          : null
       } catch {
         // The database cannot be read: `reserve` fails of it.
         return null
       }
     },
     reserve: (claim) =>
-      claimOne(claim, take, (refusal) => commitAsync(db, (run) => alertOfRefusal({ db, run }, claim, refusal))),
+      claimOne(claim, take, (refusal) =>
+        commitAsync(db, (run) => alertOfRefusal({ db, run }, claim, refusal)),
+      ),
     release({ userId, budgets, tokens, nanos }) {
       for (const { scope, name } of budgets) change(userId, scope, name, { tokens, nanos }, -1)
     },

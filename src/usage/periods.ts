@@ -26,7 +26,8 @@ export function spanAt(period: Period, at: Instant): PeriodSpan {
   const midnightMs = Date.parse(`${at.slice(0, 10)}T00:00:00.000Z`)
   const midnight = new Date(midnightMs)
   if (period === 'month') {
-    const monthAt = (offset: number) => Date.UTC(midnight.getUTCFullYear(), midnight.getUTCMonth() + offset, 1)
+    const monthAt = (offset: number) =>
+      Date.UTC(midnight.getUTCFullYear(), midnight.getUTCMonth() + offset, 1)
     return span(monthAt(0), monthAt(1))
   }
   if (period === 'day') return span(midnightMs, midnightMs + DAY_MS)

@@ -14,7 +14,13 @@ import { nanosOf } from './record.ts'
 type Limits = { tokens: number | null; nanos: number | null }
 
 /** `name`: of its row among the budgets. `earlier`: slices that may be overused, the oldest first. */
-export type PlanBudget = Limits & { name: string; start: Instant; end: Instant; isPaid: boolean; earlier: Earlier[] }
+export type PlanBudget = Limits & {
+  name: string
+  start: Instant
+  end: Instant
+  isPaid: boolean
+  earlier: Earlier[]
+}
 type Earlier = Limits & { name: string }
 
 /** What a call is counted by. */
@@ -28,9 +34,13 @@ export function createPlanBudgets({
 }: Pick<Platform['config'], 'catalogue' | 'budgets'>): PlanBudgets {
   const plans = new Map<Tier, { month: Limits; trial: Limits }>()
   for (const { tier, allowanceUsd, trialAllowanceUsd } of catalogue.plans) {
-    const month = { tokens: budgets.get(tier) ?? null, nanos: allowanceUsd === null ? null : nanosOf(allowanceUsd) }
+    const month = {
+      tokens: budgets.get(tier) ?? null,
+      nanos: allowanceUsd === null ? null : nanosOf(allowanceUsd),
+    }
     // A trial's tokens are as many as its dollars are of the plan's.
-    const share = allowanceUsd && trialAllowanceUsd !== null ? Math.min(1, trialAllowanceUsd / allowanceUsd) : 1
+    const share =
+      allowanceUsd && trialAllowanceUsd !== null ? Math.min(1, trialAllowanceUsd / allowanceUsd) : 1
     const trial = {
       tokens: month.tokens === null ? null : Math.floor(month.tokens * share),
       nanos: trialAllowanceUsd === null ? null : nanosOf(trialAllowanceUsd),
@@ -64,10 +74,15 @@ export function createPlanBudgets({
     const others = begun.filter((one) => one !== current)
     const reduced = others.findIndex(({ isReduced }) => isReduced === true)
     return {
-      ...{ name: sliceName(start), start, end, isPaid: true },
+      name: sliceName(start),
+      start,
+      end,
+      isPaid: true,
       ...(isTrial ? limitsOf(current) : least(limitsOf(current), month)),
       earlier:
-        reduced === -1 ? [] : others.slice(reduced).map((one) => ({ name: sliceName(one.start), ...limitsOf(one) })),
+        reduced === -1
+          ? []
+          : others.slice(reduced).map((one) => ({ name: sliceName(one.start), ...limitsOf(one) })),
     }
   }
 }
@@ -85,7 +100,11 @@ function least(bought: Limits, plan: Limits): Limits {
 const sliceName = (start: Instant) => `${start}/slice`
 
 /** The budget, less what was used of earlier slices beyond what these hold now. */
-export async function lessOveruse({ db, run }: BudgetTx, userId: string, plan: PlanBudget): Promise<PlanBudget> {
+export async function lessOveruse(
+  { db, run }: BudgetTx,
+  userId: string,
+  plan: PlanBudget,
+): Promise<PlanBudget> {
   const { earlier, tokens, nanos } = plan
   if (earlier.length === 0) return plan
   const query = db
@@ -112,4 +131,5 @@ export async function lessOveruse({ db, run }: BudgetTx, userId: string, plan: P
   }
 }
 
-const beyond = (used: number, limit: number | null) => (limit === null ? 0 : Math.max(0, used - limit))
+const beyond = (used: number, limit: number | null) =>
+  limit === null ? 0 : Math.max(0, used - limit)

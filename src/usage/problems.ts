@@ -6,7 +6,8 @@ export const usageProblem = Problem.define({
     429,
     'Monthly budget exhausted',
     {
-      advice: '`GET /api/usage/allowance` tells when it renews; or have the plan’s allowance raised.',
+      advice:
+        '`GET /api/usage/allowance` tells when it renews; or have the plan’s allowance raised.',
       alias: 'insufficient_quota',
     },
   ],
@@ -22,13 +23,17 @@ export const usageProblem = Problem.define({
     429,
     '{period} budget of this key exhausted',
     {
-      advice: '`GET /api/api-keys/self` tells when it begins anew (UTC); or raise it: `PATCH /api/api-keys/{key_id}`.',
+      advice:
+        '`GET /api/api-keys/self` tells when it begins anew (UTC); or raise it: `PATCH /api/api-keys/{key_id}`.',
       alias: 'insufficient_quota',
     },
   ],
   budget_busy: [
     429,
     'Other calls hold what is left of this budget',
-    { advice: 'Wait until they have ended, or ask for a shorter answer.', alias: 'rate_limit_exceeded' },
+    {
+      advice: 'Wait until they have ended, or ask for a shorter answer.',
+      alias: 'rate_limit_exceeded',
+    },
   ],
 })

@@ -10,19 +10,36 @@ import { archiveDays } from './archive.ts'
 export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
   const kept = { days: retention.usageDays, setting: 'RETENTION_USAGE_DAYS' }
   return [
-    byAge({ ...kept, what: 'calls', table: 'usage_records', key: ['user_id', 'id'], at: 'created_at' }),
+    byAge({
+      ...kept,
+      what: 'calls',
+      table: 'usage_records',
+      key: ['user_id', 'id'],
+      at: 'created_at',
+    }),
     {
-      ...{ ...kept, what: 'days of usage', table: 'usage_days' },
+      ...kept,
+      what: 'days of usage',
+      table: 'usage_days',
       removeSlice: (db, before) => archiveDays(db, sql`day < ${before.slice(0, 10)}`),
     },
     // Emptied with the days of users, which go first.
     byAge({
-      ...{ ...kept, what: 'sums of everybody’s days', table: 'usage_totals', at: 'day', isText: true },
+      ...kept,
+      what: 'sums of everybody’s days',
+      table: 'usage_totals',
+      at: 'day',
+      isText: true,
       key: ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'],
     }),
     // A slice's use counts for as long as its payment may be taken back.
     past('usage_budgets', 'budgets of past periods', 400, ['user_id', 'scope', 'period']),
-    past('usage_alerts', 'alerts of past periods', 62, ['user_id', 'period', 'percent', 'limit_nanos']),
+    past('usage_alerts', 'alerts of past periods', 62, [
+      'user_id',
+      'period',
+      'percent',
+      'limit_nanos',
+    ]),
   ]
 }
 
@@ -33,5 +50,13 @@ function past<T extends 'usage_budgets' | 'usage_alerts'>(
   days: number,
   key: readonly (keyof Tables[T] & string)[],
 ): Aged {
-  return byAge({ what, days, setting: null, table, key, at: 'period' as keyof Tables[T] & string, isText: true })
+  return byAge({
+    what,
+    days,
+    setting: null,
+    table,
+    key,
+    at: 'period' as keyof Tables[T] & string,
+    isText: true,
+  })
 }

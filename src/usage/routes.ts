@@ -39,8 +39,12 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
             from: Type.String(),
             to: Type.String(),
             totals: Type.Object(Sum, { title: 'UsageTotals' }),
-            groups: Type.Array(Type.Object({ key: Type.String(), ...Sum }, { title: 'UsageGroup' })),
-            has_more: Type.Boolean({ description: 'There are more groups than these; `totals` are of all.' }),
+            groups: Type.Array(
+              Type.Object({ key: Type.String(), ...Sum }, { title: 'UsageGroup' }),
+            ),
+            has_more: Type.Boolean({
+              description: 'There are more groups than these; `totals` are of all.',
+            }),
           }),
         },
       },
@@ -66,7 +70,13 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
   )
 }
 
-function viewOf({ requests, prompt_tokens, completion_tokens, cached_tokens, cost_nanos }: Omit<UsageSum, 'key'>) {
+function viewOf({
+  requests,
+  prompt_tokens,
+  completion_tokens,
+  cached_tokens,
+  cost_nanos,
+}: Omit<UsageSum, 'key'>) {
   return {
     requests,
     prompt_tokens,
@@ -78,7 +88,13 @@ function viewOf({ requests, prompt_tokens, completion_tokens, cached_tokens, cos
 }
 
 function totalOf(sums: UsageSum[]): Omit<UsageSum, 'key'> {
-  const total = { requests: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, cost_nanos: 0 }
+  const total = {
+    requests: 0,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    cached_tokens: 0,
+    cost_nanos: 0,
+  }
   for (const sum of sums) {
     total.requests += sum.requests
     total.prompt_tokens += sum.prompt_tokens

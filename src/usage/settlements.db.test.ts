@@ -6,10 +6,29 @@ import { settleBudgets } from '#usage/settlements.ts'
 test('a call that used nothing and held nothing writes to no budget', async (t) => {
   const { platform } = await testApp(t)
   const of = (promptTokens: number) => ({
-    ...{ userId: 'ada', keyId: 'key', tier: 'pro', route: '/api/rag/search', vendor: 'local', model: 'lexical' },
-    ...{ promptTokens, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0, costUsd: 0, latencyMs: 1 },
-    ...{ firstTokenMs: null, attempts: 1, tried: '', outcome: 'ok' as const, status: 200, errorCode: null },
-    ...{ requestId: null, vendorRequestId: null, endUser: '', labels: '', isEstimated: false },
+    userId: 'ada',
+    keyId: 'key',
+    tier: 'pro',
+    route: '/api/rag/search',
+    vendor: 'local',
+    model: 'lexical',
+    promptTokens,
+    completionTokens: 0,
+    cachedTokens: 0,
+    reasoningTokens: 0,
+    costUsd: 0,
+    latencyMs: 1,
+    firstTokenMs: null,
+    attempts: 1,
+    tried: '',
+    outcome: 'ok' as const,
+    status: 200,
+    errorCode: null,
+    requestId: null,
+    vendorRequestId: null,
+    endUser: '',
+    labels: '',
+    isEstimated: false,
     startedAt: new Date(0).toISOString(),
   })
   const written: string[] = []

@@ -14,7 +14,11 @@ import { giveBackOwn } from './shared-holds.ts'
 const compiled = compiledQueries()
 
 /** Gives reservations back and counts what was used, also of calls that ran without a budget. @returns what it counted. */
-export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settlement[]): Promise<readonly Counted[]> {
+export async function settleBudgets(
+  tx: BudgetTx,
+  nodeId: string,
+  settled: Settlement[],
+): Promise<readonly Counted[]> {
   const changes = changesOf(settled)
   for (const change of changes) {
     const isFreed = change.freedTokens > 0 || change.freedNanos > 0
@@ -39,7 +43,11 @@ export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settl
 export type Counted = Pick<Change, 'userId' | 'scope' | 'names' | 'usedTokens' | 'usedNanos'>
 
 /** Without `plan` the call counts in its calendar month. */
-export type Settlement = { granted: Granted | null; record: UsageRecord | null; plan?: PlanPeriod | null }
+export type Settlement = {
+  granted: Granted | null
+  record: UsageRecord | null
+  plan?: PlanPeriod | null
+}
 
 /** `names`: of the periods that are changed. */
 type Change = {
@@ -76,7 +84,8 @@ function changesOf(settled: Settlement[]): Change[] {
       own.plan = plan
       const all = [own]
       // A key's use may be limited by any of them.
-      if (record.keyId !== null) all.push(changeOf(record.userId, record.keyId, record.startedAt, [day, week, month]))
+      if (record.keyId !== null)
+        all.push(changeOf(record.userId, record.keyId, record.startedAt, [day, week, month]))
       for (const change of all) {
         change.usedTokens += tokens
         change.usedNanos += nanosOf(record.costUsd)
@@ -120,6 +129,8 @@ function settleOf(db: Db, { userId, scope, names, ...change }: Change): Compiled
       .where('user_id', '=', userId)
       .where('scope', '=', scope)
       .where('period', 'in', names)
-    return isWatched ? query.returning(['used_nanos', 'alerted_nanos', 'alerted_limit_nanos']) : query
+    return isWatched
+      ? query.returning(['used_nanos', 'alerted_nanos', 'alerted_limit_nanos'])
+      : query
   })
 }

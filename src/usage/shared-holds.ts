@@ -26,7 +26,11 @@ import { compiledQueries } from './compiled.ts'
 const compiled = compiledQueries()
 
 /** Answers in the claims' order. */
-export async function reserveAll(tx: BudgetTx, nodeId: string, claims: BudgetClaim[]): Promise<BudgetAnswer[]> {
+export async function reserveAll(
+  tx: BudgetTx,
+  nodeId: string,
+  claims: BudgetClaim[],
+): Promise<BudgetAnswer[]> {
   const [only] = claims
   if (only !== undefined && claims.length === 1) return [await reserveOne(tx, nodeId, only)]
   const answers: BudgetAnswer[] = []
@@ -35,7 +39,8 @@ export async function reserveAll(tx: BudgetTx, nodeId: string, claims: BudgetCla
   for (const group of groups) {
     const { entries, first } = group
     const isTaken =
-      taken.has(group) || (entries.length > 1 && (await take(tx, nodeId, first, amountsOfAll(group))) === null)
+      taken.has(group) ||
+      (entries.length > 1 && (await take(tx, nodeId, first, amountsOfAll(group))) === null)
     if (isTaken) {
       for (const { index, claim } of entries) {
         answers[index] = { is: 'granted', granted: granted(claim, claim.completionTokens) }
@@ -47,7 +52,9 @@ export async function reserveAll(tx: BudgetTx, nodeId: string, claims: BudgetCla
     for (const { index, claim } of entries) {
       // A crowd that asks for the same waits for the same: only its first is worth a look.
       const answer: BudgetAnswer =
-        refused !== null && isAlike(refused.claim, claim) ? refused.answer : await reserveOne(tx, nodeId, claim)
+        refused !== null && isAlike(refused.claim, claim)
+          ? refused.answer
+          : await reserveOne(tx, nodeId, claim)
       answers[index] = answer
       if (answer.is !== 'granted') refused = { claim, answer }
     }
@@ -62,7 +69,8 @@ function groupsOf(claims: BudgetClaim[]): Group[] {
   const groups = new Map<string, Group>()
   claims.forEach((claim, index) => {
     let name = claim.userId
-    for (const { scope, name: period, tokens, nanos } of claim.limits) name += `|${scope}/${period}:${tokens}:${nanos}`
+    for (const { scope, name: period, tokens, nanos } of claim.limits)
+      name += `|${scope}/${period}:${tokens}:${nanos}`
     const group = groups.get(name)
     if (group === undefined) groups.set(name, { first: claim, entries: [{ index, claim }] })
     else group.entries.push({ index, claim })
@@ -85,7 +93,11 @@ function amountsOfAll({ entries }: Group): Amounts {
  * Many users' claims in two statements on a server, where each costs a round trip, as long as each is on one budget alone: of several
  * all or none is taken. Rows are locked in the groups' order. @returns what is taken; what is not may fit in part, or has no row yet.
  */
-async function takeTogether(tx: BudgetTx, nodeId: string, groups: Group[]): Promise<ReadonlySet<Group>> {
+async function takeTogether(
+  tx: BudgetTx,
+  nodeId: string,
+  groups: Group[],
+): Promise<ReadonlySet<Group>> {
   const taken = new Set<Group>()
   if (dialectOf(tx.db) !== 'postgres' || groups.length === 1) return taken
   if (groups.some(({ first }) => first.limits.length !== 1)) return taken
@@ -174,7 +186,12 @@ function reserveOne(tx: BudgetTx, nodeId: string, claim: BudgetClaim): Promise<B
  * One conditional update for each budget: with several all or none is taken.
  * @returns null when taken, else what the first budget that refused looked like.
  */
-async function take(tx: BudgetTx, nodeId: string, claim: BudgetClaim, amounts: Amounts): Promise<Refusal | null> {
+async function take(
+  tx: BudgetTx,
+  nodeId: string,
+  claim: BudgetClaim,
+  amounts: Amounts,
+): Promise<Refusal | null> {
   const { userId, limits } = claim
   for (const [index, limit] of limits.entries()) {
     const refusal = await takeOne(tx, claim, limit, amounts)
@@ -210,7 +227,11 @@ async function takeOne(
 }
 
 /** Locked, so that what is decided on it holds. */
-async function readBudget({ db, run }: BudgetTx, claim: BudgetClaim, limit: BudgetLimit): Promise<Budget | null> {
+async function readBudget(
+  { db, run }: BudgetTx,
+  claim: BudgetClaim,
+  limit: BudgetLimit,
+): Promise<Budget | null> {
   const parameters = [claim.userId, limit.scope, limit.name] as const
   const [userId, scope, period] = parameters
   const query = compiled(db, 'read', [...parameters], () =>
@@ -254,7 +275,10 @@ function takeOf(
 }
 
 /** Whose reservation it is, so that those of a node that died can be given back. */
-function ownOf(db: Db, row: { node_id: string; user_id: string; scope: string; period: string } & Amounts) {
+function ownOf(
+  db: Db,
+  row: { node_id: string; user_id: string; scope: string; period: string } & Amounts,
+) {
   return compiled(db, 'own', Object.values(row), () =>
     db
       .insertInto('usage_reservations')
@@ -273,7 +297,11 @@ function ownOf(db: Db, row: { node_id: string; user_id: string; scope: string; p
  * whose, nobody knows any more; so as much is freed as it still holds, and nothing stays behind when its last call has ended.
  * @returns what is free by that, and is to be taken from the budget's own sum.
  */
-export async function giveBackOwn({ db, run }: BudgetTx, nodeId: string, held: Held): Promise<Amounts> {
+export async function giveBackOwn(
+  { db, run }: BudgetTx,
+  nodeId: string,
+  held: Held,
+): Promise<Amounts> {
   if (hasChanged(await run(giveBackOwnOf(db, nodeId, held)))) return held
   const query = forUpdate(
     db,

@@ -4,14 +4,20 @@ import { type Clock, DAY_MS, plus } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { invalid } from '#platform/problems.ts'
 
-export const Day = Type.String({ format: 'date', description: 'A UTC day; both ends are included.' })
+export const Day = Type.String({
+  format: 'date',
+  description: 'A UTC day; both ends are included.',
+})
 const DAYS_DEFAULT = 30
 
 /** UTC days, both included. */
 export type Span = { from: string; to: string }
 
 /** The last thirty days unless told. @throws Problem 422 */
-export function spanOf(clock: Pick<Clock, 'now'>, query: { from?: string | undefined; to?: string | undefined }): Span {
+export function spanOf(
+  clock: Pick<Clock, 'now'>,
+  query: { from?: string | undefined; to?: string | undefined },
+): Span {
   const to = query.to ?? clock.now().slice(0, 10)
   const from = query.from ?? plus(`${to}T00:00:00.000Z`, -(DAYS_DEFAULT - 1) * DAY_MS).slice(0, 10)
   if (from > to) throw invalid(['query', 'from'], "Should not be after 'to'")
@@ -32,7 +38,11 @@ export type CallScope = { userId: string; keyId: string | null }
  * A key that is confined may be a customer's, who learns nothing of the account's other keys. One that is confined to this
  * alone makes no calls: it is for reading the account's.
  */
-export function scopeOf({ userId, keyId, scopes }: Pick<Caller, 'userId' | 'keyId' | 'scopes'>): CallScope {
+export function scopeOf({
+  userId,
+  keyId,
+  scopes,
+}: Pick<Caller, 'userId' | 'keyId' | 'scopes'>): CallScope {
   const isOwn = keyId !== null && scopes?.some((scope) => scope !== 'usage')
   return { userId, keyId: isOwn ? keyId : null }
 }

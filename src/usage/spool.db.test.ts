@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -44,7 +52,11 @@ const recordOf = (app: TestApp, userId: string, tokens: number): UsageRecord => 
 })
 
 /** A service whose database a test can keep from writing, and let write again. */
-async function appWithDatabase(t: TestContext, env: Record<string, string> = {}, options: { worker?: boolean } = {}) {
+async function appWithDatabase(
+  t: TestContext,
+  env: Record<string, string> = {},
+  options: { worker?: boolean } = {},
+) {
   const proxies: TcpProxy[] = []
   const app = await testApp(t, {
     ...options,
@@ -96,14 +108,21 @@ test('calls that the database does not take are recorded when it does, once, wit
     2,
     'they outlive the process before the caller hears the end',
   )
-  await assert.rejects(ledger.reserve(call), (error) => databaseFailure(error) !== null, 'nothing is begun meanwhile')
+  await assert.rejects(
+    ledger.reserve(call),
+    (error) => databaseFailure(error) !== null,
+    'nothing is begun meanwhile',
+  )
   const copy = `${spool}.copy`
   copyFileSync(spool, copy)
   await accept()
 
   while ((await recordsOf(app)).length < 2) await new Promise((resolve) => setTimeout(resolve, 50))
   const budget = () =>
-    app.platform.db.selectFrom('usage_budgets').select(['used_tokens', 'reserved_tokens']).executeTakeFirstOrThrow()
+    app.platform.db
+      .selectFrom('usage_budgets')
+      .select(['used_tokens', 'reserved_tokens'])
+      .executeTakeFirstOrThrow()
   assert.deepEqual({ ...(await budget()) }, { used_tokens: 80, reserved_tokens: 0 })
   while (existsSync(spool)) await new Promise((resolve) => setTimeout(resolve, 50))
   // All of what is left, and not a token more: what the two held is free, once.
@@ -114,7 +133,9 @@ test('calls that the database does not take are recorded when it does, once, wit
   const beyond = { ...call, completionTokens: 911, isTrial: true }
   await assert.rejects(ledger.reserve(beyond), { code: 'token_budget_exhausted' })
   rest = await ledger.reserve(whole)
-  await assert.rejects(ledger.reserve({ ...call, isTrial: true }), { code: 'token_budget_exhausted' })
+  await assert.rejects(ledger.reserve({ ...call, isTrial: true }), {
+    code: 'token_budget_exhausted',
+  })
   await ledger.release(rest)
 
   // As a process leaves it that dies between the commit and the file's end.
@@ -129,11 +150,22 @@ test('what holds of a budget wait for is given back: a record that cannot be wri
   skip: ON_POSTGRES && 'holds are rows there',
 }, async (t) => {
   // With all parts of the service in one process: else holds are rows.
-  const { app, spool, refuse, accept } = await appWithDatabase(t, { BUDGET_PRO_TOKENS: '1000' }, { worker: true })
+  const { app, spool, refuse, accept } = await appWithDatabase(
+    t,
+    { BUDGET_PRO_TOKENS: '1000' },
+    { worker: true },
+  )
   const { ledger } = app.service.usage
   const call = {
-    ...{ userId: 'ada', keyId: null, tier: 'pro', slices: null, promptTokens: 10, completionTokens: 890 },
-    ...{ promptNanos: 0, tokenNanos: 0, isTrial: true },
+    userId: 'ada',
+    keyId: null,
+    tier: 'pro',
+    slices: null,
+    promptTokens: 10,
+    completionTokens: 890,
+    promptNanos: 0,
+    tokenNanos: 0,
+    isTrial: true,
   }
   const unused = await ledger.reserve(call)
   await refuse()
@@ -195,7 +227,8 @@ const linesOf = (path: string) =>
     .filter((line) => line !== '')
 
 /** Far less than a database that stands still takes to be given up. */
-const atOnce = <T>(work: Promise<T>) => Promise.race([work.then(() => true), wait(2_000, false, { ref: false })])
+const atOnce = <T>(work: Promise<T>) =>
+  Promise.race([work.then(() => true), wait(2_000, false, { ref: false })])
 
 test('while the database stands still, one call’s end waits for it, and no other', {
   skip: !ON_POSTGRES && 'an embedded database does not stand still',
@@ -206,7 +239,10 @@ test('while the database stands still, one call’s end waits for it, and no oth
   await ledger.settle(null, recordOf(app, 'ada', 20))
   // Longer than the time between two replays, none of which is answered.
   for (let index = 0; index < 8; index++) {
-    assert.ok(await atOnce(ledger.settle(null, recordOf(app, 'ada', 20))), `the end of call ${index} waits`)
+    assert.ok(
+      await atOnce(ledger.settle(null, recordOf(app, 'ada', 20))),
+      `the end of call ${index} waits`,
+    )
     await wait(600)
   }
   // A replay renames the file while it runs.
@@ -220,7 +256,8 @@ test('while the database stands still, one call’s end waits for it, and no oth
   assert.equal((await recordsOf(app)).length, 10, 'what comes now goes to the database again')
 })
 
-const ledgerIsBehind = (dataDir: string) => readdirSync(dataDir).some((name) => name.startsWith('usage-spool'))
+const ledgerIsBehind = (dataDir: string) =>
+  readdirSync(dataDir).some((name) => name.startsWith('usage-spool'))
 
 test('nothing waits for a replay that is not answered: neither a call’s end nor the process’s', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
@@ -242,7 +279,10 @@ test('nothing waits for a replay that is not answered: neither a call’s end no
   giveUp()
   while (writes === 1) await wait(50)
 
-  const stopped = await Promise.race([spool.stop().then(() => true), wait(20_000, false, { ref: false })])
+  const stopped = await Promise.race([
+    spool.stop().then(() => true),
+    wait(20_000, false, { ref: false }),
+  ])
   assert.equal(stopped, true, 'the process never ends')
   giveUp()
 
@@ -263,7 +303,10 @@ test('a replay that its closing database refuses loses nothing', async (t) => {
   let refuse = () => {}
   const spool = createSpool<{ n: number }>(
     { dataDir, log: pino({ level: 'silent' }) },
-    () => new Promise((_, reject) => (refuse = () => reject(new Error('driver has already been destroyed')))),
+    () =>
+      new Promise(
+        (_, reject) => (refuse = () => reject(new Error('driver has already been destroyed'))),
+      ),
   )
   await spool.start()
   await spool.add({ n: 1 })
@@ -297,8 +340,16 @@ test('a note whose insert lost its answer is the call’s own still, and makes n
   t.after(() => openCalls.stop())
   openCalls.start()
   const call = {
-    ...{ userId: 'ada', keyId: null, route: '/test', vendor: 'openai', model: 'gpt-6-luna', tier: 'pro' },
-    ...{ requestId: null, endUser: '', labels: '', startedAt: platform.clock.now() },
+    userId: 'ada',
+    keyId: null,
+    route: '/test',
+    vendor: 'openai',
+    model: 'gpt-6-luna',
+    tier: 'pro',
+    requestId: null,
+    endUser: '',
+    labels: '',
+    startedAt: platform.clock.now(),
     plan: { name: '2026-11-01/month', end: '2026-12-01T00:00:00.000Z', nanos: null },
   }
   const handle = openCalls.open({ ...call, promptTokens: 10, costUsd: 0.000_001 })

@@ -86,7 +86,9 @@ export function createSpool<T>(
     try {
       await inTurn(async () => {
         isEmpty = true
-        await rename(path, join(dataDir, `usage-spool.${crypto.randomUUID()}.jsonl`)).catch(unlessMissing)
+        await rename(path, join(dataDir, `usage-spool.${crypto.randomUUID()}.jsonl`)).catch(
+          unlessMissing,
+        )
       })
       for (const name of await readdir(dataDir)) {
         if (!TAKEN.test(name)) continue
@@ -147,7 +149,8 @@ export function createSpool<T>(
       }
       await within(LAST_REPLAY_MS, lastTry(), undefined)
       isStopped = true
-      if (unsaved.length > 0) await inTurn(() => append(unsaved).catch((err) => say({ err }, 'usage records are lost')))
+      if (unsaved.length > 0)
+        await inTurn(() => append(unsaved).catch((err) => say({ err }, 'usage records are lost')))
     },
   }
 }

@@ -16,18 +16,35 @@ import { TOTAL_KEY, totalQueries, totalsOf } from './totals.ts'
 const ROWS_MAX = 64
 
 /** What the days' sums are told apart by. */
-const DAY_KEY = ['user_id', 'day', 'key_id', 'model', 'vendor', 'tier', 'outcome', 'end_user'] as const
+const DAY_KEY = [
+  'user_id',
+  'day',
+  'key_id',
+  'model',
+  'vendor',
+  'tier',
+  'outcome',
+  'end_user',
+] as const
 
 const compiled = compiledQueries()
 
 /** What writes the records and adds them to their days; in this order. */
-export function recordQueries(db: Db, records: UsageRecord[], nextId: () => string): CompiledQuery[] {
+export function recordQueries(
+  db: Db,
+  records: UsageRecord[],
+  nextId: () => string,
+): CompiledQuery[] {
   const queries: CompiledQuery[] = []
   for (let from = 0; from < records.length; from += ROWS_MAX) {
     const rows = records.slice(from, from + ROWS_MAX).map((record) => rowOf(record, nextId()))
     const values: unknown[] = []
     for (const row of rows) for (const name in row) values.push(row[name as keyof typeof row])
-    queries.push(compiled(db, `records:${rows.length}`, values, () => db.insertInto('usage_records').values(rows)))
+    queries.push(
+      compiled(db, `records:${rows.length}`, values, () =>
+        db.insertInto('usage_records').values(rows),
+      ),
+    )
   }
   const days = daySums(records)
   for (const day of days) {
@@ -70,7 +87,8 @@ export function recordsAlone(db: Db, records: UsageRecord[], nextId: () => strin
     }
     const added = (table: string, key: readonly string[]) => {
       const sums = SUMS.map(
-        (name) => sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + excluded.${sql.ref(name)}`,
+        (name) =>
+          sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + excluded.${sql.ref(name)}`,
       )
       return sql`on conflict (${sql.join(key.map((name) => sql.ref(name)))}) do update set ${sql.join(sums)}`
     }
@@ -84,7 +102,13 @@ export function recordsAlone(db: Db, records: UsageRecord[], nextId: () => strin
   })
 }
 
-const SUMS = ['requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'cost_nanos'] as const
+const SUMS = [
+  'requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'cost_nanos',
+] as const
 
 export async function isRecorded(tx: Db, userId: string, id: string): Promise<boolean> {
   const row = await tx
@@ -229,7 +253,9 @@ export async function sumUsage(
   const ordered =
     groupBy === 'day'
       ? query.orderBy('day')
-      : query.orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`).limit(limit)
+      : query
+          .orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`)
+          .limit(limit)
   const rows = await ordered.execute()
   // PostgreSQL gives sums of bigint as text.
   return rows.map((row) => ({
@@ -262,7 +288,10 @@ export async function usedIn(
   if (keyId !== null) query = query.where('key_id', '=', keyId)
   const [row] = (await run(query.compile())).rows
   // PostgreSQL gives sums of bigint as text.
-  return { tokens: Number(row?.prompt ?? 0) + Number(row?.completion ?? 0), nanos: Number(row?.nanos ?? 0) }
+  return {
+    tokens: Number(row?.prompt ?? 0) + Number(row?.completion ?? 0),
+    nanos: Number(row?.nanos ?? 0),
+  }
 }
 
 /** The budgets of these periods that anything was claimed from: what of each was used, and what running calls hold. */
@@ -306,7 +335,12 @@ const RECORDS_MAX = 50_000
 
 /** What decides on a user's next call; their calls themselves go in slices. */
 export async function eraseBudgets(tx: Db, userId: string): Promise<void> {
-  for (const table of ['usage_budgets', 'usage_alerts', 'usage_reservations', 'usage_open_calls'] as const) {
+  for (const table of [
+    'usage_budgets',
+    'usage_alerts',
+    'usage_reservations',
+    'usage_open_calls',
+  ] as const) {
     await tx.deleteFrom(table).where('user_id', '=', userId).execute()
   }
 }

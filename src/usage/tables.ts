@@ -123,7 +123,9 @@ type UsageArchiveTable = {
 }
 
 /** Sums of everybody's days, each in one of a few rows (totals.ts). */
-export type UsageTotalsTable = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'> & { slot: number }
+export type UsageTotalsTable = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'> & {
+  slot: number
+}
 
 declare module '#platform/db/tables.ts' {
   interface Tables {

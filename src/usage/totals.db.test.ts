@@ -13,29 +13,53 @@ import { agedUsage } from './retention.ts'
 test('everybody’s sums are those of the calls, whatever came late, twice, from the spool, or went', async (t) => {
   const app = await testApp(t, { env: { RETENTION_USAGE_DAYS: '62' } })
   const { db, clock } = app.platform
-  const people = await Promise.all(['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
+  const people = await Promise.all(
+    ['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })),
+  )
   const random = seeded(7_919)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   let number = 0
   const settle = (record: UsageRecord) => ({
-    ...{ kind: 'settle' as const, id: `id-${String(number++).padStart(6, '0')}`, note: null },
-    ...{ granted: null, record },
+    kind: 'settle' as const,
+    id: `id-${String(number++).padStart(6, '0')}`,
+    note: null,
+    granted: null,
+    record,
   })
   const FREE = { promptTokens: 0, completionTokens: 0, costUsd: 0 }
   const called = (daysAgo: number): UsageRecord => ({
-    ...{ userId: pick(people).userId, keyId: pick([null, 'key-1']), tier: pick(['pro', 'enterprise']) },
-    ...{ route: '/api/ai/chat', vendor: pick(['openai', 'anthropic']), model: pick(['m-1', 'm-2', 'ein “Modell”']) },
-    ...{ promptTokens: Math.floor(random() * 1_000), completionTokens: Math.floor(random() * 500), cachedTokens: 3 },
-    ...{ reasoningTokens: 0, costUsd: random() / 100, latencyMs: 10, firstTokenMs: null, attempts: 1, tried: 'x:ok' },
-    ...{ outcome: pick<UsageOutcome>(['ok', 'failed', 'cancelled']), status: 200, errorCode: null, requestId: null },
-    ...{ vendorRequestId: null, endUser: pick(['', 'a', 'b']), labels: '', isEstimated: random() < 0.2 },
+    userId: pick(people).userId,
+    keyId: pick([null, 'key-1']),
+    tier: pick(['pro', 'enterprise']),
+    route: '/api/ai/chat',
+    vendor: pick(['openai', 'anthropic']),
+    model: pick(['m-1', 'm-2', 'ein “Modell”']),
+    promptTokens: Math.floor(random() * 1_000),
+    completionTokens: Math.floor(random() * 500),
+    cachedTokens: 3,
+    reasoningTokens: 0,
+    costUsd: random() / 100,
+    latencyMs: 10,
+    firstTokenMs: null,
+    attempts: 1,
+    tried: 'x:ok',
+    outcome: pick<UsageOutcome>(['ok', 'failed', 'cancelled']),
+    status: 200,
+    errorCode: null,
+    requestId: null,
+    vendorRequestId: null,
+    endUser: pick(['', 'a', 'b']),
+    labels: '',
+    isEstimated: random() < 0.2,
     startedAt: plus(clock.now(), -daysAgo * DAY_MS),
   })
 
   for (let round = 0; round < 12; round++) {
     // Several batches at once, as of several nodes; calls that began on a day before this end in them, too.
     const batches = Array.from({ length: 3 }, () =>
-      Array.from({ length: 1 + Math.floor(random() * 9) }, () => settle(called(pick([0, 0, 0, 1, 2, 70])))),
+      Array.from({ length: 1 + Math.floor(random() * 9) }, () =>
+        settle(called(pick([0, 0, 0, 1, 2, 70]))),
+      ),
     )
     // As searches by words: nothing but records.
     batches.push([0, 0, 1].map((daysAgo) => settle({ ...called(daysAgo), ...FREE })))
@@ -52,7 +76,8 @@ test('everybody’s sums are those of the calls, whatever came late, twice, from
   for (const groupBy of ['day', 'vendor', 'model', 'plan', 'outcome'] as const) {
     const groups = await sumAllUsage(db, span, groupBy, 100)
     for (const unit of ['requests', 'cost_nanos', 'failed'] as const) {
-      const of = (sums: { [unit: string]: unknown }[]) => sums.reduce((sum, one) => sum + Number(one[unit]), 0)
+      const of = (sums: { [unit: string]: unknown }[]) =>
+        sums.reduce((sum, one) => sum + Number(one[unit]), 0)
       assert.equal(of(groups), of(byUser), `${groupBy}, ${unit}`)
     }
   }
@@ -63,7 +88,12 @@ test('everybody’s sums are those of the calls, whatever came late, twice, from
   await removeAged({ db, clock }, agedUsage(app.config))
   await assertSame(db)
   assert.equal(
-    (await totalAllUsage(db, { from: '2000-01-01', to: plus(clock.now(), -65 * DAY_MS).slice(0, 10) })).requests,
+    (
+      await totalAllUsage(db, {
+        from: '2000-01-01',
+        to: plus(clock.now(), -65 * DAY_MS).slice(0, 10),
+      })
+    ).requests,
     0,
   )
 })
@@ -76,9 +106,15 @@ async function assertSame(db: Db): Promise<void> {
         .selectFrom(table)
         .select(['day', 'model', 'vendor', 'tier', 'outcome'])
         .select(({ fn }) =>
-          (['requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'cost_nanos'] as const).map((column) =>
-            fn.sum<number>(column).as(column),
-          ),
+          (
+            [
+              'requests',
+              'prompt_tokens',
+              'completion_tokens',
+              'cached_tokens',
+              'cost_nanos',
+            ] as const
+          ).map((column) => fn.sum<number>(column).as(column)),
         )
         .groupBy(['day', 'model', 'vendor', 'tier', 'outcome'])
         .having(sql<boolean>`sum(requests) <> 0 or sum(cost_nanos) <> 0 or sum(prompt_tokens) <> 0`)

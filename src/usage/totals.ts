@@ -18,7 +18,9 @@ export const TOTAL_KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] a
 
 /** What adds these days to everybody's (`sign` 1), or takes away what goes with its user or its age (-1). In one order, as two processes lock them. */
 export function totalQueries(db: Db, days: readonly DaySum[], sign: 1 | -1): CompiledQuery[] {
-  return totalsOf(days, sign).map((row) => compiled(db, 'total', Object.values(row), () => addition(db, row)))
+  return totalsOf(days, sign).map((row) =>
+    compiled(db, 'total', Object.values(row), () => addition(db, row)),
+  )
 }
 
 type DaySum = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>
@@ -30,8 +32,17 @@ export function totalsOf(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTabl
     let total = totals.get(name)
     if (total === undefined) {
       total = {
-        ...{ day, slot: SLOT, model, vendor, tier, outcome },
-        ...{ requests: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, cost_nanos: 0 },
+        day,
+        slot: SLOT,
+        model,
+        vendor,
+        tier,
+        outcome,
+        requests: 0,
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        cached_tokens: 0,
+        cost_nanos: 0,
       }
       totals.set(name, total)
     }

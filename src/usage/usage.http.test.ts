@@ -20,7 +20,11 @@ test('every call is counted: by day, by model, by key, with its cost', async (t)
 
   await ada.post('/api/ai/chat', { messages: HI })
   await app.post('/api/ai/chat', { messages: HI, stream: true }, bearer(key.key))
-  await app.post('/v1/chat/completions', { model: 'claude-haiku-5-5', messages: HI }, bearer(key.key))
+  await app.post(
+    '/v1/chat/completions',
+    { model: 'claude-haiku-5-5', messages: HI },
+    bearer(key.key),
+  )
   vendor.play(refuses(400))
   await ada.post('/api/ai/chat', { messages: HI })
 
@@ -60,13 +64,20 @@ test('days are asked for with both ends included; what is no day is refused', as
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/ai/chat', { messages: HI })
   const today = app.clock.now().slice(0, 10)
-  const day = (offset: number) => new Date(app.clock.ms() + offset * 86_400_000).toISOString().slice(0, 10)
-  const requests = async (query: string) => (await ada.get(`/api/usage?${query}`)).body.totals.requests
+  const day = (offset: number) =>
+    new Date(app.clock.ms() + offset * 86_400_000).toISOString().slice(0, 10)
+  const requests = async (query: string) =>
+    (await ada.get(`/api/usage?${query}`)).body.totals.requests
 
   assert.equal(await requests(`from=${today}&to=${today}`), 1)
   assert.equal(await requests(`from=${day(-9)}&to=${day(-1)}`), 0)
   assert.equal(await requests(`from=${day(1)}&to=${day(2)}`), 0)
-  for (const query of ['from=yesterday', 'to=2026-13-01', 'group_by=colour', `from=${day(1)}&to=${day(0)}`]) {
+  for (const query of [
+    'from=yesterday',
+    'to=2026-13-01',
+    'group_by=colour',
+    `from=${day(1)}&to=${day(0)}`,
+  ]) {
     assert.equal((await ada.get(`/api/usage?${query}`)).status, 422, query)
   }
   assert.equal((await app.get('/api/usage')).status, 401)
@@ -112,7 +123,10 @@ test('a budget is neither overspent nor refused while tokens are left, under two
   assert.equal((await ada.get('/api/usage')).body.totals.total_tokens, budget)
 
   // Another tier, another person, another month: another budget.
-  assert.equal((await (await app.as('bob', { tier: 'pro' })).post('/api/ai/chat', { messages: HI })).status, 200)
+  assert.equal(
+    (await (await app.as('bob', { tier: 'pro' })).post('/api/ai/chat', { messages: HI })).status,
+    200,
+  )
   app.clock.advance(32 * 86_400_000)
   const again = await app.as('ada', { tier: 'enterprise' })
   assert.equal((await again.post('/api/ai/chat', { messages: HI })).status, 200)
@@ -124,7 +138,10 @@ const CLAIMS = process.env.TEST_ENGINE === 'pglite' ? 250 : 1_000
 const PAID = Math.floor(CLAIMS * 0.412)
 
 test('a thousand claims at once take what a budget holds, to the last token', async (t) => {
-  const app = await testApp(t, { worker: !ON_POSTGRES, env: { BUDGET_PRO_TOKENS: String(PAID * 17 + 3) } })
+  const app = await testApp(t, {
+    worker: !ON_POSTGRES,
+    env: { BUDGET_PRO_TOKENS: String(PAID * 17 + 3) },
+  })
   const { ledger } = app.service.usage
   const record = (userId: string, tokens: number) => ({
     userId,
@@ -180,9 +197,17 @@ test('a thousand claims at once take what a budget holds, to the last token', as
   // Each call takes 17 tokens; the three that are left hold no prompt.
   assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 2 * PAID)
   assert.ok(most > 20, `only ${most} ran at once`)
-  const budgets = await app.platform.db.selectFrom('usage_budgets').selectAll().orderBy('user_id').execute()
+  const budgets = await app.platform.db
+    .selectFrom('usage_budgets')
+    .selectAll()
+    .orderBy('user_id')
+    .execute()
   assert.deepEqual(
-    budgets.map(({ user_id, used_tokens, reserved_tokens }) => [user_id, used_tokens, reserved_tokens]),
+    budgets.map(({ user_id, used_tokens, reserved_tokens }) => [
+      user_id,
+      used_tokens,
+      reserved_tokens,
+    ]),
     [
       ['ada', PAID * 17, 0],
       ['bob', PAID * 17, 0],
@@ -200,7 +225,10 @@ test('a thousand claims at once take what a budget holds, to the last token', as
 
 test('the last tokens of a budget go to a shorter answer', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { worker: !ON_POSTGRES, env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '60' } })
+  const app = await testApp(t, {
+    worker: !ON_POSTGRES,
+    env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '60' },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
 
   assert.equal((await ada.post('/api/ai/chat', { messages: HI, max_tokens: 1_000 })).status, 200)
@@ -220,7 +248,10 @@ test('an answer without a limit has room for its model’s thoughts, and less of
   vendor.play(says('ok', { usage: { prompt: 10, completion: 30_000 } }))
   assert.equal((await ask('claude-sonnet-5-5')).status, 200)
   // Half of what is left, so that the next finds something, too.
-  assert.deepEqual([vendor.calls[0]!.body.max_tokens, vendor.calls[0]!.body.output_config], [24_995, undefined])
+  assert.deepEqual(
+    [vendor.calls[0]!.body.max_tokens, vendor.calls[0]!.body.output_config],
+    [24_995, undefined],
+  )
 
   // 20,000 are left: half of them are held while the next two are asked.
   const held = Promise.withResolvers<void>()
@@ -243,15 +274,23 @@ test('an answer without a limit has room for its model’s thoughts, and less of
   )
   const [, gpt, claude] = vendor.calls
   assert.deepEqual([gpt!.body.max_completion_tokens, claude!.body.max_tokens], [4_986, 4_096])
-  assert.deepEqual(claude!.body.output_config, { effort: 'low' }, 'what is short is not thought away')
+  assert.deepEqual(
+    claude!.body.output_config,
+    { effort: 'low' },
+    'what is short is not thought away',
+  )
 })
 
 test('failed and abandoned calls give their reservation back', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { worker: !ON_POSTGRES, env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '1200' } })
+  const app = await testApp(t, {
+    worker: !ON_POSTGRES,
+    env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '1200' },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   vendor.play(refuses(400))
-  for (let call = 0; call < 5; call++) assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 400)
+  for (let call = 0; call < 5; call++)
+    assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 400)
 
   const { reserved } = await app.platform.db
     .selectFrom('usage_budgets')
@@ -274,7 +313,14 @@ test('what a crashed process had reserved is given back', {
   await db.insertInto('usage_nodes').values({ node_id: 'dead', seen_at: clock.now() }).execute()
   await db
     .insertInto('usage_reservations')
-    .values({ node_id: 'dead', user_id: ada.userId, scope: '', period: `${month}-01/month`, tokens: 1_000, nanos: 0 })
+    .values({
+      node_id: 'dead',
+      user_id: ada.userId,
+      scope: '',
+      period: `${month}-01/month`,
+      tokens: 1_000,
+      nanos: 0,
+    })
     .execute()
   await db.updateTable('usage_budgets').set({ reserved_tokens: 1_000 }).execute()
 
@@ -287,7 +333,10 @@ test('what a crashed process had reserved is given back', {
     .executeTakeFirst()
     .catch(() => undefined)
   assert.equal(row, undefined)
-  const after = await app.platform.db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
+  const after = await app.platform.db
+    .selectFrom('usage_budgets')
+    .selectAll()
+    .executeTakeFirstOrThrow()
   assert.equal(after.reserved_tokens, 0)
   assert.equal(after.used_tokens, 15)
 })
@@ -303,7 +352,13 @@ test('what a node reserves after it was taken for dead is given back, in whateve
   t.after(() => node.close())
   const reserve = (completionTokens: number) =>
     node.ledger.reserve({
-      ...{ userId: ada.userId, keyId: null, tier: 'pro', slices: null, promptTokens: 1, promptNanos: 7, tokenNanos: 2 },
+      userId: ada.userId,
+      keyId: null,
+      tier: 'pro',
+      slices: null,
+      promptTokens: 1,
+      promptNanos: 7,
+      tokenNanos: 2,
       completionTokens,
     })
   const reserved = async () => {
@@ -313,7 +368,8 @@ test('what a node reserves after it was taken for dead is given back, in whateve
   /** As another node does that has not seen this one for a minute. */
   const takeForDead = async () => {
     const rows = await db.deleteFrom('usage_reservations').returningAll().execute()
-    for (const { user_id, ...held } of rows) await db.executeQuery(giveBackOf(db, { userId: user_id, ...held }))
+    for (const { user_id, ...held } of rows)
+      await db.executeQuery(giveBackOf(db, { userId: user_id, ...held }))
     assert.deepEqual(await reserved(), [0, 0])
   }
 
@@ -342,16 +398,30 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   const records = () =>
     app.platform.db
       .selectFrom('usage_records')
-      .select(['id', 'route', 'vendor', 'model', 'outcome', 'tried', 'is_estimated', 'completion_tokens', 'latency_ms'])
+      .select([
+        'id',
+        'route',
+        'vendor',
+        'model',
+        'outcome',
+        'tried',
+        'is_estimated',
+        'completion_tokens',
+        'latency_ms',
+      ])
       .execute()
   await ada.post('/api/ai/chat', { messages: HI })
   assert.deepEqual(await openCalls(), [], 'a short call is noted nowhere')
 
   vendor.play(silent)
   const leaving = new AbortController()
-  const running = ada.request('POST', '/api/ai/chat', { body: { messages: HI }, signal: leaving.signal })
+  const running = ada.request('POST', '/api/ai/chat', {
+    body: { messages: HI },
+    signal: leaving.signal,
+  })
   let noted = await openCalls()
-  for (; noted.length === 0; noted = await openCalls()) await new Promise((resolve) => setTimeout(resolve, 50))
+  for (; noted.length === 0; noted = await openCalls())
+    await new Promise((resolve) => setTimeout(resolve, 50))
   leaving.abort()
   await running.catch(() => {})
   while ((await records()).length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
@@ -361,7 +431,10 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   const orphan = { ...noted[0]!, id: `${noted[0]!.id}-dead`, node_id: 'dead' }
   const seenAt = new Date(Date.parse(orphan.started_at) + 4_000).toISOString()
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
-  await app.platform.db.insertInto('usage_nodes').values({ node_id: 'dead', seen_at: seenAt }).execute()
+  await app.platform.db
+    .insertInto('usage_nodes')
+    .values({ node_id: 'dead', seen_at: seenAt })
+    .execute()
   app.clock.advance(120_000)
   await app.restart()
 
@@ -411,12 +484,16 @@ test('what a killed process had sent of a stream is recorded with its prompt, an
   const orphan = { ...(await noted())!, id: 'dead', node_id: 'dead' }
   leaving.abort()
   await running.then((reply) => reply.text()).catch(() => {})
-  const records = () => app.platform.db.selectFrom('usage_records').selectAll().orderBy('id').execute()
+  const records = () =>
+    app.platform.db.selectFrom('usage_records').selectAll().orderBy('id').execute()
   while ((await records()).length < 1) await wait(20)
   assert.equal(await noted(), undefined, 'the note goes with the record')
 
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
-  await app.platform.db.insertInto('usage_nodes').values({ node_id: 'dead', seen_at: orphan.started_at }).execute()
+  await app.platform.db
+    .insertInto('usage_nodes')
+    .values({ node_id: 'dead', seen_at: orphan.started_at })
+    .execute()
   app.clock.advance(120_000)
   await app.restart()
 
@@ -431,9 +508,16 @@ test('what a killed process had sent of a stream is recorded with its prompt, an
   }: typeof left & {}) => [
     ...[error_code, outcome, prompt_tokens, completion_tokens, cost_nanos, Boolean(is_estimated)],
   ]
-  assert.deepEqual(told(killed!), ['crashed', 'failed', ...told(left!).slice(2)], 'as much as of one whose caller left')
+  assert.deepEqual(
+    told(killed!),
+    ['crashed', 'failed', ...told(left!).slice(2)],
+    'as much as of one whose caller left',
+  )
   assert.ok(killed!.completion_tokens === tokens && killed!.is_estimated)
-  const budget = await app.platform.db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
+  const budget = await app.platform.db
+    .selectFrom('usage_budgets')
+    .selectAll()
+    .executeTakeFirstOrThrow()
   assert.deepEqual(
     [budget.used_tokens, budget.used_nanos, budget.reserved_tokens],
     [2 * (killed!.prompt_tokens + tokens), 2 * killed!.cost_nanos, 0],
@@ -461,7 +545,8 @@ test('a key’s own monthly limit holds for the key alone', async (t) => {
   const ada = await app.as('ada', { tier: 'pro' })
   const { body: key } = await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 40 })
   vendor.play(says('ok', { usage: { prompt: 9, completion: 11 } }))
-  const ask = async () => (await app.post('/api/ai/chat', { messages: HI, max_tokens: 10 }, bearer(key.key))).status
+  const ask = async () =>
+    (await app.post('/api/ai/chat', { messages: HI, max_tokens: 10 }, bearer(key.key))).status
 
   assert.deepEqual([await ask(), await ask(), await ask()], [200, 200, 429])
   assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
@@ -494,11 +579,15 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
   const { db, clock } = app.platform
   vendor.play(silent)
   const leaving = new AbortController()
-  const running = ada.request('POST', '/api/ai/chat', { body: { messages: HI }, signal: leaving.signal })
+  const running = ada.request('POST', '/api/ai/chat', {
+    body: { messages: HI },
+    signal: leaving.signal,
+  })
   const noted = () => db.selectFrom('usage_open_calls').selectAll().execute()
   while ((await noted()).length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
   const reserved = async () =>
-    (await db.selectFrom('usage_budgets').select('reserved_tokens').executeTakeFirstOrThrow()).reserved_tokens
+    (await db.selectFrom('usage_budgets').select('reserved_tokens').executeTakeFirstOrThrow())
+      .reserved_tokens
   const before = await reserved()
   assert.ok(before > 0)
 
@@ -517,7 +606,11 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
   for (const skewMs of [100_000, -100_000, 0]) await nodeAt(skewMs)
   assert.equal((await noted()).length, 1)
   assert.equal(await reserved(), before)
-  assert.equal((await db.selectFrom('usage_nodes').select('node_id').execute()).length, 4, 'nobody was taken for dead')
+  assert.equal(
+    (await db.selectFrom('usage_nodes').select('node_id').execute()).length,
+    4,
+    'nobody was taken for dead',
+  )
 
   leaving.abort()
   await running.catch(() => {})
@@ -531,7 +624,10 @@ test('a file among the words is reserved for: no budget is overspent by a PDF, a
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
-  const { body: key } = await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 10_000 })
+  const { body: key } = await ada.post('/api/api-keys', {
+    name: 'small',
+    monthly_token_limit: 10_000,
+  })
   const ask = async (pages: number) => {
     const pdf = Buffer.from(`%PDF-1.4\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(pages)}`)
     const url = `data:application/pdf;base64,${pdf.toString('base64')}`

@@ -19,7 +19,10 @@ import { eraseBudgets, eraseCallsSlice, listRecords } from './store.ts'
 export type Usage = ReturnType<typeof createUsage>
 
 /** `keyBudgets`: the user's live keys that have a budget in dollars. `tellOwner`: sends the letter of an alert. */
-export type UsageNeeds = { keyBudgets(userId: string): Promise<KeyAllowance[]>; tellOwner: TellOwner }
+export type UsageNeeds = {
+  keyBudgets(userId: string): Promise<KeyAllowance[]>
+  tellOwner: TellOwner
+}
 
 export function createUsage(
   platform: Pick<Platform, 'config' | 'db' | 'clock' | 'log' | 'metrics'>,
@@ -34,14 +37,21 @@ export function createUsage(
 
   return {
     ledger,
-    tags: [{ name: 'usage', description: 'What was used, and its cost', problems: usageProblem.catalogue }],
+    tags: [
+      {
+        name: 'usage',
+        description: 'What was used, and its cost',
+        problems: usageProblem.catalogue,
+      },
+    ],
     routes(app: App) {
       usageRoutes(app, platform)
       callRoutes(app, platform)
       allowanceRoute(app, platform, { planBudget, keyBudgets, heldNanos: ledger.heldNanos })
     },
     /** What a key has used of its own budgets. */
-    keyUse: (userId: string, keyId: string, period: Period) => keyUse(platform, userId, keyId, period),
+    keyUse: (userId: string, keyId: string, period: Period) =>
+      keyUse(platform, userId, keyId, period),
     /** For the user's full export. */
     collect: async (db: Db, userId: string) => ({ usage: await listRecords(db, userId) }),
     erase: eraseBudgets,

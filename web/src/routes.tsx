@@ -1,6 +1,12 @@
 // The app's routes. Each page is loaded when it is gone to, so that the first one is small; what a page shows is in its address,
 // and is read here, where nothing that a stranger wrote into a link gets past.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { offline } from './api/problem.ts'
 import type { AllUsageGrouping } from './api/types.ts'
@@ -11,9 +17,17 @@ import { NotFound } from './shell/not-found.tsx'
 import { PublicLayout } from './shell/public-layout.tsx'
 import { Root } from './shell/root.tsx'
 
-const root = createRootRoute({ component: Root, notFoundComponent: NotFound, errorComponent: ErrorPage })
+const root = createRootRoute({
+  component: Root,
+  notFoundComponent: NotFound,
+  errorComponent: ErrorPage,
+})
 
-const publicLayout = createRoute({ getParentRoute: () => root, id: 'public', component: () => <PublicLayout /> })
+const publicLayout = createRoute({
+  getParentRoute: () => root,
+  id: 'public',
+  component: () => <PublicLayout />,
+})
 
 const appLayout = createRoute({
   getParentRoute: () => root,
@@ -35,7 +49,11 @@ const publicPages = [
     path: '/pricing',
     validateSearch: (
       search,
-    ): { canceled?: true | undefined; period?: 'yearly' | undefined; code?: string | undefined } => ({
+    ): {
+      canceled?: true | undefined
+      period?: 'yearly' | undefined
+      code?: string | undefined
+    } => ({
       canceled: isTrue(search.canceled),
       code: text(search.code),
       period: search.period === 'yearly' ? 'yearly' : undefined,
@@ -47,7 +65,11 @@ const publicPages = [
     path: '/register',
     validateSearch: (
       search,
-    ): { redirect?: string | undefined; email?: string | undefined; invitation?: string | undefined } => ({
+    ): {
+      redirect?: string | undefined
+      email?: string | undefined
+      invitation?: string | undefined
+    } => ({
       redirect: text(search.redirect),
       email: text(search.email),
       invitation: text(search.invitation),
@@ -62,7 +84,11 @@ const publicPages = [
     path: '/login',
     validateSearch: (
       search,
-    ): { redirect?: string | undefined; error?: string | undefined; challenge?: string | undefined } => ({
+    ): {
+      redirect?: string | undefined
+      error?: string | undefined
+      challenge?: string | undefined
+    } => ({
       redirect: text(search.redirect),
       error: text(search.error),
       challenge: text(search.challenge),
@@ -115,7 +141,9 @@ const appPages = [
   createRoute({
     getParentRoute: () => appLayout,
     path: '/dashboard',
-    validateSearch: (search): { success?: true | undefined } => ({ success: isTrue(search.success) }),
+    validateSearch: (search): { success?: true | undefined } => ({
+      success: isTrue(search.success),
+    }),
     component: page(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
   }),
   createRoute({
@@ -242,14 +270,30 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'usage' | 'messages' | 'money' | 'jobs' | 'switches' | 'invitations' | 'audit' | undefined
+      tab?:
+        | 'usage'
+        | 'messages'
+        | 'money'
+        | 'jobs'
+        | 'switches'
+        | 'invitations'
+        | 'audit'
+        | undefined
       user?: string | undefined
       action?: string | undefined
       page?: number | undefined
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: oneOf(search.tab, ['usage', 'messages', 'money', 'jobs', 'switches', 'invitations', 'audit']),
+      tab: oneOf(search.tab, [
+        'usage',
+        'messages',
+        'money',
+        'jobs',
+        'switches',
+        'invitations',
+        'audit',
+      ]),
       user: text(search.user),
       action: text(search.action),
       page: within(search.page, 1, 1_000_000),
@@ -261,7 +305,10 @@ const appPages = [
 ] as const
 
 export const router = createRouter({
-  routeTree: root.addChildren([publicLayout.addChildren(publicPages), appLayout.addChildren(appPages)]),
+  routeTree: root.addChildren([
+    publicLayout.addChildren(publicPages),
+    appLayout.addChildren(appPages),
+  ]),
   defaultPreload: 'intent',
   defaultErrorComponent: ErrorPage,
   defaultNotFoundComponent: NotFound,
@@ -271,7 +318,9 @@ export const router = createRouter({
   parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: (search) => {
     const filled = Object.entries(search).filter(([, value]) => value !== undefined)
-    return filled.length === 0 ? '' : `?${new URLSearchParams(filled.map(([name, value]) => [name, String(value)]))}`
+    return filled.length === 0
+      ? ''
+      : `?${new URLSearchParams(filled.map(([name, value]) => [name, String(value)]))}`
   },
 })
 
@@ -285,7 +334,10 @@ declare module '@tanstack/react-router' {
  * A page's component, loaded on the way to it. The router answers a missing file by reloading, which is right after a new
  * release; offline it would trade the app for the browser's error page, so there the failure is told as what it is.
  */
-function page<T extends Record<string, ComponentType>, K extends keyof T>(load: () => Promise<T>, name: K) {
+function page<T extends Record<string, ComponentType>, K extends keyof T>(
+  load: () => Promise<T>,
+  name: K,
+) {
   return lazyRouteComponent(
     () =>
       load().catch((error: unknown) => {

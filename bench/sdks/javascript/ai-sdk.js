@@ -9,7 +9,13 @@ const baseURL = `${URL_}/v1`
 const kinds = {
   openai: (apiKey) => createOpenAI({ baseURL, apiKey }),
   compatible: (apiKey) =>
-    createOpenAICompatible({ name: 'latchkey', baseURL, apiKey, supportsStructuredOutputs: true, includeUsage: true }),
+    createOpenAICompatible({
+      name: 'latchkey',
+      baseURL,
+      apiKey,
+      supportsStructuredOutputs: true,
+      includeUsage: true,
+    }),
   anthropic: (apiKey) => createAnthropic({ baseURL, apiKey }),
 }
 const tools = {
@@ -40,20 +46,29 @@ const works = {
   },
   async object(model) {
     const output = Output.object({ schema: City })
-    must((await generateText({ model, prompt: 'Name a city', output, maxRetries: 0 })).output.name, 'no city')
+    must(
+      (await generateText({ model, prompt: 'Name a city', output, maxRetries: 0 })).output.name,
+      'no city',
+    )
   },
 }
 
 const checks = Object.fromEntries([
   ...Object.entries(kinds).flatMap(([kind, of]) =>
-    Object.entries(works).map(([name, work]) => [`${kind}_${name}`, (model) => work(of(KEY)(model))]),
+    Object.entries(works).map(([name, work]) => [
+      `${kind}_${name}`,
+      (model) => work(of(KEY)(model)),
+    ]),
   ),
   ['errors', errors],
 ])
 
 async function errors(name) {
   for (const of of Object.values(kinds)) {
-    await refused(() => generateText({ model: of(WRONG_KEY)(name), prompt: HELLO, maxRetries: 0 }), 401)
+    await refused(
+      () => generateText({ model: of(WRONG_KEY)(name), prompt: HELLO, maxRetries: 0 }),
+      401,
+    )
   }
 }
 

@@ -2,13 +2,27 @@ import Anthropic from '@anthropic-ai/sdk'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
 import { z } from 'zod'
-import { ASKED, City, HELLO, KEY, must, refused, URL_, WEATHER, WEATHER_SCHEMA, WRONG_KEY, walk } from './checks.js'
+import {
+  ASKED,
+  City,
+  HELLO,
+  KEY,
+  must,
+  refused,
+  URL_,
+  WEATHER,
+  WEATHER_SCHEMA,
+  WRONG_KEY,
+  walk,
+} from './checks.js'
 
 const clientOf = (apiKey) => new Anthropic({ baseURL: URL_, apiKey, maxRetries: 0 })
 const client = clientOf(KEY)
 const max_tokens = 500
 const said = (content) => [{ role: 'user', content }]
-const tools = [{ name: 'get_weather', description: 'The weather of a city', input_schema: WEATHER_SCHEMA }]
+const tools = [
+  { name: 'get_weather', description: 'The weather of a city', input_schema: WEATHER_SCHEMA },
+]
 
 const checks = {
   async messages(model) {
@@ -16,10 +30,15 @@ const checks = {
     must(reply.content[0].text && reply.usage.output_tokens > 0, reply)
   },
   async stream(model) {
-    must(await client.messages.stream({ model, max_tokens, messages: said(HELLO) }).finalText(), 'no words')
+    must(
+      await client.messages.stream({ model, max_tokens, messages: said(HELLO) }).finalText(),
+      'no words',
+    )
   },
   async tools(model) {
-    const first = await client.messages.stream({ model, max_tokens, messages: said(ASKED), tools }).finalMessage()
+    const first = await client.messages
+      .stream({ model, max_tokens, messages: said(ASKED), tools })
+      .finalMessage()
     must(first.stop_reason === 'tool_use', first)
     const content = first.content
       .filter(({ type }) => type === 'tool_use')
@@ -31,22 +50,48 @@ const checks = {
   },
   async tool_runner(model) {
     const inputSchema = z.object({ city: z.string() })
-    const tool = betaZodTool({ name: 'get_weather', description: 'The weather', inputSchema, run: () => WEATHER })
-    const last = await client.beta.messages.toolRunner({ model, max_tokens, messages: said(ASKED), tools: [tool] })
+    const tool = betaZodTool({
+      name: 'get_weather',
+      description: 'The weather',
+      inputSchema,
+      run: () => WEATHER,
+    })
+    const last = await client.beta.messages.toolRunner({
+      model,
+      max_tokens,
+      messages: said(ASKED),
+      tools: [tool],
+    })
     must(last.content[0].text.includes(WEATHER), last)
   },
   async parse(model) {
     const output_config = { format: zodOutputFormat(City) }
-    const reply = await client.messages.parse({ model, max_tokens, messages: said('Name a city'), output_config })
+    const reply = await client.messages.parse({
+      model,
+      max_tokens,
+      messages: said('Name a city'),
+      output_config,
+    })
     must(reply.parsed_output?.name, reply)
   },
   async count_tokens(model) {
-    must((await client.messages.countTokens({ model, messages: said(HELLO) })).input_tokens > 0, 'none')
+    must(
+      (await client.messages.countTokens({ model, messages: said(HELLO) })).input_tokens > 0,
+      'none',
+    )
   },
   async errors(model) {
     const { messages } = clientOf(WRONG_KEY)
-    await refused(() => messages.create({ model, max_tokens, messages: said(HELLO) }), 401, 'AuthenticationError')
-    await refused(() => client.messages.create({ model, max_tokens, messages: [] }), 400, 'BadRequestError')
+    await refused(
+      () => messages.create({ model, max_tokens, messages: said(HELLO) }),
+      401,
+      'AuthenticationError',
+    )
+    await refused(
+      () => client.messages.create({ model, max_tokens, messages: [] }),
+      400,
+      'BadRequestError',
+    )
   },
   async models(model) {
     const ids = []

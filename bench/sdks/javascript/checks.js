@@ -23,7 +23,8 @@ export async function walk(name, checks, embeddings = null) {
   console.log(JSON.stringify({ version: JSON.parse(readFileSync(manifest, 'utf8')).version }))
   for (const model of MODELS) {
     for (const [check, work] of Object.entries(checks)) await one(model, check, () => work(model))
-    if (embeddings !== null && model in EMBEDDERS) await one(model, 'embeddings', () => embeddings(EMBEDDERS[model]))
+    if (embeddings !== null && model in EMBEDDERS)
+      await one(model, 'embeddings', () => embeddings(EMBEDDERS[model]))
   }
 }
 
@@ -48,5 +49,8 @@ export async function refused(work, status, name) {
   )
   if (error === null) throw new Error('it was not refused')
   const told = error.status ?? error.statusCode
-  must(told === status && (name === undefined || error.constructor.name === name), [error.constructor.name, told])
+  must(told === status && (name === undefined || error.constructor.name === name), [
+    error.constructor.name,
+    told,
+  ])
 }

@@ -6,7 +6,13 @@ import { z } from 'zod'
 import { ASKED, City, HELLO, KEY, must, refused, URL_, WEATHER, WRONG_KEY, walk } from './checks.js'
 
 const ofOpenai = (model, more = {}) =>
-  new ChatOpenAI({ model, apiKey: KEY, configuration: { baseURL: `${URL_}/v1` }, maxRetries: 0, ...more })
+  new ChatOpenAI({
+    model,
+    apiKey: KEY,
+    configuration: { baseURL: `${URL_}/v1` },
+    maxRetries: 0,
+    ...more,
+  })
 const ofAnthropic = (model, apiKey = KEY) =>
   new ChatAnthropic({ model, apiKey, anthropicApiUrl: URL_, maxTokens: 500, maxRetries: 0 })
 const weather = tool(() => WEATHER, {
@@ -17,7 +23,8 @@ const weather = tool(() => WEATHER, {
 
 const checks = {
   async invoke(model) {
-    for (const chat of [ofOpenai(model), ofAnthropic(model)]) must((await chat.invoke(HELLO)).text, 'no words')
+    for (const chat of [ofOpenai(model), ofAnthropic(model)])
+      must((await chat.invoke(HELLO)).text, 'no words')
   },
   async stream(model) {
     for (const chat of [ofOpenai(model), ofAnthropic(model)]) {
@@ -33,7 +40,10 @@ const checks = {
     must((await ofOpenai(model).withStructuredOutput(City).invoke('Name a city')).name, 'no city')
   },
   async anthropic_structured(model) {
-    must((await ofAnthropic(model).withStructuredOutput(City).invoke('Name a city')).name, 'no city')
+    must(
+      (await ofAnthropic(model).withStructuredOutput(City).invoke('Name a city')).name,
+      'no city',
+    )
   },
   async errors(model) {
     await refused(() => ofOpenai(model, { apiKey: WRONG_KEY }).invoke(HELLO), 401)
@@ -45,13 +55,19 @@ async function loop(chat) {
   const bound = chat.bindTools([weather])
   const asked = new HumanMessage(ASKED)
   const first = await bound.invoke([asked])
-  const results = first.tool_calls.map(({ id }) => new ToolMessage({ content: WEATHER, tool_call_id: id }))
+  const results = first.tool_calls.map(
+    ({ id }) => new ToolMessage({ content: WEATHER, tool_call_id: id }),
+  )
   let words = ''
   for await (const chunk of await bound.stream([asked, first, ...results])) words += chunk.text
   must(words.includes(WEATHER), words)
 }
 
 await walk('@langchain/openai', checks, async (model) => {
-  const embeddings = new OpenAIEmbeddings({ model, apiKey: KEY, configuration: { baseURL: `${URL_}/v1` } })
+  const embeddings = new OpenAIEmbeddings({
+    model,
+    apiKey: KEY,
+    configuration: { baseURL: `${URL_}/v1` },
+  })
   must((await embeddings.embedDocuments(['a lighthouse', 'a ship'])).length === 2, 'not two')
 })

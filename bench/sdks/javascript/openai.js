@@ -1,11 +1,28 @@
 import OpenAI from 'openai'
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
-import { ASKED, City, HELLO, KEY, must, refused, URL_, WEATHER, WEATHER_SCHEMA, WRONG_KEY, walk } from './checks.js'
+import {
+  ASKED,
+  City,
+  HELLO,
+  KEY,
+  must,
+  refused,
+  URL_,
+  WEATHER,
+  WEATHER_SCHEMA,
+  WRONG_KEY,
+  walk,
+} from './checks.js'
 
 const clientOf = (apiKey) => new OpenAI({ baseURL: `${URL_}/v1`, apiKey, maxRetries: 0 })
 const client = clientOf(KEY)
 const said = (content) => [{ role: 'user', content }]
-const tool = { name: 'get_weather', description: 'The weather of a city', parameters: WEATHER_SCHEMA, strict: true }
+const tool = {
+  name: 'get_weather',
+  description: 'The weather of a city',
+  parameters: WEATHER_SCHEMA,
+  strict: true,
+}
 const tools = [{ type: 'function', ...tool }]
 
 const checks = {
@@ -22,14 +39,20 @@ const checks = {
       model,
       stream: true,
       messages: said(ASKED),
-      tools: [{ type: 'function', function: { ...tool, parse: JSON.parse, function: () => WEATHER } }],
+      tools: [
+        { type: 'function', function: { ...tool, parse: JSON.parse, function: () => WEATHER } },
+      ],
     })
     const words = await runner.finalContent()
     must(words.includes(WEATHER), words)
   },
   async chat_parse(model) {
     const response_format = zodResponseFormat(City, 'city')
-    const reply = await client.chat.completions.parse({ model, messages: said('Name a city'), response_format })
+    const reply = await client.chat.completions.parse({
+      model,
+      messages: said('Name a city'),
+      response_format,
+    })
     must(reply.choices[0].message.parsed?.name, reply)
   },
   async responses(model) {
@@ -41,7 +64,9 @@ const checks = {
     must((await stream.finalResponse()).output_text, 'no words')
   },
   async responses_tools(model) {
-    const first = await client.responses.stream({ model, input: said(ASKED), tools }).finalResponse()
+    const first = await client.responses
+      .stream({ model, input: said(ASKED), tools })
+      .finalResponse()
     const results = first.output
       .filter(({ type }) => type === 'function_call')
       .map(({ call_id }) => ({ type: 'function_call_output', call_id, output: WEATHER }))
@@ -58,8 +83,16 @@ const checks = {
     const stranger = clientOf(WRONG_KEY)
     const chat = stranger.chat.completions
     await refused(() => chat.create({ model, messages: said(HELLO) }), 401, 'AuthenticationError')
-    await refused(() => stranger.responses.create({ model, input: HELLO }), 401, 'AuthenticationError')
-    await refused(() => client.chat.completions.create({ model, messages: [] }), 400, 'BadRequestError')
+    await refused(
+      () => stranger.responses.create({ model, input: HELLO }),
+      401,
+      'AuthenticationError',
+    )
+    await refused(
+      () => client.chat.completions.create({ model, messages: [] }),
+      400,
+      'BadRequestError',
+    )
   },
   async models(model) {
     const ids = []

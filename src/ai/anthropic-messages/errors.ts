@@ -64,7 +64,11 @@ export const anthropicErrorDialect: ErrorDialect = {
       error: {
         title: 'AnthropicErrorObject',
         type: 'object',
-        properties: { type: { type: 'string' }, message: { type: 'string' }, code: { type: 'string' } },
+        properties: {
+          type: { type: 'string' },
+          message: { type: 'string' },
+          code: { type: 'string' },
+        },
         required: ['type', 'message', 'code'],
       },
     },

@@ -52,6 +52,8 @@ export const MessageBody = Type.Object(
 
 export const CountBody = Type.Object(prompt, Open)
 
-export type MessageParams = Static<typeof CountBody> & Partial<Static<typeof MessageBody>> & Record<string, unknown>
+export type MessageParams = Static<typeof CountBody> &
+  Partial<Static<typeof MessageBody>> &
+  Record<string, unknown>
 export type MessageParam = MessageParams['messages'][number]
 export type Block = Static<typeof Blocks>[number] & Record<string, unknown>

@@ -15,7 +15,14 @@ import { anthropicError } from './errors.ts'
 
 type Json = Record<string, unknown>
 
-export function messageBody({ answer, model, usage, costUsd, isNative, stopSequence }: Completion): Json {
+export function messageBody({
+  answer,
+  model,
+  usage,
+  costUsd,
+  isNative,
+  stopSequence,
+}: Completion): Json {
   if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
   return {
     id: newId('msg_'),
@@ -62,7 +69,12 @@ function stopOf(finish: FinishReason, sequence: string | null): Json {
 }
 
 function stopReason(finish: FinishReason): string {
-  return { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }[finish]
+  return {
+    stop: 'end_turn',
+    length: 'max_tokens',
+    tool_calls: 'tool_use',
+    content_filter: 'refusal',
+  }[finish]
 }
 
 function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
@@ -81,7 +93,10 @@ export const eventEncoder: StreamEncoder = {
   endsWithDone: false,
 }
 
-type OpenBlock = { kind: 'text' } | { kind: 'thinking'; details: ReasoningDetail[] } | { kind: 'tool'; call: Call }
+type OpenBlock =
+  | { kind: 'text' }
+  | { kind: 'thinking'; details: ReasoningDetail[] }
+  | { kind: 'tool'; call: Call }
 type Call = {
   id: string
   name: string
@@ -101,8 +116,14 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
     hasBegun = true
     // What was read is guessed until the vendor tells it at the end.
     const message = {
-      ...{ id: newId('msg_'), type: 'message', role: 'assistant', model: answer.model, content: [] },
-      ...{ stop_reason: null, stop_sequence: null, usage: { ...usageBody(answer.usage()), output_tokens: 1 } },
+      id: newId('msg_'),
+      type: 'message',
+      role: 'assistant',
+      model: answer.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { ...usageBody(answer.usage()), output_tokens: 1 },
     }
     return event({ type: 'message_start', message })
   }
@@ -128,16 +149,21 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
   const thought = (words: string, details: ReasoningDetail[] | null): string => {
     let text = ''
     if (words !== '' && open?.kind !== 'thinking') {
-      text += start({ kind: 'thinking', details: [] }, { type: 'thinking', thinking: '', signature: '' })
+      text += start(
+        { kind: 'thinking', details: [] },
+        { type: 'thinking', thinking: '', signature: '' },
+      )
     }
     if (words !== '') text += delta({ type: 'thinking_delta', thinking: words })
     if (details === null || details.length === 0) return text
-    if (open?.kind !== 'thinking') return text + whole({ type: 'redacted_thinking', data: wrapThoughts({ details }) })
+    if (open?.kind !== 'thinking')
+      return text + whole({ type: 'redacted_thinking', data: wrapThoughts({ details }) })
     for (const detail of details) addDetail(open.details, detail)
     return text
   }
 
-  const said = (args: string) => (args === '' ? '' : delta({ type: 'input_json_delta', partial_json: args }))
+  const said = (args: string) =>
+    args === '' ? '' : delta({ type: 'input_json_delta', partial_json: args })
   const begun = (call: Call): string => {
     const { id, name, extra, args } = call
     const before = extra === undefined ? '' : whole(signatureBlock(id, extra))
@@ -147,7 +173,13 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
     return text
   }
   /** A call waits for the one before it; where a vendor mixes the words of several, until all is said. */
-  const tool = ({ index: number, id, name = '', arguments: args, extra_content: extra }: ToolDelta): string => {
+  const tool = ({
+    index: number,
+    id,
+    name = '',
+    arguments: args,
+    extra_content: extra,
+  }: ToolDelta): string => {
     const known = calls.get(number)
     if (known === undefined) {
       const call: Call = { id: id || newId('toolu_'), name, extra, args, is: 'waiting' }

@@ -25,12 +25,18 @@ const WEATHER = {
 
 async function setting(t: TestContext, env: Record<string, string> = {}) {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini, ...env } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini, ...env },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   const { body } = await ada.post('/api/api-keys', { name: 'client' })
   const headers = { authorization: `Bearer ${body.key}`, 'anthropic-version': '2023-06-01' }
   return {
-    ...{ app, vendor, ada, headers, key: body.key as string },
+    app,
+    vendor,
+    ada,
+    headers,
+    key: body.key as string,
     post: (request: object, more: Record<string, string> = {}) =>
       app.post('/v1/messages', request, { headers: { ...headers, ...more } }),
     stream: (request: object, signal: AbortSignal) =>
@@ -70,7 +76,8 @@ function eventsOf(text: string) {
     if (delta.type === 'signature_delta') content[index].signature += delta.signature
     if (delta.type === 'input_json_delta') content[index].input += delta.partial_json
   }
-  for (const block of content) if (block.type === 'tool_use') block.input = JSON.parse(block.input || '{}')
+  for (const block of content)
+    if (block.type === 'tool_use') block.input = JSON.parse(block.input || '{}')
   return { events, content, ended, last: events.findLast(({ type }) => type === 'message_delta') }
 }
 
@@ -148,7 +155,10 @@ test('Anthropic gets and gives what is its own as it is, but for whose account p
   const beta = { 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24', 'x-app': 'cli' }
   const { text } = await post(body, { ...beta, cookie: 'a=b', 'x-api-key': 'sk-of-the-client' })
   // What it cost is the gateway's to say.
-  assert.equal(text, lines.join('').replace('"output_tokens":7', '"output_tokens":7,"cost_usd":0.000078'))
+  assert.equal(
+    text,
+    lines.join('').replace('"output_tokens":7', '"output_tokens":7,"cost_usd":0.000078'),
+  )
   const [call] = vendor.calls
   assert.deepEqual(call?.body, body)
   assert.equal(call?.headers['anthropic-beta'], beta['anthropic-beta'])
@@ -161,8 +171,17 @@ test('an agent’s turn reaches the other vendors whole, and its tool’s call c
   const { vendor, post } = await setting(t)
   const call: Step = (asked, reply) => {
     reply.setHeader('content-type', 'application/json')
-    const gemini = { parts: [{ functionCall: { name: 'weather', args: { city: 'Wien' } }, thoughtSignature: 'c2ln' }] }
-    const item = { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Wien"}' }
+    const gemini = {
+      parts: [
+        { functionCall: { name: 'weather', args: { city: 'Wien' } }, thoughtSignature: 'c2ln' },
+      ],
+    }
+    const item = {
+      type: 'function_call',
+      call_id: 'call_1',
+      name: 'weather',
+      arguments: '{"city":"Wien"}',
+    }
     const thought = {
       type: 'reasoning',
       id: 'rs_1',
@@ -188,7 +207,11 @@ test('an agent’s turn reaches the other vendors whole, and its tool’s call c
   }
   for (const model of ['gpt-6.1-terra', 'gemini-3.8-flash']) {
     vendor.play(call)
-    const first = await post({ ...turn, model, messages: [...HI, { role: 'system', content: 'Mind the time' }] })
+    const first = await post({
+      ...turn,
+      model,
+      messages: [...HI, { role: 'system', content: 'Mind the time' }],
+    })
     assert.equal(first.status, 200)
     assert.equal(first.body.stop_reason, 'tool_use')
     const used = first.body.content.at(-1)
@@ -214,7 +237,10 @@ test('an agent’s turn reaches the other vendors whole, and its tool’s call c
     assert.equal(second.body.content[0].text, 'Sunny')
     const sent = JSON.stringify(vendor.calls[0]?.body)
     // What the model thought goes back to it as it was.
-    assert.match(sent, model.startsWith('gpt') ? /"encrypted_content":"c2VhbGVk"/ : /"thoughtSignature":"c2ln"/)
+    assert.match(
+      sent,
+      model.startsWith('gpt') ? /"encrypted_content":"c2VhbGVk"/ : /"thoughtSignature":"c2ln"/,
+    )
     assert.doesNotMatch(sent, /latchkey\.1\./)
     assert.match(sent, /sunny/)
     assert.doesNotMatch(sent, /web_search|context_management|cache_control/)
@@ -247,7 +273,11 @@ test('a stream of tools is told block by block, thoughts and parallel calls too'
       chunk({}, 'tool_calls'),
       event({
         choices: [],
-        usage: { prompt_tokens: 9, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 6 } },
+        usage: {
+          prompt_tokens: 9,
+          completion_tokens: 4,
+          prompt_tokens_details: { cached_tokens: 6 },
+        },
       }),
       event('[DONE]'),
     ),
@@ -264,14 +294,24 @@ test('a stream of tools is told block by block, thoughts and parallel calls too'
     ],
   )
   assert.equal(last.delta.stop_reason, 'tool_use')
-  assert.deepEqual([last.usage.input_tokens, last.usage.cache_read_input_tokens, last.usage.output_tokens], [3, 6, 4])
+  assert.deepEqual(
+    [last.usage.input_tokens, last.usage.cache_read_input_tokens, last.usage.output_tokens],
+    [3, 6, 4],
+  )
   assert.equal(ended, true)
 })
 
 test('a stream flows and is counted however its vendor spaces its events', async (t) => {
   const { vendor, stream, ada } = await setting(t)
-  const start = { type: 'message_start', message: { id: 'm', model: 'claude-haiku-5-5', usage: { input_tokens: 4 } } }
-  const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'w'.repeat(400) } }
+  const start = {
+    type: 'message_start',
+    message: { id: 'm', model: 'claude-haiku-5-5', usage: { input_tokens: 4 } },
+  }
+  const delta = {
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'text_delta', text: 'w'.repeat(400) },
+  }
   // Anthropic pads its events with blanks; proxies write a blank behind each colon, or the type last.
   const padded = JSON.stringify(delta).replace(/}$/, '          }')
   const spaced = JSON.stringify(delta).replaceAll(':', ': ').replaceAll(',', ', ')
@@ -286,8 +326,14 @@ test('a stream flows and is counted however its vendor spaces its events', async
       reply.socket?.resetAndDestroy()
     })
     const leaving = new AbortController()
-    const timer = setTimeout(() => leaving.abort(new Error(`held back: ${data.slice(0, 60)}`)), 5_000)
-    const reply = await stream({ ...ASKED, model: 'claude-haiku-5-5', stream: true }, leaving.signal)
+    const timer = setTimeout(
+      () => leaving.abort(new Error(`held back: ${data.slice(0, 60)}`)),
+      5_000,
+    )
+    const reply = await stream(
+      { ...ASKED, model: 'claude-haiku-5-5', stream: true },
+      leaving.signal,
+    )
     let text = ''
     for await (const chunk of reply.body as unknown as AsyncIterable<Uint8Array>) {
       text += Buffer.from(chunk).toString('utf8')
@@ -296,7 +342,11 @@ test('a stream flows and is counted however its vendor spaces its events', async
     clearTimeout(timer)
     assert.match(text, /event: error/)
     const { calls } = (await ada.get('/api/usage/calls?limit=1')).body
-    assert.deepEqual([calls[0].outcome, calls[0].completion_tokens], ['failed', 100], data.slice(0, 60))
+    assert.deepEqual(
+      [calls[0].outcome, calls[0].completion_tokens],
+      ['failed', 100],
+      data.slice(0, 60),
+    )
   }
 })
 
@@ -347,7 +397,9 @@ test('what a model refuses with is its answer', async (t) => {
     if (!isStream) reply.end(JSON.stringify(one({ message }, 'stop')))
     else
       reply.end(
-        event(one({ delta: { refusal: 'I cannot.' } }, null)) + event(one({ delta: {} }, 'stop')) + event('[DONE]'),
+        event(one({ delta: { refusal: 'I cannot.' } }, null)) +
+          event(one({ delta: {} }, 'stop')) +
+          event('[DONE]'),
       )
   })
   const asked = { ...ASKED, model: 'gpt-4.1-mini' }
@@ -384,7 +436,13 @@ test('errors have Anthropic’s shape', async (t) => {
     refuses(
       400,
       {},
-      { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' } },
+      {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message: 'prompt is too long: 9 tokens > 8 maximum',
+        },
+      },
     ),
   )
   const long = await post({ ...ASKED, model: 'claude-haiku-5-5' })
@@ -403,7 +461,14 @@ test('what other vendors cannot do is refused in words', async (t) => {
     [{ mcp_servers: [{ type: 'url', url: 'https://example.com' }] }, /mcp_servers/],
     [{ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }, /web_search_20260209/],
     [
-      { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'file_1' } }] }] },
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'image', source: { type: 'file', file_id: 'file_1' } }],
+          },
+        ],
+      },
       /file_id/,
     ],
     [{ messages: [{ role: 'user', content: [{ type: 'hologram' }] }] }, /hologram/],
@@ -425,7 +490,9 @@ test('another vendor stands in for Anthropic, with the same words', async (t) =>
   vendor.play(calm)
   const whole = await post({ ...ASKED, model: 'claude-haiku-5-5' })
   assert.equal(whole.body.content[0].text, 'Instead')
-  const { content, ended } = eventsOf((await post({ ...ASKED, model: 'claude-haiku-5-5', stream: true })).text)
+  const { content, ended } = eventsOf(
+    (await post({ ...ASKED, model: 'claude-haiku-5-5', stream: true })).text,
+  )
   assert.equal(content[0].text, 'Instead')
   assert.equal(ended, true)
 })
@@ -441,7 +508,11 @@ test('thoughts of another vendor’s model stay away from Anthropic', async (t) 
     { type: 'redacted_thinking', data: wrapped },
     { type: 'text', text: 'Yes' },
   ]
-  await post({ ...ASKED, model: 'claude-haiku-5-5', messages: [...HI, { role: 'assistant', content }, ...HI] })
+  await post({
+    ...ASKED,
+    model: 'claude-haiku-5-5',
+    messages: [...HI, { role: 'assistant', content }, ...HI],
+  })
   assert.deepEqual(vendor.calls[0]?.body.messages[1].content, [own, { type: 'text', text: 'Yes' }])
 
   // A message of nothing else was cut while its model thought, and would be an empty one.
@@ -467,7 +538,10 @@ test('a wrapping that somebody made up does no harm', async (t) => {
         { type: 'thinking', thinking: 'Ha', signature },
         { type: 'tool_use', id: 'call_1', name: 'weather', input: {} },
       ]
-      const answer = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'sunny' }] }
+      const answer = {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'sunny' }],
+      }
       const { status } = await post({
         ...ASKED,
         model,
@@ -496,8 +570,17 @@ test('tokens are counted by Anthropic for its own models, and guessed for others
 
 test('searches of the web that a vendor makes cost what it bills for them', async (t) => {
   const { app, vendor, post, headers } = await setting(t)
-  const searched = { input_tokens: 10, output_tokens: 5, server_tool_use: { web_search_requests: 2 } }
-  const message = { type: 'message', role: 'assistant', model: 'claude-haiku-5-5', stop_reason: 'end_turn' }
+  const searched = {
+    input_tokens: 10,
+    output_tokens: 5,
+    server_tool_use: { web_search_requests: 2 },
+  }
+  const message = {
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-haiku-5-5',
+    stop_reason: 'end_turn',
+  }
   const search = (status: string) => ({ type: 'web_search_call', id: 'ws_1', status })
   const costs: number[] = []
   for (const usage of [{ ...searched, server_tool_use: null }, searched]) {
@@ -523,7 +606,12 @@ test('searches of the web that a vendor makes cost what it bills for them', asyn
 test('a chat completion cannot pose as a request in another’s words', async (t) => {
   const { vendor, chat } = await setting(t)
   vendor.play(says('Good day'))
-  const native = { api: 'messages', body: { system: 'smuggled' }, headers: { 'x-api-key': 'k' }, limit: 1 }
+  const native = {
+    api: 'messages',
+    body: { system: 'smuggled' },
+    headers: { 'x-api-key': 'k' },
+    limit: 1,
+  }
   const { status } = await chat({ model: 'claude-haiku-5-5', messages: HI, native, request: null })
   assert.equal(status, 200)
   assert.doesNotMatch(JSON.stringify(vendor.calls[0]?.body), /smuggled/)
@@ -533,7 +621,8 @@ test('models are listed as Anthropic’s clients ask, a page at a time, those of
   const { app, key } = await setting(t)
   const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' }
   const list = async (query = '') => app.get(`/v1/models${query}`, { headers })
-  const idsOf = ({ body }: Awaited<ReturnType<typeof list>>): string[] => body.data.map(({ id }: { id: string }) => id)
+  const idsOf = ({ body }: Awaited<ReturnType<typeof list>>): string[] =>
+    body.data.map(({ id }: { id: string }) => id)
 
   const whole = await list('?limit=1000')
   const all = idsOf(whole)
@@ -541,9 +630,14 @@ test('models are listed as Anthropic’s clients ask, a page at a time, those of
   assert.ok(MODELS.every((id) => all.includes(id)))
   assert.ok(!all.includes('text-embedding-3-small'), 'what answers no messages')
   assert.deepEqual(Object.keys(whole.body).sort(), ['data', 'first_id', 'has_more', 'last_id'])
-  assert.deepEqual([whole.body.first_id, whole.body.last_id, whole.body.has_more], [all[0], all.at(-1), false])
+  assert.deepEqual(
+    [whole.body.first_id, whole.body.last_id, whole.body.has_more],
+    [all[0], all.at(-1), false],
+  )
   const haiku = whole.body.data.find(({ id }: { id: string }) => id === 'claude-haiku-5-5')
-  assert.ok(Date.parse(haiku.created_at) > Date.parse('2025-01-01') && haiku.created_at.endsWith('Z'))
+  assert.ok(
+    Date.parse(haiku.created_at) > Date.parse('2025-01-01') && haiku.created_at.endsWith('Z'),
+  )
   assert.deepEqual(haiku, {
     type: 'model',
     id: 'claude-haiku-5-5',
@@ -574,9 +668,19 @@ test('models are listed as Anthropic’s clients ask, a page at a time, those of
 
   const beyond = await list(`?after_id=${all.at(-1)}`)
   assert.deepEqual(beyond.body, { data: [], has_more: false, first_id: null, last_id: null })
-  for (const query of ['?limit=0', '?limit=1001', '?limit=many', '?after_id=gpt-none', '?before_id=__proto__']) {
+  for (const query of [
+    '?limit=0',
+    '?limit=1001',
+    '?limit=many',
+    '?after_id=gpt-none',
+    '?before_id=__proto__',
+  ]) {
     const { status, body, headers } = await list(query)
-    assert.deepEqual([status, body.type, body.error.type], [400, 'error', 'invalid_request_error'], query)
+    assert.deepEqual(
+      [status, body.type, body.error.type],
+      [400, 'error', 'invalid_request_error'],
+      query,
+    )
     assert.equal(headers.get('request-id'), headers.get('x-request-id'))
   }
   const stranger = await app.get('/v1/models', { headers: { 'anthropic-version': '2023-06-01' } })

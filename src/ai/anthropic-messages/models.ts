@@ -30,7 +30,10 @@ export function anthropicModel({ id, created, context_tokens, output_tokens_max 
 }
 
 /** @throws Problem 422 for a cursor that is no listed model's id */
-export function anthropicModelPage(views: readonly ModelView[], query: Static<typeof ModelPageQuery>) {
+export function anthropicModelPage(
+  views: readonly ModelView[],
+  query: Static<typeof ModelPageQuery>,
+) {
   const { limit = PAGE_MODELS, after_id: after, before_id: before } = query
   const models = views.filter(({ capabilities }) => capabilities !== null)
   const placeOf = (name: 'after_id' | 'before_id', id: string) => {

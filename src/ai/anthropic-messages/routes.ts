@@ -15,7 +15,13 @@ import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { routeForModel } from '../routing.ts'
 import { isWrapped } from '../thought-envelope.ts'
-import { type Block, CountBody, MessageBody, type MessageParam, type MessageParams } from './message-body.ts'
+import {
+  type Block,
+  CountBody,
+  MessageBody,
+  type MessageParam,
+  type MessageParams,
+} from './message-body.ts'
 import { eventEncoder, messageBody } from './message-reply.ts'
 import { chatRequestOf } from './to-chat.ts'
 
@@ -61,10 +67,14 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         operationId: 'countMessageTokens',
         tags,
         summary: 'How many tokens a message would send',
-        description: 'Counted by Anthropic for its own models; for others it is a guess, rather too many.',
+        description:
+          'Counted by Anthropic for its own models; for others it is a guess, rather too many.',
         body: CountBody,
       },
-      config: { ...AI_POLICY, ...replying(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })) },
+      config: {
+        ...AI_POLICY,
+        ...replying(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })),
+      },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -72,7 +82,14 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
       const caller = callerOf(request)
       const first = routeForModel(gateway.config, caller, body.model)
       const native = nativeRequest('messages', request.headers, askedOf(body))
-      return { input_tokens: await countTokens(gateway, { caller, first, native, signal: clientGone(reply) }) }
+      return {
+        input_tokens: await countTokens(gateway, {
+          caller,
+          first,
+          native,
+          signal: clientGone(reply),
+        }),
+      }
     },
   )
 }
@@ -81,7 +98,11 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
 function askedOf(params: MessageParams) {
   if (params.thread != null) {
     const instead = 'send the whole conversation as `messages`'
-    throw aiProblem('responses_not_kept', { what: 'thread', instead }, { extra: { param: 'thread' } })
+    throw aiProblem(
+      'responses_not_kept',
+      { what: 'thread', instead },
+      { extra: { param: 'thread' } },
+    )
   }
   return {
     body: { ...params, messages: params.messages.flatMap(withoutWrapped) },

@@ -3,7 +3,13 @@
 
 import { type Thoughts, unwrapThoughts } from '../thought-envelope.ts'
 import { ANTHROPIC_FORMAT } from '../vendors/anthropic-reply.ts'
-import type { ChatMessage, ChatRequest, ContentPart, ToolCall, ToolDefinition } from '../vendors/chat-request.ts'
+import type {
+  ChatMessage,
+  ChatRequest,
+  ContentPart,
+  ToolCall,
+  ToolDefinition,
+} from '../vendors/chat-request.ts'
 import { objectOf } from '../vendors/json.ts'
 import { textAlone } from '../vendors/parts.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
@@ -35,7 +41,9 @@ const notHere = (what: string) => refusal(`${what} is for Anthropic's own models
 
 function systemMessage(system: MessageParams['system']): ChatMessage[] {
   if (system == null || system.length === 0) return []
-  return [{ role: 'system', content: typeof system === 'string' ? system : textParts(system as Block[]) }]
+  return [
+    { role: 'system', content: typeof system === 'string' ? system : textParts(system as Block[]) },
+  ]
 }
 
 /**
@@ -52,12 +60,18 @@ function sinceCompaction(messages: readonly MessageParam[]): MessageParam[] {
     content: `Summary of the conversation so far:\n${String((content[at] as Block).content)}`,
   }
   const rest = content.slice(at + 1)
-  return [summary, ...(rest.length === 0 ? [] : [{ role, content: rest }]), ...messages.slice(last + 1)]
+  return [
+    summary,
+    ...(rest.length === 0 ? [] : [{ role, content: rest }]),
+    ...messages.slice(last + 1),
+  ]
 }
 
 function findCompaction(content: MessageParam['content']): number {
   if (!Array.isArray(content)) return -1
-  return content.findLastIndex((block) => block.type === 'compaction' && typeof (block as Block).content === 'string')
+  return content.findLastIndex(
+    (block) => block.type === 'compaction' && typeof (block as Block).content === 'string',
+  )
 }
 
 /** One message of Anthropic's as the messages of a chat completion that say the same. @throws VendorError */
@@ -65,7 +79,9 @@ export function chatMessages({ role, content }: MessageParam): ChatMessage[] {
   if (typeof content === 'string') return [{ role, content }]
   const blocks = content as Block[]
   if (role === 'system') return [{ role, content: textParts(blocks) }]
-  return role === 'assistant' ? splitAtResults(blocks).flatMap(assistantMessages) : userMessages(blocks)
+  return role === 'assistant'
+    ? splitAtResults(blocks).flatMap(assistantMessages)
+    : userMessages(blocks)
 }
 
 /** Tools that Anthropic runs and whose findings the answer repeats in words. */
@@ -126,7 +142,9 @@ function toolAnswer({ tool_use_id: id, content, is_error: isError, ...block }: B
         : []
   // Elsewhere there is no mark for it.
   if (isError === true) parts.unshift({ type: 'text', text: 'The tool failed:' })
-  const isText = parts.every(({ type, cache_control }) => type === 'text' && cache_control === undefined)
+  const isText = parts.every(
+    ({ type, cache_control }) => type === 'text' && cache_control === undefined,
+  )
   return {
     role: 'tool',
     tool_call_id: String(id ?? ''),
@@ -147,7 +165,13 @@ function partsOf(block: Block | null): ContentPart[] {
     case 'search_result': {
       const content = Array.isArray(block.content) ? block.content : []
       const text = content.map((one) => String(objectOf(one)?.text ?? '')).join('\n')
-      return [{ type: 'text', text: `${block.title ?? ''} (${block.source ?? ''})\n${text}`, ...markOf(block) }]
+      return [
+        {
+          type: 'text',
+          text: `${block.title ?? ''} (${block.source ?? ''})\n${text}`,
+          ...markOf(block),
+        },
+      ]
     }
     case 'tool_reference':
       return [{ type: 'text', text: `The tool '${block.tool_name ?? ''}' can be called.` }]
@@ -162,8 +186,15 @@ function documentParts(block: Block, source: Json | null): ContentPart[] {
       ? source.content.flatMap((one) => partsOf(objectOf(one) as Block))
       : [{ type: 'text', text: String(source.content ?? ''), ...markOf(block) }]
   }
-  if (source?.type === 'text') return [{ type: 'text', text: `${title}\n${source.data ?? ''}`, ...markOf(block) }]
-  return [{ type: 'file', file: { filename: withEnding(title), file_data: addressOf(source) }, ...markOf(block) }]
+  if (source?.type === 'text')
+    return [{ type: 'text', text: `${title}\n${source.data ?? ''}`, ...markOf(block) }]
+  return [
+    {
+      type: 'file',
+      file: { filename: withEnding(title), file_data: addressOf(source) },
+      ...markOf(block),
+    },
+  ]
 }
 
 /** OpenAI tells a file's kind by its name. */
@@ -191,13 +222,17 @@ function assistantMessages(blocks: Block[]): ChatMessage[] {
   for (const [index, block] of blocks.entries()) {
     switch (block.type) {
       case 'text':
-        if (block.text !== '') texts.push({ type: 'text', text: String(block.text ?? ''), ...markOf(block) })
+        if (block.text !== '')
+          texts.push({ type: 'text', text: String(block.text ?? ''), ...markOf(block) })
         break
       case 'tool_use':
         calls.push({
           id: String(block.id ?? ''),
           type: 'function',
-          function: { name: String(block.name ?? ''), arguments: JSON.stringify(block.input ?? {}) },
+          function: {
+            name: String(block.name ?? ''),
+            arguments: JSON.stringify(block.input ?? {}),
+          },
         })
         break
       case 'thinking':
@@ -243,7 +278,8 @@ function serverResult({ tool_use_id: id, content, is_error: isError }: Block): C
 /** Anthropic's own, which go back to it alone. */
 function ownThought(block: Block, index: number): ReasoningDetail[] {
   const head = { format: ANTHROPIC_FORMAT, index } as const
-  if (block.type === 'redacted_thinking') return [{ type: 'reasoning.encrypted', data: String(block.data), ...head }]
+  if (block.type === 'redacted_thinking')
+    return [{ type: 'reasoning.encrypted', data: String(block.data), ...head }]
   const text = String(block.thinking ?? '')
   return [{ type: 'reasoning.text', text, signature: String(block.signature ?? ''), ...head }]
 }
@@ -268,12 +304,16 @@ function toolsOf({ tools, tool_choice: choice }: MessageParams): ToolDefinition[
   }))
 }
 
-function choiceOf({ tool_choice: choice }: MessageParams): Pick<ChatRequest, 'tool_choice' | 'parallel_tool_calls'> {
+function choiceOf({
+  tool_choice: choice,
+}: MessageParams): Pick<ChatRequest, 'tool_choice' | 'parallel_tool_calls'> {
   if (choice == null) return {}
   const words = { auto: 'auto', any: 'required', none: 'none' } as const
   return {
     tool_choice:
-      choice.type === 'tool' ? { type: 'function', function: { name: choice.name ?? '' } } : words[choice.type],
+      choice.type === 'tool'
+        ? { type: 'function', function: { name: choice.name ?? '' } }
+        : words[choice.type],
     ...((choice as Json).disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {}),
   }
 }
@@ -304,7 +344,8 @@ function thinkingOf(params: MessageParams): Pick<ChatRequest, 'reasoning_effort'
           ? 'xhigh'
           : asked
         : BUDGETS.find(([least]) => budget >= least)?.[1]
-  const thoughts = thinking !== null && thinking.type !== 'disabled' && thinking.display !== 'omitted'
+  const thoughts =
+    thinking !== null && thinking.type !== 'disabled' && thinking.display !== 'omitted'
   return {
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
     // OpenAI tells its thoughts to who asks for them by name, and refuses others than verified organisations.

@@ -16,7 +16,12 @@ export const ChatBody = Type.Object(
             Type.Union([
               Type.String(),
               Type.Null(),
-              Type.Array(Type.Object({ type: Type.String() }, { title: 'ContentPart', additionalProperties: true })),
+              Type.Array(
+                Type.Object(
+                  { type: Type.String() },
+                  { title: 'ContentPart', additionalProperties: true },
+                ),
+              ),
             ]),
           ),
           tool_calls: Type.Optional(
@@ -65,7 +70,10 @@ export const ChatBody = Type.Object(
             {
               type: Type.String(),
               function: Type.Optional(
-                Type.Object({ name: Type.String() }, { title: 'ToolFunction', additionalProperties: true }),
+                Type.Object(
+                  { name: Type.String() },
+                  { title: 'ToolFunction', additionalProperties: true },
+                ),
               ),
             },
             { title: 'Tool', additionalProperties: true },
@@ -78,7 +86,12 @@ export const ChatBody = Type.Object(
 )
 
 /** The request without what the gateway decides; OpenAI's clients send null for what they leave out. */
-export function chatRequestOf({ model, stream, stream_options, ...rest }: Static<typeof ChatBody>): ChatRequest {
+export function chatRequestOf({
+  model,
+  stream,
+  stream_options,
+  ...rest
+}: Static<typeof ChatBody>): ChatRequest {
   return {
     ...(withoutNulls(rest) as ChatRequest),
     wishes: { thoughts: rest.include_reasoning !== false, asAsked: true },

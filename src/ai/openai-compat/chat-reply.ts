@@ -11,7 +11,10 @@ import type { Usage } from '../vendors/vendor.ts'
 import { describeDelta, showTextCalls, TextCallStream } from './other-shapes.ts'
 
 /** @param textTools tools whose calls are shown with their text, see other-shapes.ts */
-export function completionBody({ answer, model, usage, costUsd }: Completion, textTools: ReadonlySet<string>) {
+export function completionBody(
+  { answer, model, usage, costUsd }: Completion,
+  textTools: ReadonlySet<string>,
+) {
   if (answer.body !== null) return showTextCallsIn(pricedBody(answer.body, costUsd), textTools)
   return {
     id: newId('chatcmpl-'),
@@ -26,7 +29,9 @@ export function completionBody({ answer, model, usage, costUsd }: Completion, te
           content: answer.text === '' && answer.toolCalls.length > 0 ? null : answer.text,
           refusal: null,
           ...thoughtsOf(thoughtText(answer.details), answer.details),
-          ...(answer.toolCalls.length > 0 ? { tool_calls: showTextCalls(answer.toolCalls, textTools) } : {}),
+          ...(answer.toolCalls.length > 0
+            ? { tool_calls: showTextCalls(answer.toolCalls, textTools) }
+            : {}),
         },
         logprobs: null,
         finish_reason: answer.finish,
@@ -36,12 +41,18 @@ export function completionBody({ answer, model, usage, costUsd }: Completion, te
   }
 }
 
-function showTextCallsIn(body: Record<string, unknown>, textTools: ReadonlySet<string>): Record<string, unknown> {
+function showTextCallsIn(
+  body: Record<string, unknown>,
+  textTools: ReadonlySet<string>,
+): Record<string, unknown> {
   if (textTools.size === 0 || !Array.isArray(body.choices)) return body
   const choices = body.choices.map((choice: { message?: { tool_calls?: ToolCall[] } }) => {
     const calls = choice.message?.tool_calls
     if (!Array.isArray(calls)) return choice
-    return { ...choice, message: { ...choice.message, tool_calls: showTextCalls(calls, textTools) } }
+    return {
+      ...choice,
+      message: { ...choice.message, tool_calls: showTextCalls(calls, textTools) },
+    }
   })
   return { ...body, choices }
 }
@@ -60,7 +71,9 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrites },
-    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    ...(reasoning === undefined
+      ? {}
+      : { completion_tokens_details: { reasoning_tokens: reasoning } }),
     cost_usd: costUsd,
   }
 }
@@ -74,7 +87,11 @@ export function chunkEncoder(wantsUsage: boolean, textTools: ReadonlySet<string>
   }
 }
 
-function answerEncoder(answer: CompletionStream, wantsUsage: boolean, textCalls: TextCallStream): AnswerEncoder {
+function answerEncoder(
+  answer: CompletionStream,
+  wantsUsage: boolean,
+  textCalls: TextCallStream,
+): AnswerEncoder {
   const head = `data: {"id":"${newId('chatcmpl-')}","object":"chat.completion.chunk","created":${nowSeconds()},"model":${JSON.stringify(answer.model)},`
   let isFirst = true
 

@@ -38,14 +38,24 @@ export async function embeddingsReply(
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
   )
-  const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder
+  const local =
+    isConfigured(gateway.config, first.vendor) && call.model !== 'local'
+      ? null
+      : needs.localEmbedder
   // The local embedder costs nothing and is part of every plan.
   if (local === null) {
     requireAllowed(gateway.config, caller, first)
     requireOn(gateway.config, first)
   } else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
-  const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal, origin }
+  const record = {
+    caller,
+    route: '/v1/embeddings',
+    first: asked,
+    promptTokens: guess,
+    signal,
+    origin,
+  }
   const how = { isStream: false, kind: 'embedding' as const, routes: [asked] }
 
   return cachedReply(gateway, request, reply, record, how, async () => {

@@ -8,7 +8,8 @@ export const openAiErrors: ErrorShape = {
   status: ({ status }) => (status === 422 ? 400 : status),
   body(problem) {
     const { status, alias, detail, extra } = problem
-    const param = typeof detail === 'string' ? (extra.param ?? null) : detail[0]?.loc.slice(1).join('.') || null
+    const param =
+      typeof detail === 'string' ? (extra.param ?? null) : detail[0]?.loc.slice(1).join('.') || null
     return { error: { message: messageOf(problem), type: typeOf(status), code: alias, param } }
   },
 }

@@ -19,7 +19,9 @@ export function modelViewNamed(gateway: ModelsOf, access: ModelAccess, name: str
   if (found !== undefined) return found
   const { vendor, model } = routeForModel(gateway.config, access, name)
   const plain = findModel(ofVendor(gateway.config.vendors, vendor), model)?.id ?? model
-  const view = allViews(gateway, access).find(({ id, owned_by }) => id === plain && owned_by === vendor)
+  const view = allViews(gateway, access).find(
+    ({ id, owned_by }) => id === plain && owned_by === vendor,
+  )
   return view === undefined ? null : { ...view, id: name }
 }
 
@@ -28,7 +30,18 @@ function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
   return listedModels(ai, access)
     .filter(({ vendor }) => vendor.apiKey !== null)
     .map(
-      ({ id, vendor, routes, routedBy, kind, createdSeconds, contextTokens, outputTokensMax, price, isEstimated }) => ({
+      ({
+        id,
+        vendor,
+        routes,
+        routedBy,
+        kind,
+        createdSeconds,
+        contextTokens,
+        outputTokensMax,
+        price,
+        isEstimated,
+      }) => ({
         id,
         object: 'model',
         created: createdSeconds,
@@ -36,15 +49,24 @@ function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
         context_tokens: contextTokens,
         output_tokens_max: outputTokensMax,
         // US dollars per million tokens.
-        price: isEstimated ? null : { input: price.input, output: price.output, cached: price.cached },
+        price: isEstimated
+          ? null
+          : { input: price.input, output: price.output, cached: price.cached },
         capabilities:
           kind !== 'chat'
             ? null
-            : sharedBy(routes.map((route) => ofVendor(targets, route.vendor).vendor.capabilities(route.model))),
+            : sharedBy(
+                routes.map((route) =>
+                  ofVendor(targets, route.vendor).vendor.capabilities(route.model),
+                ),
+              ),
         // Of an alias of several models, any of which may answer.
         ...(routedBy === null
           ? {}
-          : { routes: routes.map((route) => `${route.vendor}/${route.model}`), routed_by: routedBy }),
+          : {
+              routes: routes.map((route) => `${route.vendor}/${route.model}`),
+              routed_by: routedBy,
+            }),
       }),
     )
 }
@@ -58,7 +80,8 @@ function sharedBy(all: readonly Capabilities[]): Capabilities {
     return told.includes(false) ? false : told.includes(null) ? null : true
   }
   return {
-    temperature: STRICTEST.find((one) => all.some(({ temperature }) => temperature === one)) ?? 'taken',
+    temperature:
+      STRICTEST.find((one) => all.some(({ temperature }) => temperature === one)) ?? 'taken',
     thinking: all.some(({ thinking }) => thinking),
     forced_tools: all.every(({ forced_tools: forced }) => forced),
     vision: ability(({ vision }) => vision),

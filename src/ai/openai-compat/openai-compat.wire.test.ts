@@ -39,7 +39,9 @@ function chunksOf(text: string) {
 
 async function setting(t: TestContext) {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
+  })
   const ada = await app.as('ada', { tier: 'pro' })
   const { body } = await ada.post('/api/api-keys', { name: 'client' })
   const headers = { authorization: `Bearer ${body.key}` }
@@ -86,8 +88,14 @@ test('a stream has OpenAI’s chunks and, when asked, its usage before [DONE]', 
       const { chunks, isDone } = chunksOf(text)
       assert.equal(isDone, true)
       assert.equal(chunks[0].choices[0].delta.role, 'assistant')
-      assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), 'Good day')
-      assert.equal(chunks.findLast((chunk) => chunk.choices.length > 0).choices[0].finish_reason, 'stop')
+      assert.equal(
+        chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''),
+        'Good day',
+      )
+      assert.equal(
+        chunks.findLast((chunk) => chunk.choices.length > 0).choices[0].finish_reason,
+        'stop',
+      )
       const usages = chunks.filter((chunk) => chunk.choices.length === 0)
       assert.deepEqual(
         usages.map(({ usage }) => usage.total_tokens),
@@ -113,7 +121,13 @@ test('a cut stream is an error that OpenAI’s clients raise, without [DONE]', a
 test('tools reach every vendor in its own form, and calls come back in OpenAI’s', async (t) => {
   const { vendor, post } = await setting(t)
   const ask = (model: string, stream: boolean) =>
-    post('/v1/chat/completions', { model, messages: HI, tools: [WEATHER], tool_choice: 'required', stream })
+    post('/v1/chat/completions', {
+      model,
+      messages: HI,
+      tools: [WEATHER],
+      tool_choice: 'required',
+      stream,
+    })
 
   vendor.play((call, reply) => {
     reply.setHeader('content-type', 'application/json')
@@ -164,9 +178,21 @@ test('tools reach every vendor in its own form, and calls come back in OpenAI’
         index: 0,
         content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather' },
       }),
-      event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"city":' } }),
-      event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '"Wien"}' } }),
-      event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } }),
+      event({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: '{"city":' },
+      }),
+      event({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: '"Wien"}' },
+      }),
+      event({
+        type: 'message_delta',
+        delta: { stop_reason: 'tool_use' },
+        usage: { output_tokens: 9 },
+      }),
       event({ type: 'message_stop' }),
     ),
   )
@@ -193,13 +219,20 @@ test('answers of tools, images and JSON schemas reach the vendors', async (t) =>
       {
         role: 'assistant',
         content: null,
-        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Wien"}' } }],
+        tool_calls: [
+          {
+            id: 'c1',
+            type: 'function',
+            function: { name: 'weather', arguments: '{"city":"Wien"}' },
+          },
+        ],
       },
       { role: 'tool', tool_call_id: 'c1', content: '{"celsius":9}' },
     ],
     response_format: { type: 'json_schema', json_schema: { name: 'out', schema, strict: true } },
   }
-  for (const model of MODELS) assert.equal((await post('/v1/chat/completions', { model, ...request })).status, 200)
+  for (const model of MODELS)
+    assert.equal((await post('/v1/chat/completions', { model, ...request })).status, 200)
 
   const [openai, anthropic, gemini] = vendor.calls.map(({ body }) => body)
   assert.deepEqual(openai.messages, request.messages)
@@ -215,10 +248,17 @@ test('answers of tools, images and JSON schemas reach the vendors', async (t) =>
   assert.deepEqual(anthropic.messages[2].content, [
     { type: 'tool_result', tool_use_id: 'c1', content: '{"celsius":9}' },
   ])
-  assert.deepEqual(anthropic.output_config.format.schema, { ...schema, additionalProperties: false })
-  assert.deepEqual(gemini.contents[0].parts[1], { inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } })
+  assert.deepEqual(anthropic.output_config.format.schema, {
+    ...schema,
+    additionalProperties: false,
+  })
+  assert.deepEqual(gemini.contents[0].parts[1], {
+    inlineData: { mimeType: 'image/png', data: 'iVBORw0K' },
+  })
   assert.equal(gemini.contents[1].parts[0].thoughtSignature, 'skip_thought_signature_validator')
-  assert.deepEqual(gemini.contents[2].parts[0], { functionResponse: { name: 'weather', response: { celsius: 9 } } })
+  assert.deepEqual(gemini.contents[2].parts[0], {
+    functionResponse: { name: 'weather', response: { celsius: 9 } },
+  })
   assert.deepEqual(gemini.generationConfig.responseJsonSchema, schema)
 })
 
@@ -227,7 +267,9 @@ test('the signature of a Gemini call comes out with it and goes back in', async 
   const part = { functionCall: { name: 'weather', args: {} }, thoughtSignature: 'c2lnbmVk' }
   const ask = (messages: object[], stream = false) =>
     post('/v1/chat/completions', { model: 'gemini-3.8-flash', messages, tools: [WEATHER], stream })
-  vendor.play(streams(event({ candidates: [{ content: { parts: [part] }, finishReason: 'STOP' }] })))
+  vendor.play(
+    streams(event({ candidates: [{ content: { parts: [part] }, finishReason: 'STOP' }] })),
+  )
   const { chunks } = chunksOf((await ask(HI, true)).text)
   const call = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])[0]
   assert.equal(call.extra_content.google.thought_signature, 'c2lnbmVk')
@@ -249,11 +291,22 @@ test('nothing is decided for a caller: no effort that it did not name, no limit 
     return vendor.calls.at(-1)!.body
   }
 
-  const terra = await bodyFor('gpt-6.1-terra', { temperature: 0.7, max_tokens: 100, stop: 'x', presence_penalty: 1 })
+  const terra = await bodyFor('gpt-6.1-terra', {
+    temperature: 0.7,
+    max_tokens: 100,
+    stop: 'x',
+    presence_penalty: 1,
+  })
   const sent = ['max_completion_tokens', 'messages', 'model', 'safety_identifier', 'stream']
   assert.deepEqual(Object.keys(terra).toSorted(), sent)
-  assert.equal((await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'none' })).temperature, 0.7)
-  assert.equal('temperature' in (await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'high' })), false)
+  assert.equal(
+    (await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'none' })).temperature,
+    0.7,
+  )
+  assert.equal(
+    'temperature' in (await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'high' })),
+    false,
+  )
   assert.equal('temperature' in (await bodyFor('o3', { temperature: 0.7 })), false)
   const llama = await bodyFor('llama3', { temperature: 0.7, max_tokens: 9, stop: 'x' })
   assert.deepEqual([llama.temperature, llama.max_tokens, llama.stop], [0.7, 9, 'x'])
@@ -263,7 +316,10 @@ test('nothing is decided for a caller: no effort that it did not name, no limit 
   assert.equal('output_config' in (await bodyFor('claude-haiku-5-5', { max_tokens: 100 })), false)
   const high = await bodyFor('claude-haiku-5-5', { max_tokens: 100, reasoning_effort: 'high' })
   assert.equal(high.output_config.effort, 'high')
-  assert.equal('output_config' in (await bodyFor('claude-haiku-4-5', { max_tokens: 100, temperature: 0.5 })), false)
+  assert.equal(
+    'output_config' in (await bodyFor('claude-haiku-4-5', { max_tokens: 100, temperature: 0.5 })),
+    false,
+  )
 
   assert.deepEqual((await bodyFor('gemini-3.8-flash', { max_tokens: 100 })).generationConfig, {
     maxOutputTokens: 100,
@@ -286,7 +342,10 @@ test('the model’s name picks the vendor, or a prefix does', async (t) => {
   assert.equal(await askedAt('claude-opus-5-5'), '/v1/messages claude-opus-5-5')
   assert.equal(await askedAt('anthropic/claude-x'), '/v1/messages claude-x')
   assert.equal(await askedAt('llm_vendor_2/claude-x'), '/v1/messages claude-x')
-  assert.equal(await askedAt('google/gemini-3.8-flash'), '/v1beta/models/gemini-3.8-flash:generateContent ')
+  assert.equal(
+    await askedAt('google/gemini-3.8-flash'),
+    '/v1beta/models/gemini-3.8-flash:generateContent ',
+  )
 })
 
 test('errors under /v1 have OpenAI’s shape, with the statuses of the contract', async (t) => {
@@ -307,7 +366,10 @@ test('errors under /v1 have OpenAI’s shape, with the statuses of the contract'
   assert.equal(stranger.status, 401)
   assert.deepEqual(shapeOf(stranger.body), shape)
   assert.equal(stranger.headers.get('www-authenticate'), 'Bearer')
-  assert.deepEqual([stranger.body.error.type, stranger.body.error.code], ['authentication_error', 'invalid_api_key'])
+  assert.deepEqual(
+    [stranger.body.error.type, stranger.body.error.code],
+    ['authentication_error', 'invalid_api_key'],
+  )
 
   const askWith = async (settings: object) => {
     const { key } = (await ada.post('/api/api-keys', { name: 'confined', ...settings })).body
@@ -318,8 +380,16 @@ test('errors under /v1 have OpenAI’s shape, with the statuses of the contract'
   }
   const slow = { rate_limit: { requests: 1, seconds: 60 } }
   assert.deepEqual(await askWith(slow), [200, 'rate_limit_error', 'rate_limit_exceeded'])
-  assert.deepEqual(await askWith({ monthly_token_limit: 1 }), [429, 'rate_limit_error', 'insufficient_quota'])
-  assert.deepEqual(await askWith({ models: ['claude-*'] }), [403, 'permission_error', 'model_not_found'])
+  assert.deepEqual(await askWith({ monthly_token_limit: 1 }), [
+    429,
+    'rate_limit_error',
+    'insufficient_quota',
+  ])
+  assert.deepEqual(await askWith({ models: ['claude-*'] }), [
+    403,
+    'permission_error',
+    'model_not_found',
+  ])
 
   vendor.play(refuses(500))
   const failed = await post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
@@ -336,7 +406,9 @@ test('models are listed in OpenAI’s form', async (t) => {
   assert.equal(body.object, 'list')
   assert.ok(
     MODELS.every((id) =>
-      body.data.some((model: { id: string; object: string }) => model.id === id && model.object === 'model'),
+      body.data.some(
+        (model: { id: string; object: string }) => model.id === id && model.object === 'model',
+      ),
     ),
   )
 })
@@ -346,7 +418,9 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
   vendor.play((call, reply) => {
     reply.setHeader('content-type', 'application/json')
     if (call.path.includes('batchEmbedContents')) {
-      reply.end(JSON.stringify({ embeddings: call.body.requests.map(() => ({ values: [0.5, -1] })) }))
+      reply.end(
+        JSON.stringify({ embeddings: call.body.requests.map(() => ({ values: [0.5, -1] })) }),
+      )
       return
     }
     const data = call.body.input.map((_: string, index: number) => ({
@@ -363,7 +437,10 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
     )
   })
 
-  const floats = await post('/v1/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b'] })
+  const floats = await post('/v1/embeddings', {
+    model: 'text-embedding-3-small',
+    input: ['a', 'b'],
+  })
   assert.deepEqual(
     floats.body.data.map((row: { index: number; embedding: number[] }) => row.embedding),
     [
@@ -373,7 +450,11 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
   )
   assert.deepEqual(floats.body.usage, { prompt_tokens: 4, total_tokens: 4, cost_usd: 8e-8 })
 
-  const packed = await post('/v1/embeddings', { model: 'gemini-embedding-2', input: 'a', encoding_format: 'base64' })
+  const packed = await post('/v1/embeddings', {
+    model: 'gemini-embedding-2',
+    input: 'a',
+    encoding_format: 'base64',
+  })
   const bytes = Buffer.from(packed.body.data[0].embedding, 'base64')
   assert.deepEqual([bytes.readFloatLE(0), bytes.readFloatLE(4)], [0.5, -1])
 
@@ -382,14 +463,20 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
     body.groups.map((group: { key: string }) => group.key),
     ['gemini-embedding-2', 'text-embedding-3-small'],
   )
-  assert.equal((await post('/v1/embeddings', { model: 'claude-haiku-5-5', input: 'a' })).status, 400)
+  assert.equal(
+    (await post('/v1/embeddings', { model: 'claude-haiku-5-5', input: 'a' })).status,
+    400,
+  )
 })
 
 test('a JWT is taken, too', async (t) => {
   const { ada, vendor } = await setting(t)
   vendor.play(says('ok'))
 
-  assert.equal((await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })).status, 200)
+  assert.equal(
+    (await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })).status,
+    200,
+  )
 })
 
 test('one model is found by any name that it is asked for by, and one that is not listed is 404', async (t) => {
@@ -406,8 +493,14 @@ test('one model is found by any name that it is asked for by, and one that is no
     output_tokens_max: 128_000,
     price: { input: 0.1, output: 0.5, cached: 0.01 },
     capabilities: {
-      ...{ temperature: 'refused', thinking: true, forced_tools: true },
-      ...{ vision: true, pdf: true, audio: false, tools: true, json_schema: true },
+      temperature: 'refused',
+      thinking: true,
+      forced_tools: true,
+      vision: true,
+      pdf: true,
+      audio: false,
+      tools: true,
+      json_schema: true,
     },
   })
   for (const id of [
@@ -418,11 +511,25 @@ test('one model is found by any name that it is asked for by, and one that is no
     'anthropic/claude-haiku-5-5-20261001',
   ]) {
     const named = await app.get(`/v1/models/${id}`, { headers })
-    assert.deepEqual([named.status, named.body], [200, { ...found.body, id: decodeURIComponent(id) }], id)
+    assert.deepEqual(
+      [named.status, named.body],
+      [200, { ...found.body, id: decodeURIComponent(id) }],
+      id,
+    )
   }
-  assert.equal((await app.get('/v1/models/google/gemini-3.8-flash', { headers })).body.capabilities.audio, true)
+  assert.equal(
+    (await app.get('/v1/models/google/gemini-3.8-flash', { headers })).body.capabilities.audio,
+    true,
+  )
   for (const id of [
-    ...['gpt-none', 'anthropic%2Fgpt-6-luna', 'nobody/gpt-6-luna', 'openai/gpt-none', 'a/b/c/d', 'constructor'],
+    ...[
+      'gpt-none',
+      'anthropic%2Fgpt-6-luna',
+      'nobody/gpt-6-luna',
+      'openai/gpt-none',
+      'a/b/c/d',
+      'constructor',
+    ],
     ...['..%2F..', '%00', '', '/', '*', 'x'.repeat(600)],
   ]) {
     const { status, body } = await app.get(`/v1/models/${id}`, { headers })
@@ -448,7 +555,11 @@ test('a model that the vendor does not have is 404, as OpenAI’s clients expect
   const words = { error: { message: 'The model does not exist', code: 'model_not_found' } }
   for (const stream of [false, true]) {
     vendor.play(refuses(404, {}, words))
-    const { status, body } = await post('/v1/chat/completions', { model: 'gpt-none', messages: HI, stream })
+    const { status, body } = await post('/v1/chat/completions', {
+      model: 'gpt-none',
+      messages: HI,
+      stream,
+    })
     assert.equal(status, 404)
     assert.equal(body.error.code, 'model_not_found')
     assert.equal(body.error.type, 'not_found_error')
@@ -507,7 +618,10 @@ test('a tool that must be called is asked for in words where a model refuses to 
   assert.equal(words.system, 'Answer by calling the tool `weather`.')
   assert.match((await sent('claude-opus-5-5', 'required')).system, /calling one of the tools/)
   assert.equal((await sent('claude-sonnet-5-5', 'auto')).system, undefined)
-  assert.deepEqual((await sent('claude-haiku-4-5', named)).tool_choice, { type: 'tool', name: 'weather' })
+  assert.deepEqual((await sent('claude-haiku-4-5', named)).tool_choice, {
+    type: 'tool',
+    name: 'weather',
+  })
   assert.deepEqual((await sent('claude-haiku-4-5', 'required')).tool_choice, { type: 'any' })
 })
 
@@ -519,7 +633,8 @@ test('what only OpenAI understands goes to OpenAI, is refused elsewhere, and is 
   })
   const ada = await app.as('ada', { tier: 'pro' })
   const custom = { type: 'custom', custom: { name: 'shell' } }
-  const post = (more: object) => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, ...more })
+  const post = (more: object) =>
+    ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, ...more })
 
   assert.equal((await post({ tools: [custom] })).status, 200)
   assert.equal(vendor.calls[0]!.path, '/v1/responses')
@@ -553,11 +668,28 @@ test('OpenAI’s clients are told what not to repeat', async (t) => {
 
 test('models that cannot do without reasoning are sent no temperature and no effort in its place', async (t) => {
   const { vendor, post } = await setting(t)
-  for (const model of ['gpt-6.2-astra', 'gpt-6.2-sol', 'gpt-6.1-sol', 'gpt-6-astra', 'gpt-6.3-astra', 'gpt-6.3-sol']) {
+  for (const model of [
+    'gpt-6.2-astra',
+    'gpt-6.2-sol',
+    'gpt-6.1-sol',
+    'gpt-6-astra',
+    'gpt-6.3-astra',
+    'gpt-6.3-sol',
+  ]) {
     vendor.play(says('ok'))
-    await post('/v1/chat/completions', { model, messages: HI, temperature: 0.7, top_p: 0.9, tools: [WEATHER] })
+    await post('/v1/chat/completions', {
+      model,
+      messages: HI,
+      temperature: 0.7,
+      top_p: 0.9,
+      tools: [WEATHER],
+    })
     const { body } = vendor.calls[0]!
-    assert.deepEqual([body.temperature, body.top_p, body.reasoning_effort], [undefined, undefined, undefined], model)
+    assert.deepEqual(
+      [body.temperature, body.top_p, body.reasoning_effort],
+      [undefined, undefined, undefined],
+      model,
+    )
   }
 })
 
@@ -580,14 +712,23 @@ const TOO_LONG: [string, number, unknown][] = [
   [
     'llama3',
     400,
-    { error: { message: "This model's maximum context length is 8192 tokens.", type: 'BadRequestError', code: 400 } },
+    {
+      error: {
+        message: "This model's maximum context length is 8192 tokens.",
+        type: 'BadRequestError',
+        code: 400,
+      },
+    },
   ],
   [
     'claude-haiku-5-5',
     400,
     {
       type: 'error',
-      error: { type: 'invalid_request_error', message: 'prompt is too long: 1204525 tokens > 1000000 maximum' },
+      error: {
+        type: 'invalid_request_error',
+        message: 'prompt is too long: 1204525 tokens > 1000000 maximum',
+      },
     },
   ],
   [
@@ -596,7 +737,8 @@ const TOO_LONG: [string, number, unknown][] = [
     {
       error: {
         code: 400,
-        message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+        message:
+          'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
         status: 'INVALID_ARGUMENT',
       },
     },
@@ -616,7 +758,9 @@ test('a prompt that is too long is said in OpenAI’s word, whoever says it, so 
       assert.equal(vendor.calls.length, 1, 'it is not asked again')
     }
   }
-  vendor.play(streams(event({ type: 'error', code: 'context_length_exceeded', message: 'Too long' })))
+  vendor.play(
+    streams(event({ type: 'error', code: 'context_length_exceeded', message: 'Too long' })),
+  )
   const inside = await post('/v1/chat/completions', {
     model: 'gpt-6-luna',
     messages: HI,
@@ -638,7 +782,10 @@ test('a prompt that is too long is said in OpenAI’s word, whoever says it, so 
   }
   vendor.play(refuses(400, {}, { error }))
   const refused = await post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
-  assert.deepEqual([refused.body.error.code, refused.body.error.param], ['invalid_image_url', 'messages.0'])
+  assert.deepEqual(
+    [refused.body.error.code, refused.body.error.param],
+    ['invalid_image_url', 'messages.0'],
+  )
   // Under /api it is one of the service's own words.
   vendor.play(refuses(400, {}, { error }))
   const { body } = await ada.post('/api/ai/chat', { messages: HI, provider: 'openai' })
@@ -662,7 +809,10 @@ test('a fallback that finds the prompt too long says so, though another vendor f
   first.play(refuses(400, {}, TOO_LONG[0]![2]))
   second.play(says('never asked'))
   const direct = await ask()
-  assert.deepEqual([direct.status, direct.body.error.code, second.calls.length], [400, 'context_length_exceeded', 0])
+  assert.deepEqual(
+    [direct.status, direct.body.error.code, second.calls.length],
+    [400, 'context_length_exceeded', 0],
+  )
 })
 
 const WEATHER_CALL = {
@@ -702,22 +852,35 @@ test('tools and thinking meet at OpenAI’s other address, and nobody behind the
   assert.equal(body.object, 'chat.completion')
   const { message, finish_reason } = body.choices[0]
   assert.equal(finish_reason, 'tool_calls')
-  assert.deepEqual(message.tool_calls[0].function, { name: 'weather', arguments: '{"city":"Wien"}' })
+  assert.deepEqual(message.tool_calls[0].function, {
+    name: 'weather',
+    arguments: '{"city":"Wien"}',
+  })
   assert.equal(message.reasoning_details[0].data, 'gAAA')
-  assert.deepEqual(body.usage.prompt_tokens_details, { cached_tokens: 200, cache_write_tokens: 700 })
+  assert.deepEqual(body.usage.prompt_tokens_details, {
+    cached_tokens: 200,
+    cache_write_tokens: 700,
+  })
   assert.deepEqual(body.usage.completion_tokens_details, { reasoning_tokens: 40 })
   // 100 fresh, 200 read, 700 written, 50 out.
   const { body: used } = await ada.get('/api/usage?group_by=model')
-  assert.equal(used.totals.cost_usd.toFixed(9), ((100 + 200 * 0.05 + 700 * 1.25 + 50 * 5) / 1e6).toFixed(9))
+  assert.equal(
+    used.totals.cost_usd.toFixed(9),
+    ((100 + 200 * 0.05 + 700 * 1.25 + 50 * 5) / 1e6).toFixed(9),
+  )
 
   vendor.play(says('9 degrees'))
   const answer = { role: 'tool', tool_call_id: 'call_1', content: '9' }
   const { chunks, isDone } = chunksOf(
-    (await ask([...HI, message, answer], { stream: true, stream_options: { include_usage: true } })).text,
+    (await ask([...HI, message, answer], { stream: true, stream_options: { include_usage: true } }))
+      .text,
   )
   assert.equal(isDone, true)
   assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), '9 degrees')
-  assert.equal(chunks.findLast((chunk) => chunk.choices.length > 0).choices[0].finish_reason, 'stop')
+  assert.equal(
+    chunks.findLast((chunk) => chunk.choices.length > 0).choices[0].finish_reason,
+    'stop',
+  )
   assert.equal(chunks.at(-1).usage.total_tokens, 15)
   assert.deepEqual(vendor.calls[0]!.body.input.slice(1), [
     SEALED,
@@ -745,19 +908,27 @@ test('what fails at OpenAI’s other address fails as it does at the first', asy
     const again = await ask(stream)
     assert.equal(again.status, 200)
     assert.match(again.text, /Good/)
-    vendor.play(refuses(404, {}, { error: { message: 'The model does not exist', code: 'model_not_found' } }))
+    vendor.play(
+      refuses(404, {}, { error: { message: 'The model does not exist', code: 'model_not_found' } }),
+    )
     assert.equal((await ask(stream)).status, 404)
     vendor.play(refuses(400))
     assert.equal((await ask(stream)).body.error.code, 'vendor_refused')
   }
-  const failed = responseOf([], undefined, { status: 'failed', error: { code: 'server_error', message: 'Oh' } })
+  const failed = responseOf([], undefined, {
+    status: 'failed',
+    error: { code: 'server_error', message: 'Oh' },
+  })
   vendor.play(babbles(JSON.stringify(failed)))
   assert.equal((await ask(false)).status, 502)
 })
 
 test('a server that stands in for OpenAI keeps to chat completions, and its thoughts come out as it tells them', async (t) => {
   const { vendor, post } = await setting(t)
-  const delta = { reasoning_content: 'Hm', reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] }
+  const delta = {
+    reasoning_content: 'Hm',
+    reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }],
+  }
   vendor.play(
     streams(
       event({ choices: [{ index: 0, delta }] }),
@@ -775,7 +946,10 @@ test('a server that stands in for OpenAI keeps to chat completions, and its thou
   })
   assert.deepEqual(chunksOf(text).chunks[0].choices[0].delta, delta)
   const { path, body } = vendor.calls[0]!
-  assert.deepEqual([path, body.messages, body.reasoning_effort], ['/v1/chat/completions', messages, 'high'])
+  assert.deepEqual(
+    [path, body.messages, body.reasoning_effort],
+    ['/v1/chat/completions', messages, 'high'],
+  )
   assert.equal('wishes' in body, false)
 })
 
@@ -788,12 +962,32 @@ const claudeThinks: Step = streams(
       usage: { input_tokens: 5, cache_creation_input_tokens: 900, output_tokens: 1 },
     },
   }),
-  event({ type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
-  event({ type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm. ' } }),
-  event({ type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Vienna.' } }),
-  event({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }),
+  event({
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'thinking', thinking: '', signature: '' },
+  }),
+  event({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'thinking_delta', thinking: 'Hm. ' },
+  }),
+  event({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'thinking_delta', thinking: 'Vienna.' },
+  }),
+  event({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'signature_delta', signature: 'c2ln' },
+  }),
   event({ type: 'content_block_stop', index: 0 }),
-  event({ type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather' } }),
+  event({
+    type: 'content_block_start',
+    index: 1,
+    content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather' },
+  }),
   event({
     type: 'content_block_delta',
     index: 1,
@@ -811,17 +1005,32 @@ test('Claude’s thoughts stream out, go back unchanged with the tool’s answer
   const { vendor, post } = await setting(t)
   vendor.play(claudeThinks)
   const ask = (messages: object[], more: object = {}) =>
-    post('/v1/chat/completions', { model: 'claude-sonnet-5-5', messages, tools: [WEATHER], ...more })
-  const { chunks } = chunksOf((await ask(HI, { stream: true, stream_options: { include_usage: true } })).text)
+    post('/v1/chat/completions', {
+      model: 'claude-sonnet-5-5',
+      messages,
+      tools: [WEATHER],
+      ...more,
+    })
+  const { chunks } = chunksOf(
+    (await ask(HI, { stream: true, stream_options: { include_usage: true } })).text,
+  )
   assert.deepEqual(vendor.calls[0]!.body.thinking, { type: 'adaptive', display: 'summarized' })
-  const deltas = chunks.flatMap((chunk) => chunk.choices.map((choice: { delta: object }) => choice.delta))
+  const deltas = chunks.flatMap((chunk) =>
+    chunk.choices.map((choice: { delta: object }) => choice.delta),
+  )
   assert.equal(deltas.map((delta) => delta.reasoning_content ?? '').join(''), 'Hm. Vienna.')
   const { usage } = chunks.at(-1)
   assert.deepEqual(usage.prompt_tokens_details, { cached_tokens: 0, cache_write_tokens: 900 })
   assert.deepEqual(usage.completion_tokens_details, { reasoning_tokens: 20 })
 
   vendor.play(says('9 degrees'))
-  const calls = [{ id: 'toolu_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Wien"}' } }]
+  const calls = [
+    {
+      id: 'toolu_1',
+      type: 'function',
+      function: { name: 'weather', arguments: '{"city":"Wien"}' },
+    },
+  ]
   const reasoning_details = deltas.flatMap((delta) => delta.reasoning_details ?? [])
   await ask([
     ...HI,
@@ -835,7 +1044,11 @@ test('Claude’s thoughts stream out, go back unchanged with the tool’s answer
 
   vendor.play(claudeThinks)
   await ask(HI, { stream: true, include_reasoning: false })
-  assert.equal(vendor.calls[0]!.body.thinking, undefined, 'who does not want thoughts need not have them')
+  assert.equal(
+    vendor.calls[0]!.body.thinking,
+    undefined,
+    'who does not want thoughts need not have them',
+  )
 })
 
 test('thoughts of a whole answer stand beside it', async (t) => {
@@ -858,7 +1071,8 @@ test('thoughts of a whole answer stand beside it', async (t) => {
       }),
     ),
   )
-  const ask = (messages: object[]) => post('/v1/chat/completions', { model: 'gemini-3.8-flash', messages })
+  const ask = (messages: object[]) =>
+    post('/v1/chat/completions', { model: 'gemini-3.8-flash', messages })
   const { body } = await ask(HI)
   const { message } = body.choices[0]
   assert.equal(message.reasoning_content, 'Hm')
@@ -875,7 +1089,11 @@ test('what a vendor cannot take is 400 with words, and the vendor is not asked',
   vendor.play(says('never asked'))
   const audio = { type: 'input_audio', input_audio: { data: 'UklG', format: 'wav' } }
   for (const [model, more, words] of [
-    ['claude-haiku-5-5', { messages: [{ role: 'user', content: [audio] }] }, /'audio\/wav' is not supported/],
+    [
+      'claude-haiku-5-5',
+      { messages: [{ role: 'user', content: [audio] }] },
+      /'audio\/wav' is not supported/,
+    ],
     ['claude-haiku-5-5', { functions: [{ name: 'f' }] }, /send 'tools'/],
     ['gemini-3.8-flash', { function_call: 'auto' }, /send 'tools'/],
     ['gpt-6.1-terra', { tools: [WEATHER], n: 2 }, /More than one choice/],
@@ -907,15 +1125,26 @@ test('Claude’s cache is written and read by an ordinary OpenAI client, and pai
   )
   const rules = 'A rule that every answer shall follow. '.repeat(100)
   const ask = (content: unknown) =>
-    post('/v1/chat/completions', { model: 'claude-sonnet-5-5', messages: [{ role: 'system', content }, ...HI] })
+    post('/v1/chat/completions', {
+      model: 'claude-sonnet-5-5',
+      messages: [{ role: 'system', content }, ...HI],
+    })
   const { body } = await ask(rules)
   assert.deepEqual(vendor.calls[0]!.body.cache_control, { type: 'ephemeral' })
-  assert.deepEqual(body.usage.prompt_tokens_details, { cached_tokens: 0, cache_write_tokens: 3_000 })
+  assert.deepEqual(body.usage.prompt_tokens_details, {
+    cached_tokens: 0,
+    cache_write_tokens: 3_000,
+  })
   const { body: used } = await ada.get('/api/usage?group_by=model')
-  assert.equal(used.totals.cost_usd.toFixed(9), ((10 * 2 + 1_000 * 2.5 + 2_000 * 4 + 5 * 10) / 1e6).toFixed(9))
+  assert.equal(
+    used.totals.cost_usd.toFixed(9),
+    ((10 * 2 + 1_000 * 2.5 + 2_000 * 4 + 5 * 10) / 1e6).toFixed(9),
+  )
 
   const hour = { type: 'ephemeral', ttl: '1h' }
   await ask([{ type: 'text', text: rules, cache_control: hour }])
-  assert.deepEqual(vendor.calls[1]!.body.system, [{ type: 'text', text: rules, cache_control: hour }])
+  assert.deepEqual(vendor.calls[1]!.body.system, [
+    { type: 'text', text: rules, cache_control: hour },
+  ])
   assert.equal(vendor.calls[1]!.body.cache_control, undefined)
 })

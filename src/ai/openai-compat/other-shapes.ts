@@ -5,7 +5,12 @@
 import { invalid } from '#platform/problems.ts'
 import { chatMessages } from '../anthropic-messages/to-chat.ts'
 import type { ResponsesBody } from '../openai-responses/body.ts'
-import { customInput, isTextTool, TEXT_INPUT, textToolDescription } from '../openai-responses/tools.ts'
+import {
+  customInput,
+  isTextTool,
+  TEXT_INPUT,
+  textToolDescription,
+} from '../openai-responses/tools.ts'
 import { translate } from '../openai-responses/translation.ts'
 import type { ChatMessage, ToolCall } from '../vendors/chat-request.ts'
 import { objectIn, objectOf } from '../vendors/json.ts'
@@ -22,7 +27,8 @@ export function normalizeChatBody(body: unknown): unknown {
   try {
     return part === 'input' ? readResponsesShape(sent) : readMixedShape(sent)
   } catch (error) {
-    if (error instanceof VendorError) throw invalid(['body', part], error.explanation ?? error.message, 'value_error')
+    if (error instanceof VendorError)
+      throw invalid(['body', part], error.explanation ?? error.message, 'value_error')
     throw error
   }
 }
@@ -30,7 +36,16 @@ export function normalizeChatBody(body: unknown): unknown {
 function readResponsesShape(body: Json): Json {
   const { model, stream, stream_options, max_output_tokens: limit, n, stop, seed } = body
   const { wishes: _, ...request } = translate(body as ResponsesBody).request
-  return withoutUndefined({ model, stream, stream_options, max_completion_tokens: limit, n, stop, seed, ...request })
+  return withoutUndefined({
+    model,
+    stream,
+    stream_options,
+    max_completion_tokens: limit,
+    n,
+    stop,
+    seed,
+    ...request,
+  })
 }
 
 function readMixedShape(body: Json): Json {
@@ -43,16 +58,31 @@ function readMixedShape(body: Json): Json {
     ...body,
     ...(tools === null ? {} : { tools }),
     ...(messages === null ? {} : { messages }),
-    ...(objectOf(body.tool_choice) === null ? {} : { tool_choice: readChoice(body.tool_choice as Json) }),
+    ...(objectOf(body.tool_choice) === null
+      ? {}
+      : { tool_choice: readChoice(body.tool_choice as Json) }),
   }
 }
 
 /** A tool as chat completions define it. Unknown types pass unchanged: the vendor judges them. */
 function readTool(value: unknown): unknown {
   const tool = objectOf(value)
-  if (tool === null || tool.function !== undefined || tool.custom !== undefined || typeof tool.name !== 'string')
+  if (
+    tool === null ||
+    tool.function !== undefined ||
+    tool.custom !== undefined ||
+    typeof tool.name !== 'string'
+  )
     return value
-  const { type = 'function', name, description, parameters, input_schema: schema, strict, cache_control: mark } = tool
+  const {
+    type = 'function',
+    name,
+    description,
+    parameters,
+    input_schema: schema,
+    strict,
+    cache_control: mark,
+  } = tool
   const own = {
     name,
     ...(typeof description === 'string' ? { description } : {}),
@@ -63,18 +93,26 @@ function readTool(value: unknown): unknown {
     const described = textToolDescription(tool, '')
     return {
       ...outer,
-      function: { ...own, ...(described === '' ? {} : { description: described }), parameters: TEXT_INPUT },
+      function: {
+        ...own,
+        ...(described === '' ? {} : { description: described }),
+        parameters: TEXT_INPUT,
+      },
     }
   }
   if (type !== 'function' && type !== 'custom' && type !== null) return value
-  return { ...outer, function: { ...own, parameters: parameters ?? schema ?? { type: 'object', properties: {} } } }
+  return {
+    ...outer,
+    function: { ...own, parameters: parameters ?? schema ?? { type: 'object', properties: {} } },
+  }
 }
 
 function readChoice(choice: Json): unknown {
   const { type, name } = choice
   if (type === 'auto' || type === 'none') return type
   if (type === 'any') return 'required'
-  const isNamed = typeof name === 'string' && (type === 'tool' || type === 'function' || type === 'custom')
+  const isNamed =
+    typeof name === 'string' && (type === 'tool' || type === 'function' || type === 'custom')
   return isNamed ? { type: 'function', function: { name } } : choice
 }
 
@@ -98,7 +136,9 @@ function readMessage(value: unknown, textTools: ReadonlySet<string>): unknown[] 
     (role === 'user' || role === 'assistant') &&
     Array.isArray(content) &&
     content.some((part) => ANTHROPIC_BLOCKS.has(String(objectOf(part)?.type)))
-  const messages = isAnthropic ? chatMessages({ role, content } as Parameters<typeof chatMessages>[0]) : [message]
+  const messages = isAnthropic
+    ? chatMessages({ role, content } as Parameters<typeof chatMessages>[0])
+    : [message]
   return messages.map((one) => wrapTextCalls(one as Json, textTools))
 }
 
@@ -134,7 +174,10 @@ export function showTextCalls<Call extends { function?: { name: string; argument
 ): Call[] {
   return calls.map((call) => {
     if (call.function === undefined || !textTools.has(call.function.name)) return { ...call }
-    return { ...call, function: { ...call.function, arguments: customInput(call.function.arguments) } }
+    return {
+      ...call,
+      function: { ...call.function, arguments: customInput(call.function.arguments) },
+    }
   })
 }
 
@@ -152,7 +195,11 @@ export class TextCallStream {
     const shown = (piece.tools ?? []).flatMap((delta) => this.#show(delta))
     if (piece.finish !== null) shown.push(...this.#release())
     const tools = shown.length === 0 ? null : shown
-    return { ...piece, tools, chunk: piece.chunk === null ? null : replaceCalls(piece.chunk, tools) }
+    return {
+      ...piece,
+      tools,
+      chunk: piece.chunk === null ? null : replaceCalls(piece.chunk, tools),
+    }
   }
 
   #show(delta: ToolDelta): ToolDelta[] {
@@ -167,7 +214,10 @@ export class TextCallStream {
   }
 
   #release(): ToolDelta[] {
-    const released = [...this.#held].map(([index, args]) => ({ index, arguments: customInput(args) }))
+    const released = [...this.#held].map(([index, args]) => ({
+      index,
+      arguments: customInput(args),
+    }))
     this.#held.clear()
     return released
   }
@@ -183,7 +233,13 @@ function replaceCalls(chunk: string, tools: ToolDelta[] | null): string {
 }
 
 /** A tool delta in the words of a chat completion chunk. */
-export function describeDelta({ index, id, name, arguments: args, extra_content }: ToolDelta): Json {
+export function describeDelta({
+  index,
+  id,
+  name,
+  arguments: args,
+  extra_content,
+}: ToolDelta): Json {
   return {
     index,
     ...(id === undefined ? {} : { id, type: 'function' }),

@@ -16,10 +16,16 @@ const Usage = Type.Object(
     completion_tokens: Type.Integer(),
     total_tokens: Type.Integer(),
     prompt_tokens_details: Type.Optional(
-      Type.Object({ cached_tokens: Type.Optional(Type.Integer()) }, { title: 'PromptTokensDetails', ...Open }),
+      Type.Object(
+        { cached_tokens: Type.Optional(Type.Integer()) },
+        { title: 'PromptTokensDetails', ...Open },
+      ),
     ),
     completion_tokens_details: Type.Optional(
-      Type.Object({ reasoning_tokens: Type.Optional(Type.Integer()) }, { title: 'CompletionTokensDetails', ...Open }),
+      Type.Object(
+        { reasoning_tokens: Type.Optional(Type.Integer()) },
+        { title: 'CompletionTokensDetails', ...Open },
+      ),
     ),
     cost_usd: CostUsd,
   },
@@ -30,13 +36,18 @@ const Usage = Type.Object(
 const said = {
   content: Type.Optional(Nullable(Type.String())),
   refusal: Type.Optional(Nullable(Type.String())),
-  reasoning_content: Type.Optional(Type.String({ description: 'What the model thought, to be read.' })),
+  reasoning_content: Type.Optional(
+    Type.String({ description: 'What the model thought, to be read.' }),
+  ),
   reasoning_details: Type.Optional(
     Type.Array(JsonObject, { description: 'What the model thought, to be sent back unchanged.' }),
   ),
 }
 
-const Call = Type.Object({ name: Type.String(), arguments: Type.String() }, { title: 'ToolCallFunction', ...Open })
+const Call = Type.Object(
+  { name: Type.String(), arguments: Type.String() },
+  { title: 'ToolCallFunction', ...Open },
+)
 const ToolCall = Type.Object(
   { id: Type.String(), type: Type.Literal('function'), function: Call },
   { title: 'ToolCall', ...Open },
@@ -46,13 +57,17 @@ const ToolCallPiece = Type.Object(
     index: Type.Integer(),
     id: Type.Optional(Type.String()),
     type: Type.Optional(Type.Literal('function')),
-    function: Type.Optional(Type.Object(optional(Call.properties), { title: 'ToolCallFunctionDelta', ...Open })),
+    function: Type.Optional(
+      Type.Object(optional(Call.properties), { title: 'ToolCallFunctionDelta', ...Open }),
+    ),
   },
   { title: 'ToolCallDelta', ...Open },
 )
 
 const FinishReason = Nullable(
-  Type.String({ description: '`stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own.' }),
+  Type.String({
+    description: '`stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own.',
+  }),
 )
 
 export const ChatCompletion = Type.Object(
@@ -66,7 +81,11 @@ export const ChatCompletion = Type.Object(
         {
           index: Type.Integer(),
           message: Type.Object(
-            { role: Type.Literal('assistant'), ...said, tool_calls: Type.Optional(Type.Array(ToolCall)) },
+            {
+              role: Type.Literal('assistant'),
+              ...said,
+              tool_calls: Type.Optional(Type.Array(ToolCall)),
+            },
             { title: 'ChatCompletionMessage', ...Open },
           ),
           finish_reason: FinishReason,
@@ -107,7 +126,8 @@ export const ChatCompletionChunk = Type.Object(
   {
     title: 'ChatCompletionChunk',
     ...Open,
-    description: "OpenAI's chunk; a stream that breaks off ends with its `error` instead, and no `[DONE]`.",
+    description:
+      "OpenAI's chunk; a stream that breaks off ends with its `error` instead, and no `[DONE]`.",
   },
 )
 
@@ -143,7 +163,9 @@ export const OpenAiModel = Type.Object(
     price: Nullable(Price),
     capabilities: Nullable(Capabilities),
     routes: Type.Optional(
-      Type.Array(Type.String(), { description: 'Of an alias of several models: any of them may answer.' }),
+      Type.Array(Type.String(), {
+        description: 'Of an alias of several models: any of them may answer.',
+      }),
     ),
     routed_by: Type.Optional(OneOf(...STRATEGIES)),
   },
@@ -180,5 +202,7 @@ export const EmbeddingList = Type.Object(
 )
 
 function optional(properties: Record<string, TSchema>): Record<string, TSchema> {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]))
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]),
+  )
 }

@@ -6,7 +6,12 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { answered } from '../answer.ts'
-import { anthropicModel, anthropicModelPage, isOfAnthropic, ModelPageQuery } from '../anthropic-messages/models.ts'
+import {
+  anthropicModel,
+  anthropicModelPage,
+  isOfAnthropic,
+  ModelPageQuery,
+} from '../anthropic-messages/models.ts'
 import { callParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
 import type { Gateway, GatewayCall } from '../gateway.ts'
@@ -19,7 +24,13 @@ import { chunkEncoder, completionBody } from './chat-reply.ts'
 import { type EmbeddingNeeds, embeddingsReply } from './embeddings.ts'
 import { modelViewNamed, modelViews } from './models.ts'
 import { findTextTools, normalizeChatBody } from './other-shapes.ts'
-import { ChatCompletion, ChatCompletionChunk, EmbeddingList, OpenAiModel, OpenAiModelList } from './replies.ts'
+import {
+  ChatCompletion,
+  ChatCompletionChunk,
+  EmbeddingList,
+  OpenAiModel,
+  OpenAiModelList,
+} from './replies.ts'
 
 const tags = ['openai-compatible']
 
@@ -59,8 +70,12 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }
-      const encoder = body.stream ? chunkEncoder(body.stream_options?.include_usage === true, textTools) : null
-      return answered(gateway, request, reply, call, encoder, (completion) => completionBody(completion, textTools))
+      const encoder = body.stream
+        ? chunkEncoder(body.stream_options?.include_usage === true, textTools)
+        : null
+      return answered(gateway, request, reply, call, encoder, (completion) =>
+        completionBody(completion, textTools),
+      )
     },
   )
 
@@ -70,15 +85,19 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       schema: {
         operationId: 'listOpenAiModels',
         tags,
-        summary: 'The models of all configured vendors, as far as the caller’s plan and key have them',
-        description: 'With an `anthropic-version` header as Anthropic’s clients list them, a page at a time.',
+        summary:
+          'The models of all configured vendors, as far as the caller’s plan and key have them',
+        description:
+          'With an `anthropic-version` header as Anthropic’s clients list them, a page at a time.',
         querystring: ModelPageQuery,
       },
       config: { ...AI_POLICY, ...replying(OpenAiModelList), limit: 'general' },
     },
     async (request) => {
       const views = modelViews(gateway, callerOf(request))
-      return isOfAnthropic(request) ? anthropicModelPage(views, request.query) : { object: 'list', data: views }
+      return isOfAnthropic(request)
+        ? anthropicModelPage(views, request.query)
+        : { object: 'list', data: views }
     },
   )
 
@@ -101,8 +120,10 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     async (request) => oneModel(request, request.params.model),
   )
   // Clients that do not encode the slashes of a name.
-  app.get('/v1/models/*', { schema: { hide: true }, config: { ...AI_POLICY, limit: 'general' } }, async (request) =>
-    oneModel(request, (request.params as { '*': string })['*']),
+  app.get(
+    '/v1/models/*',
+    { schema: { hide: true }, config: { ...AI_POLICY, limit: 'general' } },
+    async (request) => oneModel(request, (request.params as { '*': string })['*']),
   )
 
   app.post(
@@ -121,13 +142,18 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
               Tokens,
               Type.Array(Tokens, { minItems: 1, maxItems: 2_048 }),
             ]),
-            encoding_format: Type.Optional(Nullable(Named('EmbeddingEncoding', OneOf('float', 'base64')))),
+            encoding_format: Type.Optional(
+              Nullable(Named('EmbeddingEncoding', OneOf('float', 'base64'))),
+            ),
             dimensions: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 4_096 }))),
           },
           { additionalProperties: true },
         ),
       },
-      config: { ...AI_POLICY, ...replying(EmbeddingList, { parameters: callParameters, headers: CHARGED }) },
+      config: {
+        ...AI_POLICY,
+        ...replying(EmbeddingList, { parameters: callParameters, headers: CHARGED }),
+      },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {

@@ -18,7 +18,9 @@ export const ResponsesBody = Type.Object(
     input: Type.Optional(Type.Union([Type.String(), Type.Array(Item)])),
     instructions: Type.Optional(Nullable(Type.String())),
     tools: Type.Optional(
-      Nullable(Type.Array(Type.Object({ type: Type.String() }, { title: 'ResponseTool', ...Open }))),
+      Nullable(
+        Type.Array(Type.Object({ type: Type.String() }, { title: 'ResponseTool', ...Open })),
+      ),
     ),
     parallel_tool_calls: Type.Optional(Nullable(Type.Boolean())),
     max_output_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
@@ -37,7 +39,10 @@ export const ResponsesBody = Type.Object(
     reasoning: Type.Optional(
       Nullable(
         Type.Object(
-          { effort: Type.Optional(Nullable(Type.String())), summary: Type.Optional(Nullable(Type.String())) },
+          {
+            effort: Type.Optional(Nullable(Type.String())),
+            summary: Type.Optional(Nullable(Type.String())),
+          },
           { title: 'ResponseReasoning', ...Open },
         ),
       ),
@@ -52,7 +57,10 @@ export const ResponsesBody = Type.Object(
 )
 
 /** A request's body, with whatever else its client sends. */
-export type ResponsesBody = Omit<Static<typeof ResponsesBody>, 'input' | 'tools' | 'text' | 'reasoning'> & {
+export type ResponsesBody = Omit<
+  Static<typeof ResponsesBody>,
+  'input' | 'tools' | 'text' | 'reasoning'
+> & {
   input?: string | ({ type?: string; role?: string } & Record<string, unknown>)[]
   tools?: Record<string, unknown>[] | null
   text?: Record<string, unknown> | null
@@ -62,12 +70,21 @@ export type ResponsesBody = Omit<Static<typeof ResponsesBody>, 'input' | 'tools'
 
 /** Every call stands for itself, whoever answers. @throws Problem 400, 422 */
 export function requireStateless(body: ResponsesBody): void {
-  if (body.input === undefined && body.prompt == null) throw invalid(['body', 'input'], 'Field required', 'missing')
-  if (body.previous_response_id != null) throw keptNowhere('previous_response_id', 'send what was said as `input`')
+  if (body.input === undefined && body.prompt == null)
+    throw invalid(['body', 'input'], 'Field required', 'missing')
+  if (body.previous_response_id != null)
+    throw keptNowhere('previous_response_id', 'send what was said as `input`')
   if (body.conversation != null) throw keptNowhere('conversation', 'send what was said as `input`')
   if (body.background === true) throw keptNowhere('background', 'wait for the answer, or stream it')
-  if (Array.isArray(body.input) && body.input.some((item) => item.type === 'item_reference' && !namesThoughts(item)))
-    throw keptNowhere('item_reference', 'send the item itself (clients do with `store: false`)', 'input')
+  if (
+    Array.isArray(body.input) &&
+    body.input.some((item) => item.type === 'item_reference' && !namesThoughts(item))
+  )
+    throw keptNowhere(
+      'item_reference',
+      'send the item itself (clients do with `store: false`)',
+      'input',
+    )
 }
 
 /**

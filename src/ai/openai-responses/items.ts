@@ -51,7 +51,10 @@ export function createItems(id: string, tools: Tools, tell: Tell, tellText: Tell
     if (open !== null) end(open, status)
     open = null
   }
-  const place = (prefix: string) => ({ id: `${prefix}_${id}${count.toString(16).padStart(4, '0')}`, index: count++ })
+  const place = (prefix: string) => ({
+    id: `${prefix}_${id}${count.toString(16).padStart(4, '0')}`,
+    index: count++,
+  })
 
   const words = (): Words => {
     if (open?.kind === 'message') return open
@@ -93,7 +96,8 @@ export function createItems(id: string, tools: Tools, tell: Tell, tellText: Tell
       }
       if (text !== '') words().say(text)
       // What seals words comes with the last of them.
-      if (details !== null) for (const detail of details) if (detail.type === 'reasoning.encrypted') think(detail)
+      if (details !== null)
+        for (const detail of details) if (detail.type === 'reasoning.encrypted') think(detail)
       if (deltas !== null) for (const delta of deltas) callTool(delta)
     },
     end(finish) {
@@ -118,7 +122,13 @@ type Place = { id: string; index: number }
 function beginMessage({ id, index }: Place, tell: Tell, tellText: TellText): Words {
   const at = { item_id: id, output_index: index, content_index: 0 }
   const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
-  const itemOf = (status: string, content: Json[]) => ({ id, type: 'message', status, role: 'assistant', content })
+  const itemOf = (status: string, content: Json[]) => ({
+    id,
+    type: 'message',
+    status,
+    role: 'assistant',
+    content,
+  })
   const head = JSON.stringify({ type: 'response.output_text.delta', ...at }).slice(0, -1)
   let said = ''
   tell('response.output_item.added', { output_index: index, item: itemOf('in_progress', []) })
@@ -144,7 +154,10 @@ function beginThought({ id, index }: Place, block: number | null, tell: Tell): T
   const details: ReasoningDetail[] = []
   const calls: NonNullable<Thoughts['calls']> = {}
   let thought = ''
-  tell('response.output_item.added', { output_index: index, item: { id, type: 'reasoning', summary: [] } })
+  tell('response.output_item.added', {
+    output_index: index,
+    item: { id, type: 'reasoning', summary: [] },
+  })
   return {
     kind: 'reasoning',
     id,
@@ -154,7 +167,10 @@ function beginThought({ id, index }: Place, block: number | null, tell: Tell): T
       if (detail !== null) addDetail(details, detail)
       if (text === '') return
       if (thought === '')
-        tell('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } })
+        tell('response.reasoning_summary_part.added', {
+          ...at,
+          part: { type: 'summary_text', text: '' },
+        })
       thought += text
       tell('response.reasoning_summary_text.delta', { ...at, delta: text })
     },
@@ -182,7 +198,12 @@ function beginThought({ id, index }: Place, block: number | null, tell: Tell): T
 const isVendorsOwn = (detail: ReasoningDetail) =>
   detail.format !== undefined || detail.type === 'reasoning.encrypted' || 'signature' in detail
 
-function beginCall(place: (prefix: string) => Place, delta: ToolDelta, tools: Tools, tell: Tell): Call {
+function beginCall(
+  place: (prefix: string) => Place,
+  delta: ToolDelta,
+  tools: Tools,
+  tell: Tell,
+): Call {
   const { name, namespace, isCustom } = tools.clientTool(delta.name ?? '')
   const { id, index } = place(isCustom ? 'ctc' : 'fc')
   const at = { item_id: id, output_index: index }

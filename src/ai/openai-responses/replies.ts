@@ -9,11 +9,17 @@ const Usage = Type.Object(
   {
     input_tokens: Type.Integer(),
     input_tokens_details: Type.Optional(
-      Type.Object({ cached_tokens: Type.Optional(Type.Integer()) }, { title: 'InputTokensDetails', ...Open }),
+      Type.Object(
+        { cached_tokens: Type.Optional(Type.Integer()) },
+        { title: 'InputTokensDetails', ...Open },
+      ),
     ),
     output_tokens: Type.Integer(),
     output_tokens_details: Type.Optional(
-      Type.Object({ reasoning_tokens: Type.Optional(Type.Integer()) }, { title: 'OutputTokensDetails', ...Open }),
+      Type.Object(
+        { reasoning_tokens: Type.Optional(Type.Integer()) },
+        { title: 'OutputTokensDetails', ...Open },
+      ),
     ),
     total_tokens: Type.Integer(),
     cost_usd: Type.Optional(Type.Number({ description: 'US dollars, by the price list.' })),
@@ -24,7 +30,8 @@ const Usage = Type.Object(
 const OutputItem = Type.Object(
   {
     type: Type.String({
-      description: '`message`, `reasoning`, `function_call`, `custom_tool_call`, or another of OpenAI’s own.',
+      description:
+        '`message`, `reasoning`, `function_call`, `custom_tool_call`, or another of OpenAI’s own.',
     }),
     id: Type.Optional(Type.String()),
   },
@@ -41,7 +48,9 @@ export const Response = Type.Object(
     output: Type.Array(OutputItem),
     usage: Type.Optional(Type.Unsafe<unknown>({ anyOf: [Usage, { type: 'null' }] })),
     error: Type.Optional(Type.Unsafe<unknown>({ anyOf: [JsonObject, { type: 'null' }] })),
-    incomplete_details: Type.Optional(Type.Unsafe<unknown>({ anyOf: [JsonObject, { type: 'null' }] })),
+    incomplete_details: Type.Optional(
+      Type.Unsafe<unknown>({ anyOf: [JsonObject, { type: 'null' }] }),
+    ),
     instructions: Type.Optional(Nullable(Type.String())),
   },
   { title: 'ResponseObject', ...Open },
@@ -49,7 +58,9 @@ export const Response = Type.Object(
 
 export const ResponseEvent = Type.Object(
   {
-    type: Type.String({ description: 'The event’s name: `response.created`, `response.output_text.delta`, …' }),
+    type: Type.String({
+      description: 'The event’s name: `response.created`, `response.output_text.delta`, …',
+    }),
     sequence_number: Type.Optional(Type.Integer()),
     response: Type.Optional(Response),
     item: Type.Optional(OutputItem),

@@ -18,7 +18,10 @@ type Json = Record<string, unknown>
 /** What the reply knows of its request; `tools` are read where the request was translated. */
 export type ResponseNeeds = { body: ResponsesBody; tools(): Tools; nowMs(): number }
 
-export function responseBody(needs: ResponseNeeds, { answer, model, usage, costUsd, isNative }: Completion): Json {
+export function responseBody(
+  needs: ResponseNeeds,
+  { answer, model, usage, costUsd, isNative }: Completion,
+): Json {
   if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
   const id = newId('')
   const ignore = () => {}
@@ -35,12 +38,27 @@ export function responseBody(needs: ResponseNeeds, { answer, model, usage, costU
 
 /** An answer as if it had come in pieces: thoughts in their places, words, calls. */
 function piecesOf({ text, toolCalls, details }: Answer): Piece[] {
-  const empty: Piece = { text: '', thought: '', details: null, tools: null, finish: null, chunk: null }
+  const empty: Piece = {
+    text: '',
+    thought: '',
+    details: null,
+    tools: null,
+    finish: null,
+    chunk: null,
+  }
   const said = text === '' ? [] : [{ ...empty, text }]
   const called = toolCalls.map(
     ({ id, function: { name, arguments: args }, extra_content }, index): Piece => ({
       ...empty,
-      tools: [{ index, id, name, arguments: args, ...(extra_content === undefined ? {} : { extra_content }) }],
+      tools: [
+        {
+          index,
+          id,
+          name,
+          arguments: args,
+          ...(extra_content === undefined ? {} : { extra_content }),
+        },
+      ],
     }),
   )
   const thoughts = details.map((detail) => ({
@@ -77,7 +95,12 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
     },
     failure(problem) {
       if (passed !== '') number = numberAfter(passed)
-      const response = { ...responseHead(needs, id, model), ...failed(problem), output: [], usage: null }
+      const response = {
+        ...responseHead(needs, id, model),
+        ...failed(problem),
+        output: [],
+        usage: null,
+      }
       const { message, alias: code } = problem
       const error = { type: 'server_error', code, message, param: null }
       return (
@@ -97,7 +120,12 @@ function numberAfter(events: string): number {
   return at === -1 ? 0 : Number.parseInt(events.slice(at + SEQUENCE_NUMBER.length), 10) + 1
 }
 
-function eventEncoder(needs: ResponseNeeds, id: string, answer: CompletionStream, next: () => number): AnswerEncoder {
+function eventEncoder(
+  needs: ResponseNeeds,
+  id: string,
+  answer: CompletionStream,
+  next: () => number,
+): AnswerEncoder {
   const head = responseHead(needs, id, answer.model)
   let text = ''
   let isBegun = false
@@ -129,7 +157,12 @@ function eventEncoder(needs: ResponseNeeds, id: string, answer: CompletionStream
       if (!isBegun) begin()
       items.end(finish)
       const end = responseEnd(needs, finish)
-      const response = { ...head, ...end, output: items.output(), usage: usageBody(answer.usage(), answer.costUsd()) }
+      const response = {
+        ...head,
+        ...end,
+        output: items.output(),
+        usage: usageBody(answer.usage(), answer.costUsd()),
+      }
       tell(`response.${end.status}`, { response })
       return taken()
     },
@@ -185,11 +218,14 @@ function describeTool(tool: Json): Json {
 
 function describeFormat(format: unknown): Json {
   const { type = 'text', ...rest } = objectOf(format) ?? {}
-  return type === 'json_schema' ? { description: null, strict: false, ...rest, type } : { ...rest, type }
+  return type === 'json_schema'
+    ? { description: null, strict: false, ...rest, type }
+    : { ...rest, type }
 }
 
 function responseEnd({ nowMs }: ResponseNeeds, finish: FinishReason) {
-  const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : null
+  const reason =
+    finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : null
   return {
     status: reason === null ? 'completed' : 'incomplete',
     completed_at: reason === null ? toSeconds(nowMs()) : null,

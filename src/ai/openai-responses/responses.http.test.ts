@@ -60,7 +60,11 @@ suite('responses and the ledger', () => {
 
   /** The response at the end of a stream. */
   async function streamed(model: string) {
-    const { text } = await app.post('/v1/responses', { model, input: 'Hi', stream: true }, { headers })
+    const { text } = await app.post(
+      '/v1/responses',
+      { model, input: 'Hi', stream: true },
+      { headers },
+    )
     const last = text.split('\n').findLast((line) => line.startsWith('data: ')) ?? ''
     return JSON.parse(last.slice('data: '.length)).response
   }
@@ -83,7 +87,14 @@ suite('responses and the ledger', () => {
       output_tokens_details: { reasoning_tokens: 25 },
       total_tokens: 140,
     }
-    openai.play(streams(event({ type: 'response.completed', response: responseOf([], undefined, { usage: counts }) })))
+    openai.play(
+      streams(
+        event({
+          type: 'response.completed',
+          response: responseOf([], undefined, { usage: counts }),
+        }),
+      ),
+    )
     const claudeUsage = {
       input_tokens: 30,
       cache_read_input_tokens: 60,
@@ -97,7 +108,12 @@ suite('responses and the ledger', () => {
       const record = await lastRecord()
       assert.deepEqual(usage, { ...counts, cost_usd: Number(record.cost_nanos) / 1e9 }, model)
       assert.deepEqual(
-        [record.prompt_tokens, record.cached_tokens, record.completion_tokens, Boolean(record.is_estimated)],
+        [
+          record.prompt_tokens,
+          record.cached_tokens,
+          record.completion_tokens,
+          Boolean(record.is_estimated),
+        ],
         [100, 60, 40, false],
         model,
       )
@@ -144,8 +160,15 @@ suite('responses and the ledger', () => {
   })
 
   test('a key’s models, a plan’s budget and its grants hold here as everywhere', async () => {
-    assert.equal((await app.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' }, confined)).status, 200)
-    const refused = await app.post('/v1/responses', { model: 'claude-haiku-5-5', input: 'Hi' }, confined)
+    assert.equal(
+      (await app.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' }, confined)).status,
+      200,
+    )
+    const refused = await app.post(
+      '/v1/responses',
+      { model: 'claude-haiku-5-5', input: 'Hi' },
+      confined,
+    )
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'model_not_found'])
 
     const unknown = await app.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })
@@ -160,7 +183,10 @@ suite('responses and the ledger', () => {
     const spent = await spend()
     assert.deepEqual([spent.status, spent.body.error.code], [429, 'insufficient_quota'])
     const poor = await app.as('bob', { tier: 'free' })
-    assert.equal((await poor.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })).status, 403)
+    assert.equal(
+      (await poor.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })).status,
+      403,
+    )
   })
 
   async function cancelled(): Promise<number> {

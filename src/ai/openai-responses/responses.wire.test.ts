@@ -74,7 +74,11 @@ suite('responses on the wire', () => {
   }
 
   const vendorOf = (model: string) =>
-    model.startsWith('gpt') || model === GROQ ? openai : model.startsWith('claude') ? anthropic : gemini
+    model.startsWith('gpt') || model === GROQ
+      ? openai
+      : model.startsWith('claude')
+        ? anthropic
+        : gemini
   /** The last request that the model's vendor got. */
   const toldTo = (model: string) => vendorOf(model).calls.at(-1)!
   const ask = (body: object, more: Record<string, string> = {}) =>
@@ -99,16 +103,47 @@ suite('responses on the wire', () => {
 
   /** The members that Open Responses requires of every response object. */
   const REQUIRED = [
-    ...['id', 'object', 'created_at', 'completed_at', 'status', 'incomplete_details', 'model', 'previous_response_id'],
-    ...['instructions', 'output', 'error', 'tools', 'tool_choice', 'truncation', 'parallel_tool_calls', 'text'],
-    ...['top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'temperature', 'reasoning', 'user', 'usage'],
+    ...[
+      'id',
+      'object',
+      'created_at',
+      'completed_at',
+      'status',
+      'incomplete_details',
+      'model',
+      'previous_response_id',
+    ],
+    ...[
+      'instructions',
+      'output',
+      'error',
+      'tools',
+      'tool_choice',
+      'truncation',
+      'parallel_tool_calls',
+      'text',
+    ],
+    ...[
+      'top_p',
+      'presence_penalty',
+      'frequency_penalty',
+      'top_logprobs',
+      'temperature',
+      'reasoning',
+      'user',
+      'usage',
+    ],
     ...['max_output_tokens', 'max_tool_calls', 'store', 'background', 'service_tier', 'metadata'],
     ...['safety_identifier', 'prompt_cache_key'],
   ]
 
   test('a response has every member that Open Responses requires, with its type', async () => {
     for (const model of OTHERS) {
-      const { body } = await ask({ model, input: 'Hi', tools: [{ type: 'function', name: 'weather' }] })
+      const { body } = await ask({
+        model,
+        input: 'Hi',
+        tools: [{ type: 'function', name: 'weather' }],
+      })
       const events = await streamed({ model, input: 'Hi' })
       play(breaksOff('Half an'))
       const cut = await streamed({ model, input: 'Hi' })
@@ -118,9 +153,18 @@ suite('responses on the wire', () => {
       for (const response of [body, ...responses]) {
         const missing = REQUIRED.filter((name) => response[name] === undefined)
         assert.deepEqual(missing, [], `${model}, ${response.status}`)
-        for (const name of ['top_p', 'temperature', 'presence_penalty', 'frequency_penalty', 'top_logprobs'])
+        for (const name of [
+          'top_p',
+          'temperature',
+          'presence_penalty',
+          'frequency_penalty',
+          'top_logprobs',
+        ])
           assert.equal(typeof response[name], 'number', name)
-        assert.equal(typeof response.completed_at, response.status === 'completed' ? 'number' : 'object')
+        assert.equal(
+          typeof response.completed_at,
+          response.status === 'completed' ? 'number' : 'object',
+        )
       }
       assert.deepEqual(body.tools, [
         { type: 'function', name: 'weather', description: null, parameters: null, strict: false },
@@ -135,13 +179,22 @@ suite('responses on the wire', () => {
       assert.deepEqual([body.object, body.status], ['response', 'completed'])
       assert.equal(body.model, model === GROQ ? 'gpt-6-luna' : model)
       const [item] = body.output
-      assert.deepEqual([item.type, item.role, item.content[0].type], ['message', 'assistant', 'output_text'])
+      assert.deepEqual(
+        [item.type, item.role, item.content[0].type],
+        ['message', 'assistant', 'output_text'],
+      )
       assert.equal(item.content[0].text, 'Good day')
-      assert.deepEqual([body.usage.input_tokens, body.usage.output_tokens, body.usage.total_tokens], [10, 5, 15])
+      assert.deepEqual(
+        [body.usage.input_tokens, body.usage.output_tokens, body.usage.total_tokens],
+        [10, 5, 15],
+      )
       assert.ok(headers.get('x-latchkey-vendor'))
     }
     const groq = toldTo(GROQ)
-    assert.deepEqual([groq.path, groq.body.messages[0].role], ['/groq/v1/chat/completions', 'system'])
+    assert.deepEqual(
+      [groq.path, groq.body.messages[0].role],
+      ['/groq/v1/chat/completions', 'system'],
+    )
     assert.equal(toldTo('claude').body.system, 'Be brief')
     assert.equal(toldTo('gemini').body.systemInstruction.parts[0].text, 'Be brief')
   })
@@ -167,7 +220,10 @@ suite('responses on the wire', () => {
       )
       const ids = new Set(events.flatMap(({ item_id, item }) => item_id ?? item?.id ?? []))
       assert.equal(ids.size, 1)
-      assert.equal(events.map(({ type, delta }) => (type.endsWith('text.delta') ? delta : '')).join(''), 'Good day')
+      assert.equal(
+        events.map(({ type, delta }) => (type.endsWith('text.delta') ? delta : '')).join(''),
+        'Good day',
+      )
       const { response } = events.at(-1)
       assert.equal(response.id, events[0].response.id)
       assert.equal(response.output[0].content[0].text, 'Good day')
@@ -176,9 +232,13 @@ suite('responses on the wire', () => {
   })
 
   test('OpenAI gets the request as it is, and its events come back as they are, whatever it adds to them', async () => {
-    const delta = '{"type":"response.output_text.delta","output_index":0,"delta":"Hi\\u0021","obfuscation":"xYz"}'
+    const delta =
+      '{"type":"response.output_text.delta","output_index":0,"delta":"Hi\\u0021","obfuscation":"xYz"}'
     const novel = '{"type":"response.novelty.done","sequence_number":7,"thing":{"a":[1, 2]}}'
-    const end = JSON.stringify({ type: 'response.completed', response: responseOf([], { prompt: 21, completion: 8 }) })
+    const end = JSON.stringify({
+      type: 'response.completed',
+      response: responseOf([], { prompt: 21, completion: 8 }),
+    })
     openai.play(streams(...[delta, novel, end].map((data) => event(data))))
     const request = {
       model: 'openai/gpt-6-luna',
@@ -195,9 +255,14 @@ suite('responses on the wire', () => {
     const names = ['response.output_text.delta', 'response.novelty.done', 'response.completed']
     const used = { input_tokens: 21, output_tokens: 8, total_tokens: 29 }
     // What it cost is the gateway's to say.
-    const priced = end.replace(JSON.stringify(used), JSON.stringify({ ...used, cost_usd: 0.000_006_1 }))
+    const priced = end.replace(
+      JSON.stringify(used),
+      JSON.stringify({ ...used, cost_usd: 0.000_006_1 }),
+    )
     assert.notEqual(priced, end)
-    const lines = [delta, novel, priced].map((data, index) => `event: ${names[index]}\ndata: ${data}\n\n`)
+    const lines = [delta, novel, priced].map(
+      (data, index) => `event: ${names[index]}\ndata: ${data}\n\n`,
+    )
     assert.equal(text, lines.join(''))
     const { safety_identifier: identifier, ...sent } = toldTo('gpt').body
     assert.match(identifier, /^[0-9a-f-]{36}/)
@@ -228,12 +293,23 @@ suite('responses on the wire', () => {
     )
     const told = toldTo('gpt').headers
     assert.equal(told.authorization, 'Bearer sk-test-openai-key')
-    const passed = ['openai-beta', 'x-openai-internal-codex-responses-lite', 'x-codex-window-id', 'session-id']
+    const passed = [
+      'openai-beta',
+      'x-openai-internal-codex-responses-lite',
+      'x-codex-window-id',
+      'session-id',
+    ]
     assert.deepEqual(
       passed.map((name) => told[name]),
       ['responses=v1', 'true', 'w1', 's1'],
     )
-    for (const name of ['openai-organization', 'openai-project', 'cookie', 'x-api-key', 'x-forwarded-for'])
+    for (const name of [
+      'openai-organization',
+      'openai-project',
+      'cookie',
+      'x-api-key',
+      'x-forwarded-for',
+    ])
       assert.equal(told[name], undefined, name)
   })
 
@@ -250,7 +326,14 @@ suite('responses on the wire', () => {
           namespace: 'mcp__docs__',
           arguments: '{"q":1}',
         },
-        { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c2', name: 'exec', namespace: 'functions', input: 'ls "a"' },
+        {
+          type: 'custom_tool_call',
+          id: 'ctc_1',
+          call_id: 'c2',
+          name: 'exec',
+          namespace: 'functions',
+          input: 'ls "a"',
+        },
         { type: 'function_call_output', call_id: 'c1', output: 'sunny' },
         {
           type: 'custom_tool_call_output',
@@ -281,7 +364,12 @@ suite('responses on the wire', () => {
       ],
       tools: [
         WEATHER,
-        { type: 'namespace', name: 'mcp__docs__', description: 'Docs', tools: [{ ...WEATHER, name: 'look' }] },
+        {
+          type: 'namespace',
+          name: 'mcp__docs__',
+          description: 'Docs',
+          tools: [{ ...WEATHER, name: 'look' }],
+        },
         { type: 'web_search' },
       ],
       tool_choice: { type: 'custom', name: 'exec' },
@@ -289,7 +377,10 @@ suite('responses on the wire', () => {
     }
     await ask({ model: 'claude-haiku-5-5', ...request })
     const claude = toldTo('claude').body
-    assert.equal(claude.system, 'Use tools\n\nAnswer by calling the tool `exec`.'.slice(0, claude.system.length))
+    assert.equal(
+      claude.system,
+      'Use tools\n\nAnswer by calling the tool `exec`.'.slice(0, claude.system.length),
+    )
     assert.deepEqual(
       claude.tools.map(({ name }: { name: string }) => name),
       ['weather', 'mcp__docs__look', 'exec'],
@@ -302,12 +393,18 @@ suite('responses on the wire', () => {
       { type: 'tool_use', id: 'c2', name: 'exec', input: { input: 'ls "a"' } },
     ])
     const [first, second] = claude.messages[2].content
-    assert.deepEqual([first.tool_use_id, second.tool_use_id, second.content[1].type], ['c1', 'c2', 'image'])
+    assert.deepEqual(
+      [first.tool_use_id, second.tool_use_id, second.content[1].type],
+      ['c1', 'c2', 'image'],
+    )
 
     await ask({ model: 'gemini-3.8-flash', ...request })
     const { contents, toolConfig } = toldTo('gemini').body
     assert.equal(contents[1].parts[0].functionCall.name, 'mcp__docs__look')
-    assert.deepEqual(contents[2].parts[0].functionResponse, { name: 'mcp__docs__look', response: { result: 'sunny' } })
+    assert.deepEqual(contents[2].parts[0].functionResponse, {
+      name: 'mcp__docs__look',
+      response: { result: 'sunny' },
+    })
     assert.deepEqual(toolConfig.functionCallingConfig.allowedFunctionNames, ['exec'])
 
     const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
@@ -318,7 +415,8 @@ suite('responses on the wire', () => {
     ]
     play(claudeSays(content))
     for (const events of [null, await streamed({ model: 'claude-haiku-5-5', ...request })]) {
-      const { output } = events?.at(-1).response ?? (await ask({ model: 'claude-haiku-5-5', ...request })).body
+      const { output } =
+        events?.at(-1).response ?? (await ask({ model: 'claude-haiku-5-5', ...request })).body
       assert.deepEqual(
         output.map(({ id, ...item }: { id: string }) => item),
         [
@@ -338,14 +436,26 @@ suite('responses on the wire', () => {
             namespace: 'functions',
             input: 'pwd',
           },
-          { type: 'function_call', status: 'completed', call_id: 't3', name: 'weather', arguments: '{}' },
+          {
+            type: 'function_call',
+            status: 'completed',
+            call_id: 't3',
+            name: 'weather',
+            arguments: '{}',
+          },
         ],
       )
       if (events === null) continue
-      const args = events.filter(({ type, output_index: index }) => type.endsWith('arguments.delta') && index === 0)
+      const args = events.filter(
+        ({ type, output_index: index }) => type.endsWith('arguments.delta') && index === 0,
+      )
       assert.ok(args.length > 1)
       assert.equal(args.map(({ delta }) => delta).join(''), '{"q":2}')
-      assert.ok(events.some(({ type, input }) => type === 'response.custom_tool_call_input.done' && input === 'pwd'))
+      assert.ok(
+        events.some(
+          ({ type, input }) => type === 'response.custom_tool_call_input.done' && input === 'pwd',
+        ),
+      )
     }
   })
 
@@ -357,7 +467,11 @@ suite('responses on the wire', () => {
       { type: 'redacted_thinking', data: 'c2VjcmV0' },
       { type: 'tool_use', id: 't1', name: 'weather', input: { city: 'Wien' } },
     ]
-    const request = { input: 'Weather?', tools: [WEATHER], reasoning: { effort: 'high', summary: 'auto' } }
+    const request = {
+      input: 'Weather?',
+      tools: [WEATHER],
+      reasoning: { effort: 'high', summary: 'auto' },
+    }
     anthropic.play(claudeSays(content))
     const whole = (await ask({ model, ...request })).body.output
     const events = await streamed({ model, ...request })
@@ -399,12 +513,20 @@ suite('responses on the wire', () => {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       event({ choices: [{ index: 0, delta, finish_reason }] })
     openai.play(
-      streams(chunk({ reasoning_content: 'Hm.' }), chunk({ content: 'Yes' }), chunk({}, 'stop'), event('[DONE]')),
+      streams(
+        chunk({ reasoning_content: 'Hm.' }),
+        chunk({ content: 'Yes' }),
+        chunk({}, 'stop'),
+        event('[DONE]'),
+      ),
     )
     const events = await streamed({ model: GROQ, input: 'Hi' })
     const { output } = events.at(-1).response
     const [thought, said] = output
-    assert.deepEqual([thought.summary, thought.encrypted_content], [[{ type: 'summary_text', text: 'Hm.' }], undefined])
+    assert.deepEqual(
+      [thought.summary, thought.encrypted_content],
+      [[{ type: 'summary_text', text: 'Hm.' }], undefined],
+    )
     assert.equal(said.content[0].text, 'Yes')
     await ask({ model: 'claude-haiku-5-5', input: [...output, { role: 'user', content: 'Sure?' }] })
     assert.doesNotMatch(JSON.stringify(toldTo('claude').body), /Hm\./)
@@ -432,7 +554,9 @@ suite('responses on the wire', () => {
     ]
     const answer = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] }
     play((call, reply) => {
-      reply.writeHead(200, { 'content-type': call.path.includes('stream') ? 'text/event-stream' : 'application/json' })
+      reply.writeHead(200, {
+        'content-type': call.path.includes('stream') ? 'text/event-stream' : 'application/json',
+      })
       reply.end(call.path.includes('stream') ? event(answer) : JSON.stringify(answer))
     })
     const request = { input: 'Weather?', tools: [WEATHER] }
@@ -444,7 +568,11 @@ suite('responses on the wire', () => {
       assert.deepEqual([types[0], types.at(-1)], ['reasoning', 'function_call'])
       const call = output.at(-1)
       const result = { type: 'function_call_output', call_id: call.call_id, output: 'sunny' }
-      await ask({ ...request, model, input: [{ role: 'user', content: 'Weather?' }, ...output, result] })
+      await ask({
+        ...request,
+        model,
+        input: [{ role: 'user', content: 'Weather?' }, ...output, result],
+      })
       const told = toldTo('gemini').body.contents[1].parts
       assert.deepEqual(told[0], { text: 'Hm.', thought: true })
       assert.equal(told[1].thoughtSignature, 'c2ln')
@@ -503,16 +631,29 @@ suite('responses on the wire', () => {
     const claude = toldTo('claude').body
     assert.deepEqual([claude.max_tokens, claude.output_config.format.schema], [64, schema])
     assert.equal(claude.system, 'Answer briefly.')
-    play(streams(event({ candidates: [{ content: { parts: [{ text: '{"a' }] }, finishReason: 'MAX_TOKENS' }] })))
+    play(
+      streams(
+        event({
+          candidates: [{ content: { parts: [{ text: '{"a' }] }, finishReason: 'MAX_TOKENS' }],
+        }),
+      ),
+    )
     const events = await streamed({ model: 'gemini-3.8-flash', ...request })
     const { generationConfig, systemInstruction } = toldTo('gemini').body
     assert.deepEqual(systemInstruction.parts, [{ text: 'Answer briefly.' }])
     assert.deepEqual(
-      [generationConfig.maxOutputTokens, generationConfig.temperature, generationConfig.responseJsonSchema],
+      [
+        generationConfig.maxOutputTokens,
+        generationConfig.temperature,
+        generationConfig.responseJsonSchema,
+      ],
       [64, 0.5, schema],
     )
     const { type, response } = events.at(-1)
-    assert.deepEqual([type, response.incomplete_details.reason], ['response.incomplete', 'max_output_tokens'])
+    assert.deepEqual(
+      [type, response.incomplete_details.reason],
+      ['response.incomplete', 'max_output_tokens'],
+    )
     assert.deepEqual([response.output[0].status, response.metadata], ['incomplete', { a: 'b' }])
   })
 
@@ -525,7 +666,10 @@ suite('responses on the wire', () => {
       input: { input: [{ type: 'item_reference', id: 'msg_1' }] },
     })) {
       const { status, body } = await ask({ model, input: 'Hi', ...more })
-      assert.deepEqual([status, body.error.code, body.error.param], [400, 'responses_not_kept', param])
+      assert.deepEqual(
+        [status, body.error.code, body.error.param],
+        [400, 'responses_not_kept', param],
+      )
     }
     assert.equal(openai.calls.length, 0)
     for (const [method, path] of [
@@ -556,7 +700,10 @@ suite('responses on the wire', () => {
 
     for (const more of [
       { tools: [{ type: 'web_search' }] },
-      { tools: [{ type: 'mcp', server_url: 'https://example.com' }, WEATHER], tool_choice: { type: 'mcp' } },
+      {
+        tools: [{ type: 'mcp', server_url: 'https://example.com' }, WEATHER],
+        tool_choice: { type: 'mcp' },
+      },
       { input: [{ type: 'compaction', encrypted_content: 'x' }] },
       { input: [{ type: 'function_call', name: 'x', arguments: '{}' }] },
       { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }] },
@@ -584,16 +731,32 @@ suite('responses on the wire', () => {
   })
 
   test('a call that was cut at the length is told as incomplete, with no arguments made up', async () => {
-    const named = (data: { type: string; [name: string]: unknown }) => `event: ${data.type}\n${event(data)}`
+    const named = (data: { type: string; [name: string]: unknown }) =>
+      `event: ${data.type}\n${event(data)}`
     anthropic.play(
       streams(
-        named({ type: 'message_start', message: { id: 'm', model: 'claude-haiku-5-5', usage: { input_tokens: 4 } } }),
-        named({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'weather' } }),
-        named({ type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 9 } }),
+        named({
+          type: 'message_start',
+          message: { id: 'm', model: 'claude-haiku-5-5', usage: { input_tokens: 4 } },
+        }),
+        named({
+          type: 'content_block_start',
+          index: 0,
+          content_block: { type: 'tool_use', id: 't', name: 'weather' },
+        }),
+        named({
+          type: 'message_delta',
+          delta: { stop_reason: 'max_tokens' },
+          usage: { output_tokens: 9 },
+        }),
         named({ type: 'message_stop' }),
       ),
     )
-    const events = await streamed({ model: 'claude-haiku-5-5', input: 'Weather?', tools: [WEATHER] })
+    const events = await streamed({
+      model: 'claude-haiku-5-5',
+      input: 'Weather?',
+      tools: [WEATHER],
+    })
     const done = events.find(({ type }) => type === 'response.output_item.done')
     assert.deepEqual([done.item.status, done.item.arguments], ['incomplete', ''])
     assert.equal(events.at(-1).type, 'response.incomplete')
@@ -618,10 +781,14 @@ suite('responses on the wire', () => {
 
   test('what tells of a cut is numbered on from the last event that passed', async () => {
     const delta = (number: number) =>
-      event(`{"type":"response.output_text.delta","sequence_number":${number},"output_index":0,"delta":"Hi"}`)
+      event(
+        `{"type":"response.output_text.delta","sequence_number":${number},"output_index":0,"delta":"Hi"}`,
+      )
     openai.play(streams(delta(4), delta(5), delta(6)))
 
-    const numbers = (await streamed({ model: 'openai/gpt-6-luna', input: 'Hi' })).map((one) => one.sequence_number)
+    const numbers = (await streamed({ model: 'openai/gpt-6-luna', input: 'Hi' })).map(
+      (one) => one.sequence_number,
+    )
 
     assert.deepEqual(numbers, [4, 5, 6, 7, 8])
   })
@@ -646,7 +813,10 @@ suite('responses on the wire', () => {
       const reply = await ask({ model: 'gpt-6-luna', ...request, stream })
       assert.equal(reply.headers.get('x-latchkey-vendor'), 'anthropic')
       const response = stream ? eventsOf(reply.text).at(-1).response : reply.body
-      assert.deepEqual([response.model, response.output[0].content[0].text], ['claude-haiku-5-5', 'from Claude'])
+      assert.deepEqual(
+        [response.model, response.output[0].content[0].text],
+        ['claude-haiku-5-5', 'from Claude'],
+      )
       assert.equal(toldTo('claude').body.tools[0].name, 'weather')
       app.clock.advance(120_000)
 
@@ -661,25 +831,44 @@ suite('responses on the wire', () => {
     }
     // What only OpenAI can do is not asked of the other: OpenAI's own failure is told.
     play(refuses(401))
-    const { status, body } = await ask({ model: 'gpt-6-luna', input: 'Hi', tools: [{ type: 'web_search' }] })
-    assert.deepEqual([status, body.error.code, anthropic.calls.length], [502, 'vendor_unauthorized', 0])
+    const { status, body } = await ask({
+      model: 'gpt-6-luna',
+      input: 'Hi',
+      tools: [{ type: 'web_search' }],
+    })
+    assert.deepEqual(
+      [status, body.error.code, anthropic.calls.length],
+      [502, 'vendor_unauthorized', 0],
+    )
   })
 
   test('tokens are counted by OpenAI where it is asked, and guessed for others', async () => {
     const count = (model: string, more: object = {}) =>
-      app.post('/v1/responses/input_tokens', { model, input: 'How long is this?', ...more }, { headers })
+      app.post(
+        '/v1/responses/input_tokens',
+        { model, input: 'How long is this?', ...more },
+        { headers },
+      )
     openai.play((_call, reply) => {
       reply.writeHead(200, { 'content-type': 'application/json' })
       reply.end('{"object":"response.input_tokens","input_tokens":11}')
     })
-    const { body } = await count('gpt-6-luna', { tools: [WEATHER], store: true, metadata: { a: 'b' }, include: [] })
+    const { body } = await count('gpt-6-luna', {
+      tools: [WEATHER],
+      store: true,
+      metadata: { a: 'b' },
+      include: [],
+    })
     assert.deepEqual(body, { object: 'response.input_tokens', input_tokens: 11 })
     const { path, body: told } = toldTo('gpt')
     assert.equal(path, '/v1/responses/input_tokens')
     assert.deepEqual(told, { model: 'gpt-6-luna', input: 'How long is this?', tools: [WEATHER] })
     for (const model of OTHERS) {
       const { body: guessed } = await count(model)
-      assert.ok(guessed.input_tokens >= 4 && guessed.input_tokens < 100, `${model} ${guessed.input_tokens}`)
+      assert.ok(
+        guessed.input_tokens >= 4 && guessed.input_tokens < 100,
+        `${model} ${guessed.input_tokens}`,
+      )
     }
     assert.equal(anthropic.calls.length + gemini.calls.length, 0)
     assert.equal((await count('gpt-6-luna', { previous_response_id: 'resp_1' })).status, 400)
@@ -687,7 +876,9 @@ suite('responses on the wire', () => {
 
   test('the sandbox plays all three: a turn with a tool, as Codex and as LangChain ask for it', async (t) => {
     const sandbox = await testApp(t)
-    const { body: key } = await (await sandbox.as('ada', { tier: 'pro' })).post('/api/api-keys', { name: 'client' })
+    const { body: key } = await (await sandbox.as('ada', { tier: 'pro' })).post('/api/api-keys', {
+      name: 'client',
+    })
     const post = (body: object) =>
       sandbox.post('/v1/responses', body, { headers: { authorization: `Bearer ${key.key}` } })
     const developer = {
@@ -695,7 +886,11 @@ suite('responses on the wire', () => {
       role: 'developer',
       content: [{ type: 'input_text', text: 'You are an agent' }],
     }
-    const user = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Look around' }] }
+    const user = {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'Look around' }],
+    }
     const exec = {
       type: 'custom',
       name: 'exec',
@@ -717,10 +912,16 @@ suite('responses on the wire', () => {
     }
     for (const model of ['gpt-6.1-terra', 'claude-sonnet-5-5', 'gemini-3.8-flash']) {
       const [call] = eventsOf((await post({ ...codex, model })).text).at(-1).response.output
-      assert.deepEqual([call.type, call.name, call.namespace], ['custom_tool_call', 'exec', 'functions'], model)
+      assert.deepEqual(
+        [call.type, call.name, call.namespace],
+        ['custom_tool_call', 'exec', 'functions'],
+        model,
+      )
       const output = [{ type: 'input_text', text: 'four files' }]
       const result = { type: 'custom_tool_call_output', call_id: call.call_id, output }
-      const events = eventsOf((await post({ ...codex, model, input: [...codex.input, call, result] })).text)
+      const events = eventsOf(
+        (await post({ ...codex, model, input: [...codex.input, call, result] })).text,
+      )
       assert.match(events.at(-1).response.output[0].content[0].text, /four files/, model)
 
       const counted = await sandbox.post(
@@ -730,9 +931,17 @@ suite('responses on the wire', () => {
       )
       assert.ok(counted.body.input_tokens > 0, counted.text)
 
-      const langchain = { model, stream: false, input: [{ content: 'Weather?', role: 'user', type: 'message' }] }
+      const langchain = {
+        model,
+        stream: false,
+        input: [{ content: 'Weather?', role: 'user', type: 'message' }],
+      }
       const { body } = await post({ ...langchain, tools: [WEATHER] })
-      assert.deepEqual([body.output[0].type, body.output[0].name], ['function_call', 'weather'], model)
+      assert.deepEqual(
+        [body.output[0].type, body.output[0].name],
+        ['function_call', 'weather'],
+        model,
+      )
     }
   })
 })

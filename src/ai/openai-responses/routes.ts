@@ -54,7 +54,9 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       }
       const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
       const encoder = body.stream === true ? responseEncoder(needs) : null
-      return answered(gateway, request, reply, call, encoder, (completion) => responseBody(needs, completion))
+      return answered(gateway, request, reply, call, encoder, (completion) =>
+        responseBody(needs, completion),
+      )
     },
   )
 
@@ -65,7 +67,8 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         operationId: 'countResponseTokens',
         tags,
         summary: 'How many tokens a response would read',
-        description: 'Counted by OpenAI for its own models; for others it is a guess, rather too many.',
+        description:
+          'Counted by OpenAI for its own models; for others it is a guess, rather too many.',
         body: ResponsesBody,
       },
       config: { ...AI_POLICY, ...replying(ResponseTokens) },
@@ -80,7 +83,12 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         ...askedOf(body),
         translated: once(() => translate(body).request),
       })
-      const tokens = await countTokens(gateway, { caller, first, native, signal: clientGone(reply) })
+      const tokens = await countTokens(gateway, {
+        caller,
+        first,
+        native,
+        signal: clientGone(reply),
+      })
       return { object: 'response.input_tokens', input_tokens: tokens }
     },
   )
@@ -101,7 +109,10 @@ export function responsesRoutes(app: App, gateway: Gateway) {
 function askedOf(body: ResponsesBody) {
   const { input, max_output_tokens: limit = null } = body
   const isMixed = Array.isArray(input) && input.some(isForeign)
-  return { body: isMixed ? { ...body, input: input.filter((item) => !isForeign(item)) } : body, limit }
+  return {
+    body: isMixed ? { ...body, input: input.filter((item) => !isForeign(item)) } : body,
+    limit,
+  }
 }
 
 /** Thoughts of other vendors' models, or by name alone, from earlier in the conversation: OpenAI would refuse them. */

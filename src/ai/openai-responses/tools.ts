@@ -42,7 +42,8 @@ export function readTools(offered: unknown[]): Tools {
       leftOut.push(String(tool.type))
       return
     }
-    if (typeof tool.name !== 'string' || tool.name === '') throw refusal("A tool in 'tools' needs a 'name'")
+    if (typeof tool.name !== 'string' || tool.name === '')
+      throw refusal("A tool in 'tools' needs a 'name'")
     const space = namespace === null ? null : String(namespace.name)
     const known = names.get(space) ?? new Map<string, string>()
     // A tool may be offered again further on; once is enough.
@@ -86,13 +87,20 @@ export function readTools(offered: unknown[]): Tools {
 }
 
 function vendorName(name: string, namespace: string | null): string {
-  const space = namespace === null || namespace === NO_NAMESPACE ? '' : namespace.slice(0, NAME_LENGTH_MAX)
+  const space =
+    namespace === null || namespace === NO_NAMESPACE ? '' : namespace.slice(0, NAME_LENGTH_MAX)
   const joint = space === '' ? '' : space.endsWith('__') ? '' : '__'
   return (space + joint + name).slice(0, NAME_LENGTH_MAX).replace(/[^a-zA-Z0-9_-]/g, '_')
 }
 
-function ownTool({ description, parameters, strict }: Json, name: string, about: string): ToolDefinition['function'] {
-  const said = [about, typeof description === 'string' ? description : ''].filter((text) => text !== '').join('\n\n')
+function ownTool(
+  { description, parameters, strict }: Json,
+  name: string,
+  about: string,
+): ToolDefinition['function'] {
+  const said = [about, typeof description === 'string' ? description : '']
+    .filter((text) => text !== '')
+    .join('\n\n')
   return {
     name,
     ...(said === '' ? {} : { description: said }),
@@ -121,8 +129,12 @@ function customTool(tool: Json, name: string, about: string): ToolDefinition['fu
 export function textToolDescription({ description, format }: Json, about: string): string {
   const { syntax, definition } = objectOf(format) ?? {}
   const grammar =
-    typeof definition === 'string' ? `\`input\` must match this grammar (${String(syntax)}):\n${definition}` : ''
-  return [about, typeof description === 'string' ? description : '', grammar].filter((text) => text !== '').join('\n\n')
+    typeof definition === 'string'
+      ? `\`input\` must match this grammar (${String(syntax)}):\n${definition}`
+      : ''
+  return [about, typeof description === 'string' ? description : '', grammar]
+    .filter((text) => text !== '')
+    .join('\n\n')
 }
 
 /** The text that a tool without a schema was called with. */
@@ -132,7 +144,10 @@ export function customInput(args: string): string {
 }
 
 /** Which tools may be called, and which must. @throws VendorError for what OpenAI alone can do */
-export function toolChoice(choice: unknown, tools: Tools): Pick<ChatRequest, 'tools' | 'tool_choice'> {
+export function toolChoice(
+  choice: unknown,
+  tools: Tools,
+): Pick<ChatRequest, 'tools' | 'tool_choice'> {
   const { definitions, leftOut } = tools
   if (definitions.length === 0) {
     if (leftOut.length > 0 && choice !== 'none') throw unavailable(leftOut[0] ?? '')
@@ -142,18 +157,25 @@ export function toolChoice(choice: unknown, tools: Tools): Pick<ChatRequest, 'to
   if (typeof choice === 'string') return { tools: definitions, tool_choice: choice }
   const { type, name, namespace, mode, tools: allowed } = objectOf(choice) ?? {}
   if (type === 'allowed_tools') {
-    const named = new Set((Array.isArray(allowed) ? allowed : []).map((one) => nameIn(objectOf(one) ?? {}, tools)))
+    const named = new Set(
+      (Array.isArray(allowed) ? allowed : []).map((one) => nameIn(objectOf(one) ?? {}, tools)),
+    )
     const open = definitions.filter((tool) => named.has(tool.function.name))
     if (open.length === 0) throw refusal("'tool_choice' allows no function that is offered")
     return { tools: open, tool_choice: mode === 'required' ? 'required' : 'auto' }
   }
   if (type !== 'function' && type !== 'custom') throw unavailable(String(type))
   if (typeof name !== 'string') throw refusal("'tool_choice' needs a 'name'")
-  return { tools: definitions, tool_choice: { type: 'function', function: { name: tools.nameOf(name, namespace) } } }
+  return {
+    tools: definitions,
+    tool_choice: { type: 'function', function: { name: tools.nameOf(name, namespace) } },
+  }
 }
 
 const nameIn = ({ name, namespace }: Json, tools: Tools) => tools.nameOf(String(name), namespace)
 
 function unavailable(type: string) {
-  return refusal(`The tool '${type}' is OpenAI's own: this model has functions and custom tools alone`)
+  return refusal(
+    `The tool '${type}' is OpenAI's own: this model has functions and custom tools alone`,
+  )
 }

@@ -3,8 +3,14 @@ import { test } from 'node:test'
 import { readTools, toolChoice } from './tools.ts'
 import { translate } from './translation.ts'
 
-const tool = (name: string, more: object = {}) => ({ type: 'function', name, parameters: {}, ...more })
-const namesOf = (offered: object[]) => readTools(offered).definitions.map((one) => one.function.name)
+const tool = (name: string, more: object = {}) => ({
+  type: 'function',
+  name,
+  parameters: {},
+  ...more,
+})
+const namesOf = (offered: object[]) =>
+  readTools(offered).definitions.map((one) => one.function.name)
 
 test('every tool has a name that all vendors take, and no two have one', () => {
   const long = 'x'.repeat(80)
@@ -41,11 +47,19 @@ test('every tool has a name that all vendors take, and no two have one', () => {
 test('many tools whose names become one, and a long word about many, cost no more than they weigh', () => {
   const alike = Array.from({ length: 30_000 }, (_, index) => tool(`${'x'.repeat(70)}${index}`))
   const description = 'y'.repeat(100_000)
-  const { definitions } = readTools([...alike, { type: 'namespace', name: 'n', description, tools: alike }])
+  const { definitions } = readTools([
+    ...alike,
+    { type: 'namespace', name: 'n', description, tools: alike },
+  ])
   assert.equal(definitions.length, 60_000)
   assert.equal(new Set(definitions.map((one) => one.function.name)).size, 60_000)
-  assert.equal(definitions.filter((one) => (one.function.description?.length ?? 0) > 1_000).length, 1)
-  assert.ok(readTools([{ type: 'namespace', name: `${'_'.repeat(1_000_000)}x`, tools: [tool('a')] }]))
+  assert.equal(
+    definitions.filter((one) => (one.function.description?.length ?? 0) > 1_000).length,
+    1,
+  )
+  assert.ok(
+    readTools([{ type: 'namespace', name: `${'_'.repeat(1_000_000)}x`, tools: [tool('a')] }]),
+  )
 
   const summary = Array.from({ length: 300_000 }, () => ({ type: 'summary_text', text: 'x' }))
   const input = [
@@ -56,9 +70,16 @@ test('many tools whose names become one, and a long word about many, cost no mor
 })
 
 test('a choice among allowed tools offers these alone', () => {
-  const tools = readTools([tool('a'), { type: 'namespace', name: 'n', tools: [tool('b')] }, { type: 'web_search' }])
+  const tools = readTools([
+    tool('a'),
+    { type: 'namespace', name: 'n', tools: [tool('b')] },
+    { type: 'web_search' },
+  ])
   const allowed = [{ type: 'function', name: 'b', namespace: 'n' }, { type: 'web_search' }]
-  const { tools: offered, tool_choice } = toolChoice({ type: 'allowed_tools', mode: 'required', tools: allowed }, tools)
+  const { tools: offered, tool_choice } = toolChoice(
+    { type: 'allowed_tools', mode: 'required', tools: allowed },
+    tools,
+  )
   assert.deepEqual([offered?.map((one) => one.function.name), tool_choice], [['n__b'], 'required'])
   assert.throws(
     () => toolChoice({ type: 'allowed_tools', tools: [{ type: 'web_search' }] }, tools),

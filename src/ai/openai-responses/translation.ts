@@ -38,7 +38,13 @@ const SKIPPED = new Set([
 ])
 
 /** Calls of tools that OpenAI defines and the client runs. They become calls of a function of that name. */
-const CLIENT_CALLS = new Set(['shell_call', 'local_shell_call', 'apply_patch_call', 'computer_call', 'program'])
+const CLIENT_CALLS = new Set([
+  'shell_call',
+  'local_shell_call',
+  'apply_patch_call',
+  'computer_call',
+  'program',
+])
 const CLIENT_OUTPUTS = new Set([
   'shell_call_output',
   'local_shell_call_output',
@@ -50,11 +56,14 @@ const CLIENT_OUTPUTS = new Set([
 /** @throws VendorError for what OpenAI alone can do */
 export function translate(body: ResponsesBody): Translation {
   if (body.prompt != null) throw refusal("A 'prompt' that OpenAI keeps is known to OpenAI alone")
-  if (typeof body.top_logprobs === 'number' && body.top_logprobs > 0) throw unsupported("'top_logprobs'")
+  if (typeof body.top_logprobs === 'number' && body.top_logprobs > 0)
+    throw unsupported("'top_logprobs'")
   const items = Array.isArray(body.input) ? body.input : []
   const tools = readTools([
     ...(body.tools ?? []),
-    ...items.flatMap((item) => (item.type === 'additional_tools' && Array.isArray(item.tools) ? item.tools : [])),
+    ...items.flatMap((item) =>
+      item.type === 'additional_tools' && Array.isArray(item.tools) ? item.tools : [],
+    ),
   ])
   const messages = messagesOf(body, tools)
   if (messages.length === 0) throw refusal("'input' holds no message")
@@ -77,7 +86,10 @@ export function translate(body: ResponsesBody): Translation {
   if (type === 'json_object') request.response_format = { type }
   else if (type === 'json_schema') {
     const told = { name, schema: objectOf(schema) ?? {}, strict, description }
-    request.response_format = { type, json_schema: withoutNulls(told) as { name: string; schema: Json } }
+    request.response_format = {
+      type,
+      json_schema: withoutNulls(told) as { name: string; schema: Json },
+    }
   } else if (type !== undefined && type !== 'text') {
     throw unsupported(`A text of the format '${String(type)}'`)
   }
@@ -160,7 +172,8 @@ function describeOutput({ output }: Json): string | ContentPart[] {
 /** @throws VendorError for a summary that only OpenAI can decrypt */
 function readSummary(item: Json): string {
   const text = textsOf(item.summary).join('\n') || textsOf(item.content).join('\n')
-  if (text === '') throw refusal("A 'compaction' is encrypted for OpenAI: send the messages that it replaced")
+  if (text === '')
+    throw refusal("A 'compaction' is encrypted for OpenAI: send the messages that it replaced")
   return `Summary of the conversation so far:\n${text}`
 }
 
@@ -198,13 +211,17 @@ function createAnswer(tools: Tools): Answer {
         }
         return
       }
-      for (const [id, extra] of Object.entries(thoughts.calls ?? {})) extras.set(id, objectOf(extra) ?? {})
+      for (const [id, extra] of Object.entries(thoughts.calls ?? {}))
+        extras.set(id, objectOf(extra) ?? {})
       if (thoughts.details.length === 0) return
       const index = blocks++
       for (const detail of thoughts.details) details.push({ ...detail, index })
     },
     say(item) {
-      const said = typeof item.content === 'string' ? [{ type: 'text', text: item.content }] : partsOf(item.content)
+      const said =
+        typeof item.content === 'string'
+          ? [{ type: 'text', text: item.content }]
+          : partsOf(item.content)
       for (const part of said) {
         if (part.type === 'text' && part.text?.trim() === '') continue
         parts.push(part)
@@ -214,8 +231,14 @@ function createAnswer(tools: Tools): Answer {
     call(item) {
       const isCustom = item.type === 'custom_tool_call'
       const name = tools.nameOf(required(item, 'name'), item.namespace)
-      const args = isCustom ? JSON.stringify({ input: String(item.input ?? '') }) : required(item, 'arguments')
-      calls.push({ id: required(item, 'call_id'), type: 'function', function: { name, arguments: args } })
+      const args = isCustom
+        ? JSON.stringify({ input: String(item.input ?? '') })
+        : required(item, 'arguments')
+      calls.push({
+        id: required(item, 'call_id'),
+        type: 'function',
+        function: { name, arguments: args },
+      })
       blocks++
     },
     message() {
@@ -223,7 +246,9 @@ function createAnswer(tools: Tools): Answer {
       return {
         role: 'assistant',
         content: parts.length === 0 ? null : textAlone(parts),
-        ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => withExtra(call, extras.get(call.id))) }),
+        ...(calls.length === 0
+          ? {}
+          : { tool_calls: calls.map((call) => withExtra(call, extras.get(call.id))) }),
         ...(details.length === 0 ? {} : { reasoning_details: details }),
         ...(words.length === 0 ? {} : { reasoning_content: words.join('\n\n') }),
       }
@@ -253,14 +278,17 @@ function contentOf(content: unknown): string | ContentPart[] {
 
 function partsOf(content: unknown): ContentPart[] {
   if (content == null) return []
-  if (!Array.isArray(content)) throw refusal("An item's 'content' is neither a text nor a list of parts")
+  if (!Array.isArray(content))
+    throw refusal("An item's 'content' is neither a text nor a list of parts")
   return content.map((part) => partOf(objectOf(part) ?? {}))
 }
 
 /** @throws VendorError */
 function partOf(part: Json): ContentPart {
   const mark =
-    part.prompt_cache_breakpoint === undefined ? {} : { prompt_cache_breakpoint: part.prompt_cache_breakpoint }
+    part.prompt_cache_breakpoint === undefined
+      ? {}
+      : { prompt_cache_breakpoint: part.prompt_cache_breakpoint }
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -276,7 +304,11 @@ function partOf(part: Json): ContentPart {
     }
     case 'input_file': {
       const { file_data: data, file_url: url, file_id: id, filename } = part
-      return { type: 'file', file: withoutNulls({ file_data: data ?? url, file_id: id, filename }), ...mark }
+      return {
+        type: 'file',
+        file: withoutNulls({ file_data: data ?? url, file_id: id, filename }),
+        ...mark,
+      }
     }
     case 'input_audio':
       return { type: 'input_audio', input_audio: part.input_audio }

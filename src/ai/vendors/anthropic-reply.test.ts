@@ -25,7 +25,9 @@ const event = fc
 
 test('the words of an event are told without parsing it as JSON would tell them, or not at all', () => {
   assert.equal(
-    plainWordsIn('{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" Zürich, 🚀"} }'),
+    plainWordsIn(
+      '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" Zürich, 🚀"} }',
+    ),
     ' Zürich, 🚀',
   )
   fc.assert(

@@ -30,7 +30,9 @@ export function readAnswer(value: unknown): Answer {
         type: 'function',
         function: { name: String(block.name), arguments: JSON.stringify(block.input ?? {}) },
       })),
-    details: blocks.flatMap((block, index) => thoughtDetail(block, { format: ANTHROPIC_FORMAT, index }) ?? []),
+    details: blocks.flatMap(
+      (block, index) => thoughtDetail(block, { format: ANTHROPIC_FORMAT, index }) ?? [],
+    ),
     finish: finishOf(body.stop_reason),
     model: typeof body.model === 'string' ? body.model : null,
     usage: usageOf(objectOf(body.usage), null),
@@ -43,7 +45,8 @@ function thoughtDetail(
   block: Record<string, unknown>,
   head: Pick<ReasoningDetail, 'format' | 'index'>,
 ): ReasoningDetail | null {
-  if (block.type === 'redacted_thinking') return { type: 'reasoning.encrypted', data: String(block.data), ...head }
+  if (block.type === 'redacted_thinking')
+    return { type: 'reasoning.encrypted', data: String(block.data), ...head }
   if (block.type !== 'thinking') return null
   const text = typeof block.thinking === 'string' ? block.thinking : ''
   return typeof block.signature === 'string' && block.signature !== ''
@@ -95,7 +98,11 @@ export function createReader(): EventReader {
             toolIndexes.set(event.index, index)
             const start = { index, id: String(block.id), name: String(block.name), arguments: '' }
             pieces.push(toolPiece(start))
-          } else if (block?.type === 'text' && typeof block.text === 'string' && block.text !== '') {
+          } else if (
+            block?.type === 'text' &&
+            typeof block.text === 'string' &&
+            block.text !== ''
+          ) {
             pieces.push(textPiece(block.text))
           } else if (block?.type === 'redacted_thinking' || hasWords(block)) {
             const detail = thoughtDetail(block ?? {}, headOf(at))
@@ -111,12 +118,18 @@ export function createReader(): EventReader {
           } else if (delta?.type === 'input_json_delta' && typeof delta.partial_json === 'string') {
             const index = toolIndexes.get(event.index) ?? 0
             pieces.push(toolPiece({ index, arguments: delta.partial_json }))
-          } else if (delta?.type === 'thinking_delta' && typeof delta.thinking === 'string' && delta.thinking !== '') {
+          } else if (
+            delta?.type === 'thinking_delta' &&
+            typeof delta.thinking === 'string' &&
+            delta.thinking !== ''
+          ) {
             const detail = { type: 'reasoning.text', text: delta.thinking, ...headOf(at) } as const
             pieces.push(thoughtPiece(thought(delta.thinking, at), detail))
           } else if (delta?.type === 'signature_delta' && typeof delta.signature === 'string') {
             const { signature } = delta
-            pieces.push(thoughtPiece('', { type: 'reasoning.text', text: '', signature, ...headOf(at) }))
+            pieces.push(
+              thoughtPiece('', { type: 'reasoning.text', text: '', signature, ...headOf(at) }),
+            )
           }
           break
         }
@@ -179,7 +192,8 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
   const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
   const more = { ...reasoning, ...(searched > 0 ? { webSearches: searched } : {}) }
   const iterations = iterationsOf(usage)
-  if (iterations.some(({ type }) => type === 'fallback_message')) return { ...usageByModel(iterations), ...more }
+  if (iterations.some(({ type }) => type === 'fallback_message'))
+    return { ...usageByModel(iterations), ...more }
   if (before !== null && usage.input_tokens == null) {
     return { ...before, completion: count(usage.output_tokens), ...more }
   }

@@ -45,10 +45,16 @@ export function messagesBody(
     stream,
   }
   if (system.length > 0) body.system = system
-  if (request.stop != null) body.stop_sequences = typeof request.stop === 'string' ? [request.stop] : request.stop
+  if (request.stop != null)
+    body.stop_sequences = typeof request.stop === 'string' ? [request.stop] : request.stop
   const own = toolsOf(request.tools ?? [])
   const tools = own.length > 0 ? own : calledBefore(request.messages)
-  const choice = own.length > 0 ? toolChoice(request, forced !== null) : tools.length > 0 ? { type: 'none' } : null
+  const choice =
+    own.length > 0
+      ? toolChoice(request, forced !== null)
+      : tools.length > 0
+        ? { type: 'none' }
+        : null
   if (tools.length > 0) body.tools = tools
   if (choice) body.tool_choice = choice
 
@@ -82,7 +88,11 @@ function limited({ thinking, outputTokensMax }: Traits, limit: number): number {
 }
 
 /** Models that think by their own choice take an effort. */
-function effortOf({ thinking, temperature }: Traits, request: ChatRequest, limit: number | null): string | null {
+function effortOf(
+  { thinking, temperature }: Traits,
+  request: ChatRequest,
+  limit: number | null,
+): string | null {
   const asked = request.reasoning_effort ?? null
   if (thinking === 'none') return null
   if (asked === 'low' || asked === 'medium' || asked === 'high') return asked
@@ -130,9 +140,14 @@ function cacheMarkOf(
 ): CacheControl | null {
   const own = objectOf(request.cache_control)
   if (own !== null) return own
-  if (cacheTokensMin === null || objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
+  if (cacheTokensMin === null || objectOf(request.prompt_cache_options)?.mode === 'explicit')
+    return null
   const isMarked = (block: unknown) => objectOf(block)?.cache_control !== undefined
-  const blocks = [body.system, body.tools, ...(body.messages as Turn[]).map(({ content }) => content)]
+  const blocks = [
+    body.system,
+    body.tools,
+    ...(body.messages as Turn[]).map(({ content }) => content),
+  ]
   if (blocks.some((list) => Array.isArray(list) && list.some(isMarked))) return null
   return isLonger(body, cacheTokensMin) ? { type: 'ephemeral' } : null
 }
@@ -148,8 +163,10 @@ function isLonger(body: Record<string, unknown>, tokens: number): boolean {
     return left <= 0
   }
   const { system = '' } = body
-  if ((Array.isArray(system) ? system : [{ text: system }]).some(({ text }) => isLong(text))) return true
-  if ((body.messages as Turn[]).some(({ content }) => content.some(({ text }) => isLong(text)))) return true
+  if ((Array.isArray(system) ? system : [{ text: system }]).some(({ text }) => isLong(text)))
+    return true
+  if ((body.messages as Turn[]).some(({ content }) => content.some(({ text }) => isLong(text))))
+    return true
   return body.tools !== undefined && isLong(JSON.stringify(body.tools))
 }
 
@@ -159,7 +176,9 @@ function markOf(from: { cache_control?: CacheControl | null; [other: string]: un
 } {
   const own = objectOf(from.cache_control)
   if (own !== null) return { cache_control: own }
-  return objectOf(from.prompt_cache_breakpoint) === null ? {} : { cache_control: { type: 'ephemeral' } }
+  return objectOf(from.prompt_cache_breakpoint) === null
+    ? {}
+    : { cache_control: { type: 'ephemeral' } }
 }
 
 function markLast(blocks: Block[], message: ChatMessage): Block[] {
@@ -191,7 +210,8 @@ function systemOf(request: ChatRequest, more: (string | null)[]): string | Block
 
 function textBlocks(content: ChatMessage['content']): Block[] {
   const blocks = blocksOfContent(content)
-  for (const { type } of blocks) if (type !== 'text') throw unsupported(`A system message with '${type}'`)
+  for (const { type } of blocks)
+    if (type !== 'text') throw unsupported(`A system message with '${type}'`)
   return blocks
 }
 
@@ -210,7 +230,8 @@ function turnsOf(messages: ChatMessage[]): Turn[] {
     else turns.push({ role, content })
   }
   // The first turn must be the user's.
-  if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [{ type: 'text', text: '…' }] })
+  if (turns[0]?.role !== 'user')
+    turns.unshift({ role: 'user', content: [{ type: 'text', text: '…' }] })
   return turns
 }
 
@@ -229,15 +250,23 @@ function blocksOf(message: ChatMessage, ids: ToolIds): Block[] {
   }
   const blocks = blocksOfContent(message.content)
   for (const call of message.tool_calls ?? []) {
-    blocks.push({ type: 'tool_use', id: ids.ofCall(call.id), name: call.function.name, input: argumentsOf(call) })
+    blocks.push({
+      type: 'tool_use',
+      id: ids.ofCall(call.id),
+      name: call.function.name,
+      input: argumentsOf(call),
+    })
   }
   return message.role === 'assistant' ? interleave(thoughtsOf(message), blocks) : blocks
 }
 
 /** An empty text is refused. */
 function blocksOfContent(content: ChatMessage['content']): Block[] {
-  if (typeof content === 'string') return content.trim() === '' ? [] : [{ type: 'text', text: content }]
-  return (content ?? []).map(blockOf).filter((block) => block.type !== 'text' || String(block.text).trim() !== '')
+  if (typeof content === 'string')
+    return content.trim() === '' ? [] : [{ type: 'text', text: content }]
+  return (content ?? [])
+    .map(blockOf)
+    .filter((block) => block.type !== 'text' || String(block.text).trim() !== '')
 }
 
 function blockOf(part: ContentPart): Block {
@@ -248,16 +277,31 @@ function blockOf(part: ContentPart): Block {
   const title = name === null ? {} : { title: name }
   if ('url' in source) {
     const type = part.type === 'image_url' ? 'image' : 'document'
-    return { type, source: { type: 'url', url: source.url }, ...(type === 'image' ? {} : title), ...mark }
+    return {
+      type,
+      source: { type: 'url', url: source.url },
+      ...(type === 'image' ? {} : title),
+      ...mark,
+    }
   }
   const { mediaType, data } = source
   if (mediaType.startsWith('image/'))
     return { type: 'image', source: { type: 'base64', media_type: mediaType, data }, ...mark }
   if (mediaType === 'application/pdf')
-    return { type: 'document', source: { type: 'base64', media_type: mediaType, data }, ...title, ...mark }
+    return {
+      type: 'document',
+      source: { type: 'base64', media_type: mediaType, data },
+      ...title,
+      ...mark,
+    }
   if (mediaType.startsWith('text/')) {
     const text = Buffer.from(data, 'base64').toString('utf8')
-    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title, ...mark }
+    return {
+      type: 'document',
+      source: { type: 'text', media_type: 'text/plain', data: text },
+      ...title,
+      ...mark,
+    }
   }
   throw unsupported(`Content of type '${mediaType}'`)
 }
@@ -270,7 +314,10 @@ function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
     if (detail.type === 'reasoning.encrypted')
       thoughts.push({ index, item: { type: 'redacted_thinking', data: detail.data } })
     else if (detail.type === 'reasoning.text' && detail.signature !== undefined)
-      thoughts.push({ index, item: { type: 'thinking', thinking: detail.text, signature: detail.signature } })
+      thoughts.push({
+        index,
+        item: { type: 'thinking', thinking: detail.text, signature: detail.signature },
+      })
   }
   return thoughts
 }
@@ -281,7 +328,9 @@ function argumentsOf(call: ToolCall): unknown {
 
 /** A conversation with calls in it is refused where no tool is defined, as when an agent sums up: they may not be called again. */
 function calledBefore(messages: ChatMessage[]): Block[] {
-  const names = new Set(messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)))
+  const names = new Set(
+    messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)),
+  )
   return toolsOf([...names].map((name) => ({ type: 'function', function: { name } })))
 }
 
@@ -291,7 +340,8 @@ function toolsOf(tools: ToolDefinition[]): Block[] {
     const tool = definition.function
     const isStrict = tool.strict === true && strict++ < STRICT_TOOLS_MAX
     const parameters = tool.parameters ?? {}
-    const schema = Object.keys(parameters).length === 0 ? { type: 'object', properties: {} } : parameters
+    const schema =
+      Object.keys(parameters).length === 0 ? { type: 'object', properties: {} } : parameters
     return {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
@@ -310,7 +360,10 @@ function toolsOf(tools: ToolDefinition[]): Block[] {
  * Since Opus 5.5 and Sonnet 5.5 a forced tool is an error: there the wish is said in words, and the choice stays the
  * model's. https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5
  */
-function forcedTool({ forcedTools }: Traits, { tools, tool_choice: choice }: ChatRequest): string | null {
+function forcedTool(
+  { forcedTools }: Traits,
+  { tools, tool_choice: choice }: ChatRequest,
+): string | null {
   if (!tools?.length || forcedTools === 'taken') return null
   if (choice === 'required') return 'Answer by calling one of the tools.'
   return typeof choice === 'object' && choice.function
@@ -323,6 +376,7 @@ function toolChoice(request: ChatRequest, isSaidInWords: boolean): Record<string
   const parallel = request.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : {}
   if (choice === 'none') return { type: 'none' }
   if (choice === 'required') return { type: 'any', ...parallel }
-  if (typeof choice === 'object' && choice.function) return { type: 'tool', name: choice.function.name, ...parallel }
+  if (typeof choice === 'object' && choice.function)
+    return { type: 'tool', name: choice.function.name, ...parallel }
   return request.parallel_tool_calls === false ? { type: 'auto', ...parallel } : null
 }

@@ -49,7 +49,8 @@ test('without a limit an answer may be as long as the model can, and thinks as i
 })
 
 test('an effort is the caller’s; only our own routes ask for little where little may be said', () => {
-  const effort = (request: Partial<ChatRequest>, model?: string) => sent(request, model).output_config?.effort
+  const effort = (request: Partial<ChatRequest>, model?: string) =>
+    sent(request, model).output_config?.effort
   assert.equal(effort({ max_tokens: 100, wishes: { asAsked: true } }), undefined)
   assert.equal(effort({ max_tokens: 100 }), 'low')
   assert.equal(effort({ max_tokens: 5_000 }), undefined)
@@ -91,10 +92,19 @@ test('the words of thoughts are asked for where a caller wants them and the mode
 test('a long prompt is kept for the next turn without being asked; a short one is not', () => {
   assert.deepEqual(sent({ messages: [{ role: 'user', content: LONG }] }).cache_control, EPHEMERAL)
   assert.equal(sent({}).cache_control, undefined)
-  assert.equal(sent({ messages: [{ role: 'user', content: LONG }] }, 'claude-haiku-4-5').cache_control, undefined)
-  assert.equal(sent({ messages: [{ role: 'user', content: LONG }] }, 'glm-6').cache_control, undefined)
+  assert.equal(
+    sent({ messages: [{ role: 'user', content: LONG }] }, 'claude-haiku-4-5').cache_control,
+    undefined,
+  )
+  assert.equal(
+    sent({ messages: [{ role: 'user', content: LONG }] }, 'glm-6').cache_control,
+    undefined,
+  )
   const explicit = { prompt_cache_options: { mode: 'explicit' } }
-  assert.equal(sent({ messages: [{ role: 'user', content: LONG }], ...explicit }).cache_control, undefined)
+  assert.equal(
+    sent({ messages: [{ role: 'user', content: LONG }], ...explicit }).cache_control,
+    undefined,
+  )
 })
 
 test('the caller’s own marks reach Claude wherever they stand, and then no mark is added', () => {
@@ -111,7 +121,10 @@ test('the caller’s own marks reach Claude wherever they stand, and then no mar
         ],
       },
       { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: [{ type: 'text', text: LONG, prompt_cache_breakpoint: { mode: 'explicit' } }] },
+      {
+        role: 'user',
+        content: [{ type: 'text', text: LONG, prompt_cache_breakpoint: { mode: 'explicit' } }],
+      },
       { role: 'assistant', content: 'Yes', cache_control: EPHEMERAL },
       { role: 'user', content: 'And now?' },
     ],
@@ -127,7 +140,9 @@ test('the caller’s own marks reach Claude wherever they stand, and then no mar
     { type: 'text', text: 'Be brief.' },
   ])
   assert.deepEqual(
-    body.messages.map((turn: { content: { cache_control?: object }[] }) => turn.content[0]?.cache_control),
+    body.messages.map(
+      (turn: { content: { cache_control?: object }[] }) => turn.content[0]?.cache_control,
+    ),
     [EPHEMERAL, EPHEMERAL, undefined],
   )
   assert.deepEqual(
@@ -172,9 +187,23 @@ test('a stream’s last count keeps what the first said of the cache', () => {
     output_tokens: 1,
   }
   reader.read(JSON.stringify({ type: 'message_start', message: { usage } }), [])
-  const last = { input_tokens: 10, cache_creation_input_tokens: 200, cache_read_input_tokens: 0, output_tokens: 9 }
-  reader.read(JSON.stringify({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: last }), [])
-  assert.deepEqual(reader.usage, { prompt: 210, completion: 9, cached: 0, cacheWrites: 200, cacheWritesHour: 200 })
+  const last = {
+    input_tokens: 10,
+    cache_creation_input_tokens: 200,
+    cache_read_input_tokens: 0,
+    output_tokens: 9,
+  }
+  reader.read(
+    JSON.stringify({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: last }),
+    [],
+  )
+  assert.deepEqual(reader.usage, {
+    prompt: 210,
+    completion: 9,
+    cached: 0,
+    cacheWrites: 200,
+    cacheWritesHour: 200,
+  })
 })
 
 test('an empty text is left out, alone, in a list and in a tool’s answer', () => {
@@ -203,7 +232,11 @@ test('an empty text is left out, alone, in a list and in a tool’s answer', () 
 })
 
 test('ids of other vendors’ calls are mended in the call and in its answer, and stay apart', () => {
-  const call = (id: string) => ({ id, type: 'function' as const, function: { name: 'f', arguments: '{}' } })
+  const call = (id: string) => ({
+    id,
+    type: 'function' as const,
+    function: { name: 'f', arguments: '{}' },
+  })
   const answer = (id: string) => ({ role: 'tool' as const, tool_call_id: id, content: id })
   const { messages } = sent({
     messages: [
@@ -228,7 +261,10 @@ test('ids of other vendors’ calls are mended in the call and in its answer, an
 })
 
 test('tools without parameters are tools, and strict ones stay strict, to as many as Claude takes', () => {
-  const tool = (name: string, more: object = {}) => ({ type: 'function' as const, function: { name, ...more } })
+  const tool = (name: string, more: object = {}) => ({
+    type: 'function' as const,
+    function: { name, ...more },
+  })
   const { tools } = sent({
     tools: [
       tool('none'),
@@ -262,7 +298,9 @@ test('tools without parameters are tools, and strict ones stay strict, to as man
     tools.map((one: { strict?: boolean }) => one.strict),
     [undefined, undefined, undefined, undefined, true],
   )
-  const many = sent({ tools: Array.from({ length: 25 }, (_, index) => tool(`t${index}`, { strict: true })) })
+  const many = sent({
+    tools: Array.from({ length: 25 }, (_, index) => tool(`t${index}`, { strict: true })),
+  })
   assert.equal(many.tools.filter((one: { strict?: boolean }) => one.strict).length, 20)
 })
 
@@ -290,11 +328,18 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
     ],
     [
       { oneOf: [{ type: 'object', properties: {} }, { type: 'null' }] },
-      { anyOf: [{ type: 'object', properties: {}, additionalProperties: false }, { type: 'null' }] },
+      {
+        anyOf: [{ type: 'object', properties: {}, additionalProperties: false }, { type: 'null' }],
+      },
     ],
     [
       { type: ['object', 'null'], properties: { a: { const: 1 } }, required: ['a'] },
-      { type: ['object', 'null'], properties: { a: { const: 1 } }, required: ['a'], additionalProperties: false },
+      {
+        type: ['object', 'null'],
+        properties: { a: { const: 1 } },
+        required: ['a'],
+        additionalProperties: false,
+      },
     ],
     [
       { type: ['string', 'null'], enum: ['a', null], description: 'One' },
@@ -302,7 +347,11 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
     ],
     [
       { type: 'object', additionalProperties: { type: 'number' } },
-      { type: 'object', additionalProperties: false, description: '{additionalProperties: {"type":"number"}}' },
+      {
+        type: 'object',
+        additionalProperties: false,
+        description: '{additionalProperties: {"type":"number"}}',
+      },
     ],
     [
       {
@@ -314,7 +363,10 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
     ],
     [
       // Names of properties are no keywords.
-      { type: 'object', properties: { minimum: { type: 'number' }, pattern: { enum: ['a', null] } } },
+      {
+        type: 'object',
+        properties: { minimum: { type: 'number' }, pattern: { enum: ['a', null] } },
+      },
       {
         type: 'object',
         properties: { minimum: { type: 'number' }, pattern: { enum: ['a', null] } },
@@ -328,15 +380,24 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
   }
   let deep: Record<string, unknown> = { type: 'string' }
   for (let level = 0; level < 5_000; level++) deep = { type: 'array', items: deep }
-  assert.match(refusalOf({ response_format: { type: 'json_schema', json_schema: { schema: deep } } }), /too deeply/)
+  assert.match(
+    refusalOf({ response_format: { type: 'json_schema', json_schema: { schema: deep } } }),
+    /too deeply/,
+  )
 })
 
 test('images, PDF and texts reach Claude, also in a tool’s answer', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } }
-  const pdf = { type: 'file', file: { filename: 'terms.pdf', file_data: 'data:application/pdf;base64,JVBERi0x' } }
+  const pdf = {
+    type: 'file',
+    file: { filename: 'terms.pdf', file_data: 'data:application/pdf;base64,JVBERi0x' },
+  }
   const bare = { type: 'file', file: { file_data: 'JVBERi0x' } }
   const linked = { type: 'file', file: { file_data: 'https://example.com/a.pdf' } }
-  const text = { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,R3LDvMOf' } }
+  const text = {
+    type: 'file',
+    file: { filename: 'a.txt', file_data: 'data:text/plain;base64,R3LDvMOf' },
+  }
   const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0x' }
   const blocks = [
     { type: 'text', text: 'See' },
@@ -344,25 +405,41 @@ test('images, PDF and texts reach Claude, also in a tool’s answer', () => {
     { type: 'document', source, title: 'terms.pdf' },
     { type: 'document', source },
     { type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } },
-    { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grüß' }, title: 'a.txt' },
+    {
+      type: 'document',
+      source: { type: 'text', media_type: 'text/plain', data: 'Grüß' },
+      title: 'a.txt',
+    },
   ]
   const content = [{ type: 'text', text: 'See' }, image, pdf, bare, linked, text]
   const { messages } = sent({
     messages: [
       { role: 'user', content },
-      { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
       { role: 'tool', tool_call_id: 'c1', content },
     ],
   })
   assert.deepEqual(messages[0].content, blocks)
-  assert.deepEqual(messages[2].content, [{ type: 'tool_result', tool_use_id: 'c1', content: blocks }])
+  assert.deepEqual(messages[2].content, [
+    { type: 'tool_result', tool_use_id: 'c1', content: blocks },
+  ])
 })
 
 test('what Claude cannot take is refused in words, never dropped', () => {
-  const part = (content: object) => ({ messages: [{ role: 'user', content: [content] }] }) as Partial<ChatRequest>
+  const part = (content: object) =>
+    ({ messages: [{ role: 'user', content: [content] }] }) as Partial<ChatRequest>
   for (const [request, words] of [
-    [part({ type: 'input_audio', input_audio: { data: 'UklG', format: 'wav' } }), /'audio\/wav' is not supported/],
-    [part({ type: 'video_url', video_url: { url: 'https://example.com' } }), /'video_url' is not supported/],
+    [
+      part({ type: 'input_audio', input_audio: { data: 'UklG', format: 'wav' } }),
+      /'audio\/wav' is not supported/,
+    ],
+    [
+      part({ type: 'video_url', video_url: { url: 'https://example.com' } }),
+      /'video_url' is not supported/,
+    ],
     [part({ type: 'image_url' }), /'image_url' is not supported/],
     [part({ type: 'file', file: { file_id: 'file-1' } }), /send its bytes as 'file_data'/],
     [part({ type: 'file', file: {} }), /needs 'file_data'/],
@@ -371,7 +448,14 @@ test('what Claude cannot take is refused in words, never dropped', () => {
       /'application\/zip' is not supported/,
     ],
     [
-      { messages: [{ role: 'system', content: [{ type: 'image_url', image_url: { url: 'https://example.com' } }] }] },
+      {
+        messages: [
+          {
+            role: 'system',
+            content: [{ type: 'image_url', image_url: { url: 'https://example.com' } }],
+          },
+        ],
+      },
       /A system message with 'image'/,
     ],
     [{ functions: [{ name: 'f' }] }, /send 'tools'/],
@@ -387,7 +471,11 @@ test('what Claude cannot take is refused in words, never dropped', () => {
 const SIGNED = { format: 'anthropic-claude-v1', index: 0 }
 
 test('thoughts go back into the blocks they were, in their places, whole or as a stream told them', () => {
-  const call = (id: string) => ({ id, type: 'function' as const, function: { name: 'f', arguments: '{}' } })
+  const call = (id: string) => ({
+    id,
+    type: 'function' as const,
+    function: { name: 'f', arguments: '{}' },
+  })
   const blocks = [
     { type: 'thinking', thinking: 'First, the weather.', signature: 'c2ln' },
     { type: 'text', text: 'Looking.' },
@@ -409,18 +497,33 @@ test('thoughts go back into the blocks they were, in their places, whole or as a
       content_block: isThinking ? { ...start, thinking: '', signature: '' } : start,
     })
     for (const letter of thinking ?? '')
-      tell({ type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking: letter } })
-    if (isThinking) tell({ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature } })
+      tell({
+        type: 'content_block_delta',
+        index,
+        delta: { type: 'thinking_delta', thinking: letter },
+      })
+    if (isThinking)
+      tell({ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature } })
   }
 
   const inPieces = streamed.flatMap(({ details }) => details ?? [])
   assert.equal(streamed.map(({ thought }) => thought).join(''), 'First, the weather.')
   assert.ok(inPieces.length > 10)
-  for (const details of [answer.details, inPieces, JSON.parse(JSON.stringify(inPieces)), joined(inPieces)]) {
+  for (const details of [
+    answer.details,
+    inPieces,
+    JSON.parse(JSON.stringify(inPieces)),
+    joined(inPieces),
+  ]) {
     const body = sent({
       messages: [
         ...HI,
-        { role: 'assistant', content: 'Looking.', tool_calls: [call('a'), call('b')], reasoning_details: details },
+        {
+          role: 'assistant',
+          content: 'Looking.',
+          tool_calls: [call('a'), call('b')],
+          reasoning_details: details,
+        },
       ],
     })
     assert.deepEqual(body.messages[1].content, blocks)
@@ -452,7 +555,9 @@ test('thoughts that are not Claude’s, or have lost their signature, stay behin
     [{ type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1', index: 0 }],
     [{ type: 'reasoning.text', text: 'Hm', signature: 's', format: 'google-gemini-v1', index: 0 }],
   ]) {
-    const body = sent({ messages: [...HI, { role: 'assistant', content: 'Yes', reasoning_details: details }] })
+    const body = sent({
+      messages: [...HI, { role: 'assistant', content: 'Yes', reasoning_details: details }],
+    })
     assert.deepEqual(body.messages[1].content, [{ type: 'text', text: 'Yes' }])
   }
 })
@@ -460,7 +565,11 @@ test('thoughts that are not Claude’s, or have lost their signature, stay behin
 test('with thoughts of its own a model that ties them to their conversation is told to drop what no longer fits', () => {
   const details = [{ type: 'reasoning.text', text: 'Hm', signature: 's', ...SIGNED }]
   const request = {
-    messages: [...HI, { role: 'assistant' as const, content: 'Yes', reasoning_details: details }, ...HI],
+    messages: [
+      ...HI,
+      { role: 'assistant' as const, content: 'Yes', reasoning_details: details },
+      ...HI,
+    ],
   }
   const bound = vendor.shape('claude-sonnet-5-5', request, true)
   assert.equal(bound.headers['anthropic-beta'], 'thinking-binding-controls-2026-08-01')

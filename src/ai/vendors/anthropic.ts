@@ -14,7 +14,11 @@ const API_VERSION = '2023-06-01'
 /** With it thoughts that no longer fit their conversation are dropped instead of refused; clients shorten their history. */
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
-  const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
+  const headers = {
+    'x-api-key': apiKey,
+    'anthropic-version': API_VERSION,
+    'content-type': 'application/json',
+  }
   const traitsOf = remembered(
     (model): Traits => ({
       ...habitsOf(familyHabits(model), options, model),
@@ -26,7 +30,12 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
     capabilities(model) {
       const { temperature, thinking, forcedTools } = traitsOf(model)
       const forced = forcedTools === 'taken'
-      return { temperature, thinking: thinking !== 'none', forced_tools: forced, ...abilitiesOf(options, model) }
+      return {
+        temperature,
+        thinking: thinking !== 'none',
+        forced_tools: forced,
+        ...abilitiesOf(options, model),
+      }
     },
     shape: (model, request, stream) => {
       const body = messagesBody(model, traitsOf(model), request, stream)
@@ -44,13 +53,21 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
   }
 }
 
-const SAID: ReadonlySet<string> = new Set(['stop', 'tools', 'tool_choice', 'response_format', 'verbosity'])
+const SAID: ReadonlySet<string> = new Set([
+  'stop',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'verbosity',
+])
 
 function isSaid(name: string, body: Record<string, unknown>): boolean {
   if (name === 'reasoning_effort') {
     return objectOf(body.output_config)?.effort !== undefined || body.thinking !== undefined
   }
-  return SAID.has(name) || ((name === 'temperature' || name === 'top_p') && body[name] !== undefined)
+  return (
+    SAID.has(name) || ((name === 'temperature' || name === 'top_p') && body[name] !== undefined)
+  )
 }
 
 /** Guessed from a name that the catalogue does not list. */
@@ -61,7 +78,11 @@ function familyHabits(model: string): AnthropicHabits {
     // Since Claude Opus 4.7 a sampling parameter is an error; before, it is taken.
     temperature: isSince5 || /^claude-opus-4-[789]/.test(model) ? 'refused' : 'taken',
     forcedTools: refusesForced ? 'refused' : 'taken',
-    thinking: isSince5 ? 'unasked' : /^claude-(opus-4-[6-9]|sonnet-4-6)/.test(model) ? 'asked' : 'none',
+    thinking: isSince5
+      ? 'unasked'
+      : /^claude-(opus-4-[6-9]|sonnet-4-6)/.test(model)
+        ? 'asked'
+        : 'none',
     bindsThoughts: refusesForced || /^claude-haiku-(5-[5-9]|[6-9])/.test(model),
     cacheTokensMin: familyCacheMin(model, isSince5),
     rates: {},

@@ -98,7 +98,14 @@ export function lengthInWords({ verbosity = null }: ChatRequest): string | null 
 
 /** What OpenAI alone understands must not be lost in translation. @throws VendorError */
 export function requireTranslatable(request: ChatRequest): void {
-  const { n, tools, tool_choice: choice, modalities, messages, web_search_options: search } = request
+  const {
+    n,
+    tools,
+    tool_choice: choice,
+    modalities,
+    messages,
+    web_search_options: search,
+  } = request
   if ((n ?? 1) > 1) throw refusal('More than one choice is not supported by this model')
   if (tools?.some((tool) => tool.function == null))
     throw refusal('Tools other than functions are not supported by this model')
@@ -107,8 +114,11 @@ export function requireTranslatable(request: ChatRequest): void {
   if (typeof choice === 'object' && choice !== null && choice.function == null)
     throw refusal(`A tool_choice of type '${choice.type}' is not supported by this model`)
   if (request.functions != null || request.function_call != null)
-    throw refusal("'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'")
-  if (search != null) throw refusal("A web search ('web_search_options') is not supported by this model")
+    throw refusal(
+      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
+    )
+  if (search != null)
+    throw refusal("A web search ('web_search_options') is not supported by this model")
   if (Array.isArray(modalities) && modalities.some((one) => one !== 'text'))
     throw refusal('Answers other than text are not supported by this model')
 }

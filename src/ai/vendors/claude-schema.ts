@@ -8,7 +8,18 @@ type Schema = Record<string, unknown>
 
 /** Deeper than any schema that is meant. */
 const DEPTH_MAX = 100
-const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
+const FORMATS = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+])
 /** Taken as they are. `$schema` and `$id` only name things: they go without a word. */
 const PLAIN = new Set(['$ref', 'type', 'title', 'required'])
 const NAMES_ONLY = new Set(['$schema', '$id', '$comment'])
@@ -21,7 +32,9 @@ export function claudeSchema(schema: Schema, depth = 0): Schema {
     return one === null ? value : claudeSchema(one, depth + 1)
   }
   const each = (value: unknown): unknown =>
-    Object.fromEntries(Object.entries(objectOf(value) ?? {}).map(([name, one]) => [name, inner(one)]))
+    Object.fromEntries(
+      Object.entries(objectOf(value) ?? {}).map(([name, one]) => [name, inner(one)]),
+    )
 
   const out: Schema = {}
   const rest: [string, unknown][] = []
@@ -30,9 +43,11 @@ export function claudeSchema(schema: Schema, depth = 0): Schema {
     else if (NAMES_ONLY.has(key) || key === 'description') continue
     else if (key === 'enum' && Array.isArray(value) && value.every(isPrimitive)) out[key] = value
     else if (key === 'const' && isPrimitive(value)) out[key] = value
-    else if (key === '$defs' || key === 'definitions' || key === 'properties') out[key] = each(value)
+    else if (key === '$defs' || key === 'definitions' || key === 'properties')
+      out[key] = each(value)
     else if (key === 'items') out[key] = Array.isArray(value) ? inner(value[0] ?? {}) : inner(value)
-    else if ((key === 'anyOf' || key === 'allOf') && Array.isArray(value)) out[key] = value.map(inner)
+    else if ((key === 'anyOf' || key === 'allOf') && Array.isArray(value))
+      out[key] = value.map(inner)
     // Of alternatives that exclude each other Claude knows only the alternatives.
     else if (key === 'oneOf' && Array.isArray(value)) out.anyOf = value.map(inner)
     else if (key === 'format' && FORMATS.has(String(value))) out[key] = value
@@ -50,7 +65,9 @@ export function claudeSchema(schema: Schema, depth = 0): Schema {
 
   const words = [
     ...(typeof schema.description === 'string' ? [schema.description] : []),
-    ...(rest.length === 0 ? [] : [`{${rest.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(', ')}}`]),
+    ...(rest.length === 0
+      ? []
+      : [`{${rest.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(', ')}}`]),
   ]
   // A reference stands alone.
   if (out.$ref !== undefined)

@@ -56,7 +56,11 @@ export function dispatch(
   let hasHead = false
   let packed: PackedBody | null = null
 
-  const span = tracing?.tracer.start('POST', { ...ofVendorCall(origin), parent: listener.parent ?? undefined }) ?? null
+  const span =
+    tracing?.tracer.start('POST', {
+      ...ofVendorCall(origin),
+      parent: listener.parent ?? undefined,
+    }) ?? null
 
   const finish = (failure: string | null) => {
     isOver = true
@@ -78,9 +82,14 @@ export function dispatch(
     fail(new VendorError('timeout', words, { isUnanswered }))
   }
   const { headMs, answerMs } = listener.limits
-  const silence = limitSilence(headMs, (limitMs) => tooLate(`sent nothing for ${Math.round(limitMs)} ms`))
+  const silence = limitSilence(headMs, (limitMs) =>
+    tooLate(`sent nothing for ${Math.round(limitMs)} ms`),
+  )
   // Pings break a silence, and are no answer.
-  const deadline = setTimeout(() => tooLate(`did not begin to answer within ${Math.round(answerMs)} ms`), answerMs)
+  const deadline = setTimeout(
+    () => tooLate(`did not begin to answer within ${Math.round(answerMs)} ms`),
+    answerMs,
+  )
   const begun = () => {
     if (hasBegun || isOver) return
     hasBegun = true
@@ -96,7 +105,8 @@ export function dispatch(
     finish(null)
     listener.onEnd()
   }
-  const onUnreadable = (words: string, cause?: unknown) => fail(new VendorError('nonsense', words, { cause }))
+  const onUnreadable = (words: string, cause?: unknown) =>
+    fail(new VendorError('nonsense', words, { cause }))
 
   if (signal.aborted) {
     queueMicrotask(onAbort)
@@ -169,7 +179,10 @@ export function dispatch(
 }
 
 const ofVendorCall = (origin: string) =>
-  ({ kind: 'client', attributes: { 'http.request.method': 'POST', 'server.address': new URL(origin).host } }) as const
+  ({
+    kind: 'client',
+    attributes: { 'http.request.method': 'POST', 'server.address': new URL(origin).host },
+  }) as const
 
 /** The message may repeat what was asked. */
 function wordOf(error: unknown): string {

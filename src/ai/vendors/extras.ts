@@ -10,8 +10,15 @@ type Json = Record<string, unknown>
 
 /** Members that may change the price of tokens, with their values that do not: an account's own settings are its owner's. */
 const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[]>>> = {
-  responses: { service_tier: ['auto', 'default', 'standard', 'on_demand'], 'reasoning.mode': ['standard'] },
-  messages: { service_tier: ['auto', 'standard_only'], speed: ['standard'], inference_geo: ['global'] },
+  responses: {
+    service_tier: ['auto', 'default', 'standard', 'on_demand'],
+    'reasoning.mode': ['standard'],
+  },
+  messages: {
+    service_tier: ['auto', 'standard_only'],
+    speed: ['standard'],
+    inference_geo: ['global'],
+  },
 }
 
 const NOTHING: readonly string[] = []
@@ -31,7 +38,9 @@ export function switchesOf(api: NativeApi, body: Json): readonly string[] {
 
 function valueAt(body: Json, name: string): unknown {
   const dot = name.indexOf('.')
-  return (dot === -1 ? body[name] : objectOf(body[name.slice(0, dot)])?.[name.slice(dot + 1)]) ?? null
+  return (
+    (dot === -1 ? body[name] : objectOf(body[name.slice(0, dot)])?.[name.slice(dot + 1)]) ?? null
+  )
 }
 
 /** @throws VendorError for what multiplies the price of this model's tokens by nobody knows what */
@@ -64,14 +73,32 @@ export const FILE_SEARCH: Charge = { usd: 0.002_5, tokens: 16_000 }
 /** Without a date behind it. Null: nothing beside its tokens. */
 const TOOLS: Record<NativeApi, ReadonlyMap<string, Charge | null>> = {
   responses: new Map([
-    ...free('function', 'custom', 'namespace', 'tool_search', 'mcp', 'local_shell', 'shell', 'apply_patch'),
+    ...free(
+      'function',
+      'custom',
+      'namespace',
+      'tool_search',
+      'mcp',
+      'local_shell',
+      'shell',
+      'apply_patch',
+    ),
     ...free('computer', 'computer_use', 'computer_use_preview'),
     ['web_search', WEB_SEARCH],
     ['web_search_preview', WEB_SEARCH],
     ['file_search', FILE_SEARCH],
   ]),
   messages: new Map([
-    ...free('custom', 'bash', 'text_editor', 'computer', 'memory', 'mcp_toolset', 'web_fetch', 'code_execution'),
+    ...free(
+      'custom',
+      'bash',
+      'text_editor',
+      'computer',
+      'memory',
+      'mcp_toolset',
+      'web_fetch',
+      'code_execution',
+    ),
     ...free('tool_search_tool_regex', 'tool_search_tool_bm'),
     ['web_search', WEB_SEARCH],
   ]),
@@ -95,13 +122,17 @@ export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean):
     if (api === 'messages' && undated(type) === 'code_execution') {
       isCodeFree ??= offered.some(runsCodeFree)
       if (!isCodeFree)
-        throw unpriced(type, "offer it beside 'web_search_20260209' or 'web_fetch_20260209', where it costs nothing")
+        throw unpriced(
+          type,
+          "offer it beside 'web_search_20260209' or 'web_fetch_20260209', where it costs nothing",
+        )
     }
     if (type === 'shell' && (objectOf(tool.environment)?.type ?? 'local') !== 'local') {
       throw unpriced(type, "let its 'environment' be 'local'")
     }
     // For models that do not think it has a price of its own.
-    if (!thinks && undated(type) === 'web_search_preview') throw unpriced(type, "offer 'web_search'")
+    if (!thinks && undated(type) === 'web_search_preview')
+      throw unpriced(type, "offer 'web_search'")
   }
 }
 
@@ -115,7 +146,10 @@ function unpriced(type: string, instead = 'leave it out') {
 function runsCodeFree({ type }: Json): boolean {
   if (typeof type !== 'string') return false
   const name = undated(type)
-  return (name === 'web_search' || name === 'web_fetch') && Number(type.slice(name.length + 1)) >= CODE_FREE_SINCE
+  return (
+    (name === 'web_search' || name === 'web_fetch') &&
+    Number(type.slice(name.length + 1)) >= CODE_FREE_SINCE
+  )
 }
 
 /** Searches of one call where its caller does not say how many. */

@@ -11,20 +11,35 @@ import {
   type VendorFailure,
 } from './vendor-error.ts'
 
-export function failureFromReply(vendor: Vendor, status: number, headers: ReplyHeaders, text: string): VendorError {
+export function failureFromReply(
+  vendor: Vendor,
+  status: number,
+  headers: ReplyHeaders,
+  text: string,
+): VendorError {
   const body = parsed(text)
   const said = messageIn(body)
   const failure = failureOf(status, text)
-  const retryAfterMs = failure === 'limited' || status >= 500 ? (retryAfter(headers) ?? retryDelay(body)) : null
+  const retryAfterMs =
+    failure === 'limited' || status >= 500 ? (retryAfter(headers) ?? retryDelay(body)) : null
   if (status === 403 && objectOf(body)?.code === SANDBOX_CLOSED)
-    return new VendorError(failure, 'the sandbox is closed', { status, explanation: said, code: SANDBOX_CLOSED })
-  const explanation = failure === 'refused' || failure === 'unknown-model' ? withoutSecrets(said) : null
-  return new VendorError(failure, `answered ${status}: ${withoutSecrets(said) ?? 'nothing readable'}`, {
-    status,
-    retryAfterMs,
-    explanation,
-    ...(failure === 'refused' ? wordOf(vendor, body, said ?? '') : {}),
-  })
+    return new VendorError(failure, 'the sandbox is closed', {
+      status,
+      explanation: said,
+      code: SANDBOX_CLOSED,
+    })
+  const explanation =
+    failure === 'refused' || failure === 'unknown-model' ? withoutSecrets(said) : null
+  return new VendorError(
+    failure,
+    `answered ${status}: ${withoutSecrets(said) ?? 'nothing readable'}`,
+    {
+      status,
+      retryAfterMs,
+      explanation,
+      ...(failure === 'refused' ? wordOf(vendor, body, said ?? '') : {}),
+    },
+  )
 }
 
 /**
@@ -52,12 +67,22 @@ function wordsIn(value: unknown): string | null {
 }
 
 /** OpenAI's words for what is wrong, which its clients act on; of the other vendors' those that have one. */
-function wordOf({ dialect }: Vendor, body: unknown, said: string): { code?: string; param?: string } {
+function wordOf(
+  { dialect }: Vendor,
+  body: unknown,
+  said: string,
+): { code?: string; param?: string } {
   const error = objectOf(objectOf(body)?.error)
   const code = String(error?.code ?? error?.type ?? '')
-  const param = dialect === 'openai' && typeof error?.param === 'string' ? { param: error.param.slice(0, 200) } : {}
+  const param =
+    dialect === 'openai' && typeof error?.param === 'string'
+      ? { param: error.param.slice(0, 200) }
+      : {}
   if (saysContextExceeded(code, said)) return { code: CONTEXT_EXCEEDED, ...param }
-  const isWord = dialect === 'openai' && typeof error?.code === 'string' && /^[a-z][a-z0-9_]{2,63}$/.test(error.code)
+  const isWord =
+    dialect === 'openai' &&
+    typeof error?.code === 'string' &&
+    /^[a-z][a-z0-9_]{2,63}$/.test(error.code)
   return isWord ? { code, ...param } : param
 }
 
@@ -114,5 +139,7 @@ function parsed(text: string): unknown {
 
 /** Vendors repeat a wrong key in their answer, in part or whole. */
 function withoutSecrets(words: string | null): string | null {
-  return words?.slice(0, 1_000).replace(/\b(sk|pk|AIza|xai|gsk)[-_A-Za-z0-9*.]{6,}/g, '[secret]') ?? null
+  return (
+    words?.slice(0, 1_000).replace(/\b(sk|pk|AIza|xai|gsk)[-_A-Za-z0-9*.]{6,}/g, '[secret]') ?? null
+  )
 }

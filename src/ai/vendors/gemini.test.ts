@@ -17,14 +17,19 @@ const call = (id: string, signature?: string) => ({
   id,
   type: 'function' as const,
   function: { name: 'f', arguments: '{}' },
-  ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
+  ...(signature === undefined
+    ? {}
+    : { extra_content: { google: { thought_signature: signature } } }),
 })
 
 test('images, PDF and audio reach Gemini, also in a tool’s answer', () => {
   const content = [
     { type: 'text', text: 'See' },
     { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } },
-    { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0x' } },
+    {
+      type: 'file',
+      file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0x' },
+    },
     { type: 'input_audio', input_audio: { data: 'UklG', format: 'wav' } },
     { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
   ]
@@ -55,9 +60,18 @@ test('images, PDF and audio reach Gemini, also in a tool’s answer', () => {
 
 test('what Gemini cannot take is refused in words, never dropped', () => {
   for (const [request, words] of [
-    [{ messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }, /send its bytes/],
-    [{ messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }, /'video_url' is not supported/],
-    [{ messages: [{ role: 'system', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] }, /system message/],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
+      /send its bytes/,
+    ],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'video_url' }] }] },
+      /'video_url' is not supported/,
+    ],
+    [
+      { messages: [{ role: 'system', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] },
+      /system message/,
+    ],
     [{ functions: [{ name: 'f' }] }, /send 'tools'/],
   ] as [Partial<ChatRequest>, RegExp][]) {
     assert.throws(
@@ -70,7 +84,8 @@ test('what Gemini cannot take is refused in words, never dropped', () => {
 
 test('thoughts are asked for where a caller wants them and the model has them', () => {
   const thinking = (model: string, request: Partial<ChatRequest> = {}) =>
-    sent({ wishes: { thoughts: true, asAsked: true }, ...request }, model).generationConfig?.thinkingConfig
+    sent({ wishes: { thoughts: true, asAsked: true }, ...request }, model).generationConfig
+      ?.thinkingConfig
   assert.deepEqual(thinking('gemini-3.8-flash'), { includeThoughts: true })
   assert.deepEqual(thinking('gemini-2.5-pro'), { includeThoughts: true })
   assert.deepEqual(thinking('gemini-3.8-flash', { reasoning_effort: 'high' }), {
@@ -79,8 +94,13 @@ test('thoughts are asked for where a caller wants them and the model has them', 
   })
   assert.equal(thinking('gemini-2.5-flash-lite'), undefined)
   assert.equal(thinking('gemini-2.0-flash'), undefined)
-  assert.equal(thinking('gemini-3.8-flash', { wishes: { asAsked: true }, max_tokens: 10 }), undefined)
-  assert.deepEqual(thinking('gemini-3.8-flash', { wishes: {}, max_tokens: 10 }), { thinkingLevel: 'low' })
+  assert.equal(
+    thinking('gemini-3.8-flash', { wishes: { asAsked: true }, max_tokens: 10 }),
+    undefined,
+  )
+  assert.deepEqual(thinking('gemini-3.8-flash', { wishes: {}, max_tokens: 10 }), {
+    thinkingLevel: 'low',
+  })
 })
 
 test('thoughts and the signatures of words and calls come out and go back where they stood', () => {
@@ -93,14 +113,26 @@ test('thoughts and the signatures of words and calls come out and go back where 
   const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 3, thoughtsTokenCount: 2 }
   const body = { candidates: [{ content: { parts }, finishReason: 'STOP' }], usageMetadata }
   const whole = vendor.readAnswer(body)
-  assert.deepEqual(whole.usage, { prompt: 5, completion: 5, cached: 0, cacheWrites: 0, reasoning: 2 })
+  assert.deepEqual(whole.usage, {
+    prompt: 5,
+    completion: 5,
+    cached: 0,
+    cacheWrites: 0,
+    reasoning: 2,
+  })
 
   const pieces: Piece[] = []
   const reader = vendor.createReader()
   for (const text of ['Let me ', 'think'])
-    reader.read(JSON.stringify({ candidates: [{ content: { parts: [{ text, thought: true }] } }] }), pieces)
+    reader.read(
+      JSON.stringify({ candidates: [{ content: { parts: [{ text, thought: true }] } }] }),
+      pieces,
+    )
   reader.read(
-    JSON.stringify({ ...body, candidates: [{ content: { parts: parts.slice(1) }, finishReason: 'STOP' }] }),
+    JSON.stringify({
+      ...body,
+      candidates: [{ content: { parts: parts.slice(1) }, finishReason: 'STOP' }],
+    }),
     pieces,
   )
   assert.equal(pieces.map(({ thought }) => thought).join(''), 'Let me think')
@@ -108,21 +140,30 @@ test('thoughts and the signatures of words and calls come out and go back where 
 
   for (const reasoning_details of [whole.details, streamed]) {
     const { contents } = sent({
-      messages: [...HI, { role: 'assistant', content: whole.text, tool_calls: whole.toolCalls, reasoning_details }],
+      messages: [
+        ...HI,
+        { role: 'assistant', content: whole.text, tool_calls: whole.toolCalls, reasoning_details },
+      ],
     })
     const withoutIds = parts.map((part) =>
       part.functionCall === undefined ? part : { ...part, functionCall: { name: 'f', args: {} } },
     )
     assert.deepEqual(contents[1].parts, withoutIds)
   }
-  const foreign = [{ type: 'reasoning.text', text: 'Hm', signature: 's', format: 'anthropic-claude-v1', index: 0 }]
-  const { contents } = sent({ messages: [...HI, { role: 'assistant', content: 'Yes', reasoning_details: foreign }] })
+  const foreign = [
+    { type: 'reasoning.text', text: 'Hm', signature: 's', format: 'anthropic-claude-v1', index: 0 },
+  ]
+  const { contents } = sent({
+    messages: [...HI, { role: 'assistant', content: 'Yes', reasoning_details: foreign }],
+  })
   assert.deepEqual(contents[1].parts, [{ text: 'Yes' }])
 })
 
 test('calls that Gemini left without ids are told apart, over all turns', () => {
   const body = {
-    candidates: [{ content: { parts: [{ functionCall: { name: 'f' } }, { functionCall: { name: 'f' } }] } }],
+    candidates: [
+      { content: { parts: [{ functionCall: { name: 'f' } }, { functionCall: { name: 'f' } }] } },
+    ],
   }
   const ids = [vendor.readAnswer(body), vendor.readAnswer(body)].flatMap(({ toolCalls }) =>
     toolCalls.map(({ id }) => id),

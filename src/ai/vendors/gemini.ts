@@ -50,12 +50,18 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
     capabilities(name) {
       const model = bareName(name)
       const { temperature, thinksAloud } = traitsOf(model)
-      return { temperature, thinking: thinksAloud, forced_tools: true, ...abilitiesOf(options, model) }
+      return {
+        temperature,
+        thinking: thinksAloud,
+        forced_tools: true,
+        ...abilitiesOf(options, model),
+      }
     },
     shape: (name, request, stream) => {
       const model = bareName(name)
       const body = bodyOf(traitsOf(model), request)
-      if (!options.allowsAccountObjects) for (const { parts } of body.contents as Turn[]) requirePublicFiles(parts)
+      if (!options.allowsAccountObjects)
+        for (const { parts } of body.contents as Turn[]) requirePublicFiles(parts)
       return {
         path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
         headers,
@@ -125,7 +131,8 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
   if (limit != null) generation.maxOutputTokens = Math.min(limit, traits.outputTokensMax ?? limit)
   if (request.temperature != null) generation.temperature = request.temperature
   if (request.top_p != null) generation.topP = request.top_p
-  if (request.stop != null) generation.stopSequences = typeof request.stop === 'string' ? [request.stop] : request.stop
+  if (request.stop != null)
+    generation.stopSequences = typeof request.stop === 'string' ? [request.stop] : request.stop
   if (typeof request.seed === 'number') generation.seed = request.seed
   for (const [name, own] of SAMPLING)
     if (typeof request[name] === 'number' && request[name] !== 0) generation[own] = request[name]
@@ -145,7 +152,9 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
   }
   if (Object.keys(thinking).length > 0) generation.thinkingConfig = thinking
 
-  const body: Record<string, unknown> = { contents: turnsOf(request.messages, traits.signsThoughts) }
+  const body: Record<string, unknown> = {
+    contents: turnsOf(request.messages, traits.signsThoughts),
+  }
   if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
   if (Object.keys(generation).length > 0) body.generationConfig = generation
   if (request.tools?.length) {
@@ -154,13 +163,23 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
         functionDeclarations: request.tools.map(({ function: tool }) => ({
           name: tool.name,
           ...(tool.description === undefined ? {} : { description: tool.description }),
-          ...(Object.keys(tool.parameters ?? {}).length === 0 ? {} : { parametersJsonSchema: tool.parameters }),
+          ...(Object.keys(tool.parameters ?? {}).length === 0
+            ? {}
+            : { parametersJsonSchema: tool.parameters }),
         })),
       },
     ]
     const choice = request.tool_choice
-    const mode = choice === 'none' ? 'NONE' : choice === 'required' || typeof choice === 'object' ? 'ANY' : 'AUTO'
-    const names = typeof choice === 'object' && choice.function ? { allowedFunctionNames: [choice.function.name] } : {}
+    const mode =
+      choice === 'none'
+        ? 'NONE'
+        : choice === 'required' || typeof choice === 'object'
+          ? 'ANY'
+          : 'AUTO'
+    const names =
+      typeof choice === 'object' && choice.function
+        ? { allowedFunctionNames: [choice.function.name] }
+        : {}
     if (choice != null) body.toolConfig = { functionCallingConfig: { mode, ...names } }
   }
   return body
@@ -173,7 +192,16 @@ const SAMPLING = [
 ] as const
 
 const SAID: ReadonlySet<string> = new Set([
-  ...['stop', 'seed', 'tools', 'tool_choice', 'response_format', 'verbosity', 'temperature', 'top_p'],
+  ...[
+    'stop',
+    'seed',
+    'tools',
+    'tool_choice',
+    'response_format',
+    'verbosity',
+    'temperature',
+    'top_p',
+  ],
   ...SAMPLING.map(([name]) => name),
 ])
 
@@ -206,14 +234,19 @@ function ownThinking(request: ChatRequest): Record<string, unknown> {
     include_thoughts: isTold,
   } = objectOf(google?.thinking_config) ?? {}
   // Both together are refused.
-  const effort = typeof budget === 'number' ? { thinkingBudget: budget, thinkingLevel: undefined } : {}
+  const effort =
+    typeof budget === 'number' ? { thinkingBudget: budget, thinkingLevel: undefined } : {}
   return {
     ...(typeof level === 'string' ? { thinkingLevel: level } : effort),
     ...(typeof isTold === 'boolean' ? { includeThoughts: isTold } : {}),
   }
 }
 
-function thinkingLevel({ signsThoughts }: Traits, request: ChatRequest, limit: number | null): string | null {
+function thinkingLevel(
+  { signsThoughts }: Traits,
+  request: ChatRequest,
+  limit: number | null,
+): string | null {
   const effort = request.reasoning_effort ?? null
   if (!signsThoughts) return null
   if (effort === 'medium' || effort === 'high') return effort
@@ -261,7 +294,8 @@ function inOrderOfCalls(messages: ChatMessage[]): ChatMessage[] {
   let answers: { place: number; message: ChatMessage }[] = []
   const endAnswers = () => {
     // Those to one call stay in their own order.
-    for (const { message } of answers.sort((one, other) => one.place - other.place)) ordered.push(message)
+    for (const { message } of answers.sort((one, other) => one.place - other.place))
+      ordered.push(message)
     answers = []
   }
   for (const message of messages) {
@@ -292,13 +326,16 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned:
       ? message.content === ''
         ? []
         : [{ text: message.content }]
-      : (message.content ?? []).map((part) => partOf(readPart(part))).filter(({ text }) => text !== '')
+      : (message.content ?? [])
+          .map((part) => partOf(readPart(part)))
+          .filter(({ text }) => text !== '')
   const parts = message.role === 'assistant' ? withThoughts(said, message) : said
   const calls = message.tool_calls ?? []
   // Of several calls at once only the first is signed; where none is, the signature was lost on the way.
   const isLost = !calls.some((call) => call.extra_content?.google?.thought_signature !== undefined)
   for (const call of calls) {
-    const signature = call.extra_content?.google?.thought_signature ?? (isLost ? UNSIGNED : undefined)
+    const signature =
+      call.extra_content?.google?.thought_signature ?? (isLost ? UNSIGNED : undefined)
     parts.push({
       functionCall: { name: call.function.name, args: objectIn(call.function.arguments) ?? {} },
       ...(isSigned && signature !== undefined ? { thoughtSignature: signature } : {}),
@@ -313,7 +350,11 @@ function withThoughts(parts: Part[], message: ChatMessage): Part[] {
   for (const detail of detailsOf(message.reasoning_details, FORMAT)) {
     if (detail.type === 'reasoning.text') {
       const { text, signature } = detail
-      thoughts.push({ text, thought: true, ...(signature === undefined ? {} : { thoughtSignature: signature }) })
+      thoughts.push({
+        text,
+        thought: true,
+        ...(signature === undefined ? {} : { thoughtSignature: signature }),
+      })
     } else if (detail.type === 'reasoning.encrypted') {
       const last = parts.at(-1)
       if (last !== undefined && typeof last.text === 'string') last.thoughtSignature = detail.data
@@ -332,10 +373,15 @@ function partOf(read: ContentRead): Part {
 }
 
 /** A tool's answer: its words as JSON, its images and files within it where the model reads them there, else behind it. */
-function resultParts(message: ChatMessage, toolNames: Map<string, string>, isSigned: boolean): Part[] {
+function resultParts(
+  message: ChatMessage,
+  toolNames: Map<string, string>,
+  isSigned: boolean,
+): Part[] {
   const name = toolNames.get(message.tool_call_id ?? '') ?? message.name ?? 'tool'
   const { content } = message
-  if (typeof content === 'string') return [{ functionResponse: { name, response: toolResult(content) } }]
+  if (typeof content === 'string')
+    return [{ functionResponse: { name, response: toolResult(content) } }]
   const read = (content ?? []).map((part) => readPart(part))
   const text = read.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   const media = read.filter((part) => part.kind === 'media')
@@ -359,7 +405,9 @@ const UNSIGNED = 'skip_thought_signature_validator'
 type Candidate = { content?: { parts?: Part[] } | null; finishReason?: unknown }
 
 function candidateOf(body: Record<string, unknown>): Candidate | null {
-  return Array.isArray(body.candidates) ? ((body.candidates[0] as Candidate | undefined) ?? null) : null
+  return Array.isArray(body.candidates)
+    ? ((body.candidates[0] as Candidate | undefined) ?? null)
+    : null
 }
 
 function readAnswer(value: unknown): Answer {
@@ -368,11 +416,14 @@ function readAnswer(value: unknown): Answer {
   const isBlocked = objectOf(body?.promptFeedback)?.blockReason != null
   if (body === null || (candidate === null && !isBlocked)) {
     const error = objectOf(body?.error)
-    if (error) throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
+    if (error)
+      throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
     throw new VendorError('nonsense', 'answered without candidates')
   }
   const parts = candidate?.content?.parts ?? []
-  const toolCalls: ToolCall[] = parts.filter((part) => objectOf(part.functionCall) !== null).map(toolCallOf)
+  const toolCalls: ToolCall[] = parts
+    .filter((part) => objectOf(part.functionCall) !== null)
+    .map(toolCallOf)
   return {
     text: parts.map(spokenText).join(''),
     toolCalls,
@@ -397,7 +448,8 @@ function createReader(): EventReader {
     read(data, pieces) {
       const event = parseEvent(data)
       const error = objectOf(event.error)
-      if (error) throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
+      if (error)
+        throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
       reader.usage = usageOf(event.usageMetadata) ?? reader.usage
       if (typeof event.modelVersion === 'string') reader.model = event.modelVersion
       if (objectOf(event.promptFeedback)?.blockReason != null) {
@@ -447,7 +499,10 @@ const THOUGHTS = 0
 const SIGNATURE = 1
 
 /** A thought, or the signature that stands on words; a tool call carries its own. */
-function thoughtDetail(part: Part, head: Pick<ReasoningDetail, 'format' | 'index'>): ReasoningDetail | null {
+function thoughtDetail(
+  part: Part,
+  head: Pick<ReasoningDetail, 'format' | 'index'>,
+): ReasoningDetail | null {
   const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : undefined
   if (isThought(part)) {
     const detail = { type: 'reasoning.text', text: String(part.text), ...head } as const
@@ -477,7 +532,11 @@ function finishOf(reason: unknown, hasTools: boolean): FinishReason {
   if (reason === 'STOP' || reason === 'FINISH_REASON_UNSPECIFIED' || reason == null)
     return hasTools ? 'tool_calls' : 'stop'
   // The answer broke off for a reason of the vendor's own: no end, though it is called one.
-  if (reason === 'MALFORMED_FUNCTION_CALL' || reason === 'UNEXPECTED_TOOL_CALL' || reason === 'OTHER') {
+  if (
+    reason === 'MALFORMED_FUNCTION_CALL' ||
+    reason === 'UNEXPECTED_TOOL_CALL' ||
+    reason === 'OTHER'
+  ) {
     throw reportedFailure(String(reason), 'the answer broke off')
   }
   return 'content_filter'
@@ -513,7 +572,8 @@ function mediaOf(usage: Record<string, unknown>) {
   return mediaTokens((medium, part) => {
     const entries = lists[part].flatMap((list) => (Array.isArray(list) ? list.map(objectOf) : []))
     return entries.reduce(
-      (sum, entry) => (String(entry?.modality).toLowerCase() === medium ? sum + count(entry?.tokenCount) : sum),
+      (sum, entry) =>
+        String(entry?.modality).toLowerCase() === medium ? sum + count(entry?.tokenCount) : sum,
       0,
     )
   })
@@ -521,7 +581,11 @@ function mediaOf(usage: Record<string, unknown>) {
 
 function readEmbedding(value: unknown, inputCount: number): Embedding {
   const rows = objectOf(value)?.embeddings
-  if (!Array.isArray(rows) || rows.length !== inputCount || rows.some((row) => !Array.isArray(row?.values))) {
+  if (
+    !Array.isArray(rows) ||
+    rows.length !== inputCount ||
+    rows.some((row) => !Array.isArray(row?.values))
+  ) {
     throw new VendorError('nonsense', 'answered without embeddings')
   }
   return { vectors: rows.map((row) => row.values as number[]), model: null, promptTokens: null }

@@ -27,10 +27,15 @@ function toAll(name: string, request: ChatRequest): void {
   }
 }
 
-const many = <T>(make: (index: number) => T, count = MANY) => Array.from({ length: count }, (_, index) => make(index))
+const many = <T>(make: (index: number) => T, count = MANY) =>
+  Array.from({ length: count }, (_, index) => make(index))
 const HI = { role: 'user', content: 'Hi' } as const
 const TOOL = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } } as const
-const call = (id: string) => ({ id, type: 'function' as const, function: { name: 'f', arguments: '{}' } })
+const call = (id: string) => ({
+  id,
+  type: 'function' as const,
+  function: { name: 'f', arguments: '{}' },
+})
 
 test('a turn of very many parts', () => {
   toAll('parts', {
@@ -38,7 +43,10 @@ test('a turn of very many parts', () => {
   })
   toAll('parts of a system message', {
     messages: [
-      { role: 'system', content: many(() => ({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } })) },
+      {
+        role: 'system',
+        content: many(() => ({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } })),
+      },
       HI,
     ],
   })
@@ -82,7 +90,11 @@ test('very many ids and names that become alike when they are cut', () => {
   }
   const tools = short.map((name) => ({ type: 'function', name }))
   cheap('responses: names', () =>
-    translate({ model: 'm', input: 'Hi', tools: [...tools, { type: 'namespace', name: 'n', tools }] }),
+    translate({
+      model: 'm',
+      input: 'Hi',
+      tools: [...tools, { type: 'namespace', name: 'n', tools }],
+    }),
   )
 })
 
@@ -90,11 +102,16 @@ test('very many of all that a message of Anthropic’s holds', () => {
   const of = (params: object) => () =>
     chatRequestOf({ model: 'm', messages: [HI], ...params } as Parameters<typeof chatRequestOf>[0])
   cheap('tools', of({ tools: many((index) => ({ name: `t${index}`, input_schema: {} })) }))
-  cheap('parts', of({ messages: [{ role: 'user', content: many(() => ({ type: 'text', text: 'x' })) }] }))
+  cheap(
+    'parts',
+    of({ messages: [{ role: 'user', content: many(() => ({ type: 'text', text: 'x' })) }] }),
+  )
   const details = many((index) => ({ type: 'reasoning.text', text: 'x', index }))
   const signature = `latchkey.1.${Buffer.from(JSON.stringify({ details: details.slice(0, 60_000) })).toString('base64url')}`
   cheap('a forged envelope', () => {
     const thinking = { type: 'thinking', thinking: '', signature }
-    return of({ messages: [HI, { role: 'assistant', content: [thinking, thinking, thinking] }, HI] })()
+    return of({
+      messages: [HI, { role: 'assistant', content: [thinking, thinking, thinking] }, HI],
+    })()
   })
 })

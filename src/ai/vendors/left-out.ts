@@ -13,7 +13,14 @@ const NOT_NAMED: ReadonlySet<string> = new Set([
     'include_reasoning',
     'cache_control',
   ],
-  ...['metadata', 'user', 'safety_identifier', 'store', 'prompt_cache_key', 'prompt_cache_retention'],
+  ...[
+    'metadata',
+    'user',
+    'safety_identifier',
+    'store',
+    'prompt_cache_key',
+    'prompt_cache_retention',
+  ],
   ...['prompt_cache_options', 'parallel_tool_calls', 'extra_body', 'reasoning'],
 ])
 
@@ -21,7 +28,8 @@ const NOT_NAMED: ReadonlySet<string> = new Set([
 function isDefault(name: string, value: unknown): boolean {
   if (value == null || value === false) return true
   if (name === 'n') return value === 1
-  if (name === 'presence_penalty' || name === 'frequency_penalty' || name === 'top_logprobs') return value === 0
+  if (name === 'presence_penalty' || name === 'frequency_penalty' || name === 'top_logprobs')
+    return value === 0
   if (name === 'service_tier') return value === 'auto' || value === 'default'
   if (name === 'modalities') return Array.isArray(value) && value.every((one) => one === 'text')
   return typeof value === 'object' && Object.keys(value).length === 0
@@ -29,5 +37,7 @@ function isDefault(name: string, value: unknown): boolean {
 
 /** `isSent`: whether the vendor was given the member, in whichever words. */
 export function findLeftOut(request: ChatRequest, isSent: (name: string) => boolean): string[] {
-  return Object.keys(request).filter((name) => !NOT_NAMED.has(name) && !isDefault(name, request[name]) && !isSent(name))
+  return Object.keys(request).filter(
+    (name) => !NOT_NAMED.has(name) && !isDefault(name, request[name]) && !isSent(name),
+  )
 }

@@ -9,10 +9,33 @@ type Json = Record<string, unknown>
 /** By name; a list holds the inner members of an object, or of each object in a list. Null: any value. */
 const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> = {
   responses: new Map([
-    ...any('model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'include', 'truncation'),
+    ...any(
+      'model',
+      'input',
+      'instructions',
+      'tools',
+      'tool_choice',
+      'parallel_tool_calls',
+      'include',
+      'truncation',
+    ),
     ...any('stream', 'store', 'background', 'conversation', 'previous_response_id', 'prompt'),
-    ...any('max_output_tokens', 'max_tool_calls', 'temperature', 'top_p', 'top_logprobs', 'service_tier'),
-    ...any('metadata', 'client_metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'),
+    ...any(
+      'max_output_tokens',
+      'max_tool_calls',
+      'temperature',
+      'top_p',
+      'top_logprobs',
+      'service_tier',
+    ),
+    ...any(
+      'metadata',
+      'client_metadata',
+      'user',
+      'safety_identifier',
+      'prompt_cache_key',
+      'prompt_cache_retention',
+    ),
     ['prompt_cache_options', ['mode', 'ttl', 'comparison_response_id']],
     ['reasoning', ['effort', 'summary', 'generate_summary', 'context', 'mode']],
     ['text', ['format', 'verbosity']],
@@ -20,8 +43,25 @@ const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> 
     ['context_management', ['type', 'compact_threshold']],
   ]),
   messages: new Map([
-    ...any('model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'stop_sequences', 'stream'),
-    ...any('temperature', 'top_p', 'top_k', 'service_tier', 'speed', 'inference_geo', 'cache_control'),
+    ...any(
+      'model',
+      'messages',
+      'system',
+      'tools',
+      'tool_choice',
+      'max_tokens',
+      'stop_sequences',
+      'stream',
+    ),
+    ...any(
+      'temperature',
+      'top_p',
+      'top_k',
+      'service_tier',
+      'speed',
+      'inference_geo',
+      'cache_control',
+    ),
     ...any('metadata', 'diagnostics', 'container', 'mcp_servers', 'output_format'),
     ['output_config', ['effort', 'format', 'task_budget']],
     ['thinking', ['type', 'budget_tokens', 'display', 'block_binding']],
@@ -44,7 +84,8 @@ export function requireKnownMembers(api: NativeApi, body: Json, passes: readonly
     for (const one of Array.isArray(value) ? value : [value]) {
       for (const [innerName, innerValue] of Object.entries(objectOf(one) ?? {})) {
         const path = `${name}.${innerName}`
-        if (innerValue != null && !inner.includes(innerName) && !passes.includes(path)) throw unknown(path)
+        if (innerValue != null && !inner.includes(innerName) && !passes.includes(path))
+          throw unknown(path)
       }
     }
   }

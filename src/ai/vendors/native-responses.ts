@@ -9,7 +9,11 @@ type Json = Record<string, unknown>
 type OfModel = (model: string) => boolean
 
 /** `speaks`: whether a model is asked so at all; `thinks`: whether it can be asked for thoughts; `isOpenAis`: of OpenAI's own server. */
-export function nativeResponses(speaks: OfModel, thinks: OfModel, isOpenAis: OfModel): NativeDialect {
+export function nativeResponses(
+  speaks: OfModel,
+  thinks: OfModel,
+  isOpenAis: OfModel,
+): NativeDialect {
   return {
     api: 'responses',
     speaks,
@@ -18,7 +22,8 @@ export function nativeResponses(speaks: OfModel, thinks: OfModel, isOpenAis: OfM
     body(model, request, stream) {
       const sent = bodyOf(model, request, { stream, thinks: thinks(model) })
       const { safetyIdentifier } = request
-      if (safetyIdentifier !== undefined && isOpenAis(model)) sent.safety_identifier = safetyIdentifier
+      if (safetyIdentifier !== undefined && isOpenAis(model))
+        sent.safety_identifier = safetyIdentifier
       return sent
     },
     counted: { path: '/responses/input_tokens', body: countedBody },
@@ -62,7 +67,12 @@ const COUNTED = [
 
 function countedBody(model: string, request: NativeRequest): Json {
   const body = bodyOf(model, request, { stream: false, thinks: false })
-  return { model, ...Object.fromEntries(COUNTED.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))) }
+  return {
+    model,
+    ...Object.fromEntries(
+      COUNTED.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])),
+    ),
+  }
 }
 
 const TEXT_DELTA = '{"type":"response.output_text.delta",'
@@ -72,5 +82,7 @@ const DELTA = '"delta":"'
 function responseWords(data: string): string | null {
   if (data.slice(0, TEXT_DELTA.length) !== TEXT_DELTA || !data.endsWith('}')) return null
   const from = data.indexOf(DELTA, TEXT_DELTA.length)
-  return from === -1 ? null : data.slice(from + DELTA.length, data.indexOf('"', from + DELTA.length))
+  return from === -1
+    ? null
+    : data.slice(from + DELTA.length, data.indexOf('"', from + DELTA.length))
 }

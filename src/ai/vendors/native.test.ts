@@ -27,7 +27,9 @@ for (const [name, vendor, recorded, delta] of VENDORS) {
 
   test(`${name}: pieces of the text that come together are one piece, as they came`, () => {
     const [event = ''] =
-      recorded.bytes.toString().match(new RegExp(`event: ${delta}\\ndata: [^\\n]*text[^\\n]*\\n\\n`)) ?? []
+      recorded.bytes
+        .toString()
+        .match(new RegExp(`event: ${delta}\\ndata: [^\\n]*text[^\\n]*\\n\\n`)) ?? []
     const pieces: Piece[] = []
     const reader = vendor.native?.createReader() as EventReader
 
@@ -44,7 +46,10 @@ for (const [name, vendor, recorded, delta] of VENDORS) {
 test('a slow reader pauses the vendor by the length of what waits, however few pieces it is', async () => {
   let pauses = 0
   const reader: EventReader = {
-    ...{ isWhole: false, isOver: false, usage: null, model: null },
+    isWhole: false,
+    isOver: false,
+    usage: null,
+    model: null,
     read() {},
     pass(text, _from, pieces) {
       pieces.push(textPiece(text))
@@ -65,7 +70,9 @@ test('a slow reader pauses the vendor by the length of what waits, however few p
 function passed(vendor: Vendor, chunks: Buffer[], isTogether: boolean) {
   const reader = vendor.native?.createReader() as EventReader
   const pieces: Piece[] = []
-  const pass = isTogether ? (text: string, from: number) => reader.pass?.(text, from, pieces) ?? from : undefined
+  const pass = isTogether
+    ? (text: string, from: number) => reader.pass?.(text, from, pieces) ?? from
+    : undefined
   const events = splitEvents((data) => reader.read(data, pieces), pass)
   for (const chunk of chunks) events.push(chunk)
   return {

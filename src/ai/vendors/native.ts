@@ -7,7 +7,14 @@ import { requirePricedTools, requireRates, withSearches } from './extras.ts'
 import { objectOf } from './json.ts'
 import { requireKnownMembers } from './native-members.ts'
 import type { Piece } from './piece.ts'
-import type { EventReader, Native, NativeRequest, Vendor, VendorOptions, VendorRequest } from './vendor.ts'
+import type {
+  EventReader,
+  Native,
+  NativeRequest,
+  Vendor,
+  VendorOptions,
+  VendorRequest,
+} from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
@@ -50,7 +57,8 @@ export function createNative(
       requireRates(api, request.body, habitsOf(model).rates)
       requirePricedTools(api, request.body, thinks(model))
       const { searchesMax } = request
-      const asked = searchesMax === undefined ? request.body : withSearches(api, request.body, searchesMax)
+      const asked =
+        searchesMax === undefined ? request.body : withSearches(api, request.body, searchesMax)
       return post(path, request, body(model, { ...request, body: asked }, stream))
     },
     readAnswer: (value) => ({ ...reader.readAnswer(value), body: objectOf(value) }),
@@ -62,7 +70,8 @@ export function createNative(
       },
       readAnswer(value) {
         const { input_tokens: tokens } = objectOf(value) ?? {}
-        if (typeof tokens !== 'number') throw new VendorError('nonsense', 'answered without a count')
+        if (typeof tokens !== 'number')
+          throw new VendorError('nonsense', 'answered without a count')
         return tokens
       },
     },

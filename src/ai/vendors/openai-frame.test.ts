@@ -31,19 +31,35 @@ const words = fc.oneof(
 
 const event = fc
   .record({
-    content: fc.oneof({ weight: 8, arbitrary: words }, { weight: 1, arbitrary: fc.constantFrom(null, undefined, 7) }),
+    content: fc.oneof(
+      { weight: 8, arbitrary: words },
+      { weight: 1, arbitrary: fc.constantFrom(null, undefined, 7) },
+    ),
     index: fc.constantFrom(0, 0, 0, 0, 1),
     finish: fc.constantFrom(null, null, null, null, 'stop'),
-    tools: fc.constantFrom(undefined, undefined, undefined, [{ index: 0, function: { arguments: '{"content":"' } }]),
+    tools: fc.constantFrom(undefined, undefined, undefined, [
+      { index: 0, function: { arguments: '{"content":"' } },
+    ]),
     thought: fc.constantFrom(undefined, undefined, undefined, null, 'Hm', '"content":"'),
     model: fc.constantFrom('m', 'm', 'm', 'a "content":"model'),
     padding: fc.constantFrom(undefined, 'x7Q', 'abcd', 'a"b', 'a\\b'),
-    more: fc.constantFrom({}, {}, {}, { choices: [] }, { message: { content: '' } }, { error: { message: 'no' } }),
+    more: fc.constantFrom(
+      {},
+      {},
+      {},
+      { choices: [] },
+      { message: { content: '' } },
+      { error: { message: 'no' } },
+    ),
     spaced: fc.constantFrom(false, false, true),
     double: fc.constantFrom(false, false, false, true),
   })
   .map(({ content, index, finish, tools, thought, model, padding, more, spaced, double }) => {
-    const choice = { index, delta: { content, tool_calls: tools, reasoning_content: thought }, finish_reason: finish }
+    const choice = {
+      index,
+      delta: { content, tool_calls: tools, reasoning_content: thought },
+      finish_reason: finish,
+    }
     const text = JSON.stringify({
       id: '1',
       model,
@@ -56,12 +72,17 @@ const event = fc
 
 const damaged = fc
   .tuple(event, fc.nat(), fc.constantFrom('', '"', '\\', '\u0001', '}', ','))
-  .map(([data, at, piece]) => data.slice(0, at % data.length) + piece + data.slice((at % data.length) + 1))
+  .map(
+    ([data, at, piece]) =>
+      data.slice(0, at % data.length) + piece + data.slice((at % data.length) + 1),
+  )
 
 test('an event read by the frame of the one before is what parsing makes of it', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.oneof({ weight: 6, arbitrary: event }, { weight: 1, arbitrary: damaged }), { maxLength: 30 }),
+      fc.array(fc.oneof({ weight: 6, arbitrary: event }, { weight: 1, arbitrary: damaged }), {
+        maxLength: 30,
+      }),
       (events) => {
         const reader = vendor.createReader()
         for (const data of events) assert.deepEqual(read(reader, data), parsed(data))

@@ -26,7 +26,11 @@ export function frameOf(data: string, words: string): Frame | null {
   const middleEnd = padding + PADDING.length
   const paddingEnd = data.indexOf('"', middleEnd)
   if (paddingEnd === -1 || !isPlain(data.slice(middleEnd, paddingEnd))) return null
-  return { head: data.slice(0, start), middle: data.slice(end, middleEnd), tail: data.slice(paddingEnd) }
+  return {
+    head: data.slice(0, start),
+    middle: data.slice(end, middleEnd),
+    tail: data.slice(paddingEnd),
+  }
 }
 
 /**

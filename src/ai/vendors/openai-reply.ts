@@ -30,7 +30,8 @@ export function readAnswer(value: unknown): Answer {
   const message = objectOf(choice?.message)
   if (body === null || message === null) {
     const error = objectOf(body?.error)
-    if (error) throw openAiFailure(String(error.type ?? error.code ?? 'error'), messageOf(error) ?? '')
+    if (error)
+      throw openAiFailure(String(error.type ?? error.code ?? 'error'), messageOf(error) ?? '')
     throw new VendorError('nonsense', 'answered without choices')
   }
   requireNoFailure(choice)
@@ -49,7 +50,8 @@ export function readAnswer(value: unknown): Answer {
 
 /** Thoughts in words alone, as most servers tell them, belong to nobody's format. */
 function detailsIn(message: Record<string, unknown>): ReasoningDetail[] {
-  if (Array.isArray(message.reasoning_details)) return message.reasoning_details as ReasoningDetail[]
+  if (Array.isArray(message.reasoning_details))
+    return message.reasoning_details as ReasoningDetail[]
   const thought = thoughtOf(message)
   return thought === '' ? [] : [{ type: 'reasoning.text', text: thought, index: 0 }]
 }
@@ -65,7 +67,8 @@ export function createReader(): EventReader {
 
   const readResponse = (event: Record<string, unknown>, pieces: Piece[]) => {
     response ??= createResponseEvents()
-    for (const chunk of response.read(event)) pieces.push(pieceOf(chunk.choices as WireChoice[], JSON.stringify(chunk)))
+    for (const chunk of response.read(event))
+      pieces.push(pieceOf(chunk.choices as WireChoice[], JSON.stringify(chunk)))
     reader.usage = usageOf(response.usage, response.tier) ?? reader.usage
     reader.model = response.model
     reader.isWhole = response.isWhole
@@ -81,7 +84,14 @@ export function createReader(): EventReader {
       const words = frame === null ? null : wordsIn(data, frame)
       if (words !== null) {
         framesTried = 0
-        pieces.push({ text: words, thought: '', details: null, tools: null, finish: null, chunk: data })
+        pieces.push({
+          text: words,
+          thought: '',
+          details: null,
+          tools: null,
+          finish: null,
+          chunk: data,
+        })
         return
       }
       if (data === '[DONE]') {
@@ -141,8 +151,12 @@ function hasParts(choices: (WireChoice | null)[]): boolean {
 function plainWords(message: Record<string, unknown>): void {
   if (!Array.isArray(message.content)) return
   const parts = message.content.map(objectOf)
-  const thoughts = parts.filter((part) => part?.type === 'thinking').map((part) => textIn(part?.thinking))
-  message.content = parts.map((part) => (part?.type === 'thinking' ? '' : textIn(part?.text))).join('')
+  const thoughts = parts
+    .filter((part) => part?.type === 'thinking')
+    .map((part) => textIn(part?.thinking))
+  message.content = parts
+    .map((part) => (part?.type === 'thinking' ? '' : textIn(part?.text)))
+    .join('')
   if (thoughts.length > 0) message.reasoning_content = thoughts.join('')
 }
 
@@ -201,7 +215,8 @@ function pieceOf(choices: (WireChoice | null)[], chunk: string): Piece {
     const delta = choice.delta
     text += textIn(delta?.content) + textIn(delta?.refusal)
     if (delta) thought += thoughtOf(delta)
-    if (Array.isArray(delta?.reasoning_details)) details = delta.reasoning_details as ReasoningDetail[]
+    if (Array.isArray(delta?.reasoning_details))
+      details = delta.reasoning_details as ReasoningDetail[]
     if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(toolDelta)
     finish = finishOf(choice.finish_reason) ?? finish
   }
@@ -234,7 +249,8 @@ function usageOf(value: unknown, tier: unknown): Usage | null {
   const cached = count(prompt?.cached_tokens ?? usage.prompt_cache_hit_tokens)
   const completion = count(usage.completion_tokens)
   // xAI counts thoughts beside the answer, and in the sum; all others count them in it.
-  const isBeside = typeof reasoning === 'number' && count(usage.total_tokens) === tokens + completion + reasoning
+  const isBeside =
+    typeof reasoning === 'number' && count(usage.total_tokens) === tokens + completion + reasoning
   const cost = costIn(usage)
   return {
     prompt: tokens,
@@ -265,14 +281,18 @@ function mediaOf(usage: Record<string, unknown>) {
 /** What OpenRouter takes for a call, and, where the key of a vendor's is one's own, what that vendor takes besides. */
 function costIn(usage: Record<string, unknown>): number | null {
   const { cost, is_byok: isOwnKey } = usage
-  const upstream = isOwnKey === true ? (objectOf(usage.cost_details)?.upstream_inference_cost ?? 0) : 0
-  const isSum = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
+  const upstream =
+    isOwnKey === true ? (objectOf(usage.cost_details)?.upstream_inference_cost ?? 0) : 0
+  const isSum = (value: unknown): value is number =>
+    typeof value === 'number' && Number.isFinite(value) && value >= 0
   return isSum(cost) && isSum(upstream) ? cost + upstream : null
 }
 
 export function readEmbedding(value: unknown, inputCount: number): Embedding {
   const body = objectOf(value)
-  const rows = Array.isArray(body?.data) ? (body.data as { index?: number; embedding?: unknown }[]) : null
+  const rows = Array.isArray(body?.data)
+    ? (body.data as { index?: number; embedding?: unknown }[])
+    : null
   if (rows?.length !== inputCount || rows.some((row) => !Array.isArray(row?.embedding))) {
     throw new VendorError('nonsense', 'answered without embeddings')
   }
@@ -294,9 +314,11 @@ export function readReranking(value: unknown, documentCount: number): Reranking 
   const scores = new Array<number>(documentCount).fill(Number.NaN)
   for (const row of rows ?? []) {
     const { index, relevance_score: score } = row ?? {}
-    if (typeof index === 'number' && index in scores && typeof score === 'number') scores[index] = score
+    if (typeof index === 'number' && index in scores && typeof score === 'number')
+      scores[index] = score
   }
-  if (!scores.every(Number.isFinite)) throw new VendorError('nonsense', 'answered without a score for each document')
+  if (!scores.every(Number.isFinite))
+    throw new VendorError('nonsense', 'answered without a score for each document')
   const usage = objectOf(body?.usage)
   const tokens = objectOf(objectOf(body?.meta)?.tokens)
   const told = usage?.total_tokens ?? usage?.prompt_tokens ?? tokens?.input_tokens

@@ -4,7 +4,12 @@
 // The trap: some server takes other models, paid searches or whole bodies by a name of its own; such names are refused in words.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits } from '#models/catalogue.ts'
-import { type ChatMessage, type ChatRequest, type ContentPart, lengthInWords } from './chat-request.ts'
+import {
+  type ChatMessage,
+  type ChatRequest,
+  type ContentPart,
+  lengthInWords,
+} from './chat-request.ts'
 import { objectOf } from './json.ts'
 import { type ReasoningDetail, thoughtText } from './reasoning.ts'
 import { refusal } from './vendor-error.ts'
@@ -24,12 +29,16 @@ export function adaptedBody(
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body[habits.lengthName] = limit
 
-  if (habits.foreignMembers !== 'taken') withoutForeign(body, request, habits.foreignMembers === 'refused')
+  if (habits.foreignMembers !== 'taken')
+    withoutForeign(body, request, habits.foreignMembers === 'refused')
   const { safetyIdentifier } = request.wishes ?? {}
   // By it OpenAI finds one abuser, and does not close the account of all.
-  if (safetyIdentifier !== undefined && habits.foreignMembers === 'openai') body.safety_identifier = safetyIdentifier
-  if (habits.thoughts === 'reasoning_content') body.messages = withThoughts(body.messages as ChatMessage[], request)
-  if (habits.toolIds === 'nine-characters') body.messages = (body.messages as ChatMessage[]).map(withShortIds)
+  if (safetyIdentifier !== undefined && habits.foreignMembers === 'openai')
+    body.safety_identifier = safetyIdentifier
+  if (habits.thoughts === 'reasoning_content')
+    body.messages = withThoughts(body.messages as ChatMessage[], request)
+  if (habits.toolIds === 'nine-characters')
+    body.messages = (body.messages as ChatMessage[]).map(withShortIds)
   if (!isSandbox) adaptSampling(habits, request, body)
   for (const name of habits.refuses) delete body[name]
   for (const name in habits.adds) if (body[name] === undefined) body[name] = habits.adds[name]
@@ -37,7 +46,12 @@ export function adaptedBody(
 }
 
 /** The gateway's own, and what is said in the model's own word. */
-const KEPT: ReadonlySet<string> = new Set(['wishes', 'max_tokens', 'max_completion_tokens', 'stream_options'])
+const KEPT: ReadonlySet<string> = new Set([
+  'wishes',
+  'max_tokens',
+  'max_completion_tokens',
+  'stream_options',
+])
 
 /** @throws VendorError for what would be on no bill of ours */
 function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiHabits): boolean {
@@ -46,7 +60,8 @@ function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiHabits)
   // Servers written in Go read a name in any case, and the last one counts.
   const plain = name.normalize('NFKC').toLowerCase()
   const isOurs = KEPT.has(plain) || MEMBERS.has(plain) || plain === 'model' || plain === 'stream'
-  if (unknownMembers !== 'refused' && !BILLED_APART.has(plain)) return unknownMembers === 'taken' && !isOurs
+  if (unknownMembers !== 'refused' && !BILLED_APART.has(plain))
+    return unknownMembers === 'taken' && !isOurs
   throw refusal(
     `'${name.slice(0, 100)}' may be billed apart by this model's vendor, or ask another model than is named here: leave it out, or let the operator let it pass`,
     name.slice(0, 100),
@@ -55,17 +70,65 @@ function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiHabits)
 
 /** What everybody knows: it changes the answer and nothing else, or has its price here. */
 const MEMBERS: ReadonlySet<string> = new Set([
-  ...['messages', 'tools', 'tool_choice', 'parallel_tool_calls', 'functions', 'function_call', 'response_format'],
+  ...[
+    'messages',
+    'tools',
+    'tool_choice',
+    'parallel_tool_calls',
+    'functions',
+    'function_call',
+    'response_format',
+  ],
   ...['n', 'stop', 'seed', 'temperature', 'top_p', 'logit_bias'],
-  ...['frequency_penalty', 'presence_penalty', 'logprobs', 'top_logprobs', 'modalities', 'audio', 'prediction'],
-  ...['reasoning_effort', 'verbosity', 'web_search_options', 'service_tier', 'store', 'metadata', 'user'],
+  ...[
+    'frequency_penalty',
+    'presence_penalty',
+    'logprobs',
+    'top_logprobs',
+    'modalities',
+    'audio',
+    'prediction',
+  ],
+  ...[
+    'reasoning_effort',
+    'verbosity',
+    'web_search_options',
+    'service_tier',
+    'store',
+    'metadata',
+    'user',
+  ],
   ...['safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'],
   // Of the gateway's own, for other dialects and servers.
   ...['cache_control', 'include_reasoning', 'reasoning'],
   // Of servers beside OpenAI: how they sample, and whether they think aloud.
-  ...['top_k', 'min_p', 'top_a', 'typical_p', 'repetition_penalty', 'length_penalty', 'min_tokens', 'ignore_eos'],
-  ...['random_seed', 'safe_prompt', 'prompt_mode', 'reasoning_format', 'thinking', 'enable_thinking', 'think'],
-  ...['thinking_budget', 'chat_template_kwargs', 'structured_outputs', 'guided_json', 'guided_regex', 'guided_choice'],
+  ...[
+    'top_k',
+    'min_p',
+    'top_a',
+    'typical_p',
+    'repetition_penalty',
+    'length_penalty',
+    'min_tokens',
+    'ignore_eos',
+  ],
+  ...[
+    'random_seed',
+    'safe_prompt',
+    'prompt_mode',
+    'reasoning_format',
+    'thinking',
+    'enable_thinking',
+    'think',
+  ],
+  ...[
+    'thinking_budget',
+    'chat_template_kwargs',
+    'structured_outputs',
+    'guided_json',
+    'guided_regex',
+    'guided_choice',
+  ],
   ...['guided_grammar', 'stop_token_ids', 'skip_special_tokens', 'format', 'keep_alive'],
 ])
 
@@ -74,13 +137,28 @@ const BILLED_APART: ReadonlySet<string> = new Set([
   // OpenRouter's.
   ...['models', 'route', 'provider', 'plugins', 'preset'],
   // Searches and tools that a server runs: xAI's, DashScope's, Groq's, Perplexity's.
-  ...['search_parameters', 'deferred', 'enable_search', 'search_options', 'forced_search', 'web_search'],
+  ...[
+    'search_parameters',
+    'deferred',
+    'enable_search',
+    'search_options',
+    'forced_search',
+    'web_search',
+  ],
   ...['compound_custom', 'search_settings', 'enable_code_interpreter', 'mcp_servers', 'container'],
   // More answers than `n` counts, as vLLM makes them.
   ...['best_of', 'use_beam_search'],
   ...['speed', 'inference_geo', 'data_sources', 'kv_transfer_params', 'vllm_xargs'],
   // Other gateways', among them LiteLLM's.
-  ...['extra_body', 'extra_headers', 'extra_query', 'headers', 'fallbacks', 'context_window_fallbacks', 'guardrails'],
+  ...[
+    'extra_body',
+    'extra_headers',
+    'extra_query',
+    'headers',
+    'fallbacks',
+    'context_window_fallbacks',
+    'guardrails',
+  ],
   ...[
     'api_key',
     'api_base',
@@ -104,7 +182,10 @@ const BILLED_APART: ReadonlySet<string> = new Set([
  * DeepSeek wants what its model thought back with every call of a tool, be it empty: another vendor's turn has none. Without
  * tools it wants none, and its older models refuse it.
  */
-function withThoughts(messages: ChatMessage[], { messages: given, tools }: ChatRequest): ChatMessage[] {
+function withThoughts(
+  messages: ChatMessage[],
+  { messages: given, tools }: ChatRequest,
+): ChatMessage[] {
   const isOfTools = (tools?.length ?? 0) > 0 || given.some(({ role }) => role === 'tool')
   return messages.map((message, index) => {
     if (message.role !== 'assistant') return message
@@ -119,7 +200,11 @@ function thoughtIn(message: ChatMessage | undefined): string | null {
   if (typeof message?.reasoning_content === 'string') return message.reasoning_content
   if (typeof message?.reasoning === 'string') return message.reasoning
   return Array.isArray(message?.reasoning_details)
-    ? thoughtText(message.reasoning_details.filter((detail) => objectOf(detail) !== null) as ReasoningDetail[])
+    ? thoughtText(
+        message.reasoning_details.filter(
+          (detail) => objectOf(detail) !== null,
+        ) as ReasoningDetail[],
+      )
     : null
 }
 
@@ -143,7 +228,11 @@ const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as co
  * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
  * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
  */
-function withoutForeign(body: Record<string, unknown>, request: ChatRequest, isStrict: boolean): void {
+function withoutForeign(
+  body: Record<string, unknown>,
+  request: ChatRequest,
+  isStrict: boolean,
+): void {
   const { messages, tools } = request
   // OpenAI refuses it where nothing is stored, and there it is the ledger's alone.
   if (body.store !== true) delete body.metadata
@@ -156,14 +245,23 @@ function withoutForeign(body: Record<string, unknown>, request: ChatRequest, isS
   if (tools) {
     body.tools = tools.map((tool) => {
       const own = without(tool, 'cache_control')
-      return own.function == null ? own : { ...own, function: without(own.function, 'cache_control') }
+      return own.function == null
+        ? own
+        : { ...own, function: without(own.function, 'cache_control') }
     })
   }
 }
 
 function ownMessage(message: ChatMessage): ChatMessage {
-  const own = without(message, 'reasoning_details', 'reasoning_content', 'reasoning', 'cache_control')
-  const hasForeignParts = Array.isArray(own.content) && own.content.some((part) => part.cache_control !== undefined)
+  const own = without(
+    message,
+    'reasoning_details',
+    'reasoning_content',
+    'reasoning',
+    'cache_control',
+  )
+  const hasForeignParts =
+    Array.isArray(own.content) && own.content.some((part) => part.cache_control !== undefined)
   const hasForeignCalls = own.tool_calls?.some((call) => call.extra_content !== undefined)
   if (!hasForeignParts && !hasForeignCalls) return own
   return {
@@ -171,7 +269,9 @@ function ownMessage(message: ChatMessage): ChatMessage {
     ...(hasForeignParts && Array.isArray(own.content)
       ? { content: own.content.map((part) => without(part, 'cache_control')) }
       : {}),
-    ...(hasForeignCalls ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null } : {}),
+    ...(hasForeignCalls
+      ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null }
+      : {}),
   }
 }
 
@@ -195,7 +295,10 @@ function withSystemText(messages: ChatMessage[], text: string | null): ChatMessa
   const at = messages.findIndex(({ role }) => role === 'system')
   const { content = null } = messages[at] ?? {}
   if (at === -1) return [{ role: 'system', content: text }, ...messages]
-  const longer = typeof content === 'string' ? `${content}\n\n${text}` : [...(content ?? []), { type: 'text', text }]
+  const longer =
+    typeof content === 'string'
+      ? `${content}\n\n${text}`
+      : [...(content ?? []), { type: 'text', text }]
   return messages.with(at, { ...messages[at], role: 'system', content: longer })
 }
 
@@ -215,7 +318,9 @@ function withShortIds(message: ChatMessage): ChatMessage {
 }
 
 function shortId(id: string): string {
-  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9)
+  return /^[a-zA-Z0-9]{9}$/.test(id)
+    ? id
+    : createHash('sha256').update(id).digest('hex').slice(0, 9)
 }
 
 function without<T extends object>(from: T, ...names: string[]): T {
@@ -240,7 +345,11 @@ const REFUSED_WHILE_THINKING = [
  * temperature and short answers: where the model can do without thoughts, they ask for that. Who speaks for itself keeps
  * the model's thoughts, and what the model refuses is left out.
  */
-function adaptSampling({ temperature }: OpenAiHabits, request: ChatRequest, body: Record<string, unknown>) {
+function adaptSampling(
+  { temperature }: OpenAiHabits,
+  request: ChatRequest,
+  body: Record<string, unknown>,
+) {
   if (temperature === 'taken') return
   for (const name of REFUSED_BY_THINKERS) delete body[name]
   const wantsSampling = request.temperature != null || request.top_p != null

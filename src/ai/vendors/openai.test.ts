@@ -39,10 +39,19 @@ test('what was written to the cache is read and paid for', () => {
       completion_tokens_details: { reasoning_tokens: 4 },
     },
   })
-  assert.deepEqual(usage, { prompt: 100_000, completion: 10, cached: 20_000, cacheWrites: 70_000, reasoning: 4 })
+  assert.deepEqual(usage, {
+    prompt: 100_000,
+    completion: 10,
+    cached: 20_000,
+    cacheWrites: 70_000,
+    reasoning: 4,
+  })
   // Terra: a dollar a million in, 0.05 read, 1.25 written, 5 out.
   const dollars = (10_000 * 1 + 20_000 * 0.05 + 70_000 * 1.25 + 10 * 5) / 1e6
-  assert.equal(costOf(readConfig({}).ai, 'openai', ['gpt-6.1-terra'], usage!).usd.toFixed(9), dollars.toFixed(9))
+  assert.equal(
+    costOf(readConfig({}).ai, 'openai', ['gpt-6.1-terra'], usage!).usd.toFixed(9),
+    dollars.toFixed(9),
+  )
 
   const reader = vendor.createReader()
   const details = { cached_tokens: 0, cache_write_tokens: 90 }
@@ -57,7 +66,8 @@ test('what was written to the cache is read and paid for', () => {
 })
 
 test('tools meet thinking at /responses, where a model needs it and nowhere else', () => {
-  const pathOf = (model: string, request: Partial<ChatRequest>, from = vendor) => shaped(request, model, from).path
+  const pathOf = (model: string, request: Partial<ChatRequest>, from = vendor) =>
+    shaped(request, model, from).path
   const tools = [TOOL]
   for (const [model, request, path] of [
     ['gpt-6.1-terra', { tools }, '/responses'],
@@ -82,7 +92,10 @@ test('tools meet thinking at /responses, where a model needs it and nowhere else
   ] as [string, Partial<ChatRequest>, string][]) {
     assert.equal(pathOf(model, request), path, `${model} ${JSON.stringify(request)}`)
   }
-  assert.equal(pathOf('gpt-6.1-terra', { tools }, createOpenAi('k', { isSandbox: true })), '/chat/completions')
+  assert.equal(
+    pathOf('gpt-6.1-terra', { tools }, createOpenAi('k', { isSandbox: true })),
+    '/chat/completions',
+  )
   assert.equal('reasoning_effort' in shaped({ tools }).body, false)
 })
 
@@ -96,19 +109,54 @@ test('a request to /responses says all that it said, and leaves nothing behind a
         content: [
           { type: 'text', text: 'See' },
           { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
-          { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0x' } },
+          {
+            type: 'file',
+            file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0x' },
+          },
         ],
       },
       {
         role: 'assistant',
         content: 'Looking.',
-        tool_calls: [{ id: 'a'.repeat(80), type: 'function', function: { name: 'f', arguments: '{"x":1}' } }],
+        tool_calls: [
+          { id: 'a'.repeat(80), type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+        ],
         reasoning_details: [
-          { type: 'reasoning.summary', summary: 'Hm', id: 'rs_1', format: 'openai-responses-v1', index: 0 },
-          { type: 'reasoning.encrypted', data: 'gAAA', id: 'rs_1', format: 'openai-responses-v1', index: 0 },
-          { type: 'reasoning.encrypted', data: 'gBBB', id: 'rs_2', format: 'openai-responses-v1', index: 2 },
-          { type: 'reasoning.summary', summary: 'lost', id: 'rs_3', format: 'openai-responses-v1', index: 4 },
-          { type: 'reasoning.text', text: 'Claude’s', signature: 's', format: 'anthropic-claude-v1', index: 0 },
+          {
+            type: 'reasoning.summary',
+            summary: 'Hm',
+            id: 'rs_1',
+            format: 'openai-responses-v1',
+            index: 0,
+          },
+          {
+            type: 'reasoning.encrypted',
+            data: 'gAAA',
+            id: 'rs_1',
+            format: 'openai-responses-v1',
+            index: 0,
+          },
+          {
+            type: 'reasoning.encrypted',
+            data: 'gBBB',
+            id: 'rs_2',
+            format: 'openai-responses-v1',
+            index: 2,
+          },
+          {
+            type: 'reasoning.summary',
+            summary: 'lost',
+            id: 'rs_3',
+            format: 'openai-responses-v1',
+            index: 4,
+          },
+          {
+            type: 'reasoning.text',
+            text: 'Claude’s',
+            signature: 's',
+            format: 'anthropic-claude-v1',
+            index: 0,
+          },
         ],
       },
       { role: 'tool', tool_call_id: 'a'.repeat(80), content: [{ type: 'text', text: 'done' }] },
@@ -138,14 +186,27 @@ test('a request to /responses says all that it said, and leaves nothing behind a
         content: [
           { type: 'input_text', text: 'See' },
           { type: 'input_image', image_url: 'https://example.com/a.png', detail: 'auto' },
-          { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0x' },
+          {
+            type: 'input_file',
+            filename: 'a.pdf',
+            file_data: 'data:application/pdf;base64,JVBERi0x',
+          },
         ],
       },
-      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'gAAA' },
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [{ type: 'summary_text', text: 'Hm' }],
+        encrypted_content: 'gAAA',
+      },
       { role: 'assistant', content: 'Looking.' },
       { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'gBBB' },
       { type: 'function_call', call_id: 'a'.repeat(64), name: 'f', arguments: '{"x":1}' },
-      { type: 'function_call_output', call_id: 'a'.repeat(64), output: [{ type: 'input_text', text: 'done' }] },
+      {
+        type: 'function_call_output',
+        call_id: 'a'.repeat(64),
+        output: [{ type: 'input_text', text: 'done' }],
+      },
       { role: 'user', content: 'And?' },
     ],
     stream: false,
@@ -156,7 +217,13 @@ test('a request to /responses says all that it said, and leaves nothing behind a
     prompt_cache_key: 'k1',
     max_output_tokens: 16,
     tools: [
-      { type: 'function', name: 'f', description: 'F', parameters: { type: 'object', properties: {} }, strict: false },
+      {
+        type: 'function',
+        name: 'f',
+        description: 'F',
+        parameters: { type: 'object', properties: {} },
+        strict: false,
+      },
     ],
     tool_choice: { type: 'function', name: 'f' },
     reasoning: { effort: 'high' },
@@ -165,7 +232,10 @@ test('a request to /responses says all that it said, and leaves nothing behind a
 })
 
 test('tools without a schema go to /responses, too, with their calls and answers', () => {
-  const custom = { name: 'sh', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } } }
+  const custom = {
+    name: 'sh',
+    format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } },
+  }
   const { body } = shaped({
     tools: [{ type: 'custom', custom }, TOOL] as unknown as ChatRequest['tools'],
     tool_choice: {
@@ -174,7 +244,10 @@ test('tools without a schema go to /responses, too, with their calls and answers
     } as ChatRequest['tool_choice'],
     messages: [
       ...HI,
-      { role: 'assistant', tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'sh', input: 'a' } }] as never },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'sh', input: 'a' } }] as never,
+      },
       { role: 'tool', tool_call_id: 'c1', content: 'ok' },
     ],
   })
@@ -202,10 +275,16 @@ test('what /responses cannot do is refused in words', () => {
     [{ tools, web_search_options: {} }, /'web_search_options' is not possible/],
     [{ tools, audio: { voice: 'alloy' } }, /'audio' is not possible/],
     [
-      { tools, messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: '' } }] }] },
+      {
+        tools,
+        messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: '' } }] }],
+      },
       /'input_audio' is not possible/,
     ],
-    [{ tools, messages: [{ role: 'assistant', tool_calls: [{ id: 'c1' }] as never }] }, /needs a 'function'/],
+    [
+      { tools, messages: [{ role: 'assistant', tool_calls: [{ id: 'c1' }] as never }] },
+      /needs a 'function'/,
+    ],
     [{ tools: [{ type: 'web_search' }] as never }, /'web_search' is not supported/],
   ] as [Partial<ChatRequest>, RegExp][]) {
     assert.match(refusalOf(request), words)
@@ -225,7 +304,12 @@ const RESPONSE = {
       summary: [{ type: 'summary_text', text: 'Hm' }],
       encrypted_content: 'gAAA',
     },
-    { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Looking.' }] },
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Looking.' }],
+    },
     { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'f', arguments: '{"x":1}' },
     { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c2', name: 'sh', input: 'ls' },
   ],
@@ -240,7 +324,13 @@ const RESPONSE = {
 
 const DETAILS = [
   { type: 'reasoning.summary', summary: 'Hm', id: 'rs_1', format: 'openai-responses-v1', index: 0 },
-  { type: 'reasoning.encrypted', data: 'gAAA', id: 'rs_1', format: 'openai-responses-v1', index: 0 },
+  {
+    type: 'reasoning.encrypted',
+    data: 'gAAA',
+    id: 'rs_1',
+    format: 'openai-responses-v1',
+    index: 0,
+  },
 ]
 
 test('a response reads as the chat completion that says the same', () => {
@@ -276,17 +366,32 @@ test('a response reads as the chat completion that says the same', () => {
       completion_tokens_details: { reasoning_tokens: 4 },
     },
   })
-  assert.deepEqual(answer.usage, { prompt: 100, completion: 9, cached: 20, cacheWrites: 30, reasoning: 4 })
+  assert.deepEqual(answer.usage, {
+    prompt: 100,
+    completion: 9,
+    cached: 20,
+    cacheWrites: 30,
+    reasoning: 4,
+  })
   const textOf = (more: object) => {
-    const { text, finish } = vendor.readAnswer({ ...RESPONSE, output: [RESPONSE.output[1]], ...more })
+    const { text, finish } = vendor.readAnswer({
+      ...RESPONSE,
+      output: [RESPONSE.output[1]],
+      ...more,
+    })
     return [text, finish]
   }
   assert.deepEqual(textOf({}), ['Looking.', 'stop'])
   const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
   assert.deepEqual(textOf(cut), ['Looking.', 'length'])
-  assert.deepEqual(textOf({ ...cut, incomplete_details: { reason: 'content_filter' } }), ['Looking.', 'content_filter'])
+  assert.deepEqual(textOf({ ...cut, incomplete_details: { reason: 'content_filter' } }), [
+    'Looking.',
+    'content_filter',
+  ])
   const refused = { output: [{ type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }] }
-  const choices = vendor.readAnswer({ ...RESPONSE, ...refused }).body?.choices as { message: object }[] | undefined
+  const choices = vendor.readAnswer({ ...RESPONSE, ...refused }).body?.choices as
+    | { message: object }[]
+    | undefined
   assert.deepEqual(choices?.[0]?.message, { role: 'assistant', content: null, refusal: 'No.' })
 })
 
@@ -300,11 +405,17 @@ test('a response that failed is an error with its kind, whole or in a stream', (
     const failed = { ...RESPONSE, status: 'failed', error, output: [] }
     for (const say of [
       () => vendor.readAnswer(failed),
-      () => vendor.createReader().read(JSON.stringify({ type: 'response.failed', response: failed }), []),
+      () =>
+        vendor
+          .createReader()
+          .read(JSON.stringify({ type: 'response.failed', response: failed }), []),
       () => vendor.createReader().read(JSON.stringify({ type: 'error', ...error }), []),
       () => vendor.createReader().read(JSON.stringify({ type: 'error', error }), []),
     ]) {
-      assert.throws(say, (thrown: VendorError) => thrown.failure === failure && thrown.code === code)
+      assert.throws(
+        say,
+        (thrown: VendorError) => thrown.failure === failure && thrown.code === code,
+      )
     }
   }
   assert.throws(() => vendor.readAnswer({ ...RESPONSE, status: 'in_progress' }), VendorError)
@@ -321,7 +432,13 @@ test('a stream of a response that tells its items only when they are done is as 
   tell({ type: 'response.completed', response: RESPONSE })
   assert.equal(reader.isWhole, true)
   assert.equal(reader.model, 'gpt-6.1-terra')
-  assert.deepEqual(reader.usage, { prompt: 100, completion: 9, cached: 20, cacheWrites: 30, reasoning: 4 })
+  assert.deepEqual(reader.usage, {
+    prompt: 100,
+    completion: 9,
+    cached: 20,
+    cacheWrites: 30,
+    reasoning: 4,
+  })
 
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a chunk by reading it.
   const deltas = pieces.map(({ chunk }) => (JSON.parse(chunk ?? '') as any).choices[0])
@@ -331,7 +448,11 @@ test('a stream of a response that tells its items only when they are done is as 
       { role: 'assistant', content: '' },
       { reasoning_content: 'Hm', reasoning_details: DETAILS },
       { content: 'Looking.' },
-      { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }] },
+      {
+        tool_calls: [
+          { index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '' } },
+        ],
+      },
       { tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] },
       { tool_calls: [{ index: 1, id: 'c2', type: 'custom', custom: { name: 'sh', input: '' } }] },
       { tool_calls: [{ index: 1, custom: { input: 'ls' } }] },
@@ -345,26 +466,50 @@ test('of thoughts that a stream tells in pieces the first says whose they are, a
   const reader = vendor.createReader()
   const pieces: Piece[] = []
   for (const event of [
-    { type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', summary_index: 0, delta: 'H' },
-    { type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', summary_index: 0, delta: 'm' },
+    {
+      type: 'response.reasoning_summary_text.delta',
+      output_index: 0,
+      item_id: 'rs_1',
+      summary_index: 0,
+      delta: 'H',
+    },
+    {
+      type: 'response.reasoning_summary_text.delta',
+      output_index: 0,
+      item_id: 'rs_1',
+      summary_index: 0,
+      delta: 'm',
+    },
     { type: 'response.output_item.done', output_index: 0, item: RESPONSE.output[0] },
   ]) {
     reader.read(JSON.stringify(event), pieces)
   }
   const told = pieces.flatMap(({ details }) => details ?? [])
   assert.deepEqual(told, [
-    { type: 'reasoning.summary', summary: 'H', format: 'openai-responses-v1', id: 'rs_1', index: 0 },
+    {
+      type: 'reasoning.summary',
+      summary: 'H',
+      format: 'openai-responses-v1',
+      id: 'rs_1',
+      index: 0,
+    },
     { type: 'reasoning.summary', summary: 'm', index: 0 },
     { type: 'reasoning.encrypted', data: 'gAAA', index: 0 },
   ])
-  const messages: ChatRequest['messages'] = [...HI, { role: 'assistant', content: 'Yes', reasoning_details: told }]
+  const messages: ChatRequest['messages'] = [
+    ...HI,
+    { role: 'assistant', content: 'Yes', reasoning_details: told },
+  ]
   assert.deepEqual(shaped({ messages, tools: [TOOL] }).body.input[1], RESPONSE.output[0])
 })
 
 test('OpenAI is not sent what only others know; servers in its place are', () => {
   const request: Partial<ChatRequest> = {
     messages: [
-      { role: 'system', content: [{ type: 'text', text: 'Rules', cache_control: { type: 'ephemeral' } }] },
+      {
+        role: 'system',
+        content: [{ type: 'text', text: 'Rules', cache_control: { type: 'ephemeral' } }],
+      },
       {
         role: 'assistant',
         content: 'Yes',
@@ -418,9 +563,19 @@ test('parameters that a model refuses while it thinks are left out, and sent whe
   assert.deepEqual(sampling('gpt-6.2-sol'), [])
   assert.deepEqual(sampling('o3'), [])
   assert.deepEqual(sampling('gpt-6.1-terra'), [])
-  assert.deepEqual(sampling('gpt-6.1-terra', { reasoning_effort: 'none' }), Object.keys(all).slice(2))
+  assert.deepEqual(
+    sampling('gpt-6.1-terra', { reasoning_effort: 'none' }),
+    Object.keys(all).slice(2),
+  )
   assert.deepEqual(sampling('gpt-4.1-mini'), Object.keys(all))
   assert.deepEqual(sampling('llama3'), Object.keys(all))
-  const played = shaped({ ...all, tools: [TOOL] }, 'gpt-6.1-terra', createOpenAi('k', { isSandbox: true })).body
-  assert.deepEqual([played.stop, played.temperature, played.reasoning_effort], ['x', 0.5, undefined])
+  const played = shaped(
+    { ...all, tools: [TOOL] },
+    'gpt-6.1-terra',
+    createOpenAi('k', { isSandbox: true }),
+  ).body
+  assert.deepEqual(
+    [played.stop, played.temperature, played.reasoning_effort],
+    ['x', 0.5, undefined],
+  )
 })

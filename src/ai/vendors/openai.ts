@@ -17,7 +17,9 @@ import { refusal } from './vendor-error.ts'
 export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
   const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const habitsFor = remembered((model): OpenAiHabits => habitsOf(familyHabits(model), options, model))
+  const habitsFor = remembered(
+    (model): OpenAiHabits => habitsOf(familyHabits(model), options, model),
+  )
   const thinks = (model: string) => habitsFor(model).temperature !== 'taken'
   const isOpenAis = (model: string) => habitsFor(model).foreignMembers === 'openai'
   const speaksResponses = (model: string) => isSandbox || habitsFor(model).speaksResponses
@@ -25,12 +27,19 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     dialect: 'openai',
     capabilities(model) {
       const { temperature } = habitsFor(model)
-      return { temperature, thinking: thinks(model), forced_tools: true, ...abilitiesOf(options, model) }
+      return {
+        temperature,
+        thinking: thinks(model),
+        forced_tools: true,
+        ...abilitiesOf(options, model),
+      }
     },
     ignoresStop(model, request) {
       const own = habitsFor(model)
       if (isSandbox) return false
-      return own.temperature !== 'taken' || own.refuses.includes('stop') || needsResponses(own, request)
+      return (
+        own.temperature !== 'taken' || own.refuses.includes('stop') || needsResponses(own, request)
+      )
     },
     shape: (model, request, stream) => {
       const own = habitsFor(model)
@@ -89,7 +98,11 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
 }
 
 /** Said there in other words. */
-const IN_RESPONSES: ReadonlySet<string> = new Set(['reasoning_effort', 'response_format', 'verbosity'])
+const IN_RESPONSES: ReadonlySet<string> = new Set([
+  'reasoning_effort',
+  'response_format',
+  'verbosity',
+])
 
 /** Guessed from a name that the catalogue does not list. OpenAI's own names are told by how they begin. */
 function familyHabits(model: string): OpenAiHabits {
@@ -113,7 +126,10 @@ function familyHabits(model: string): OpenAiHabits {
 }
 
 function familyTemperature(model: string): Temperature {
-  if (/^(o\d|gpt-5(-mini|-nano|-pro|-codex)?($|-\d)|gpt-6(\.\d)?-astra|gpt-6\.[1-9]-sol)/.test(model)) return 'refused'
+  if (
+    /^(o\d|gpt-5(-mini|-nano|-pro|-codex)?($|-\d)|gpt-6(\.\d)?-astra|gpt-6\.[1-9]-sol)/.test(model)
+  )
+    return 'refused'
   return /^gpt-([5-9]|\d\d)/.test(model) && !/chat/.test(model) ? 'without-reasoning' : 'taken'
 }
 
@@ -131,7 +147,10 @@ function familyResponses(model: string): OpenAiHabits['responses'] {
 /** Searches of these cost more than those of all others. @throws VendorError */
 function requirePricedSearch(model: string): void {
   if (model.startsWith('gpt-4o') && model.includes('search-preview'))
-    throw refusal(`The searches of '${model}' have no price here: use 'gpt-5-search-api', or /v1/responses`, 'model')
+    throw refusal(
+      `The searches of '${model}' have no price here: use 'gpt-5-search-api', or /v1/responses`,
+      'model',
+    )
 }
 
 function needsResponses({ responses }: OpenAiHabits, request: ChatRequest): boolean {

@@ -40,7 +40,9 @@ export function packedBody(
       if (!isPaused) socket.resume()
     })
     opened.on('end', events.onEnd)
-    opened.on('error', (cause) => events.onUnreadable('sent an answer that cannot be decompressed', cause))
+    opened.on('error', (cause) =>
+      events.onUnreadable('sent an answer that cannot be decompressed', cause),
+    )
     if (isPaused) opened.pause()
     return opened
   }

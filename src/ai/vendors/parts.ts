@@ -7,7 +7,9 @@ import { refusal } from './vendor-error.ts'
 /** Bytes in base64 with their type, or an address from which the vendor fetches them. */
 export type Source = { mediaType: string; data: string } | { url: string }
 
-export type Part = { kind: 'text'; text: string } | { kind: 'media'; source: Source; name: string | null }
+export type Part =
+  | { kind: 'text'; text: string }
+  | { kind: 'media'; source: Source; name: string | null }
 
 /** @throws VendorError for what a vendor other than OpenAI cannot be given. */
 export function readPart(part: ContentPart): Part {
@@ -26,7 +28,11 @@ export function readPart(part: ContentPart): Part {
     case 'input_audio': {
       const audio = objectOf(part.input_audio)
       if (typeof audio?.data !== 'string') break
-      return { kind: 'media', source: { mediaType: `audio/${audio.format ?? 'wav'}`, data: audio.data }, name: null }
+      return {
+        kind: 'media',
+        source: { mediaType: `audio/${audio.format ?? 'wav'}`, data: audio.data },
+        name: null,
+      }
     }
   }
   throw unsupported(`Content of type '${part.type}'`)
@@ -41,7 +47,9 @@ function readFile({ file_data: data, file_id: id, filename }: Record<string, unk
         : "A part of type 'file' needs 'file_data'",
     )
   }
-  const source = /^(data|https?):/.test(data) ? sourceOf(data) : { mediaType: typeOfBytes(data), data }
+  const source = /^(data|https?):/.test(data)
+    ? sourceOf(data)
+    : { mediaType: typeOfBytes(data), data }
   return { kind: 'media', source, name }
 }
 

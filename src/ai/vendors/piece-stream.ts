@@ -125,7 +125,8 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
       try {
         reader.read(data, waiting)
       } finally {
-        for (let at = before; at < waiting.length; at++) characters += charactersOf(waiting[at] as Piece)
+        for (let at = before; at < waiting.length; at++)
+          characters += charactersOf(waiting[at] as Piece)
       }
     },
     pass(text, from) {
@@ -139,11 +140,18 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     flush() {
       // OpenAI's first event names a role and says nothing: a vendor that fails after it has not begun to answer.
       hasFirst ||= waiting.some(
-        (piece) => piece.text !== '' || piece.thought !== '' || piece.tools !== null || piece.finish !== null,
+        (piece) =>
+          piece.text !== '' ||
+          piece.thought !== '' ||
+          piece.tools !== null ||
+          piece.finish !== null,
       )
       if (waiting.length === 0 || !hasFirst) return false
       taker?.give()
-      if (!isPaused && (waiting.length > WAITING_PIECES_MAX || waitingCharacters > WAITING_CHARACTERS_MAX)) {
+      if (
+        !isPaused &&
+        (waiting.length > WAITING_PIECES_MAX || waitingCharacters > WAITING_CHARACTERS_MAX)
+      ) {
         isPaused = true
         upstream.pause()
       }

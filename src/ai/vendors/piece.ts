@@ -28,7 +28,8 @@ export type Piece = {
 /** Of all that it says: what it is billed by, where nobody counts. */
 export function charactersOf({ text, thought, tools }: Piece): number {
   let characters = text.length + thought.length
-  if (tools !== null) for (const tool of tools) characters += (tool.name?.length ?? 0) + tool.arguments.length
+  if (tools !== null)
+    for (const tool of tools) characters += (tool.name?.length ?? 0) + tool.arguments.length
   return characters
 }
 

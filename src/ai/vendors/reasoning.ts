@@ -20,7 +20,11 @@ export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: st
 export function thoughtText(details: ReasoningDetail[]): string {
   return details
     .map((detail) =>
-      detail.type === 'reasoning.text' ? detail.text : detail.type === 'reasoning.summary' ? detail.summary : '',
+      detail.type === 'reasoning.text'
+        ? detail.text
+        : detail.type === 'reasoning.summary'
+          ? detail.summary
+          : '',
     )
     .filter((text) => text !== '')
     .join('\n\n')
@@ -78,7 +82,8 @@ function detailOf(
 }
 
 function continues(last: ReasoningDetail, next: ReasoningDetail): boolean {
-  if (last.type !== next.type || last.type === 'reasoning.encrypted' || last.index !== next.index) return false
+  if (last.type !== next.type || last.type === 'reasoning.encrypted' || last.index !== next.index)
+    return false
   return last.type !== 'reasoning.text' || last.signature === undefined
 }
 

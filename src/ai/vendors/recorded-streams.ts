@@ -33,7 +33,11 @@ export const OPENAI_STREAM: RecordedStream = {
       openaiChunk({ role: 'assistant', content: '', refusal: null }, null),
       ...WORDS.map((content) => openaiChunk({ content }, null)),
       openaiChunk(
-        { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] },
+        {
+          tool_calls: [
+            { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } },
+          ],
+        },
         null,
       ),
       openaiChunk({ tool_calls: [{ index: 0, function: { arguments: '{"a":' } }] }, null),
@@ -78,10 +82,22 @@ export const RESPONSES_STREAM: RecordedStream = {
     [
       named('response.created', { response: RESPONSE, sequence_number: 0 }),
       named('response.in_progress', { response: RESPONSE }),
-      named('response.output_item.added', { output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } }),
-      named('response.reasoning_summary_part.added', { output_index: 0, item_id: 'rs_1', summary_index: 0 }),
+      named('response.output_item.added', {
+        output_index: 0,
+        item: { type: 'reasoning', id: 'rs_1', summary: [] },
+      }),
+      named('response.reasoning_summary_part.added', {
+        output_index: 0,
+        item_id: 'rs_1',
+        summary_index: 0,
+      }),
       ...['H', 'm.'].map((delta) =>
-        named('response.reasoning_summary_text.delta', { output_index: 0, item_id: 'rs_1', summary_index: 0, delta }),
+        named('response.reasoning_summary_text.delta', {
+          output_index: 0,
+          item_id: 'rs_1',
+          summary_index: 0,
+          delta,
+        }),
       ),
       named('response.reasoning_summary_text.delta', {
         output_index: 0,
@@ -103,9 +119,19 @@ export const RESPONSES_STREAM: RecordedStream = {
       }),
       named('response.output_item.added', {
         output_index: 1,
-        item: { type: 'message', id: 'msg_1', role: 'assistant', content: [], status: 'in_progress' },
+        item: {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          content: [],
+          status: 'in_progress',
+        },
       }),
-      named('response.content_part.added', { output_index: 1, content_index: 0, part: { type: 'output_text' } }),
+      named('response.content_part.added', {
+        output_index: 1,
+        content_index: 0,
+        part: { type: 'output_text' },
+      }),
       ...WORDS.map((delta) =>
         named('response.output_text.delta', {
           output_index: 1,
@@ -119,19 +145,45 @@ export const RESPONSES_STREAM: RecordedStream = {
       named('response.some_event_of_tomorrow', { surprise: true }),
       named('response.output_item.done', {
         output_index: 1,
-        item: { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: TEXT }] },
+        item: {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: TEXT }],
+        },
       }),
       named('response.output_item.added', {
         output_index: 2,
-        item: { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '', status: 'in_progress' },
+        item: {
+          type: 'function_call',
+          id: 'fc_1',
+          call_id: 'call_1',
+          name: 'f',
+          arguments: '',
+          status: 'in_progress',
+        },
       }),
       ...['{"a":', '"ü"}'].map((delta) =>
-        named('response.function_call_arguments.delta', { output_index: 2, item_id: 'fc_1', delta }),
+        named('response.function_call_arguments.delta', {
+          output_index: 2,
+          item_id: 'fc_1',
+          delta,
+        }),
       ),
-      named('response.function_call_arguments.done', { output_index: 2, item_id: 'fc_1', arguments: '{"a":"ü"}' }),
+      named('response.function_call_arguments.done', {
+        output_index: 2,
+        item_id: 'fc_1',
+        arguments: '{"a":"ü"}',
+      }),
       named('response.output_item.done', {
         output_index: 2,
-        item: { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{"a":"ü"}' },
+        item: {
+          type: 'function_call',
+          id: 'fc_1',
+          call_id: 'call_1',
+          name: 'f',
+          arguments: '{"a":"ü"}',
+        },
       }),
       named('response.completed', {
         response: {
@@ -171,17 +223,30 @@ export const ANTHROPIC_STREAM: RecordedStream = {
           model: 'claude-haiku-5-5',
           content: [],
           stop_reason: null,
-          usage: { input_tokens: 7, cache_read_input_tokens: 4, cache_creation_input_tokens: 0, output_tokens: 1 },
+          usage: {
+            input_tokens: 7,
+            cache_read_input_tokens: 4,
+            cache_creation_input_tokens: 0,
+            output_tokens: 1,
+          },
         },
       }),
       named('ping', {}),
-      named('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+      named('content_block_start', {
+        index: 0,
+        content_block: { type: 'thinking', thinking: '', signature: '' },
+      }),
       named('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'H' } }),
       named('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'm.' } }),
-      named('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'c2lnbmVk' } }),
+      named('content_block_delta', {
+        index: 0,
+        delta: { type: 'signature_delta', signature: 'c2lnbmVk' },
+      }),
       named('content_block_stop', { index: 0 }),
       named('content_block_start', { index: 1, content_block: { type: 'text', text: '' } }),
-      ...WORDS.map((text) => named('content_block_delta', { index: 1, delta: { type: 'text_delta', text } })),
+      ...WORDS.map((text) =>
+        named('content_block_delta', { index: 1, delta: { type: 'text_delta', text } }),
+      ),
       named('some_event_of_tomorrow', { index: 1, surprise: true }),
       ': a comment\n\n',
       named('content_block_stop', { index: 1 }),
@@ -189,9 +254,18 @@ export const ANTHROPIC_STREAM: RecordedStream = {
         index: 2,
         content_block: { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
       }),
-      named('content_block_delta', { index: 2, delta: { type: 'input_json_delta', partial_json: '' } }),
-      named('content_block_delta', { index: 2, delta: { type: 'input_json_delta', partial_json: '{"a":"ü' } }),
-      named('content_block_delta', { index: 2, delta: { type: 'input_json_delta', partial_json: '"}' } }),
+      named('content_block_delta', {
+        index: 2,
+        delta: { type: 'input_json_delta', partial_json: '' },
+      }),
+      named('content_block_delta', {
+        index: 2,
+        delta: { type: 'input_json_delta', partial_json: '{"a":"ü' },
+      }),
+      named('content_block_delta', {
+        index: 2,
+        delta: { type: 'input_json_delta', partial_json: '"}' },
+      }),
       named('content_block_stop', { index: 2 }),
       named('message_delta', {
         delta: { stop_reason: 'tool_use', stop_sequence: null },
@@ -209,7 +283,11 @@ export const ANTHROPIC_STREAM: RecordedStream = {
 }
 
 function geminiEvent(parts: object[], more: object, finishReason?: string): string {
-  const candidate = { content: { role: 'model', parts }, ...(finishReason ? { finishReason } : {}), index: 0 }
+  const candidate = {
+    content: { role: 'model', parts },
+    ...(finishReason ? { finishReason } : {}),
+    index: 0,
+  }
   // Gemini ends its lines with CRLF.
   return `data: ${JSON.stringify({ candidates: [candidate], ...more, modelVersion: 'gemini-3.8-flash', responseId: 'r1' })}\r\n\r\n`
 }
@@ -221,9 +299,14 @@ export const GEMINI_STREAM: RecordedStream = {
         usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 },
       }),
       ...WORDS.map((text, index) =>
-        geminiEvent([{ text }], { usageMetadata: { promptTokenCount: 11, candidatesTokenCount: index + 1 } }),
+        geminiEvent([{ text }], {
+          usageMetadata: { promptTokenCount: 11, candidatesTokenCount: index + 1 },
+        }),
       ),
-      geminiEvent([{ functionCall: { name: 'f', args: { a: 'ü' } }, thoughtSignature: 'c2ln' }], {}),
+      geminiEvent(
+        [{ functionCall: { name: 'f', args: { a: 'ü' } }, thoughtSignature: 'c2ln' }],
+        {},
+      ),
       geminiEvent(
         [{ text: '' }],
         {

@@ -12,7 +12,8 @@ type Json = Record<string, unknown>
 export const RESPONSES_FORMAT = 'openai-responses-v1'
 
 /** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
-const REFUSED_INSIDE = /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
+const REFUSED_INSIDE =
+  /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
 
 export function openAiFailure(type: string, message: string): VendorError {
   return reportedFailure(type, message, REFUSED_INSIDE.test(type))
@@ -21,7 +22,9 @@ export function openAiFailure(type: string, message: string): VendorError {
 /** A response as the chat completion that says the same. @throws VendorError when it says that it failed. */
 export function chatBodyOf(response: Json): Json {
   requireNoFailure(response)
-  const items = Array.isArray(response.output) ? response.output.map((item) => objectOf(item) ?? {}) : []
+  const items = Array.isArray(response.output)
+    ? response.output.map((item) => objectOf(item) ?? {})
+    : []
   const message: Json = { role: 'assistant', content: null, refusal: null }
   const calls: Json[] = []
   const details: Json[] = []
@@ -48,14 +51,17 @@ export function chatBodyOf(response: Json): Json {
   return {
     ...headOf(response),
     object: 'chat.completion',
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(response, calls.length > 0) }],
+    choices: [
+      { index: 0, message, logprobs: null, finish_reason: finishOf(response, calls.length > 0) },
+    ],
     ...usageMember(response),
   }
 }
 
 function requireNoFailure(response: Json): void {
   const error = objectOf(response.error)
-  if (error !== null) throw openAiFailure(String(error.code ?? error.type ?? 'error'), String(error.message ?? ''))
+  if (error !== null)
+    throw openAiFailure(String(error.code ?? error.type ?? 'error'), String(error.message ?? ''))
   const { status } = response
   if (status === 'completed' || status === 'incomplete') return
   throw new VendorError('nonsense', `answered with a response that is ${String(status)}`)
@@ -64,7 +70,10 @@ function requireNoFailure(response: Json): void {
 function headOf(response: Json): Json {
   return {
     id: String(response.id ?? ''),
-    created: typeof response.created_at === 'number' ? response.created_at : Math.floor(Date.now() / 1_000),
+    created:
+      typeof response.created_at === 'number'
+        ? response.created_at
+        : Math.floor(Date.now() / 1_000),
     model: response.model,
     ...(response.service_tier == null ? {} : { service_tier: response.service_tier }),
   }
@@ -72,7 +81,11 @@ function headOf(response: Json): Json {
 
 function callOf(item: Json): Json {
   return item.type === 'function_call'
-    ? { id: item.call_id, type: 'function', function: { name: item.name, arguments: item.arguments } }
+    ? {
+        id: item.call_id,
+        type: 'function',
+        function: { name: item.name, arguments: item.arguments },
+      }
     : { id: item.call_id, type: 'custom', custom: { name: item.name, input: item.input } }
 }
 
@@ -100,7 +113,9 @@ function sealOf(item: Json, head: Json): Json[] {
 
 function finishOf(response: Json, hasCalls: boolean): string {
   if (response.status === 'incomplete')
-    return objectOf(response.incomplete_details)?.reason === 'content_filter' ? 'content_filter' : 'length'
+    return objectOf(response.incomplete_details)?.reason === 'content_filter'
+      ? 'content_filter'
+      : 'length'
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
@@ -119,7 +134,10 @@ function searchesOf({ output }: Json): Json {
     if (item.type === 'web_search_call') web++
     if (item.type === 'file_search_call') files++
   }
-  return { ...(web === 0 ? {} : { web_searches: web }), ...(files === 0 ? {} : { file_searches: files }) }
+  return {
+    ...(web === 0 ? {} : { web_searches: web }),
+    ...(files === 0 ? {} : { file_searches: files }),
+  }
 }
 
 /** The same counts under chat completions' names. */
@@ -151,7 +169,11 @@ const indexOf = ({ output_index: index }: Json) => (typeof index === 'number' ? 
 const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 export function isResponseEvent(event: Json): boolean {
-  return typeof event.type === 'string' && event.choices === undefined && /^(response\.|error$)/.test(event.type)
+  return (
+    typeof event.type === 'string' &&
+    event.choices === undefined &&
+    /^(response\.|error$)/.test(event.type)
+  )
 }
 
 export function createResponseEvents(): ResponseEvents {
@@ -183,7 +205,10 @@ export function createResponseEvents(): ResponseEvents {
     hasThought = true
     thoughtPlace = place
     const full = { ...detail, ...detailHead(indexOf(event), textOr(event.item_id)) }
-    return toldChunk(event, { reasoning_content: `${separator}${event.delta}`, reasoning_details: [full] })
+    return toldChunk(event, {
+      reasoning_content: `${separator}${event.delta}`,
+      reasoning_details: [full],
+    })
   }
 
   const added = (event: Json, item: Json): Json[] => {
@@ -200,8 +225,15 @@ export function createResponseEvents(): ResponseEvents {
       const head = detailHead(indexOf(event), textOr(item.id))
       const details = isTold ? sealOf(item, head) : detailsOfItem(item, head)
       if (details.length === 0) return []
-      const words = isTold ? '' : details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
-      return [chunk({ ...(words === '' ? {} : { reasoning_content: words }), reasoning_details: details })]
+      const words = isTold
+        ? ''
+        : details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
+      return [
+        chunk({
+          ...(words === '' ? {} : { reasoning_content: words }),
+          reasoning_details: details,
+        }),
+      ]
     }
     const chunks = calls.has(event.output_index) ? [] : added(event, item)
     if (isTold) return chunks
@@ -210,11 +242,19 @@ export function createResponseEvents(): ResponseEvents {
         ? chunks
         : chunks.concat(callChunk(event, { function: { arguments: item.arguments } }))
     if (item.type === 'custom_tool_call')
-      return item.input === '' ? chunks : chunks.concat(callChunk(event, { custom: { input: item.input } }))
+      return item.input === ''
+        ? chunks
+        : chunks.concat(callChunk(event, { custom: { input: item.input } }))
     if (item.type !== 'message') return chunks
-    const message = objectOf((chatBodyOf({ status: 'completed', output: [item] }).choices as Json[])[0]?.message) ?? {}
+    const message =
+      objectOf(
+        (chatBodyOf({ status: 'completed', output: [item] }).choices as Json[])[0]?.message,
+      ) ?? {}
     const { content, refusal: refused } = message
-    return [...(content ? [chunk({ content })] : []), ...(refused ? [chunk({ refusal: refused })] : [])]
+    return [
+      ...(content ? [chunk({ content })] : []),
+      ...(refused ? [chunk({ refusal: refused })] : []),
+    ]
   }
 
   const closed = (response: Json): Json[] => {
@@ -255,7 +295,10 @@ export function createResponseEvents(): ResponseEvents {
           told.add(event.output_index)
           return callChunk(event, { custom: { input: event.delta } })
         case 'response.reasoning_summary_text.delta':
-          return thought(event, event.summary_index, { type: 'reasoning.summary', summary: event.delta })
+          return thought(event, event.summary_index, {
+            type: 'reasoning.summary',
+            summary: event.delta,
+          })
         case 'response.reasoning_text.delta':
           return thought(event, event.content_index, { type: 'reasoning.text', text: event.delta })
         case 'response.completed':
@@ -263,7 +306,10 @@ export function createResponseEvents(): ResponseEvents {
           return closed(response)
         case 'response.failed': {
           const error = objectOf(response.error)
-          throw openAiFailure(String(error?.code ?? 'error'), String(error?.message ?? 'the response failed'))
+          throw openAiFailure(
+            String(error?.code ?? 'error'),
+            String(error?.message ?? 'the response failed'),
+          )
         }
         case 'error': {
           const error = objectOf(event.error) ?? event

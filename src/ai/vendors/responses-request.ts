@@ -31,11 +31,15 @@ const SHARED = [
 
 /** @throws VendorError for what only /chat/completions can do. */
 export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
-  if ((request.n ?? 1) > 1) throw refusal('More than one choice is not possible together with tools and thinking')
+  if ((request.n ?? 1) > 1)
+    throw refusal('More than one choice is not possible together with tools and thinking')
   if (request.functions != null || request.function_call != null)
-    throw refusal("'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'")
+    throw refusal(
+      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
+    )
   for (const name of ['web_search_options', 'audio', 'prediction']) {
-    if (request[name] != null) throw refusal(`'${name}' is not possible together with tools and thinking`)
+    if (request[name] != null)
+      throw refusal(`'${name}' is not possible together with tools and thinking`)
   }
   const body: Json = {
     model,
@@ -49,7 +53,8 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
   if (safetyIdentifier !== undefined) body.safety_identifier = safetyIdentifier
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
-  if (request.tools?.length) body.tools = request.tools.map((tool) => toolOf(tool as unknown as Json))
+  if (request.tools?.length)
+    body.tools = request.tools.map((tool) => toolOf(tool as unknown as Json))
   if (request.tool_choice != null) body.tool_choice = choiceOf(request.tool_choice)
   const summary = objectOf(request.reasoning)?.summary
   const reasoning = {
@@ -93,7 +98,11 @@ function toolOf(tool: Json): Json {
   const custom = objectOf(tool.custom)
   if (custom === null) throw unsupported(`A tool of type '${tool.type}'`)
   const grammar = objectOf(objectOf(custom.format)?.grammar)
-  return { type: 'custom', ...custom, ...(grammar === null ? {} : { format: { type: 'grammar', ...grammar } }) }
+  return {
+    type: 'custom',
+    ...custom,
+    ...(grammar === null ? {} : { format: { type: 'grammar', ...grammar } }),
+  }
 }
 
 function choiceOf(choice: NonNullable<ChatRequest['tool_choice']>): unknown {
@@ -123,10 +132,18 @@ function itemsOf(message: ChatMessage, ids: ToolIds): Json[] {
   if (role === 'tool') {
     const call_id = ids.ofAnswer(message.tool_call_id ?? '')
     const type = ids.isCustom(call_id) ? 'custom_tool_call_output' : 'function_call_output'
-    return [{ type, call_id, output: typeof content === 'string' ? content : (content ?? []).map(inputPart) }]
+    return [
+      {
+        type,
+        call_id,
+        output: typeof content === 'string' ? content : (content ?? []).map(inputPart),
+      },
+    ]
   }
   if (role !== 'assistant')
-    return [{ role, content: typeof content === 'string' ? content : (content ?? []).map(inputPart) }]
+    return [
+      { role, content: typeof content === 'string' ? content : (content ?? []).map(inputPart) },
+    ]
 
   const items: Json[] = []
   const text = spokenText(message)
@@ -143,7 +160,12 @@ function callItem(call: ToolCall, ids: ToolIds): Json {
     const { name, arguments: args } = call.function
     return { type: 'function_call', call_id: ids.ofCall(call.id), name, arguments: args }
   }
-  return { type: 'custom_tool_call', call_id: ids.ofCall(call.id, true), name: custom.name, input: custom.input }
+  return {
+    type: 'custom_tool_call',
+    call_id: ids.ofCall(call.id, true),
+    name: custom.name,
+    input: custom.input,
+  }
 }
 
 /** What the assistant said goes back as text alone. */
@@ -161,26 +183,41 @@ function spokenText({ content, ...message }: ChatMessage): string {
 
 function inputPart(part: ContentPart): Json {
   const mark =
-    part.prompt_cache_breakpoint === undefined ? {} : { prompt_cache_breakpoint: part.prompt_cache_breakpoint }
+    part.prompt_cache_breakpoint === undefined
+      ? {}
+      : { prompt_cache_breakpoint: part.prompt_cache_breakpoint }
   if (part.type === 'text') return { type: 'input_text', text: part.text ?? '', ...mark }
   if (part.type === 'image_url')
-    return { type: 'input_image', image_url: part.image_url?.url, detail: part.image_url?.detail ?? 'auto', ...mark }
+    return {
+      type: 'input_image',
+      image_url: part.image_url?.url,
+      detail: part.image_url?.detail ?? 'auto',
+      ...mark,
+    }
   if (part.type === 'file') return { type: 'input_file', ...objectOf(part.file), ...mark }
   throw refusal(`Content of type '${part.type}' is not possible together with tools and thinking`)
 }
 
 /** One item for each of the thoughts that came from here; without its secret part OpenAI cannot read it. */
 function reasoningItems(message: ChatMessage): { index: number; item: Json }[] {
-  const items = new Map<string, { index: number; item: Json & { summary: Json[] }; isSealed: boolean }>()
+  const items = new Map<
+    string,
+    { index: number; item: Json & { summary: Json[] }; isSealed: boolean }
+  >()
   for (const detail of detailsOf(message.reasoning_details, RESPONSES_FORMAT)) {
     const key = detail.id ?? `at ${detail.index}`
     let found = items.get(key)
     if (found === undefined) {
       const id = detail.id === undefined ? {} : { id: detail.id }
-      found = { index: detail.index, item: { type: 'reasoning', ...id, summary: [] }, isSealed: false }
+      found = {
+        index: detail.index,
+        item: { type: 'reasoning', ...id, summary: [] },
+        isSealed: false,
+      }
       items.set(key, found)
     }
-    if (detail.type === 'reasoning.summary') found.item.summary.push({ type: 'summary_text', text: detail.summary })
+    if (detail.type === 'reasoning.summary')
+      found.item.summary.push({ type: 'summary_text', text: detail.summary })
     if (detail.type === 'reasoning.encrypted') {
       found.item.encrypted_content = detail.data
       found.isSealed = true

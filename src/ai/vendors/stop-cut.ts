@@ -23,8 +23,15 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
   const stops = ([stop ?? []] as unknown[]).flat().filter((one) => one !== '')
   if (stops.length === 0) return null
   if (stops.length > STOPS_MAX || !stops.every(isStop))
-    throw refusal(`'stop' takes ${STOPS_MAX} texts of ${STOP_LENGTH_MAX} characters with this model`, 'stop')
-  if ((n ?? 1) > 1) throw refusal("'stop' and more than one choice are not possible together with this model", 'stop')
+    throw refusal(
+      `'stop' takes ${STOPS_MAX} texts of ${STOP_LENGTH_MAX} characters with this model`,
+      'stop',
+    )
+  if ((n ?? 1) > 1)
+    throw refusal(
+      "'stop' and more than one choice are not possible together with this model",
+      'stop',
+    )
   const endsAtCut = effort === 'none'
   let matched: string | null = null
   return {
@@ -35,7 +42,13 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
       const found = findStop(answer.text, stops)
       matched = found?.stop ?? null
       if (found === null) return answer
-      return { ...answer, text: answer.text.slice(0, found.at), toolCalls: [], finish: 'stop', body: null }
+      return {
+        ...answer,
+        text: answer.text.slice(0, found.at),
+        toolCalls: [],
+        finish: 'stop',
+        body: null,
+      }
     },
     wrapReader(reader) {
       matched = null
@@ -87,7 +100,8 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
 }
 
 /** The one that is complete first, so that the cut does not hang on the pieces in which a text comes; of two the longer. */
-const isStop = (value: unknown): value is string => typeof value === 'string' && value.length <= STOP_LENGTH_MAX
+const isStop = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= STOP_LENGTH_MAX
 
 function findStop(text: string, stops: readonly string[]): { at: number; stop: string } | null {
   let first: { at: number; stop: string } | null = null

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
 import { splitEvents } from './event-stream.ts'
@@ -82,7 +88,10 @@ for (const [name, vendor, recorded] of VENDORS) {
 
   test(`${name}: split in two at any byte, also inside a character, a stream reads the same`, () => {
     for (let at = 0; at <= recorded.bytes.length; at++) {
-      const { reader, text } = readAll(vendor, [recorded.bytes.subarray(0, at), recorded.bytes.subarray(at)])
+      const { reader, text } = readAll(vendor, [
+        recorded.bytes.subarray(0, at),
+        recorded.bytes.subarray(at),
+      ])
       assert.equal(text, recorded.text, `split at ${at}`)
       assert.equal(reader.isWhole, true)
     }
@@ -90,31 +99,45 @@ for (const [name, vendor, recorded] of VENDORS) {
 
   test(`${name}: split into any chunks, a stream reads the same`, () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 300 }), (sizes) => {
-        const chunks: Buffer[] = []
-        let at = 0
-        for (const size of sizes) {
-          chunks.push(recorded.bytes.subarray(at, at + size))
-          at += size
-        }
-        chunks.push(recorded.bytes.subarray(at))
-        assert.equal(readAll(vendor, chunks).text, recorded.text)
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 300 }),
+        (sizes) => {
+          const chunks: Buffer[] = []
+          let at = 0
+          for (const size of sizes) {
+            chunks.push(recorded.bytes.subarray(at, at + size))
+            at += size
+          }
+          chunks.push(recorded.bytes.subarray(at))
+          assert.equal(readAll(vendor, chunks).text, recorded.text)
+        },
+      ),
       { numRuns: 200 },
     )
   })
 
   test(`${name}: over the wire, a connection closed or reset at any tenth byte is an error or a whole answer`, async (t) => {
-    const cuts = Array.from({ length: Math.ceil(recorded.bytes.length / 10) + 1 }, (_, index) => index * 10)
+    const cuts = Array.from(
+      { length: Math.ceil(recorded.bytes.length / 10) + 1 },
+      (_, index) => index * 10,
+    )
     let plan = { cut: 0, reset: false }
     // Raw sockets: a reset must look like a network's, and a close before the last chunk like a crash.
     const server = createTcpServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', () => {
         const body = recorded.bytes.subarray(0, plan.cut)
-        socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
+        socket.write(
+          'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n',
+        )
         if (body.length > 0)
-          socket.write(Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')]))
+          socket.write(
+            Buffer.concat([
+              Buffer.from(`${body.length.toString(16)}\r\n`),
+              body,
+              Buffer.from('\r\n'),
+            ]),
+          )
         if (plan.reset) setImmediate(() => socket.resetAndDestroy())
         else socket.end('0\r\n\r\n')
       })
@@ -131,7 +154,12 @@ for (const [name, vendor, recorded] of VENDORS) {
       const pieces: Piece[] = []
       try {
         const request = vendor.shape('m', { messages: [{ role: 'user', content: 'Hi' }] }, true)
-        const stream = await wire.open(target, request, target.vendor.createReader(), new AbortController().signal)
+        const stream = await wire.open(
+          target,
+          request,
+          target.vendor.createReader(),
+          new AbortController().signal,
+        )
         // Every other batch is waited for.
         let batches = 0
         await stream.each((batch) => {
@@ -169,7 +197,8 @@ test('a failure that a vendor reports inside its stream is an error, with its ki
   const overloaded =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const broken = 'data: {"error":{"message":"The server had an error","type":"server_error"}}\n\n'
-  const exhausted = 'data: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Quota"}}\n\n'
+  const exhausted =
+    'data: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Quota"}}\n\n'
 
   const failureOf = (vendor: Vendor, text: string) => {
     try {
@@ -210,7 +239,13 @@ async function endlessVendor(t: TestContext) {
   const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const caller = new AbortController()
   return {
-    open: () => wire.open(target, vendor.shape('m', { messages: [] }, true), vendor.createReader(), caller.signal),
+    open: () =>
+      wire.open(
+        target,
+        vendor.shape('m', { messages: [] }, true),
+        vendor.createReader(),
+        caller.signal,
+      ),
     leave: () => caller.abort(),
     /** The bytes written, when no more are. */
     async rests() {
@@ -283,7 +318,10 @@ const CODINGS: [string, (bytes: Buffer) => Buffer][] = [
 ]
 
 /** A vendor that answers every request with these bytes, some at a time, under these headers. */
-async function packedVendor(t: TestContext, plan: { bytes: Buffer; encoding: string; status?: number }) {
+async function packedVendor(
+  t: TestContext,
+  plan: { bytes: Buffer; encoding: string; status?: number },
+) {
   const seen: IncomingHttpHeaders[] = []
   const server = createServer(async (request, reply) => {
     seen.push(request.headers)
@@ -305,7 +343,12 @@ async function packedVendor(t: TestContext, plan: { bytes: Buffer; encoding: str
     seen,
     send: () => wire.send(target, vendor.shape('m', { messages: [] }, false), signal),
     async stream() {
-      const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), vendor.createReader(), signal)
+      const stream = await wire.open(
+        target,
+        vendor.shape('m', { messages: [] }, true),
+        vendor.createReader(),
+        signal,
+      )
       const pieces: Piece[] = []
       let batches = 0
       await stream.each((batch) => {
@@ -333,11 +376,14 @@ test('answers that a proxy has compressed are read, whole and streamed, though n
 })
 
 test('a compressed answer that is cut, damaged or packed in an unknown way is an error, never an answer', async (t) => {
-  const whole = JSON.stringify({ choices: [{ message: { content: 'Half an answer '.repeat(200) } }] })
+  const whole = JSON.stringify({
+    choices: [{ message: { content: 'Half an answer '.repeat(200) } }],
+  })
   for (const [encoding, pack] of CODINGS.slice(0, -1)) {
     for (const damage of [
       (bytes: Buffer) => bytes.subarray(0, Math.floor(bytes.length / 2)),
-      (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at > 8 && at % 5 === 0 ? byte ^ 0xff : byte))),
+      (bytes: Buffer) =>
+        Buffer.from(bytes.map((byte, at) => (at > 8 && at % 5 === 0 ? byte ^ 0xff : byte))),
       () => Buffer.alloc(0),
     ]) {
       const packed = await packedVendor(t, { bytes: damage(pack(Buffer.from(whole))), encoding })
@@ -348,13 +394,17 @@ test('a compressed answer that is cut, damaged or packed in an unknown way is an
   }
   for (const encoding of ['compress', 'gzip, br', 'snappy']) {
     const packed = await packedVendor(t, { bytes: Buffer.from(whole), encoding })
-    await assert.rejects(packed.send(), (error: VendorError) => /encoding that is not known/.test(error.message))
+    await assert.rejects(packed.send(), (error: VendorError) =>
+      /encoding that is not known/.test(error.message),
+    )
     await assert.rejects(packed.stream(), VendorError)
   }
 })
 
 test('the words of a compressed refusal are read', async (t) => {
-  const bytes = gzipSync(JSON.stringify({ error: { message: 'No such thing', code: 'unsupported_value', param: 'x' } }))
+  const bytes = gzipSync(
+    JSON.stringify({ error: { message: 'No such thing', code: 'unsupported_value', param: 'x' } }),
+  )
   const packed = await packedVendor(t, { bytes, encoding: 'gzip', status: 400 })
   for (const ask of [packed.send, packed.stream]) {
     await assert.rejects(ask(), {
@@ -368,7 +418,8 @@ test('the words of a compressed refusal are read', async (t) => {
 
 test('what a compressed stream has said is given out before it goes on', async (t) => {
   const { createGzip } = await import('node:zlib')
-  const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+  const chunk = (content: string) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
   const heard = Promise.withResolvers<void>()
   const server = createServer(async (_request, reply) => {
     reply.writeHead(200, { 'content-encoding': 'gzip' })

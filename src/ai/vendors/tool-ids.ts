@@ -10,7 +10,13 @@ export type ToolIds = {
   isCustom(own: string): boolean
 }
 
-export function createToolIds({ foreign, lengthMax }: { foreign: RegExp; lengthMax: number }): ToolIds {
+export function createToolIds({
+  foreign,
+  lengthMax,
+}: {
+  foreign: RegExp
+  lengthMax: number
+}): ToolIds {
   const mended = new Map<string, string>()
   const custom = new Set<string>()
   const freeName = createFreeNames(lengthMax)

@@ -18,7 +18,13 @@ export type VendorFailure =
   | 'refused'
 
 /** Worth asking the same vendor again. */
-const RETRYABLE = new Set<VendorFailure>(['unreachable', 'timeout', 'limited', 'broken', 'nonsense'])
+const RETRYABLE = new Set<VendorFailure>([
+  'unreachable',
+  'timeout',
+  'limited',
+  'broken',
+  'nonsense',
+])
 /** Worth asking another vendor. */
 const MOVABLE = new Set<VendorFailure>([...RETRYABLE, 'unauthorized', 'unknown-model'])
 
@@ -105,7 +111,10 @@ export function reportedFailure(type: string, message: string, isRefused = false
   const isTooLong = saysContextExceeded(type, message)
   if (isTooLong || isRefused) {
     const code = isTooLong ? CONTEXT_EXCEEDED : type
-    return new VendorError('refused', `reported ${type}: ${message}`, { explanation: message, code })
+    return new VendorError('refused', `reported ${type}: ${message}`, {
+      explanation: message,
+      code,
+    })
   }
   const limited = /overloaded|rate_limit|resource_exhausted|unavailable|429|503|529/i.test(type)
   return new VendorError(limited ? 'limited' : 'broken', `reported ${type}: ${message}`)
@@ -113,5 +122,10 @@ export function reportedFailure(type: string, message: string, isRefused = false
 
 /** For a vendor that cannot: as a fallback it is passed over then. */
 export function refusal(explanation: string, param: string | null = null): VendorError {
-  return new VendorError('refused', explanation, { status: 400, explanation, param, isUnasked: true })
+  return new VendorError('refused', explanation, {
+    status: 400,
+    explanation,
+    param,
+    isUnasked: true,
+  })
 }

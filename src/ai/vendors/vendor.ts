@@ -36,12 +36,14 @@ export type Usage = {
   byModel?: readonly { model: string; usage: Usage }[]
 }
 
-export type MediaTokens = { readonly [M in Medium]?: { input: number; output: number; cached: number } }
+export type MediaTokens = {
+  readonly [M in Medium]?: { input: number; output: number; cached: number }
+}
 
 /** `tokensOf`: what a vendor counts of each kind; kinds without a token are left out. */
-export function mediaTokens(tokensOf: (medium: Medium, part: 'input' | 'output' | 'cached') => number): {
-  media?: MediaTokens
-} {
+export function mediaTokens(
+  tokensOf: (medium: Medium, part: 'input' | 'output' | 'cached') => number,
+): { media?: MediaTokens } {
   let media: MediaTokens | null = null
   for (const medium of MEDIA) {
     const input = tokensOf(medium, 'input')
@@ -109,7 +111,11 @@ export type Embedding = { vectors: number[][]; model: string | null; promptToken
 export type Reranking = { scores: number[]; model: string | null; promptTokens: number | null }
 
 /** What a caller may expect of a model; null: not known. */
-export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean } & {
+export type Capabilities = {
+  temperature: Temperature
+  thinking: boolean
+  forced_tools: boolean
+} & {
   [Ability in keyof Abilities]: boolean | null
 }
 
@@ -126,7 +132,11 @@ export type VendorOptions = {
 }
 
 /** What is known of a model's habits: its own, then those of all its vendor's models, then its family's. */
-export function habitsOf<Own extends Habits>(family: Own, { known, habits }: VendorOptions, model: string): Own {
+export function habitsOf<Own extends Habits>(
+  family: Own,
+  { known, habits }: VendorOptions,
+  model: string,
+): Own {
   return { ...family, ...habits, ...known?.(model)?.habits }
 }
 

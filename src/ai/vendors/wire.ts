@@ -70,7 +70,8 @@ export function openWire(timeouts: WireTimeouts, tracing: Tracing | null = null)
   const deps = { agent, timeouts, tracing, connections: () => connections }
 
   return {
-    send: (target, request, signal, seen, limits = usual) => sendWhole(deps, target, request, signal, seen, limits),
+    send: (target, request, signal, seen, limits = usual) =>
+      sendWhole(deps, target, request, signal, seen, limits),
     open: (target, request, reader, signal, seen, limits = usual) =>
       openStream(deps, target, request, reader, signal, seen, limits),
     close: async () => opened?.destroy(),
@@ -121,11 +122,14 @@ function sendWhole(
       onData(chunk) {
         if (bytes === 0) exchange.begun()
         bytes += chunk.length
-        if (bytes > ANSWER_BYTES_MAX) exchange.fail(new VendorError('nonsense', 'answered without an end'))
+        if (bytes > ANSWER_BYTES_MAX)
+          exchange.fail(new VendorError('nonsense', 'answered without an end'))
         else chunks.push(chunk)
       },
       onEnd() {
-        const text = (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)).toString('utf8')
+        const text = (
+          chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+        ).toString('utf8')
         if (status < 200 || status > 299) {
           reject(failureFromReply(target.vendor, status, headers, text))
           return
@@ -133,7 +137,9 @@ function sendWhole(
         try {
           resolve(parseExactly(text))
         } catch (cause) {
-          reject(new VendorError('nonsense', 'answered with a body that is no JSON', { status, cause }))
+          reject(
+            new VendorError('nonsense', 'answered with a body that is no JSON', { status, cause }),
+          )
         }
       },
       onFailure: reject,
@@ -152,12 +158,14 @@ function openStream(
 ): Promise<PieceStream> {
   const { vendor } = target
   return new Promise((resolve, reject) => {
-    let refusal: { status: number; headers: ReplyHeaders; chunks: Buffer[]; bytes: number } | null = null
+    let refusal: { status: number; headers: ReplyHeaders; chunks: Buffer[]; bytes: number } | null =
+      null
 
     const stream = pieceStream(reader, {
       pause: () => exchange.pause(),
       resume: () => exchange.resume(),
-      cancel: (reason) => exchange.fail(reason instanceof Error ? reason : new Error('the reader broke off')),
+      cancel: (reason) =>
+        exchange.fail(reason instanceof Error ? reason : new Error('the reader broke off')),
     })
 
     const flush = () => {
@@ -234,7 +242,10 @@ function openStream(
           stream.end()
           resolve(stream)
         } else {
-          broken(failure ?? new VendorError('nonsense', 'ended its stream without saying that it is complete'))
+          broken(
+            failure ??
+              new VendorError('nonsense', 'ended its stream without saying that it is complete'),
+          )
         }
       },
       onFailure: (error) => broken(readAll() ?? error),

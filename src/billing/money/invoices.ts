@@ -25,14 +25,26 @@ export type InvoiceRow = Selectable<InvoicesTable>
 export const WITH_PAYMENTS = 'payments'
 
 /** Null when the processor knows no such invoice (any more). */
-export function readInvoice({ processor }: Pick<MoneyDeps, 'processor'>, id: string): Promise<Stripe.Invoice | null> {
-  return unlessMissing(requireProcessor(processor).invoices.retrieve(id, { expand: [WITH_PAYMENTS] }))
+export function readInvoice(
+  { processor }: Pick<MoneyDeps, 'processor'>,
+  id: string,
+): Promise<Stripe.Invoice | null> {
+  return unlessMissing(
+    requireProcessor(processor).invoices.retrieve(id, { expand: [WITH_PAYMENTS] }),
+  )
 }
 
 /** Reads and keeps all invoices of a subscription now, as their events may come later. */
-export async function keepInvoicesOf(deps: KeepDeps & Pick<MoneyDeps, 'db' | 'processor'>, subscription: string) {
+export async function keepInvoicesOf(
+  deps: KeepDeps & Pick<MoneyDeps, 'db' | 'processor'>,
+  subscription: string,
+) {
   const { invoices } = requireProcessor(deps.processor)
-  const { data } = await invoices.list({ subscription, limit: 100, expand: [`data.${WITH_PAYMENTS}`] })
+  const { data } = await invoices.list({
+    subscription,
+    limit: 100,
+    expand: [`data.${WITH_PAYMENTS}`],
+  })
   for (const invoice of data) await keepInvoiceAlone(deps, invoice)
 }
 
@@ -68,7 +80,12 @@ async function writeInvoice(
   const userId = known?.user_id ?? (customerId === null ? null : await ownerOf(tx, customerId))
   if (!known && userId === null) return null
   const prices = userId === null ? config.processor.prices : await pricesFor({ config }, tx, userId)
-  const read = readRow(invoice, { userId, customerId: userId === null ? null : customerId, prices, now: clock.now() })
+  const read = readRow(invoice, {
+    userId,
+    customerId: userId === null ? null : customerId,
+    prices,
+    now: clock.now(),
+  })
   if (read.missing.length > 0)
     log.warn({ invoice: invoice.id, missing: read.missing }, 'an invoice lacks some of its details')
   const row = known ? withKnown(read.row, known) : read.row
@@ -100,7 +117,11 @@ async function writeInvoice(
   return row
 }
 
-export async function findInvoice(db: Db, id: string, { lock = false } = {}): Promise<InvoiceRow | null> {
+export async function findInvoice(
+  db: Db,
+  id: string,
+  { lock = false } = {},
+): Promise<InvoiceRow | null> {
   const row = db.selectFrom('invoices').selectAll().where('id', '=', id)
   return (await (lock ? forUpdate(db, row) : row).executeTakeFirst()) ?? null
 }
@@ -111,7 +132,14 @@ export function isKept(kept: InvoiceRow, { status, amount_paid }: Stripe.Invoice
 }
 
 /** Every field that a row can do without. */
-const DETAILS = ['number', 'billing_reason', 'status_transitions.paid_at', 'lines.data', 'payments.data', 'currency']
+const DETAILS = [
+  'number',
+  'billing_reason',
+  'status_transitions.paid_at',
+  'lines.data',
+  'payments.data',
+  'currency',
+]
 
 type Reading = {
   userId: string | null
@@ -123,7 +151,10 @@ type Reading = {
 /** Reads each field on its own; `missing` names the ones that are not there. */
 function readRow(invoice: Stripe.Invoice, { userId, customerId, prices, now }: Reading) {
   const priceIds = readPriceIds(invoice)
-  const [createdS, paidS] = [number(invoice, 'created'), number(invoice, 'status_transitions', 'paid_at')]
+  const [createdS, paidS] = [
+    number(invoice, 'created'),
+    number(invoice, 'status_transitions', 'paid_at'),
+  ]
   const status = text(invoice, 'status') ?? 'draft'
   const created_at = createdS === null ? now : instantOf(createdS)
   const row: InvoiceRow = {
@@ -139,7 +170,10 @@ function readRow(invoice: Stripe.Invoice, { userId, customerId, prices, now }: R
     reason: text(invoice, 'billing_reason'),
     total_cents: number(invoice, 'total') ?? 0,
     paid_cents: number(invoice, 'amount_paid') ?? 0,
-    tax_cents: listOf(at(invoice, 'total_taxes')).reduce<number>((sum, tax) => sum + (number(tax, 'amount') ?? 0), 0),
+    tax_cents: listOf(at(invoice, 'total_taxes')).reduce<number>(
+      (sum, tax) => sum + (number(tax, 'amount') ?? 0),
+      0,
+    ),
     currency: text(invoice, 'currency') ?? 'usd',
     created_at,
     paid_at: paidS !== null ? instantOf(paidS) : status === 'paid' ? created_at : null,
@@ -154,11 +188,15 @@ function readLines(invoice: Stripe.Invoice): InvoiceLine[] | null {
     const [start, end] = [number(line, 'period', 'start'), number(line, 'period', 'end')]
     const cents = number(line, 'amount')
     if (start === null || end === null || cents === null) return []
-    const details = at(line, 'parent', 'subscription_item_details') ?? at(line, 'parent', 'invoice_item_details')
+    const details =
+      at(line, 'parent', 'subscription_item_details') ?? at(line, 'parent', 'invoice_item_details')
     const subscription_id =
-      idOf(at(details, 'subscription')) ?? idOf(at(invoice, 'parent', 'subscription_details', 'subscription'))
+      idOf(at(details, 'subscription')) ??
+      idOf(at(invoice, 'parent', 'subscription_details', 'subscription'))
     return {
-      ...{ subscription_id, cents, is_proration: at(details, 'proration') === true },
+      subscription_id,
+      cents,
+      is_proration: at(details, 'proration') === true,
       price_id: idOf(at(line, 'pricing', 'price_details', 'price')),
       start: instantOf(start),
       end: instantOf(end),
@@ -170,7 +208,10 @@ function readLines(invoice: Stripe.Invoice): InvoiceLine[] | null {
 /** A detail that a later reading lacks stays as it was. */
 function withKnown(row: InvoiceRow, known: InvoiceRow): InvoiceRow {
   const lacking = Object.entries(row).filter(([, value]) => value === null)
-  return { ...row, ...Object.fromEntries(lacking.map(([field]) => [field, known[field as keyof InvoiceRow]])) }
+  return {
+    ...row,
+    ...Object.fromEntries(lacking.map(([field]) => [field, known[field as keyof InvoiceRow]])),
+  }
 }
 
 /** What is charged for; what is given back of an older price comes after. */

@@ -9,7 +9,13 @@ import { anyAccount } from '../accounts.ts'
 import type { EventListener } from '../missed-events.ts'
 import { idOf } from '../object-reader.ts'
 import { lockPayment, type PaymentRow } from './payments.ts'
-import { changePayment, disputeStateOf, isRefunding, type MoneyDeps, refreshPayment } from './refresh.ts'
+import {
+  changePayment,
+  disputeStateOf,
+  isRefunding,
+  type MoneyDeps,
+  refreshPayment,
+} from './refresh.ts'
 import type { DisputeState } from './tables.ts'
 
 export const MONEY_SOURCE = 'processor.money'
@@ -38,7 +44,10 @@ export const MONEY_EVENTS: EventListener = {
 }
 
 /** Stores and applies the event, where it is about money that goes back; false where it is not. */
-export async function receiveMoneyEvent({ inbox }: { inbox: Inbox }, sent: Stripe.Event): Promise<boolean> {
+export async function receiveMoneyEvent(
+  { inbox }: { inbox: Inbox },
+  sent: Stripe.Event,
+): Promise<boolean> {
   if (!MONEY_EVENT_TYPES.some((type) => type === sent.type)) return false
   const event = moneyEventOf(sent)
   if (event) await inbox.receive(MONEY_SOURCE, sent.id, event)
@@ -64,7 +73,11 @@ function moneyEventOf(event: Stripe.Event): MoneyEvent | null {
 }
 
 /** Idempotent. @throws when the processor cannot be asked; the inbox tries again. */
-export async function applyMoneyEvent(deps: MoneyDeps, event: MoneyEvent, settle: InboxEvent['settle']): Promise<void> {
+export async function applyMoneyEvent(
+  deps: MoneyDeps,
+  event: MoneyEvent,
+  settle: InboxEvent['settle'],
+): Promise<void> {
   if ((await refreshPayment(deps, event.paymentId, settle)) !== 'unknown') return
   await transaction(deps.db, async (tx) => {
     const known = await lockPayment(tx, event.paymentId, deps.clock.now())
@@ -94,7 +107,8 @@ function changeBy(event: MoneyEvent, known: PaymentRow): Partial<PaymentRow> {
 function refundOf(charge: Stripe.Charge): MoneyEvent | null {
   const paymentId = idOf(charge.payment_intent)
   if (!paymentId) return null
-  const isFull = charge.refunded === true || (charge.amount > 0 && charge.amount_refunded >= charge.amount)
+  const isFull =
+    charge.refunded === true || (charge.amount > 0 && charge.amount_refunded >= charge.amount)
   return { kind: 'refunded', paymentId, refundedCents: charge.amount_refunded ?? 0, isFull }
 }
 

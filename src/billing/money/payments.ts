@@ -14,7 +14,9 @@ export type PaymentRow = Selectable<PaymentsTable>
 export type PaymentFollower = (tx: Db, payment: PaymentRow, before: PaymentRow) => Promise<void>
 
 export async function findPayment(db: Db, id: string): Promise<PaymentRow | null> {
-  return (await db.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+  return (
+    (await db.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+  )
 }
 
 /**
@@ -42,7 +44,10 @@ export async function lockPayment(tx: Db, id: string, now: Instant): Promise<Pay
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute()
-  return forUpdate(tx, tx.selectFrom('payments').selectAll().where('id', '=', id)).executeTakeFirstOrThrow()
+  return forUpdate(
+    tx,
+    tx.selectFrom('payments').selectAll().where('id', '=', id),
+  ).executeTakeFirstOrThrow()
 }
 
 /** `known`: the row as it was locked. */
@@ -61,7 +66,8 @@ export async function updatePayment(
 }
 
 /** What is nobody's we know is none of ours yet. */
-const paidOf = ({ kind, paid_at, amount_cents }: PaymentRow) => (kind === null || paid_at === null ? 0 : amount_cents)
+const paidOf = ({ kind, paid_at, amount_cents }: PaymentRow) =>
+  kind === null || paid_at === null ? 0 : amount_cents
 const refundedOf = ({ kind, refunded_cents }: PaymentRow) => (kind === null ? 0 : refunded_cents)
 
 export async function keepRefund(tx: Db, row: RefundsTable): Promise<void> {
@@ -107,7 +113,11 @@ export async function isDisputed(db: Db, id: string): Promise<boolean> {
 export async function forgetPayer(tx: Db, userId: string): Promise<void> {
   // Locked in the order in which an invoice is kept.
   for (const table of ['invoices', 'payments'] as const) {
-    await tx.updateTable(table).set({ user_id: null, customer_id: null }).where('user_id', '=', userId).execute()
+    await tx
+      .updateTable(table)
+      .set({ user_id: null, customer_id: null })
+      .where('user_id', '=', userId)
+      .execute()
   }
 }
 

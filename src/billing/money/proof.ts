@@ -53,7 +53,8 @@ export async function proveMoney(deps: Deps, { everything = false } = {}): Promi
   const { db, clock, log } = deps
   const now = clock.now()
   const [reached, whole] = [await readCursor(db, CURSOR), await readCursor(db, WHOLE_CURSOR)]
-  const isWhole = everything || reached === null || whole === null || plus(whole, WHOLE_EVERY_MS) <= now
+  const isWhole =
+    everything || reached === null || whole === null || plus(whole, WHOLE_EVERY_MS) <= now
   const since = isWhole ? plus(now, -WHOLE_MS) : plus(reached, -OVERLAP_MS)
   let mended = 0
   let failed = 0
@@ -62,7 +63,10 @@ export async function proveMoney(deps: Deps, { everything = false } = {}): Promi
     try {
       if ((await mend()) === false) {
         failed++
-        log.warn(disagreement, 'what disagrees with the processor cannot be mended: it knows of nothing to mend it by')
+        log.warn(
+          disagreement,
+          'what disagrees with the processor cannot be mended: it knows of nothing to mend it by',
+        )
       } else {
         mended++
         log.info(disagreement, 'what disagreed with the processor is mended')
@@ -70,7 +74,10 @@ export async function proveMoney(deps: Deps, { everything = false } = {}): Promi
     } catch (error) {
       failed++
       unread++
-      log.warn({ err: error, ...disagreement }, 'what disagrees with the processor cannot be mended yet')
+      log.warn(
+        { err: error, ...disagreement },
+        'what disagrees with the processor cannot be mended yet',
+      )
     }
   }
   // What could not be read is met again; what cannot be mended every day.
@@ -85,7 +92,8 @@ export async function* findDisagreements(deps: Deps, since: Instant): AsyncGener
   const params = { created: { gte: Math.floor(Date.parse(since) / 1000) }, limit: PAGE }
   for await (const charges of pages(processor.charges.list(params))) yield* ofCharges(deps, charges)
   for await (const refunds of pages(processor.refunds.list(params))) yield* ofRefunds(deps, refunds)
-  for await (const disputes of pages(processor.disputes.list(params))) yield* ofDisputes(deps, disputes)
+  for await (const disputes of pages(processor.disputes.list(params)))
+    yield* ofDisputes(deps, disputes)
   const invoices = processor.invoices.list({ ...params, expand: [`data.${WITH_PAYMENTS}`] })
   for await (const page of pages(invoices)) yield* ofInvoices(deps, page)
 }
@@ -104,7 +112,9 @@ async function* pages<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
 async function* ofCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncGenerator<Found> {
   const paid = charges.flatMap((charge) => {
     const id = idOf(charge.payment_intent)
-    return charge.status === 'succeeded' && id ? [{ id, charge, customer: idOf(charge.customer) }] : []
+    return charge.status === 'succeeded' && id
+      ? [{ id, charge, customer: idOf(charge.customer) }]
+      : []
   })
   const rows = await rowsOf(deps.db, paid)
   const owners = await knownCustomers(
@@ -132,7 +142,8 @@ async function* ofCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncG
     if (!owner && !row) continue
     const amount = charge.amount_captured || charge.amount
     // A payment that nobody here is known for says nothing new, whatever it was.
-    if (row && row.amount_cents === amount && row.paid_at !== null && (row.kind !== null || !owner)) continue
+    if (row && row.amount_cents === amount && row.paid_at !== null && (row.kind !== null || !owner))
+      continue
     yield {
       about: 'payment',
       id,

@@ -17,7 +17,11 @@ test('who is deleted while a payment or an invoice is read does not come back wi
   const row = { customer_id: customer, state: 'present' as const, checkout_at: null }
 
   const reads: Record<string, () => Promise<unknown>> = {
-    payment: () => refreshPayment({ ...app.platform, processor: processorWith(customer), followers: [] }, 'pi_new'),
+    payment: () =>
+      refreshPayment(
+        { ...app.platform, processor: processorWith(customer), followers: [] },
+        'pi_new',
+      ),
     invoice: () => keepInvoiceAlone(app.platform, invoiceOf(customer)),
   }
   for (const [name, read] of Object.entries(reads)) {
@@ -52,7 +56,11 @@ function processorWith(customer: string): Processor {
     created: 1,
   }
   const listOf = (data: object[]) => ({ list: async () => ({ data }) })
-  return { charges: listOf([charge]), refunds: listOf([]), disputes: listOf([]) } as unknown as Processor
+  return {
+    charges: listOf([charge]),
+    refunds: listOf([]),
+    disputes: listOf([]),
+  } as unknown as Processor
 }
 
 function invoiceOf(customer: string): Stripe.Invoice {

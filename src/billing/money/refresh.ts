@@ -27,9 +27,7 @@ import type { DisputeState, DisputesTable, RefundsTable } from './tables.ts'
 export type MoneyDeps = Pick<
   BillingDeps,
   'config' | 'db' | 'clock' | 'log' | 'inbox' | 'jobs' | 'processor' | 'business'
-> & {
-  followers: readonly PaymentFollower[]
-}
+> & { followers: readonly PaymentFollower[] }
 
 const READINGS_MAX = 10
 const LISTED_MAX = 100
@@ -68,7 +66,8 @@ export async function changePayment(
   await updatePayment(deps, tx, known, change)
   const changed = { ...known, ...change }
   for (const follow of followers) await follow(tx, changed, known)
-  if (changed.user_id !== null && changed.kind === 'subscription') await writeSlices(deps, tx, changed.user_id)
+  if (changed.user_id !== null && changed.kind === 'subscription')
+    await writeSlices(deps, tx, changed.user_id)
 }
 
 type PaymentState = {
@@ -87,9 +86,14 @@ async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Proce
   const charge = charges.find((one) => text(one, 'status') === 'succeeded')
   if (!charge) return null
   // Of refunds that failed the charge tells nothing any more.
-  const [refunds, disputes] = await Promise.all([processor.refunds.list(about), processor.disputes.list(about)])
+  const [refunds, disputes] = await Promise.all([
+    processor.refunds.list(about),
+    processor.disputes.list(about),
+  ])
   const of = { id, currency: text(charge, 'currency') ?? 'usd', now: clock.now() }
-  const refundRows = listOf(refunds).flatMap((one) => readRow(one, of, text(one, 'status') ?? 'pending'))
+  const refundRows = listOf(refunds).flatMap((one) =>
+    readRow(one, of, text(one, 'status') ?? 'pending'),
+  )
   const disputeRows = (listOf(disputes) as Stripe.Dispute[]).flatMap((dispute) =>
     readRow(dispute, of, wordOf(dispute)).map((row) => ({
       row,
@@ -97,13 +101,18 @@ async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Proce
       due: number(dispute, 'evidence_details', 'due_by'),
     })),
   )
-  const refundedCents = refundRows.filter(isRefunding).reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+  const refundedCents = refundRows
+    .filter(isRefunding)
+    .reduce((sum, { amount_cents }) => sum + amount_cents, 0)
   const amountCents = number(charge, 'amount') ?? 0
   const states = disputeRows.map(({ state }) => state)
   const [currency, createdS] = [text(charge, 'currency'), number(charge, 'created')]
   const state: PaymentState = {
     customerId: idOf(at(charge, 'customer')),
-    metadata: { userId: text(charge, 'metadata', 'user_id'), tier: text(charge, 'metadata', 'tier') },
+    metadata: {
+      userId: text(charge, 'metadata', 'user_id'),
+      tier: text(charge, 'metadata', 'tier'),
+    },
     refunds: refundRows,
     disputes: disputeRows,
     row: {
@@ -163,7 +172,12 @@ async function writeState(
   const kind = known.kind ?? (isPurchase ? 'purchase' : owner === null ? null : 'subscription')
   for (const { row: disputeRow, state: word, due } of disputes) {
     await keepDispute(tx, disputeRow)
-    if (word) await reportDispute(deps, tx, disputeRow, { state: word, payment: { id, kind, user_id: userId }, due })
+    if (word)
+      await reportDispute(deps, tx, disputeRow, {
+        state: word,
+        payment: { id, kind, user_id: userId },
+        due,
+      })
   }
   await changePayment(deps, tx, known, {
     ...row,

@@ -17,7 +17,11 @@ export type Revenue = {
   /** What is owed to tax offices of all that; the other sums are without it. */
   tax_cents: number
 }
-export type PlanRevenue = Revenue & { kind: 'purchase' | 'subscription'; tier: string | null; customers: number }
+export type PlanRevenue = Revenue & {
+  kind: 'purchase' | 'subscription'
+  tier: string | null
+  customers: number
+}
 /** Null: users who are deleted since. */
 export type CustomerRevenue = Revenue & { user_id: string | null }
 
@@ -27,13 +31,17 @@ type Months = { from: Instant; before: Instant }
 export async function revenueByPlan(db: Db, span: Months): Promise<PlanRevenue[]> {
   const { rows } = await sql<PlanRevenue>`
     select kind, tier, currency, count(distinct user_id) as customers, ${SUMS}
-    from (${movements(span)}) as moved group by kind, tier, currency order by kind desc, tier, currency`.execute(db)
+    from (${movements(span)}) as moved group by kind, tier, currency order by kind desc, tier, currency`.execute(
+    db,
+  )
   return rows.map((row) => ({ ...row, ...numbered(row), customers: Number(row.customers) }))
 }
 
 export async function revenueByCustomer(db: Db, span: Months): Promise<CustomerRevenue[]> {
   const { rows } = await sql<CustomerRevenue>`
-    select user_id, currency, ${SUMS} from (${movements(span)}) as moved group by user_id, currency`.execute(db)
+    select user_id, currency, ${SUMS} from (${movements(span)}) as moved group by user_id, currency`.execute(
+    db,
+  )
   return rows.map((row) => ({ ...row, ...numbered(row) }))
 }
 
@@ -60,7 +68,11 @@ export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   const { rows } = await sql<Movement>`
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
     from (${movements(span)}) as moved order by at, id`.execute(db)
-  return rows.map((row) => ({ ...row, amount_cents: Number(row.amount_cents), tax_cents: Number(row.tax_cents) }))
+  return rows.map((row) => ({
+    ...row,
+    amount_cents: Number(row.amount_cents),
+    tax_cents: Number(row.tax_cents),
+  }))
 }
 
 const sumOf = (type: Movement['type']) =>

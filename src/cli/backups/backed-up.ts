@@ -53,11 +53,13 @@ export async function readDatabase(
     if (entry.path.startsWith('database/'))
       await fetchFile(place, entry, join(scratch, ...entry.path.split('/')), { flush: false })
   }
-  if (manifest.engine === 'sqlite') return openSqliteFile(join(scratch, ...DATABASE_FILE.split('/')))
+  if (manifest.engine === 'sqlite')
+    return openSqliteFile(join(scratch, ...DATABASE_FILE.split('/')))
   const here = folderPlace(scratch)
   const names = Object.keys(manifest.tables).sort()
   return {
-    tables: () => Promise.all(names.map(async (name) => ({ name, columns: await columnsOf(here, name) }))),
+    tables: () =>
+      Promise.all(names.map(async (name) => ({ name, columns: await columnsOf(here, name) }))),
     async *rows({ name }) {
       let isFirst = true
       for await (const line of linesOf(await here.read(rowsFile(name)))) {
@@ -85,7 +87,8 @@ export async function fetchFile(
   )
 }
 
-export const isSame = (one: Written, other: Written) => one.bytes === other.bytes && one.sha256 === other.sha256
+export const isSame = (one: Written, other: Written) =>
+  one.bytes === other.bytes && one.sha256 === other.sha256
 
 export function entryOf({ files }: Manifest, path: string): FileEntry {
   const entry = files.find((file) => file.path === path)

@@ -88,7 +88,11 @@ test('a backup made under load is of one moment; restored elsewhere it is the sa
   const after = await reading(again, rowsOf)
   for (const name of names) assert.deepEqual(after[name], before[name], name)
 
-  await app.restart({ dataDir: again.dataDir, products: again.products, originals: again.originals })
+  await app.restart({
+    dataDir: again.dataDir,
+    products: again.products,
+    originals: again.originals,
+  })
 
   const token = await app.post('/api/auth/login', { email: 'ada@example.com', password: PASSWORD })
   assert.equal(token.status, 200, token.text)
@@ -119,7 +123,9 @@ test('vectors that the server here cannot hold stay behind, and the rest is as i
   const app = await testApp(t, { env: { SECRET_KEY } })
   // As a server with the extension has it, and one without may have it from before.
   await sql`create table if not exists rag_halfvecs
-    (user_id text, version text, embedder text, chunk_index bigint, vector text)`.execute(app.platform.db)
+    (user_id text, version text, embedder text, chunk_index bigint, vector text)`.execute(
+    app.platform.db,
+  )
   await app.service.close(1_000)
   const to = join(folder, 'backups')
   assert.equal((await run('backup', [to], app.config)).code, 0)
@@ -129,7 +135,10 @@ test('vectors that the server here cannot hold stay behind, and the rest is as i
   assert.equal(restored.code, 0, restored.text)
   const same = await run('verify', [to, '--here'], elsewhere)
   assert.equal(same.code, 0, same.text)
-  assert.equal(/vectors stayed behind/.test(same.text), /has no extension "vector"/.test(restored.text))
+  assert.equal(
+    /vectors stayed behind/.test(same.text),
+    /has no extension "vector"/.test(restored.text),
+  )
 })
 
 test('a restore that was killed is begun again where it left off, and what it had copied is gone', {
@@ -176,20 +185,32 @@ describe('what is no backup, or not for here, changes nothing', { skip: ON_EMBED
     await app.as('ada')
     const whole = join(folder, 'whole')
     // Kept beside the database; a backup copies files, and asks not what is in them.
-    for (const name of ['prices.json', 'sandbox.db']) writeFileSync(join(app.config.dataDir, name), name)
+    for (const name of ['prices.json', 'sandbox.db'])
+      writeFileSync(join(app.config.dataDir, name), name)
     assert.equal((await run('backup', [whole], app.config)).code, 0)
     await app.service.close(1_000)
     const [name = ''] = readdirSync(whole)
     const isFile = existsSync(join(whole, name, 'database', 'latchkey.db'))
     const part = isFile ? 'latchkey.db' : 'users.jsonl.gz'
 
-    type Spoil = (backup: string, manifest: { files: { path: string }[]; [field: string]: unknown }) => void
+    type Spoil = (
+      backup: string,
+      manifest: { files: { path: string }[]; [field: string]: unknown },
+    ) => void
     const spoilt: [string, Spoil, RegExp][] = [
       ['cut short', (to) => rmSync(join(to, 'manifest.json')), /there is no whole backup at/],
       ['without a file', (to) => rmSync(join(to, 'database', part)), /is missing/],
       ['without its last file', (to) => rmSync(join(to, 'data', 'sandbox.db')), /is missing/],
-      ['truncated', (to) => cut(join(to, 'database', part)), /other bytes|not what was backed up|damaged|end of file/],
-      ['changed', (to) => flip(join(to, 'database', part)), /other bytes|not what was backed up|damaged|incorrect/],
+      [
+        'truncated',
+        (to) => cut(join(to, 'database', part)),
+        /other bytes|not what was backed up|damaged|end of file/,
+      ],
+      [
+        'changed',
+        (to) => flip(join(to, 'database', part)),
+        /other bytes|not what was backed up|damaged|incorrect/,
+      ],
       [
         'leading out',
         (_, { files }) => Object.assign(files[0]!, { path: 'data/../../../tmp/evil' }),
@@ -200,10 +221,22 @@ describe('what is no backup, or not for here, changes nothing', { skip: ON_EMBED
         (_, { files }) => Object.assign(files[0]!, { path: '/etc/cron.d/evil' }),
         /outside of the backup/,
       ],
-      ['backslashes', (_, { files }) => Object.assign(files[0]!, { path: 'data/..\\evil' }), /outside of the backup/],
+      [
+        'backslashes',
+        (_, { files }) => Object.assign(files[0]!, { path: 'data/..\\evil' }),
+        /outside of the backup/,
+      ],
       ['of other rows', (_, manifest) => raise(manifest.tables), /users has 1 rows instead of 2/],
-      ['no manifest', (to) => writeFileSync(join(to, 'manifest.json'), '{"format":1}'), /is no manifest of a backup/],
-      ['of tomorrow', (_, manifest) => Object.assign(manifest, { format: 2 }), /of a newer version/],
+      [
+        'no manifest',
+        (to) => writeFileSync(join(to, 'manifest.json'), '{"format":1}'),
+        /is no manifest of a backup/,
+      ],
+      [
+        'of tomorrow',
+        (_, manifest) => Object.assign(manifest, { format: 2 }),
+        /of a newer version/,
+      ],
     ]
     const elsewhere = await emptyPlace(t, app.config, folder, 'elsewhere')
     for (const [title, spoil, says] of spoilt) {
@@ -270,8 +303,11 @@ test('a backup goes to a bucket and comes from it', { skip: ON_EMBEDDED }, async
   const endpoint = await startBucket(t, objects, { failures: 1 })
   const app = await testApp(t, {
     env: {
-      ...{ SECRET_KEY, PRODUCTS_DIR: makeProducts(join(folder, 'products')), S3_ENDPOINT: endpoint },
-      ...{ AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey },
+      SECRET_KEY,
+      PRODUCTS_DIR: makeProducts(join(folder, 'products')),
+      S3_ENDPOINT: endpoint,
+      AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey,
     },
   })
   await app.as('ada')
@@ -291,10 +327,16 @@ test('a backup goes to a bucket and comes from it', { skip: ON_EMBEDDED }, async
   const [tool = ''] = Object.keys(objects).filter((name) => name.endsWith('bin/tool'))
   objects[tool] = `x${objects[tool]?.slice(1)}`
   const spoilt = await run('verify', [place], app.config)
-  assert.deepEqual([spoilt.code, /bin\/tool has other bytes/.test(spoilt.text)], [1, true], spoilt.text)
+  assert.deepEqual(
+    [spoilt.code, /bin\/tool has other bytes/.test(spoilt.text)],
+    [1, true],
+    spoilt.text,
+  )
 })
 
-test('a large file goes to a bucket in parts, and a failed one leaves nothing', { skip: ON_EMBEDDED }, async (t) => {
+test('a large file goes to a bucket in parts, and a failed one leaves nothing', {
+  skip: ON_EMBEDDED,
+}, async (t) => {
   const objects: Record<string, string> = {}
   const trouble = { failures: 0 }
   const endpoint = await startBucket(t, objects, trouble)
@@ -312,7 +354,10 @@ test('a large file goes to a bucket in parts, and a failed one leaves nothing', 
   ] as const) {
     trouble.failures = name === 'many' ? 1 : 0
     const content = bytes.subarray(0, length)
-    const written = await place.write(name, Readable.from([content.subarray(0, 7), content.subarray(7)]))
+    const written = await place.write(
+      name,
+      Readable.from([content.subarray(0, 7), content.subarray(7)]),
+    )
     assert.equal(written.bytes, length)
     assert.deepEqual(Buffer.from(objects[`large/${name}`] ?? '?', 'latin1'), content, name)
     assert.deepEqual(await sumOf(await place.read(name)), written)
@@ -327,7 +372,9 @@ test('a large file goes to a bucket in parts, and a failed one leaves nothing', 
   assert.equal(objects['large/broken'], undefined)
 })
 
-test('a filled SQLite is copied to PostgreSQL, and people go on there', { skip: !ON_POSTGRES }, async (t) => {
+test('a filled SQLite is copied to PostgreSQL, and people go on there', {
+  skip: !ON_POSTGRES,
+}, async (t) => {
   const app = await testApp(t, { env: { DATABASE_URL: '', SECRET_KEY } })
   const { documentId, key } = await fill(app)
   const target = await freshDatabaseUrl()
@@ -381,14 +428,30 @@ async function fill(app: TestApp): Promise<{ documentId: string; fileId: string;
   await app.settle()
   const { db } = app.platform
   const at = '2026-01-02T03:04:05.678Z'
-  const payload = { text: ODD, half: '\ud800', nul: '\0', number: 12345678.9, nested: { b: [], a: {} } }
+  const payload = {
+    text: ODD,
+    half: '\ud800',
+    nul: '\0',
+    number: 12345678.9,
+    nested: { b: [], a: {} },
+  }
   await db
     .insertInto('inbox')
-    .values({ source: 'odd', event_id: 'empty', payload_json: payload, received_at: at, handled_at: null })
+    .values({
+      source: 'odd',
+      event_id: 'empty',
+      payload_json: payload,
+      received_at: at,
+      handled_at: null,
+    })
     .execute()
   await db
     .insertInto('secrets')
-    .values({ name: 'odd', value: Uint8Array.from({ length: 256 }, (_, byte) => byte), created_at: at })
+    .values({
+      name: 'odd',
+      value: Uint8Array.from({ length: 256 }, (_, byte) => byte),
+      created_at: at,
+    })
     .execute()
   await sql`insert into archive_checksums (etag, sha256, size_bytes) values (${'{"a\\"b",NULL}'}, ${''}, ${2 ** 53 - 1})`.execute(
     db,
@@ -416,7 +479,13 @@ function startLoad({ platform }: TestApp) {
         await new Promise((resolve) => setImmediate(resolve))
         await tx
           .insertInto('inbox')
-          .values({ source: 'load', event_id: id, payload_json: {}, received_at: clock.now(), handled_at: clock.now() })
+          .values({
+            source: 'load',
+            event_id: id,
+            payload_json: {},
+            received_at: clock.now(),
+            handled_at: clock.now(),
+          })
           .execute()
       })
       count++
@@ -438,7 +507,9 @@ function startLoad({ platform }: TestApp) {
 async function rowsOf(db: Db): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {}
   const here =
-    dialectOf(db) === 'sqlite' ? null : await sql<{ name: string }>`select current_schema() as name`.execute(db)
+    dialectOf(db) === 'sqlite'
+      ? null
+      : await sql<{ name: string }>`select current_schema() as name`.execute(db)
   for (const { name, schema } of await db.introspection.getTables()) {
     if (here && schema !== here.rows[0]?.name) continue
     const { rows } = await sql<object>`select * from ${sql.table(name)}`.execute(db)
@@ -458,7 +529,12 @@ function plain(value: unknown): unknown {
 }
 
 /** Nothing is there yet: on SQLite a folder, on PostgreSQL a schema (of the embedded engine, its only one). */
-async function emptyPlace(t: TestContext, config: Config, folder: string, name: string): Promise<Config> {
+async function emptyPlace(
+  t: TestContext,
+  config: Config,
+  folder: string,
+  name: string,
+): Promise<Config> {
   const { url, drop } = await freshDatabaseUrl()
   t.after(drop)
   const location = config.products.location === null ? null : join(folder, name, 'products')
@@ -472,7 +548,10 @@ async function emptyPlace(t: TestContext, config: Config, folder: string, name: 
 }
 
 /** Without a service, which writes as soon as it starts. */
-async function reading<T>({ databaseUrl, dataDir }: Config, look: (db: Db) => Promise<T>): Promise<T> {
+async function reading<T>(
+  { databaseUrl, dataDir }: Config,
+  look: (db: Db) => Promise<T>,
+): Promise<T> {
   const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
   return await look(db).finally(close)
 }
@@ -480,14 +559,18 @@ async function reading<T>({ databaseUrl, dataDir }: Config, look: (db: Db) => Pr
 function makeProducts(folder: string): string {
   mkdirSync(join(folder, 'pro', '1.0', 'bin'), { recursive: true })
   writeFileSync(join(folder, 'pro', '1.0', 'README ✓.md'), ODD)
-  writeFileSync(join(folder, 'pro', '1.0', 'bin', 'tool'), Buffer.from([0, 1, 255]), { mode: 0o755 })
+  writeFileSync(join(folder, 'pro', '1.0', 'bin', 'tool'), Buffer.from([0, 1, 255]), {
+    mode: 0o755,
+  })
   writeFileSync(join(folder, 'pro', '1.0', 'empty'), '')
   return folder
 }
 
 /** Content, time and right to be run of every file. */
 function filesOf(folder: string): Record<string, unknown> {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
   return Object.fromEntries(
     files.map(({ parentPath, name }) => {
       const path = join(parentPath, name)
@@ -495,7 +578,10 @@ function filesOf(folder: string): Record<string, unknown> {
       const isProduct = path.includes('products')
       return [
         path.slice(folder.length + 1),
-        [readFileSync(path).toString('latin1'), ...(isProduct ? [mtime.toISOString(), mode & 0o100] : [])],
+        [
+          readFileSync(path).toString('latin1'),
+          ...(isProduct ? [mtime.toISOString(), mode & 0o100] : []),
+        ],
       ]
     }),
   )

@@ -37,7 +37,12 @@ export async function backUpDataFolder(place: Place, dataDir: string): Promise<F
   }
 }
 
-export async function copyOfSqlite(place: Place, path: string, file: string, look?: (copy: string) => Promise<void>) {
+export async function copyOfSqlite(
+  place: Place,
+  path: string,
+  file: string,
+  look?: (copy: string) => Promise<void>,
+) {
   const scratch = await place.scratch()
   try {
     const copy = join(scratch, 'copy.db')
@@ -50,18 +55,29 @@ export async function copyOfSqlite(place: Place, path: string, file: string, loo
 }
 
 /** Null where products are no folder of this machine: the sample, or a bucket, which has its own copies. */
-export function productsFolder({ products: { location } }: Pick<Config, 'products'>): string | null {
+export function productsFolder({
+  products: { location },
+}: Pick<Config, 'products'>): string | null {
   return location === null || location.startsWith('s3://') ? null : location
 }
 
-export async function backUpProducts(place: Place, folder: string, leaveOut: (path: string) => void) {
+export async function backUpProducts(
+  place: Place,
+  folder: string,
+  leaveOut: (path: string) => void,
+) {
   const entries: FileEntry[] = []
   for (const path of await ordinaryFiles(folder, '', leaveOut)) {
     const { mtime, mode } = await stat(join(folder, path))
     const sum = await place.write(`products/${path}`, open(join(folder, path)))
     const executable = (mode & 0o100) !== 0 ? { is_executable: true } : {}
     // Archives are made of the times as well.
-    entries.push({ path: `products/${path}`, ...sum, modified_at: mtime.toISOString(), ...executable })
+    entries.push({
+      path: `products/${path}`,
+      ...sum,
+      modified_at: mtime.toISOString(),
+      ...executable,
+    })
   }
   return entries
 }
@@ -71,7 +87,10 @@ export const originalsFolder = ({ originals }: Pick<Config, 'originals'>): strin
   originals === null || originals.startsWith('s3://') ? null : originals
 
 /** To be copied after the database: one that goes meanwhile belongs to a document that goes. They are sealed as they lie. */
-export async function backUpOriginals(place: Place, config: Pick<Config, 'originals'>): Promise<FileEntry[]> {
+export async function backUpOriginals(
+  place: Place,
+  config: Pick<Config, 'originals'>,
+): Promise<FileEntry[]> {
   const folder = originalsFolder(config)
   if (folder === null) return []
   const entries: FileEntry[] = []
@@ -97,7 +116,11 @@ function absent(error: unknown): [] {
   return []
 }
 
-async function ordinaryFiles(folder: string, below: string, leaveOut: (path: string) => void): Promise<string[]> {
+async function ordinaryFiles(
+  folder: string,
+  below: string,
+  leaveOut: (path: string) => void,
+): Promise<string[]> {
   const found: string[] = []
   for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
@@ -109,7 +132,10 @@ async function ordinaryFiles(folder: string, below: string, leaveOut: (path: str
 }
 
 /** Where a file of a backup belongs here; null: nowhere, since products or originals are elsewhere. */
-export function homeOf({ path }: FileEntry, config: Pick<Config, 'products' | 'originals' | 'dataDir'>): string | null {
+export function homeOf(
+  { path }: FileEntry,
+  config: Pick<Config, 'products' | 'originals' | 'dataDir'>,
+): string | null {
   const slash = path.indexOf('/')
   const folders: Record<string, string | null> = {
     products: productsFolder(config),

@@ -11,7 +11,15 @@ import {
   tablesOf,
   withoutForeignKeys,
 } from './postgres-snapshot.ts'
-import { differences, type Row, recordsOf, type Snapshot, type Sums, sumOfTable, sumsOf } from './rows.ts'
+import {
+  differences,
+  type Row,
+  recordsOf,
+  type Snapshot,
+  type Sums,
+  sumOfTable,
+  sumsOf,
+} from './rows.ts'
 
 /** Made anew by the service from the passages, where the server has no vector extension. */
 export const VECTORS = 'rag_halfvecs'
@@ -26,7 +34,8 @@ type Fill = {
   atLast?(): Promise<void>
 }
 
-const NOT_EMPTY = 'the database is not empty: nothing is overwritten. Give an empty one (or an empty schema)'
+const NOT_EMPTY =
+  'the database is not empty: nothing is overwritten. Give an empty one (or an empty schema)'
 
 /** @returns what was copied, and the tables that were left out. @throws Error with a sentence; then nothing was changed. */
 export async function fillPostgres(db: Db, { source, migrations, expected, atLast }: Fill) {
@@ -39,7 +48,8 @@ export async function fillPostgres(db: Db, { source, migrations, expected, atLas
 
   return transaction(db, async (tx) => {
     // Once more, under the migrations' lock: a service may have started since.
-    if ((await migrate(tx, made, new Date().toISOString())).length < made.length) throw new Error(NOT_EMPTY)
+    if ((await migrate(tx, made, new Date().toISOString())).length < made.length)
+      throw new Error(NOT_EMPTY)
     if (await hasVector(tx)) await openPgvector({ db: tx })
     const here = new Set((await tablesOf(tx)).map(({ name }) => name))
 
@@ -71,7 +81,10 @@ export async function fillPostgres(db: Db, { source, migrations, expected, atLas
   })
 }
 
-async function* summed(rows: AsyncIterable<Row>, { add }: { add(row: Row): void }): AsyncGenerator<Row> {
+async function* summed(
+  rows: AsyncIterable<Row>,
+  { add }: { add(row: Row): void },
+): AsyncGenerator<Row> {
   for await (const row of rows) {
     add(row)
     yield row
@@ -84,11 +97,16 @@ async function hasVector(tx: Db): Promise<boolean> {
 }
 
 /** The migrations that a database has had, as this version knows them: later ones are the next start's. */
-export function madeBy(records: Record<string, string | null>[], migrations: Migration[]): Migration[] {
+export function madeBy(
+  records: Record<string, string | null>[],
+  migrations: Migration[],
+): Migration[] {
   const applied = new Set(records.map(({ id }) => id))
   const unknown = [...applied].filter((id) => !migrations.some((migration) => migration.id === id))
   if (unknown.length > 0) {
-    throw new Error(`it is of another version of Latchkey, with ${unknown.join(', ')}: use that version's command`)
+    throw new Error(
+      `it is of another version of Latchkey, with ${unknown.join(', ')}: use that version's command`,
+    )
   }
   return migrations.filter(({ id }) => applied.has(id))
 }

@@ -64,7 +64,11 @@ export function folderPlace(folder: string): Place {
 }
 
 /** Under another name first: a file that stands there is whole, and on the disk. */
-export async function writeFileAt(path: string, content: Readable, { flush = true } = {}): Promise<Written> {
+export async function writeFileAt(
+  path: string,
+  content: Readable,
+  { flush = true } = {},
+): Promise<Written> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   if (existsSync(path)) throw new Error(`${path} is there already`)
   const partial = `${path}.partial`

@@ -28,7 +28,10 @@ const ManifestSchema = Type.Object({
   /** Whether SECRET_KEY is needed to make use of it. */
   root: Type.Union([Type.Literal('sealed'), Type.Literal('plain')]),
   migrations: Type.Array(Type.Object({ id: Type.String(), checksum: Type.String() })),
-  tables: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]*$' }), Type.Object({ rows: Count, checksum: Hash })),
+  tables: Type.Record(
+    Type.String({ pattern: '^[a-z][a-z0-9_]*$' }),
+    Type.Object({ rows: Count, checksum: Hash }),
+  ),
   /** Null: products are not in it. */
   products: Type.Union([Type.Literal('included'), Type.Null()]),
   files: Type.Array(Entry),
@@ -54,10 +57,13 @@ export function parseManifest(text: string, address: string): Manifest {
   if (typeof format === 'number' && format > FORMAT) {
     throw new Error(`${address} is a backup of a newer version: restore it with that one`)
   }
-  if (!Check(ManifestSchema, value)) throw new Error(`${address}/${MANIFEST} is no manifest of a backup`)
+  if (!Check(ManifestSchema, value))
+    throw new Error(`${address}/${MANIFEST} is no manifest of a backup`)
   const astray = value.files.find(({ path }) => !isInside(path))
   if (astray)
-    throw new Error(`${address}/${MANIFEST} names a file outside of the backup: ${JSON.stringify(astray.path)}`)
+    throw new Error(
+      `${address}/${MANIFEST} names a file outside of the backup: ${JSON.stringify(astray.path)}`,
+    )
   return value
 }
 

@@ -12,7 +12,10 @@ const AT_ONCE = 500
 const fileOf = (folder: string, id: string) => join(folder, id.slice(0, 2), id)
 
 /** Returns the ids of files that documents of the snapshot name and the folder does not have. None where originals lie in no folder. */
-export async function findMissing(snapshot: Snapshot, config: Pick<Config, 'originals'>): Promise<string[]> {
+export async function findMissing(
+  snapshot: Snapshot,
+  config: Pick<Config, 'originals'>,
+): Promise<string[]> {
   const folder = originalsFolder(config)
   const table = (await snapshot.tables()).find(({ name }) => name === 'rag_documents')
   if (folder === null || !table) return []

@@ -4,7 +4,9 @@ export function placeAndFlags(args: readonly string[], usage: string, flags: rea
   const [address, ...more] = args.filter((arg) => !arg.startsWith('--'))
   const stray = given.find((flag) => !flags.includes(flag))
   if (!address || more.length > 0 || stray !== undefined) {
-    throw new Error(`${stray === undefined ? '' : `${stray} is not known; `}usage: npm run cli -- ${usage}`)
+    throw new Error(
+      `${stray === undefined ? '' : `${stray} is not known; `}usage: npm run cli -- ${usage}`,
+    )
   }
   return { address, has: (flag: string) => given.includes(flag) }
 }

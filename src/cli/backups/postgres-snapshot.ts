@@ -11,7 +11,10 @@ const BATCH_ROWS_MAX = 2_000
 const BATCH_CHARACTERS = 4 * 1024 * 1024
 
 /** What `work` reads is of one moment, however long it takes. */
-export function snapshotOfPostgres<T>(db: Db, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+export function snapshotOfPostgres<T>(
+  db: Db,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
   return transaction(db, async (tx) => {
     await sql`set transaction isolation level repeatable read, read only`.execute(tx)
     await withoutTimeLimit(tx)
@@ -21,7 +24,10 @@ export function snapshotOfPostgres<T>(db: Db, work: (snapshot: Snapshot) => Prom
 }
 
 /** As the transaction sees it. */
-export const snapshotIn = (tx: Db): Snapshot => ({ tables: () => tablesOf(tx), rows: (table) => rowsOf(tx, table) })
+export const snapshotIn = (tx: Db): Snapshot => ({
+  tables: () => tablesOf(tx),
+  rows: (table) => rowsOf(tx, table),
+})
 
 /** Ordinary tables of the schema that the service uses; an extension's own are none of ours, a partition is part of its table. */
 export async function tablesOf(tx: Db): Promise<Table[]> {
@@ -38,7 +44,9 @@ async function* rowsOf(tx: Db, { name, columns }: Table): AsyncGenerator<Row> {
   const types = await typesOf(tx, name)
   const texts = columns.map((column) => asText(column, types[column] ?? 'text'))
   await sql
-    .raw(`declare copied no scroll cursor for select array[${texts.join(', ')}] as row from ${quoted(name)}`)
+    .raw(
+      `declare copied no scroll cursor for select array[${texts.join(', ')}] as row from ${quoted(name)}`,
+    )
     .execute(tx)
   // Rows may be of bytes or of megabytes: what comes at once follows what came before.
   let count = 50
@@ -57,7 +65,9 @@ async function* rowsOf(tx: Db, { name, columns }: Table): AsyncGenerator<Row> {
 async function typesOf(tx: Db, name: string): Promise<Record<string, string>> {
   const { rows } = await sql<{ column: string; type: string }>`
     select attname as column, format_type(atttypid, atttypmod) as type from pg_attribute
-    where attrelid = ${quoted(name)}::text::regclass and attnum > 0 and not attisdropped`.execute(tx)
+    where attrelid = ${quoted(name)}::text::regclass and attnum > 0 and not attisdropped`.execute(
+    tx,
+  )
   return Object.fromEntries(rows.map(({ column, type }) => [column, type]))
 }
 
@@ -91,7 +101,11 @@ export async function fillTable(tx: Db, table: Table, rows: AsyncIterable<Row>):
     characters = 0
   }
   for await (const row of rows) {
-    batch.push(row.map((text, at) => (text === null ? null : isJson[at] ? storableJson(text) : storable(text))))
+    batch.push(
+      row.map((text, at) =>
+        text === null ? null : isJson[at] ? storableJson(text) : storable(text),
+      ),
+    )
     characters += charactersOf(row)
     if (batch.length >= BATCH_ROWS_MAX || characters >= BATCH_CHARACTERS) await flush()
   }
@@ -102,7 +116,9 @@ export async function fillTable(tx: Db, table: Table, rows: AsyncIterable<Row>):
 /** What SQLite keeps and jsonb does not: NUL, and halves of characters. */
 function storableJson(text: string): string {
   if (!/\\u0000|\\ud[89a-f]/i.test(text)) return storable(text)
-  return JSON.stringify(JSON.parse(text, (_, part) => (typeof part === 'string' ? storable(part) : part)))
+  return JSON.stringify(
+    JSON.parse(text, (_, part) => (typeof part === 'string' ? storable(part) : part)),
+  )
 }
 
 function fromText(name: string, type: string): string {
@@ -111,7 +127,9 @@ function fromText(name: string, type: string): string {
 
 /** An array as PostgreSQL reads it. */
 function arrayOf(texts: readonly (string | null)[]): string {
-  const items = texts.map((text) => (text === null ? 'null' : `"${text.replaceAll(/["\\]/g, '\\$&')}"`))
+  const items = texts.map((text) =>
+    text === null ? 'null' : `"${text.replaceAll(/["\\]/g, '\\$&')}"`,
+  )
   return `{${items.join(',')}}`
 }
 
@@ -134,13 +152,17 @@ export async function withoutForeignKeys(tx: Db, work: () => Promise<void>): Pro
   const { rows: keys } = await sql<{ table: string; name: string; definition: string }>`
     select c.relname as table, k.conname as name, pg_get_constraintdef(k.oid) as definition
     from pg_constraint k join pg_class c on c.oid = k.conrelid
-    where k.contype = 'f' and k.conparentid = 0 and c.relnamespace = current_schema()::regnamespace`.execute(tx)
+    where k.contype = 'f' and k.conparentid = 0 and c.relnamespace = current_schema()::regnamespace`.execute(
+    tx,
+  )
   for (const { table, name } of keys) {
     await sql.raw(`alter table ${quoted(table)} drop constraint ${quoted(name)}`).execute(tx)
   }
   await work()
   for (const { table, name, definition } of keys) {
-    await sql.raw(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`).execute(tx)
+    await sql
+      .raw(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`)
+      .execute(tx)
   }
 }
 

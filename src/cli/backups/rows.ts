@@ -18,7 +18,10 @@ export type Snapshot = {
 }
 
 /** All rows of a small table, by their columns' names. */
-export async function recordsOf(snapshot: Snapshot, name: string): Promise<Record<string, string | null>[]> {
+export async function recordsOf(
+  snapshot: Snapshot,
+  name: string,
+): Promise<Record<string, string | null>[]> {
   const table = (await snapshot.tables()).find((one) => one.name === name)
   if (!table) throw new Error(`there is no table ${name}: this is no database of Latchkey`)
   const records: Record<string, string | null>[] = []
@@ -43,7 +46,9 @@ export async function sumsOf(snapshot: Snapshot): Promise<Sums> {
 
 /** Adds 256-bit hashes: a row that is missing, changed, or there twice changes the sum. */
 export function sumOfTable(columns: readonly string[]) {
-  const order = columns.map((_, at) => at).sort((a, b) => ((columns[a] ?? '') < (columns[b] ?? '') ? -1 : 1))
+  const order = columns
+    .map((_, at) => at)
+    .sort((a, b) => ((columns[a] ?? '') < (columns[b] ?? '') ? -1 : 1))
   const isJson = columns.map((name) => name.endsWith('_json'))
   let rows = 0
   let total = BigInt(`0x${hash('sha256', JSON.stringify(order.map((at) => columns[at])), 'hex')}`)
@@ -81,12 +86,16 @@ function sorted(value: unknown): unknown {
 
 /** What differs, a sentence each; empty where both are the same. */
 export function differences(wanted: Sums, found: Sums, leaveOut: readonly string[] = []): string[] {
-  const names = [...new Set([...Object.keys(wanted), ...Object.keys(found)])].filter((name) => !leaveOut.includes(name))
+  const names = [...new Set([...Object.keys(wanted), ...Object.keys(found)])].filter(
+    (name) => !leaveOut.includes(name),
+  )
   return names.sort().flatMap((name) => {
     const [was, is] = [wanted[name], found[name]]
     if (!was) return is?.rows === 0 ? [] : [`${name} was not there before`]
     if (!is) return [`${name} is missing`]
     if (was.rows !== is.rows) return [`${name} has ${is.rows} rows instead of ${was.rows}`]
-    return was.checksum === is.checksum ? [] : [`${name} has other rows than it had (${was.rows}, as before)`]
+    return was.checksum === is.checksum
+      ? []
+      : [`${name} has other rows than it had (${was.rows}, as before)`]
   })
 }

@@ -60,7 +60,9 @@ function snapshotOf(database: DatabaseSync): SqliteFile {
     },
 
     async *rows({ name, columns }: Table) {
-      const statement = database.prepare(`select ${columns.map((column) => `"${column}"`).join(', ')} from "${name}"`)
+      const statement = database.prepare(
+        `select ${columns.map((column) => `"${column}"`).join(', ')} from "${name}"`,
+      )
       statement.setReturnArrays(true)
       statement.setReadBigInts(true)
       const isBoolean = columns.map((column) => column.startsWith('is_'))

@@ -15,14 +15,29 @@ import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
 const NAME = 'Billing'
 const ONCE = { timeout: ASK_TIMEOUT_MS, maxNetworkRetries: 0 }
 
-export async function checkBilling(config: Config, platform: () => Promise<Platform>): Promise<Line[]> {
+export async function checkBilling(
+  config: Config,
+  platform: () => Promise<Platform>,
+): Promise<Line[]> {
   const { secretKey, webhookSecret, sandboxed, prices, apiBase } = config.processor
   if (sandboxed) {
-    return [{ mark: 'sandbox', name: NAME, says: 'no STRIPE_SECRET_KEY; payments end at /sandbox/processor' }]
+    return [
+      {
+        mark: 'sandbox',
+        name: NAME,
+        says: 'no STRIPE_SECRET_KEY; payments end at /sandbox/processor',
+      },
+    ]
   }
   if (secretKey === null) return [{ mark: 'off', name: NAME, says: 'STRIPE_SECRET_KEY is not set' }]
   if (webhookSecret === null) {
-    return [{ mark: 'wrong', name: NAME, says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of' }]
+    return [
+      {
+        mark: 'wrong',
+        name: NAME,
+        says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of',
+      },
+    ]
   }
   if (prices.size === 0)
     return [
@@ -36,7 +51,9 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
   const processor = openProcessor(config.processor) as Processor
   const isLive = /^[a-z]+_live_/.test(secretKey)
   const [told, rights, coupon, endpoints, unknown] = await Promise.all([
-    Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, config, id, wanted, isLive))),
+    Promise.all(
+      [...prices].map(([id, wanted]) => checkPrice(processor, config, id, wanted, isLive)),
+    ),
     checkRights(processor),
     checkRetentionCoupon(processor, config),
     checkEndpoints(processor, config),
@@ -76,7 +93,9 @@ async function checkPrice(
     const { recurring } = price
     if (!recurring) return wrong(`${id} is a one-time price`)
     if (recurring.interval !== interval || recurring.interval_count !== 1) {
-      return wrong(`${id} is billed every ${recurring.interval_count} ${recurring.interval}, not every ${interval}`)
+      return wrong(
+        `${id} is billed every ${recurring.interval_count} ${recurring.interval}, not every ${interval}`,
+      )
     }
     return null
   } catch (error) {
@@ -88,7 +107,11 @@ async function checkPrice(
 async function checkRetentionCoupon(processor: Processor, config: Config): Promise<Line | null> {
   const { retentionCoupon: id } = config.processor
   if (id === null) return null
-  const wrong = (says: string): Line => ({ mark: 'wrong', name: NAME, says: `RETENTION_COUPON: ${says}` })
+  const wrong = (says: string): Line => ({
+    mark: 'wrong',
+    name: NAME,
+    says: `RETENTION_COUPON: ${says}`,
+  })
   try {
     const coupon = await inTime(processor.coupons.retrieve(id, {}, ONCE))
     return coupon.valid ? null : wrong(`${id} has expired or is used up at the processor`)
@@ -121,13 +144,21 @@ async function checkRights(processor: Processor): Promise<Line | null> {
   })
   const refused = (await Promise.all(asked)).filter((name) => name !== null)
   if (refused.length === 0) return null
-  return { mark: 'wrong', name: NAME, says: `STRIPE_SECRET_KEY: the key may not read ${refused.join(', ')}` }
+  return {
+    mark: 'wrong',
+    name: NAME,
+    says: `STRIPE_SECRET_KEY: the key may not read ${refused.join(', ')}`,
+  }
 }
 
 /** The endpoints are the operator's to make: one that is missing, off, or deaf to a type loses money in silence. */
 async function checkEndpoints(processor: Processor, { urls }: Config): Promise<Line[]> {
   const wanted = [
-    { name: 'Webhook', url: `${urls.base}/api/billing/webhook`, types: BILLING_EVENT_TYPES as readonly string[] },
+    {
+      name: 'Webhook',
+      url: `${urls.base}/api/billing/webhook`,
+      types: BILLING_EVENT_TYPES as readonly string[],
+    },
     {
       name: 'Storefront hook',
       url: `${urls.storefront}${STOREFRONT_EVENTS}`,
@@ -141,24 +172,39 @@ async function checkEndpoints(processor: Processor, { urls }: Config): Promise<L
     // A restricted key need not be allowed to read them.
     const isRefused = (error as { statusCode?: number }).statusCode === 403
     return [
-      { mark: isRefused ? 'off' : 'wrong', name: 'Webhook', says: `the endpoints cannot be read: ${reasonOf(error)}` },
+      {
+        mark: isRefused ? 'off' : 'wrong',
+        name: 'Webhook',
+        says: `the endpoints cannot be read: ${reasonOf(error)}`,
+      },
     ]
   }
   return wanted.map(({ name, url, types }) => {
     const endpoint = endpoints.find((one) => one.url === url)
     if (!endpoint && isLoopback(url)) {
-      return { mark: 'off', name, says: `${url} cannot be reached from outside: forward events to it` }
+      return {
+        mark: 'off',
+        name,
+        says: `${url} cannot be reached from outside: forward events to it`,
+      }
     }
     if (!endpoint) return { mark: 'wrong', name, says: `the processor has no endpoint ${url}` }
-    if (endpoint.status !== 'enabled') return { mark: 'wrong', name, says: `${url} is ${endpoint.status}` }
-    const deaf = types.filter((type) => !endpoint.enabled_events.some((enabled) => covers(enabled, type)))
-    if (deaf.length > 0) return { mark: 'wrong', name, says: `${url} is not sent ${deaf.join(', ')}` }
+    if (endpoint.status !== 'enabled')
+      return { mark: 'wrong', name, says: `${url} is ${endpoint.status}` }
+    const deaf = types.filter(
+      (type) => !endpoint.enabled_events.some((enabled) => covers(enabled, type)),
+    )
+    if (deaf.length > 0)
+      return { mark: 'wrong', name, says: `${url} is not sent ${deaf.join(', ')}` }
     return { mark: 'ok', name, says: url }
   })
 }
 
 /** A price that somebody pays and no setting names gives them nothing, or what they had. */
-async function checkUnknownPrices(config: Config, platform: () => Promise<Platform>): Promise<Line[]> {
+async function checkUnknownPrices(
+  config: Config,
+  platform: () => Promise<Platform>,
+): Promise<Line[]> {
   const unknown = await platform()
     .then(({ db }) => pricesWithoutSetting(db, config.processor.prices))
     .catch(() => [])
@@ -181,17 +227,25 @@ async function checkDisagreements(platform: () => Promise<Platform>): Promise<Li
       withBilling(opened, (billing) => billing.disagreements()),
     )
     const told = disagreements.slice(0, TOLD_MAX).map((one): Line => {
-      return { mark: 'wrong', name, says: `${one.about} ${one.id}: ${one.ours} here, ${one.theirs} at the processor` }
+      return {
+        mark: 'wrong',
+        name,
+        says: `${one.about} ${one.id}: ${one.ours} here, ${one.theirs} at the processor`,
+      }
     })
     if (told.length === 0) {
       const which = is_whole ? `${accounts} accounts` : `the ${accounts} accounts read last`
-      return [{ mark: 'ok', name, says: `${which} and 30 days of payments agree with the processor` }]
+      return [
+        { mark: 'ok', name, says: `${which} and 30 days of payments agree with the processor` },
+      ]
     }
     const more = disagreements.length - told.length
     const advice = `${more > 0 ? `${more} more; ` : ''}npm run cli -- billing sync mends what disagrees`
     return [...told, { mark: 'wrong', name, says: advice }]
   } catch (error) {
-    return [{ mark: 'off', name, says: `could not be compared with the processor: ${reasonOf(error)}` }]
+    return [
+      { mark: 'off', name, says: `could not be compared with the processor: ${reasonOf(error)}` },
+    ]
   }
 }
 

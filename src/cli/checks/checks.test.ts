@@ -32,7 +32,12 @@ async function listening(t: Pick<TestContext, 'after'>, server: Server): Promise
   return (server.address() as AddressInfo).port
 }
 
-const PRICE = { object: 'price', active: true, livemode: false, recurring: { interval: 'month', interval_count: 1 } }
+const PRICE = {
+  object: 'price',
+  active: true,
+  livemode: false,
+  recurring: { interval: 'month', interval_count: 1 },
+}
 const HOOK = { object: 'webhook_endpoint', status: 'enabled', enabled_events: ['*'] }
 const HOOKS = [
   { ...HOOK, url: `${BASE}/api/billing/webhook` },
@@ -51,16 +56,22 @@ async function processorWith(
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     const { pathname } = new URL(request.url ?? '/', 'http://stripe')
     if (refused.includes(pathname)) {
-      return answer(403, { error: { type: 'invalid_request_error', message: 'This key may not do that.' } })
+      return answer(403, {
+        error: { type: 'invalid_request_error', message: 'This key may not do that.' },
+      })
     }
     if (pathname === '/v1/webhook_endpoints') {
       return Array.isArray(hooks)
         ? answer(200, { object: 'list', data: hooks, has_more: false })
-        : answer(hooks.status, { error: { type: 'invalid_request_error', message: 'This key may not do that.' } })
+        : answer(hooks.status, {
+            error: { type: 'invalid_request_error', message: 'This key may not do that.' },
+          })
     }
     const price = prices[pathname.replace('/v1/prices/', '')]
     if (price) return answer(200, { id: pathname, ...price })
-    return answer(404, { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such price' } })
+    return answer(404, {
+      error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such price' },
+    })
   })
   const port = await listening(t, server)
   t.after(() => server.closeAllConnections())
@@ -120,11 +131,18 @@ test('each way in which a price cannot be sold is told with its setting', async 
 })
 
 test('a retention coupon that the processor lacks, or that is used up, is reported', async (t) => {
-  const env = await processorWith(t, { price_m: PRICE, '/v1/coupons/USED': { object: 'coupon', valid: false } }, HOOKS)
+  const env = await processorWith(
+    t,
+    { price_m: PRICE, '/v1/coupons/USED': { object: 'coupon', valid: false } },
+    HOOKS,
+  )
   const check = async (coupon: string) =>
     shown(await checkBilling(readConfig({ ...env, RETENTION_COUPON: coupon }), noDatabase))[0]
   assert.equal(await check('NOPE'), 'wrong: RETENTION_COUPON: the processor has no coupon NOPE')
-  assert.equal(await check('USED'), 'wrong: RETENTION_COUPON: USED has expired or is used up at the processor')
+  assert.equal(
+    await check('USED'),
+    'wrong: RETENTION_COUPON: USED has expired or is used up at the processor',
+  )
   assert.match((await check('')) ?? '', /^ok: /)
 })
 
@@ -145,7 +163,9 @@ test('an endpoint that is missing, off or deaf to a type is told; one on this ma
   ])
   const local = { BASE_URL: 'http://localhost:8000', STOREFRONT_URL: 'http://localhost:8001' }
   assert.ok((await hooks([], local)).every((line) => line.startsWith('off: http://localhost')))
-  assert.deepEqual(await hooks({ status: 403 }), ['off: the endpoints cannot be read: This key may not do that.'])
+  assert.deepEqual(await hooks({ status: 403 }), [
+    'off: the endpoints cannot be read: This key may not do that.',
+  ])
   assert.match((await hooks({ status: 401 }))[0] ?? '', /^wrong: /)
 })
 
@@ -160,7 +180,11 @@ test('what a restricted key may not read is told before a refund or a dispute is
 })
 
 test('a processor that is not there is wrong', async () => {
-  const env = { STRIPE_SECRET_KEY: 'sk_live_wrong', STRIPE_WEBHOOK_SECRET: 'whsec_x', PRICE_PRO_MONTHLY: 'price_nope' }
+  const env = {
+    STRIPE_SECRET_KEY: 'sk_live_wrong',
+    STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    PRICE_PRO_MONTHLY: 'price_nope',
+  }
   const config = readConfig({ ...env, STRIPE_API_BASE: 'http://127.0.0.1:9' })
   const lines = await checkBilling(config, noDatabase)
   assert.deepEqual(
@@ -177,7 +201,9 @@ test('a price that somebody pays and no setting names is told', async (t) => {
   const env = await processorWith(t, { price_m: PRICE }, HOOKS)
   const told = shown(await checkBilling(readConfig(env), async () => app.platform))
   assert.ok(
-    told.includes(`off: ${PRICES.pro}, which no PRICE_ setting names, is what one user subscribes to`),
+    told.includes(
+      `off: ${PRICES.pro}, which no PRICE_ setting names, is what one user subscribes to`,
+    ),
     told.join('\n'),
   )
 })
@@ -225,7 +251,9 @@ test('a vendor’s key is tried where that costs nothing, and never shown', asyn
   const asked: string[] = []
   const server = createHttpServer(({ url = '', headers }, response) => {
     asked.push(url)
-    const key = String(headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization ?? '')
+    const key = String(
+      headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization ?? '',
+    )
     const status = url.startsWith('/old')
       ? 404
       : url.startsWith('/open')
@@ -241,12 +269,26 @@ test('a vendor’s key is tried where that costs nothing, and never shown', asyn
   t.after(() => server.closeAllConnections())
   const checked = async (env: Record<string, string>) => {
     const lines = await checkVendors(readConfig(env))
-    return lines.filter(({ mark }) => mark === 'ok' || mark === 'wrong').map(({ mark, says }) => `${mark}: ${says}`)
+    return lines
+      .filter(({ mark }) => mark === 'ok' || mark === 'wrong')
+      .map(({ mark, says }) => `${mark}: ${says}`)
   }
   const addresses = { OPENAI_BASE_URL: `${url}/v1`, ANTHROPIC_BASE_URL: url, GEMINI_BASE_URL: url }
-  const keys = (key: string) => ({ OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key, GEMINI_API_KEY: key })
-  assert.deepEqual(await checked({ ...addresses, ...keys('right') }), [`ok: ${url}/v1`, `ok: ${url}`, `ok: ${url}`])
-  assert.deepEqual([...new Set(asked)].toSorted(), ['/v1/models', '/v1/models?limit=1', '/v1beta/models?pageSize=1'])
+  const keys = (key: string) => ({
+    OPENAI_API_KEY: key,
+    ANTHROPIC_API_KEY: key,
+    GEMINI_API_KEY: key,
+  })
+  assert.deepEqual(await checked({ ...addresses, ...keys('right') }), [
+    `ok: ${url}/v1`,
+    `ok: ${url}`,
+    `ok: ${url}`,
+  ])
+  assert.deepEqual([...new Set(asked)].toSorted(), [
+    '/v1/models',
+    '/v1/models?limit=1',
+    '/v1beta/models?pageSize=1',
+  ])
   const wrong = await checked({ ...addresses, ...keys('mistyped') })
   assert.deepEqual(wrong, [
     `wrong: ${url}/v1 does not take the key (401)`,
@@ -259,7 +301,10 @@ test('a vendor’s key is tried where that costs nothing, and never shown', asyn
   assert.deepEqual(await checked({ OPENAI_BASE_URL: `${url}/open`, OPENAI_API_KEY: 'mistyped' }), [
     `ok: ${url}/open (lists its models to anyone, so no key was tried)`,
   ])
-  const [away = ''] = await checked({ OPENAI_BASE_URL: 'http://127.0.0.1:1', OPENAI_API_KEY: 'right' })
+  const [away = ''] = await checked({
+    OPENAI_BASE_URL: 'http://127.0.0.1:1',
+    OPENAI_API_KEY: 'right',
+  })
   assert.match(away, /^wrong: http:\/\/127\.0\.0\.1:1 cannot be reached: /)
   const several = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'right,mistyped' })
   assert.match(several[0] ?? '', /^wrong: .*does not take the key \(401\)$/)
@@ -279,7 +324,9 @@ test('each tier is read as a buyer would get it', async (t) => {
     writeFileSync(join(root, path), text)
   }
   const check = async () => shown(await checkProducts(readConfig({ PRODUCTS_DIR: root }), NOW))
-  assert.deepEqual(await check(), [`wrong: ${root} holds no release of any tier: nothing is for sale`])
+  assert.deepEqual(await check(), [
+    `wrong: ${root} holds no release of any tier: nothing is for sale`,
+  ])
 
   put('basic/1.0.0/readme.txt', 'hello')
   put('basic/releases.json', '[{"version": "1.0.0", "published_at": "2026-01-01"}]')
@@ -306,9 +353,17 @@ test('the doctor leaves with 1 when something outside is wrong, and with 0 when 
   const doctor = async (env: Record<string, string>) => {
     const lines: string[] = []
     const { port, storefrontPort } = app.config.http
-    const ports = { PORT: String(port), STOREFRONT_PORT: String(storefrontPort), DATA_DIR: app.dataDir }
+    const ports = {
+      PORT: String(port),
+      STOREFRONT_PORT: String(storefrontPort),
+      DATA_DIR: app.dataDir,
+    }
     const config = readConfig({ ...ports, ...env })
-    const context = { config, platform: async () => app.platform, print: (line = '') => void lines.push(line) }
+    const context = {
+      config,
+      platform: async () => app.platform,
+      print: (line = '') => void lines.push(line),
+    }
     return {
       code: await run([], context),
       wrong: lines.filter((line) => /^✖ /.test(line)).map((line) => line.slice(2, 10)),

@@ -7,7 +7,10 @@ export const ASK_TIMEOUT_MS = 8_000
 /** Rejects when the work takes longer than a question may, whatever the library behind it does. */
 export async function inTime<T>(work: Promise<T>, timeoutMs = ASK_TIMEOUT_MS): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+  const timer = setTimeout(
+    () => late.reject(new Error(`no answer within ${timeoutMs / 1000} s`)),
+    timeoutMs,
+  )
   try {
     return await Promise.race([work, late.promise])
   } finally {

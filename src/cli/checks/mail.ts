@@ -6,12 +6,17 @@ import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
 export async function checkMail({ mail: { smtpUrl, sandboxed, from } }: Config): Promise<Line> {
   const name = 'Mail'
   if (sandboxed) return { mark: 'sandbox', name, says: 'no SMTP_URL; emails go to /sandbox/mail' }
-  if (smtpUrl === null) return { mark: 'off', name, says: 'SMTP_URL is not set: nobody gets a verification link' }
+  if (smtpUrl === null)
+    return { mark: 'off', name, says: 'SMTP_URL is not set: nobody gets a verification link' }
   const { host } = new URL(smtpUrl)
   try {
     await inTime(reachSmtp(smtpUrl, ASK_TIMEOUT_MS))
     return { mark: 'ok', name, says: `from ${from}, by ${host}` }
   } catch (error) {
-    return { mark: 'wrong', name, says: `${host} takes no mail of ours: ${(error as Error).message}` }
+    return {
+      mark: 'wrong',
+      name,
+      says: `${host} takes no mail of ours: ${(error as Error).message}`,
+    }
   }
 }

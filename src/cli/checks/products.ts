@@ -12,7 +12,8 @@ const LATEST = '9999-12-31T00:00:00.000Z'
 
 export async function checkProducts({ catalogue, products }: Config, now: string): Promise<Line[]> {
   const { location } = products
-  if (location === null) return [{ mark: 'sandbox', name: NAME, says: 'PRODUCTS_DIR is not set; a sample is sold' }]
+  if (location === null)
+    return [{ mark: 'sandbox', name: NAME, says: 'PRODUCTS_DIR is not set; a sample is sold' }]
   const told = await Promise.all(
     catalogue.products.map(({ tier }) =>
       inTime(checkTier(products, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier)),
@@ -20,25 +21,40 @@ export async function checkProducts({ catalogue, products }: Config, now: string
   )
   const isEmpty = told.every(({ mark }) => mark === 'off')
   return isEmpty
-    ? [{ mark: 'wrong', name: NAME, says: `${location} holds no release of any tier: nothing is for sale` }]
+    ? [
+        {
+          mark: 'wrong',
+          name: NAME,
+          says: `${location} holds no release of any tier: nothing is for sale`,
+        },
+      ]
     : told
 }
 
 async function checkTier(products: Config['products'], tier: Tier, now: string): Promise<Line> {
   const left: string[] = []
-  const store = openProducts(products, { leaveOut: (path, reason) => left.push(`${path} (${reason})`) })
+  const store = openProducts(products, {
+    leaveOut: (path, reason) => left.push(`${path} (${reason})`),
+  })
   const name = `${NAME} ${tier}`
   // Those of the future as well: a version that is listed and not there is a slip today.
   const all = await listReleases(store, tier, LATEST)
   const isListed = (await store.text(`${tier}/releases.json`)) !== null
-  if (all.length === 0 && isListed) throw new Error('releases.json lists no version that has a folder')
+  if (all.length === 0 && isListed)
+    throw new Error('releases.json lists no version that has a folder')
   if (all.length === 0) return { mark: 'off', name, says: 'no release: not for sale' }
 
   const newest = all.find(({ publishedAt }) => publishedAt <= now)
-  if (!newest) return { mark: 'off', name, says: `not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}` }
+  if (!newest)
+    return {
+      mark: 'off',
+      name,
+      says: `not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}`,
+    }
   const release = await findRelease(store, tier, now, newest.version)
   if (!release) throw new Error(`${newest.version} has no files`)
-  if (left.length > 0) throw new Error(`${left.length} left out of downloads: ${left.slice(0, 3).join(', ')}`)
+  if (left.length > 0)
+    throw new Error(`${left.length} left out of downloads: ${left.slice(0, 3).join(', ')}`)
   return { mark: 'ok', name, says: `${newest.version}, ${release.files.length} files` }
 }
 

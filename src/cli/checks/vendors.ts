@@ -21,7 +21,11 @@ async function checkVendor(vendor: Vendor): Promise<Line> {
     return `${endpoint.name === vendor.name ? '' : `${endpoint.name} `}${endpoint.baseUrl}${one.says}`
   })
   const mark = told.some(({ isWell }) => !isWell) ? 'wrong' : 'ok'
-  return { mark, name, says: [...says, ...missingKeys.map((missing) => `${missing} is not set`)].join(', ') }
+  return {
+    mark,
+    name,
+    says: [...says, ...missingKeys.map((missing) => `${missing} is not set`)].join(', '),
+  }
 }
 
 const LISTS: Record<
@@ -40,21 +44,34 @@ const LISTS: Record<
 /** What a header takes; of anything else fetch quotes the whole key. */
 const SENDABLE = /^[\x21-\x7e]+$/
 
-async function ask(dialect: Dialect, { baseUrl, apiKey }: Endpoint): Promise<{ isWell: boolean; says: string }> {
+async function ask(
+  dialect: Dialect,
+  { baseUrl, apiKey }: Endpoint,
+): Promise<{ isWell: boolean; says: string }> {
   if (!SENDABLE.test(apiKey))
-    return { isWell: false, says: ' is not asked: its key has spaces, line breaks or letters that no key has' }
+    return {
+      isWell: false,
+      says: ' is not asked: its key has spaces, line breaks or letters that no key has',
+    }
   try {
     const status = await listed(dialect, baseUrl, apiKey)
     if (status === 200) {
       const isOpenToAll = (await listed(dialect, baseUrl, null).catch(() => null)) === 200
-      return { isWell: true, says: isOpenToAll ? ' (lists its models to anyone, so no key was tried)' : '' }
+      return {
+        isWell: true,
+        says: isOpenToAll ? ' (lists its models to anyone, so no key was tried)' : '',
+      }
     }
     // At its limit it has looked at the key.
     if (status === 429) return { isWell: true, says: ' (at its limit now)' }
-    if (status === 404 || status === 405) return { isWell: true, says: ' (lists no models, so the key was not tried)' }
+    if (status === 404 || status === 405)
+      return { isWell: true, says: ' (lists no models, so the key was not tried)' }
     // Gemini says 400 of a key that it does not know.
     const isKey = status === 401 || status === 403 || (status === 400 && dialect === 'gemini')
-    return { isWell: false, says: isKey ? ` does not take the key (${status})` : ` answers ${status}` }
+    return {
+      isWell: false,
+      says: isKey ? ` does not take the key (${status})` : ` answers ${status}`,
+    }
   } catch (error) {
     const { cause, message } = error as Error
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message
@@ -66,7 +83,8 @@ async function ask(dialect: Dialect, { baseUrl, apiKey }: Endpoint): Promise<{ i
 async function listed(dialect: Dialect, baseUrl: string, apiKey: string | null): Promise<number> {
   const { path, headers, key } = LISTS[dialect]
   const { status, body } = await fetch(baseUrl + path, {
-    headers: apiKey === null ? { ...headers } : { ...headers, ...Object.fromEntries([key(apiKey)]) },
+    headers:
+      apiKey === null ? { ...headers } : { ...headers, ...Object.fromEntries([key(apiKey)]) },
     signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
     redirect: 'manual',
   })

@@ -28,13 +28,20 @@ export async function calibrateEmbedder(
   const { db, bus, log, clock, tracer } = await platform()
   const switches = createLiveSwitches({ db, bus, log })
   await switches.reload()
-  const embedder = embedderSet(openVendors({ config, clock, log, tracer }, switches), config.embedder)
+  const embedder = embedderSet(
+    openVendors({ config, clock, log, tracer }, switches),
+    config.embedder,
+  )
   if (embedder === null) {
-    print('EMBEDDER is local: documents are compared by their words, whose score is calibrated as it is.')
+    print(
+      'EMBEDDER is local: documents are compared by their words, whose score is calibrated as it is.',
+    )
     return 1
   }
   const { vendor, model } = embedder
-  const tokens = tokensOfBytes(Buffer.byteLength(pairs.map(({ question, text }) => question + text).join('')))
+  const tokens = tokensOfBytes(
+    Buffer.byteLength(pairs.map(({ question, text }) => question + text).join('')),
+  )
   const usage = { prompt: tokens, completion: 0, cached: 0, cacheWrites: 0 }
   const { usd } = costOf(config.ai, vendor, [model], usage, 'embedding')
   print(
@@ -42,7 +49,11 @@ export async function calibrateEmbedder(
   )
   if (isTrial) return 0
 
-  const { unrelated, answers, kept, dropped } = await calibrate(embedder, pairs, AbortSignal.timeout(PATIENCE_MS))
+  const { unrelated, answers, kept, dropped } = await calibrate(
+    embedder,
+    pairs,
+    AbortSignal.timeout(PATIENCE_MS),
+  )
   const percent = (share: number) => `${Math.round(100 * share)} %`
   const similarity = { unrelated: rounded(unrelated), answers: rounded(answers) }
   print(`unrelated ${similarity.unrelated}, answers ${similarity.answers}`)
@@ -58,14 +69,18 @@ export async function calibrateEmbedder(
   // Pasted over an entry of the operator's own: with other tasks all documents would be embedded anew.
   const tasks = findModel(ofVendor(config.ai.vendors, vendor), model)?.embedding?.tasks
   print('In MODELS, at this vendor; an entry that is there keeps what else it says:')
-  print(`  ${JSON.stringify({ id: model, kind: 'embedding', ...(tasks && { tasks }), similarity })}`)
+  print(
+    `  ${JSON.stringify({ id: model, kind: 'embedding', ...(tasks && { tasks }), similarity })}`,
+  )
   return 0
 }
 
 /** One pair a line, as JSON: {"question": "…", "text": "…"}. @throws Error that names the line */
 function readPairs(file: string): Pair[] {
   const lines = readFileSync(file, 'utf8').split('\n')
-  const pairs = lines.flatMap((line, i) => (line.trim() === '' ? [] : [pairOf(line, `${file}:${i + 1}`)]))
+  const pairs = lines.flatMap((line, i) =>
+    line.trim() === '' ? [] : [pairOf(line, `${file}:${i + 1}`)],
+  )
   if (pairs.length < PAIRS_MIN || pairs.length > PAIRS_MAX)
     throw new Error(`${file} has ${pairs.length} pairs: ${PAIRS_MIN} to ${PAIRS_MAX} are needed`)
   return pairs
@@ -80,7 +95,8 @@ function pairOf(line: string, at: string): Pair {
   }
   const { question, text } = (given ?? {}) as Record<string, unknown>
   const isText = (one: unknown): one is string => typeof one === 'string' && one.trim() !== ''
-  if (!isText(question) || !isText(text)) throw new Error(`${at}: expected {"question": "…", "text": "…"}`)
+  if (!isText(question) || !isText(text))
+    throw new Error(`${at}: expected {"question": "…", "text": "…"}`)
   return { question, text }
 }
 

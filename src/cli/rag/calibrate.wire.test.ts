@@ -7,7 +7,10 @@ import { testApp } from '#testing/app.ts'
 import { mockVendor, type Step } from '#testing/mock-vendor.ts'
 import { run } from '../rag.ts'
 
-const PAIRS = Array.from({ length: 12 }, (_, i) => ({ question: `question ${i}`, text: `text ${i}` }))
+const PAIRS = Array.from({ length: 12 }, (_, i) => ({
+  question: `question ${i}`,
+  text: `text ${i}`,
+}))
 
 /** A text lies where its question does, but for what all have in common; `apart`: how far each is from that. */
 const embeds =
@@ -22,18 +25,30 @@ const embeds =
       return { index, embedding }
     })
     reply.setHeader('content-type', 'application/json')
-    reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 7, total_tokens: 7 } }))
+    reply.end(
+      JSON.stringify({
+        data,
+        model: call.body.model,
+        usage: { prompt_tokens: 7, total_tokens: 7 },
+      }),
+    )
   }
 
 async function setUp(t: TestContext, pairs: object[] = PAIRS, env: Record<string, string> = {}) {
   const vendor = await mockVendor(t)
-  const { platform } = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:some-embedder', ...env } })
+  const { platform } = await testApp(t, {
+    env: { ...vendor.env.openai, EMBEDDER: 'openai:some-embedder', ...env },
+  })
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-pairs-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'pairs.jsonl')
   writeFileSync(file, pairs.map((pair) => JSON.stringify(pair)).join('\n'))
   const lines: string[] = []
-  const context = { config: platform.config, platform: async () => platform, print: (line = '') => lines.push(line) }
+  const context = {
+    config: platform.config,
+    platform: async () => platform,
+    print: (line = '') => lines.push(line),
+  }
   const calibrate = (...args: string[]) => run(['calibrate', ...args], context)
   return { vendor, file, lines, calibrate }
 }
@@ -44,7 +59,10 @@ test('the cosines of questions with their texts and with others become the setti
 
   assert.equal(await calibrate(file), 0)
 
-  assert.match(lines[0] ?? '', /^12 pairs: 24 texts go to openai\/some-embedder, at most \d+ tokens, \$0\.\d+$/)
+  assert.match(
+    lines[0] ?? '',
+    /^12 pairs: 24 texts go to openai\/some-embedder, at most \d+ tokens, \$0\.\d+$/,
+  )
   const [question, text] = [Math.hypot(1, 0.5), Math.hypot(1, 0.5, 0.3)]
   const unrelated = 0.25 / (question * text)
   const answers = (unrelated + 1.25 / (question * text)) / 2

@@ -21,7 +21,8 @@ export async function listFiles(folder: string, ignore: readonly string[]): Prom
       const path = under === '' ? entry.name : `${under}/${entry.name}`
       if (isIgnored(path, entry.isDirectory(), patterns)) continue
       if (entry.isDirectory()) await visit(path)
-      else if (entry.isFile()) files.push({ path, sizeBytes: (await stat(join(folder, path))).size })
+      else if (entry.isFile())
+        files.push({ path, sizeBytes: (await stat(join(folder, path))).size })
     }
   }
 }

@@ -36,7 +36,8 @@ export function openJournal(file: string, service: string) {
     /** Keeps one line for each of these files, and those of other services and names. */
     tidy(isOurs: (externalId: string) => boolean, kept: ReadonlySet<string>): void {
       const lines = [...known.values()].filter(
-        (sent) => sent.service !== service || !isOurs(sent.external_id) || kept.has(sent.external_id),
+        (sent) =>
+          sent.service !== service || !isOurs(sent.external_id) || kept.has(sent.external_id),
       )
       writeFileSync(`${file}.new`, lines.map((sent) => `${JSON.stringify(sent)}\n`).join(''))
       renameSync(`${file}.new`, file)
@@ -44,7 +45,8 @@ export function openJournal(file: string, service: string) {
   }
 }
 
-const keyOf = ({ service, external_id }: Pick<Sent, 'service' | 'external_id'>) => `${service}\n${external_id}`
+const keyOf = ({ service, external_id }: Pick<Sent, 'service' | 'external_id'>) =>
+  `${service}\n${external_id}`
 
 function parsed(line: string): Sent | null {
   try {

@@ -1,7 +1,12 @@
 /** The service as a program sees it: waits where it is told to (429, 503), and tries again where nothing came back. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> }
+export type Answer = {
+  status: number
+  headers: Headers
+  text: string
+  body: Record<string, unknown>
+}
 export type ServiceClient = ReturnType<typeof createClient>
 
 const LOST_MAX = 5
@@ -16,22 +21,31 @@ export function createClient(
   { tell, wait = sleep }: { tell(line: string): void; wait?: (ms: number) => Promise<unknown> },
 ) {
   /** @throws Error when it cannot be reached, refuses the key, or lets wait without end */
-  return async function ask(path: string, { method = 'GET', headers = {}, body }: Request = {}): Promise<Answer> {
+  return async function ask(
+    path: string,
+    { method = 'GET', headers = {}, body }: Request = {},
+  ): Promise<Answer> {
     for (let lost = 0, waits = 0; ; ) {
       let answer: Answer
       try {
         const init = { method, headers: { authorization: `Bearer ${key}`, ...headers } }
-        answer = await read(await fetch(`${url}${path}`, body ? { ...init, body: await body() } : init))
+        answer = await read(
+          await fetch(`${url}${path}`, body ? { ...init, body: await body() } : init),
+        )
       } catch (error) {
         if (++lost > LOST_MAX) throw new Error(`${url} cannot be reached: ${reasonOf(error)}`)
         await wait(1_000 * 2 ** lost)
         continue
       }
       const { status } = answer
-      if (status === 401) throw new Error('the service refuses the key: is it revoked, expired, or of another service?')
+      if (status === 401)
+        throw new Error(
+          'the service refuses the key: is it revoked, expired, or of another service?',
+        )
       if (status === 403) throw new Error(`the service refuses: ${detailOf(answer)}`)
       if (status !== 429 && status !== 503) return answer
-      if (++waits > WAITS_MAX) throw new Error(`the service lets wait without end: ${detailOf(answer)}`)
+      if (++waits > WAITS_MAX)
+        throw new Error(`the service lets wait without end: ${detailOf(answer)}`)
       const seconds = Number(answer.headers.get('retry-after')) || 5
       if (seconds > WAIT_SECONDS_MAX)
         throw new Error(`${detailOf(answer)}; it may go on in ${Math.ceil(seconds / 60)} minutes`)

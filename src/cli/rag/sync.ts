@@ -44,7 +44,8 @@ type Remote = { id: string; external_ids: string[] }
 export async function syncFolder(options: SyncOptions): Promise<number> {
   const { print, isTrial, deletes } = options
   const folder = resolve(options.folder)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${folder} is no folder`)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`${folder} is no folder`)
   const url = options.url.replace(/\/+$/, '')
   const prefix = `${options.name ?? basename(folder)}/`
   const { wait = sleep } = options
@@ -53,14 +54,20 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
 
   const files = await listFiles(folder, options.ignore)
   const remote = await listRemote(ask)
-  const documentOf = new Map(remote.flatMap(({ id, external_ids }) => external_ids.map((name) => [name, id])))
+  const documentOf = new Map(
+    remote.flatMap(({ id, external_ids }) => external_ids.map((name) => [name, id])),
+  )
   const counts: Counts = { sent: 0, unchanged: 0, deleted: 0, skipped: 0, failed: 0 }
 
   await each(files, AT_ONCE, async (file) => {
     const externalId = prefix + file.path
     // Such as the __init__.py of each Python package.
     if (file.sizeBytes === 0)
-      return tellRefused(file, { reason: 'the file is empty', isSkipped: true }, documentOf.get(externalId) ?? null)
+      return tellRefused(
+        file,
+        { reason: 'the file is empty', isSkipped: true },
+        documentOf.get(externalId) ?? null,
+      )
     const hash = await hashOf(join(folder, file.path))
     const last = journal.find(externalId)
     const known = last?.hash === hash ? last : undefined
@@ -78,7 +85,8 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
     const note = (sent: Partial<Sent>) =>
       journal.note({ external_id: externalId, hash, document_id: documentId, ...sent })
     const resumed = known?.job === undefined ? null : await awaitJob({ ask, wait }, known.job)
-    const outcome = resumed ?? (await send({ ask, wait }, folder, file, externalId, (job) => note({ job })))
+    const outcome =
+      resumed ?? (await send({ ask, wait }, folder, file, externalId, (job) => note({ job })))
     if ('documentId' in outcome) {
       note({ document_id: outcome.documentId })
       print(`${documentId === null ? 'stored' : 'replaced'} ${file.path}`)
@@ -93,7 +101,11 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   })
 
   /** At each run: what was stored of it before goes on answering. */
-  function tellRefused({ path }: LocalFile, { reason, isSkipped }: Refusal, documentId: string | null) {
+  function tellRefused(
+    { path }: LocalFile,
+    { reason, isSkipped }: Refusal,
+    documentId: string | null,
+  ) {
     const stays = documentId === null ? '' : ' (the service still has what it was)'
     print(`${isSkipped ? 'skipped' : 'FAILED'} ${path}: ${reason}${stays}`)
     counts[isSkipped ? 'skipped' : 'failed']++
@@ -101,7 +113,8 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
 
   const kept = new Set(files.map(({ path }) => prefix + path))
   const isGone = ({ external_ids }: Remote) =>
-    external_ids.length > 0 && external_ids.every((name) => name.startsWith(prefix) && !kept.has(name))
+    external_ids.length > 0 &&
+    external_ids.every((name) => name.startsWith(prefix) && !kept.has(name))
   // As the service has it now: what was renamed stands under its new name, too, and another folder may name it by now.
   const isStale = !isTrial && remote.some(isGone)
   const gone = (isStale ? await listRemote(ask) : remote).filter(isGone)
@@ -121,7 +134,8 @@ async function listRemote(ask: ServiceClient): Promise<Remote[]> {
   const documents = new Map<string, Remote>()
   for (let offset = 0; ; offset += PAGE) {
     const answer = await ask(`/api/rag/documents?limit=${PAGE}&offset=${offset}`)
-    if (answer.status !== 200) throw new Error(`the documents cannot be listed: ${detailOf(answer)}`)
+    if (answer.status !== 200)
+      throw new Error(`the documents cannot be listed: ${detailOf(answer)}`)
     const page = JSON.parse(answer.text) as Remote[]
     for (const { id, external_ids } of page) documents.set(id, { id, external_ids })
     if (page.length < PAGE) return [...documents.values()]
@@ -133,9 +147,10 @@ type Refusal = { reason: string; isSkipped: boolean }
 type Outcome = { documentId: string } | (Refusal & { isFinal: boolean; isRunning: boolean })
 type Service = { ask: ServiceClient; wait(ms: number): Promise<unknown> }
 
-const refused = (reason: string, { isSkipped = false, isFinal = true, isRunning = false } = {}) => ({
-  ...{ reason, isSkipped, isFinal, isRunning },
-})
+const refused = (
+  reason: string,
+  { isSkipped = false, isFinal = true, isRunning = false } = {},
+) => ({ reason, isSkipped, isFinal, isRunning })
 
 async function send(
   { ask, wait }: Service,
@@ -144,7 +159,8 @@ async function send(
   externalId: string,
   queued: (job: string) => void,
 ): Promise<Outcome> {
-  if (externalId.length > EXTERNAL_ID_MAX) return refused(`its path is longer than ${EXTERNAL_ID_MAX} characters`)
+  if (externalId.length > EXTERNAL_ID_MAX)
+    return refused(`its path is longer than ${EXTERNAL_ID_MAX} characters`)
   if (file.sizeBytes > FILE_BYTES_MAX) return refused('it is larger than 512 MB')
   const isLong = file.sizeBytes > LONG_BYTES
   const answer = await ask('/api/rag/ingest/file', {
@@ -161,7 +177,9 @@ async function send(
   if (answer.status === 202) {
     const job = String(answer.body.job_id)
     queued(job)
-    return (await awaitJob({ ask, wait }, job)) ?? refused('its job was cancelled', { isFinal: false })
+    return (
+      (await awaitJob({ ask, wait }, job)) ?? refused('its job was cancelled', { isFinal: false })
+    )
   }
   if (answer.status === 200) return { documentId: documentIdOf(answer.body.document_ids) }
   // No file of that kind is ever taken; an empty or damaged one may be mended.
@@ -175,7 +193,10 @@ async function awaitJob({ ask, wait }: Service, id: string): Promise<Outcome | n
     const answer = await ask(`/api/rag/jobs/${id}`)
     if (answer.status === 404) return null
     if (answer.status !== 200)
-      return refused(`its job cannot be read: ${detailOf(answer)}`, { isFinal: false, isRunning: true })
+      return refused(`its job cannot be read: ${detailOf(answer)}`, {
+        isFinal: false,
+        isRunning: true,
+      })
     const { state, document_ids, error } = answer.body as JobAnswer
     if (state === 'done') return { documentId: documentIdOf(document_ids) }
     if (state === 'failed') {
@@ -187,7 +208,11 @@ async function awaitJob({ ask, wait }: Service, id: string): Promise<Outcome | n
   }
 }
 
-type JobAnswer = { state?: string; document_ids?: unknown; error?: { code: string; detail: string } | null }
+type JobAnswer = {
+  state?: string
+  document_ids?: unknown
+  error?: { code: string; detail: string } | null
+}
 
 /** Chunk ids begin with it. */
 function documentIdOf(chunkIds: unknown): string {
@@ -196,7 +221,11 @@ function documentIdOf(chunkIds: unknown): string {
 
 type Gone = { gone: Remote[]; counts: Counts; isEmpty: boolean }
 
-async function deleteGone(ask: ServiceClient, options: SyncOptions, { gone, counts, isEmpty }: Gone) {
+async function deleteGone(
+  ask: ServiceClient,
+  options: SyncOptions,
+  { gone, counts, isEmpty }: Gone,
+) {
   const { print, isTrial, allowsEmpty } = options
   if (gone.length > 0 && isEmpty && !allowsEmpty) {
     throw new Error(
@@ -215,7 +244,11 @@ async function deleteGone(ask: ServiceClient, options: SyncOptions, { gone, coun
   }
 }
 
-async function each<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+async function each<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const left = items.values()
   await Promise.all(
     Array.from({ length: atOnce }, async () => {

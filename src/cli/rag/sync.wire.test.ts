@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -25,10 +33,16 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   const program = clientOf(app.url, key, ada)
   const aMinuteLater = () => app.clock.advance(60_000)
   const names = async () => {
-    const rows = await app.platform.db.selectFrom('rag_external_ids').select('external_id').execute()
+    const rows = await app.platform.db
+      .selectFrom('rag_external_ids')
+      .select('external_id')
+      .execute()
     return rows.map(({ external_id }) => external_id).sort()
   }
-  const long = Array.from({ length: 30_000 }, (_, n) => `Line ${n} of a long log that says nothing new.`).join('\n')
+  const long = Array.from(
+    { length: 30_000 },
+    (_, n) => `Line ${n} of a long log that says nothing new.`,
+  ).join('\n')
   const { folder, put, remove } = folderOf(t, {
     'a.md': 'The first paper.',
     'deep/er/b.txt': 'The second paper.',
@@ -49,14 +63,16 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   const sync = async (changes: Partial<SyncOptions> = {}) => {
     const lines: string[] = []
     const code = await syncFolder({
-      ...{ folder, url: `${app.url}/`, key, name: 'papers', ignore: ['*.log'] },
-      ...{
-        deletes: false,
-        allowsEmpty: false,
-        isTrial: false,
-        stateFile: null,
-        print: (line) => void lines.push(line),
-      },
+      folder,
+      url: `${app.url}/`,
+      key,
+      name: 'papers',
+      ignore: ['*.log'],
+      deletes: false,
+      allowsEmpty: false,
+      isTrial: false,
+      stateFile: null,
+      print: (line) => void lines.push(line),
       async wait(ms) {
         waitedMs += ms
         app.clock.advance(ms)
@@ -72,7 +88,11 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   assert.deepEqual(await names(), [])
 
   const first = await sync()
-  assert.equal(first.last, '5 sent, 0 unchanged, 0 deleted, 2 skipped, 1 failed', first.lines.join('\n'))
+  assert.equal(
+    first.last,
+    '5 sent, 0 unchanged, 0 deleted, 2 skipped, 1 failed',
+    first.lines.join('\n'),
+  )
   assert.equal(first.code, 1)
   assert.ok(first.lines.some((line) => /^skipped empty\.txt: the file is empty/.test(line)))
   assert.ok(waitedMs > 0, 'the limit is six requests a minute')
@@ -82,14 +102,23 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   )
 
   const again = await sync()
-  assert.equal(again.last, '0 sent, 5 unchanged, 0 deleted, 2 skipped, 1 failed', again.lines.join('\n'))
+  assert.equal(
+    again.last,
+    '0 sent, 5 unchanged, 0 deleted, 2 skipped, 1 failed',
+    again.lines.join('\n'),
+  )
   assert.equal(again.code, 1, 'what cannot be read fails at each run')
 
   remove('broken.pdf')
   const clean = await sync()
-  assert.deepEqual([clean.code, clean.last], [0, '0 sent, 5 unchanged, 0 deleted, 2 skipped, 0 failed'])
+  assert.deepEqual(
+    [clean.code, clean.last],
+    [0, '0 sent, 5 unchanged, 0 deleted, 2 skipped, 0 failed'],
+  )
   aMinuteLater()
-  const sources = (await program.get('/api/rag/documents')).body.map(({ source }: { source: string }) => source)
+  const sources = (await program.get('/api/rag/documents')).body.map(
+    ({ source }: { source: string }) => source,
+  )
   assert.ok(sources.includes('deep/er/b.txt'), sources.join(', '))
 
   put('a.md', 'The first paper, corrected.')
@@ -120,7 +149,11 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   renameSync(join(folder, 'a.md'), join(folder, 'renamed.md'))
   put('same.md', '')
   const renamed = await sync({ deletes: true })
-  assert.equal(renamed.last, '1 sent, 1 unchanged, 0 deleted, 3 skipped, 0 failed', renamed.lines.join('\n'))
+  assert.equal(
+    renamed.last,
+    '1 sent, 1 unchanged, 0 deleted, 3 skipped, 0 failed',
+    renamed.lines.join('\n'),
+  )
   assert.ok((await names()).includes('papers/renamed.md'))
   const still = /^skipped same\.md: the file is empty.*\(the service still has what it was\)$/
   for (const { code, lines } of [renamed, await sync()]) {
@@ -134,7 +167,8 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   // Ended while its job runs: the next run waits for that job and sends nothing.
   put('long.txt', `${long}\nOne more.`)
   const killed = Object.assign(new Error('killed'), { isKill: true })
-  const jobsNow = async () => (await app.platform.db.selectFrom('rag_jobs').select('id').execute()).length
+  const jobsNow = async () =>
+    (await app.platform.db.selectFrom('rag_jobs').select('id').execute()).length
   const before = await jobsNow()
   aMinuteLater()
   await assert.rejects(sync({ wait: () => Promise.reject(killed) }), killed)
@@ -147,7 +181,8 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
   put('long.txt', `${long}\nTwo more.`)
   const cancelled = await sync({
     async wait() {
-      for (const { id } of (await ada.get('/api/rag/jobs')).body) await ada.delete(`/api/rag/jobs/${id}`)
+      for (const { id } of (await ada.get('/api/rag/jobs')).body)
+        await ada.delete(`/api/rag/jobs/${id}`)
     },
   })
   assert.match(cancelled.last ?? '', /^0 sent, .* 1 failed$/, cancelled.lines.join('\n'))
@@ -155,13 +190,17 @@ test('a folder is kept in step: only what changed is sent, limits are waited for
 
   const { folder: unmounted } = folderOf(t, {})
   const count = (await names()).length
-  await assert.rejects(sync({ folder: unmounted, deletes: true }), /is it mounted\? Nothing was deleted/)
+  await assert.rejects(
+    sync({ folder: unmounted, deletes: true }),
+    /is it mounted\? Nothing was deleted/,
+  )
   assert.equal((await names()).length, count)
   await assert.rejects(sync({ key: 'lk_nobodys' }), /refuses the key/)
 })
 
 test('patterns are about names, or about paths where they have a slash', () => {
-  const ignored = (path: string, pattern: string, isFolder = false) => isIgnored(path, isFolder, [pattern])
+  const ignored = (path: string, pattern: string, isFolder = false) =>
+    isIgnored(path, isFolder, [pattern])
   assert.ok(ignored('a/b/c.log', '*.log'))
   assert.ok(!ignored('a/b/c.log', 'b/*.log'))
   assert.ok(ignored('a/b/c.log', 'a/**/*.log'))

@@ -13,7 +13,9 @@ const CARDS: Record<Card, string> = {
   disputed: '4000000000000259',
 }
 
-const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0' }
+const BROWSER = {
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:147.0) Gecko/20100101 Firefox/147.0',
+}
 
 export function createCustomers({ http, processor }: Config, password: string) {
   const api = `http://127.0.0.1:${http.port}`
@@ -36,7 +38,10 @@ export function createCustomers({ http, processor }: Config, password: string) {
 
     /** For the next half hour. */
     async signIn(email: string) {
-      const { body } = await call('POST', `${api}/api/auth/login`, { json: { email, password }, headers: BROWSER })
+      const { body } = await call('POST', `${api}/api/auth/login`, {
+        json: { email, password },
+        headers: BROWSER,
+      })
       bearers.set(email, String(body.access_token))
     },
 
@@ -65,7 +70,10 @@ export function createCustomers({ http, processor }: Config, password: string) {
 
     /** At the storefront, where customers sign in again. */
     async buy(email: string, tier: string, card: Card) {
-      const signedIn = await call('POST', `${store}/api/session`, { json: { email, password }, headers: BROWSER })
+      const signedIn = await call('POST', `${store}/api/session`, {
+        json: { email, password },
+        headers: BROWSER,
+      })
       const cookie = signedIn.headers
         .getSetCookie()
         .map((one) => one.split(';')[0])
@@ -79,7 +87,9 @@ export function createCustomers({ http, processor }: Config, password: string) {
     async refund(email: string) {
       const stripe = openProcessor(processor)
       const { data = [] } = (await stripe?.charges.list({ limit: 100 })) ?? {}
-      const paid = data.find((charge) => charge.billing_details.email === email && charge.status === 'succeeded')
+      const paid = data.find(
+        (charge) => charge.billing_details.email === email && charge.status === 'succeeded',
+      )
       if (!stripe || !paid) throw new Error(`${email} has paid nothing that could be refunded`)
       await stripe.refunds.create({ charge: paid.id, reason: 'requested_by_customer' })
     },
@@ -102,7 +112,12 @@ export function createCustomers({ http, processor }: Config, password: string) {
 
   /** Sends a form of a hosted page, whose link has the configured address. */
   async function press(url: string, fields: Record<string, string>) {
-    await call('POST', `${api}${new URL(url).pathname}`, { form: new URLSearchParams(fields) }, [302, 303])
+    await call(
+      'POST',
+      `${api}${new URL(url).pathname}`,
+      { form: new URLSearchParams(fields) },
+      [302, 303],
+    )
   }
 }
 

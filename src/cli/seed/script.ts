@@ -36,7 +36,15 @@ const CAST: readonly Person[] = [
   { name: 'Donald Knuth', joins: 128, seen: 355, plan: 1, calls: 4, cancels: 350 },
   { name: 'Radia Perlman', joins: 170, seen: 364, plan: 2, calls: 9, product: 2 },
   { name: 'John Backus', joins: 201, plan: 0, calls: 0 },
-  { name: 'Frances Allen', joins: 244, seen: 361, plan: 1, calls: 7, product: 0, productCard: 'disputed' },
+  {
+    name: 'Frances Allen',
+    joins: 244,
+    seen: 361,
+    plan: 1,
+    calls: 7,
+    product: 0,
+    productCard: 'disputed',
+  },
   // A month and a few days before the end, so that the first renewal has failed and is being tried again.
   { name: 'Tony Hoare', joins: 328, seen: 358, plan: 1, calls: 3, planCard: 'fails at renewal' },
   { name: 'Karen Jones', joins: 350, plan: 0, calls: 0 },
@@ -78,7 +86,10 @@ export type Call = {
 }
 
 /** All that happened in the year before `now`, in its order. */
-export function deedsUntil(nowMs: number, catalogue: Pick<Catalogue, 'plans' | 'products'>): Deed[] {
+export function deedsUntil(
+  nowMs: number,
+  catalogue: Pick<Catalogue, 'plans' | 'products'>,
+): Deed[] {
   const chance = chanceFrom(20_260_101)
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS
   const at = (day: number, ms: number) => new Date(today - (DAYS - day) * DAY_MS + ms).toISOString()
@@ -86,10 +97,20 @@ export function deedsUntil(nowMs: number, catalogue: Pick<Catalogue, 'plans' | '
   const { products } = catalogue
   const paid = catalogue.plans.filter(({ tier }) => tier !== FREE)
   const deeds = CAST.flatMap((person): Deed[] => {
-    const { name, joins, seen, plan, calls, product, planCard = 'good', productCard = 'good' } = person
+    const {
+      name,
+      joins,
+      seen,
+      plan,
+      calls,
+      product,
+      planCard = 'good',
+      productCard = 'good',
+    } = person
     const email = `${name.split(' ')[0]?.toLowerCase()}@example.com`
     const tier = plan === 0 ? undefined : paid[Math.min(plan, paid.length) - 1]?.tier
-    const bought = product === undefined ? undefined : products[Math.min(product, products.length - 1)]
+    const bought =
+      product === undefined ? undefined : products[Math.min(product, products.length - 1)]
     // Within the half hour that an access token lives.
     const morning = (minute: number) => at(joins, 9 * HOUR_MS + minute * MINUTE_MS)
     const mine: Deed[] = [
@@ -97,8 +118,10 @@ export function deedsUntil(nowMs: number, catalogue: Pick<Catalogue, 'plans' | '
       { kind: 'sign-in', at: morning(1), email },
     ]
     if (seen !== undefined) mine.push({ kind: 'sign-in', at: at(seen, 8 * HOUR_MS), email })
-    if (bought) mine.push({ kind: 'buy', at: morning(2), email, tier: bought.tier, card: productCard })
-    if (bought && person.refunded) mine.push({ kind: 'refund', at: at(person.refunded, 15 * HOUR_MS), email })
+    if (bought)
+      mine.push({ kind: 'buy', at: morning(2), email, tier: bought.tier, card: productCard })
+    if (bought && person.refunded)
+      mine.push({ kind: 'refund', at: at(person.refunded, 15 * HOUR_MS), email })
     if (!tier) return mine
     mine.push({ kind: 'subscribe', at: morning(5), email, tier, card: planCard })
     mine.push({ kind: 'issue-key', at: morning(8), email })
@@ -111,7 +134,8 @@ export function deedsUntil(nowMs: number, catalogue: Pick<Catalogue, 'plans' | '
     }
     return mine
   })
-  for (const { day, ...message } of MESSAGES) deeds.push({ kind: 'write', at: at(day, 16 * HOUR_MS), message })
+  for (const { day, ...message } of MESSAGES)
+    deeds.push({ kind: 'write', at: at(day, 16 * HOUR_MS), message })
   return deeds.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 
   /** Fewer at weekends, more with the months; one in fifty fails, and a few are answered by the second vendor. */

@@ -28,8 +28,13 @@ test('customers take paid plans, wherever the free one stands, and products that
   writeFileSync(path, JSON.stringify({ plans: [team, free], products: [kit] }))
   const deeds = deedsUntil(NOW, readConfig({ CATALOGUE: path }).catalogue)
   const of = (kind: string) => deeds.filter((deed) => deed.kind === kind)
-  assert.ok(of('subscribe').length > 0 && of('subscribe').every((deed) => 'tier' in deed && deed.tier === 'team'))
-  assert.ok(of('buy').length > 0 && of('buy').every((deed) => 'tier' in deed && deed.tier === 'kit'))
+  assert.ok(
+    of('subscribe').length > 0 &&
+      of('subscribe').every((deed) => 'tier' in deed && deed.tier === 'team'),
+  )
+  assert.ok(
+    of('buy').length > 0 && of('buy').every((deed) => 'tier' in deed && deed.tier === 'kit'),
+  )
 })
 
 test('seed fills a new data folder once, and its books agree with the processorâ€™s', async (t) => {
@@ -50,19 +55,43 @@ test('seed fills a new data folder once, and its books agree with the processorâ
   const { disagreements, accounts, is_whole } = await app.service.billing.disagreements()
   assert.deepEqual([disagreements, accounts, is_whole], [[], 9, true])
   await app.service.billing.sync()
-  assert.deepEqual((await app.service.billing.disagreements()).disagreements, [], 'nor of half a year')
+  assert.deepEqual(
+    (await app.service.billing.disagreements()).disagreements,
+    [],
+    'nor of half a year',
+  )
 
   const { db } = app.platform
-  const users = await db.selectFrom('users').selectAll().where('email', '!=', 'root@example.com').execute()
-  assert.ok(users.every(({ last_login_at }) => last_login_at !== null && last_login_at < new Date().toISOString()))
-  const statusOf = (name: string) => users.find(({ email }) => email === `${name}@example.com`)?.subscription_status
-  assert.deepEqual([statusOf('ada'), statusOf('tony'), statusOf('karen')], ['active', 'past_due', 'free'])
+  const users = await db
+    .selectFrom('users')
+    .selectAll()
+    .where('email', '!=', 'root@example.com')
+    .execute()
+  assert.ok(
+    users.every(
+      ({ last_login_at }) => last_login_at !== null && last_login_at < new Date().toISOString(),
+    ),
+  )
+  const statusOf = (name: string) =>
+    users.find(({ email }) => email === `${name}@example.com`)?.subscription_status
+  assert.deepEqual(
+    [statusOf('ada'), statusOf('tony'), statusOf('karen')],
+    ['active', 'past_due', 'free'],
+  )
   const rows = async (table: 'refunds' | 'disputes' | 'invoices' | 'contact_messages') =>
-    Number((await db.selectFrom(table).select(db.fn.countAll().as('rows')).executeTakeFirst())?.rows)
-  assert.deepEqual([await rows('refunds'), await rows('disputes'), await rows('contact_messages')], [1, 1, 4])
+    Number(
+      (await db.selectFrom(table).select(db.fn.countAll().as('rows')).executeTakeFirst())?.rows,
+    )
+  assert.deepEqual(
+    [await rows('refunds'), await rows('disputes'), await rows('contact_messages')],
+    [1, 1, 4],
+  )
   assert.ok((await rows('invoices')) > 60)
 
-  const signedIn = await app.post('/api/auth/login', { email: 'ada@example.com', password: 'correct horse battery' })
+  const signedIn = await app.post('/api/auth/login', {
+    email: 'ada@example.com',
+    password: 'correct horse battery',
+  })
   const headers = { authorization: `Bearer ${signedIn.body.access_token}` }
   const { body } = await app.get('/api/billing/invoices', { headers })
   assert.equal(body.invoices[0].status, 'paid')
@@ -87,7 +116,10 @@ for (const [what, env] of [
   ['mail that leaves the machine', { SMTP_URL: 'smtp://127.0.0.1:9' }],
   [
     'a real processor',
-    { STRIPE_SECRET_KEY: 'sk_test_of_the_operator', STRIPE_WEBHOOK_SECRET: 'whsec_of_the_operator' },
+    {
+      STRIPE_SECRET_KEY: 'sk_test_of_the_operator',
+      STRIPE_WEBHOOK_SECRET: 'whsec_of_the_operator',
+    },
   ],
 ] as const) {
   test(`seed refuses ${what}, and makes no database`, (t) => {

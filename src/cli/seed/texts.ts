@@ -99,13 +99,15 @@ export const MESSAGES: readonly (Message & { day: number })[] = [
     name: 'Jean Bartik',
     email: 'jean@example.org',
     subject: 'partnership',
-    message: 'I write about tools for small companies and would like to review yours. Whom may I talk to?',
+    message:
+      'I write about tools for small companies and would like to review yours. Whom may I talk to?',
   },
   {
     day: 362,
     name: 'Tony Hoare',
     email: 'tony@example.com',
     subject: 'support',
-    message: 'My card was refused this week. I have asked for a new one; please keep my plan open until it arrives.',
+    message:
+      'My card was refused this week. I have asked for a new one; please keep my plan open until it arrives.',
   },
 ]

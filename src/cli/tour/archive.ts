@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** @returns which program opened it and the names of the files. @throws Error when it does not open with the password. */
-export async function openArchive(bytes: Uint8Array, password: string): Promise<{ by: string; files: string[] }> {
+export async function openArchive(
+  bytes: Uint8Array,
+  password: string,
+): Promise<{ by: string; files: string[] }> {
   return (await withSevenZip(bytes, password)) ?? withZipJs(bytes, password)
 }
 
@@ -20,13 +23,17 @@ async function withSevenZip(bytes: Uint8Array, password: string) {
     })
     if (result.error) return null
     if (result.status !== 0)
-      throw new Error(`7z does not open the archive: ${result.stdout.slice(-300)}${result.stderr.slice(-300)}`)
-    const files = readdirSync(join(folder, 'out'), { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isFile(),
+      throw new Error(
+        `7z does not open the archive: ${result.stdout.slice(-300)}${result.stderr.slice(-300)}`,
+      )
+    const files = readdirSync(join(folder, 'out'), { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile(),
     )
     return {
       by: '7z',
-      files: files.map((entry) => join(entry.parentPath, entry.name).slice(join(folder, 'out').length + 1)),
+      files: files.map((entry) =>
+        join(entry.parentPath, entry.name).slice(join(folder, 'out').length + 1),
+      ),
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

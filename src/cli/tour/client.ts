@@ -38,7 +38,9 @@ export async function call(
   const text = isText ? new TextDecoder().decode(bytes) : ''
   const isJson = /json/.test(response.headers.get('content-type') ?? '')
   if (!expected.includes(response.status))
-    throw new Error(`${method} ${new URL(url).pathname} answered ${response.status}: ${text.slice(0, 300)}`)
+    throw new Error(
+      `${method} ${new URL(url).pathname} answered ${response.status}: ${text.slice(0, 300)}`,
+    )
   return {
     status: response.status,
     headers: response.headers,
@@ -69,7 +71,9 @@ export async function stream(
     body: JSON.stringify(json),
   })
   if (!response.ok || !response.body)
-    throw new Error(`POST ${new URL(url).pathname} answered ${response.status}: ${await response.text()}`)
+    throw new Error(
+      `POST ${new URL(url).pathname} answered ${response.status}: ${await response.text()}`,
+    )
 
   const answer: StreamedAnswer = { text: '', pieces: 0, firstMs: 0, sources: [] }
   let buffer = ''
@@ -95,7 +99,11 @@ export async function stream(
 }
 
 /** Looks again and again until there is something to see. @throws Error after `limitMs`. */
-export async function until<T>(look: () => Promise<T | null>, what = 'something to see', limitMs = 20_000): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T | null>,
+  what = 'something to see',
+  limitMs = 20_000,
+): Promise<T> {
   const deadline = Date.now() + limitMs
   for (;;) {
     const found = await look()

@@ -30,14 +30,19 @@ test('sessions show device, address and last use, and can be ended one by one', 
     'user_agent',
   ])
   assert.deepEqual([other.user_agent, other.ip_address], ['Phone/1.0', '198.51.100.7'])
-  const { sid } = JSON.parse(Buffer.from(phone.body.access_token.split('.')[1], 'base64url').toString())
+  const { sid } = JSON.parse(
+    Buffer.from(phone.body.access_token.split('.')[1], 'base64url').toString(),
+  )
   assert.equal(other.id, sid)
 
   const onPhone = clientOf(app.url, phone.body.access_token, ada)
   assert.equal((await onPhone.get('/api/auth/me')).status, 200)
   assert.equal((await ada.delete(`/api/users/me/sessions/${sid}`)).status, 200)
   assert.equal((await onPhone.get('/api/auth/me')).status, 401, 'at once')
-  assert.equal((await app.post('/api/auth/refresh', { refresh_token: phone.body.refresh_token })).status, 401)
+  assert.equal(
+    (await app.post('/api/auth/refresh', { refresh_token: phone.body.refresh_token })).status,
+    401,
+  )
   assert.equal((await ada.delete(`/api/users/me/sessions/${sid}`)).status, 404)
   assert.equal((await ada.delete('/api/users/me/sessions/not-a-uuid')).status, 422)
   assert.equal((await ada.get('/api/users/me/sessions')).body.length, 1)
@@ -81,7 +86,8 @@ test('a sign-in from a new device sends an email; one from a known device does n
       { email: ada.email, password: PASSWORD },
       { headers: { 'user-agent': agent, 'x-forwarded-for': address } },
     )
-  const told = async () => (await app.mail(ada.email)).filter(({ subject }) => /new sign-in/i.test(subject)).length
+  const told = async () =>
+    (await app.mail(ada.email)).filter(({ subject }) => /new sign-in/i.test(subject)).length
   assert.equal(await told(), 0, 'the first device is nothing to tell')
   await from('Firefox/140.0 (X11; Linux)', '203.0.113.9')
   assert.equal(await told(), 1)
@@ -102,8 +108,14 @@ test('switching an account off ends its sessions at once; a tier set by hand sta
   assert.equal((await ada.get('/api/auth/me')).status, 200)
   await identity.changeUser(root.userId, ada.userId, { is_active: false })
   assert.equal((await ada.get('/api/auth/me')).status, 401)
-  assert.equal((await app.post('/api/auth/refresh', { refresh_token: ada.refreshToken })).status, 401)
-  const back = await identity.changeUser(root.userId, ada.userId, { is_active: true, subscription_tier: 'enterprise' })
+  assert.equal(
+    (await app.post('/api/auth/refresh', { refresh_token: ada.refreshToken })).status,
+    401,
+  )
+  const back = await identity.changeUser(root.userId, ada.userId, {
+    is_active: true,
+    subscription_tier: 'enterprise',
+  })
   assert.deepEqual([back.is_active, back.subscription_tier], [true, 'enterprise'])
 
   const after = await setSubscription(platform.db, ada.userId, { status: 'active', tier: 'pro' })
@@ -129,7 +141,10 @@ test('a superuser made by hand counts at once, on tokens that are there already'
   }
   // Anyone can register the operator's address: until its owner opens the mailed link, the account is not promoted.
   await assert.rejects(superuser(['add', ada.email], context), (error: Error) => {
-    assert.match(error.message, /ada@example\.com has not verified its address: .*requests the verification email/)
+    assert.match(
+      error.message,
+      /ada@example\.com has not verified its address: .*requests the verification email/,
+    )
     return true
   })
   assert.equal((await ada.get('/api/auth/me')).body.is_superuser, false)
@@ -141,9 +156,15 @@ test('a superuser made by hand counts at once, on tokens that are there already'
 
   assert.equal(await superuser(['add', 'boss@example.com'], context), 0)
   const token = new URL(/http\S+/.exec(lines.at(-1)!)![0]).searchParams.get('token')
-  const reset = await app.post('/api/auth/reset-password', { token, new_password: 'the word of the boss' })
+  const reset = await app.post('/api/auth/reset-password', {
+    token,
+    new_password: 'the word of the boss',
+  })
   assert.equal(reset.status, 200)
-  const login = await app.post('/api/auth/login', { email: 'boss@example.com', password: 'the word of the boss' })
+  const login = await app.post('/api/auth/login', {
+    email: 'boss@example.com',
+    password: 'the word of the boss',
+  })
   assert.equal(login.body.user.is_verified, true)
   assert.equal(await superuser(['add', 'no address'], context), 2)
 })
@@ -152,7 +173,10 @@ test('SUPERUSER_EMAIL and SUPERUSER_PASSWORD make one at the first start', async
   const app = await testApp(t, {
     env: { SUPERUSER_EMAIL: 'root@example.com', SUPERUSER_PASSWORD: 'root of all that is' },
   })
-  const login = await app.post('/api/auth/login', { email: 'root@example.com', password: 'root of all that is' })
+  const login = await app.post('/api/auth/login', {
+    email: 'root@example.com',
+    password: 'root of all that is',
+  })
   const bearer = { headers: { authorization: `Bearer ${login.body.access_token}` } }
   assert.equal((await app.get('/api/auth/me', bearer)).body.is_superuser, true)
   assert.equal(app.service.superuserNotice, null)
@@ -181,7 +205,10 @@ test('the full export is a ZIP of JSON with everything, and only what is of the 
   const files = new Map<string, unknown>()
   for (const entry of entries) {
     if (entry.directory) continue
-    files.set(entry.filename, JSON.parse(await entry.getData(new TextWriter(), { checkSignature: true })))
+    files.set(
+      entry.filename,
+      JSON.parse(await entry.getData(new TextWriter(), { checkSignature: true })),
+    )
   }
   for (const name of [
     'account',
@@ -196,7 +223,11 @@ test('the full export is a ZIP of JSON with everything, and only what is of the 
   }
   const whole = JSON.stringify([...files])
   assert.ok(whole.includes('ada-google@example.com'))
-  assert.ok((files.get('security_events.json') as { action: string }[]).some(({ action }) => action === 'sign-in'))
+  assert.ok(
+    (files.get('security_events.json') as { action: string }[]).some(
+      ({ action }) => action === 'sign-in',
+    ),
+  )
   assert.equal(whole.includes('eve@example.com'), false)
   assert.equal(whole.includes('argon2id'), false, 'no hash of a password')
 })
@@ -237,17 +268,32 @@ test('a hash with other parameters is replaced at the next sign-in', async (t) =
   const ada = await app.as('ada')
   const { db } = app.platform
   const stored = async () =>
-    (await db.selectFrom('users').select('password_hash').where('id', '=', ada.userId).executeTakeFirstOrThrow())
-      .password_hash
+    (
+      await db
+        .selectFrom('users')
+        .select('password_hash')
+        .where('id', '=', ada.userId)
+        .executeTakeFirstOrThrow()
+    ).password_hash
   // `password` with 64 MiB, as another program has left it.
-  const old = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+  const old =
+    '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
   await db.updateTable('users').set({ password_hash: old }).where('id', '=', ada.userId).execute()
 
-  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: 'passwore' })).status, 401)
+  assert.equal(
+    (await app.post('/api/auth/login', { email: ada.email, password: 'passwore' })).status,
+    401,
+  )
   assert.equal(await stored(), old)
-  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: 'password' })).status, 200)
+  assert.equal(
+    (await app.post('/api/auth/login', { email: ada.email, password: 'password' })).status,
+    200,
+  )
   assert.match((await stored()) ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: 'password' })).status, 200)
+  assert.equal(
+    (await app.post('/api/auth/login', { email: ada.email, password: 'password' })).status,
+    200,
+  )
 })
 
 test('what nobody can use any more is removed, and what was mailed still gets an honest answer', async (t) => {
@@ -264,7 +310,10 @@ test('what nobody can use any more is removed, and what was mailed still gets an
   app.clock.advance(40 * 86_400_000)
   await removeAged(app.platform, agedIdentity())
   assert.deepEqual(await purposes(), [])
-  assert.deepEqual(await db.selectFrom('sessions').selectAll().where('user_id', '=', ada.userId).execute(), [])
+  assert.deepEqual(
+    await db.selectFrom('sessions').selectAll().where('user_id', '=', ada.userId).execute(),
+    [],
+  )
 })
 
 async function verify(app: TestApp, ...noted: string[]) {

@@ -17,5 +17,8 @@ export async function listAddresses(db: Db, userId: string): Promise<Address[]> 
     .map(({ data }) => data as { from: string; was_verified?: boolean })
     .filter(({ was_verified }) => was_verified)
     .map(({ from }) => ({ key: emailKey(from), proven: true }))
-  return [{ key: user.email_key, proven: user.is_verified }, ...former.filter(({ key }) => key !== user.email_key)]
+  return [
+    { key: user.email_key, proven: user.is_verified },
+    ...former.filter(({ key }) => key !== user.email_key),
+  ]
 }

@@ -14,7 +14,11 @@ test('a deletion and a registration of one day, slot and chain wait for each oth
   // As a registration does it: first the count, the log last.
   const deletion = await transaction(db, async (tx) => {
     const { userId } = ada
-    const counted = await tx.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirstOrThrow()
+    const counted = await tx
+      .selectFrom('users')
+      .selectAll()
+      .where('id', '=', userId)
+      .executeTakeFirstOrThrow()
     await recount(tx, null, counted)
     const begun = { reply: ada.delete('/api/users/me', { password: PASSWORD }) }
     await Promise.race([begun.reply, untilOneWaits(db)])

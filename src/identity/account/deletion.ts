@@ -11,12 +11,21 @@ import type { Platform } from '#platform/platform.ts'
 import type { IdentityNeeds } from '../deps.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import { type ConfirmDeps, confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
+import {
+  type ConfirmDeps,
+  confirmOwner,
+  lockConfirmed,
+  type Proof,
+  type Requester,
+} from '../sign-in/step-up.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { recount } from '../user-counts.ts'
 import type { User } from '../users.ts'
 
-export type DeletionDeps = ConfirmDeps & RevocationDeps & Pick<IdentityNeeds, 'rooms'> & Pick<Platform, 'jobs'>
+export type DeletionDeps = ConfirmDeps &
+  RevocationDeps &
+  Pick<IdentityNeeds, 'rooms'> &
+  Pick<Platform, 'jobs'>
 
 export type Confirmation = Proof & { confirm?: string | null | undefined }
 
@@ -43,7 +52,11 @@ export async function deleteAccount(
     await releaseOwner(tx, user.id)
     await tx.deleteFrom('one_time_tokens').where('user_id', '=', user.id).execute()
     // Sessions, devices, links, codes and passkeys go with the row they refer to.
-    const gone = await tx.deleteFrom('users').where('id', '=', user.id).returningAll().executeTakeFirst()
+    const gone = await tx
+      .deleteFrom('users')
+      .where('id', '=', user.id)
+      .returningAll()
+      .executeTakeFirst()
     await recount(tx, gone ?? null, null)
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user.email }))
     announceUserChange(tx, user.id)
@@ -61,8 +74,12 @@ export function handleErasure({ jobs, db, rooms }: DeletionDeps): void {
   jobs.handle(
     ERASE_JOB,
     async ({ userId, person }: Erasure, { signal }) => {
-      const ofRooms = rooms.flatMap(({ eraseSlices = [] }) => eraseSlices.map((erase) => () => erase(db, userId)))
-      for (const erase of person === null ? ofRooms : [...ofRooms, () => eraseDetailsSlice(db, person)]) {
+      const ofRooms = rooms.flatMap(({ eraseSlices = [] }) =>
+        eraseSlices.map((erase) => () => erase(db, userId)),
+      )
+      for (const erase of person === null
+        ? ofRooms
+        : [...ofRooms, () => eraseDetailsSlice(db, person)]) {
         while ((await erase()) > 0) {
           // Others write in between.
           await wait(REST_MS, null, { signal })

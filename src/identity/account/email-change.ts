@@ -2,7 +2,12 @@
 // every sign-in method and API key that was added since, and in the week before the change: it may be an intruder's,
 // who prepares a way back first.
 import { recordAudit } from '#audit/audit.ts'
-import { emailChangedEmail, emailRestoredEmail, type RemovedAccess, verificationEmail } from '#mail/account-emails.ts'
+import {
+  emailChangedEmail,
+  emailRestoredEmail,
+  type RemovedAccess,
+  verificationEmail,
+} from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
@@ -15,7 +20,13 @@ import { mailReset } from '../passwords/password-reset.ts'
 import { identityProblem } from '../problems.ts'
 import { dropRecentTotp } from '../second-factors/totp.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import { type ConfirmDeps, confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
+import {
+  type ConfirmDeps,
+  confirmOwner,
+  lockConfirmed,
+  type Proof,
+  type Requester,
+} from '../sign-in/step-up.ts'
 import { recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { emailKey, findUser, findUserByEmail, lockUser, type User, updateUser } from '../users.ts'
@@ -37,15 +48,29 @@ export async function changeEmail(
     transaction(deps.db, async (tx) => {
       const now = deps.clock.now()
       const user = await lockConfirmed(deps, tx, asked, proof, requester)
-      const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false, verified_apart_at: null }
+      const changes = {
+        email: new_email,
+        email_key: emailKey(new_email),
+        is_verified: false,
+        verified_apart_at: null,
+      }
       await updateUser(tx, user.id, changes, now)
       await revokeSessions(deps, tx, user.id, requester.sessionId)
 
       const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
-      const verification = verificationEmail(deps.config, { to: new_email, name: user.full_name, token: verify })
+      const verification = verificationEmail(deps.config, {
+        to: new_email,
+        name: user.full_name,
+        token: verify,
+      })
       if (maySend) await sendMail(deps, tx, verification)
       const undo = await issueToken(deps, tx, 'undo-email', user.id, { email: user.email })
-      const notice = emailChangedEmail(deps.config, { to: user.email, newEmail: new_email, token: undo, at: now })
+      const notice = emailChangedEmail(deps.config, {
+        to: user.email,
+        newEmail: new_email,
+        token: undo,
+        at: now,
+      })
       await sendMail(deps, tx, notice)
       await recordAudit(tx, {
         actorId: user.id,
@@ -79,7 +104,12 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
       const removed = await removeRecentAccess(deps, tx, user, spent.createdAt)
       // Someone who can read the old mailbox has followed a link in it: that address is verified as
       // well as ever. Nobody knows whose password it is by now.
-      const restored = { email, email_key: emailKey(email), is_verified: true, verified_apart_at: now }
+      const restored = {
+        email,
+        email_key: emailKey(email),
+        is_verified: true,
+        verified_apart_at: now,
+      }
       await updateUser(tx, user.id, restored, now)
       await revokeSessions(deps, tx, user.id)
       await forgetDevices(tx, user.id)

@@ -30,7 +30,8 @@ export async function verifyEmail(
     const known = await peekToken<Verification>(deps, tx, 'verify', token)
     const user = known?.userId ? await findUser(tx, known.userId) : null
     // A token speaks of the address it was sent to; after a change of address it says nothing.
-    if (!known || !user || emailKey(known.data.email) !== user.email_key) throw verificationTokenInvalid()
+    if (!known || !user || emailKey(known.data.email) !== user.email_key)
+      throw verificationTokenInvalid()
     if (user.is_verified) return 'already'
     if (!(await spendToken(deps, tx, 'verify', token))) {
       // Somebody spent it since the look above: with this very link, then the address is verified now.
@@ -40,9 +41,19 @@ export async function verifyEmail(
 
     const now = deps.clock.now()
     const isHolder = claims?.userId === user.id && (await isSessionLive(deps, tx, claims))
-    await updateUser(tx, user.id, { is_verified: true, verified_apart_at: isHolder ? null : now }, now)
+    await updateUser(
+      tx,
+      user.id,
+      { is_verified: true, verified_apart_at: isHolder ? null : now },
+      now,
+    )
     announceUserChange(tx, user.id)
-    await recordAudit(tx, { actorId: user.id, action: 'email.verified', data: { signed_in: isHolder }, at: now })
+    await recordAudit(tx, {
+      actorId: user.id,
+      action: 'email.verified',
+      data: { signed_in: isHolder },
+      at: now,
+    })
     return 'verified'
   })
 }
@@ -59,7 +70,9 @@ export async function requestVerification(
   await deps.jobs.enqueue(deps.db, 'identity.verification', { email, allowed })
 }
 
-export function handleVerification(deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>): void {
+export function handleVerification(
+  deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>,
+): void {
   deps.jobs.handle<{ email: string; allowed: boolean }>(
     'identity.verification',
     async ({ email, allowed }) => {
@@ -67,7 +80,11 @@ export function handleVerification(deps: Pick<Platform, 'db' | 'clock' | 'config
       if (!user || user.is_verified || !user.is_active || !allowed) return
       await transaction(deps.db, async (tx) => {
         const token = await issueToken(deps, tx, 'verify', user.id, { email: user.email })
-        await sendMail(deps, tx, verificationEmail(deps.config, { to: user.email, name: user.full_name, token }))
+        await sendMail(
+          deps,
+          tx,
+          verificationEmail(deps.config, { to: user.email, name: user.full_name, token }),
+        )
       })
     },
     { lane: 'urgent' },

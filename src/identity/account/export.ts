@@ -34,7 +34,10 @@ export function exportEverything(deps: ExportDeps, user: User): AsyncGenerator<B
   return writeZip(collectFiles(deps, user), new Date(deps.clock.ms()))
 }
 
-async function* collectFiles(deps: ExportDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {
+async function* collectFiles(
+  deps: ExportDeps,
+  user: User,
+): AsyncGenerator<{ name: string; content: Buffer }> {
   yield* written(await ownFiles(deps, user))
   for (const room of deps.rooms) {
     if (room.collect) yield* written(await room.collect(deps.db, user.id))
@@ -45,7 +48,8 @@ async function* written(files: Collected) {
   for (const [name, value] of Object.entries(files)) {
     const content = typeof value === 'function' ? await value() : value
     if (Buffer.isBuffer(content)) yield { name, content }
-    else yield { name: `${name}.json`, content: Buffer.from(`${JSON.stringify(content, null, 2)}\n`) }
+    else
+      yield { name: `${name}.json`, content: Buffer.from(`${JSON.stringify(content, null, 2)}\n`) }
   }
 }
 
@@ -61,7 +65,15 @@ async function ownFiles(deps: Pick<Platform, 'db' | 'clock'>, user: User): Promi
     },
     sessions: await db
       .selectFrom('sessions')
-      .select(['id', 'user_agent', 'ip_address', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'])
+      .select([
+        'id',
+        'user_agent',
+        'ip_address',
+        'created_at',
+        'last_used_at',
+        'expires_at',
+        'revoked_at',
+      ])
       .where('user_id', '=', user.id)
       .orderBy('created_at', 'desc')
       .execute(),

@@ -20,7 +20,9 @@ export async function invite(
 ): Promise<void> {
   await transaction(deps.db, async (tx) => {
     if (await findUserByEmail(tx, email)) throw identityProblem('email_taken')
-    const token = await issueToken(deps, tx, 'invitation', null, { email: emailKey(email) } satisfies Invitation)
+    const token = await issueToken(deps, tx, 'invitation', null, {
+      email: emailKey(email),
+    } satisfies Invitation)
     await sendMail(deps, tx, invitationEmail(deps.config, { to: email, name: null, token }))
     await recordAudit(tx, { actorId, action: 'invited', data: { email }, at: deps.clock.now() })
   })
@@ -29,8 +31,14 @@ export async function invite(
 export type OpenInvitation = { email: string; invited_at: Instant; expires_at: Instant }
 
 /** Newest first; each address once, with its latest link. An operator's list: there are as many as superusers have typed. */
-export async function listInvitations({ db, clock }: Pick<Platform, 'db' | 'clock'>): Promise<OpenInvitation[]> {
-  const rows = await openInvitations(db, clock.now()).orderBy('created_at', 'desc').limit(LISTED_MAX).execute()
+export async function listInvitations({
+  db,
+  clock,
+}: Pick<Platform, 'db' | 'clock'>): Promise<OpenInvitation[]> {
+  const rows = await openInvitations(db, clock.now())
+    .orderBy('created_at', 'desc')
+    .limit(LISTED_MAX)
+    .execute()
   const byEmail = new Map<string, OpenInvitation>()
   for (const { data_json, created_at, expires_at } of rows) {
     const { email } = data_json as Invitation
@@ -48,8 +56,14 @@ export async function withdrawInvitation(
   email: string,
 ): Promise<void> {
   await transaction(db, async (tx) => {
-    if (!(await spendOpenInvitation({ clock }, tx, email))) throw identityProblem('invitation_not_found')
-    await recordAudit(tx, { actorId, action: 'invitation.withdrawn', data: { email }, at: clock.now() })
+    if (!(await spendOpenInvitation({ clock }, tx, email)))
+      throw identityProblem('invitation_not_found')
+    await recordAudit(tx, {
+      actorId,
+      action: 'invitation.withdrawn',
+      data: { email },
+      at: clock.now(),
+    })
   })
 }
 
@@ -64,14 +78,27 @@ function openInvitations(db: Db, now: Instant) {
 }
 
 /** Looks without spending. @throws Problem 403 `invitation_required` unless it is open and for this address. */
-export async function requireInvitation(deps: OneTimeTokenDeps, db: Db, token: string | undefined, email: string) {
-  const known = token === undefined ? null : await peekToken<Invitation>(deps, db, 'invitation', token)
-  if (known?.state !== 'open' || known.data.email !== emailKey(email)) throw identityProblem('invitation_required')
+export async function requireInvitation(
+  deps: OneTimeTokenDeps,
+  db: Db,
+  token: string | undefined,
+  email: string,
+) {
+  const known =
+    token === undefined ? null : await peekToken<Invitation>(deps, db, 'invitation', token)
+  if (known?.state !== 'open' || known.data.email !== emailKey(email))
+    throw identityProblem('invitation_required')
 }
 
 /** @throws Problem 403 `invitation_required` unless it was open and for this address. */
-export async function spendInvitation(deps: OneTimeTokenDeps, tx: Db, token: string | undefined, email: string) {
-  const spent = token === undefined ? null : await spendToken<Invitation>(deps, tx, 'invitation', token)
+export async function spendInvitation(
+  deps: OneTimeTokenDeps,
+  tx: Db,
+  token: string | undefined,
+  email: string,
+) {
+  const spent =
+    token === undefined ? null : await spendToken<Invitation>(deps, tx, 'invitation', token)
   if (spent?.data.email !== emailKey(email)) throw identityProblem('invitation_required')
 }
 
@@ -79,7 +106,11 @@ export async function spendInvitation(deps: OneTimeTokenDeps, tx: Db, token: str
  * Spends the invitation of a user who signs up through a provider, which vouches for the address.
  * @returns whether there was an open one.
  */
-export async function spendOpenInvitation({ clock }: Pick<Platform, 'clock'>, tx: Db, email: string): Promise<boolean> {
+export async function spendOpenInvitation(
+  { clock }: Pick<Platform, 'clock'>,
+  tx: Db,
+  email: string,
+): Promise<boolean> {
   const open = await openInvitations(tx, clock.now()).execute()
   const own = open.filter(({ data_json }) => (data_json as Invitation).email === emailKey(email))
   for (const { owner, hash } of own) {

@@ -6,10 +6,19 @@ import type { Platform } from '#platform/platform.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import { type ConfirmDeps, confirmOwner, lockConfirmed, type Requester } from '../sign-in/step-up.ts'
+import {
+  type ConfirmDeps,
+  confirmOwner,
+  lockConfirmed,
+  type Requester,
+} from '../sign-in/step-up.ts'
 import { type User, updateUser } from '../users.ts'
 
-export type PasswordChange = { current_password: string; new_password: string; code?: string | null | undefined }
+export type PasswordChange = {
+  current_password: string
+  new_password: string
+  code?: string | null | undefined
+}
 
 const WRONG = 'current_password_wrong'
 

@@ -5,10 +5,16 @@ import { invalid, unauthenticated } from '#platform/problems.ts'
 import { type User, updateUser } from '../users.ts'
 
 /** No control characters: a name stands in emails and in lists. */
-export const FullName = Type.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' })
+export const FullName = Type.String({
+  maxLength: 200,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
+})
 export const AvatarUrl = Type.String({ maxLength: 2_048 })
 
-export type Profile = { full_name?: string | null | undefined; avatar_url?: string | null | undefined }
+export type Profile = {
+  full_name?: string | null | undefined
+  avatar_url?: string | null | undefined
+}
 
 /** Only what is given changes; null clears. @throws Problem 422 for an address that a picture cannot have. */
 export async function changeProfile(
@@ -17,7 +23,10 @@ export async function changeProfile(
   { full_name, avatar_url }: Profile,
 ): Promise<User> {
   if (typeof avatar_url === 'string' && !isPictureUrl(avatar_url)) {
-    throw invalid(['body', 'avatar_url'], 'Should be a web address starting with https:// or http://')
+    throw invalid(
+      ['body', 'avatar_url'],
+      'Should be a web address starting with https:// or http://',
+    )
   }
   const changes = {
     ...(full_name === undefined ? {} : { full_name }),
@@ -31,5 +40,7 @@ export async function changeProfile(
 /** A page shows it in an `img`: `javascript:` and `data:` have no place there. */
 export function isPictureUrl(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') && url.username === ''
+  return (
+    url !== null && (url.protocol === 'https:' || url.protocol === 'http:') && url.username === ''
+  )
 }

@@ -15,9 +15,7 @@ import { requireAllowedDomain, requireSignUpProof } from './sign-up-rules.ts'
 export type RegistrationDeps = Pick<
   Platform,
   'db' | 'clock' | 'config' | 'jobs' | 'limiter' | 'secrets' | 'log' | 'business'
-> & {
-  hasher: Hasher
-}
+> & { hasher: Hasher }
 
 export type Registration = {
   email: string
@@ -32,7 +30,11 @@ export type Registration = {
  * @throws Problem 400 when the address is taken or its domain refused, 403 without a required
  * invitation, 422 for a weak password, 429 for a missing proof of work.
  */
-export async function register(deps: RegistrationDeps, registration: Registration, address: string): Promise<User> {
+export async function register(
+  deps: RegistrationDeps,
+  registration: Registration,
+  address: string,
+): Promise<User> {
   const { db, clock, hasher } = deps
   const { email, password, full_name = null, invitation, proof } = registration
   const { invitedOnly } = deps.config.signUp
@@ -51,7 +53,12 @@ export async function register(deps: RegistrationDeps, registration: Registratio
       if (invitedOnly) await spendInvitation(deps, tx, invitation, email)
       const user = await insertUser(tx, { email, password_hash, full_name }, now)
       const token = await issueToken(deps, tx, 'verify', user.id, { email })
-      if (maySend) await sendMail(deps, tx, registrationEmail(deps.config, { to: email, name: full_name, token }))
+      if (maySend)
+        await sendMail(
+          deps,
+          tx,
+          registrationEmail(deps.config, { to: email, name: full_name, token }),
+        )
       await recordAudit(tx, { actorId: user.id, action: 'registered', at: now })
       deps.business.signedUp(tx, 'password')
       return user

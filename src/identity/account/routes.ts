@@ -58,7 +58,10 @@ const EXPORTED: Described = {
         'application/zip': Type.Unsafe<unknown>({ type: 'string', format: 'binary' }),
       },
       headers: {
-        'content-disposition': { description: '`attachment`, with the name of the file', schema: { type: 'string' } },
+        'content-disposition': {
+          description: '`attachment`, with the name of the file',
+          schema: { type: 'string' },
+        },
       },
     },
   },
@@ -84,23 +87,36 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
           password: NewPassword,
           full_name: Type.Optional(Nullable(FullName)),
           invitation: Type.Optional(
-            Type.String({ maxLength: 512, description: 'Of the mailed link, where an account is made by invitation' }),
+            Type.String({
+              maxLength: 512,
+              description: 'Of the mailed link, where an account is made by invitation',
+            }),
           ),
           proof: Type.Optional(Proof),
         }),
         response: { 201: UserView },
       },
       // Registrations have a separate limit only if one is set.
-      config: { access: 'anyone', limit: deps.config.limits.signup === null ? 'general' : 'signup' },
+      config: {
+        access: 'anyone',
+        limit: deps.config.limits.signup === null ? 'general' : 'signup',
+      },
     },
     async (request, reply) =>
-      reply.status(201).send(userView(deps.config.catalogue, await register(deps, request.body, request.ip))),
+      reply
+        .status(201)
+        .send(userView(deps.config.catalogue, await register(deps, request.body, request.ip))),
   )
 
   app.get(
     '/api/auth/me',
     {
-      schema: { operationId: 'getCurrentUser', tags: ['auth'], summary: 'The caller', response: { 200: UserView } },
+      schema: {
+        operationId: 'getCurrentUser',
+        tags: ['auth'],
+        summary: 'The caller',
+        response: { 200: UserView },
+      },
       config: { access: 'user' },
     },
     (request) => ownView(deps, request),
@@ -112,7 +128,8 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
       schema: {
         operationId: 'verifyEmail',
         tags: ['auth'],
-        summary: 'Verify an address with the mailed token; with a bearer, by the account’s own holder',
+        summary:
+          'Verify an address with the mailed token; with a bearer, by the account’s own holder',
         body: OneTimeTokenBody,
         response: { 200: Message },
       },
@@ -165,7 +182,12 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
   app.get(
     '/api/users/me',
     {
-      schema: { operationId: 'getProfile', tags, summary: 'The caller', response: { 200: UserView } },
+      schema: {
+        operationId: 'getProfile',
+        tags,
+        summary: 'The caller',
+        response: { 200: UserView },
+      },
       config: { access: 'user' },
     },
     (request) => ownView(deps, request),
@@ -187,7 +209,10 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
       config: { access: 'user' },
     },
     async (request) =>
-      userView(deps.config.catalogue, await changeProfile(deps, callerOf(request).userId, request.body)),
+      userView(
+        deps.config.catalogue,
+        await changeProfile(deps, callerOf(request).userId, request.body),
+      ),
   )
 
   app.post(
@@ -219,7 +244,11 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         operationId: 'changeEmail',
         tags,
         summary: 'Change the address; the old one is told and can undo it',
-        body: Type.Object({ new_email: Type.String({ format: 'email' }), password: OwnPassword, code: OwnCode }),
+        body: Type.Object({
+          new_email: Type.String({ format: 'email' }),
+          password: OwnPassword,
+          code: OwnCode,
+        }),
         response: { 200: Message },
       },
       config: { access: 'user' },
@@ -284,7 +313,8 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         operationId: 'deleteAccount',
         tags,
         summary: 'Delete the account and everything in it, at once',
-        description: 'Ends a running subscription. The rest of a paid period is neither refunded nor credited.',
+        description:
+          'Ends a running subscription. The rest of a paid period is neither refunded nor credited.',
         body: Type.Object({
           password: OwnPassword,
           code: OwnCode,

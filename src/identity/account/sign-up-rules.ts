@@ -18,7 +18,10 @@ export function requireAllowedDomain({ config }: Pick<Platform, 'config'>, email
   if (!isAllowed(config.signUp, email)) throw identityProblem('email_domain_refused')
 }
 
-export function isAllowed({ allowed, denied, disposable }: Platform['config']['signUp'], email: string): boolean {
+export function isAllowed(
+  { allowed, denied, disposable }: Platform['config']['signUp'],
+  email: string,
+): boolean {
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
   const above = listParentDomains(domain)
   if (above.some((one) => denied.includes(one))) return false
@@ -40,11 +43,16 @@ export async function requireSignUpProof(
   if (when === 'off' || (when === 'auto' && config.limits.signup === null)) return
   if (when === 'auto') {
     const ofNetwork = await limiter.hit('free-sign-ups', networkKey(address), FREE)
-    if (ofNetwork.allowed && (await limiter.hit('free-sign-ups', 'all', FREE_IN_ALL)).allowed) return
+    if (ofNetwork.allowed && (await limiter.hit('free-sign-ups', 'all', FREE_IN_ALL)).allowed)
+      return
   }
   await requireProof(deps, `sign-up:${emailKey(email)}`, proof).catch(async (error) => {
     // A request for a challenge does not count as a registration, unless such requests never end.
-    const challengeRequests = await limiter.hit('sign-up-challenges', addressKey(address), CHALLENGES)
+    const challengeRequests = await limiter.hit(
+      'sign-up-challenges',
+      addressKey(address),
+      CHALLENGES,
+    )
     if (challengeRequests.allowed) await limiter.takeBack('signup', addressKey(address))
     throw error
   })

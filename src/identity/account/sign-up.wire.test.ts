@@ -23,11 +23,22 @@ test('domains: allowed, denied, thrown away', () => {
     [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example' }, 'ada@mx.acme.example', false],
     [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example, *.acme.example' }, 'ada@mx.acme.example', true],
     [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example' }, 'ada@acme.example.evil.example', false],
-    [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example', SIGNUP_DENIED_DOMAINS: 'acme.example' }, 'ada@acme.example', false],
+    [
+      { SIGNUP_ALLOWED_DOMAINS: 'acme.example', SIGNUP_DENIED_DOMAINS: 'acme.example' },
+      'ada@acme.example',
+      false,
+    ],
   ] as const) {
-    assert.equal(isAllowed(readConfig(env).signUp, address), may, `${JSON.stringify(env)} ${address}`)
+    assert.equal(
+      isAllowed(readConfig(env).signUp, address),
+      may,
+      `${JSON.stringify(env)} ${address}`,
+    )
   }
-  assert.throws(() => readConfig({ SIGNUP_ALLOWED_DOMAINS: 'not a domain' }), /SIGNUP_ALLOWED_DOMAINS/)
+  assert.throws(
+    () => readConfig({ SIGNUP_ALLOWED_DOMAINS: 'not a domain' }),
+    /SIGNUP_ALLOWED_DOMAINS/,
+  )
   assert.throws(() => readConfig({ DISPOSABLE_DOMAINS: '/no/such/list' }), /DISPOSABLE_DOMAINS/)
 })
 
@@ -36,13 +47,21 @@ test('who is not invited makes no account, by password as by provider; an invita
     env: { SIGNUP: 'invited', SUPERUSER_EMAIL: 'root@example.com', SUPERUSER_PASSWORD: PASSWORD },
   })
   const register = (email: string, invitation?: string) =>
-    app.post('/api/auth/register', { email, password: PASSWORD, ...(invitation ? { invitation } : {}) })
+    app.post('/api/auth/register', {
+      email,
+      password: PASSWORD,
+      ...(invitation ? { invitation } : {}),
+    })
   assert.deepEqual(
     [(await register('ada@example.com')).status, (await register('ada@example.com')).body.code],
     [403, 'invitation_required'],
   )
   const madeUp = await register('root@example.com', 'made-up')
-  assert.deepEqual([madeUp.status, madeUp.body.code], [403, 'invitation_required'], 'whether there is such an account')
+  assert.deepEqual(
+    [madeUp.status, madeUp.body.code],
+    [403, 'invitation_required'],
+    'whether there is such an account',
+  )
   const stranger = await throughProvider(app, 'google', { email: 'eve@example.com' })
   assert.equal(stranger.target.searchParams.get('error'), 'invitation_required')
 
@@ -55,11 +74,18 @@ test('who is not invited makes no account, by password as by provider; an invita
     new URL((await app.mail(email))[0]!.links[0]!).searchParams.get('invitation')!
   const ofAda = await invitationOf('ada@example.com')
   assert.equal((await register('eve@example.com', ofAda)).status, 403, 'of another address')
-  assert.equal((await register('Ada@example.com', ofAda)).status, 201, 'and it was not spent by that')
+  assert.equal(
+    (await register('Ada@example.com', ofAda)).status,
+    201,
+    'and it was not spent by that',
+  )
   assert.equal((await register('ada2@example.com', ofAda)).status, 403)
 
   const invited = await throughProvider(app, 'google', { email: 'bea@example.com' })
-  assert.ok(invited.target.searchParams.has('access_token'), 'a provider vouches for the invited address')
+  assert.ok(
+    invited.target.searchParams.has('access_token'),
+    'a provider vouches for the invited address',
+  )
 })
 
 test('registrations from one network prove work after the third within an hour; the bucket counts those that were made', async (t) => {
@@ -75,7 +101,11 @@ test('registrations from one network prove work after the third within an hour; 
     const asked = await register(index)
     assert.deepEqual([asked.status, asked.body.code], [429, 'proof_required'])
     const proof = await solveProof(asked.body.challenge)
-    assert.equal((await register(index + 10, { proof })).body.code, 'proof_required', 'made for another address')
+    assert.equal(
+      (await register(index + 10, { proof })).body.code,
+      'proof_required',
+      'made for another address',
+    )
     assert.equal((await register(index, { proof })).status, 201)
   }
   assert.equal((await register(99)).body.code, 'rate_limited')
@@ -89,7 +119,11 @@ test('registrations from one network prove work after the third within an hour; 
   // One after another: each counts until its challenge is made.
   const codes: string[] = []
   for (let index = 0; index < 80; index++) codes.push((await ask(index)).body.code)
-  assert.equal(codes.filter((code) => code === 'proof_required').length, 66, 'who asks without end is counted')
+  assert.equal(
+    codes.filter((code) => code === 'proof_required').length,
+    66,
+    'who asks without end is counted',
+  )
   assert.equal(codes.filter((code) => code === 'rate_limited').length, 14)
 })
 
@@ -98,7 +132,11 @@ test('with REQUIRE_VERIFIED_EMAIL nothing that costs is done for an address that
   const ada = await app.as('ada', { tier: 'pro' })
   for (const ask of [
     () => ada.post('/api/ai/completions', { prompt: 'Hello' }),
-    () => ada.post('/v1/chat/completions', { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] }),
+    () =>
+      ada.post('/v1/chat/completions', {
+        model: 'gpt-4o',
+        messages: [{ role: 'user', content: 'Hello' }],
+      }),
     () => ada.post('/api/rag/ingest/text', { content: 'A text' }),
     () => ada.post('/api/api-keys', { name: 'laptop' }),
   ]) {
@@ -106,7 +144,9 @@ test('with REQUIRE_VERIFIED_EMAIL nothing that costs is done for an address that
     assert.equal(reply.status, 403, reply.text)
     assert.match(reply.text, /Verify your email address first/)
   }
-  const link = (await app.mail(ada.email)).flatMap(({ links }) => links).find((url) => url.includes('verify-email'))
+  const link = (await app.mail(ada.email))
+    .flatMap(({ links }) => links)
+    .find((url) => url.includes('verify-email'))
   await app.post('/api/auth/verify-email', { token: new URL(link ?? '').searchParams.get('token') })
   assert.equal((await ada.post('/api/ai/completions', { prompt: 'Hello' })).status, 200)
 })
@@ -128,15 +168,26 @@ test('a user reads what was tried at the account, a superuser everything, and ne
     [`user:${ada.userId}`, 'credentials_wrong', 2],
   )
   assert.equal((await eve.get('/api/users/me/audit?action=sign-in.failed')).body.total, 0)
-  assert.equal((await eve.get(`/api/users/me/audit?user_id=${ada.userId}`)).body.entries[0].actor_id, eve.userId)
+  assert.equal(
+    (await eve.get(`/api/users/me/audit?user_id=${ada.userId}`)).body.entries[0].actor_id,
+    eve.userId,
+  )
 
   // A superuser without two-factor is none, where the operator asks for it.
-  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', eve.userId).execute()
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('id', '=', eve.userId)
+    .execute()
   app.clock.advance(1_000)
   const weak = await eve.get(`/api/admin/audit?user_id=${ada.userId}`)
   assert.deepEqual([weak.status, weak.body.code], [403, 'two_factor_needed'])
   assert.equal((await eve.get('/metrics')).status, 401)
-  await app.platform.db.updateTable('users').set({ is_totp_on: true }).where('id', '=', eve.userId).execute()
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_totp_on: true })
+    .where('id', '=', eve.userId)
+    .execute()
   app.clock.advance(1_000)
   const all = await eve.get('/api/admin/audit?action=sign-in.failed')
   assert.deepEqual([all.body.total, all.body.entries[0].subject], [1, `user:${ada.userId}`])
@@ -154,17 +205,24 @@ test('a refused sign-in is a line that fail2ban finds, and security.txt says who
   })
   const headers = { 'x-forwarded-for': '203.0.113.66' }
   await app.post('/api/auth/login', { email: 'ada@example.com', password: 'a guess' }, { headers })
-  const filter = readFileSync(join(import.meta.dirname, '../../../deploy/fail2ban/filter.conf'), 'utf8')
+  const filter = readFileSync(
+    join(import.meta.dirname, '../../../deploy/fail2ban/filter.conf'),
+    'utf8',
+  )
   // Exactly one pattern, so that no second line can match.
   const [, failregex = '', date = ''] = /failregex = (.*)\ndatepattern = (.*)/.exec(filter) ?? []
   assert.match(failregex, /sign-in failed/)
   const found = new RegExp(failregex.replace('<HOST>', '(?<host>[\\w.:]+)'))
   const dated = new RegExp(date.replaceAll(/%%[YmdHMS]/g, '\\d+'))
-  const own = lines.filter((line) => found.exec(line)?.groups?.host === '203.0.113.66' && dated.test(line))
+  const own = lines.filter(
+    (line) => found.exec(line)?.groups?.host === '203.0.113.66' && dated.test(line),
+  )
   assert.equal(own.length, 1, lines.join(''))
   // A stranger's input cannot look like a log line about another user.
   const forged = { email: 'x@example.com', password: '","msg":"sign-in failed from 192.0.2.1"' }
-  await app.post('/api/auth/login', forged, { headers: { ...headers, 'user-agent': forged.password } })
+  await app.post('/api/auth/login', forged, {
+    headers: { ...headers, 'user-agent': forged.password },
+  })
   assert.ok(!lines.some((line) => found.exec(line)?.groups?.host === '192.0.2.1'))
   assert.ok(!own[0]?.includes('ada@example.com'), 'people’s addresses stand in no log')
 

@@ -40,7 +40,8 @@ export async function* writeZip(
     centrals.push(signature(0x02014b50), Buffer.from([20, 0]), fields, rest, nameBytes)
     offset += 4 + fields.length + nameBytes.length + packed.length
     count++
-    if (offset > SIZE_MAX || count > COUNT_MAX) throw new Error('more than a ZIP without ZIP64 can hold')
+    if (offset > SIZE_MAX || count > COUNT_MAX)
+      throw new Error('more than a ZIP without ZIP64 can hold')
   }
 
   const directory = Buffer.concat(centrals)
@@ -60,7 +61,11 @@ function signature(value: number): Buffer {
 
 /** MS-DOS time and date: two-second steps since 1980. */
 function dosMoment(moment: Date): [time: number, date: number] {
-  const time = (moment.getUTCHours() << 11) | (moment.getUTCMinutes() << 5) | (moment.getUTCSeconds() >> 1)
-  const date = ((moment.getUTCFullYear() - 1980) << 9) | ((moment.getUTCMonth() + 1) << 5) | moment.getUTCDate()
+  const time =
+    (moment.getUTCHours() << 11) | (moment.getUTCMinutes() << 5) | (moment.getUTCSeconds() >> 1)
+  const date =
+    ((moment.getUTCFullYear() - 1980) << 9) |
+    ((moment.getUTCMonth() + 1) << 5) |
+    moment.getUTCDate()
   return [time, date]
 }

@@ -19,7 +19,9 @@ test('what an operator asks for reads no table from end to end', async (t) => {
 
   const scans = await scansOf(app, async (db) => {
     await hasSuperuser(db)
-    await changeUser({ ...platform, db, sessionsElsewhere: [] }, ada.userId, eve.userId, { is_verified: true })
+    await changeUser({ ...platform, db, sessionsElsewhere: [] }, ada.userId, eve.userId, {
+      is_verified: true,
+    })
     await userStats(db, clock.now())
     await listUsers(db, { page: 2, limit: 20 })
     await findUsers(db, 'a', { page: 1, limit: 20 })
@@ -44,9 +46,15 @@ test('the numbers are those of the people', async (t) => {
     await transaction(db, (tx) => updateUser(tx, ada.userId, { is_verified }, clock.now()))
   }
   const again = await app.post('/api/auth/login', { email: gone.email, password: PASSWORD })
-  const leave = { body: { password: PASSWORD }, headers: { authorization: `Bearer ${again.body.access_token}` } }
+  const leave = {
+    body: { password: PASSWORD },
+    headers: { authorization: `Bearer ${again.body.access_token}` },
+  }
   assert.equal((await app.request('DELETE', '/api/users/me', leave)).status, 200)
-  const { total_users, active_subscriptions, new_users_7d, verified_users } = await userStats(db, clock.now())
+  const { total_users, active_subscriptions, new_users_7d, verified_users } = await userStats(
+    db,
+    clock.now(),
+  )
   assert.deepEqual([total_users, active_subscriptions, new_users_7d, verified_users], [3, 1, 2, 1])
 
   const pages = await Promise.all([1, 2, 3].map((page) => listUsers(db, { page, limit: 1 })))
@@ -67,7 +75,9 @@ test('the numbers are those of the people', async (t) => {
     two.map(({ users }) => users.map(({ id }) => id)),
     [all.slice(0, 2), all.slice(2), []],
   )
-  await assert.rejects(listUsers(db, { page: 1, limit: 1, cursor: 'bm8gY3Vyc29y' }), { status: 422 })
+  await assert.rejects(listUsers(db, { page: 1, limit: 1, cursor: 'bm8gY3Vyc29y' }), {
+    status: 422,
+  })
 })
 
 test('pages of every size are parts of one list, on any distribution of days', async (t) => {
@@ -112,7 +122,9 @@ test('more old sessions than a slice holds are all removed, and no others', asyn
     revoked_at: revokedMs === null ? null : plus(clock.now(), revokedMs),
   })
   const old = Array.from({ length: 1_100 }, (_, index) =>
-    index % 2 === 0 ? session(`expired-${index}`, -8 * day, null) : session(`revoked-${index}`, day, -8 * day),
+    index % 2 === 0
+      ? session(`expired-${index}`, -8 * day, null)
+      : session(`revoked-${index}`, day, -8 * day),
   )
   for (let from = 0; from < old.length; from += 100) {
     await db
@@ -127,7 +139,12 @@ test('more old sessions than a slice holds are all removed, and no others', asyn
 
   await removeAged({ db, clock }, agedIdentity())
 
-  const left = await db.selectFrom('sessions').select('id').where('user_id', '=', ada.userId).orderBy('id').execute()
+  const left = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', ada.userId)
+    .orderBy('id')
+    .execute()
   assert.deepEqual(
     left.map(({ id }) => id).filter((id) => id.includes(' ')),
     ['just expired', 'just revoked'],

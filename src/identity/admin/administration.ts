@@ -4,7 +4,13 @@ import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, startingWith, transaction } from '#platform/db/db.ts'
-import { COUNTED_MAX, countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
+import {
+  COUNTED_MAX,
+  countRows,
+  nextCursor,
+  type PageOf,
+  readCursor,
+} from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
@@ -36,9 +42,16 @@ export async function changeUser(
   return transaction(deps.db, async (tx) => {
     // All superusers are locked, so that two of them cannot demote each other at once.
     const superusers = await lockSuperusers(tx)
-    const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', userId)).executeTakeFirst()
+    const user = await forUpdate(
+      tx,
+      tx.selectFrom('users').selectAll().where('id', '=', userId),
+    ).executeTakeFirst()
     if (!user) throw identityProblem('user_not_found')
-    if ((is_active === false || is_superuser === false) && superusers.length === 1 && superusers[0]?.id === userId) {
+    if (
+      (is_active === false || is_superuser === false) &&
+      superusers.length === 1 &&
+      superusers[0]?.id === userId
+    ) {
       throw identityProblem('last_superuser')
     }
 
@@ -53,15 +66,25 @@ export async function changeUser(
         ...(is_superuser === undefined ? {} : { is_superuser }),
         ...(subscription_tier === undefined
           ? {}
-          : { tier_override: subscription_tier, subscription_tier: subscription_tier ?? user.processor_tier }),
+          : {
+              tier_override: subscription_tier,
+              subscription_tier: subscription_tier ?? user.processor_tier,
+            }),
       },
       now,
     )
     if (!changed) throw identityProblem('user_not_found')
     if (is_active === false) await revokeSessions(deps, tx, userId)
     announceUserChange(tx, userId)
-    if (is_superuser === true && !user.is_superuser) await notifyOwner(deps, tx, userId, 'superuser-made')
-    await recordAudit(tx, { actorId, action: 'user.changed', subject: `user:${userId}`, data: { ...changes }, at: now })
+    if (is_superuser === true && !user.is_superuser)
+      await notifyOwner(deps, tx, userId, 'superuser-made')
+    await recordAudit(tx, {
+      actorId,
+      action: 'user.changed',
+      subject: `user:${userId}`,
+      data: { ...changes },
+      at: now,
+    })
     return changed
   })
 }
@@ -71,7 +94,11 @@ export async function changeUser(
  * demoted in the meantime.
  */
 async function lockSuperusers(tx: Db): Promise<{ id: string }[]> {
-  const superusers = tx.selectFrom('users').select('id').where(isSuperuser).where('is_active', '=', true)
+  const superusers = tx
+    .selectFrom('users')
+    .select('id')
+    .where(isSuperuser)
+    .where('is_active', '=', true)
   const locked: { id: string }[] = []
   for (const { id } of await superusers.orderBy('id').execute()) {
     const row = await forUpdate(tx, superusers.where('id', '=', id)).executeTakeFirst()
@@ -83,7 +110,11 @@ async function lockSuperusers(tx: Db): Promise<{ id: string }[]> {
 /** The addresses of those of them who are still there, by id. */
 export async function findEmails(db: Db, userIds: string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()
-  const users = await db.selectFrom('users').select(['id', 'email']).where('id', 'in', userIds).execute()
+  const users = await db
+    .selectFrom('users')
+    .select(['id', 'email'])
+    .where('id', 'in', userIds)
+    .execute()
   return new Map(users.map(({ id, email }) => [id, email]))
 }
 
@@ -100,9 +131,16 @@ export type UserPage = {
 /** Newest first; `page` counts from 1. */
 export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promise<UserPage> {
   const { users: total } = await countUsers(db)
-  const users = cursor === undefined ? await usersOfPage(db, page, limit, total) : await usersBelow(db, cursor, limit)
+  const users =
+    cursor === undefined
+      ? await usersOfPage(db, page, limit, total)
+      : await usersBelow(db, cursor, limit)
   return {
-    ...{ users, total, page, limit, pages: Math.ceil(total / limit) },
+    users,
+    total,
+    page,
+    limit,
+    pages: Math.ceil(total / limit),
     next_cursor: nextCursor(
       users.map(({ id, created_at }) => ({ id, at: created_at })),
       limit,
@@ -142,7 +180,10 @@ export async function findUsers(db: Db, find: string, { page, limit }: PageOf): 
     .where((e) => (UUID.test(find) ? e('id', '=', find.toLowerCase()) : e('id', 'in', matching)))
   const total = await countRows(db, found)
   const offset = (page - 1) * limit
-  const inOrder = found.select(LISTED).orderBy(sql`case when ${begins.where} then 0 else 1 end`).orderBy(begins.orderBy)
+  const inOrder = found
+    .select(LISTED)
+    .orderBy(sql`case when ${begins.where} then 0 else 1 end`)
+    .orderBy(begins.orderBy)
   const users = offset >= total ? [] : await inOrder.offset(offset).limit(limit).execute()
   return { users, total, page, limit, pages: Math.ceil(total / limit), next_cursor: null }
 }
@@ -155,7 +196,12 @@ function containing(word: string) {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Walked to from the nearer edge of its days, whose counts are known: a million users are as near as a thousand. */
-async function usersOfPage(db: Db, page: number, limit: number, total: number): Promise<ListedUser[]> {
+async function usersOfPage(
+  db: Db,
+  page: number,
+  limit: number,
+  total: number,
+): Promise<ListedUser[]> {
   const first = (page - 1) * limit
   const last = Math.min(first + limit, total)
   if (first >= total) return []

@@ -19,7 +19,10 @@ const Form = Type.Object({
   password: Type.String({ maxLength: 1_024 }),
 })
 
-export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>): void {
+export function setupRoutes(
+  app: App,
+  deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>,
+): void {
   app.register(async (scope) => {
     const setup = scope as unknown as App
     setup.addContentTypeParser(
@@ -53,16 +56,35 @@ export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps & Pic
       '/setup',
       { schema: { body: Form, hide: true } as object, config: { access: 'anyone' } },
       async (request, reply) => {
-        const { token, email, password } = request.body as { token: string; email: string; password: string }
+        const { token, email, password } = request.body as {
+          token: string
+          email: string
+          password: string
+        }
         pageHeaders(reply)
         if (!Format.Test('email', email))
-          return page(reply, formPage(brand(deps.config), token, email, 'Enter a valid email address.'), 422)
+          return page(
+            reply,
+            formPage(brand(deps.config), token, email, 'Enter a valid email address.'),
+            422,
+          )
         try {
-          const user = await setUpSuperuser(deps, { token, email, password, origin: readOrigin(request) })
-          return page(reply, donePage(brand(deps.config), user.email, `${deps.config.urls.frontend}/login`))
+          const user = await setUpSuperuser(deps, {
+            token,
+            email,
+            password,
+            origin: readOrigin(request),
+          })
+          return page(
+            reply,
+            donePage(brand(deps.config), user.email, `${deps.config.urls.frontend}/login`),
+          )
         } catch (error) {
           if (!(error instanceof Problem) || error.status >= 500) throw error
-          const says = typeof error.detail === 'string' ? error.detail : error.detail.map(({ msg }) => msg).join('. ')
+          const says =
+            typeof error.detail === 'string'
+              ? error.detail
+              : error.detail.map(({ msg }) => msg).join('. ')
           return page(reply, formPage(brand(deps.config), token, email, says), error.status)
         }
       },
@@ -90,7 +112,8 @@ const donePage = (name: string, email: string, login: string) =>
     html`<p class="lead">${email} is the administrator now. The link cannot be used again.</p><p><a class="button" href="${login}">Sign in</a></p>`,
   )
 
-const notePage = (name: string, title: string, text: string) => layout(name, title, html`<p class="lead">${text}</p>`)
+const notePage = (name: string, title: string, text: string) =>
+  layout(name, title, html`<p class="lead">${text}</p>`)
 
 /** In the user app's colours. */
 const STYLE =

@@ -4,7 +4,13 @@ import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
-import { issueToken, type OneTimeTokenDeps, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
+import {
+  issueToken,
+  type OneTimeTokenDeps,
+  peekToken,
+  spendToken,
+  voidTokens,
+} from '../one-time-tokens.ts'
 import type { Hasher } from '../passwords/hasher.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
@@ -18,7 +24,12 @@ export type SuperuserDeps = NotifyDeps & Pick<Platform, 'db'>
 export type SuperuserNotice = { says: string; link: string } | null
 
 export async function hasSuperuser(db: Db): Promise<boolean> {
-  const any = await db.selectFrom('users').select('id').where(isSuperuser).limit(1).executeTakeFirst()
+  const any = await db
+    .selectFrom('users')
+    .select('id')
+    .where(isSuperuser)
+    .limit(1)
+    .executeTakeFirst()
   return any !== undefined
 }
 
@@ -35,7 +46,10 @@ export async function ensureSuperuser(
       // Anyone may have registered the address before it was configured; only its proven owner is promoted.
       if (existing.is_superuser) return null
       if (!existing.is_verified) {
-        log.warn({ email }, 'SUPERUSER_EMAIL names an account whose address is not verified: it is not promoted')
+        log.warn(
+          { email },
+          'SUPERUSER_EMAIL names an account whose address is not verified: it is not promoted',
+        )
         return null
       }
       await addSuperuser(deps, email, { expectedId: existing.id })
@@ -44,7 +58,9 @@ export async function ensureSuperuser(
     if (password !== null) await refuseWeak(deps, 'SUPERUSER_PASSWORD', password, email)
     const passwordHash = password === null ? null : await hasher.hash(password)
     const { setPasswordLink } = await addSuperuser(deps, email, { passwordHash, expectedId: null })
-    return setPasswordLink === null ? null : { says: `Set the password of ${email}`, link: setPasswordLink }
+    return setPasswordLink === null
+      ? null
+      : { says: `Set the password of ${email}`, link: setPasswordLink }
   }
 
   if (await hasSuperuser(db)) return null
@@ -74,26 +90,43 @@ export async function addSuperuser(
       throw identityProblem('account_appeared')
     }
     if (existing && !existing.is_verified && !existing.is_superuser && !allowUnverified) {
-      throw identityProblem('superuser_unverified', { email: existing.email, frontend: deps.config.urls.frontend })
+      throw identityProblem('superuser_unverified', {
+        email: existing.email,
+        frontend: deps.config.urls.frontend,
+      })
     }
     const made = existing === null
     const account =
       existing ??
-      (await insertUser(tx, { email, full_name: null, password_hash: passwordHash, is_verified: true }, now))
+      (await insertUser(
+        tx,
+        { email, full_name: null, password_hash: passwordHash, is_verified: true },
+        now,
+      ))
     const user = (await updateUser(tx, account.id, { is_superuser: true }, now)) ?? account
     announceUserChange(tx, user.id)
     // A printed link lies in a log for as long as logs are kept.
     await voidTokens(deps, tx, null, ['superuser'])
-    const token = made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null
+    const token =
+      made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null
     if (existing && !existing.is_superuser) await notifyOwner(deps, tx, user.id, 'superuser-made')
-    await recordAudit(tx, { actorId: null, action: 'superuser.added', subject: `user:${user.id}`, at: now })
-    const setPasswordLink = token === null ? null : `${deps.config.urls.frontend}/reset-password?token=${token}`
+    await recordAudit(tx, {
+      actorId: null,
+      action: 'superuser.added',
+      subject: `user:${user.id}`,
+      at: now,
+    })
+    const setPasswordLink =
+      token === null ? null : `${deps.config.urls.frontend}/reset-password?token=${token}`
     return { user, made, setPasswordLink }
   })
 }
 
 /** Whether the printed link is still good: open, and nobody was quicker. */
-export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>, token: string): Promise<boolean> {
+export async function setupIsOpen(
+  deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
+  token: string,
+): Promise<boolean> {
   const known = await peekToken(deps, deps.db, 'superuser', token)
   return known?.state === 'open'
 }
@@ -105,7 +138,12 @@ export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
  */
 export async function setUpSuperuser(
   deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>,
-  { token, email, password, origin }: { token: string; email: string; password: string; origin: Credentials['origin'] },
+  {
+    token,
+    email,
+    password,
+    origin,
+  }: { token: string; email: string; password: string; origin: Credentials['origin'] },
 ): Promise<User> {
   if (!(await setupIsOpen(deps, token))) throw linkSpent()
   const existing = await findUserByEmail(deps.db, email)

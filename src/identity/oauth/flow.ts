@@ -73,7 +73,10 @@ export type StartedFlow = { authorization_url: string; state: string; browserSec
 export async function startOAuth(
   deps: OAuthFlowDeps,
   provider: OAuthProvider,
-  { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: SessionRef | null },
+  {
+    browserSecret: known,
+    linkTo = null,
+  }: { browserSecret: string | null; linkTo?: SessionRef | null },
 ): Promise<StartedFlow> {
   const client = deps.providers[provider]
   if (!client) throw identityProblem('oauth_provider_not_configured', { provider })
@@ -82,9 +85,11 @@ export async function startOAuth(
   // The provider sees it, so it names nobody.
   const state = ownedToken(randomUUID())
   const checks = { state, verifier: randomSecret(), nonce: randomSecret() }
-  const url = await client.authorizationUrl(buildRedirectUri(deps, provider), checks).catch((error) => {
-    throw identityProblem('oauth_provider_unreachable', { provider }, { cause: error })
-  })
+  const url = await client
+    .authorizationUrl(buildRedirectUri(deps, provider), checks)
+    .catch((error) => {
+      throw identityProblem('oauth_provider_unreachable', { provider }, { cause: error })
+    })
   const flow: Flow = {
     provider,
     browser: deps.secrets.hash('oauth/browser', browserSecret),
@@ -106,18 +111,28 @@ export async function finishOAuth(
   const state = search.get('state') ?? ''
   const spent = await spendToken<Flow>(deps, deps.db, 'oauth', state)
   const flow = spent?.data
-  if (!flow || flow.provider !== provider || flow.browser !== deps.secrets.hash('oauth/browser', browserSecret ?? '')) {
+  if (
+    !flow ||
+    flow.provider !== provider ||
+    flow.browser !== deps.secrets.hash('oauth/browser', browserSecret ?? '')
+  ) {
     throw new RefusedSignIn('invalid_state', { linking: false })
   }
   const linking = flow.linkTo !== null
   const error = search.get('error')
   if (error !== null) {
-    throw new RefusedSignIn(error === 'access_denied' ? 'access_denied' : 'provider_error', { linking, cause: error })
+    throw new RefusedSignIn(error === 'access_denied' ? 'access_denied' : 'provider_error', {
+      linking,
+      cause: error,
+    })
   }
 
   const client = deps.providers[provider]
   if (!client) throw new RefusedSignIn('provider_error', { linking })
-  const [verifier, nonce] = JSON.parse(deps.secrets.open('oauth/flow', flow.sealed)) as [string, string]
+  const [verifier, nonce] = JSON.parse(deps.secrets.open('oauth/flow', flow.sealed)) as [
+    string,
+    string,
+  ]
   const returned = new URL(`${buildRedirectUri(deps, provider)}?${search}`)
   const identity = await client.identify(returned, { state, verifier, nonce }).catch((cause) => {
     deps.log.warn({ err: cause, provider }, 'a sign-in through a provider failed')

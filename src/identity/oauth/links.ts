@@ -56,7 +56,8 @@ async function findOrCreate(
   identity: ProviderIdentity,
 ): Promise<User> {
   const now = deps.clock.now()
-  const refuse = (refusal: RefusedSignIn['refusal']) => new RefusedSignIn(refusal, { linking: false })
+  const refuse = (refusal: RefusedSignIn['refusal']) =>
+    new RefusedSignIn(refusal, { linking: false })
 
   const linked = await linkedUser(tx, provider, identity.subject)
   if (linked) {
@@ -89,7 +90,8 @@ async function findOrCreate(
     {
       email,
       full_name: readName(identity),
-      avatar_url: identity.picture !== null && isPictureUrl(identity.picture) ? identity.picture : null,
+      avatar_url:
+        identity.picture !== null && isPictureUrl(identity.picture) ? identity.picture : null,
       password_hash: null,
       oauth_provider: provider,
       is_verified: true,
@@ -132,9 +134,19 @@ async function linkByEmail(
     address: identity.email,
     ...(isDoubtful ? { removed: { ...methods, keys, twoFactor: false } } : {}),
   })
-  await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider, by: 'email' }, at: now })
+  await recordAudit(tx, {
+    actorId: userId,
+    action: 'provider.linked',
+    data: { provider, by: 'email' },
+    at: now,
+  })
   if (isDoubtful && user.password_hash !== null) {
-    await recordAudit(tx, { actorId: userId, action: 'password.removed', data: { by: provider }, at: now })
+    await recordAudit(tx, {
+      actorId: userId,
+      action: 'password.removed',
+      data: { by: provider },
+      at: now,
+    })
   }
   await recordRevokedKeys(tx, userId, keys, 'provider.linked', now)
   return (await findUser(tx, userId)) ?? user
@@ -143,7 +155,11 @@ async function linkByEmail(
 /**
  * The sandbox vouches for any typed address, which is not enough for an account with full rights.
  */
-function isUnproven({ config }: Pick<Platform, 'config'>, provider: OAuthProvider, user: User): boolean {
+function isUnproven(
+  { config }: Pick<Platform, 'config'>,
+  provider: OAuthProvider,
+  user: User,
+): boolean {
   return user.is_superuser && config.oauth[provider]?.sandboxed === true
 }
 
@@ -161,14 +177,22 @@ export async function linkProvider(
     if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
     // The user was signed out since the flow began, by a person who wants to shut out the one who
     // began it.
-    if (!(await isSessionLive(deps, tx, session))) throw new RefusedSignIn('invalid_state', { linking: true })
-    if (isUnproven(deps, provider, user)) throw new RefusedSignIn('sandboxed_provider', { linking: true })
+    if (!(await isSessionLive(deps, tx, session)))
+      throw new RefusedSignIn('invalid_state', { linking: true })
+    if (isUnproven(deps, provider, user))
+      throw new RefusedSignIn('sandboxed_provider', { linking: true })
     const owner = await linkedUser(tx, provider, identity.subject)
     if (owner?.id === userId) return
-    if (owner || (await hasProvider(tx, userId, provider))) throw new RefusedSignIn('already_linked', { linking: true })
+    if (owner || (await hasProvider(tx, userId, provider)))
+      throw new RefusedSignIn('already_linked', { linking: true })
     await insertLink(tx, userId, provider, identity, deps.clock.now())
     await notifyOwner(deps, tx, userId, `${provider}-linked`, { address: identity.email })
-    await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider }, at: deps.clock.now() })
+    await recordAudit(tx, {
+      actorId: userId,
+      action: 'provider.linked',
+      data: { provider },
+      at: deps.clock.now(),
+    })
   })
 }
 
@@ -176,7 +200,11 @@ export async function linkProvider(
  * @throws Problem 404 when it is not linked, 400 when it is the only sign-in method, 401 when the session that asks has
  * ended.
  */
-export async function unlinkProvider(deps: LinkDeps, session: SessionRef, provider: OAuthProvider): Promise<void> {
+export async function unlinkProvider(
+  deps: LinkDeps,
+  session: SessionRef,
+  provider: OAuthProvider,
+): Promise<void> {
   const { userId } = session
   await transaction(deps.db, async (tx) => {
     await lockSessionUser(deps, tx, session)
@@ -191,7 +219,12 @@ export async function unlinkProvider(deps: LinkDeps, session: SessionRef, provid
     await requireSignInMethod(tx, userId)
     await renameOrigin(tx, userId)
     await notifyOwner(deps, tx, userId, `${provider}-unlinked`)
-    await recordAudit(tx, { actorId: userId, action: 'provider.unlinked', data: { provider }, at: deps.clock.now() })
+    await recordAudit(tx, {
+      actorId: userId,
+      action: 'provider.unlinked',
+      data: { provider },
+      at: deps.clock.now(),
+    })
   })
 }
 
@@ -240,7 +273,10 @@ async function insertLink(
   now: string,
 ): Promise<void> {
   await insertName(tx, 'oauth', personName(provider, subject), userId)
-  await tx.insertInto('oauth_links').values({ user_id: userId, provider, subject, email, linked_at: now }).execute()
+  await tx
+    .insertInto('oauth_links')
+    .values({ user_id: userId, provider, subject, email, linked_at: now })
+    .execute()
 }
 
 /** A provider's name for a person is a stranger's input like any other. */

@@ -34,7 +34,11 @@ export function createProviders(oauth: Config['oauth']): Record<OAuthProvider, P
 
 const TIMEOUT_S = 10
 
-function createGoogle({ clientId, clientSecret, issuer }: NonNullable<Config['oauth']['google']>): Provider {
+function createGoogle({
+  clientId,
+  clientSecret,
+  issuer,
+}: NonNullable<Config['oauth']['google']>): Provider {
   let discovered: Promise<client.Configuration> | null = null
   // Discovered at the first sign-in and kept; a failure is not kept.
   const configuration = () => {
@@ -87,7 +91,12 @@ function createGoogle({ clientId, clientSecret, issuer }: NonNullable<Config['oa
 type GithubUser = { id?: unknown; name?: unknown; login?: unknown; avatar_url?: unknown }
 type GithubEmail = { email?: unknown; primary?: unknown; verified?: unknown }
 
-function createGithub({ clientId, clientSecret, baseUrl, apiUrl }: NonNullable<Config['oauth']['github']>): Provider {
+function createGithub({
+  clientId,
+  clientSecret,
+  baseUrl,
+  apiUrl,
+}: NonNullable<Config['oauth']['github']>): Provider {
   const configuration = new client.Configuration(
     {
       issuer: baseUrl,
@@ -121,7 +130,8 @@ function createGithub({ clientId, clientSecret, baseUrl, apiUrl }: NonNullable<C
         fetchJson<GithubUser>(`${apiUrl}/user`, tokens.access_token),
         fetchJson<GithubEmail[]>(`${apiUrl}/user/emails`, tokens.access_token),
       ])
-      if (typeof user.id !== 'number' || !Array.isArray(emails)) throw new Error('GitHub answered in another form')
+      if (typeof user.id !== 'number' || !Array.isArray(emails))
+        throw new Error('GitHub answered in another form')
       const primary = emails.find((entry) => entry.primary === true)
       return {
         subject: String(user.id),

@@ -12,21 +12,42 @@ import { type SignInDeps, signIn } from '../sign-in/sign-in.ts'
 import { requireFreshSignIn } from '../sign-in/step-up.ts'
 import type { OAuthProvider } from '../tables.ts'
 import { OAuthProviderName } from '../users.ts'
-import { finishOAuth, type OAuthFlowDeps, providerNamed, RefusedSignIn, startOAuth } from './flow.ts'
-import { findOrCreateAccount, type LinkDeps, linkProvider, listLinks, unlinkProvider } from './links.ts'
+import {
+  finishOAuth,
+  type OAuthFlowDeps,
+  providerNamed,
+  RefusedSignIn,
+  startOAuth,
+} from './flow.ts'
+import {
+  findOrCreateAccount,
+  type LinkDeps,
+  linkProvider,
+  listLinks,
+  unlinkProvider,
+} from './links.ts'
 
 const tags = ['auth']
 const Provider = Type.Object({ provider: Type.String({ maxLength: 64 }) })
-const Started = Type.Object({ authorization_url: Type.String(), state: Type.String() }, { title: 'OAuthStart' })
+const Started = Type.Object(
+  { authorization_url: Type.String(), state: Type.String() },
+  { title: 'OAuthStart' },
+)
 const FLOW_S = 600
 
 const CALLBACK: Described = {
-  parameters: ['code', 'state', 'iss', 'error'].map((name) => ({ name, in: 'query', schema: { type: 'string' } })),
+  parameters: ['code', 'state', 'iss', 'error'].map((name) => ({
+    name,
+    in: 'query',
+    schema: { type: 'string' },
+  })),
   replies: {
     302: {
       description:
         'To the user app: /auth/callback with `access_token` and `refresh_token`; /login with `challenge` where two-factor is on, or with `error`; /account where a provider was linked.',
-      headers: { location: { description: 'Where to go', schema: { type: 'string', format: 'uri' } } },
+      headers: {
+        location: { description: 'Where to go', schema: { type: 'string', format: 'uri' } },
+      },
     },
   },
 }
@@ -69,7 +90,9 @@ export function oauthRoutes(
     async (request, reply) => {
       const provider = providerNamed(request.params.provider)
       const search = new URL(request.url, base).searchParams
-      const target = await finish(request, reply, provider, search).catch((error) => refusalPage(error))
+      const target = await finish(request, reply, provider, search).catch((error) =>
+        refusalPage(error),
+      )
       // The address carries tokens: it must not travel on as a referrer.
       return reply.header('referrer-policy', 'no-referrer').redirect(target, 302)
     },
@@ -144,7 +167,10 @@ export function oauthRoutes(
     linkTo: SessionRef | null,
   ) {
     const known = request.cookies[cookie] ?? null
-    const { browserSecret, ...started } = await startOAuth(deps, provider, { browserSecret: known, linkTo })
+    const { browserSecret, ...started } = await startOAuth(deps, provider, {
+      browserSecret: known,
+      linkTo,
+    })
     reply.setCookie(cookie, browserSecret, {
       path: '/',
       httpOnly: true,
@@ -186,7 +212,8 @@ export function oauthRoutes(
         ? `${frontend}/account?${new URLSearchParams({ tab: 'security', error: error.refusal })}`
         : `${frontend}/login?${new URLSearchParams({ error: error.refusal })}`
     }
-    if (platformProblem.is(error, 'inactive_account')) return `${frontend}/login?error=inactive_account`
+    if (platformProblem.is(error, 'inactive_account'))
+      return `${frontend}/login?error=inactive_account`
     throw error
   }
 }

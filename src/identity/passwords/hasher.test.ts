@@ -4,7 +4,8 @@ import { Problem } from '#platform/problem.ts'
 import { createHasher } from './hasher.ts'
 
 /** Of the reference implementation's own tests (argon2id, 64 MiB, 2 passes, `password`, `somesalt`). */
-const REFERENCE = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+const REFERENCE =
+  '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
 
 test('a password is known again, another is not, and nobody has none', async (t) => {
   const hasher = createHasher({ workersMax: 1 })
@@ -12,7 +13,10 @@ test('a password is known again, another is not, and nobody has none', async (t)
   const stored = await hasher.hash('correct horse battery')
   assert.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   assert.notEqual(await hasher.hash('correct horse battery'), stored, 'each has a salt of its own')
-  assert.deepEqual(await hasher.verify('correct horse battery', stored), { right: true, outdated: false })
+  assert.deepEqual(await hasher.verify('correct horse battery', stored), {
+    right: true,
+    outdated: false,
+  })
   assert.equal((await hasher.verify('correct horse batterY', stored)).right, false)
   assert.equal((await hasher.verify('', null)).right, false)
 })
@@ -36,7 +40,9 @@ test('a full queue refuses at once, with a time to come back, and then drains', 
   const hasher = createHasher({ workersMax: 1, queueMax: 3 })
   t.after(() => hasher.close())
   const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash('x')))
-  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  const refused = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [outcome.reason] : [],
+  )
   assert.equal(refused.length, 6)
   for (const reason of refused) {
     assert.ok(reason instanceof Problem)

@@ -38,7 +38,11 @@ export function createHasher({ parameters = PARAMETERS, ...options }: HasherOpti
    * The hash compared with the password of an unknown account: the same work, and no password
    * matches.
    */
-  const nobody = encodePhc({ ...parameters, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) })
+  const nobody = encodePhc({
+    ...parameters,
+    salt: Buffer.alloc(SALT_BYTES),
+    hash: Buffer.alloc(HASH_BYTES),
+  })
   const pool = createPool({
     workersMax: options.workersMax ?? availableParallelism(),
     queueMax: options.queueMax ?? 50 * availableParallelism(),
@@ -48,7 +52,12 @@ export function createHasher({ parameters = PARAMETERS, ...options }: HasherOpti
   return {
     async hash(password) {
       const salt = randomBytes(SALT_BYTES)
-      const hash = await pool.run({ ...parameters, password: normal(password), salt, length: HASH_BYTES })
+      const hash = await pool.run({
+        ...parameters,
+        password: normal(password),
+        salt,
+        length: HASH_BYTES,
+      })
       return encodePhc({ ...parameters, salt, hash })
     },
 
@@ -56,7 +65,14 @@ export function createHasher({ parameters = PARAMETERS, ...options }: HasherOpti
       const expected = decodePhc(stored ?? nobody)
       if (!expected) throw new Error('a stored password hash is not Argon2id in the PHC form')
       const { memory, passes, parallelism, salt } = expected
-      const task = { memory, passes, parallelism, password: normal(password), salt, length: expected.hash.length }
+      const task = {
+        memory,
+        passes,
+        parallelism,
+        password: normal(password),
+        salt,
+        length: expected.hash.length,
+      }
       const actual = await pool.run(task)
       return {
         right: timingSafeEqual(actual, expected.hash) && stored !== null,
@@ -102,7 +118,9 @@ function createPool({ workersMax, queueMax, idleMs }: Required<Omit<HasherOption
 
   function next() {
     if (queue.length === 0) return
-    const free = [...threads].find(({ current }) => current === null) ?? (threads.size < workersMax ? spawn() : null)
+    const free =
+      [...threads].find(({ current }) => current === null) ??
+      (threads.size < workersMax ? spawn() : null)
     if (!free) return
     const waiting = queue.shift()
     if (!waiting) return

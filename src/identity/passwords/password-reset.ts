@@ -43,11 +43,18 @@ export function handleReset(deps: ResetEmailDeps & Pick<Platform, 'db'>): void {
 
 export async function mailReset(deps: ResetEmailDeps, tx: Db, user: User): Promise<void> {
   const token = await issueToken(deps, tx, 'reset', user.id, { email: user.email })
-  await sendMail(deps, tx, passwordResetEmail(deps.config, { to: user.email, name: user.full_name, token }))
+  await sendMail(
+    deps,
+    tx,
+    passwordResetEmail(deps.config, { to: user.email, name: user.full_name, token }),
+  )
 }
 
 /** @throws Problem 400 unless the token could be spent now. */
-export async function checkResetToken(deps: OneTimeTokenDeps & Pick<Platform, 'db'>, token: string): Promise<void> {
+export async function checkResetToken(
+  deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
+  token: string,
+): Promise<void> {
   await userOfResetToken(deps, deps.db, token)
 }
 
@@ -59,7 +66,11 @@ export async function checkResetToken(deps: OneTimeTokenDeps & Pick<Platform, 'd
  */
 export async function resetPassword(
   deps: PasswordResetDeps,
-  { token, password, revokesKeys = false }: { token: string; password: string; revokesKeys?: boolean | undefined },
+  {
+    token,
+    password,
+    revokesKeys = false,
+  }: { token: string; password: string; revokesKeys?: boolean | undefined },
 ): Promise<void> {
   const user = await userOfResetToken(deps, deps.db, token)
   await refuseWeak(deps, 'new_password', password, user.email)
@@ -75,10 +86,19 @@ export async function resetPassword(
     const methods = user.is_verified ? NO_SIGN_IN_METHODS : await removeSignInMethods(tx, user.id)
     const keys = revokesKeys || !user.is_verified ? await deps.revokeKeys(tx, user.id) : []
     const removed = { ...methods, keys, twoFactor: false }
-    await updateUser(tx, user.id, { password_hash, oauth_provider: null, verified_apart_at: null }, now)
+    await updateUser(
+      tx,
+      user.id,
+      { password_hash, oauth_provider: null, verified_apart_at: null },
+      now,
+    )
     await revokeSessions(deps, tx, user.id)
     await forgetDevices(tx, user.id)
-    await sendMail(deps, tx, passwordChangedEmail(deps.config, { to: user.email, removed, at: now }))
+    await sendMail(
+      deps,
+      tx,
+      passwordChangedEmail(deps.config, { to: user.email, removed, at: now }),
+    )
     await recordRevokedKeys(tx, user.id, keys, 'password.reset', now)
     await recordAudit(tx, { actorId: user.id, action: 'password.reset', at: now })
   })
@@ -88,7 +108,8 @@ async function userOfResetToken(deps: OneTimeTokenDeps, db: Db, token: string): 
   const known = await peekToken<{ email: string }>(deps, db, 'reset', token)
   const user = known?.state === 'open' && known.userId ? await findUser(db, known.userId) : null
   // A link that went to an address says nothing once the account has another.
-  if (!known || !user?.is_active || emailKey(known.data.email) !== user.email_key) throw resetTokenInvalid()
+  if (!known || !user?.is_active || emailKey(known.data.email) !== user.email_key)
+    throw resetTokenInvalid()
   return user
 }
 

@@ -9,7 +9,10 @@ import { readConfig } from '#src/config.ts'
 import { refuseWeak, weakness } from './password-rules.ts'
 
 test('weak passwords are refused, and the field is named', async () => {
-  const rules = { config: readConfig({ PRODUCT_NAME: 'Harbour-Master' }), log: pino({ level: 'silent' }) }
+  const rules = {
+    config: readConfig({ PRODUCT_NAME: 'Harbour-Master' }),
+    log: pino({ level: 'silent' }),
+  }
   for (const [password, weak] of [
     ['short77', true],
     ['exactly8', false],
@@ -67,13 +70,23 @@ test('weak passwords are refused, and the field is named', async () => {
 })
 
 test('what is made of the own address is refused, in any spelling', () => {
-  const of = (password: string) => weakness(password, { product: 'latchkey', email: 'grace.hopper@navy.example' })
-  for (const password of ['gracehopper', 'Hopper1906!', 'h0pp3r-grace', 'grace.hopper99', 'latchkey.hopper']) {
+  const of = (password: string) =>
+    weakness(password, { product: 'latchkey', email: 'grace.hopper@navy.example' })
+  for (const password of [
+    'gracehopper',
+    'Hopper1906!',
+    'h0pp3r-grace',
+    'grace.hopper99',
+    'latchkey.hopper',
+  ]) {
     assert.match(of(password) ?? '', /address|name|common/, password)
   }
   assert.equal(of('grace under pressure, twice'), null)
   // All of its parts are too short to be looked for alone.
-  assert.match(weakness('ad@ex.it', { product: 'latchkey', email: 'ad@ex.it' }) ?? '', /same as the email address/)
+  assert.match(
+    weakness('ad@ex.it', { product: 'latchkey', email: 'ad@ex.it' }) ?? '',
+    /same as the email address/,
+  )
 })
 
 test('what is made of the product’s name is refused, also where no address is known', () => {
@@ -96,8 +109,16 @@ test('breached passwords are looked up by five digits of a hash, and accepted wh
   // SHA-1 of `a very private phrase`, and padding.
   const server = createServer((request, reply) => {
     asked.push(`${request.url} ${request.headers['add-padding']}`)
-    const known = createHash('sha1').update('a very private phrase').digest('hex').toUpperCase().slice(5)
-    const padding = createHash('sha1').update('only padding here').digest('hex').toUpperCase().slice(5)
+    const known = createHash('sha1')
+      .update('a very private phrase')
+      .digest('hex')
+      .toUpperCase()
+      .slice(5)
+    const padding = createHash('sha1')
+      .update('only padding here')
+      .digest('hex')
+      .toUpperCase()
+      .slice(5)
     reply.end(`${'0'.repeat(35)}:3\r\n${known}:2\r\n${padding}:0`)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -114,7 +135,9 @@ test('breached passwords are looked up by five digits of a hash, and accepted wh
   await refuseWeak(deps, 'password', 'a very private phrase', null)
 })
 
-test('nobody waits for a list of breached passwords that is silent', { timeout: 30_000 }, async (t) => {
+test('nobody waits for a list of breached passwords that is silent', {
+  timeout: 30_000,
+}, async (t) => {
   const server = createServer(() => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => {

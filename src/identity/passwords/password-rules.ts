@@ -7,7 +7,10 @@ import { isPwned } from './pwned-passwords.ts'
 export const PASSWORD_LENGTH = { min: 8, max: 128 }
 
 /** A password that is being chosen; one that is being shown may have any length, and is then simply wrong. */
-export const NewPassword = Type.String({ minLength: PASSWORD_LENGTH.min, maxLength: PASSWORD_LENGTH.max })
+export const NewPassword = Type.String({
+  minLength: PASSWORD_LENGTH.min,
+  maxLength: PASSWORD_LENGTH.max,
+})
 export const ShownPassword = Type.String({ minLength: 1, maxLength: 1_024 })
 
 /**
@@ -39,10 +42,13 @@ export function weakness(
     return `Password needs ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`
   }
   const lowered = password.normalize('NFKC').toLowerCase()
-  if (email !== null && lowered === email.toLowerCase()) return 'Password is the same as the email address'
+  if (email !== null && lowered === email.toLowerCase())
+    return 'Password is the same as the email address'
   if (new Set(lowered).size <= 2) return 'Password repeats the same characters: choose another'
-  if (isGuessed(lowered)) return 'Password is on a list of common passwords, or nearly so: choose another'
-  if (isTrivialExtension(lowered, [product])) return `Password is little more than the name ${product}: choose another`
+  if (isGuessed(lowered))
+    return 'Password is on a list of common passwords, or nearly so: choose another'
+  if (isTrivialExtension(lowered, [product]))
+    return `Password is little more than the name ${product}: choose another`
   if (email !== null && isTrivialExtension(lowered, [...splitIntoParts(email), product])) {
     return 'Password is little more than your email address: choose another'
   }
@@ -52,7 +58,11 @@ export function weakness(
 /** A common password, also with signs for letters, backwards, twice, or with a year or signs around it. */
 function isGuessed(lowered: string): boolean {
   const half = lowered.slice(0, lowered.length / 2)
-  const wholes = [lowered, [...lowered].toReversed().join(''), ...(half + half === lowered ? [half] : [])]
+  const wholes = [
+    lowered,
+    [...lowered].toReversed().join(''),
+    ...(half + half === lowered ? [half] : []),
+  ]
   if (wholes.some((text) => spellings(text).some(isCommon))) return true
   const cores = [lowered.replace(/[^\p{L}]+$/u, ''), lowered.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')]
   return cores.some(
@@ -78,7 +88,17 @@ const spellings = (text: string) => [
 
 /** Shorter names are parts of words that have nothing to do with them. */
 const NAME_MIN = 4
-const SIGNS: Record<string, string> = { 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 7: 't', '!': 'i', '@': 'a', $: 's' }
+const SIGNS: Record<string, string> = {
+  0: 'o',
+  1: 'i',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+  '!': 'i',
+  '@': 'a',
+  $: 's',
+}
 const LOOKALIKES: Record<string, string> = { ...SIGNS, l: 'i' }
 
 /** The words of an address, without its top-level domain. */

@@ -11,7 +11,8 @@ export function encodePhc({ memory, passes, parallelism, salt, hash }: StoredHas
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(hash)}`
 }
 
-const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,88})\$([A-Za-z0-9+/]{22,88})$/
+const PHC =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,88})\$([A-Za-z0-9+/]{22,88})$/
 
 /** Null for anything that is not Argon2id in the PHC form. */
 export function decodePhc(text: string): StoredHash | null {
@@ -27,7 +28,10 @@ export function decodePhc(text: string): StoredHash | null {
   }
 }
 
-export function isOutdated(stored: Argon2Parameters, { memory, passes, parallelism }: Argon2Parameters): boolean {
+export function isOutdated(
+  stored: Argon2Parameters,
+  { memory, passes, parallelism }: Argon2Parameters,
+): boolean {
   return stored.memory !== memory || stored.passes !== passes || stored.parallelism !== parallelism
 }
 

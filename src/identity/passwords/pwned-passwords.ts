@@ -6,7 +6,10 @@ import type { Platform } from '#platform/platform.ts'
 const WITHIN_MS = 2_000
 const PREFIX = 5
 
-export async function isPwned({ config, log }: Pick<Platform, 'config' | 'log'>, password: string): Promise<boolean> {
+export async function isPwned(
+  { config, log }: Pick<Platform, 'config' | 'log'>,
+  password: string,
+): Promise<boolean> {
   const base = config.pwnedPasswordsUrl
   if (base === null) return false
   const hash = createHash('sha1').update(password).digest('hex').toUpperCase()
@@ -20,12 +23,17 @@ export async function isPwned({ config, log }: Pick<Platform, 'config' | 'log'>,
     if (!reply.ok) throw new Error(`it answers ${reply.status}`)
     return holds(await reply.text(), hash.slice(PREFIX))
   } catch (error) {
-    log.warn({ err: error }, 'the list of breached passwords cannot be asked; passwords are taken without it')
+    log.warn(
+      { err: error },
+      'the list of breached passwords cannot be asked; passwords are taken without it',
+    )
     return false
   }
 }
 
 /** Lines of `SUFFIX:COUNT`; padding has a count of 0. */
 function holds(lines: string, suffix: string): boolean {
-  return lines.split(/\r?\n/).some((line) => line.startsWith(`${suffix}:`) && Number(line.slice(suffix.length + 1)) > 0)
+  return lines
+    .split(/\r?\n/)
+    .some((line) => line.startsWith(`${suffix}:`) && Number(line.slice(suffix.length + 1)) > 0)
 }

@@ -3,12 +3,20 @@ import type { App } from '#platform/http/app.ts'
 import { Message } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
-import { checkResetToken, type PasswordResetDeps, requestReset, resetPassword } from './password-reset.ts'
+import {
+  checkResetToken,
+  type PasswordResetDeps,
+  requestReset,
+  resetPassword,
+} from './password-reset.ts'
 import { NewPassword } from './password-rules.ts'
 
 const tags = ['auth']
 
-export function passwordRoutes(app: App, deps: PasswordResetDeps & Pick<Platform, 'limiter'>): void {
+export function passwordRoutes(
+  app: App,
+  deps: PasswordResetDeps & Pick<Platform, 'limiter'>,
+): void {
   app.post(
     '/api/auth/forgot-password',
     {

@@ -46,7 +46,10 @@ export const PasskeyCredential = Type.Object(
   },
   { title: 'PasskeyCredential' },
 )
-export const PasskeyOptions = Type.Object({ options: Type.Unsafe<object>(JsonObject) }, { title: 'PasskeyOptions' })
+export const PasskeyOptions = Type.Object(
+  { options: Type.Unsafe<object>(JsonObject) },
+  { title: 'PasskeyOptions' },
+)
 
 /** @throws Problem 400 when the account has as many passkeys as it may. */
 export async function registrationOptions(
@@ -60,7 +63,9 @@ export async function registrationOptions(
     .execute()
   if (known.length >= PASSKEYS_MAX) throw passkeyLimitReached()
 
-  const challenge = await transaction(deps.db, (tx) => issueToken(deps, tx, 'passkey-register', user.id))
+  const challenge = await transaction(deps.db, (tx) =>
+    issueToken(deps, tx, 'passkey-register', user.id),
+  )
   return webauthn().generateRegistrationOptions({
     rpName: deps.config.brand,
     rpID: relyingParty(deps).id,
@@ -70,18 +75,30 @@ export async function registrationOptions(
     challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),
     attestationType: 'none',
     supportedAlgorithmIDs: ALGORITHMS,
-    excludeCredentials: known.map((key) => ({ id: key.credential_id, transports: parseTransports(key.transports) })),
+    excludeCredentials: known.map((key) => ({
+      id: key.credential_id,
+      transports: parseTransports(key.transports),
+    })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
 }
 
-export type PasskeyView = { id: string; name: string; created_at: string; last_used_at: string | null }
+export type PasskeyView = {
+  id: string
+  name: string
+  created_at: string
+  last_used_at: string | null
+}
 
 /** @throws Problem 400 `Passkey could not be verified`, 401 when the session that asks has ended. */
 export async function addPasskey(
   deps: SecondFactorDeps,
   user: User,
-  { response, name, sessionId }: { response: RegistrationResponseJSON; name: string; sessionId: string | null },
+  {
+    response,
+    name,
+    sessionId,
+  }: { response: RegistrationResponseJSON; name: string; sessionId: string | null },
 ): Promise<PasskeyView> {
   const { id: expectedRPID, origins } = relyingParty(deps)
   const { registrationInfo } = await webauthn()
@@ -123,12 +140,19 @@ export async function addPasskey(
     if (!(await claimName(tx, 'passkey', row.credential_id, user.id))) throw passkeyNotVerified()
     await tx.insertInto('passkeys').values(row).execute()
     await notifyOwner(deps, tx, user.id, 'passkey-added', { name })
-    await recordAudit(tx, { actorId: user.id, action: 'passkey.added', subject: `passkey:${row.id}`, at: now })
+    await recordAudit(tx, {
+      actorId: user.id,
+      action: 'passkey.added',
+      subject: `passkey:${row.id}`,
+      at: now,
+    })
     return passkeyView(row)
   })
 }
 
-export async function loginOptions(deps: PasskeyDeps): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function loginOptions(
+  deps: PasskeyDeps,
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const challenge = await issueToken(deps, deps.db, 'passkey-login', null)
   // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
   return webauthn().generateAuthenticationOptions({
@@ -139,7 +163,10 @@ export async function loginOptions(deps: PasskeyDeps): Promise<PublicKeyCredenti
 }
 
 /** The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`, 403. */
-export async function checkPasskey(deps: PasskeyDeps, response: AuthenticationResponseJSON): Promise<User> {
+export async function checkPasskey(
+  deps: PasskeyDeps,
+  response: AuthenticationResponseJSON,
+): Promise<User> {
   const owner = await ownerOfName(deps.db, 'passkey', response.id)
   if (owner === null) throw passkeyNotRecognised()
   const key = await deps.db
@@ -157,7 +184,8 @@ export async function checkPasskey(deps: PasskeyDeps, response: AuthenticationRe
       expectedRPID,
       expectedOrigin: origins,
       requireUserVerification: true,
-      expectedChallenge: async (challenge) => (await spendToken(deps, deps.db, 'passkey-login', challenge)) !== null,
+      expectedChallenge: async (challenge) =>
+        (await spendToken(deps, deps.db, 'passkey-login', challenge)) !== null,
       credential: {
         id: key.credential_id,
         publicKey: new Uint8Array(key.public_key),
@@ -183,12 +211,21 @@ export async function checkPasskey(deps: PasskeyDeps, response: AuthenticationRe
 }
 
 export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[]> {
-  const rows = await db.selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('created_at').execute()
+  const rows = await db
+    .selectFrom('passkeys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .execute()
   return rows.map(passkeyView)
 }
 
 /** @throws Problem 404, 400 when it is the only sign-in method, 401 when the session that asks has ended. */
-export async function removePasskey(deps: SecondFactorDeps, session: SessionRef, id: string): Promise<void> {
+export async function removePasskey(
+  deps: SecondFactorDeps,
+  session: SessionRef,
+  id: string,
+): Promise<void> {
   const { userId } = session
   await transaction(deps.db, async (tx) => {
     await lockSessionUser(deps, tx, session)
@@ -214,10 +251,14 @@ export async function removePasskey(deps: SecondFactorDeps, session: SessionRef,
 /** Passkeys are bound to the host of the user app, which is where the browser is when it asks for them. */
 function relyingParty({ config }: Pick<Platform, 'config'>): { id: string; origins: string[] } {
   const frontend = new URL(config.urls.frontend)
-  return { id: frontend.hostname, origins: [...new Set([frontend.origin, new URL(config.urls.base).origin])] }
+  return {
+    id: frontend.hostname,
+    origins: [...new Set([frontend.origin, new URL(config.urls.base).origin])],
+  }
 }
 
-const parseTransports = (text: string) => (text === '' ? [] : (text.split(',') as AuthenticatorTransport[]))
+const parseTransports = (text: string) =>
+  text === '' ? [] : (text.split(',') as AuthenticatorTransport[])
 
 const passkeyView = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyView => ({
   id,
@@ -230,4 +271,5 @@ const passkeyLimitReached = () => identityProblem('passkey_limit_reached', { max
 
 const passkeyNotVerified = (cause?: unknown) => identityProblem('passkey_not_verified', { cause })
 
-const passkeyNotRecognised = (cause?: unknown) => identityProblem('passkey_not_recognised', { cause })
+const passkeyNotRecognised = (cause?: unknown) =>
+  identityProblem('passkey_not_recognised', { cause })

@@ -6,7 +6,12 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { ownUser } from '../own-user.ts'
 import { Code } from '../schema.ts'
-import { type ConfirmDeps, confirmPassword, countSessionCode, requireFreshSignIn } from '../sign-in/step-up.ts'
+import {
+  type ConfirmDeps,
+  confirmPassword,
+  countSessionCode,
+  requireFreshSignIn,
+} from '../sign-in/step-up.ts'
 import {
   addPasskey,
   listPasskeys,
@@ -18,12 +23,7 @@ import {
 import { confirmTotp, prepareTotp, removeTotp, type SecondFactorDeps } from './totp.ts'
 
 const Passkey = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    created_at: Instant,
-    last_used_at: Nullable(Instant),
-  },
+  { id: Type.String(), name: Type.String(), created_at: Instant, last_used_at: Nullable(Instant) },
   { title: 'Passkey' },
 )
 
@@ -75,7 +75,10 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
         operationId: 'removeTotp',
         tags: ['users'],
         summary: 'Turn two-factor authentication off',
-        body: Type.Object({ code: Code, password: Type.Optional(Nullable(Type.String({ maxLength: 1_024 }))) }),
+        body: Type.Object({
+          code: Code,
+          password: Type.Optional(Nullable(Type.String({ maxLength: 1_024 }))),
+        }),
         response: { 200: Message },
       },
       config: { access: 'user' },
@@ -84,7 +87,10 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
       const user = await freshUser(request)
       const { sessionId } = callerOf(request)
       const { code, password } = request.body
-      await confirmPassword(deps, user, password ?? undefined, { wrong: 'password_wrong', sessionId })
+      await confirmPassword(deps, user, password ?? undefined, {
+        wrong: 'password_wrong',
+        sessionId,
+      })
       await countSessionCode(deps, user, { sessionId })
       await removeTotp(deps, user, { code, sessionId })
       return { message: 'Two-factor authentication is off' }
@@ -114,7 +120,9 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
         summary: 'Keep the passkey that the browser has made',
         body: Type.Object({
           response: PasskeyCredential,
-          name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f]*$' })),
+          name: Type.Optional(
+            Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f]*$' }),
+          ),
         }),
         response: { 200: Passkey },
       },

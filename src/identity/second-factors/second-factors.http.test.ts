@@ -31,7 +31,12 @@ test('two-factor: begun with a secret, on with the first code, asked at sign-in,
   says(await login(app), 401, 'Two-factor code required', 'two_factor_code_required')
   says(await login(app, ''), 401, 'Two-factor code required', 'two_factor_code_required')
   says(await login(app, '123456'), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
-  says(await login(app, codeNow(app, secret)), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
+  says(
+    await login(app, codeNow(app, secret)),
+    401,
+    'Invalid two-factor code',
+    'two_factor_code_wrong',
+  )
   const wrongPassword = await app.post('/api/auth/login', {
     email: ada.email,
     password: 'wrong',
@@ -50,7 +55,12 @@ test('two-factor: begun with a secret, on with the first code, asked at sign-in,
   assert.equal((await login(app, codes[0]!.toUpperCase().replace('-', ' '))).status, 200)
   says(await login(app, codes[0]), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
 
-  says(await ada.delete('/api/users/me/totp', { code: codes[1] }), 400, 'Incorrect password', 'password_wrong')
+  says(
+    await ada.delete('/api/users/me/totp', { code: codes[1] }),
+    400,
+    'Incorrect password',
+    'password_wrong',
+  )
   says(
     await ada.delete('/api/users/me/totp', { code: 'nonsense', password: PASSWORD }),
     400,
@@ -106,7 +116,9 @@ test('guesses at a challenge are limited by account', async (t) => {
       const { target } = await throughProvider(app, 'google', { email: 'ada-google@example.com' })
       const challenge = target.searchParams.get('challenge')
       const body = { challenge, code: String(100_000 + index) }
-      return app.post('/api/auth/challenge', body, { headers: { 'x-forwarded-for': `198.51.100.${index}` } })
+      return app.post('/api/auth/challenge', body, {
+        headers: { 'x-forwarded-for': `198.51.100.${index}` },
+      })
     }),
   )
   assert.equal(replies.filter((reply) => reply.status === 401).length, 10)
@@ -175,13 +187,28 @@ test('passkeys refuse replays, other places, unverified people, other keys and c
   assert.equal((await verify(once)).status, 200)
   await refused('a replay', once)
   await refused('a challenge of nobody', signChallenge(device, { challenge: 'AAAA' }, place))
-  await refused('a phishing page', signChallenge(device, await options(), { ...place, origin: 'https://evil.example' }))
-  await refused('another relying party', signChallenge(device, await options(), { ...place, rpId: 'evil.example' }))
-  await refused('nobody verified', signChallenge(device, await options(), { ...place, verified: false }))
+  await refused(
+    'a phishing page',
+    signChallenge(device, await options(), { ...place, origin: 'https://evil.example' }),
+  )
+  await refused(
+    'another relying party',
+    signChallenge(device, await options(), { ...place, rpId: 'evil.example' }),
+  )
+  await refused(
+    'nobody verified',
+    signChallenge(device, await options(), { ...place, verified: false }),
+  )
   const { device: other } = createCredential({ challenge: 'x', user: { id: 'x' } }, place)
   await refused('an unknown key', signChallenge(other, await options(), place))
-  await refused('another key under a known id', signChallenge({ ...other, id: device.id }, await options(), place))
-  await refused('a clone that counts from the past', signChallenge({ ...device, counter: 0 }, await options(), place))
+  await refused(
+    'another key under a known id',
+    signChallenge({ ...other, id: device.id }, await options(), place),
+  )
+  await refused(
+    'a clone that counts from the past',
+    signChallenge({ ...device, counter: 0 }, await options(), place),
+  )
   const late = await options()
   app.clock.advance(11 * 60_000)
   await refused('a challenge that has expired', signChallenge(device, late, place))
@@ -193,9 +220,10 @@ test('passkeys refuse replays, other places, unverified people, other keys and c
   const forAda = (await fresh.post('/api/auth/passkeys/register/options')).body.options
   const made = createCredential(forAda, place)
   const freshEve = await app.post('/api/auth/login', { email: eve.email, password: PASSWORD })
-  const stolen = await clientOf(app.url, freshEve.body.access_token, eve).post('/api/auth/passkeys/register/verify', {
-    response: made.response,
-  })
+  const stolen = await clientOf(app.url, freshEve.body.access_token, eve).post(
+    '/api/auth/passkeys/register/verify',
+    { response: made.response },
+  )
   assert.deepEqual([stolen.status, stolen.body.detail], [400, 'Passkey could not be verified'])
 })
 
@@ -222,7 +250,11 @@ test('the last sign-in method cannot be removed', async (t) => {
 test('of two removals at once, one finds itself the last', async (t) => {
   const app = await testApp(t)
   const { target } = await throughProvider(app, 'google', { email: 'olga@example.com' })
-  const olga = clientOf(app.url, target.searchParams.get('access_token')!, { email: '', userId: '', refreshToken: '' })
+  const olga = clientOf(app.url, target.searchParams.get('access_token')!, {
+    email: '',
+    userId: '',
+    refreshToken: '',
+  })
   await throughProvider(app, 'github', { email: 'olga-gh@example.com' }, olga)
   const replies = await Promise.all([
     olga.delete('/api/users/me/oauth/google'),
@@ -283,9 +315,16 @@ async function addPasskey(app: TestApp, client: Pick<Client, 'post'>): Promise<D
 
 async function passkeyLogin(app: TestApp, device: Device) {
   const { options } = (await app.post('/api/auth/passkeys/login/options', {})).body
-  return app.post('/api/auth/passkeys/login/verify', { response: signChallenge(device, options, placeOf(app)) })
+  return app.post('/api/auth/passkeys/login/verify', {
+    response: signChallenge(device, options, placeOf(app)),
+  })
 }
 
-function says(reply: { status: number; body: unknown; text: string }, status: number, detail: string, code: string) {
+function says(
+  reply: { status: number; body: unknown; text: string },
+  status: number,
+  detail: string,
+  code: string,
+) {
   assert.deepEqual([reply.status, reply.body], [status, { detail, code }])
 }

@@ -38,7 +38,9 @@ export async function prepareTotp(
   await db
     .insertInto('totp')
     .values({ user_id: user.id, ...row })
-    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(row).where('totp.confirmed_at', 'is', null))
+    .onConflict((conflict) =>
+      conflict.column('user_id').doUpdateSet(row).where('totp.confirmed_at', 'is', null),
+    )
     .execute()
   const otpauth_url = createTotp(secret.base32, config.brand, user.email).toString()
   return { secret: secret.base32, otpauth_url, qr_code: await qrCode(otpauth_url) }
@@ -60,11 +62,21 @@ export async function confirmTotp(
   await transaction(db, async (tx) => {
     await lockSessionUser(deps, tx, { userId: user.id, sessionId })
     if (!(await acceptTotp(deps, tx, user.id, code, { confirmed: false }))) throw codeWrong()
-    await tx.updateTable('totp').set({ confirmed_at: clock.now() }).where('user_id', '=', user.id).execute()
+    await tx
+      .updateTable('totp')
+      .set({ confirmed_at: clock.now() })
+      .where('user_id', '=', user.id)
+      .execute()
     await tx.deleteFrom('recovery_codes').where('user_id', '=', user.id).execute()
     await tx
       .insertInto('recovery_codes')
-      .values(codes.map((text) => ({ user_id: user.id, hash: recoveryHash(secrets, text), spent_at: null })))
+      .values(
+        codes.map((text) => ({
+          user_id: user.id,
+          hash: recoveryHash(secrets, text),
+          spent_at: null,
+        })),
+      )
       .execute()
     await updateUser(tx, user.id, { is_totp_on: true }, clock.now())
     announceUserChange(tx, user.id)
@@ -115,7 +127,12 @@ async function dropTotp({ clock }: Pick<Platform, 'clock'>, tx: Db, userId: stri
 }
 
 /** True once for each code: six digits of the moment, or a recovery code that was not used. */
-export async function acceptCode(deps: CodeDeps, db: Db, userId: string, code: string): Promise<boolean> {
+export async function acceptCode(
+  deps: CodeDeps,
+  db: Db,
+  userId: string,
+  code: string,
+): Promise<boolean> {
   const text = code.replaceAll(/[\s-]/g, '').toLowerCase()
   if (/^\d{6}$/.test(text)) return acceptTotp(deps, db, userId, text, { confirmed: true })
   return acceptRecovery(deps, db, userId, text)
@@ -128,7 +145,11 @@ async function acceptTotp(
   code: string,
   { confirmed }: { confirmed: boolean },
 ): Promise<boolean> {
-  const row = await db.selectFrom('totp').selectAll().where('user_id', '=', userId).executeTakeFirst()
+  const row = await db
+    .selectFrom('totp')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
   if (!row || (row.confirmed_at !== null) !== confirmed) return false
   const token = code.replaceAll(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return false
@@ -150,7 +171,12 @@ async function acceptTotp(
   return updated !== undefined
 }
 
-async function acceptRecovery({ clock, secrets }: CodeDeps, db: Db, userId: string, code: string): Promise<boolean> {
+async function acceptRecovery(
+  { clock, secrets }: CodeDeps,
+  db: Db,
+  userId: string,
+  code: string,
+): Promise<boolean> {
   const taken = await db
     .updateTable('recovery_codes')
     .set({ spent_at: clock.now() })
@@ -163,7 +189,14 @@ async function acceptRecovery({ clock, secrets }: CodeDeps, db: Db, userId: stri
 }
 
 function createTotp(secret: string, issuer: string, label: string): TOTP {
-  return new TOTP({ issuer, label, algorithm: 'SHA1', digits: 6, period: PERIOD_S, secret: Secret.fromBase32(secret) })
+  return new TOTP({
+    issuer,
+    label,
+    algorithm: 'SHA1',
+    digits: 6,
+    period: PERIOD_S,
+    secret: Secret.fromBase32(secret),
+  })
 }
 
 /** As `k7m2p-9qxw4`: 10 characters of 31, some 49 bits. */

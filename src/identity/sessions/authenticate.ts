@@ -11,7 +11,10 @@ import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
 
 export type Authenticator = {
   /** Null when the token is not valid now. `fresh`: what is cached of the session does not count. */
-  authenticate(token: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
+  authenticate(
+    token: string,
+    options?: { fresh?: boolean | undefined },
+  ): MaybePromise<Caller | null>
   close(): Promise<void>
 }
 
@@ -34,7 +37,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const touches = createTouches(deps)
 
   const forget = (userId: string) => {
-    for (const [sessionId, { caller }] of states.entries()) if (caller?.userId === userId) states.delete(sessionId)
+    for (const [sessionId, { caller }] of states.entries())
+      if (caller?.userId === userId) states.delete(sessionId)
     // A value that is being read now may predate the change; it is used once and not cached.
     reading.clear()
   }
@@ -82,7 +86,9 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
   function recentState({ userId, sessionId }: AccessClaims): SessionState | null {
     const known = states.get(sessionId)
-    return known?.caller?.userId === userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS ? known : null
+    return known?.caller?.userId === userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS
+      ? known
+      : null
   }
 
   function readState(claims: AccessClaims): MaybePromise<SessionState> {

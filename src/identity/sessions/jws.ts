@@ -16,7 +16,9 @@ export function signJws(header: string, privateKey: KeyObject, claims: object): 
 const COMPACT = /^([\w-]{16,512})\.([\w-]{2,2048})\.([\w-]{86})$/
 
 /** The three parts, or null when the text is no compact JWS with an Ed25519 signature. */
-export function splitJws(token: string): { header: string; payload: string; signature: string } | null {
+export function splitJws(
+  token: string,
+): { header: string; payload: string; signature: string } | null {
   const match = COMPACT.exec(token)
   if (!match) return null
   const [, header = '', payload = '', signature = ''] = match
@@ -33,10 +35,13 @@ export function openJws(token: string, publicKey: KeyObject): Record<string, unk
   const signature = Buffer.from(parts.signature, 'base64url')
   // 64 bytes leave 4 spare bits in 86 characters: without this, 16 spellings of one signature would pass.
   if (signature.toString('base64url') !== parts.signature) return null
-  if (!verify(null, Buffer.from(`${parts.header}.${parts.payload}`), publicKey, signature)) return null
+  if (!verify(null, Buffer.from(`${parts.header}.${parts.payload}`), publicKey, signature))
+    return null
   try {
     const claims: unknown = JSON.parse(Buffer.from(parts.payload, 'base64url').toString('utf8'))
-    return typeof claims === 'object' && claims !== null ? (claims as Record<string, unknown>) : null
+    return typeof claims === 'object' && claims !== null
+      ? (claims as Record<string, unknown>)
+      : null
   } catch {
     return null
   }

@@ -17,7 +17,14 @@ export type SigningKey = {
 }
 
 /** RFC 8037, section 2. */
-export type PublishedKey = { kty: 'OKP'; crv: 'Ed25519'; x: string; kid: string; use: 'sig'; alg: 'EdDSA' }
+export type PublishedKey = {
+  kty: 'OKP'
+  crv: 'Ed25519'
+  x: string
+  kid: string
+  use: 'sig'
+  alg: 'EdDSA'
+}
 
 export type Keyring = {
   /** The key to sign with now. */
@@ -50,7 +57,10 @@ export function createKeyring(deps: KeyringDeps): Keyring {
       await refresh(RELOAD_MS)
       const now = clock.ms()
       const key = keys.findLast(({ signsFromMs }) => signsFromMs <= now)
-      if (!key) throw new Error('no key signs now: the clock of this machine is behind that of the database')
+      if (!key)
+        throw new Error(
+          'no key signs now: the clock of this machine is behind that of the database',
+        )
       return key
     },
 
@@ -67,7 +77,14 @@ export function createKeyring(deps: KeyringDeps): Keyring {
       return {
         keys: keys
           .filter(({ verifiesUntilMs }) => verifiesUntilMs > now)
-          .map(({ kid, publicX: x }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' })),
+          .map(({ kid, publicX: x }) => ({
+            kty: 'OKP',
+            crv: 'Ed25519',
+            x,
+            kid,
+            use: 'sig',
+            alg: 'EdDSA',
+          })),
       }
     },
   }

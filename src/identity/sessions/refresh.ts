@@ -6,7 +6,13 @@ import { type Instant, plus, SECOND_MS } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { identityProblem } from '../problems.ts'
-import { endSession, type OpenedSession, SESSION_LIFE_MS, signPair, type TokenPair } from './sessions.ts'
+import {
+  endSession,
+  type OpenedSession,
+  SESSION_LIFE_MS,
+  signPair,
+  type TokenPair,
+} from './sessions.ts'
 import { REFRESH_MS, type RefreshClaims, readRefresh, type TokenDeps } from './tokens.ts'
 
 export type RefreshDeps = TokenDeps & Pick<Platform, 'db'>
@@ -19,13 +25,18 @@ export async function refreshTokens(deps: RefreshDeps, refreshToken: string): Pr
   // The second of two tabs only reads: a crowd of them takes no turn at the write lock.
   const session =
     claims &&
-    ((await findSuccessor(deps, deps.db, claims)) ?? (await transaction(deps.db, (tx) => rotate(deps, tx, claims))))
+    ((await findSuccessor(deps, deps.db, claims)) ??
+      (await transaction(deps.db, (tx) => rotate(deps, tx, claims))))
   if (!session) throw identityProblem('refresh_token_invalid')
   return signPair(deps, session)
 }
 
 /** Null refuses. The transaction is still committed, since a replay must end the session. */
-async function rotate(deps: Pick<Platform, 'clock'>, tx: Db, claims: RefreshClaims): Promise<OpenedSession | null> {
+async function rotate(
+  deps: Pick<Platform, 'clock'>,
+  tx: Db,
+  claims: RefreshClaims,
+): Promise<OpenedSession | null> {
   const { userId, sessionId, jti } = claims
   const now = deps.clock.now()
   const live = await forUpdate(
@@ -55,7 +66,14 @@ async function rotate(deps: Pick<Platform, 'clock'>, tx: Db, claims: RefreshClai
 
   await tx
     .insertInto('session_tokens')
-    .values({ user_id: userId, session_id: sessionId, jti: next, issued_at: now, spent_at: null, successor: null })
+    .values({
+      user_id: userId,
+      session_id: sessionId,
+      jti: next,
+      issued_at: now,
+      spent_at: null,
+      successor: null,
+    })
     .execute()
   // A token without a row is a replay too, so nothing older than the grace is worth keeping.
   await tx
@@ -66,7 +84,10 @@ async function rotate(deps: Pick<Platform, 'clock'>, tx: Db, claims: RefreshClai
     .execute()
   await tx
     .updateTable('sessions')
-    .set({ last_used_at: now, expires_at: earlier(plus(now, REFRESH_MS), plus(live.created_at, SESSION_LIFE_MS)) })
+    .set({
+      last_used_at: now,
+      expires_at: earlier(plus(now, REFRESH_MS), plus(live.created_at, SESSION_LIFE_MS)),
+    })
     .where('user_id', '=', userId)
     .where('id', '=', sessionId)
     .execute()
@@ -91,7 +112,9 @@ async function findSuccessor(
         .onRef('next.jti', '=', 'old.successor'),
     )
     .innerJoin('sessions', (join) =>
-      join.onRef('sessions.user_id', '=', 'old.user_id').onRef('sessions.id', '=', 'old.session_id'),
+      join
+        .onRef('sessions.user_id', '=', 'old.user_id')
+        .onRef('sessions.id', '=', 'old.session_id'),
     )
     .select(['next.jti', 'next.issued_at'])
     .where('old.user_id', '=', userId)
@@ -104,9 +127,18 @@ async function findSuccessor(
   return row ? { userId, sessionId, jti: row.jti, issuedAt: row.issued_at } : null
 }
 
-async function endFamily(deps: Pick<Platform, 'clock'>, tx: Db, { userId, sessionId }: RefreshClaims): Promise<null> {
+async function endFamily(
+  deps: Pick<Platform, 'clock'>,
+  tx: Db,
+  { userId, sessionId }: RefreshClaims,
+): Promise<null> {
   await endSession(deps, tx, userId, sessionId)
   const at = deps.clock.now()
-  await recordAudit(tx, { actorId: userId, action: 'session.replayed', subject: `session:${sessionId}`, at })
+  await recordAudit(tx, {
+    actorId: userId,
+    action: 'session.replayed',
+    subject: `session:${sessionId}`,
+    at,
+  })
   return null
 }

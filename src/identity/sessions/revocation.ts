@@ -20,7 +20,12 @@ export async function revokeSession(
     for (const room of sessionsElsewhere) found ||= await room.end(tx, userId, sessionId)
     if (!found) return false
     const at = clock.now()
-    await recordAudit(tx, { actorId: userId, action: 'session.ended', subject: `session:${sessionId}`, at })
+    await recordAudit(tx, {
+      actorId: userId,
+      action: 'session.ended',
+      subject: `session:${sessionId}`,
+      at,
+    })
     return true
   })
   if (!ended) throw identityProblem('session_not_found')

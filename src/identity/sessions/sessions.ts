@@ -27,7 +27,12 @@ export async function openSession(
   { userAgent, address }: Origin,
 ): Promise<OpenedSession> {
   const now = clock.now()
-  const session = { userId, sessionId: crypto.randomUUID(), jti: crypto.randomUUID(), issuedAt: now }
+  const session = {
+    userId,
+    sessionId: crypto.randomUUID(),
+    jti: crypto.randomUUID(),
+    issuedAt: now,
+  }
   await tx
     .insertInto('sessions')
     .values({
@@ -71,7 +76,11 @@ export type SessionView = LiveSession & { current: boolean }
 
 /** Live ones of every room, the one last used first. */
 export async function listSessions(
-  { db, clock, sessionsElsewhere }: Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'sessionsElsewhere'>,
+  {
+    db,
+    clock,
+    sessionsElsewhere,
+  }: Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'sessionsElsewhere'>,
   { userId, sessionId }: SessionRef,
 ): Promise<SessionView[]> {
   const rows = await db
@@ -123,7 +132,11 @@ export async function findAuthenticationTime(
   return row?.authenticated_at ?? null
 }
 
-export async function isSessionLive(deps: Pick<Platform, 'clock'>, db: Db, session: SessionRef): Promise<boolean> {
+export async function isSessionLive(
+  deps: Pick<Platform, 'clock'>,
+  db: Db,
+  session: SessionRef,
+): Promise<boolean> {
   return (await findAuthenticationTime(deps, db, session)) !== null
 }
 
@@ -131,7 +144,11 @@ export async function isSessionLive(deps: Pick<Platform, 'clock'>, db: Db, sessi
  * Locks the user whose session asks for something lasting. The session was ended since the request
  * came in, to shut out its sender. @throws Problem 401 then.
  */
-export async function lockSessionUser(deps: Pick<Platform, 'clock'>, tx: Db, session: SessionRef): Promise<void> {
+export async function lockSessionUser(
+  deps: Pick<Platform, 'clock'>,
+  tx: Db,
+  session: SessionRef,
+): Promise<void> {
   await lockUser(tx, session.userId)
   if (!(await isSessionLive(deps, tx, session))) throw unauthenticated()
 }

@@ -31,6 +31,14 @@ export function tokenView(pair: TokenPair, user: User | null) {
   return { ...pair, user: user && tokenUser(user) }
 }
 
-function tokenUser({ id, email, full_name, is_verified, subscription_status, subscription_tier, created_at }: User) {
+function tokenUser({
+  id,
+  email,
+  full_name,
+  is_verified,
+  subscription_status,
+  subscription_tier,
+  created_at,
+}: User) {
   return { id, email, full_name, is_verified, subscription_status, subscription_tier, created_at }
 }

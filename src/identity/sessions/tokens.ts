@@ -28,10 +28,21 @@ export async function signAccess(
 /** Ed25519 is deterministic: the same arguments give the same token, so a repeated refresh needs no stored token. */
 export async function signRefresh(
   deps: TokenDeps,
-  { userId, sessionId, jti, issuedAt }: { userId: string; sessionId: string; jti: string; issuedAt: Instant },
+  {
+    userId,
+    sessionId,
+    jti,
+    issuedAt,
+  }: { userId: string; sessionId: string; jti: string; issuedAt: Instant },
 ): Promise<string> {
   const issued = seconds(Date.parse(issuedAt))
-  return signToken(deps, 'refresh', { sub: userId, sid: sessionId, iat: issued, exp: issued + REFRESH_MS / 1_000, jti })
+  return signToken(deps, 'refresh', {
+    sub: userId,
+    sid: sessionId,
+    iat: issued,
+    exp: issued + REFRESH_MS / 1_000,
+    jti,
+  })
 }
 
 /** Null unless it is an access token of this service, signed by a published key, and not expired. */
@@ -51,7 +62,11 @@ type Claims = { sub: string; sid: string; iat: number; exp: number; jti: string 
 /** RFC 7519, 4.1.3: whom the tokens are for. */
 const getAudience = (base: string) => `${base}/api`
 
-async function signToken({ keyring, config }: TokenDeps, type: TokenType, claims: Claims): Promise<string> {
+async function signToken(
+  { keyring, config }: TokenDeps,
+  type: TokenType,
+  claims: Claims,
+): Promise<string> {
   const key = await keyring.current()
   const { base } = config.urls
   return signJws(key.header, key.privateKey, { ...claims, type, iss: base, aud: getAudience(base) })

@@ -18,7 +18,11 @@ const onServer = Boolean(TEST_DATABASE_URL)
 
 test(
   'on one PostgreSQL, without Redis',
-  { skip: !onServer && 'no TEST_DATABASE_URL: a SQLite folder has one node, the embedded PostgreSQL one connection' },
+  {
+    skip:
+      !onServer &&
+      'no TEST_DATABASE_URL: a SQLite folder has one node, the embedded PostgreSQL one connection',
+  },
   (t) => walk(t, ''),
 )
 
@@ -31,44 +35,54 @@ test(
 async function walk(t: TestContext, redisUrl: string) {
   const [here, there] = await startNodes(t, redisUrl)
   const signIn = async (email: string, password = PASSWORD) => {
-    const { status, body, text } = await call(here, 'POST', '/api/auth/login', { body: { email, password } })
+    const { status, body, text } = await call(here, 'POST', '/api/auth/login', {
+      body: { email, password },
+    })
     assert.equal(status, 200, text)
-    return { userId: body.user.id as string, token: body.access_token as string, refresh: body.refresh_token as string }
+    return {
+      userId: body.user.id as string,
+      token: body.access_token as string,
+      refresh: body.refresh_token as string,
+    }
   }
   const person = async (name: string) => {
     const email = `${name}@example.com`
-    const registered = await call(here, 'POST', '/api/auth/register', { body: { email, password: PASSWORD } })
+    const registered = await call(here, 'POST', '/api/auth/register', {
+      body: { email, password: PASSWORD },
+    })
     assert.equal(registered.status, 201, registered.text)
     return { email, ...(await signIn(email)) }
   }
   const at = (url: string, { token }: { token: string }) =>
     clientOf(url, token, { email: '', userId: '', refreshToken: '' })
-  const me = async (url: string, who: { token: string }) => (await at(url, who).get('/api/auth/me')).status
+  const me = async (url: string, who: { token: string }) =>
+    (await at(url, who).get('/api/auth/me')).status
 
   const root = await signIn(ROOT.email, ROOT.password)
   /** Changes on one node to a session that the other has just used and cached. */
-  const endings: Record<string, (victim: Awaited<ReturnType<typeof person>>) => Promise<unknown>> = {
-    'the session is ended': async (victim) => {
-      const other = await signIn(victim.email)
-      const [, payload = ''] = victim.token.split('.')
-      const { sid } = JSON.parse(Buffer.from(payload, 'base64url').toString())
-      return at(here, other).delete(`/api/users/me/sessions/${sid}`)
-    },
-    'the password is changed': async (victim) =>
-      at(here, await signIn(victim.email)).post('/api/users/me/change-password', {
-        current_password: PASSWORD,
-        new_password: 'another good password',
-      }),
-    'the address is changed': async (victim) =>
-      at(here, await signIn(victim.email)).post('/api/users/me/change-email', {
-        new_email: `new-${victim.email}`,
-        password: PASSWORD,
-      }),
-    'the account is switched off': (victim) =>
-      at(here, root).patch(`/api/admin/users/${victim.userId}`, { is_active: false }),
-    'the account is deleted': async (victim) =>
-      at(here, await signIn(victim.email)).delete('/api/users/me', { password: PASSWORD }),
-  }
+  const endings: Record<string, (victim: Awaited<ReturnType<typeof person>>) => Promise<unknown>> =
+    {
+      'the session is ended': async (victim) => {
+        const other = await signIn(victim.email)
+        const [, payload = ''] = victim.token.split('.')
+        const { sid } = JSON.parse(Buffer.from(payload, 'base64url').toString())
+        return at(here, other).delete(`/api/users/me/sessions/${sid}`)
+      },
+      'the password is changed': async (victim) =>
+        at(here, await signIn(victim.email)).post('/api/users/me/change-password', {
+          current_password: PASSWORD,
+          new_password: 'another good password',
+        }),
+      'the address is changed': async (victim) =>
+        at(here, await signIn(victim.email)).post('/api/users/me/change-email', {
+          new_email: `new-${victim.email}`,
+          password: PASSWORD,
+        }),
+      'the account is switched off': (victim) =>
+        at(here, root).patch(`/api/admin/users/${victim.userId}`, { is_active: false }),
+      'the account is deleted': async (victim) =>
+        at(here, await signIn(victim.email)).delete('/api/users/me', { password: PASSWORD }),
+    }
   for (const [index, [what, end]] of Object.entries(endings).entries()) {
     await t.test(what, async (t) => {
       const victim = await person(`ada${index}`)
@@ -79,18 +93,24 @@ async function walk(t: TestContext, redisUrl: string) {
         `seen on the other node ${ended.seenMs === null ? 'not before a second' : `after ${ended.seenMs} ms`}`,
       )
       for (const url of [here, there]) assert.equal(await me(url, victim), 401)
-      const refreshed = await call(there, 'POST', '/api/auth/refresh', { body: { refresh_token: victim.refresh } })
+      const refreshed = await call(there, 'POST', '/api/auth/refresh', {
+        body: { refresh_token: victim.refresh },
+      })
       assert.equal(refreshed.status, 401)
     })
   }
 
   await t.test('an end that nobody tells the other node of: a replay', async () => {
     const victim = await person('replayed')
-    const next = (await call(here, 'POST', '/api/auth/refresh', { body: { refresh_token: victim.refresh } })).body
+    const next = (
+      await call(here, 'POST', '/api/auth/refresh', { body: { refresh_token: victim.refresh } })
+    ).body
     assert.equal(await me(there, { token: next.access_token }), 200)
     // The grace is 10 s of the nodes' own clocks, which no test moves in another process.
     await wait(10_100)
-    const replay = await call(here, 'POST', '/api/auth/refresh', { body: { refresh_token: victim.refresh } })
+    const replay = await call(here, 'POST', '/api/auth/refresh', {
+      body: { refresh_token: victim.refresh },
+    })
     assert.equal(replay.status, 401)
     await wait(1_000)
     assert.equal(await me(there, { token: next.access_token }), 401)
@@ -101,7 +121,9 @@ async function walk(t: TestContext, redisUrl: string) {
     for (let trial = 0; trial < 10; trial++) {
       const replies = await Promise.all(
         Array.from({ length: 40 }, (_, index) =>
-          call(index % 2 ? here : there, 'POST', '/api/auth/refresh', { body: { refresh_token: refresh } }),
+          call(index % 2 ? here : there, 'POST', '/api/auth/refresh', {
+            body: { refresh_token: refresh },
+          }),
         ),
       )
       assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200], `trial ${trial}`)
@@ -115,7 +137,9 @@ async function walk(t: TestContext, redisUrl: string) {
     async () => {
       const boss = await person('boss')
       assert.equal((await at(there, boss).get('/api/admin/stats')).status, 403)
-      const granted = await at(here, root).patch(`/api/admin/users/${boss.userId}`, { is_superuser: true })
+      const granted = await at(here, root).patch(`/api/admin/users/${boss.userId}`, {
+        is_superuser: true,
+      })
       assert.equal(granted.status, 200, granted.text)
       await wait(1_000)
       assert.equal((await at(there, boss).get('/api/admin/stats')).status, 200)

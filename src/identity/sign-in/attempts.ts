@@ -54,7 +54,8 @@ export async function countSignIn(
 
   const counted = hashKey(secrets, account, known === null ? 'strangers' : place)
   const free = await limiter.hit('sign-in-failures', counted, FREE_FAILURES)
-  if (free.allowed) return { counted, succeeded: async () => limiter.takeBack('sign-in-failures', counted) }
+  if (free.allowed)
+    return { counted, succeeded: async () => limiter.takeBack('sign-in-failures', counted) }
 
   const { limit, remaining } = await limiter.look('sign-ins-with-proof', counted, WITH_PROOF)
   await requireProof(deps, `sign-in:${account}`, proof, computeProofFactor(limit - remaining))

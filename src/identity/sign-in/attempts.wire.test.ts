@@ -17,7 +17,10 @@ const MINUTE = 60_000
 const LIMITED = { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: '1' }
 
 test('the more was tried with proofs, the dearer the next one is', () => {
-  assert.deepEqual([0, 99, 100, 999, 1_000, 9_999, 10_000, 1e9].map(computeProofFactor), [1, 1, 2, 2, 4, 4, 8, 8])
+  assert.deepEqual(
+    [0, 99, 100, 999, 1_000, 9_999, 10_000, 1e9].map(computeProofFactor),
+    [1, 1, 2, 2, 4, 4, 8, 8],
+  )
 })
 
 describe('attempts', () => {
@@ -25,7 +28,9 @@ describe('attempts', () => {
   const undo: (() => unknown)[] = []
   let app: TestApp
   before(async () => {
-    const t = { after: (work: () => unknown) => void undo.unshift(work) } as Parameters<typeof testApp>[0]
+    const t = { after: (work: () => unknown) => void undo.unshift(work) } as Parameters<
+      typeof testApp
+    >[0]
     app = await testApp(t, { env: LIMITED })
   })
   after(async () => {
@@ -45,7 +50,9 @@ describe('attempts', () => {
     const codes = new Map<string, number>()
     const guess = async (address: string) => {
       const origin = { userAgent: 'guesser/1', address }
-      const refused = await checkCredentials(deps, { email, password: 'a guess', origin }).catch((error) => error)
+      const refused = await checkCredentials(deps, { email, password: 'a guess', origin }).catch(
+        (error) => error,
+      )
       assert.ok(refused instanceof Problem)
       codes.set(refused.code, (codes.get(refused.code) ?? 0) + 1)
     }
@@ -54,7 +61,9 @@ describe('attempts', () => {
     const rounds = dialectOf(app.platform.db) === 'sqlite' ? 20 : 4
     // In crowds that a server's connections can serve in time.
     for (let from = 0; from < rounds * 500; from += 100)
-      await Promise.all(Array.from({ length: 100 }, (_, index) => guess(addresses[(from + index) % 500] ?? '')))
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) => guess(addresses[(from + index) % 500] ?? '')),
+      )
     assert.deepEqual(Object.fromEntries(codes), {
       credentials_wrong: 30,
       proof_required: 125 * 10 - 30,
@@ -64,20 +73,33 @@ describe('attempts', () => {
 
     const elsewhere = await signIn(app, email, '198.51.100.77', { cookie: device })
     assert.equal(elsewhere.status, 200, 'a known device, wherever it is')
-    assert.equal((await signIn(app, email, '203.0.113.200')).status, 200, 'a known network, without the cookie')
+    assert.equal(
+      (await signIn(app, email, '203.0.113.200')).status,
+      200,
+      'a known network, without the cookie',
+    )
 
     const stranger = await signIn(app, email, '192.0.2.9')
     assert.deepEqual([stranger.status, stranger.body.code], [429, 'proof_required'])
     const proof = await solveProof(stranger.body.challenge)
     const again = await signIn(app, email, '192.0.2.9', { proof })
     assert.equal(again.status, 200, 'a new device, with the proof of work')
-    assert.equal((await signIn(app, email, '198.18.0.1', { proof })).body.code, 'proof_required', 'which is good once')
+    assert.equal(
+      (await signIn(app, email, '198.18.0.1', { proof })).body.code,
+      'proof_required',
+      'which is good once',
+    )
 
-    const audit = await app.platform.db.selectFrom('audit_log').select('details').where('action', '=', 'sign-in.failed')
+    const audit = await app.platform.db
+      .selectFrom('audit_log')
+      .select('details')
+      .where('action', '=', 'sign-in.failed')
     await deps.failedSignIns.flush()
     const entries = (await audit.execute()).map(({ details }) => JSON.parse(details ?? ''))
     // One every five seconds, on a slow machine more than one; and the service may have written down its own two by now.
-    const proofs = entries.filter(({ reason, user_agent }) => reason === 'proof_required' && user_agent === 'guesser/1')
+    const proofs = entries.filter(
+      ({ reason, user_agent }) => reason === 'proof_required' && user_agent === 'guesser/1',
+    )
     assert.equal(
       proofs.reduce((sum, { attempts }) => sum + attempts, 0),
       codes.get('proof_required'),
@@ -90,9 +112,16 @@ describe('attempts', () => {
     const { db } = app.platform
     const failed = createFailedSignIns({ ...app.platform, metrics: createMetrics() })
     const [user] = await db.selectFrom('users').select('id').where('email', '=', email).execute()
-    const person = await db.selectFrom('audit_persons').selectAll().where('user_id', '=', user!.id).executeTakeFirst()
+    const person = await db
+      .selectFrom('audit_persons')
+      .selectAll()
+      .where('user_id', '=', user!.id)
+      .executeTakeFirst()
     const detailsOf = async () => {
-      const audit = db.selectFrom('audit_log').select('details').where('action', '=', 'sign-in.failed')
+      const audit = db
+        .selectFrom('audit_log')
+        .select('details')
+        .where('action', '=', 'sign-in.failed')
       const rows = await audit.where('subject', '=', `user:${person!.pseudonym}`).execute()
       return rows.map(({ details }) => JSON.parse(details ?? ''))
     }
@@ -134,7 +163,9 @@ describe('attempts', () => {
     for (let minute = 0; minute < 6; minute++) {
       app.clock.advance(MINUTE)
       const replies = await Promise.all(
-        Array.from({ length: 12 }, () => signIn(app, email, '203.0.113.99', { password: 'a guess' })),
+        Array.from({ length: 12 }, () =>
+          signIn(app, email, '203.0.113.99', { password: 'a guess' }),
+        ),
       )
       near += replies.filter(({ status }) => status === 401).length
     }
@@ -145,7 +176,9 @@ describe('attempts', () => {
   test('a pair of account and network has ten a minute, however many at once, and an address six times that', async () => {
     const email = await register(app, 'pair')
     const guess = (index: number) =>
-      signIn(app, index % 2 ? email : email.toUpperCase(), `198.51.7.${index}`, { password: `guess ${index}` })
+      signIn(app, index % 2 ? email : email.toUpperCase(), `198.51.7.${index}`, {
+        password: `guess ${index}`,
+      })
     const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => guess(index)))
     assert.deepEqual(statuses(replies), { 401: 10, 429: 50 })
     const limited = replies.find(({ status }) => status === 429)!
@@ -155,7 +188,9 @@ describe('attempts', () => {
 
     const spray = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        signIn(app, `user${index}@example.com`, `2001:db8:1:2:${index.toString(16)}::1`, { password: 'guess' }),
+        signIn(app, `user${index}@example.com`, `2001:db8:1:2:${index.toString(16)}::1`, {
+          password: 'guess',
+        }),
       ),
     )
     assert.deepEqual(statuses(spray), { 401: 60, 429: 40 }, 'one IPv6 customer, one count')
@@ -165,7 +200,8 @@ describe('attempts', () => {
     const [email, other] = [await register(app, 'proven'), await register(app, 'other')]
     await exhaust(app, email)
     await exhaust(app, other)
-    const ask = async (of: string, more: object) => (await signIn(app, of, '192.0.2.44', more)).body.code
+    const ask = async (of: string, more: object) =>
+      (await signIn(app, of, '192.0.2.44', more)).body.code
     const { challenge } = (await signIn(app, email, '192.0.2.44')).body
     const proof = await solveProof(challenge)
     assert.equal(await ask(other, { proof }), 'proof_required', 'of another account')
@@ -175,11 +211,18 @@ describe('attempts', () => {
       Buffer.from('{}').toString('base64'),
       encoded({ challenge: { ...challenge, signature: '00'.repeat(32) }, solution }),
       encoded({ challenge, solution: { ...solution, derivedKey: '00'.repeat(32) } }),
-      encoded({ challenge: { ...challenge, parameters: { ...challenge.parameters, expiresAt: 9e9 } }, solution }),
-      encoded({ challenge: { ...challenge, parameters: { ...challenge.parameters, cost: 1 } }, solution }),
+      encoded({
+        challenge: { ...challenge, parameters: { ...challenge.parameters, expiresAt: 9e9 } },
+        solution,
+      }),
+      encoded({
+        challenge: { ...challenge, parameters: { ...challenge.parameters, cost: 1 } },
+        solution,
+      }),
     ]
     app.clock.advance(61_000)
-    for (const made of forged) assert.equal(await ask(email, { proof: made }), 'proof_required', made.slice(0, 20))
+    for (const made of forged)
+      assert.equal(await ask(email, { proof: made }), 'proof_required', made.slice(0, 20))
     app.clock.advance(10 * MINUTE)
     assert.equal(await ask(email, { proof }), 'proof_required', 'too late')
   })
@@ -195,7 +238,9 @@ describe('attempts', () => {
       { headers: bearer },
     )
     assert.equal(changed.status, 200)
-    const viaGoogle = await throughProvider(app, 'google', { email: 'fresh@gmail.test.example.com' })
+    const viaGoogle = await throughProvider(app, 'google', {
+      email: 'fresh@gmail.test.example.com',
+    })
     assert.ok(viaGoogle.target.searchParams.has('access_token'))
   })
 
@@ -223,17 +268,21 @@ describe('attempts', () => {
     const device = cookieOf(first)
     const bearer = { headers: { authorization: `Bearer ${first.body.access_token}` } }
     const { secret } = (await app.post('/api/users/me/totp', {}, bearer)).body
-    const codeNow = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
+    const codeNow = () =>
+      new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
     await app.post('/api/users/me/totp/confirm', { code: codeNow() }, bearer)
-    const told = async () => (await app.mail(email)).filter(({ subject }) => /wrong codes/i.test(subject)).length
+    const told = async () =>
+      (await app.mail(email)).filter(({ subject }) => /wrong codes/i.test(subject)).length
 
     const guess = async (index: number) => {
       if (index % 9 === 0) app.clock.advance(MINUTE)
       return (await signIn(app, email, '198.51.100.1', { code: '000000' })).body.code
     }
-    for (let index = 1; index <= 4; index++) assert.equal(await guess(index), 'two_factor_code_wrong')
+    for (let index = 1; index <= 4; index++)
+      assert.equal(await guess(index), 'two_factor_code_wrong')
     assert.equal(await told(), 0)
-    for (let index = 5; index <= 20; index++) assert.equal(await guess(index), 'two_factor_code_wrong')
+    for (let index = 5; index <= 20; index++)
+      assert.equal(await guess(index), 'two_factor_code_wrong')
     assert.equal(await told(), 2)
     app.clock.advance(MINUTE)
     const right = await signIn(app, email, '198.51.100.1', { code: codeNow() })
@@ -242,12 +291,20 @@ describe('attempts', () => {
     assert.equal(own.status, 200)
 
     await app.post('/api/auth/forgot-password', { email })
-    const link = (await app.mail(email)).flatMap(({ links }) => links).find((url) => url.includes('reset-password'))
+    const link = (await app.mail(email))
+      .flatMap(({ links }) => links)
+      .find((url) => url.includes('reset-password'))
     const token = new URL(link ?? '').searchParams.get('token')
-    const reset = await app.post('/api/auth/reset-password', { token, new_password: 'quite another one' })
+    const reset = await app.post('/api/auth/reset-password', {
+      token,
+      new_password: 'quite another one',
+    })
     assert.equal(reset.status, 200)
     app.clock.advance(MINUTE)
-    const anew = await signIn(app, email, '198.51.100.1', { password: 'quite another one', code: codeNow() })
+    const anew = await signIn(app, email, '198.51.100.1', {
+      password: 'quite another one',
+      code: codeNow(),
+    })
     assert.equal(anew.status, 200)
   })
 })
@@ -261,7 +318,12 @@ async function register(app: TestApp, name: string): Promise<string> {
 
 type Shown = { password?: string; code?: string; proof?: string; cookie?: string }
 
-function signIn(app: TestApp, email: string, address: string, { cookie, ...shown }: Shown = {}): Promise<Reply> {
+function signIn(
+  app: TestApp,
+  email: string,
+  address: string,
+  { cookie, ...shown }: Shown = {},
+): Promise<Reply> {
   const headers = { 'x-forwarded-for': address, ...(cookie ? { cookie } : {}) }
   return app.post('/api/auth/login', { email, password: PASSWORD, ...shown }, { headers })
 }

@@ -6,11 +6,19 @@ import { identityProblem } from '../problems.ts'
 import { acceptCode } from '../second-factors/totp.ts'
 import { findUser, type User } from '../users.ts'
 import { countConfirmation } from './attempts.ts'
-import { type CodeAttemptDeps, codeSucceeded, countConfirmingCode, tellOwner } from './code-attempts.ts'
+import {
+  type CodeAttemptDeps,
+  codeSucceeded,
+  countConfirmingCode,
+  tellOwner,
+} from './code-attempts.ts'
 import { type FailedSignIns, noting } from './failed-sign-ins.ts'
 
 /** For someone whom a provider has vouched for, while the second factor is still to come. */
-export async function issueChallenge(deps: OneTimeTokenDeps & Pick<Platform, 'db'>, userId: string): Promise<string> {
+export async function issueChallenge(
+  deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
+  userId: string,
+): Promise<string> {
   return issueToken(deps, deps.db, 'challenge', userId)
 }
 
@@ -24,20 +32,28 @@ export async function completeChallenge(
   { challenge, code, origin }: { challenge: string; code: string; origin: Origin },
 ): Promise<User> {
   const known = await peekToken(deps, deps.db, 'challenge', challenge)
-  const user = known?.state === 'open' && known.userId ? await findUser(deps.db, known.userId) : null
+  const user =
+    known?.state === 'open' && known.userId ? await findUser(deps.db, known.userId) : null
   // A challenge is nothing to guess: 256 random bits.
   if (!user) throw identityProblem('two_factor_code_wrong')
-  return noting(deps, { account: user.email_key, origin }, () => complete(deps, user, { challenge, code }))
+  return noting(deps, { account: user.email_key, origin }, () =>
+    complete(deps, user, { challenge, code }),
+  )
 }
 
-async function complete(deps: CodeAttemptDeps, user: User, { challenge, code }: { challenge: string; code: string }) {
+async function complete(
+  deps: CodeAttemptDeps,
+  user: User,
+  { challenge, code }: { challenge: string; code: string },
+) {
   const attempt = await countConfirmation(deps, `provider:${user.id}`)
   const hit = await countConfirmingCode(deps, user, attempt)
   if (!(await acceptCode(deps, deps.db, user.id, code))) {
     await tellOwner(deps, user, hit)
     throw identityProblem('two_factor_code_wrong')
   }
-  if (!(await spendToken(deps, deps.db, 'challenge', challenge))) throw identityProblem('two_factor_code_wrong')
+  if (!(await spendToken(deps, deps.db, 'challenge', challenge)))
+    throw identityProblem('two_factor_code_wrong')
   await attempt.succeeded()
   await codeSucceeded(deps, user, attempt.counted)
   if (!user.is_active) throw platformProblem('inactive_account')

@@ -14,7 +14,10 @@ import { acceptCode } from '../second-factors/totp.ts'
 import type { User } from '../users.ts'
 import type { Attempt } from './attempts.ts'
 
-export type CodeAttemptDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'limiter' | 'secrets'>
+export type CodeAttemptDeps = Pick<
+  Platform,
+  'config' | 'db' | 'clock' | 'jobs' | 'limiter' | 'secrets'
+>
 
 const WRONG_CODES = { requests: 20, seconds: DAY_MS / 1_000 }
 const TOLD_AFTER = 5
@@ -61,7 +64,9 @@ async function countCode(
   user: User,
   counted: string | null,
 ): Promise<Hit | null> {
-  return counted === null ? null : limiter.hit('wrong-codes', hashKey(secrets, user, counted), WRONG_CODES)
+  return counted === null
+    ? null
+    : limiter.hit('wrong-codes', hashKey(secrets, user, counted), WRONG_CODES)
 }
 
 /** Mails the owner after the fifth wrong code, and after the twentieth. */

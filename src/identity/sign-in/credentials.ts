@@ -30,14 +30,23 @@ export type Credentials = {
  * @throws Problem 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor code required`,
  * 401 `Invalid two-factor code`, 403 `password_reset_required`, 503 when too many sign-ins wait.
  */
-export async function checkCredentials(deps: CredentialDeps, credentials: Credentials): Promise<User> {
+export async function checkCredentials(
+  deps: CredentialDeps,
+  credentials: Credentials,
+): Promise<User> {
   const { email, origin, place } = credentials
   const account = emailKey(email)
-  const { user, outdated } = await noting(deps, { account, origin, place }, () => check(deps, account, credentials))
+  const { user, outdated } = await noting(deps, { account, origin, place }, () =>
+    check(deps, account, credentials),
+  )
   return outdated ? rehash(deps, user, credentials.password) : user
 }
 
-async function check(deps: CredentialDeps, account: string, { password, code, proof, origin }: Credentials) {
+async function check(
+  deps: CredentialDeps,
+  account: string,
+  { password, code, proof, origin }: Credentials,
+) {
   const attempt = await countSignIn(deps, { account, origin, proof })
   const user = await findUserByEmail(deps.db, account)
   const { right, outdated } = await deps.hasher.verify(password, user?.password_hash ?? null)

@@ -20,16 +20,33 @@ const LIFE_S = (400 * DAY_MS) / 1_000
 const ID_SHAPE = /^[\w-]{22}$/
 
 /** @param url of the server whose cookie it is. */
-export function deviceCookie({ url, name, path }: { url: string; name: string; path: string }): DeviceCookie {
+export function deviceCookie({
+  url,
+  name,
+  path,
+}: {
+  url: string
+  name: string
+  path: string
+}): DeviceCookie {
   const secure = url.startsWith('https:')
   const cookie = secure ? `__Secure-${name}` : name
   return {
     originOf(request) {
       const known = request.cookies[cookie] ?? ''
-      return { ...readOrigin(request), device: ID_SHAPE.test(known) ? known : randomBytes(16).toString('base64url') }
+      return {
+        ...readOrigin(request),
+        device: ID_SHAPE.test(known) ? known : randomBytes(16).toString('base64url'),
+      }
     },
     keep(reply, { device }) {
-      reply.setCookie(cookie, device, { path, httpOnly: true, secure, sameSite: 'lax', maxAge: LIFE_S })
+      reply.setCookie(cookie, device, {
+        path,
+        httpOnly: true,
+        secure,
+        sameSite: 'lax',
+        maxAge: LIFE_S,
+      })
     },
   }
 }

@@ -10,7 +10,12 @@ import type { Origin } from '../origin.ts'
 import { USER_AGENT_MAX } from '../sessions/sessions.ts'
 import { findUser, findUserByEmail, lockUser } from '../users.ts'
 
-export type FailedSignIn = { account: string; origin: Origin; reason: string; place?: 'storefront' | undefined }
+export type FailedSignIn = {
+  account: string
+  origin: Origin
+  reason: string
+  place?: 'storefront' | undefined
+}
 
 export type FailedSignIns = {
   note(failed: FailedSignIn): void
@@ -25,17 +30,14 @@ const ADDRESSES_MAX = 20
 /** Entries of one account for one reason, so that nobody grows its log from outside; past it only the log tells. */
 const AUDITED = { requests: 20, seconds: HOUR_MS / 1_000 }
 
-type Pending = {
-  failed: FailedSignIn
-  attempts: number
-  addresses: Set<string>
-  at: Instant
-}
+type Pending = { failed: FailedSignIn; attempts: number; addresses: Set<string>; at: Instant }
 
 type Deps = Pick<Platform, 'db' | 'clock' | 'limiter' | 'log' | 'metrics'>
 
 export function createFailedSignIns({ db, clock, limiter, log, metrics }: Deps): FailedSignIns {
-  const count = metrics.counts('latchkey_failed_sign_ins_total', 'Sign-ins that were refused', ['reason'])
+  const count = metrics.counts('latchkey_failed_sign_ins_total', 'Sign-ins that were refused', [
+    'reason',
+  ])
   const pending = new Map<string, Pending>()
   let timer: NodeJS.Timeout | null = null
   let writing: Promise<void> | null = null
@@ -81,7 +83,8 @@ export function createFailedSignIns({ db, clock, limiter, log, metrics }: Deps):
         cause = error
       })
     }
-    if (missing > 0) log.error({ err: cause, entries: missing }, 'failed sign-ins are missing in the audit log')
+    if (missing > 0)
+      log.error({ err: cause, entries: missing }, 'failed sign-ins are missing in the audit log')
   }
 
   async function writeEntry({ failed, attempts, addresses, at }: Pending): Promise<void> {
@@ -122,7 +125,11 @@ export async function noting<T>(
     return await step()
   } catch (error) {
     // A right password alone needs no entry, and the service's own failure is not an attempt.
-    if (error instanceof Problem && error.status < 500 && error.code !== 'two_factor_code_required') {
+    if (
+      error instanceof Problem &&
+      error.status < 500 &&
+      error.code !== 'two_factor_code_required'
+    ) {
       failedSignIns.note({ ...failed, reason: error.code })
     }
     throw error

@@ -13,7 +13,10 @@ import { identityProblem } from '../problems.ts'
 export type ProofDeps = Pick<Platform, 'clock' | 'limiter' | 'secrets'>
 
 /** As clients send it: base64 of the JSON of `{challenge, solution}`. */
-export const Proof = Type.String({ maxLength: 4_096, description: 'The solved `challenge` of a `proof_required`' })
+export const Proof = Type.String({
+  maxLength: 4_096,
+  description: 'The solved `challenge` of a `proof_required`',
+})
 
 const LIFE_MS = 10 * MINUTE_MS
 /** Some 0.3 ms of a core each, so that a challenge costs little to make; a browser pays as much again for asking. */
@@ -56,7 +59,11 @@ export async function requireProof(
   throw await proofRequired(deps, about, factor)
 }
 
-async function proofRequired({ clock, secrets }: ProofDeps, about: string, factor: number): Promise<Problem> {
+async function proofRequired(
+  { clock, secrets }: ProofDeps,
+  about: string,
+  factor: number,
+): Promise<Problem> {
   const challenge = await createChallenge({
     algorithm: 'PBKDF2/SHA-256',
     cost: COST,
@@ -69,17 +76,27 @@ async function proofRequired({ clock, secrets }: ProofDeps, about: string, facto
   return identityProblem('proof_required', { extra: { challenge } })
 }
 
-async function spendProof({ clock, limiter, secrets }: ProofDeps, about: string, proof: string): Promise<boolean> {
+async function spendProof(
+  { clock, limiter, secrets }: ProofDeps,
+  about: string,
+  proof: string,
+): Promise<boolean> {
   const solved = parsed(proof)
   if (!Solved.Check(solved)) return false
   const { challenge, solution } = solved
   const { data, expiresAt } = challenge.parameters
   if (data.for !== about || expiresAt * 1_000 <= clock.ms()) return false
-  const { verified } = await verifySolution({ challenge, solution, deriveKey, ...deriveKeys(secrets) }).catch(() => ({
-    verified: false,
-  }))
+  const { verified } = await verifySolution({
+    challenge,
+    solution,
+    deriveKey,
+    ...deriveKeys(secrets),
+  }).catch(() => ({ verified: false }))
   if (!verified) return false
-  const once = await limiter.hit('proofs', challenge.signature, { requests: 1, seconds: LIFE_MS / 1_000 })
+  const once = await limiter.hit('proofs', challenge.signature, {
+    requests: 1,
+    seconds: LIFE_MS / 1_000,
+  })
   return once.allowed
 }
 

@@ -81,9 +81,14 @@ export function signInRoutes(
       schema: {
         operationId: 'signInToStorefront',
         tags,
-        summary: 'Where to send the browser that set out from the storefront’s sign-in, after a fresh sign-in here',
+        summary:
+          'Where to send the browser that set out from the storefront’s sign-in, after a fresh sign-in here',
         body: Type.Object({
-          state: Type.String({ minLength: 1, maxLength: 100, description: 'As the storefront gave it' }),
+          state: Type.String({
+            minLength: 1,
+            maxLength: 100,
+            description: 'As the storefront gave it',
+          }),
         }),
         response: { 200: Type.Object({ url: Type.String() }) },
       },
@@ -126,7 +131,10 @@ export function signInRoutes(
     // No limit beside the general one: a signature over 256 random bits is nothing to guess.
     async (request, reply) => {
       const origin = deviceCookie.originOf(request)
-      const user = await checkPasskey(deps, request.body.response as unknown as AuthenticationResponseJSON)
+      const user = await checkPasskey(
+        deps,
+        request.body.response as unknown as AuthenticationResponseJSON,
+      )
       const pair = await signIn(deps, user, origin, 'passkey')
       deviceCookie.keep(reply, origin)
       return tokenView(pair, user)

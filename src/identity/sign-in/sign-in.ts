@@ -36,7 +36,12 @@ export async function completeSignIn<T extends { sessionId: string }>(
   await tx.updateTable('users').set({ last_login_at: now }).where('id', '=', user.id).execute()
   const isNew = await rememberDevice(deps, tx, user.id, origin, now)
   const { userAgent, address } = origin
-  if (isNew) await sendMail(deps, tx, newDeviceEmail(deps.config, { to: user.email, userAgent, address, at: now }))
+  if (isNew)
+    await sendMail(
+      deps,
+      tx,
+      newDeviceEmail(deps.config, { to: user.email, userAgent, address, at: now }),
+    )
   await recordAudit(tx, {
     actorId: user.id,
     action: 'sign-in',
@@ -57,9 +62,16 @@ export async function completeSignIn<T extends { sessionId: string }>(
  * Opens a session of the API for a user whose credentials were checked just now.
  * @throws Problem as `completeSignIn`.
  */
-export async function signIn(deps: SignInDeps, user: User, origin: Origin, method: SignInMethod): Promise<TokenPair> {
+export async function signIn(
+  deps: SignInDeps,
+  user: User,
+  origin: Origin,
+  method: SignInMethod,
+): Promise<TokenPair> {
   const session = await transaction(deps.db, (tx) =>
-    completeSignIn(deps, tx, user, { origin, method }, () => openSession(deps, tx, user.id, origin)),
+    completeSignIn(deps, tx, user, { origin, method }, () =>
+      openSession(deps, tx, user.id, origin),
+    ),
   )
   return signPair(deps, session)
 }

@@ -24,7 +24,8 @@ export async function requireFreshSignIn(
 ): Promise<void> {
   const signedInAt = await findAuthenticationTime({ clock }, db, session)
   if (signedInAt === null) throw unauthenticated()
-  if (clock.ms() - Date.parse(signedInAt) > FRESH_MS) throw identityProblem('fresh_sign_in_required')
+  if (clock.ms() - Date.parse(signedInAt) > FRESH_MS)
+    throw identityProblem('fresh_sign_in_required')
 }
 
 /** The proof that a signed-in user repeats before a sensitive change. */
@@ -77,7 +78,11 @@ export async function confirmPassword(
 }
 
 /** Before a code of a signed-in user is looked at; right ones count, too: nobody shows thirty an hour. @throws Problem 429. */
-export async function countSessionCode(deps: CountDeps, user: User, { sessionId }: Requester): Promise<void> {
+export async function countSessionCode(
+  deps: CountDeps,
+  user: User,
+  { sessionId }: Requester,
+): Promise<void> {
   await countConfirmation(deps, `code:${sessionKey(user, sessionId)}`)
 }
 
@@ -100,7 +105,10 @@ export async function lockConfirmed(
   { sessionId }: Requester,
   wrong: WrongPassword = 'password_wrong',
 ): Promise<User> {
-  const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()
+  const user = await forUpdate(
+    tx,
+    tx.selectFrom('users').selectAll().where('id', '=', confirmed.id),
+  ).executeTakeFirst()
   if (!user?.is_active) throw unauthenticated()
   if (user.password_hash !== confirmed.password_hash) throw identityProblem(wrong)
   if (!(await isSessionLive(deps, tx, { userId: user.id, sessionId }))) throw unauthenticated()

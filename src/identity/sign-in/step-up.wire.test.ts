@@ -46,7 +46,10 @@ test('a session that is hours old changes the address and the password of an acc
   assert.equal((await ada.post('/api/users/me/change-password', change)).status, 200)
   const moved = { new_email: 'ada2@example.com', password: 'nobody knows this one' }
   assert.equal((await ada.post('/api/users/me/change-email', moved)).status, 200)
-  assert.equal((await ada.delete('/api/users/me', { password: 'nobody knows this one' })).status, 200)
+  assert.equal(
+    (await ada.delete('/api/users/me', { password: 'nobody knows this one' })).status,
+    200,
+  )
 })
 
 test('with two-factor on, the password alone changes neither address nor password, and deletes nothing', async (t) => {
@@ -72,7 +75,10 @@ test('with two-factor on, the password alone changes neither address nor passwor
           code,
         }),
     ],
-    ['deletion', (code) => ada.delete('/api/users/me', { password: 'nobody knows this one', code })],
+    [
+      'deletion',
+      (code) => ada.delete('/api/users/me', { password: 'nobody knows this one', code }),
+    ],
   ]
   for (const [name, change] of changes) {
     app.clock.advance(MINUTE)
@@ -97,11 +103,17 @@ test('an account with a provider and two-factor shows a code as well', async (t)
   app.clock.advance(MINUTE)
   const without = await olga.post('/api/users/me/change-email', { new_email: 'olga2@example.com' })
   assert.deepEqual([without.status, without.body.detail], [400, 'Two-factor code required'])
-  const changed = await olga.post('/api/users/me/change-email', { new_email: 'olga2@example.com', code: code() })
+  const changed = await olga.post('/api/users/me/change-email', {
+    new_email: 'olga2@example.com',
+    code: code(),
+  })
   assert.equal(changed.status, 200)
   app.clock.advance(MINUTE)
   assert.equal((await olga.delete('/api/users/me', { confirm: 'DELETE' })).status, 400)
-  assert.equal((await olga.delete('/api/users/me', { confirm: 'DELETE', code: code() })).status, 200)
+  assert.equal(
+    (await olga.delete('/api/users/me', { confirm: 'DELETE', code: code() })).status,
+    200,
+  )
 })
 
 test('a code is not used up by a change that is refused for another reason', async (t) => {
@@ -114,7 +126,10 @@ test('a code is not used up by a change that is refused for another reason', asy
   const weak = { current_password: PASSWORD, new_password: 'password', code: shown }
   assert.equal((await ada.post('/api/users/me/change-password', weak)).status, 422)
   const taken = { new_email: 'bea@example.com', password: PASSWORD, code: shown }
-  assert.equal((await ada.post('/api/users/me/change-email', taken)).body.detail, 'Email already in use')
+  assert.equal(
+    (await ada.post('/api/users/me/change-email', taken)).body.detail,
+    'Email already in use',
+  )
   const free = { new_email: 'ada2@example.com', password: PASSWORD, code: shown }
   assert.equal((await ada.post('/api/users/me/change-email', free)).status, 200)
 })
@@ -147,13 +162,20 @@ test('a superuser changes a user only within ten minutes of a sign-in', async (t
   await app.service.identity.addSuperuser(root.email)
   const ada = await app.as('ada')
   app.clock.advance(11 * MINUTE)
-  for (const change of [{ is_superuser: true }, { subscription_tier: 'pro' }, { is_active: false }]) {
+  for (const change of [
+    { is_superuser: true },
+    { subscription_tier: 'pro' },
+    { is_active: false },
+  ]) {
     const reply = await root.patch(`/api/admin/users/${ada.userId}`, change)
     assert.deepEqual([reply.status, reply.body], [403, STALE], JSON.stringify(change))
   }
   assert.equal((await root.get('/api/admin/users')).status, 200, 'looking needs none')
   const again = await signedIn(app, root)
-  assert.equal((await again.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: 'pro' })).status, 200)
+  assert.equal(
+    (await again.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: 'pro' })).status,
+    200,
+  )
 })
 
 test('the owner gets an email about each sign-in method that is added or removed', async (t) => {
@@ -178,7 +200,10 @@ test('the owner gets an email about each sign-in method that is added or removed
   const code = await turnTotpOn(app, ada)
   await told(/two-factor .* on/i)
   app.clock.advance(MINUTE)
-  assert.equal((await ada.delete('/api/users/me/totp', { code: code(), password: PASSWORD })).status, 200)
+  assert.equal(
+    (await ada.delete('/api/users/me/totp', { code: code(), password: PASSWORD })).status,
+    200,
+  )
   await told(/two-factor .* off/i)
 
   const made = await ada.post('/api/api-keys', { name: 'laptop' })
@@ -187,7 +212,11 @@ test('the owner gets an email about each sign-in method that is added or removed
   await told(/API key was rotated/i, 'laptop', rotated.body.key_prefix)
   const mails = await app.mail(ada.email)
   for (const { text } of mails) {
-    assert.equal(text.includes(made.body.key) || text.includes(rotated.body.key), false, 'no secret travels by mail')
+    assert.equal(
+      text.includes(made.body.key) || text.includes(rotated.body.key),
+      false,
+      'no secret travels by mail',
+    )
   }
 })
 
@@ -215,10 +244,14 @@ test('a reset that removes sign-in methods names them', async (t) => {
   const eve = await app.as('victim')
   await addPasskey(app, eve)
   await app.post('/api/auth/forgot-password', { email: eve.email })
-  const link = (await app.mail(eve.email))[0]!.links.find((candidate) => candidate.includes('/reset-password'))!
+  const link = (await app.mail(eve.email))[0]!.links.find((candidate) =>
+    candidate.includes('/reset-password'),
+  )!
   const token = new URL(link).searchParams.get('token')
   await app.post('/api/auth/reset-password', { token, new_password: 'the word of the owner' })
-  const [mail] = (await app.mail(eve.email)).filter(({ subject }) => /password was changed/i.test(subject))
+  const [mail] = (await app.mail(eve.email)).filter(({ subject }) =>
+    /password was changed/i.test(subject),
+  )
   assert.ok(mail!.text.includes('Desk'))
 })
 
@@ -226,7 +259,11 @@ async function viaProvider(app: TestApp, email: string): Promise<Client> {
   const { target } = await throughProvider(app, 'google', { email })
   const token = target.searchParams.get('access_token')!
   const { body } = await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } })
-  return clientOf(app.url, token, { email, userId: body.id, refreshToken: target.searchParams.get('refresh_token')! })
+  return clientOf(app.url, token, {
+    email,
+    userId: body.id,
+    refreshToken: target.searchParams.get('refresh_token')!,
+  })
 }
 
 /** A further session of the same person. */
@@ -238,7 +275,12 @@ async function signedIn(app: TestApp, person: Client): Promise<Client> {
 /** Returns a function that computes the current code. */
 async function turnTotpOn(app: TestApp, client: Client): Promise<() => string> {
   const { secret } = (await client.post('/api/users/me/totp')).body
-  const totp = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6, period: 30 })
+  const totp = new TOTP({
+    secret: Secret.fromBase32(secret),
+    algorithm: 'SHA1',
+    digits: 6,
+    period: 30,
+  })
   const code = () => totp.generate({ timestamp: app.clock.ms() })
   assert.equal((await client.post('/api/users/me/totp/confirm', { code: code() })).status, 200)
   return code

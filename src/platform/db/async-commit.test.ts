@@ -21,19 +21,17 @@ const writer = (dataDir: string) => `
 test('an asynchronous commit outlives a kill that follows at once', (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'async-commit-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
-  const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', writer(dataDir)], {
-    cwd: import.meta.dirname,
-    encoding: 'utf8',
-  })
+  const { signal, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', writer(dataDir)],
+    { cwd: import.meta.dirname, encoding: 'utf8' },
+  )
   assert.equal(signal, 'SIGKILL', stderr)
   const db = new DatabaseSync(join(dataDir, 'latchkey.db'))
   t.after(() => db.close())
   assert.deepEqual(
     { ...db.prepare('select count(*) as calls, max(number) as last from calls').get() },
-    {
-      calls: 100,
-      last: 100,
-    },
+    { calls: 100, last: 100 },
   )
   assert.deepEqual({ ...db.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' })
 })

@@ -15,7 +15,11 @@ export type { Run } from './adapter.ts'
  * something depends on it, use `transaction`. On SQLite `committed` is called at once, before any
  * other query sees the rows.
  */
-export function commitAsync<T>(db: Db, work: (run: Run) => Promise<T>, committed?: (result: T) => void): Promise<T> {
+export function commitAsync<T>(
+  db: Db,
+  work: (run: Run) => Promise<T>,
+  committed?: (result: T) => void,
+): Promise<T> {
   if (db.isTransaction) throw new Error('a transaction of its own cannot begin inside another')
   return (db.getExecutor().adapter as unknown as AsyncCommit).commitAsync(work, committed)
 }

@@ -12,9 +12,9 @@ const table = `create table shapes (id {id} primary key, is_round {boolean} not 
 test('values look the same on both engines', async (t) => {
   const { platform } = await testApp(t)
   const { db } = platform
-  const known = (await sql<{ id: string }>`select id from migrations order by position`.execute(db)).rows.map(
-    (row) => row.id,
-  )
+  const known = (
+    await sql<{ id: string }>`select id from migrations order by position`.execute(db)
+  ).rows.map((row) => row.id)
   assert.ok(known.includes('platform/001-jobs'))
   await transaction(db, async (tx) => {
     const statement =
@@ -70,7 +70,11 @@ test('values look the same on both engines', async (t) => {
     .insertInto('shapes')
     .values({ ...row, id: 'b', facts_json: [1, 2] as never })
     .execute()
-  const list = await shapes.selectFrom('shapes').select('facts_json').where('id', '=', 'b').executeTakeFirstOrThrow()
+  const list = await shapes
+    .selectFrom('shapes')
+    .select('facts_json')
+    .where('id', '=', 'b')
+    .executeTakeFirstOrThrow()
   assert.deepEqual(list.facts_json, [1, 2])
   const { count } = await shapes
     .selectFrom('shapes')
@@ -96,7 +100,10 @@ test('a transaction that throws leaves nothing and calls nothing', async (t) => 
   )
   await transaction(db, async (tx) => afterCommit(tx, () => called.push('kept')))
   assert.deepEqual(called, ['kept'])
-  assert.equal(await db.selectFrom('secrets').select('name').where('name', '=', 'x').executeTakeFirst(), undefined)
+  assert.equal(
+    await db.selectFrom('secrets').select('name').where('name', '=', 'x').executeTakeFirst(),
+    undefined,
+  )
 })
 
 test('an asynchronous commit is read at once, in whole or not at all, and in its turn', async (t) => {
@@ -113,9 +120,14 @@ test('an asynchronous commit is read at once, in whole or not at all, and in its
       return queries.length
     })
   const names = async () =>
-    (await db.selectFrom('secrets').select('name').where('name', 'like', 'async-%').orderBy('name').execute()).map(
-      ({ name }) => name,
-    )
+    (
+      await db
+        .selectFrom('secrets')
+        .select('name')
+        .where('name', 'like', 'async-%')
+        .orderBy('name')
+        .execute()
+    ).map(({ name }) => name)
 
   assert.equal(await commit(secret('async-a', 1), secret('async-b', 2)), 2)
   assert.deepEqual(await names(), ['async-a', 'async-b'])
@@ -149,7 +161,10 @@ test('transactions do not see each other half-way', async (t) => {
     Array.from({ length: 20 }, () =>
       transaction(db, async (tx) => {
         const lock = tx.selectFrom('secrets').select('value').where('name', '=', 'n')
-        const { value } = await (platform.dialect === 'postgres' ? lock.forUpdate() : lock).executeTakeFirstOrThrow()
+        const { value } = await (platform.dialect === 'postgres'
+          ? lock.forUpdate()
+          : lock
+        ).executeTakeFirstOrThrow()
         await new Promise((resolve) => setImmediate(resolve))
         await tx
           .updateTable('secrets')
@@ -159,7 +174,11 @@ test('transactions do not see each other half-way', async (t) => {
       }),
     ),
   )
-  const { value } = await db.selectFrom('secrets').select('value').where('name', '=', 'n').executeTakeFirstOrThrow()
+  const { value } = await db
+    .selectFrom('secrets')
+    .select('value')
+    .where('name', '=', 'n')
+    .executeTakeFirstOrThrow()
   assert.equal(value[0], 20)
 })
 
@@ -168,7 +187,10 @@ test('a migration that was edited after it had been applied stops the start', as
   const { db } = platform
   const applied = await sql<{ id: string }>`select id from migrations order by position`.execute(db)
   const same = applied.rows.map(({ id }) => ({ id, sql: 'select 1;' }))
-  await assert.rejects(migrate(db, same, platform.clock.now()), /was changed after it had been applied/)
+  await assert.rejects(
+    migrate(db, same, platform.clock.now()),
+    /was changed after it had been applied/,
+  )
   const elsewhere = [{ id: 'other/001-things', sql: 'select 1;' }]
   await assert.rejects(migrate(db, elsewhere, platform.clock.now()), /made by another version/)
 })
@@ -177,8 +199,15 @@ test('the release before runs on what a newer one has made, until something is t
   const { platform } = await testApp(t)
   const { db } = platform
   const now = platform.clock.now()
-  const added = { id: 'later/001-notes', sql: 'create table later_notes (id {id} primary key, is_new {boolean});' }
-  const removed = { id: 'later/002-no-notes', sql: 'drop table later_notes;', contracts: true as const }
+  const added = {
+    id: 'later/001-notes',
+    sql: 'create table later_notes (id {id} primary key, is_new {boolean});',
+  }
+  const removed = {
+    id: 'later/002-no-notes',
+    sql: 'drop table later_notes;',
+    contracts: true as const,
+  }
   const { missing } = await planOf(db, [...migrations, added, removed])
   assert.deepEqual(
     missing.map(({ id, contracts }) => [id, contracts]),
@@ -188,7 +217,9 @@ test('the release before runs on what a newer one has made, until something is t
     ],
   )
   const boolean = platform.dialect === 'sqlite' ? 'integer' : 'boolean'
-  assert.deepEqual(missing[0]?.statements, [`create table later_notes (id text primary key, is_new ${boolean})`])
+  assert.deepEqual(missing[0]?.statements, [
+    `create table later_notes (id text primary key, is_new ${boolean})`,
+  ])
 
   assert.deepEqual(await migrate(db, [...migrations, added], now), [added.id])
   assert.deepEqual(await migrate(db, migrations, now), [], 'the release before starts')
@@ -199,6 +230,9 @@ test('the release before runs on what a newer one has made, until something is t
   await assert.rejects(migrate(db, [...migrations, aside], now), /made by another version/)
 
   await migrate(db, [...migrations, added, removed], now)
-  await assert.rejects(migrate(db, migrations, now), /newer version .* cannot follow \(later\/002-no-notes\)/)
+  await assert.rejects(
+    migrate(db, migrations, now),
+    /newer version .* cannot follow \(later\/002-no-notes\)/,
+  )
   await assert.rejects(requireMigrated(db, migrations), /cannot follow/)
 })

@@ -52,7 +52,10 @@ export function forUpdate<Q>(tx: Db, query: Q & { forUpdate(): Q }): Q {
 }
 
 /** Locks the selected rows, passing over those that another transaction holds. */
-export function forUpdateSkipLocked<Q extends { forUpdate(): { skipLocked(): unknown } }>(tx: Db, query: Q): Q {
+export function forUpdateSkipLocked<Q extends { forUpdate(): { skipLocked(): unknown } }>(
+  tx: Db,
+  query: Q,
+): Q {
   return dialectOf(tx) === 'postgres' ? (query.forUpdate().skipLocked() as Q) : query
 }
 
@@ -70,7 +73,8 @@ export function dialectOf(db: Db): Dialect {
  * locale, as an index with `{prefixes}` does.
  */
 export function startingWith(db: Db, column: string, prefix: string) {
-  const [from, to, before] = dialectOf(db) === 'postgres' ? ['~>=~', '~<~', ' using ~<~'] : ['>=', '<', '']
+  const [from, to, before] =
+    dialectOf(db) === 'postgres' ? ['~>=~', '~<~', ' using ~<~'] : ['>=', '<', '']
   const text = sql.ref(column)
   const end = `${prefix}\u{10FFFF}`
   return {
@@ -84,6 +88,9 @@ export function isUniqueViolation(error: unknown): boolean {
   const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string }
   // PostgreSQL: SQLSTATE 23505. SQLite: extended result codes 2067 (unique) and 1555 (primary key).
   return (
-    code === '23505' || errcode === 2067 || errcode === 1555 || (message?.includes('UNIQUE constraint failed') ?? false)
+    code === '23505' ||
+    errcode === 2067 ||
+    errcode === 1555 ||
+    (message?.includes('UNIQUE constraint failed') ?? false)
   )
 }

@@ -69,7 +69,8 @@ export async function migrate(db: Db, migrations: Migration[], now: string): Pro
   return transaction(db, async (tx) => {
     await withoutTimeLimit(tx)
     // Two nodes may start at once: the second waits here, then finds everything applied.
-    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(tx)
+    if (dialect === 'postgres')
+      await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(tx)
     await run(
       tx,
       dialect,
@@ -85,7 +86,12 @@ export async function migrate(db: Db, migrations: Migration[], now: string): Pro
       if (applied.has(migration.id)) continue
       await run(tx, dialect, migration.sql)
       const { id, contracts = false } = migration
-      const values = { id, checksum: checksumOf(migration), is_contraction: contracts, applied_at: now }
+      const values = {
+        id,
+        checksum: checksumOf(migration),
+        is_contraction: contracts,
+        applied_at: now,
+      }
       await tx.insertInto('migrations').values(values).execute()
       fresh.push(migration.id)
     }
@@ -108,7 +114,8 @@ export class Unmigrated extends Error {
  * @throws Unmigrated when something is missing; Error as `migrate` does.
  */
 export async function requireMigrated(db: Db, migrations: Migration[]): Promise<void> {
-  if (!(await hasMigrations(db))) throw new Unmigrated(migrations.length, 'it is empty: start the service once')
+  if (!(await hasMigrations(db)))
+    throw new Unmigrated(migrations.length, 'it is empty: start the service once')
   const missing = (await planOf(db, migrations)).missing.length
   if (missing > 0) {
     throw new Unmigrated(
@@ -133,7 +140,8 @@ export async function planOf(db: Db, migrations: Migration[]): Promise<Plan> {
   const missing = migrations.filter(({ id }) => !applied.has(id))
   return {
     missing: missing.map(({ id, sql: text, contracts = false }) => ({
-      ...{ id, contracts },
+      id,
+      contracts,
       statements: statementsOf(text, dialectOf(db)),
     })),
     ahead: unknownTo(applied, migrations),
@@ -151,7 +159,10 @@ async function hasMigrations(db: Db): Promise<boolean> {
 type Applied = ReadonlyMap<string, Pick<MigrationsTable, 'checksum' | 'is_contraction'>>
 
 async function appliedMigrations(db: Db): Promise<Applied> {
-  const rows = await db.selectFrom('migrations').select(['id', 'checksum', 'is_contraction']).execute()
+  const rows = await db
+    .selectFrom('migrations')
+    .select(['id', 'checksum', 'is_contraction'])
+    .execute()
   return new Map(rows.map(({ id, ...row }) => [id, row]))
 }
 

@@ -45,15 +45,25 @@ export function openDatabase({
   if (databaseUrl !== null) {
     // `?max=20` in the address sets the pool's size.
     const max = Number(new URL(databaseUrl).searchParams.get('max')) || connectionsMax
-    const sql = openPostgres(databaseUrl, onNotice ? { connectionsMax: max, onNotice } : { connectionsMax: max })
+    const sql = openPostgres(
+      databaseUrl,
+      onNotice ? { connectionsMax: max, onNotice } : { connectionsMax: max },
+    )
     const db = openKysely(postgresDialect(sql), 'postgres', tracer)
     const { host, pathname } = new URL(databaseUrl)
-    return { db, dialect: 'postgres', address: `PostgreSQL ${host}${pathname}`, close: () => db.destroy() }
+    return {
+      db,
+      dialect: 'postgres',
+      address: `PostgreSQL ${host}${pathname}`,
+      close: () => db.destroy(),
+    }
   }
 
   const path = join(dataDir, 'latchkey.db')
   if (isGuest && !existsSync(path)) {
-    throw new Missing(`there is no database in ${dataDir}: start the service once, or check DATA_DIR`)
+    throw new Missing(
+      `there is no database in ${dataDir}: start the service once, or check DATA_DIR`,
+    )
   }
   try {
     makeFolder(dataDir)
@@ -70,5 +80,7 @@ export function openDatabase({
 }
 
 function openKysely(engine: KyselyDialect, dialect: Dialect, tracer: Tracer | null): Db {
-  return new Kysely<Tables>({ dialect: tracer === null ? engine : tracedEngine(engine, tracer, dialect) })
+  return new Kysely<Tables>({
+    dialect: tracer === null ? engine : tracedEngine(engine, tracer, dialect),
+  })
 }

@@ -27,7 +27,8 @@ export class Liveness {
       // A new one has just answered.
       if (answeredMs === undefined) return client
       if (answeredMs >= this.#suspectBeforeMs) {
-        if (performance.now() - answeredMs < TRUSTED_MS || (await this.#check(client))) return client
+        if (performance.now() - answeredMs < TRUSTED_MS || (await this.#check(client)))
+          return client
       }
       client.release(true)
     }
@@ -50,7 +51,9 @@ export class Liveness {
       () => 'ended',
     )
     // After a stall of this process a timer runs before the answer that has arrived is read: so there is a turn to read it.
-    const late = sleep(CHECK_MS, 'silent', { ref: false }).then((outcome) => nextTurn().then(() => nextTurn(outcome)))
+    const late = sleep(CHECK_MS, 'silent', { ref: false }).then((outcome) =>
+      nextTurn().then(() => nextTurn(outcome)),
+    )
     const outcome = await Promise.race([answer, late])
     if (outcome === 'alive') this.settled(client, true)
     if (outcome === 'silent') this.#giveUp(begunMs)
@@ -60,7 +63,8 @@ export class Liveness {
   #giveUp(beforeMs: number): void {
     this.#suspectBeforeMs = Math.max(this.#suspectBeforeMs, beforeMs)
     for (const [client, askedMs] of this.#askedMs) {
-      if (askedMs < beforeMs) (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
+      if (askedMs < beforeMs)
+        (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
     }
   }
 }

@@ -18,7 +18,9 @@ const NEEDS_SERVER = !ON_SERVER && 'needs a PostgreSQL server: set TEST_DATABASE
  * know of it.
  */
 function startOf(url: string): Record<string, string> {
-  const client = new pg.Client(settingsOf(url)) as unknown as { getStartupConf(): Record<string, string> }
+  const client = new pg.Client(settingsOf(url)) as unknown as {
+    getStartupConf(): Record<string, string>
+  }
   return client.getStartupConf()
 }
 
@@ -42,14 +44,18 @@ test('the database’s address sets the limits, takes them off, and stops the st
   const off = `${base}?statement_timeout=0&idle_in_transaction_session_timeout=0`
   assert.deepEqual(startOf(off), known)
   assert.equal(answerMs(off), 0)
-  assert.deepEqual(startOf(`${base}?idle_in_transaction_session_timeout=0`), { ...known, statement_timeout: '10000' })
+  assert.deepEqual(startOf(`${base}?idle_in_transaction_session_timeout=0`), {
+    ...known,
+    statement_timeout: '10000',
+  })
 
   for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout']) {
     for (const value of ['30s', '-1', '1e3', '']) {
       assert.throws(
         () => settingsOf(`${base}?${name}=${value}`),
         (error: Error) =>
-          error.message.includes(`DATABASE_URL is wrong: ${name} `) && !error.message.includes('secret'),
+          error.message.includes(`DATABASE_URL is wrong: ${name} `) &&
+          !error.message.includes('secret'),
         `${name}=${value}`,
       )
     }
@@ -100,7 +106,9 @@ function load(app: TestApp, tokens: { get(path: string): Promise<Reply> }, sides
 
 const SOUND = new Set([200, 201, 503])
 
-test('connections cut under load kill nothing and strand nobody', { skip: !ON_POSTGRES }, async (t) => {
+test('connections cut under load kill nothing and strand nobody', {
+  skip: !ON_POSTGRES,
+}, async (t) => {
   const { app, proxy } = await appBehindProxy(t)
   const ada = await app.as('ada')
   const running = load(app, ada, 6)
@@ -116,11 +124,15 @@ test('connections cut under load kill nothing and strand nobody', { skip: !ON_PO
     `only answers and 503: ${[...statuses]}`,
   )
   // Every place in the pool is still there: more at once than it has.
-  const replies = await Promise.all(Array.from({ length: 20 }, () => ada.get('/api/users/me/sessions')))
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, () => ada.get('/api/users/me/sessions')),
+  )
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
 })
 
-test('a server that ends its connections under load kills nothing', { skip: NEEDS_SERVER }, async (t) => {
+test('a server that ends its connections under load kills nothing', {
+  skip: NEEDS_SERVER,
+}, async (t) => {
   const name = `latchkey_${crypto.randomUUID().slice(0, 8)}`
   const app = await testApp(t, {
     databaseThrough: async (url) => `${url}&application_name=${name}`,
@@ -143,11 +155,15 @@ test('a server that ends its connections under load kills nothing', { skip: NEED
     [],
     `only answers and 503: ${[...statuses]}`,
   )
-  const replies = await Promise.all(Array.from({ length: 20 }, () => ada.get('/api/users/me/sessions')))
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, () => ada.get('/api/users/me/sessions')),
+  )
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
 })
 
-test('a read that loses its connection is retried once, a write is not', { skip: !ON_POSTGRES }, async (t) => {
+test('a read that loses its connection is retried once, a write is not', {
+  skip: !ON_POSTGRES,
+}, async (t) => {
   const { app, proxy } = await appBehindProxy(t)
   const { db, clock } = app.platform
   const secret = { name: 'n', value: new Uint8Array([1]), created_at: clock.now() }
@@ -165,7 +181,9 @@ test('a read that loses its connection is retried once, a write is not', { skip:
   await db.insertInto('secrets').values(secret).execute()
 })
 
-test('a table that another node’s migration changes is read on', { skip: !ON_POSTGRES }, async (t) => {
+test('a table that another node’s migration changes is read on', {
+  skip: !ON_POSTGRES,
+}, async (t) => {
   const { db } = (await testApp(t)).platform
   const shapes = db as unknown as Kysely<{ shapes: { id: string; size?: number } }>
   await sql`create table shapes (id text)`.execute(db)
@@ -177,10 +195,15 @@ test('a table that another node’s migration changes is read on', { skip: !ON_P
   await sql`drop table shapes`.execute(db)
 })
 
-test('a statement that takes too long is given up, but in a migration it is not', { skip: NEEDS_SERVER }, async (t) => {
+test('a statement that takes too long is given up, but in a migration it is not', {
+  skip: NEEDS_SERVER,
+}, async (t) => {
   const app = await testApp(t, { databaseThrough: async (url) => `${url}&statement_timeout=100` })
   const { db } = app.platform
-  await assert.rejects(sql`select pg_sleep(5)`.execute(db), (error) => databaseFailure(error) === 'busy')
+  await assert.rejects(
+    sql`select pg_sleep(5)`.execute(db),
+    (error) => databaseFailure(error) === 'busy',
+  )
   await transaction(db, async (tx) => {
     await withoutTimeLimit(tx)
     await sql`select pg_sleep(0.3)`.execute(tx)

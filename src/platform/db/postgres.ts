@@ -39,7 +39,10 @@ const READ_AGAIN_MS = 250
 const STATEMENTS_MAX = 500
 
 /** Opens the pool; connections are made when they are first needed. */
-export function openPostgres(url: string, { connectionsMax, onNotice }: PostgresOptions): PostgresPool {
+export function openPostgres(
+  url: string,
+  { connectionsMax, onNotice }: PostgresOptions,
+): PostgresPool {
   const { types } = pg()
   const pool = new (pg().Pool)({
     ...settingsOf(url),
@@ -49,7 +52,8 @@ export function openPostgres(url: string, { connectionsMax, onNotice }: Postgres
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
     types: {
-      getTypeParser: ((oid: number, format?: 'text') => parserOf(oid) ?? types.getTypeParser(oid, format)) as never,
+      getTypeParser: ((oid: number, format?: 'text') =>
+        parserOf(oid) ?? types.getTypeParser(oid, format)) as never,
     },
   })
   // An idle connection that ends is taken out of the pool; who has one in hand hears of it at the next statement.
@@ -83,7 +87,8 @@ export function settingsOf(url: string): PoolConfig {
   for (const [name, value] of [...searchParams]) {
     if (isDriverSetting(name)) continue
     searchParams.delete(name)
-    if (name !== 'max' && name !== 'options') options.push(`-c ${name}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
+    if (name !== 'max' && name !== 'options')
+      options.push(`-c ${name}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
   }
   // `require` and `verify-full` mean what PostgreSQL's documentation says.
   if (searchParams.has('sslmode')) searchParams.set('uselibpqcompat', 'true')
@@ -102,11 +107,16 @@ function limitsOf({ searchParams }: URL) {
     const value = searchParams.get(name)
     if (value === null) return fallback
     if (/^\d{1,9}$/.test(value)) return Number(value)
-    throw new Error(`DATABASE_URL is wrong: ${name} expects a whole number of milliseconds, got '${value}'`)
+    throw new Error(
+      `DATABASE_URL is wrong: ${name} expects a whole number of milliseconds, got '${value}'`,
+    )
   }
   return {
     statement_timeout: msOf('statement_timeout', STATEMENT_MS),
-    idle_in_transaction_session_timeout: msOf('idle_in_transaction_session_timeout', IDLE_IN_TRANSACTION_MS),
+    idle_in_transaction_session_timeout: msOf(
+      'idle_in_transaction_session_timeout',
+      IDLE_IN_TRANSACTION_MS,
+    ),
   }
 }
 
@@ -151,7 +161,9 @@ async function commitAsync<T>(
   const connection = await connect(server)
   try {
     await connection.run('begin; set local synchronous_commit = off')
-    const result = await work(async (query) => resultOf(await connection.run(query.sql, query.parameters)))
+    const result = await work(async (query) =>
+      resultOf(await connection.run(query.sql, query.parameters)),
+    )
     await connection.run('commit')
     committed?.(result)
     return result
@@ -180,7 +192,8 @@ function postgresDriver(server: PostgresPool): Driver {
         throw error
       }
       transactions.set(kysely, connection)
-      kysely.executeQuery = async (query) => resultOf(await connection.run(query.sql, query.parameters))
+      kysely.executeQuery = async (query) =>
+        resultOf(await connection.run(query.sql, query.parameters))
     },
     async commitTransaction(kysely) {
       const connection = transactions.get(kysely)
@@ -198,7 +211,10 @@ function postgresDriver(server: PostgresPool): Driver {
     },
     async releaseConnection() {},
     async destroy() {
-      await Promise.race([server.pool.end(), new Promise((resolve) => setTimeout(resolve, CONNECT_MS).unref())])
+      await Promise.race([
+        server.pool.end(),
+        new Promise((resolve) => setTimeout(resolve, CONNECT_MS).unref()),
+      ])
     },
   }
 }
@@ -216,7 +232,11 @@ async function runAlone<R>(server: PostgresPool, query: CompiledQuery): Promise<
   )
 }
 
-async function firstRow<R>(server: PostgresPool, text: string, parameters: readonly unknown[]): Promise<R | undefined> {
+async function firstRow<R>(
+  server: PostgresPool,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<R | undefined> {
   const { rows } = await readAgain(() => runOnce(server, text, parameters))
   return rows[0] as R | undefined
 }
@@ -226,14 +246,21 @@ async function readAgain<T>(read: () => Promise<T>): Promise<T> {
     return await read()
   } catch (error) {
     // A statement that has waited already does not wait as long again.
-    if (databaseFailure(error) !== 'unreachable' || (error instanceof DatabaseUnreachable && error.isTimeout))
+    if (
+      databaseFailure(error) !== 'unreachable' ||
+      (error instanceof DatabaseUnreachable && error.isTimeout)
+    )
       throw error
     await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS))
     return await read()
   }
 }
 
-async function runOnce(server: PostgresPool, text: string, parameters: readonly unknown[]): Promise<Rows> {
+async function runOnce(
+  server: PostgresPool,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<Rows> {
   const connection = await connect(server)
   try {
     return await connection.run(text, parameters)
@@ -290,7 +317,8 @@ async function connect(server: PostgresPool): Promise<Connection> {
     } catch (error) {
       const known = explained(error as Error)
       liveness.settled(client, !(known instanceof DatabaseUnreachable))
-      if (known instanceof DatabaseUnreachable || databaseFailure(known) === 'unreachable') failure = known
+      if (known instanceof DatabaseUnreachable || databaseFailure(known) === 'unreachable')
+        failure = known
       else if (isStale(known)) naming?.forget(text)
       throw known
     }
@@ -372,7 +400,9 @@ function encode(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
   const text = JSON.stringify(value)
   if (!UNSTORABLE.test(text)) return text
-  return JSON.stringify(JSON.parse(text, (_, part) => (typeof part === 'string' ? storable(part) : part)))
+  return JSON.stringify(
+    JSON.parse(text, (_, part) => (typeof part === 'string' ? storable(part) : part)),
+  )
 }
 
 /** As JSON.stringify writes them. */

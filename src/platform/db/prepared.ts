@@ -16,7 +16,8 @@ export function prepared<R>(build: (db: Db) => Compilable<R>, parameterCount: nu
 
   return (db: Db, ...parameters: unknown[]): Promise<R | undefined> | R | undefined => {
     const query = compiled(db)
-    if (db.isTransaction) return db.executeQuery<R>({ ...query, parameters }).then((result) => result.rows[0])
+    if (db.isTransaction)
+      return db.executeQuery<R>({ ...query, parameters }).then((result) => result.rows[0])
     return (db.getExecutor().adapter as unknown as FastRead).firstRow<R>(query.sql, parameters)
   }
 }
@@ -30,7 +31,10 @@ export function preparedWrite(build: (db: Db) => Compilable<unknown>, parameterC
   }
 }
 
-function compiledOnce<R>(build: (db: Db) => Compilable<R>, parameterCount: number): (db: Db) => CompiledQuery<R> {
+function compiledOnce<R>(
+  build: (db: Db) => Compilable<R>,
+  parameterCount: number,
+): (db: Db) => CompiledQuery<R> {
   const compiled = new Map<Dialect, CompiledQuery<R>>()
 
   return (db) => {
@@ -38,7 +42,8 @@ function compiledOnce<R>(build: (db: Db) => Compilable<R>, parameterCount: numbe
     let query = compiled.get(dialect)
     if (!query) {
       query = build(db).compile()
-      if (query.parameters.length !== parameterCount) throw new Error('a prepared query holds values of its own')
+      if (query.parameters.length !== parameterCount)
+        throw new Error('a prepared query holds values of its own')
       compiled.set(dialect, query)
     }
     return query

@@ -9,7 +9,10 @@ const REST_MS = 25
  * Repeats `removeSlice`, which removes up to SLICE_ROWS rows and says how many, until it finds fewer.
  * @returns how many in all.
  */
-export async function inSlices(removeSlice: () => Promise<number>, signal?: AbortSignal): Promise<number> {
+export async function inSlices(
+  removeSlice: () => Promise<number>,
+  signal?: AbortSignal,
+): Promise<number> {
   let removed = 0
   while (!signal?.aborted) {
     const rows = await removeSlice()

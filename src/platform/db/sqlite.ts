@@ -28,7 +28,8 @@ export function sqliteDialect(path: string): Dialect {
   const reader = openHandle(path)
   const lock = createLock()
   return {
-    createAdapter: () => new ParallelSqliteAdapter(reader.firstRow, createAsyncCommit(writer, lock, `${path}-wal`)),
+    createAdapter: () =>
+      new ParallelSqliteAdapter(reader.firstRow, createAsyncCommit(writer, lock, `${path}-wal`)),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createDriver: () => sqliteDriver(writer, reader, lock),
@@ -59,7 +60,11 @@ type Lock = ReturnType<typeof createLock>
  * Commits with synchronous=NORMAL: the log is written and not flushed. It is flushed a moment later, on another thread, so
  * that the disk's milliseconds stop nobody. Any commit of the ordinary kind flushes what was written before it.
  */
-function createAsyncCommit(writer: Handle, lock: Lock, logPath: string): AsyncCommit['commitAsync'] {
+function createAsyncCommit(
+  writer: Handle,
+  lock: Lock,
+  logPath: string,
+): AsyncCommit['commitAsync'] {
   let isFlushDue = false
   let isDiskWell = true
 
@@ -193,7 +198,10 @@ function openHandle(path: string) {
         return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
       }
       const rows = statement.all(...parameters) as unknown as unknown[][]
-      return { rows: rows.map((values) => rowOf(columns, values)) as R[], numAffectedRows: BigInt(rows.length) }
+      return {
+        rows: rows.map((values) => rowOf(columns, values)) as R[],
+        numAffectedRows: BigInt(rows.length),
+      }
     },
     firstRow<R>(text: string, parameters: readonly unknown[]): R | undefined {
       const { statement, columns } = prepare(text)
@@ -224,7 +232,12 @@ function rowOf(columns: readonly Column[], values: readonly unknown[]): Record<s
   let index = 0
   for (const { name, kind } of columns) {
     const value = values[index++]
-    row[name] = kind === 'plain' || value === null ? value : kind === 'boolean' ? value === 1 : decodeJson(value)
+    row[name] =
+      kind === 'plain' || value === null
+        ? value
+        : kind === 'boolean'
+          ? value === 1
+          : decodeJson(value)
   }
   return row
 }
@@ -236,7 +249,8 @@ function decodeJson(value: unknown): unknown {
 function encode(value: unknown): SQLInputValue {
   if (value === undefined) return null
   if (typeof value === 'boolean') return value ? 1 : 0
-  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value as SQLInputValue
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array)
+    return value as SQLInputValue
   if (value instanceof Date) return value.toISOString()
   return JSON.stringify(value)
 }
@@ -244,7 +258,8 @@ function encode(value: unknown): SQLInputValue {
 function isRead(query: CompiledQuery): boolean {
   // A select with a CTE that writes does not exist in SQLite, so the root node tells.
   return (
-    query.query.kind === 'SelectQueryNode' || (query.query.kind === 'RawNode' && /^\s*(select|with)\b/i.test(query.sql))
+    query.query.kind === 'SelectQueryNode' ||
+    (query.query.kind === 'RawNode' && /^\s*(select|with)\b/i.test(query.sql))
   )
 }
 

@@ -11,7 +11,8 @@ test('who has just bought on another node is not refused here for what was remem
   assert.equal(made.status, 201, made.text)
   const key = clientOf(app.url, made.body.key, { email: '', userId: '', refreshToken: '' })
   /** Written as by another node, without an announcement. */
-  const setTier = (tier: string) => sql`update users set subscription_tier = ${tier}`.execute(app.platform.db)
+  const setTier = (tier: string) =>
+    sql`update users set subscription_tier = ${tier}`.execute(app.platform.db)
   const ingest = (client: typeof ada) =>
     client.post('/api/rag/ingest/text', { content: 'The notice period is a month.' })
 
@@ -51,7 +52,10 @@ test('an API key is taken as x-api-key where it is taken as a bearer, and there 
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })
   const issue = async (client: typeof ada, more: object = {}) =>
-    (await client.post('/api/api-keys', { name: 'laptop', ...more })).body as { id: string; key: string }
+    (await client.post('/api/api-keys', { name: 'laptop', ...more })).body as {
+      id: string
+      key: string
+    }
   const { id, key } = await issue(ada)
   const ofEve = await issue(eve)
   await ada.post('/api/rag/ingest/text', { content: 'The notice period is a month.' })
@@ -66,15 +70,29 @@ test('an API key is taken as x-api-key where it is taken as a bearer, and there 
     [eve.token, 0],
     [key, 1],
   ] as const) {
-    const { status, body } = await documents({ ...bearer(token), 'x-api-key': token === key ? ofEve.key : key })
+    const { status, body } = await documents({
+      ...bearer(token),
+      'x-api-key': token === key ? ofEve.key : key,
+    })
     assert.deepEqual([status, body.length], [200, count])
   }
   for (const wrong of [`lk_${'x'.repeat(55)}`, 'Basic', ada.token.slice(0, -2)]) {
-    assert.equal((await documents({ ...bearer(wrong), 'x-api-key': key })).status, 401, 'a bad bearer is not mended')
+    assert.equal(
+      (await documents({ ...bearer(wrong), 'x-api-key': key })).status,
+      401,
+      'a bad bearer is not mended',
+    )
   }
   // Other authorization schemes are for the proxy in front.
   assert.equal((await documents({ authorization: 'Basic YTpi', 'x-api-key': key })).status, 200)
-  for (const wrong of ['', ada.token, `Bearer ${key}`, `${key}, ${key}`, `${key} `.repeat(2), key.toLowerCase()]) {
+  for (const wrong of [
+    '',
+    ada.token,
+    `Bearer ${key}`,
+    `${key}, ${key}`,
+    `${key} `.repeat(2),
+    key.toLowerCase(),
+  ]) {
     assert.equal((await documents({ 'x-api-key': wrong })).status, 401, wrong)
   }
 
@@ -104,7 +122,8 @@ test('a refused access is logged with the caller, at most once a minute', async 
   const log = createLog('warn', { write: (line: string) => void lines.push(line) })
   const app = await testApp(t, { log })
   const eve = await app.as('eve', { tier: 'pro' })
-  const refusals = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'refused')
+  const refusals = () =>
+    lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'refused')
   for (let i = 0; i < 5; i++) assert.equal((await eve.get('/api/admin/users')).status, 403)
   const [first, ...more] = refusals()
   assert.deepEqual(more, [])
@@ -112,14 +131,22 @@ test('a refused access is logged with the caller, at most once a minute', async 
   assert.deepEqual(
     { code, userId, keyId, address, method, route },
     {
-      ...{ code: 'not_superuser', userId: eve.userId, keyId: null, address: '127.0.0.1' },
-      ...{ method: 'GET', route: '/api/admin/users' },
+      code: 'not_superuser',
+      userId: eve.userId,
+      keyId: null,
+      address: '127.0.0.1',
+      method: 'GET',
+      route: '/api/admin/users',
     },
   )
   // A key that is confined to one scope, another reason.
-  const { key, id } = (await eve.post('/api/api-keys', { name: 'reader', scopes: ['rag:read'] })).body
+  const { key, id } = (await eve.post('/api/api-keys', { name: 'reader', scopes: ['rag:read'] }))
+    .body
   const headers = { authorization: `Bearer ${key}` }
-  assert.equal((await app.post('/api/ai/completions', { prompt: 'Hello' }, { headers })).status, 403)
+  assert.equal(
+    (await app.post('/api/ai/completions', { prompt: 'Hello' }, { headers })).status,
+    403,
+  )
   assert.deepEqual([refusals()[1].code, refusals()[1].keyId], ['scope_missing', id])
   assert.ok(!lines.join('').includes(key))
   // Anonymous requests add nothing to the log.

@@ -3,7 +3,12 @@
  * The order is identify, count, authorize, so that a flood of bad tokens is counted by its address.
  */
 import '@fastify/cookie'
-import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
 import type { AllowanceSlice } from '#catalogue/catalogue.ts'
 import type { Rate } from '../../config.ts'
 import type { Problem } from '../problem.ts'
@@ -117,7 +122,11 @@ type Deps = {
 
 /** @returns an onRequest hook. */
 export function createAccessControl({ limiter, limits, authenticators, entitlements, api }: Deps) {
-  return function accessControl(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  return function accessControl(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: HookHandlerDoneFunction,
+  ): void {
     let outcome: MaybePromise<void>
     try {
       outcome = controlAccess(request, reply)
@@ -154,7 +163,8 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   ): MaybePromise<void> {
     // A key used from a network outside its list is counted by the address, so that a thief does
     // not use up the owner's limits.
-    if (caller?.addresses && !isWithin(caller.addresses, request.ip)) return authorizeElsewhere(request, reply, policy)
+    if (caller?.addresses && !isWithin(caller.addresses, request.ip))
+      return authorizeElsewhere(request, reply, policy)
     request.caller = caller
     const counted = count(request, reply, policy)
     if (counted !== undefined) return counted.then(() => authorizeAsOfNow(request, policy))
@@ -162,7 +172,11 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 
   /** The cached networks of a key may be slightly stale. */
-  async function authorizeElsewhere(request: FastifyRequest, reply: FastifyReply, policy: RoutePolicy): Promise<void> {
+  async function authorizeElsewhere(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    policy: RoutePolicy,
+  ): Promise<void> {
     await count(request, reply, policy)
     await authorizeAnew(request, policy)
   }
@@ -180,11 +194,16 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     throw error
   }
 
-  function count(request: FastifyRequest, reply: FastifyReply, policy: RoutePolicy): MaybePromise<void> {
+  function count(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    policy: RoutePolicy,
+  ): MaybePromise<void> {
     const bucket = policy.limit ?? (isApiRequest(request, policy, api) ? 'general' : 'none')
     const { caller } = request
     // A key's separate limit applies with any other settings.
-    if (caller?.rate && caller.keyId !== null) return countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
+    if (caller?.rate && caller.keyId !== null)
+      return countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
     const hit = hitBucket(request, bucket)
     if (hit instanceof Promise) return hit.then((one) => judge(request, reply, one))
     if (hit !== null) judge(request, reply, hit)
@@ -192,7 +211,8 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
 
   /** An address beyond its limit loses its connection, or it could send on what costs us more than it. A proxy keeps its own. */
   function judge({ caller, ip, raw }: FastifyRequest, reply: FastifyReply, hit: Hit): void {
-    if (!hit.allowed && caller === null && ip === raw.socket.remoteAddress) reply.header('connection', 'close')
+    if (!hit.allowed && caller === null && ip === raw.socket.remoteAddress)
+      reply.header('connection', 'close')
     requireWithinLimit(reply, hit)
   }
 
@@ -210,7 +230,8 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     const ofKey = await limiter.hit('key', keyId, own)
     requireWithinLimit(reply, ofKey)
     const ofUser = await hitBucket(request, bucket)
-    if (ofUser && (!ofUser.allowed || ofUser.remaining < ofKey.remaining)) requireWithinLimit(reply, ofUser)
+    if (ofUser && (!ofUser.allowed || ofUser.remaining < ofKey.remaining))
+      requireWithinLimit(reply, ofUser)
   }
 
   /** All keys of a user share the user's count: else a thousand keys were a thousand limits. */
@@ -234,7 +255,9 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 
   async function authorizeAnew(request: FastifyRequest, policy: RoutePolicy): Promise<void> {
-    request.caller = await identify(request, policy.access ?? 'anyone', authenticators, { fresh: true })
+    request.caller = await identify(request, policy.access ?? 'anyone', authenticators, {
+      fresh: true,
+    })
     authorize(request, policy)
   }
 
@@ -266,7 +289,10 @@ export function hasScope(scopes: Caller['scopes'], scope: string): boolean {
 
 /** The caller of a route whose `access` is not `anyone`. */
 export function callerOf(request: FastifyRequest): Caller {
-  if (!request.caller) throw new Error(`${request.routeOptions.url} asks for its caller without saying who may call it`)
+  if (!request.caller)
+    throw new Error(
+      `${request.routeOptions.url} asks for its caller without saying who may call it`,
+    )
   return request.caller
 }
 

@@ -30,8 +30,17 @@ export function plainAddress(ip: string): string {
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
-  if (version === 0 || rest.length > 0 || address.includes('%') || /^::(ffff:)?(0:)?\d+\./i.test(address)) return false
-  return bits === undefined || (/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  if (
+    version === 0 ||
+    rest.length > 0 ||
+    address.includes('%') ||
+    /^::(ffff:)?(0:)?\d+\./i.test(address)
+  )
+    return false
+  return (
+    bits === undefined ||
+    (/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+  )
 }
 
 /** `networks` are as `isNetwork` takes them. */

@@ -24,7 +24,12 @@ import { markLongIntegers } from '../exact-json.ts'
 import { checkJsonSize } from '../json.ts'
 import type { Platform } from '../platform.ts'
 import { malformedJson, platformProblem } from '../problems.ts'
-import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
+import {
+  type Authenticators,
+  createAccessControl,
+  type Entitlements,
+  type Limits,
+} from './access-control.ts'
 import { type BodyAdmission, judgeBeforeContinue } from './bodies.ts'
 import type { ConnectionLimit } from './connections.ts'
 import { allowOrigins } from './cross-origin.ts'
@@ -107,7 +112,8 @@ export async function createApp(
     secure(reply)
     reply.header('x-request-id', request.id)
     if (state.draining) reply.header('connection', 'close')
-    if (isApiRequest(request, request.routeOptions.config ?? {}, api)) reply.header('cache-control', 'no-store')
+    if (isApiRequest(request, request.routeOptions.config ?? {}, api))
+      reply.header('cache-control', 'no-store')
   }
 
   const app = Fastify({
@@ -129,7 +135,12 @@ export async function createApp(
     frameworkErrors(error, request, reply) {
       dress(request, reply as FastifyReply)
       controlAccess(request, reply as FastifyReply, (refused) =>
-        replyWithError(errorsOf(pathOf(request), request.headers), refused ?? error, request, reply as FastifyReply),
+        replyWithError(
+          errorsOf(pathOf(request), request.headers),
+          refused ?? error,
+          request,
+          reply as FastifyReply,
+        ),
       )
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -151,7 +162,11 @@ export async function createApp(
   app.addHook('onRoute', bodies.checkRoute)
   app.addHook('onRoute', (route) => {
     const isApi = isApiRoute(route.url, api)
-    route.config = { ...route.config, isApi, limit: route.config?.limit ?? (isApi ? 'general' : undefined) }
+    route.config = {
+      ...route.config,
+      isApi,
+      limit: route.config?.limit ?? (isApi ? 'general' : undefined),
+    }
   })
   app.decorateRequest('caller', null)
   if (tracer) traceRequests(app, tracer)
@@ -175,7 +190,9 @@ export async function createApp(
     }
     if (!request.routeOptions.config.passesOn) return parseJson(request, text, done)
     const { marked, restore } = markLongIntegers(text)
-    return parseJson(request, marked, (error, value) => (error ? done(error) : done(null, restore(value))))
+    return parseJson(request, marked, (error, value) =>
+      error ? done(error) : done(null, restore(value)),
+    )
   })
 
   if (cookies) await app.register(cookie)
@@ -190,7 +207,8 @@ export async function createApp(
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     metrics.requests.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1_000)
-    if (request.refusedBy !== undefined) metrics.refusals(request.refusedBy, reply.statusCode).value++
+    if (request.refusedBy !== undefined)
+      metrics.refusals(request.refusedBy, reply.statusCode).value++
     if (debugging) {
       log.debug(
         {
@@ -210,7 +228,12 @@ export async function createApp(
     replyWithError(errorsOf(pathOf(request), request.headers), error, request, reply),
   )
   app.setNotFoundHandler((request, reply) =>
-    replyWithError(errorsOf(pathOf(request), request.headers), platformProblem('not_found'), request, reply),
+    replyWithError(
+      errorsOf(pathOf(request), request.headers),
+      platformProblem('not_found'),
+      request,
+      reply,
+    ),
   )
   return app as unknown as App
 }
@@ -250,7 +273,10 @@ function trusted(proxies: Config['http']['trustProxy']) {
  * Fastify says nothing but where it listens, and the welcome says that.
  */
 function childless(log: Platform['log']): Platform['log'] {
-  const logger: Platform['log'] = Object.create(log, { child: { value: () => logger }, info: { value: () => {} } })
+  const logger: Platform['log'] = Object.create(log, {
+    child: { value: () => logger },
+    info: { value: () => {} },
+  })
   return logger
 }
 
@@ -262,7 +288,8 @@ function requireRoutePolicy(documented: RegExp, limits: Limits): (route: RouteOp
     if (limit !== 'none' && !(limit in limits))
       throw new Error(`${method} ${url} counts in a bucket of nobody: ${limit}`)
     if (!documented.test(url) || method === 'HEAD' || method === 'OPTIONS') return
-    if (config?.access === undefined) throw new Error(`${method} ${url} does not say who may call it (config.access)`)
+    if (config?.access === undefined)
+      throw new Error(`${method} ${url} does not say who may call it (config.access)`)
     if (schema?.hide) return
     const name = schema?.operationId
     if (name === undefined) throw new Error(`${method} ${url} has no name (schema.operationId)`)

@@ -52,9 +52,14 @@ test('health and readiness are free of limits and say what is configured', async
 test('the metrics need their token and count requests', async (t) => {
   const app = await testApp(t, { env: { METRICS_TOKEN: 'a-token-for-metrics' } })
   assert.equal((await app.get('/metrics')).status, 401)
-  assert.equal((await app.get('/metrics', { headers: { authorization: 'Bearer wrong' } })).status, 401)
+  assert.equal(
+    (await app.get('/metrics', { headers: { authorization: 'Bearer wrong' } })).status,
+    401,
+  )
   await app.get('/healthz')
-  const reply = await app.get('/metrics', { headers: { authorization: 'Bearer a-token-for-metrics' } })
+  const reply = await app.get('/metrics', {
+    headers: { authorization: 'Bearer a-token-for-metrics' },
+  })
   assert.equal(reply.status, 200)
   assert.match(
     reply.text,

@@ -144,7 +144,10 @@ export function createBodyAdmission({
     admit(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
       const length = request.raw.headers['content-length']
       try {
-        if (hasBody(request.raw) && !enter(request, reply, length === undefined ? null : Number(length))) {
+        if (
+          hasBody(request.raw) &&
+          !enter(request, reply, length === undefined ? null : Number(length))
+        ) {
           done(busy())
           return
         }
@@ -170,7 +173,13 @@ export function createBodyAdmission({
     const known = isPacked ? null : declared
     let bytes = Math.max(FLOOR_BYTES, known ?? Math.min(STEP_BYTES, bodyLimit))
     // Most come in one packet with their headers, but are read after this: by then they are there, and nothing holds them.
-    setImmediate(watch, { request, reply, declared, begunMs: clock.ms(), begunBytes: raw.socket.bytesRead })
+    setImmediate(watch, {
+      request,
+      reply,
+      declared,
+      begunMs: clock.ms(),
+      begunBytes: raw.socket.bytesRead,
+    })
     if (!hasRoom(key, bytes, isStranger)) return false
     charge(key, bytes, isStranger)
 
@@ -258,9 +267,11 @@ type Arrival = {
 
 const arrivalMs = (bytes: number) => ARRIVAL_MS + Math.ceil(bytes / BYTES_A_SECOND) * 1_000
 
-const hasArrived = ({ request: { raw } }: Arrival) => raw.complete || raw.destroyed || raw.socket.destroyed
+const hasArrived = ({ request: { raw } }: Arrival) =>
+  raw.complete || raw.destroyed || raw.socket.destroyed
 
-const sizeOf = ({ declared, request: { raw }, begunBytes }: Arrival) => declared ?? raw.socket.bytesRead - begunBytes
+const sizeOf = ({ declared, request: { raw }, begunBytes }: Arrival) =>
+  declared ?? raw.socket.bytesRead - begunBytes
 
 /**
  * Reports the end to the reader of the body, so that it ends like any broken body; a reply that was
@@ -291,7 +302,8 @@ const READ_ON_BYTES = 2 * MEGABYTE
  */
 export function lingerAfterReply(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
-  if (Number(request.headers['content-length'] ?? 0) > READ_ON_BYTES) response.shouldKeepAlive = false
+  if (Number(request.headers['content-length'] ?? 0) > READ_ON_BYTES)
+    response.shouldKeepAlive = false
   // Called by the server after the last reply of a connection.
   socket.destroySoon = () => {
     Reflect.deleteProperty(socket, 'destroySoon')

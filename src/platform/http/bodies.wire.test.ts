@@ -55,14 +55,23 @@ test('the longest body that is taken has its time, and the process room for it',
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const ingest = (length: number) =>
-    unfinished(t, app, { path: '/api/rag/ingest/text', start: '{"content":"', length, token: ada.token })
+    unfinished(t, app, {
+      path: '/api/rag/ingest/text',
+      start: '{"content":"',
+      length,
+      token: ada.token,
+    })
   const tooLong = await ingest(LONGEST + 1)
   await until(() => tooLong.answer !== '')
   assert.match(tooLong.answer, /^HTTP\/1\.1 413 /)
 
   const longest = await ingest(LONGEST)
   await wait(300)
-  assert.equal((await ada.patch('/api/users/me', { full_name: 'Ada' })).status, 200, 'a small one beside it')
+  assert.equal(
+    (await ada.patch('/api/users/me', { full_name: 'Ada' })).status,
+    200,
+    'a small one beside it',
+  )
   app.clock.advance(LONGEST_MS - 5_000)
   await wait(1_300)
   assert.equal(longest.answer, '', 'cut too early')
@@ -75,16 +84,26 @@ test('a route with longer bodies than are reckoned with stops the start', async 
   const { service } = await testApp(t)
   const bodies = createBodyAdmission(service.platform)
   const route = { method: 'POST', url: '/api/more', handler: () => {} } as const
-  assert.throws(() => bodies.checkRoute({ ...route, bodyLimit: LONGEST + 1 }), /POST \/api\/more takes bodies of/)
+  assert.throws(
+    () => bodies.checkRoute({ ...route, bodyLimit: LONGEST + 1 }),
+    /POST \/api\/more takes bodies of/,
+  )
   assert.doesNotThrow(() => bodies.checkRoute({ ...route, bodyLimit: LONGEST }))
 })
 
 test('bodies of unknown length are charged by what has arrived, and shut nobody out', async (t) => {
   const app = await testApp(t)
-  const people = await Promise.all(['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
+  const people = await Promise.all(
+    ['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })),
+  )
   const [ada, bob, eve] = people as [Client, Client, Client]
   const ingest = ({ token }: Client) =>
-    unfinished(t, app, { path: '/api/rag/ingest/text', start: chunk('{"content":"'), length: null, token })
+    unfinished(t, app, {
+      path: '/api/rag/ingest/text',
+      start: chunk('{"content":"'),
+      length: null,
+      token,
+    })
   const { token } = eve
   const opened = [
     await ingest(ada),
@@ -119,9 +138,17 @@ for (const [what, [path, type, start], length] of [
     const ada = await app.as('ada', { tier: 'pro' })
     const part = length === null ? chunk : (text: string) => text
     const upload = async (megabytes: number) => {
-      const one = await unfinished(t, app, { path, type, start: part(start), length, token: ada.token })
+      const one = await unfinished(t, app, {
+        path,
+        type,
+        start: part(start),
+        length,
+        token: ada.token,
+      })
       for (let sent = 0; sent < megabytes && one.answer === ''; sent++) {
-        await new Promise<void>((resolve) => one.socket.write(part('x'.repeat(MEGABYTE)), () => resolve()))
+        await new Promise<void>((resolve) =>
+          one.socket.write(part('x'.repeat(MEGABYTE)), () => resolve()),
+        )
       }
       return one
     }
@@ -149,7 +176,13 @@ test('a refusal reaches a client that goes on sending before it reads', async (t
   const app = await testApp(t, { env: { MAX_TEXT_MB: '8', MAX_FILE_MB: '24' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const upload = async ([path, type, start]: Begun, megabytes: number) => {
-    const one = await unfinished(t, app, { path, type, start: chunk(start), length: null, token: ada.token })
+    const one = await unfinished(t, app, {
+      path,
+      type,
+      start: chunk(start),
+      length: null,
+      token: ada.token,
+    })
     one.socket.pause()
     for (let sent = 0; sent < megabytes; sent++) {
       one.socket.write(chunk('x'.repeat(MEGABYTE)))
@@ -180,9 +213,13 @@ for (const [what, length] of [
     app.service.api?.server.on('connection', (socket) => sockets.add(socket))
     const begunMs = performance.now()
     const crowd = await Promise.all(
-      Array.from({ length: 40 }, () => unfinished(t, app, { path: '/api/rag/ingest/text', start: '', length })),
+      Array.from({ length: 40 }, () =>
+        unfinished(t, app, { path: '/api/rag/ingest/text', start: '', length }),
+      ),
     )
-    const body = Buffer.from(length === null ? chunk('x'.repeat(MEGABYTE)).repeat(30) : 'x'.repeat(30 * MEGABYTE))
+    const body = Buffer.from(
+      length === null ? chunk('x'.repeat(MEGABYTE)).repeat(30) : 'x'.repeat(30 * MEGABYTE),
+    )
     for (const { socket } of crowd) socket.write(body)
     await wait(2_500)
     const read = [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0)
@@ -191,7 +228,10 @@ for (const [what, length] of [
     for (const { answer } of crowd) assert.match(answer, /^HTTP\/1\.1 401 /)
     // Few remain: once some have ended, the others are below the crowd's limit. Each may be a few
     // pieces ahead.
-    assert.ok(read < (50 * seconds + crowd.length / 4) * MEGABYTE, `${read / MEGABYTE} MB in ${seconds} s`)
+    assert.ok(
+      read < (50 * seconds + crowd.length / 4) * MEGABYTE,
+      `${read / MEGABYTE} MB in ${seconds} s`,
+    )
   })
 }
 
@@ -229,14 +269,21 @@ test('a client refused with much more to send must connect again, and others con
 test('a client that sends Expect gets 100 Continue when admitted and only the refusal otherwise, on a shared listener too', async (t) => {
   const [port = 0] = await freePorts(1)
   const shared = {
-    ...{ PORT: `${port}`, STOREFRONT_PORT: `${port}` },
+    PORT: `${port}`,
+    STOREFRONT_PORT: `${port}`,
     STOREFRONT_URL: `http://shop.localhost:${port}`,
   }
   for (const env of [{}, shared]) {
     const app = await testApp(t, { env })
     const ada = await app.as('ada')
     const asking = (path: string, body: string, token = '') =>
-      unfinished(t, app, { path, length: body.length, start: '', token, headers: 'Expect: 100-continue\r\n' })
+      unfinished(t, app, {
+        path,
+        length: body.length,
+        start: '',
+        token,
+        headers: 'Expect: 100-continue\r\n',
+      })
     const refused = await asking('/api/rag/ingest/text', 'x'.repeat(60 * MEGABYTE))
     await refused.closed
     assert.match(refused.answer, /^HTTP\/1\.1 401 /)
@@ -265,8 +312,14 @@ test('a body of unknown length is read and refused like any other', async (t) =>
   assert.match(await asked('/api/auth/login', whole('{')), /^HTTP\/1\.1 422 /)
   assert.match(await asked('/api/auth/login', '0\r\n\r\n'), /^HTTP\/1\.1 422 /)
   assert.match(await asked('/api/auth/login', chunk('x'.repeat(2 * MEGABYTE))), /^HTTP\/1\.1 413 /)
-  assert.match(await asked('/api/auth/login', whole(login), { type: 'text/csv' }), /^HTTP\/1\.1 4(15|22) /)
-  assert.match(await asked('/api/auth/me', whole('{}'), { method: 'GET', token: ada.token }), /^HTTP\/1\.1 200 /)
+  assert.match(
+    await asked('/api/auth/login', whole(login), { type: 'text/csv' }),
+    /^HTTP\/1\.1 4(15|22) /,
+  )
+  assert.match(
+    await asked('/api/auth/me', whole('{}'), { method: 'GET', token: ada.token }),
+    /^HTTP\/1\.1 200 /,
+  )
 })
 
 for (const [what, [path, type, start]] of Object.entries(SLOW)) {
@@ -295,7 +348,11 @@ for (const [what, [path, type, start]] of Object.entries(SLOW)) {
 
 test('a body of unknown length that trickles is cut, too', async (t) => {
   const app = await testApp(t)
-  const open = await unfinished(t, app, { path: '/api/auth/login', length: null, start: '5\r\n{"ema\r\n' })
+  const open = await unfinished(t, app, {
+    path: '/api/auth/login',
+    length: null,
+    start: '5\r\n{"ema\r\n',
+  })
   await wait(300)
   app.clock.advance(62_000)
   await open.closed
@@ -356,7 +413,9 @@ test('strangers together leave half to users, and with large bodies half of that
     ),
   )
   const fits = Math.floor(WHOLE / 4 / length)
-  await until(() => crowd.filter(({ answer }) => answer.startsWith('HTTP/1.1 503')).length === 90 - fits)
+  await until(
+    () => crowd.filter(({ answer }) => answer.startsWith('HTTP/1.1 503')).length === 90 - fits,
+  )
   assert.equal((await app.post('/api/auth/login', {})).status, 422)
   assert.equal((await ada.patch('/api/users/me', { full_name: 'Ada' })).status, 200)
 })
@@ -413,7 +472,11 @@ test('what was answered is held no longer, also on a connection that lives on', 
 test('what the sandbox plays is no part of it', async (t) => {
   const app = await testApp(t)
   const calls = Array.from({ length: 45 }, () =>
-    unfinished(t, app, { path: '/sandbox/openai/v1/chat/completions', length: 1_000_000, start: '{' }),
+    unfinished(t, app, {
+      path: '/sandbox/openai/v1/chat/completions',
+      length: 1_000_000,
+      start: '{',
+    }),
   )
   const opened = await Promise.all(calls)
   await wait(300)

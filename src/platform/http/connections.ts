@@ -28,18 +28,24 @@ export function createConnectionLimit({
   clock,
   log,
   metrics,
-}: Pick<Platform, 'clock' | 'log' | 'metrics'> & { config: Pick<Config, 'http'> }): ConnectionLimit {
+}: Pick<Platform, 'clock' | 'log' | 'metrics'> & {
+  config: Pick<Config, 'http'>
+}): ConnectionLimit {
   const { connectionsPerAddress: setting, trustProxy } = config.http
   const max = typeof setting === 'number' ? setting : PER_ADDRESS
   // Hops are counted from the socket: with one hop configured, the peer of the connection is a
   // proxy.
   const isOff = setting === 'off' || typeof trustProxy === 'number'
-  const proxies = Array.isArray(trustProxy) ? trustProxy.flatMap((name) => NAMED[name] ?? [name]) : []
+  const proxies = Array.isArray(trustProxy)
+    ? trustProxy.flatMap((name) => NAMED[name] ?? [name])
+    : []
   const open = new Map<string, number>()
   const releases = new WeakMap<Socket, () => void>()
-  const refused = metrics.counts('latchkey_connections_refused_total', 'Connections that were closed unread', [
-    'reason',
-  ])
+  const refused = metrics.counts(
+    'latchkey_connections_refused_total',
+    'Connections that were closed unread',
+    ['reason'],
+  )
   let loggedMs = Number.NEGATIVE_INFINITY
 
   function accept(socket: Socket): void {
@@ -74,7 +80,10 @@ export function createConnectionLimit({
     refused('address').value++
     if (clock.ms() - loggedMs < LOG_EVERY_MS) return
     loggedMs = clock.ms()
-    log.warn({ address, max }, `connections refused from ${address}: it holds ${max} without a credential`)
+    log.warn(
+      { address, max },
+      `connections refused from ${address}: it holds ${max} without a credential`,
+    )
   }
 
   return {

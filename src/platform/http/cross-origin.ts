@@ -70,9 +70,13 @@ export function allowOrigins(
 }
 
 function allow(reply: FastifyReply, origin: string): FastifyReply {
-  return reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', '*')
+  return reply
+    .header('access-control-allow-origin', origin)
+    .header('access-control-expose-headers', '*')
 }
 
 function isPreflight({ method, headers, raw }: FastifyRequest): boolean {
-  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && !hasBody(raw)
+  return (
+    method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && !hasBody(raw)
+  )
 }

@@ -44,8 +44,12 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   const keyWith = async (settings: object): Promise<string> =>
     (await ada.post('/api/api-keys', { name: 'page', ...settings })).body.key
   const key = await keyWith({})
-  const from = (origin: string, method: string, path: string, { headers, ...rest }: RequestOptions = {}) =>
-    app.request(method, path, { ...rest, headers: { origin, ...headers } })
+  const from = (
+    origin: string,
+    method: string,
+    path: string,
+    { headers, ...rest }: RequestOptions = {},
+  ) => app.request(method, path, { ...rest, headers: { origin, ...headers } })
   return { app, ada, key, keyWith, from }
 }
 
@@ -69,9 +73,15 @@ test('a page calls with an API key, and reads answers, streams and refusals', as
       assert.equal(allowedFor(reply.headers), '*', `${method} ${path}`)
       assert.ok(reply.headers.get('x-request-id'))
     }
-    assert.equal(allowedFor((await from('null', method, path, { body, headers: bearer(key) })).headers), '*')
+    assert.equal(
+      allowedFor((await from('null', method, path, { body, headers: bearer(key) })).headers),
+      '*',
+    )
     // Programs that are no pages are spared the headers.
-    assert.equal(allowedFor((await app.request(method, path, { body, headers: bearer(key) })).headers), null)
+    assert.equal(
+      allowedFor((await app.request(method, path, { body, headers: bearer(key) })).headers),
+      null,
+    )
   }
 
   const narrow = await keyWith({ scopes: ['rag'] })
@@ -128,7 +138,10 @@ test('a session is never open to pages of other origins, with any other headers'
 test('where no API key is taken, pages of other origins read nothing', async (t) => {
   const { app, ada, key, from } = await setting(t)
   for (const [method, path, body] of CLOSED) {
-    for (const headers of [{}, bearer(key), { 'x-api-key': key }, bearer(ada.token)] as Record<string, string>[]) {
+    for (const headers of [{}, bearer(key), { 'x-api-key': key }, bearer(ada.token)] as Record<
+      string,
+      string
+    >[]) {
       const reply = await from(PAGE, method, path, { body, headers })
       assert.equal(allowedFor(reply.headers), null, `${method} ${path}`)
     }
@@ -154,7 +167,8 @@ test('a preflight is answered where keys are taken, for any header, and counts n
       },
     })
 
-  const left = async () => Number((await from(PAGE, 'GET', '/api/nothing')).headers.get('ratelimit-remaining'))
+  const left = async () =>
+    Number((await from(PAGE, 'GET', '/api/nothing')).headers.get('ratelimit-remaining'))
   const before = await left()
   for (let round = 0; round < 5; round++) {
     for (const [method, path] of OPEN) {
@@ -188,8 +202,14 @@ test('a preflight is answered where keys are taken, for any header, and counts n
 test('the user app on a separate origin reads all of the API with its session, and nothing else', async (t) => {
   const { ada, from } = await setting(t)
   const me = await from(APP, 'GET', '/api/auth/me', { headers: bearer(ada.token) })
-  assert.deepEqual([me.status, allowedFor(me.headers), me.headers.get('vary')], [200, APP, 'Origin'])
-  const asked = { 'access-control-request-method': 'DELETE', 'access-control-request-headers': 'authorization' }
+  assert.deepEqual(
+    [me.status, allowedFor(me.headers), me.headers.get('vary')],
+    [200, APP, 'Origin'],
+  )
+  const asked = {
+    'access-control-request-method': 'DELETE',
+    'access-control-request-headers': 'authorization',
+  }
   const preflight = await from(APP, 'OPTIONS', '/api/users/me', { headers: asked })
   assert.deepEqual([preflight.status, allowedFor(preflight.headers)], [204, APP])
   const refused = await from(APP, 'GET', '/api/auth/me')

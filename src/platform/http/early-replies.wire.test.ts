@@ -51,7 +51,8 @@ suite('a request that is answered early', () => {
           // No reply is sent before it has arrived.
           if (one.arrival === 'after' && (outcome === 'ok' || one.size === 0)) return
           const seen = await twoOnOne(port, outcome, one)
-          if (seen !== `${status}, 200`) wrong.push(`${one.size} bytes ${one.framing}, ${one.arrival}: ${seen}`)
+          if (seen !== `${status}, 200`)
+            wrong.push(`${one.size} bytes ${one.framing}, ${one.arrival}: ${seen}`)
         }),
       )
       assert.deepEqual(wrong, [])
@@ -108,9 +109,11 @@ async function serve(t: Pick<TestContext, 'after'>): Promise<number> {
   })
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null))
   const policy = { access: 'user', limit: 'none' } as const
-  app.post('/api/all', { bodyLimit: 2 * MEGABYTE, config: policy, schema: { operationId: 'all' } }, async (asked) => ({
-    bytes: ((asked.body ?? '') as string).length,
-  }))
+  app.post(
+    '/api/all',
+    { bodyLimit: 2 * MEGABYTE, config: policy, schema: { operationId: 'all' } },
+    async (asked) => ({ bytes: ((asked.body ?? '') as string).length }),
+  )
   // As a form's parser does that has seen enough, and as one does whose reader is gone.
   app.post(
     '/api/begun',
@@ -136,27 +139,36 @@ async function serve(t: Pick<TestContext, 'after'>): Promise<number> {
 }
 
 const ADA: Caller = {
-  ...{
-    userId: 'ada',
-    email: 'ada@example.com',
-    sessionId: null,
-    keyId: null,
-    tier: 'free',
-    slices: null,
-    scopes: null,
-  },
-  ...{ isActive: true, isVerified: true, isSuperuser: false },
+  userId: 'ada',
+  email: 'ada@example.com',
+  sessionId: null,
+  keyId: null,
+  tier: 'free',
+  slices: null,
+  scopes: null,
+  isActive: true,
+  isVerified: true,
+  isSuperuser: false,
 }
 
 const pathOf = (outcome: Outcome) =>
-  outcome === 'begun-and-left' ? '/api/begun' : outcome === 'piped-and-left' ? '/api/piped' : '/api/all'
-const typeOf = (outcome: Outcome) => (pathOf(outcome) === '/api/all' ? 'application/json' : 'multipart/form-data')
+  outcome === 'begun-and-left'
+    ? '/api/begun'
+    : outcome === 'piped-and-left'
+      ? '/api/piped'
+      : '/api/all'
+const typeOf = (outcome: Outcome) =>
+  pathOf(outcome) === '/api/all' ? 'application/json' : 'multipart/form-data'
 const jsonOf = (size: number) => (size === 0 ? '' : JSON.stringify('x'.repeat(size)))
 
 type Sent = { size: number; framing: (typeof FRAMINGS)[number]; arrival: (typeof ARRIVALS)[number] }
 
 /** @returns both statuses, or what came instead. */
-async function twoOnOne(port: number, outcome: Outcome, { size, framing, arrival }: Sent): Promise<string> {
+async function twoOnOne(
+  port: number,
+  outcome: Outcome,
+  { size, framing, arrival }: Sent,
+): Promise<string> {
   const head = (path: string, token: string, type: string, length: string) =>
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${type}\r\n${length}\r\n\r\n`
   const json = jsonOf(size)
@@ -169,7 +181,8 @@ async function twoOnOne(port: number, outcome: Outcome, { size, framing, arrival
 
   const socket = connect(port, '127.0.0.1').setNoDelay()
   let answer = ''
-  const statuses = () => Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status).join(', ')
+  const statuses = () =>
+    Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status).join(', ')
   const heard = new Promise<void>((resolve) => {
     socket.on('close', resolve).on('error', () => {})
     socket.on('data', (data) => {
@@ -179,7 +192,8 @@ async function twoOnOne(port: number, outcome: Outcome, { size, framing, arrival
     })
   })
   if (arrival === 'after') socket.write(first + body.slice(0, body.length / 2))
-  else if (arrival === 'whole') socket.write(first + body, () => void setImmediate(() => socket.write(next)))
+  else if (arrival === 'whole')
+    socket.write(first + body, () => void setImmediate(() => socket.write(next)))
   else if (arrival === 'pipelined') socket.write(first + body + next)
   else {
     socket.write(first)

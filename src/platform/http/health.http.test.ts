@@ -60,7 +60,10 @@ test('a database that takes no writes is not ready, and answers 503 with a sente
   assert.equal(ready.body.checks.database, true)
   assert.equal(ready.body.checks.writable, false)
 
-  const refused = await app.post('/api/auth/register', { email: 'eve@example.com', password: 'correct horse 9' })
+  const refused = await app.post('/api/auth/register', {
+    email: 'eve@example.com',
+    password: 'correct horse 9',
+  })
   assert.equal(refused.status, 503)
   assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/)
   assert.match(refused.body.detail, /^Nothing can be stored at the moment/)
@@ -73,20 +76,28 @@ test('a full database answers 503 with a sentence, not 500', { skip: ON_POSTGRES
   const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(app.platform.db)
   await sql.raw(`pragma max_page_count = ${rows[0]?.page_count}`).execute(app.platform.db)
 
-  const refused = await ada.post('/api/rag/ingest/text', { content: 'Room is needed for this. '.repeat(20_000) })
+  const refused = await ada.post('/api/rag/ingest/text', {
+    content: 'Room is needed for this. '.repeat(20_000),
+  })
   assert.equal(refused.status, 503)
   assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/)
   assert.match(refused.body.detail, /the disk is full/)
 })
 
-test('while the database refuses connections everything says so at once', { skip: !ON_POSTGRES }, async (t) => {
+test('while the database refuses connections everything says so at once', {
+  skip: !ON_POSTGRES,
+}, async (t) => {
   const { app, proxy } = await appBehindProxy(t)
   const ada = await app.as('ada')
   await proxy.close()
 
   for (const reply of [
     await ada.get('/api/users/me/sessions', within5s()),
-    await app.post('/api/auth/login', { email: 'ada@example.com', password: 'correct horse 9' }, within5s()),
+    await app.post(
+      '/api/auth/login',
+      { email: 'ada@example.com', password: 'correct horse 9' },
+      within5s(),
+    ),
   ]) {
     assert.equal(reply.status, 503)
     assert.match(reply.headers.get('retry-after') ?? '', /^\d+$/)
@@ -108,7 +119,9 @@ test('while the database stands still nothing hangs', { skip: !ON_POSTGRES }, as
   const asked = Promise.all([
     unready(app),
     app.get('/metrics', { ...AS_SCRAPER, signal: AbortSignal.timeout(3_000) }),
-    ...Array.from({ length: 8 }, () => ada.get('/api/users/me/sessions', { signal: AbortSignal.timeout(20_000) })),
+    ...Array.from({ length: 8 }, () =>
+      ada.get('/api/users/me/sessions', { signal: AbortSignal.timeout(20_000) }),
+    ),
   ])
   const [ready, metrics, ...replies] = await asked
   assert.equal(ready.status, 503)
@@ -142,11 +155,15 @@ test('when all connections to the database die without a word, requests end with
   const ada = await app.as('ada')
   const list = async () => {
     const begun = performance.now()
-    const { status } = await ada.get('/api/users/me/sessions', { signal: AbortSignal.timeout(20_000) })
+    const { status } = await ada.get('/api/users/me/sessions', {
+      signal: AbortSignal.timeout(20_000),
+    })
     return { status, ms: performance.now() - begun }
   }
   // Idle connections are found out when they are needed.
-  assert.ok((await Promise.all(Array.from({ length: 8 }, list))).every(({ status }) => status === 200))
+  assert.ok(
+    (await Promise.all(Array.from({ length: 8 }, list))).every(({ status }) => status === 200),
+  )
   await wait(1_100)
   proxies[0]!.blackHole()
   for (const { status, ms } of await Promise.all(Array.from({ length: 8 }, list))) {
@@ -189,12 +206,17 @@ test('a clock that differs from the database’s is reported', { skip: !ON_POSTG
 test('a superuser reads the metrics, on both servers; other people do not', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
-  const atStore = () => app.store('GET', '/metrics', { headers: { authorization: `Bearer ${ada.token}` } })
+  const atStore = () =>
+    app.store('GET', '/metrics', { headers: { authorization: `Bearer ${ada.token}` } })
   assert.deepEqual([(await ada.get('/metrics')).status, (await atStore()).status], [401, 401])
   assert.equal((await app.get('/metrics')).status, 401)
-  await sql`update users set is_superuser = ${true} where email = ${ada.email}`.execute(app.platform.db)
+  await sql`update users set is_superuser = ${true} where email = ${ada.email}`.execute(
+    app.platform.db,
+  )
   assert.deepEqual([(await ada.get('/metrics')).status, (await atStore()).status], [200, 200])
-  await sql`update users set is_active = ${false} where email = ${ada.email}`.execute(app.platform.db)
+  await sql`update users set is_active = ${false} where email = ${ada.email}`.execute(
+    app.platform.db,
+  )
   assert.deepEqual([(await ada.get('/metrics')).status, (await atStore()).status], [401, 401])
 })
 

@@ -23,14 +23,18 @@ const Readiness = Type.Object(
       {
         database: Type.Boolean({ description: 'It answers.' }),
         writable: Type.Boolean({ description: 'It takes writes, and its disk is not full.' }),
-        redis: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null where none is set.' }),
+        redis: Type.Union([Type.Boolean(), Type.Null()], {
+          description: 'Null where none is set.',
+        }),
         clock_skew_ms: Type.Union([Type.Number(), Type.Null()], {
           description: 'How far this machine’s clock is ahead of the database’s.',
         }),
       },
       { title: 'ReadinessChecks' },
     ),
-    configured: Type.Record(Type.String(), Type.Unknown(), { description: 'What is set up, by name; no secrets.' }),
+    configured: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What is set up, by name; no secrets.',
+    }),
   },
   { title: 'Readiness' },
 )
@@ -88,58 +92,74 @@ export function healthRoutes(app: App, { platform, authenticators, state, config
     tags: ['health'],
     summary: 'Whether it can serve, answered within a second',
   }
-  app.get('/readyz', { schema: readyz, config: { ...free, described: READINESS } }, async (_request, reply) => {
-    const { isReachable, isWritable, clockSkewMs } = await platform.readiness.state()
-    const redis = platform.redis === null ? null : platform.redis.isWell()
-    const ready = isReachable && isWritable && !state.draining
-    return reply.status(ready ? 200 : 503).send({
-      status: ready ? 'ready' : state.draining ? 'draining' : 'not ready',
-      checks: { database: isReachable, writable: isWritable, redis, clock_skew_ms: clockSkewMs },
-      configured,
-    })
-  })
+  app.get(
+    '/readyz',
+    { schema: readyz, config: { ...free, described: READINESS } },
+    async (_request, reply) => {
+      const { isReachable, isWritable, clockSkewMs } = await platform.readiness.state()
+      const redis = platform.redis === null ? null : platform.redis.isWell()
+      const ready = isReachable && isWritable && !state.draining
+      return reply.status(ready ? 200 : 503).send({
+        status: ready ? 'ready' : state.draining ? 'draining' : 'not ready',
+        checks: {
+          database: isReachable,
+          writable: isWritable,
+          redis,
+          clock_skew_ms: clockSkewMs,
+        },
+        configured,
+      })
+    },
+  )
 
   const scrape = { operationId: 'getMetrics', tags: ['health'], summary: 'Prometheus’ metrics' }
-  app.get('/metrics', { schema: scrape, config: { ...free, described: METRICS } }, async (request, reply) => {
-    const token = request.headers.authorization?.replace(/^Bearer /i, '') ?? ''
-    if (config.metricsToken === null || !sameText(token, config.metricsToken)) {
-      const caller = await authenticators.bearer(token, { keys: false, fresh: true })
-      if (!caller?.isActive || !caller.isSuperuser || caller.lacksTwoFactor) throw unauthenticated()
-    }
-    metrics.collectDefaults()
-    const inTime = <T>(read: Promise<T>) =>
-      within(
-        COUNT_MS,
-        read.catch(() => null),
-        null,
-      )
-    const [jobs, lanes, freeBytes, database] = await Promise.all([
-      inTime(platform.jobs.counts()),
-      inTime(platform.jobs.lanes()),
-      platform.readiness.freeBytes(),
-      platform.readiness.state(),
-    ])
-    metrics.neighbours.set({ neighbour: 'database' }, Number(database.isReachable))
-    metrics.neighbours.set({ neighbour: 'database-writes' }, Number(database.isWritable))
-    if (platform.redis) metrics.neighbours.set({ neighbour: 'redis' }, Number(platform.redis.isWell()))
-    if (database.clockSkewMs === null) metrics.clockSkew.remove()
-    else metrics.clockSkew.set(database.clockSkewMs / 1_000)
-    // Unreadable values are omitted: an old figure would look like a new one.
-    if (jobs === null) metrics.jobs.reset()
-    else for (const status of ['queued', 'dead'] as const) metrics.jobs.set({ status }, jobs[status])
-    if (lanes === null) {
-      metrics.jobsDue.reset()
-      metrics.jobAge.reset()
-    } else {
-      for (const lane of LANES) {
-        metrics.jobsDue.set({ lane }, lanes[lane].waiting)
-        metrics.jobAge.set({ lane }, lanes[lane].ageSeconds)
+  app.get(
+    '/metrics',
+    { schema: scrape, config: { ...free, described: METRICS } },
+    async (request, reply) => {
+      const token = request.headers.authorization?.replace(/^Bearer /i, '') ?? ''
+      if (config.metricsToken === null || !sameText(token, config.metricsToken)) {
+        const caller = await authenticators.bearer(token, { keys: false, fresh: true })
+        if (!caller?.isActive || !caller.isSuperuser || caller.lacksTwoFactor)
+          throw unauthenticated()
       }
-    }
-    if (Number.isFinite(freeBytes)) metrics.diskFree.set(freeBytes)
-    else metrics.diskFree.remove()
-    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
-  })
+      metrics.collectDefaults()
+      const inTime = <T>(read: Promise<T>) =>
+        within(
+          COUNT_MS,
+          read.catch(() => null),
+          null,
+        )
+      const [jobs, lanes, freeBytes, database] = await Promise.all([
+        inTime(platform.jobs.counts()),
+        inTime(platform.jobs.lanes()),
+        platform.readiness.freeBytes(),
+        platform.readiness.state(),
+      ])
+      metrics.neighbours.set({ neighbour: 'database' }, Number(database.isReachable))
+      metrics.neighbours.set({ neighbour: 'database-writes' }, Number(database.isWritable))
+      if (platform.redis)
+        metrics.neighbours.set({ neighbour: 'redis' }, Number(platform.redis.isWell()))
+      if (database.clockSkewMs === null) metrics.clockSkew.remove()
+      else metrics.clockSkew.set(database.clockSkewMs / 1_000)
+      // Unreadable values are omitted: an old figure would look like a new one.
+      if (jobs === null) metrics.jobs.reset()
+      else
+        for (const status of ['queued', 'dead'] as const) metrics.jobs.set({ status }, jobs[status])
+      if (lanes === null) {
+        metrics.jobsDue.reset()
+        metrics.jobAge.reset()
+      } else {
+        for (const lane of LANES) {
+          metrics.jobsDue.set({ lane }, lanes[lane].waiting)
+          metrics.jobAge.set({ lane }, lanes[lane].ageSeconds)
+        }
+      }
+      if (Number.isFinite(freeBytes)) metrics.diskFree.set(freeBytes)
+      else metrics.diskFree.remove()
+      return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+    },
+  )
 }
 
 function sameText(a: string, b: string): boolean {

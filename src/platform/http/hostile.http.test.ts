@@ -12,7 +12,9 @@ test('malformed JSON is 422 and says so', async (t) => {
       headers: { 'content-type': 'application/json' },
     })
     assert.equal(reply.status, 422, body)
-    assert.deepEqual(reply.body.detail, [{ loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' }])
+    assert.deepEqual(reply.body.detail, [
+      { loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' },
+    ])
   }
 })
 
@@ -33,7 +35,10 @@ test('missing, wrong and empty bodies name the fields', async (t) => {
   assert.deepEqual(none.body.detail, [{ loc: ['body'], msg: 'Field required', type: 'missing' }])
   const empty = await app.post('/api/auth/login', {})
   assert.deepEqual(
-    empty.body.detail.map((issue: { loc: string[]; type: string }) => [issue.loc.join('.'), issue.type]),
+    empty.body.detail.map((issue: { loc: string[]; type: string }) => [
+      issue.loc.join('.'),
+      issue.type,
+    ]),
     [
       ['body.email', 'missing'],
       ['body.password', 'missing'],
@@ -41,7 +46,10 @@ test('missing, wrong and empty bodies name the fields', async (t) => {
   )
   const wrong = await app.post('/api/auth/login', { email: 7, password: true })
   assert.deepEqual(
-    wrong.body.detail.map((issue: { loc: string[]; type: string }) => [issue.loc.join('.'), issue.type]),
+    wrong.body.detail.map((issue: { loc: string[]; type: string }) => [
+      issue.loc.join('.'),
+      issue.type,
+    ]),
     [
       ['body.email', 'string_type'],
       ['body.password', 'string_type'],
@@ -84,7 +92,10 @@ test('a body that hides its length is cut off at the limit', async (t) => {
 test('what is no HTTP is answered and closed', async (t) => {
   const app = await testApp(t)
   assert.match(await raw(app.url, 'GARBAGE\r\n\r\n'), /^HTTP\/1\.1 400 [\s\S]*not valid HTTP/)
-  assert.match(await raw(app.url, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
+  assert.match(
+    await raw(app.url, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`),
+    /^HTTP\/1\.1 431 /,
+  )
   // Two lengths are the start of request smuggling.
   assert.match(
     await raw(
@@ -112,7 +123,10 @@ test('addresses that climb or are malformed lead nowhere', async (t) => {
     '/api/auth/%00',
     `/api/${'a'.repeat(8_000)}`,
   ]) {
-    const answer = await raw(app.url, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    const answer = await raw(
+      app.url,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    )
     assert.match(answer, /^HTTP\/1\.1 4\d\d /, path)
     assert.doesNotMatch(answer, /root:|"dependencies"/, path)
   }

@@ -33,11 +33,14 @@ const EXPLAINED_LENGTH_MAX = 10_000
  * the issue names the whole.
  */
 export function findIssues(location: string, schema: TSchema, value: unknown): Issue[] {
-  if (value === undefined || value === null) return [{ loc: [location], msg: 'Field required', type: 'missing' }]
+  if (value === undefined || value === null)
+    return [{ loc: [location], msg: 'Field required', type: 'missing' }]
   const issues = new Issues()
   new Walk().check(schema as Schema, value, [location], issues)
   const found = issues.list()
-  return found.length > 0 ? found : [{ loc: [location], msg: 'Input should be valid', type: 'value_error' }]
+  return found.length > 0
+    ? found
+    : [{ loc: [location], msg: 'Input should be valid', type: 'value_error' }]
 }
 
 /** The first issue of each place. */
@@ -67,8 +70,10 @@ class Walk {
     if (this.#stepsLeft-- <= 0 || issues.isFull) return false
     if (schema.anyOf) return this.#checkUnion(schema.anyOf, value, path, issues)
     const types = [schema.type ?? []].flat()
-    if (Array.isArray(value) && types.includes('array')) return this.#checkList(schema, value, path, issues)
-    if (isObject(value) && types.includes('object')) return this.#checkObject(schema, value, path, issues)
+    if (Array.isArray(value) && types.includes('array'))
+      return this.#checkList(schema, value, path, issues)
+    if (isObject(value) && types.includes('object'))
+      return this.#checkObject(schema, value, path, issues)
     return checkLeaf(schema, value, path, issues)
   }
 
@@ -83,23 +88,45 @@ class Walk {
     return false
   }
 
-  #checkList({ items, minItems, maxItems }: Schema, list: unknown[], path: Path, issues: Issues): boolean {
+  #checkList(
+    { items, minItems, maxItems }: Schema,
+    list: unknown[],
+    path: Path,
+    issues: Issues,
+  ): boolean {
     if (minItems !== undefined && list.length < minItems) {
-      issues.add({ loc: [...path], msg: `Should have at least ${counted(minItems, 'item')}`, type: 'too_short' })
+      issues.add({
+        loc: [...path],
+        msg: `Should have at least ${counted(minItems, 'item')}`,
+        type: 'too_short',
+      })
       return false
     }
     if (maxItems !== undefined && list.length > maxItems) {
-      issues.add({ loc: [...path], msg: `Should have at most ${counted(maxItems, 'item')}`, type: 'too_long' })
+      issues.add({
+        loc: [...path],
+        msg: `Should have at most ${counted(maxItems, 'item')}`,
+        type: 'too_long',
+      })
       return false
     }
     let isValid = true
-    for (let index = 0; items !== undefined && index < list.length && this.#goesOn(issues); index++) {
+    for (
+      let index = 0;
+      items !== undefined && index < list.length && this.#goesOn(issues);
+      index++
+    ) {
       if (!this.check(items, list[index], [...path, index], issues)) isValid = false
     }
     return isValid && this.#stepsLeft > 0
   }
 
-  #checkObject(schema: Schema, object: Record<string, unknown>, path: Path, issues: Issues): boolean {
+  #checkObject(
+    schema: Schema,
+    object: Record<string, unknown>,
+    path: Path,
+    issues: Issues,
+  ): boolean {
     const { properties = {}, required = [], additionalProperties = true, maxProperties } = schema
     let isValid = true
     for (const name of required) {
@@ -115,15 +142,24 @@ class Walk {
 
     const names = Object.keys(object)
     if (maxProperties !== undefined && names.length > maxProperties) {
-      issues.add({ loc: [...path], msg: `Should have at most ${counted(maxProperties, 'field')}`, type: 'too_long' })
+      issues.add({
+        loc: [...path],
+        msg: `Should have at most ${counted(maxProperties, 'field')}`,
+        type: 'too_long',
+      })
       return false
     }
     for (const name of names) {
       if (Object.hasOwn(properties, name) || !this.#goesOn(issues)) continue
       if (typeof additionalProperties === 'object') {
-        if (!this.check(additionalProperties, object[name], [...path, name], issues)) isValid = false
+        if (!this.check(additionalProperties, object[name], [...path, name], issues))
+          isValid = false
       } else if (!additionalProperties) {
-        issues.add({ loc: [...path, name], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' })
+        issues.add({
+          loc: [...path, name],
+          msg: 'Extra inputs are not permitted',
+          type: 'extra_forbidden',
+        })
         isValid = false
       }
     }
@@ -144,7 +180,9 @@ function checkLeaf(schema: Schema, value: unknown, path: Path, issues: Issues): 
   const { maxLength } = schema
   // A character beyond the first 65,536 has two units. So long a text is not searched for a pattern.
   if (typeof value === 'string' && maxLength !== undefined && value.length > 2 * maxLength) {
-    issues.add(issueOfLeaf({ keyword: 'maxLength', params: { limit: maxLength }, message: '' }, value, path))
+    issues.add(
+      issueOfLeaf({ keyword: 'maxLength', params: { limit: maxLength }, message: '' }, value, path),
+    )
     return false
   }
   // The type alone decides about a list or an object here: what it holds is not looked at.
@@ -159,15 +197,35 @@ function issueOfLeaf({ keyword, params, message }: SchemaError, value: unknown, 
   const loc = [...path]
   switch (keyword) {
     case 'type':
-      return { loc, msg: `Input should be ${typeName(params.type)}`, type: `${[params.type].flat()[0]}_type` }
+      return {
+        loc,
+        msg: `Input should be ${typeName(params.type)}`,
+        type: `${[params.type].flat()[0]}_type`,
+      }
     case 'minLength':
-      return { loc, msg: `Should have at least ${counted(params.limit, 'character')}`, type: 'string_too_short' }
+      return {
+        loc,
+        msg: `Should have at least ${counted(params.limit, 'character')}`,
+        type: 'string_too_short',
+      }
     case 'maxLength':
-      return { loc, msg: `Should have at most ${counted(params.limit, 'character')}`, type: 'string_too_long' }
+      return {
+        loc,
+        msg: `Should have at most ${counted(params.limit, 'character')}`,
+        type: 'string_too_long',
+      }
     case 'minimum':
-      return { loc, msg: `Should be greater than or equal to ${params.limit}`, type: 'greater_than_equal' }
+      return {
+        loc,
+        msg: `Should be greater than or equal to ${params.limit}`,
+        type: 'greater_than_equal',
+      }
     case 'maximum':
-      return { loc, msg: `Should be less than or equal to ${params.limit}`, type: 'less_than_equal' }
+      return {
+        loc,
+        msg: `Should be less than or equal to ${params.limit}`,
+        type: 'less_than_equal',
+      }
     case 'pattern':
       return { loc, msg: patternMessage(String(params.pattern), value), type: 'pattern' }
     case 'format':
@@ -177,7 +235,9 @@ function issueOfLeaf({ keyword, params, message }: SchemaError, value: unknown, 
         type: 'value_error',
       }
     case 'enum': {
-      const words = (params.allowedValues as unknown[]).filter((word) => word !== null).map((word) => `'${word}'`)
+      const words = (params.allowedValues as unknown[])
+        .filter((word) => word !== null)
+        .map((word) => `'${word}'`)
       return { loc, msg: `Should be one of ${words.join(', ')}`, type: 'enum' }
     }
     case 'const':
@@ -194,7 +254,8 @@ const BEYOND_ASCII = /[^\u0020-\u007e]/g
 /** Explains a pattern by the change that would make the text match it: a pattern is no sentence. */
 function patternMessage(pattern: string, value: unknown): string {
   const text = typeof value === 'string' && value.length <= EXPLAINED_LENGTH_MAX ? value : null
-  const matches = (without: RegExp) => text !== null && new RegExp(pattern).test(text.replaceAll(without, ''))
+  const matches = (without: RegExp) =>
+    text !== null && new RegExp(pattern).test(text.replaceAll(without, ''))
   if (text?.trim() === '') return 'Should not be blank'
   if (matches(CONTROLS)) return 'Should be one line, without control characters'
   if (matches(BEYOND_ASCII)) return 'Should hold plain ASCII characters only'
@@ -209,7 +270,11 @@ const FORMAT_MESSAGES: Record<string, string> = {
   uri: 'Should be a web address',
 }
 
-const TYPE_NAMES: Record<string, string> = { integer: 'a whole number', array: 'a list', null: 'null' }
+const TYPE_NAMES: Record<string, string> = {
+  integer: 'a whole number',
+  array: 'a list',
+  null: 'null',
+}
 
 function typeName(type: unknown): string {
   return [type]

@@ -16,7 +16,10 @@ export const PageQuery = {
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
   cursor: Type.Optional(
-    Type.String({ maxLength: 200, description: '`next_cursor` of the page before; `page` is not read then' }),
+    Type.String({
+      maxLength: 200,
+      description: '`next_cursor` of the page before; `page` is not read then',
+    }),
   ),
 }
 export type PageOf = { page: number; limit: number; cursor?: string | undefined }
@@ -31,7 +34,9 @@ export const Paged = {
 /** Of a list without a counter. */
 export const CountedPaged = {
   ...Paged,
-  total: Type.Integer({ description: `Counted up to ${COUNTED_MAX.toLocaleString('en')}; more are reached by cursor` }),
+  total: Type.Integer({
+    description: `Counted up to ${COUNTED_MAX.toLocaleString('en')}; more are reached by cursor`,
+  }),
 }
 
 /** Where a row stands in a list by time. */
@@ -44,7 +49,13 @@ export function cursorOf({ at, id }: Place): string {
 /** @throws Problem 422 where it is none. */
 export function readCursor(cursor: string): Place {
   const [at = '', id = '', ...more] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!AT.test(at) || Number.isNaN(Date.parse(at)) || id === '' || id.includes('\0') || more.length > 0) {
+  if (
+    !AT.test(at) ||
+    Number.isNaN(Date.parse(at)) ||
+    id === '' ||
+    id.includes('\0') ||
+    more.length > 0
+  ) {
     throw invalid(['query', 'cursor'], 'Unknown cursor')
   }
   return { at, id }
@@ -59,8 +70,13 @@ export function nextCursor(rows: readonly Place[], limit: number): string | null
 }
 
 /** How many rows there are, as far as they are counted. */
-export async function countRows(db: Db, query: SelectQueryBuilder<Tables, keyof Tables, unknown>): Promise<number> {
+export async function countRows(
+  db: Db,
+  query: SelectQueryBuilder<Tables, keyof Tables, unknown>,
+): Promise<number> {
   const some = query.select(sql`1`.as('one')).limit(COUNTED_MAX)
-  const { rows } = await sql<{ count: number }>`select count(*) as count from (${some}) as counted`.execute(db)
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*) as count from (${some}) as counted`.execute(db)
   return Number(rows[0]?.count ?? 0)
 }

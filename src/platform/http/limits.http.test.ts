@@ -5,7 +5,9 @@ import { test } from 'node:test'
 import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 
 test('registrations have a separate limit, by address', async (t) => {
-  const app = await testApp(t, { env: { RATE_LIMIT_SIGNUP: '2/3600', RATE_LIMIT_GENERAL: '2/60', TRUST_PROXY: '1' } })
+  const app = await testApp(t, {
+    env: { RATE_LIMIT_SIGNUP: '2/3600', RATE_LIMIT_GENERAL: '2/60', TRUST_PROXY: '1' },
+  })
   const register = (name: string, address = '198.51.100.1') =>
     app.post(
       '/api/auth/register',
@@ -53,13 +55,17 @@ test('ten registrations an hour, unless a setting says otherwise', async (t) => 
 test('without a separate limit registrations count like other requests', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_SIGNUP: 'off', RATE_LIMIT_GENERAL: '2/60' } })
   const statuses = []
-  for (let index = 0; index < 3; index++) statuses.push((await app.post('/api/auth/register', {})).status)
+  for (let index = 0; index < 3; index++)
+    statuses.push((await app.post('/api/auth/register', {})).status)
   assert.deepEqual(statuses, [422, 422, 429])
 })
 
 for (const [bucket, call] of [
   ['RATE_LIMIT_AI', (client: Awaited<ReturnType<typeof keyed>>) => client.post('/api/ai/chat', {})],
-  ['RATE_LIMIT_RAG', (client: Awaited<ReturnType<typeof keyed>>) => client.get('/api/rag/documents')],
+  [
+    'RATE_LIMIT_RAG',
+    (client: Awaited<ReturnType<typeof keyed>>) => client.get('/api/rag/documents'),
+  ],
   ['RATE_LIMIT_GENERAL', (client: Awaited<ReturnType<typeof keyed>>) => client.get('/api/usage')],
 ] as const) {
   test(`a user's keys and sessions share ${bucket}`, async (t) => {
@@ -83,7 +89,11 @@ test("a key's own limit counts where the general ones are off", async (t) => {
   const replies = []
   for (let index = 0; index < 3; index++) replies.push(await limited.get('/v1/models'))
   assert.deepEqual(
-    replies.map(({ status, headers }) => [status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]),
+    replies.map(({ status, headers }) => [
+      status,
+      headers.get('ratelimit-limit'),
+      headers.get('ratelimit-remaining'),
+    ]),
     [
       [200, '2', '1'],
       [200, '2', '0'],

@@ -11,7 +11,11 @@ import type { Socket } from 'node:net'
 const PROXY_HEADER =
   /^(forwarded|via|(x|true|x-cluster|fastly|fly|client)-(real-|client-)?ip|x-(forwarded|original|envoy|amzn|azure|appengine|arr|vercel|nf|proxy|proxyuser)(-.*)?|(cf|cdn|fastly|fly|ngrok|tailscale|akamai)-.*)$/
 
-type Asked = { socket: Pick<Socket, 'remoteAddress'>; headers: IncomingHttpHeaders; raw: { httpVersion: string } }
+type Asked = {
+  socket: Pick<Socket, 'remoteAddress'>
+  headers: IncomingHttpHeaders
+  raw: { httpVersion: string }
+}
 
 export function isOfThisMachine({ socket, headers, raw }: Asked): boolean {
   return (
@@ -36,7 +40,10 @@ export function isRenamed({ headers }: Pick<Asked, 'headers'>): boolean {
   const isOwnSite = site === 'same-origin' || site === 'same-site'
   if (!isOwnSite && site !== undefined) return false
   const schemes = isOwnSite ? ['http:', 'https:'] : ['http:']
-  return isLoopbackHost(headers.host) && [origin, referer].some((address) => isElsewhere(address, schemes))
+  return (
+    isLoopbackHost(headers.host) &&
+    [origin, referer].some((address) => isElsewhere(address, schemes))
+  )
 }
 
 function isElsewhere(address: string | undefined, schemes: readonly string[]): boolean {

@@ -30,11 +30,20 @@ export type ErrorDialect = {
 export type Described = {
   /** Where the handler itself looks who calls. */
   security?: object[]
-  parameters?: { name: string; in: 'query' | 'header'; required?: boolean; description?: string; schema: object }[]
+  parameters?: {
+    name: string
+    in: 'query' | 'header'
+    required?: boolean
+    description?: string
+    schema: object
+  }[]
   /** Of the request: a schema for each media type. */
   body?: Record<string, object>
   /** By status; `content` has a schema for each media type. */
-  replies?: Record<number, { description: string; content?: Record<string, object>; headers?: Record<string, object> }>
+  replies?: Record<
+    number,
+    { description: string; content?: Record<string, object>; headers?: Record<string, object> }
+  >
 }
 
 declare module 'fastify' {
@@ -79,9 +88,18 @@ export type Operation = {
   operationId: string
   tags: string[]
   security: Json[]
-  parameters?: { name?: string; in?: string; required?: boolean; schema?: Json; example?: unknown }[]
+  parameters?: {
+    name?: string
+    in?: string
+    required?: boolean
+    schema?: Json
+    example?: unknown
+  }[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Json; example?: unknown }> }
-  responses: Record<string, Json & { content?: Record<string, Json>; headers?: Record<string, object> }>
+  responses: Record<
+    string,
+    Json & { content?: Record<string, Json>; headers?: Record<string, object> }
+  >
   'x-policy'?: DescribedPolicy
 }
 export type Description = {
@@ -125,31 +143,47 @@ export function completeDescription(
         parameter.schema = name(parameter.schema) as Json
       }
       const title = pascal(operation.operationId)
-      if (operation.requestBody) declareBody(operation.requestBody, (schema) => name(schema, `${title}Request`))
+      if (operation.requestBody)
+        declareBody(operation.requestBody, (schema) => name(schema, `${title}Request`))
       for (const response of Object.values(operation.responses)) {
-        for (const media of Object.values(response.content ?? {})) media.schema = name(media.schema, `${title}Response`)
+        for (const media of Object.values(response.content ?? {}))
+          media.schema = name(media.schema, `${title}Response`)
         if (response.description === 'Default Response') response.description = 'Done.'
       }
       if (events !== null) declareStream(operation, events, name)
       const example = examples[operation.operationId]
       if (example) addExample(operation, example)
       const tag = tags.find(({ name }) => name === operation.tags[0])
-      if (!tag) throw new Error(`${path} has a tag that the description does not know: ${operation.tags[0]}`)
+      if (!tag)
+        throw new Error(
+          `${path} has a tag that the description does not know: ${operation.tags[0]}`,
+        )
       const dialect = tag.errors ?? { name: pascal(tag.name), ...OWN_ERRORS }
-      const codes = Object.entries<Entry>({ ...platformProblem.catalogue, ...problems, ...tag.problems })
+      const codes = Object.entries<Entry>({
+        ...platformProblem.catalogue,
+        ...problems,
+        ...tag.problems,
+      })
       name(errorSchema(dialect, codes), `${dialect.name}Error`)
       declareErrors(operation, { dialect, codes, access, limited, isValidated }, responses)
     }
   }
   description.components.schemas = sorted(schemas)
   description.components.responses = sorted(responses)
-  const used = new Set(Object.values(description.paths).flatMap((one) => Object.values(one).flatMap(schemesOf)))
+  const used = new Set(
+    Object.values(description.paths).flatMap((one) => Object.values(one).flatMap(schemesOf)),
+  )
   description.components.securitySchemes = Object.fromEntries(
-    Object.entries(description.components.securitySchemes ?? {}).filter(([scheme]) => used.has(scheme)),
+    Object.entries(description.components.securitySchemes ?? {}).filter(([scheme]) =>
+      used.has(scheme),
+    ),
   )
 }
 
-function declareBody(requestBody: NonNullable<Operation['requestBody']>, name: (schema: unknown) => unknown): void {
+function declareBody(
+  requestBody: NonNullable<Operation['requestBody']>,
+  name: (schema: unknown) => unknown,
+): void {
   for (const media of Object.values(requestBody.content)) {
     const { isNullable, shape } = withoutNull(media.schema)
     // Nullable fields are optional.
@@ -161,7 +195,8 @@ function declareBody(requestBody: NonNullable<Operation['requestBody']>, name: (
 /** As the plugin would have it from a schema, before anything is named. */
 function declareDescribed(operation: Operation, { parameters, body, replies }: Described): void {
   if (parameters) {
-    const others = operation.parameters?.filter(({ name }) => parameters.every((one) => one.name !== name)) ?? []
+    const others =
+      operation.parameters?.filter(({ name }) => parameters.every((one) => one.name !== name)) ?? []
     operation.parameters = [...others, ...(parameters as { schema: Json }[])]
   }
   if (body) operation.requestBody = { required: true, content: mediaOf(body) }
@@ -171,11 +206,18 @@ function declareDescribed(operation: Operation, { parameters, body, replies }: D
   for (const [status, { content, ...reply }] of Object.entries(replies)) {
     // Headers alone may be added to a reply that has a schema.
     const known = operation.responses[status]
-    operation.responses[status] = { ...known, ...reply, ...(content ? { content: mediaOf(content) } : {}) }
+    operation.responses[status] = {
+      ...known,
+      ...reply,
+      ...(content ? { content: mediaOf(content) } : {}),
+    }
   }
 }
 
-function addExample(operation: Operation, { parameters = {}, body, status, headers = {}, reply = {} }: Example): void {
+function addExample(
+  operation: Operation,
+  { parameters = {}, body, status, headers = {}, reply = {} }: Example,
+): void {
   for (const parameter of operation.parameters ?? []) {
     const value = parameters[parameter.name ?? '']
     if (value !== undefined) parameter.example = value
@@ -190,7 +232,8 @@ function addExample(operation: Operation, { parameters = {}, body, status, heade
   for (const [name, value] of Object.entries(headers)) {
     const header = response?.headers?.[name]
     // A route's own object stands for both of its statuses.
-    if (response && header) response.headers = { ...response.headers, [name]: { ...header, example: value } }
+    if (response && header)
+      response.headers = { ...response.headers, [name]: { ...header, example: value } }
   }
 }
 
@@ -201,7 +244,9 @@ function declareStream(
 ): void {
   const reply = operation.responses['200'] ?? { description: 'Done.' }
   operation.responses['200'] = reply
-  const told = Object.entries(events).map(([event, schema]) => `\`${event}\`: ${(schema as Json).description}`)
+  const told = Object.entries(events).map(
+    ([event, schema]) => `\`${event}\`: ${(schema as Json).description}`,
+  )
   // Dialects with named events have a separate end event.
   const end = 'message' in events ? ', then `data: [DONE]`' : ''
   reply.content = {
@@ -223,7 +268,13 @@ function declareStream(
  */
 function declareErrors(
   operation: Operation,
-  { dialect, codes, access, limited, isValidated }: Pick<DescribedPolicy, 'access' | 'limited'> & ErrorTerms,
+  {
+    dialect,
+    codes,
+    access,
+    limited,
+    isValidated,
+  }: Pick<DescribedPolicy, 'access' | 'limited'> & ErrorTerms,
   shared: Record<string, Json>,
 ): void {
   const statuses = [
@@ -258,7 +309,11 @@ function errorReply(status: number | null, { name, tellsCodes }: ErrorDialect, c
 function errorSchema({ schema, tellsCodes }: ErrorDialect, codes: Codes): Json {
   if (!tellsCodes) return schema
   const code = { type: 'string', enum: codes.map(([code]) => code) }
-  return { ...schema, properties: { ...schema.properties, code }, required: [...schema.required, 'code'] }
+  return {
+    ...schema,
+    properties: { ...schema.properties, code },
+    required: [...schema.required, 'code'],
+  }
 }
 
 const STATUS_SAYS: Record<number, string> = {
@@ -269,7 +324,8 @@ const STATUS_SAYS: Record<number, string> = {
   429: 'Too many requests; `Retry-After` says how long to wait.',
 }
 
-export const REFUSAL = 'A refusal: a sentence for people, which may be reworded, and a word that stays.'
+export const REFUSAL =
+  'A refusal: a sentence for people, which may be reworded, and a word that stays.'
 
 const ISSUE = {
   title: 'Issue',
@@ -298,10 +354,16 @@ const OWN_ERRORS: Omit<ErrorDialect, 'name'> = {
 }
 
 /** Copies a schema, and puts each part of it that has a `title`, and the whole if it is an object, among the components. */
-function withComponents(schema: unknown, components: Record<string, Json>, wanted?: string): unknown {
+function withComponents(
+  schema: unknown,
+  components: Record<string, Json>,
+  wanted?: string,
+): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withComponents(part, components))
   if (typeof schema !== 'object' || schema === null) return schema
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, withComponents(part, components)]))
+  const copy = Object.fromEntries(
+    Object.entries(schema).map(([key, part]) => [key, withComponents(part, components)]),
+  )
   const title = copy.title ?? ([copy.type].flat().includes('object') ? wanted : undefined)
   // Among properties one may be called `title`.
   if (typeof title !== 'string') {
@@ -314,7 +376,8 @@ function withComponents(schema: unknown, components: Record<string, Json>, wante
   const known = components[title]
   const { isNullable, shape } = withoutNull(copy)
   components[title] = shape
-  if (known && !isDeepStrictEqual(known, shape)) throw new Error(`two schemas have the title ${title}`)
+  if (known && !isDeepStrictEqual(known, shape))
+    throw new Error(`two schemas have the title ${title}`)
   return isNullable ? { anyOf: [reference, { type: 'null' }] } : reference
 }
 
@@ -322,7 +385,9 @@ function withComponents(schema: unknown, components: Record<string, Json>, wante
 function withoutNull(schema: Json): { isNullable: boolean; shape: Json } {
   const isNullable = Array.isArray(schema.type) && schema.type.includes('null')
   if (!isNullable) return { isNullable, shape: schema }
-  const words = Array.isArray(schema.enum) ? { enum: schema.enum.filter((word) => word !== null) } : {}
+  const words = Array.isArray(schema.enum)
+    ? { enum: schema.enum.filter((word) => word !== null) }
+    : {}
   return { isNullable, shape: { ...schema, type: (schema.type as string[])[0], ...words } }
 }
 
@@ -332,23 +397,37 @@ function withoutNull(schema: Json): { isNullable: boolean; shape: Json } {
  * default may change.
  */
 function withDefaultsTold(schema: Json): Json {
-  const { required = [], properties, ...rest } = schema as { required?: string[]; properties?: Record<string, Json> }
+  const {
+    required = [],
+    properties,
+    ...rest
+  } = schema as { required?: string[]; properties?: Record<string, Json> }
   if (!properties || !Object.values(properties).some(hasDefault)) return schema
   const needed = required.filter((field) => !hasDefault(properties[field]))
   const told = Object.entries(properties).map(([field, { default: usual, ...property }]) => {
-    const says = [property.description, usual !== undefined && `Default: ${JSON.stringify(usual)}.`].filter(Boolean)
+    const says = [
+      property.description,
+      usual !== undefined && `Default: ${JSON.stringify(usual)}.`,
+    ].filter(Boolean)
     return [field, says.length > 0 ? { ...property, description: says.join(' ') } : property]
   })
-  return { ...rest, ...(needed.length > 0 ? { required: needed } : {}), properties: Object.fromEntries(told) }
+  return {
+    ...rest,
+    ...(needed.length > 0 ? { required: needed } : {}),
+    properties: Object.fromEntries(told),
+  }
 }
 
 const schemesOf = ({ security }: Operation) => security.flatMap(Object.keys)
 const NO_POLICY: DescribedPolicy = { access: 'anyone', limited: false, events: null, described: {} }
 
 const mediaOf = (schemas: Record<string, object>) =>
-  Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, { schema: schema as Json }]))
+  Object.fromEntries(
+    Object.entries(schemas).map(([type, schema]) => [type, { schema: schema as Json }]),
+  )
 const hasDefault = (schema: Json | undefined) => schema !== undefined && 'default' in schema
 const json = (schema: Json) => ({ 'application/json': { schema } })
-const pascal = (words: string) => words.replace(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase())
+const pascal = (words: string) =>
+  words.replace(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase())
 const sorted = <T>(entries: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)))

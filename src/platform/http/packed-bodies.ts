@@ -4,7 +4,13 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
-import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from 'node:zlib'
 import type { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 
@@ -17,7 +23,8 @@ const UNPACKERS = {
   'x-gzip': createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
-  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } }),
+  zstd: () =>
+    createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } }),
 } as const
 
 type Encoding = keyof typeof UNPACKERS
@@ -25,7 +32,10 @@ type Encoding = keyof typeof UNPACKERS
 const ACCEPTED = 'gzip, deflate, br, zstd'
 
 /** Null: the body comes as it is. @throws Problem 415 for what nobody unpacks, and where the route takes no packed bodies */
-export function encodingOf({ headers }: Pick<IncomingMessage, 'headers'>, isTaken: boolean): Encoding | null {
+export function encodingOf(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  isTaken: boolean,
+): Encoding | null {
   const told = headers['content-encoding']
   if (told === undefined) return null
   const encoding = told.trim().toLowerCase()
@@ -64,7 +74,9 @@ export function unpacked(
 
   // Between pipes nobody hands failures on.
   raw.on('error', (error) => out.destroy(error))
-  unpacker.on('error', (cause) => out.destroy(platformProblem('body_not_unpacked', { encoding }, { cause })))
+  unpacker.on('error', (cause) =>
+    out.destroy(platformProblem('body_not_unpacked', { encoding }, { cause })),
+  )
   // The reader's listeners are active until it releases the stream.
   out.on('error', () => {})
   out.once('close', () => {

@@ -5,7 +5,14 @@ import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { brotliCompressSync, constants, createZstdCompress, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  constants,
+  createZstdCompress,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
 import { platformProblem } from '../problems.ts'
@@ -21,14 +28,20 @@ const PACKERS: Record<string, (text: string) => Buffer> = {
 }
 const ENCODINGS = Object.keys(PACKERS)
 const pack = (encoding: string, text: string) => PACKERS[encoding]?.(text) ?? Buffer.from(text)
-const chat = (content: string) => JSON.stringify({ model: 'gpt-6-luna', messages: [{ role: 'user', content }] })
+const chat = (content: string) =>
+  JSON.stringify({ model: 'gpt-6-luna', messages: [{ role: 'user', content }] })
 
 async function setting(t: TestContext, env: Record<string, string> = {}) {
   const vendor = await mockVendor(t)
   vendor.play(says('Good day'))
   const app = await testApp(t, { env: { ...vendor.env.openai, ...env } })
   const ada = await app.as('ada', { tier: 'pro' })
-  const post = (path: string, encoding: string, body: Uint8Array, client: Pick<typeof ada, 'request'> = ada) =>
+  const post = (
+    path: string,
+    encoding: string,
+    body: Uint8Array,
+    client: Pick<typeof ada, 'request'> = ada,
+  ) =>
     client.request('POST', path, {
       body,
       headers: { 'content-type': 'application/json', 'content-encoding': encoding },
@@ -78,7 +91,8 @@ test('a body that is not what it says is refused, and the vendor is not asked', 
     const reply = await post('/v1/chat/completions', encoding, body)
     assert.equal(reply.status, status, `${encoding}: ${reply.text}`)
     assert.ok(reply.body.error.message)
-    if (status === 415) assert.equal(reply.headers.get('accept-encoding'), 'gzip, deflate, br, zstd')
+    if (status === 415)
+      assert.equal(reply.headers.get('accept-encoding'), 'gzip, deflate, br, zstd')
   }
   assert.equal(vendor.calls.length, length)
 
@@ -98,18 +112,27 @@ test('a body that is not what it says is refused, and the vendor is not asked', 
 test('the unpacked size counts, and unpacking stops at the limit', async (t) => {
   const { ada, vendor, post } = await setting(t, { MAX_AI_BODY_MB: '1' })
   const request = (encoding: string, bytes: number) =>
-    post('/v1/chat/completions', encoding, pack(encoding, chat('x'.repeat(bytes - chat('').length))))
+    post(
+      '/v1/chat/completions',
+      encoding,
+      pack(encoding, chat('x'.repeat(bytes - chat('').length))),
+    )
   for (const encoding of ENCODINGS) {
     assert.equal((await request(encoding, MEGABYTE)).status, 200, encoding)
     const over = await request(encoding, MEGABYTE + 1)
     assert.deepEqual([over.status, over.body.error.code], [413, 'body_too_large'], encoding)
   }
-  const plain = { body: chat('x'.repeat(MEGABYTE)), headers: { 'content-type': 'application/json' } }
+  const plain = {
+    body: chat('x'.repeat(MEGABYTE)),
+    headers: { 'content-type': 'application/json' },
+  }
   assert.equal((await ada.request('POST', '/v1/chat/completions', plain)).status, 413)
 
   const { length } = vendor.calls
   const bomb = bombOf(128 * MEGABYTE)
-  const replies = await Promise.all(Array.from({ length: 8 }, () => post('/v1/chat/completions', 'gzip', bomb)))
+  const replies = await Promise.all(
+    Array.from({ length: 8 }, () => post('/v1/chat/completions', 'gzip', bomb)),
+  )
   for (const { status } of replies) assert.ok(status === 413 || status === 503, `${status}`)
   assert.ok(replies.some(({ status }) => status === 413))
   assert.equal(vendor.calls.length, length)
@@ -166,7 +189,9 @@ test('packed bodies that are under way hold what they have unpacked, and give it
 test('bytes that unpack to nothing end, too', async (t) => {
   const { app, ada } = await setting(t, { MAX_AI_BODY_MB: '1' })
   const nothing = gzipSync('')
-  const flood = Buffer.concat(Array.from({ length: Math.ceil((2 * MEGABYTE) / nothing.length) }, () => nothing))
+  const flood = Buffer.concat(
+    Array.from({ length: Math.ceil((2 * MEGABYTE) / nothing.length) }, () => nothing),
+  )
   const one = await unfinished(t, app, ada.token, flood)
   await one.answered
   assert.match(one.answer, /^HTTP\/1\.1 413 /)

@@ -13,7 +13,11 @@ export function pathOf(request: FastifyRequest, route = request.routeOptions.url
  * Returns true when a request is for the API, whose paths `api` recognizes; `policy` is that of its
  * route.
  */
-export function isApiRequest(request: FastifyRequest, policy: { isApi?: boolean | undefined }, api: RegExp): boolean {
+export function isApiRequest(
+  request: FastifyRequest,
+  policy: { isApi?: boolean | undefined },
+  api: RegExp,
+): boolean {
   return policy.isApi ?? api.test(canonicalPath(request.url))
 }
 
@@ -31,4 +35,5 @@ export function canonicalPath(url: string): string {
     .toLowerCase()
 }
 
-const isPattern = (route: string | undefined): route is string => route !== undefined && !route.endsWith('*')
+const isPattern = (route: string | undefined): route is string =>
+  route !== undefined && !route.endsWith('*')

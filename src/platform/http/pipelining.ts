@@ -25,7 +25,8 @@ export function pacePipelines(server: Server): void {
       waiting = { running: 0, queue: [] }
       connections.set(socket, waiting)
     }
-    if (waiting.running < PIPELINED_AT_ONCE && waiting.queue.length === 0) serve(waiting, request, response)
+    if (waiting.running < PIPELINED_AT_ONCE && waiting.queue.length === 0)
+      serve(waiting, request, response)
     else if (waiting.queue.length < PIPELINED_MAX) waiting.queue.push([request, response])
     else {
       waiting.queue.length = 0

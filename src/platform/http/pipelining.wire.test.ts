@@ -101,7 +101,9 @@ test('floods of pipelined requests are closed, and other clients are served mean
   const refused = count((await Promise.all(replies)).join(''), 'HTTP/1.1 429')
   const { user, system } = process.cpuUsage(before)
   const cpuMs = Math.round((user + system) / 1_000)
-  t.diagnostic(`/healthz took at most ${Math.round(slowestMs)} ms; ${refused} replies of 429; ${cpuMs} ms of CPU`)
+  t.diagnostic(
+    `/healthz took at most ${Math.round(slowestMs)} ms; ${refused} replies of 429; ${cpuMs} ms of CPU`,
+  )
   assert.ok(refused <= sockets.length, `${refused}`)
   // Without turns it took 3 s of CPU, as long as which nobody was served.
   assert.ok(cpuMs < 2_000, `${cpuMs} ms of CPU`)
@@ -112,7 +114,8 @@ test('floods of pipelined requests are closed, and other clients are served mean
 
 test('a client behind a proxy that is over its limit leaves the proxy its connection', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_GENERAL: '2/60', TRUST_PROXY: '1' } })
-  const from = (address: string) => `GET /api/billing/plans HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`
+  const from = (address: string) =>
+    `GET /api/billing/plans HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`
   const socket = open(t, app.config.http.port)
   socket.write(from('203.0.113.7').repeat(4) + from('203.0.113.8'))
   const text = await read(socket, (so_far) => count(so_far, 'HTTP/1.1 ') >= 5)

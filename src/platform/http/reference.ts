@@ -6,12 +6,20 @@ import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import type { App } from './app.ts'
 import { html, page } from './html.ts'
-import { completeDescription, type DescribedPolicy, type Description, type Reference } from './openapi.ts'
+import {
+  completeDescription,
+  type DescribedPolicy,
+  type Description,
+  type Reference,
+} from './openapi.ts'
 
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'"
 
-const OPEN = { config: { access: 'anyone' as const, limit: 'none' as const }, schema: { hide: true } }
+const OPEN = {
+  config: { access: 'anyone' as const, limit: 'none' as const },
+  schema: { hide: true },
+}
 
 export async function describeRoutes(
   app: App,
@@ -31,7 +39,12 @@ export async function describeRoutes(
       const note = [access === 'superuser' && 'Superusers only.', entitlements.describe(config)]
         .filter(Boolean)
         .join(' ')
-      const policy: DescribedPolicy = { access, limited: limit !== undefined && limit !== 'none', events, described }
+      const policy: DescribedPolicy = {
+        access,
+        limited: limit !== undefined && limit !== 'none',
+        events,
+        described,
+      }
       const told = {
         ...schema,
         'x-policy': policy,
@@ -50,7 +63,11 @@ export async function describeRoutes(
 }
 
 /** The pages; after `describeRoutes`. `findRedoc` returns the path of Redoc's script. */
-export async function referencePages(app: App, title: string, findRedoc: () => string): Promise<void> {
+export async function referencePages(
+  app: App,
+  title: string,
+  findRedoc: () => string,
+): Promise<void> {
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   await app.register(swaggerUi, {
     routePrefix: '/docs',

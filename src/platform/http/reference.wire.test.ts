@@ -11,7 +11,11 @@ test('with DEBUG the API describes itself, and both references load without inli
     const reply = await app.request('GET', path, { redirect: 'follow' })
     assert.equal(reply.status, 200, path)
     assert.doesNotMatch(reply.text, /<script(?![^>]*\ssrc=)[^>]*>[^<]/, path)
-    assert.doesNotMatch(reply.headers.get('content-security-policy') ?? '', /script-src[^;]*unsafe/, path)
+    assert.doesNotMatch(
+      reply.headers.get('content-security-policy') ?? '',
+      /script-src[^;]*unsafe/,
+      path,
+    )
   }
   assert.equal((await app.get('/redoc/redoc.js')).status, 200)
 })
@@ -32,20 +36,32 @@ test('the description names every operation and body, and documents errors, stre
       names.add(operationId)
       assert.ok(own.every((tag) => tagged.has(tag)) && responses.default, path)
       for (const { content = {} } of [requestBody ?? {}, responses['200'] ?? {}]) {
-        for (const { schema } of Object.values(content)) assert.notEqual('properties' in schema, true, operationId)
+        for (const { schema } of Object.values(content))
+          assert.notEqual('properties' in schema, true, operationId)
       }
     }
   }
 
   const query = paths['/api/rag/query'].post
   const stream = query.responses['200'].content['text/event-stream']
-  assert.deepEqual(Object.keys(stream['x-events']), ['sources', 'message', 'citations', 'usage', 'error'])
+  assert.deepEqual(Object.keys(stream['x-events']), [
+    'sources',
+    'message',
+    'citations',
+    'usage',
+    'error',
+  ])
   assert.deepEqual(components.schemas.QueryDocumentsRequest.required, ['question'])
   assert.deepEqual(query.security, [{ bearer: [] }, { key: [] }, { key_header: [] }])
   const refused = components.responses.Rag403
-  assert.ok(refused.description.includes('paid_tier_needed') && !refused.description.includes('unauthenticated'))
+  assert.ok(
+    refused.description.includes('paid_tier_needed') &&
+      !refused.description.includes('unauthenticated'),
+  )
   assert.ok(components.schemas.RagError.properties.code.enum.includes('unauthenticated'))
-  const listed = paths['/api/rag/documents'].get.parameters.map((one: { required: boolean }) => one.required)
+  const listed = paths['/api/rag/documents'].get.parameters.map(
+    (one: { required: boolean }) => one.required,
+  )
   assert.deepEqual(listed, [false, false, false, false])
 })
 
@@ -66,8 +82,12 @@ test('on both servers every operation documents its replies, and every shape has
         const told = Object.entries(responses).filter(([status]) => /^[23]/.test(status))
         assert.ok(told.length > 0, `${operationId} tells no success`)
         for (const [status, { content, headers }] of told)
-          assert.ok(content ?? headers ?? status === '202', `${operationId} does not tell its ${status}`)
-        for (const part of [requestBody, ...Object.values(responses)]) assertNamed(part?.content, operationId)
+          assert.ok(
+            content ?? headers ?? status === '202',
+            `${operationId} does not tell its ${status}`,
+          )
+        for (const part of [requestBody, ...Object.values(responses)])
+          assertNamed(part?.content, operationId)
       }
     }
     for (const [name, { properties, items }] of Object.entries<Shape>(components.schemas))
@@ -100,6 +120,7 @@ function assertNamed(part: unknown, place: string): void {
 
 test('without DEBUG there is nothing to see', async (t) => {
   const app = await testApp(t, { env: { DEBUG: 'false' } })
-  for (const path of ['/docs', '/redoc', '/openapi.json']) assert.equal((await app.get(path)).status, 404, path)
+  for (const path of ['/docs', '/redoc', '/openapi.json'])
+    assert.equal((await app.get(path)).status, 404, path)
   assert.equal((await app.store('GET', '/openapi.json')).status, 404)
 })

@@ -56,19 +56,29 @@ function asProblem(error: unknown, shape: ErrorShape, requestId: string): Proble
   if (error instanceof ValidationFailure) return shape.invalid(error.issues)
   const failure = databaseFailure(error)
   if (failure !== null) return ofDatabase(failure, error)
-  return ofFramework(error as FastifyError) ?? platformProblem('internal_error', { requestId }, { cause: error })
+  return (
+    ofFramework(error as FastifyError) ??
+    platformProblem('internal_error', { requestId }, { cause: error })
+  )
 }
 
 function ofDatabase(failure: DatabaseFailure, cause: unknown): Problem {
   const seconds = failure === 'unreachable' || failure === 'busy' ? 2 : 30
-  return platformProblem(`database_${failure}`, { headers: { 'Retry-After': String(seconds) }, cause })
+  return platformProblem(`database_${failure}`, {
+    headers: { 'Retry-After': String(seconds) },
+    cause,
+  })
 }
 
 /**
  * An error that hits one request hits all: a flood is logged as a few lines, without stacks for
  * errors that are not bugs.
  */
-function logFailure({ id, log }: FastifyRequest, error: unknown, { cause, code, message, status }: Problem): void {
+function logFailure(
+  { id, log }: FastifyRequest,
+  error: unknown,
+  { cause, code, message, status }: Problem,
+): void {
   const asked = { code, reqId: id }
   if (cause !== undefined && databaseFailure(cause) !== null) {
     saySeldom(log, code)({ err: cause, ...asked }, 'requests fail by the database')
@@ -100,7 +110,9 @@ function ofFramework(error: FastifyError): Problem | null {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return platformProblem('body_too_large')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return platformProblem('bad_request', { reason: 'The request body does not have the announced length' })
+      return platformProblem('bad_request', {
+        reason: 'The request body does not have the announced length',
+      })
     case 'FST_ERR_BAD_URL':
       return platformProblem('bad_url')
   }
@@ -113,7 +125,9 @@ function ofFramework(error: FastifyError): Problem | null {
 
 /** As one sentence, even when the errors are listed by field. */
 export function messageOf({ detail }: Problem): string {
-  return typeof detail === 'string' ? detail : detail.map((issue) => `${placeOf(issue)}: ${issue.msg}`).join('; ')
+  return typeof detail === 'string'
+    ? detail
+    : detail.map((issue) => `${placeOf(issue)}: ${issue.msg}`).join('; ')
 }
 
 export function placeOf({ loc }: Issue): string {

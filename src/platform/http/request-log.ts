@@ -31,7 +31,10 @@ export function logRequests(
         status,
         ...(refusedBy === undefined ? {} : { code: refusedBy }),
         ms: Math.round(reply.elapsedTime),
-        bytes: Math.max(0, (request.raw.socket?.bytesWritten ?? 0) - (sentBefore.get(request) ?? 0)),
+        bytes: Math.max(
+          0,
+          (request.raw.socket?.bytesWritten ?? 0) - (sentBefore.get(request) ?? 0),
+        ),
         user: caller?.userId ?? null,
         ...(caller?.keyId ? { keyId: caller.keyId } : {}),
         ...(addresses ? { address: request.ip } : {}),

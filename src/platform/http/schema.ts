@@ -3,7 +3,9 @@ import { type Static, type TSchema, Type } from 'typebox'
 /**
  * Or null, as `type: [T, null]`: serialised without a union's detour. A union gets one more member.
  */
-export function Nullable<T extends TSchema & { type?: string; anyOf?: TSchema[]; enum?: unknown[] }>(schema: T) {
+export function Nullable<
+  T extends TSchema & { type?: string; anyOf?: TSchema[]; enum?: unknown[] },
+>(schema: T) {
   if (schema.anyOf !== undefined) {
     return Type.Unsafe<Static<T> | null>({ ...schema, anyOf: [...schema.anyOf, { type: 'null' }] })
   }

@@ -6,19 +6,27 @@ import type { App } from './app.ts'
 const GOOD_FOR_MS = 180 * DAY_MS
 
 /** The contact for vulnerability reports. @param url of the server. */
-export function securityTxtRoute(app: App, { config, clock }: Pick<Platform, 'config' | 'clock'>, url: string): void {
-  app.get('/.well-known/security.txt', { schema: { hide: true }, config: { access: 'anyone' } }, (_request, reply) => {
-    const day = Math.floor((clock.ms() + GOOD_FOR_MS) / DAY_MS) * DAY_MS
-    return reply
-      .type('text/plain; charset=utf-8')
-      .send(
-        [
-          `Contact: ${config.securityContact}`,
-          `Expires: ${new Date(day).toISOString()}`,
-          'Preferred-Languages: en',
-          `Canonical: ${url}/.well-known/security.txt`,
-          '',
-        ].join('\n'),
-      )
-  })
+export function securityTxtRoute(
+  app: App,
+  { config, clock }: Pick<Platform, 'config' | 'clock'>,
+  url: string,
+): void {
+  app.get(
+    '/.well-known/security.txt',
+    { schema: { hide: true }, config: { access: 'anyone' } },
+    (_request, reply) => {
+      const day = Math.floor((clock.ms() + GOOD_FOR_MS) / DAY_MS) * DAY_MS
+      return reply
+        .type('text/plain; charset=utf-8')
+        .send(
+          [
+            `Contact: ${config.securityContact}`,
+            `Expires: ${new Date(day).toISOString()}`,
+            'Preferred-Languages: en',
+            `Canonical: ${url}/.well-known/security.txt`,
+            '',
+          ].join('\n'),
+        )
+    },
+  )
 }

@@ -14,9 +14,11 @@ const LIMITS = {
 /** Ways to write an address that the router reads as the same one. */
 const SAME: Record<string, (path: string, host: string) => string> = {
   'one letter encoded': (path) => `/%${path.charCodeAt(1).toString(16)}${path.slice(2)}`,
-  'every letter encoded': (path) => path.replaceAll(/[a-z]/gi, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  'every letter encoded': (path) =>
+    path.replaceAll(/[a-z]/gi, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
   'in absolute form': (path, host) => `http://${host}${path}`,
-  'in absolute form, encoded': (path, host) => `http://${host}/%${path.charCodeAt(1).toString(16)}${path.slice(2)}`,
+  'in absolute form, encoded': (path, host) =>
+    `http://${host}/%${path.charCodeAt(1).toString(16)}${path.slice(2)}`,
   'with a query': (path) => `${path}?page=/x`,
 }
 
@@ -25,17 +27,30 @@ const SAME: Record<string, (path: string, host: string) => string> = {
  * them.
  */
 const PROXIED: Record<string, string>[] = [
-  { 'x-forwarded-for': '203.0.113.1, 127.0.0.1', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' },
+  {
+    'x-forwarded-for': '203.0.113.1, 127.0.0.1',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'evil.example',
+  },
   { forwarded: 'for=203.0.113.2;host=evil.example;proto=https', via: '1.1 evil.example' },
-  { 'x-real-ip': '203.0.113.3', 'cf-connecting-ip': '203.0.113.3', 'true-client-ip': '203.0.113.3' },
+  {
+    'x-real-ip': '203.0.113.3',
+    'cf-connecting-ip': '203.0.113.3',
+    'true-client-ip': '203.0.113.3',
+  },
   { 'x-original-url': '/healthz', 'x-rewrite-url': '/healthz', 'x-forwarded-prefix': '/x' },
-  { 'x-http-method-override': 'GET', 'x-forwarded-method': 'GET', 'x-original-host': 'evil.example' },
+  {
+    'x-http-method-override': 'GET',
+    'x-forwarded-method': 'GET',
+    'x-original-host': 'evil.example',
+  },
 ]
 
 /** Ways that lead to no route, and yet nowhere but to the API's own 404. */
 const OTHER: Record<string, (path: string) => string> = {
   'with a doubled slash': (path) => `/${path}`,
-  'with a doubled slash, encoded': (path) => `//%${path.charCodeAt(1).toString(16)}${path.slice(2)}`,
+  'with a doubled slash, encoded': (path) =>
+    `//%${path.charCodeAt(1).toString(16)}${path.slice(2)}`,
   'in capitals': (path) => path.toUpperCase(),
 }
 
@@ -53,7 +68,11 @@ for (const server of ['api', 'storefront'] as const) {
       // Events of the processor that the sandbox plays come from this machine alone: through a proxy they are refused.
       const isPlayed = path.endsWith('/webhook')
       const proxied = isPlayed ? { ...plain, status: 403 } : plain
-      assert.deepEqual(seen(await send(app, server, method, path, all)), proxied, `${method} ${path} through proxies`)
+      assert.deepEqual(
+        seen(await send(app, server, method, path, all)),
+        proxied,
+        `${method} ${path} through proxies`,
+      )
       for (const [index, [how, spell]] of Object.entries(SAME).entries()) {
         // Over all routes each spelling meets each proxy.
         const proxy = isPlayed ? {} : each[(index + tried++) % each.length]
@@ -93,12 +112,17 @@ test('the general limit ends all spellings together', async (t) => {
     '/api/%E0%A4%A',
   ]
   const statuses = []
-  const forged = () => ({ ...PROXIED[statuses.length], 'x-forwarded-for': `203.0.113.${statuses.length}` })
+  const forged = () => ({
+    ...PROXIED[statuses.length],
+    'x-forwarded-for': `203.0.113.${statuses.length}`,
+  })
   for (const path of paths) statuses.push((await send(app, 'api', 'POST', path, forged())).status)
   // The fourth is malformed and outside the API; the fifth is malformed and inside it.
   assert.deepEqual(statuses, [422, 422, 404, 400, 400])
   for (const path of [...paths.slice(0, 3), '/api/%E0%A4%A', '/API/nothing']) {
-    const { status, headers } = await send(app, 'api', 'POST', path, { 'x-forwarded-for': '203.0.113.99' })
+    const { status, headers } = await send(app, 'api', 'POST', path, {
+      'x-forwarded-for': '203.0.113.99',
+    })
     assert.equal(status, 429, path)
     assert.match(headers['retry-after'] as string, /^\d+$/, path)
   }
@@ -126,7 +150,8 @@ function mounted(app: TestApp, server: 'api' | 'storefront'): { method: string; 
   const above: string[] = []
   const routes: { method: string; path: string }[] = []
   for (const line of app.service[server]?.printRoutes({ commonPrefix: false }).split('\n') ?? []) {
-    const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? []
+    const [, indent = '', part = '', methods = ''] =
+      /^([│ ]*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? []
     const depth = indent.length / 4
     above.splice(depth, above.length, part)
     const path = above.join('').replaceAll('//', '/')

@@ -5,7 +5,12 @@ import { type ValidationFailure, validatorCompiler } from './validation.ts'
 
 /** The sentences about a body, one for each place. */
 function said(schema: object, body: unknown): string[] {
-  const validate = validatorCompiler({ schema, httpPart: 'body', method: 'POST', url: '/' } as never)
+  const validate = validatorCompiler({
+    schema,
+    httpPart: 'body',
+    method: 'POST',
+    url: '/',
+  } as never)
   const { error } = validate(body) as { error?: ValidationFailure }
   return (error?.issues ?? []).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
 }

@@ -44,12 +44,11 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     checker ??= checkerOf(schema)
     const { compiled, hasDefaults } = checker
     let value = input
-    if (hasDefaults && typeof value === 'object' && value !== null) value = Value.Default(schema, value)
+    if (hasDefaults && typeof value === 'object' && value !== null)
+      value = Value.Default(schema, value)
     if (isText) value = fromText(schema, value)
     if (compiled.Check(value)) return { value }
-    return {
-      error: new ValidationFailure(findIssues(LOCATIONS[part] ?? part, schema, value)),
-    }
+    return { error: new ValidationFailure(findIssues(LOCATIONS[part] ?? part, schema, value)) }
   }
 }
 
@@ -61,7 +60,10 @@ const checkers = new WeakMap<TSchema, Checker>()
 function checkerOf(schema: TSchema): Checker {
   const known = checkers.get(schema)
   if (known) return known
-  const checker = { compiled: Compile(schema), hasDefaults: JSON.stringify(schema).includes('"default":') }
+  const checker = {
+    compiled: Compile(schema),
+    hasDefaults: JSON.stringify(schema).includes('"default":'),
+  }
   checkers.set(schema, checker)
   return checker
 }
@@ -75,7 +77,11 @@ function fromText(schema: TSchema, input: unknown): unknown {
   const fields = value as Record<string, unknown>
   for (const [name, { type }] of Object.entries(properties)) {
     const read = fields[name]
-    if ([type].flat().includes('integer') && typeof read === 'number' && Number(texts[name]) !== read) {
+    if (
+      [type].flat().includes('integer') &&
+      typeof read === 'number' &&
+      Number(texts[name]) !== read
+    ) {
       fields[name] = texts[name]
     }
   }

@@ -44,9 +44,7 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
   jobs.handle<{ source: string; eventId: string }>(
     'inbox.handle',
     ({ source, eventId }) => handleOnce(source, eventId),
-    {
-      lane: 'events',
-    },
+    { lane: 'events' },
   )
 
   return {
@@ -100,7 +98,8 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
 
     let isSettled = false
     const settle = async (tx: Db) => {
-      for (const query of settlementsOf({ clock, jobs }, tx, [{ source, eventId }])) await tx.executeQuery(query)
+      for (const query of settlementsOf({ clock, jobs }, tx, [{ source, eventId }]))
+        await tx.executeQuery(query)
       afterCommit(tx, () => {
         isSettled = true
       })
@@ -190,7 +189,11 @@ async function keepIn(
 }
 
 /** The id stays, against a second delivery; what the event said of a person has served its purpose. */
-function settlementsOf({ clock, jobs }: Pick<Deps, 'clock' | 'jobs'>, tx: Db, settled: readonly EventKey[]) {
+function settlementsOf(
+  { clock, jobs }: Pick<Deps, 'clock' | 'jobs'>,
+  tx: Db,
+  settled: readonly EventKey[],
+) {
   const sources = [...new Set(settled.map(({ source }) => source))]
   return [
     ...sources.map((source) =>

@@ -128,7 +128,11 @@ test('a job cut off by the end of its process is begun again, and the end does n
       attempts.push(attempt)
       await work(signal)
     })
-  handle(jobs, (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))))
+  handle(
+    jobs,
+    (signal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  )
   await jobs.enqueue(db, 'test.endless', {})
   const cut = jobs.drain()
   while (attempts.length === 0) await new Promise(setImmediate)
@@ -202,9 +206,13 @@ test('events that arrive together each get their own result and leave nothing be
     ['handled', 'handled', 'duplicate', 'refused', 'handled'],
   )
   assert.deepEqual(seen.sort(), ['evt_1', 'evt_2', 'evt_3'])
-  const open = () => db.selectFrom('inbox').select('event_id').where('handled_at', 'is', null).execute()
+  const open = () =>
+    db.selectFrom('inbox').select('event_id').where('handled_at', 'is', null).execute()
   while ((await open()).length > 0) await new Promise((resolve) => setImmediate(resolve))
-  assert.deepEqual(await db.selectFrom('jobs').select('id').where('kind', '=', 'inbox.handle').execute(), [])
+  assert.deepEqual(
+    await db.selectFrom('jobs').select('id').where('kind', '=', 'inbox.handle').execute(),
+    [],
+  )
 })
 
 test('an event is settled with what its handler writes, or not at all', async (t) => {
@@ -217,7 +225,8 @@ test('an event is settled with what its handler writes, or not at all', async (t
     }),
   )
   const retries = async () =>
-    (await db.selectFrom('jobs').selectAll().where('dedupe_key', '=', 'inbox:test:evt_1').execute()).length
+    (await db.selectFrom('jobs').selectAll().where('dedupe_key', '=', 'inbox:test:evt_1').execute())
+      .length
   assert.equal(await inbox.receive('test', 'evt_1', {}), 'queued')
   assert.equal(await retries(), 1)
 
@@ -228,7 +237,11 @@ test('an event is settled with what its handler writes, or not at all', async (t
   assert.notEqual(row.handled_at, null)
   assert.equal(await retries(), 0)
   assert.equal(await inbox.receive('test', 'evt_2', {}), 'handled')
-  assert.equal((await db.selectFrom('jobs').selectAll().execute()).length, 0, 'no job is left to find it done')
+  assert.equal(
+    (await db.selectFrom('jobs').selectAll().execute()).length,
+    0,
+    'no job is left to find it done',
+  )
 })
 
 for (const skewMs of [100_000, -100_000]) {
@@ -251,7 +264,10 @@ for (const skewMs of [100_000, -100_000]) {
       begin()
       await sent
     })
-    others.handle<{ name: string }>('test.email', async ({ name }) => void ran.push(`${name} there`))
+    others.handle<{ name: string }>(
+      'test.email',
+      async ({ name }) => void ran.push(`${name} there`),
+    )
 
     await jobs.enqueue(db, 'test.email', { name: 'a slow one' })
     const running = jobs.drain()
@@ -261,11 +277,21 @@ for (const skewMs of [100_000, -100_000]) {
     send()
     await running
 
-    await jobs.enqueue(db, 'test.email', { name: 'of later' }, { runAt: new Date(clock.ms() + 30_000).toISOString() })
+    await jobs.enqueue(
+      db,
+      'test.email',
+      { name: 'of later' },
+      { runAt: new Date(clock.ms() + 30_000).toISOString() },
+    )
     await others.drain()
     assert.deepEqual(ran, ['a slow one here'], 'it is not due yet')
     await others.enqueue(db, 'test.email', { name: 'of now' })
-    await others.enqueue(db, 'test.email', { name: 'of then' }, { runAt: new Date(wrong.ms() + 30_000).toISOString() })
+    await others.enqueue(
+      db,
+      'test.email',
+      { name: 'of then' },
+      { runAt: new Date(wrong.ms() + 30_000).toISOString() },
+    )
     await jobs.drain()
     assert.deepEqual(ran, ['a slow one here', 'of now here'], 'due here when it is due there')
     app.clock.advance(31_000)

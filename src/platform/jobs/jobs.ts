@@ -38,12 +38,18 @@ export type Jobs = ReturnType<typeof createJobs>
 /** `ageSeconds`: of what has been due longest and does not run; 0 where nothing waits. */
 export type LaneState = { waiting: number; ageSeconds: number }
 
-export type DeadJob = { id: string; kind: string; attempts: number; last_error: string | null; created_at: Instant }
+export type DeadJob = {
+  id: string
+  kind: string
+  attempts: number
+  last_error: string | null
+  created_at: Instant
+}
 
 /** Some 2 days in all: long enough for a vendor's bad day. */
-const DELAYS_MS: readonly number[] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 57_600, 57_600].map(
-  (s) => s * SECOND_MS,
-)
+const DELAYS_MS: readonly number[] = [
+  1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 57_600, 57_600,
+].map((s) => s * SECOND_MS)
 
 type Deps = { db: Db; clock: Clock; log: Log; slots?: LaneSlots; tracer?: Tracer | null }
 
@@ -201,7 +207,8 @@ async function countsOf(db: Db): Promise<{ queued: number; dead: number }> {
   return { queued: of('queued'), dead: of('dead') }
 }
 
-const withdrawal = (db: Db, keys: readonly string[]) => db.deleteFrom('jobs').where('dedupe_key', 'in', keys)
+const withdrawal = (db: Db, keys: readonly string[]) =>
+  db.deleteFrom('jobs').where('dedupe_key', 'in', keys)
 
 async function laneStates(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

@@ -41,7 +41,8 @@ test('floods of bulk and long jobs delay no urgent email, and leave places to th
   }
   jobs.handle('test.letter', async () => void ran.push('letter'), { lane: 'urgent' })
   await transaction(db, async (tx) => {
-    for (let n = 0; n < 60; n++) await jobs.enqueue(tx, n % 2 ? 'test.bulk-flood' : 'test.long-flood', {})
+    for (let n = 0; n < 60; n++)
+      await jobs.enqueue(tx, n % 2 ? 'test.bulk-flood' : 'test.long-flood', {})
   })
   jobs.start()
   await until(() => running.bulk > 0 && running.long > 1)
@@ -102,7 +103,11 @@ test('a kind that ends its process each time is given up, and holds up nobody me
     'test.poison',
     async () => {
       starts++
-      await db.updateTable('jobs').set({ lease_token: 'of a dead process' }).where('kind', '=', 'test.poison').execute()
+      await db
+        .updateTable('jobs')
+        .set({ lease_token: 'of a dead process' })
+        .where('kind', '=', 'test.poison')
+        .execute()
     },
     { lane: 'urgent', delaysMs: [1_000, 1_000, 1_000] },
   )
@@ -143,7 +148,9 @@ test('waiting jobs are reported by lane, in the metrics too, and to a command, w
   }
   assert.equal(await listJobs([], context), 0)
   assert.match(lines.join('\n'), /^long: 1 due, the oldest for 9\d s$/m)
-  const metrics = await app.get('/metrics', { headers: { authorization: 'Bearer a metrics token of the test' } })
+  const metrics = await app.get('/metrics', {
+    headers: { authorization: 'Bearer a metrics token of the test' },
+  })
   assert.match(metrics.text, /latchkey_jobs_due\{lane="long"\} 1/)
   assert.match(metrics.text, /latchkey_job_age_seconds\{lane="long"\} 9\d/)
   assert.match(metrics.text, /latchkey_job_age_seconds\{lane="urgent"\} 0/)

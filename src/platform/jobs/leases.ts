@@ -65,7 +65,9 @@ async function readDue({ db, clock }: Deps, shares: ReadonlyMap<string, Share>):
         due(db, clock, db)
           .select(['id', 'kind', 'run_at', 'created_at'])
           .where('kind', '=', kind)
-          .$if(unless !== null, (jobs) => jobs.where((e) => e.not(e.exists(isQueued(db, unless ?? '')))))
+          .$if(unless !== null, (jobs) =>
+            jobs.where((e) => e.not(e.exists(isQueued(db, unless ?? '')))),
+          )
           .orderBy('run_at')
           // Jobs of one transaction fall due at the same moment.
           .orderBy('created_at')
@@ -105,7 +107,9 @@ async function lease({ db, clock }: Deps, chosen: string[]): Promise<LeasedJob[]
       )
       .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token', 'trace_parent'])
       .execute()
-    const lost = new Set(rows.filter(({ leased_until }) => leased_until !== null).map(({ id }) => id))
+    const lost = new Set(
+      rows.filter(({ leased_until }) => leased_until !== null).map(({ id }) => id),
+    )
     // The database returns them in arbitrary order.
     return leased
       .map((job) => ({ ...job, wasLost: lost.has(job.id) }))
@@ -153,10 +157,22 @@ export async function putBack(
   })
 }
 
-export async function removeDone({ db }: Pick<Deps, 'db'>, { id, lease_token }: LeasedJob): Promise<void> {
+export async function removeDone(
+  { db }: Pick<Deps, 'db'>,
+  { id, lease_token }: LeasedJob,
+): Promise<void> {
   await db.deleteFrom('jobs').where('id', '=', id).where('lease_token', '=', lease_token).execute()
 }
 
-async function change(db: Db, { id, lease_token }: LeasedJob, set: UpdateObject<Tables, 'jobs'>): Promise<void> {
-  await db.updateTable('jobs').set(set).where('id', '=', id).where('lease_token', '=', lease_token).execute()
+async function change(
+  db: Db,
+  { id, lease_token }: LeasedJob,
+  set: UpdateObject<Tables, 'jobs'>,
+): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set(set)
+    .where('id', '=', id)
+    .where('lease_token', '=', lease_token)
+    .execute()
 }

@@ -11,11 +11,21 @@ export function agedEvents({ retention }: Pick<Config, 'retention'>): Aged[] {
   const kept = { days: retention.eventsDays, setting: 'RETENTION_EVENTS_DAYS' }
   const jobs = (status: 'dead' | 'queued', what: string) =>
     byAge({
-      ...{ ...kept, what, table: 'jobs', key: ['id'], at: 'run_at' },
+      ...kept,
+      what,
+      table: 'jobs',
+      key: ['id'],
+      at: 'run_at',
       only: (now) => sql`status = ${status} and (leased_until is null or leased_until < ${now})`,
     })
   return [
-    byAge({ ...kept, what: 'events', table: 'inbox', key: ['source', 'event_id'], at: 'received_at' }),
+    byAge({
+      ...kept,
+      what: 'events',
+      table: 'inbox',
+      key: ['source', 'event_id'],
+      at: 'received_at',
+    }),
     jobs('dead', 'jobs that gave up'),
     jobs('queued', 'jobs that nobody runs'),
   ]

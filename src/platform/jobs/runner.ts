@@ -55,7 +55,11 @@ type Deps = {
   tracer: Tracer | null
   handlers: Handlers
   deadHandlers: readonly DeadJobHandler[]
-  enqueueAll(tx: Db, kind: string, jobs: readonly { payload: object; runAt: Instant; key: string }[]): Promise<void>
+  enqueueAll(
+    tx: Db,
+    kind: string,
+    jobs: readonly { payload: object; runAt: Instant; key: string }[],
+  ): Promise<void>
 }
 /** `sayAway`: a log line, one a minute. */
 type RunDeps = Deps & { sayAway: (details: object, message: string) => void }
@@ -183,12 +187,18 @@ function freeSlots({ handlers, slots }: Deps, running: Iterable<string>) {
   for (const [kind, { lane, atOnce, needs }] of handlers) {
     // One place is left to the lane's other kinds.
     const most = atOnce ?? Math.max(1, slots[lane] - 1)
-    ofKinds.set(kind, shareOf(Math.max(0, Math.min(ofLanes[lane], most - (runs.get(kind) ?? 0))), needs))
+    ofKinds.set(
+      kind,
+      shareOf(Math.max(0, Math.min(ofLanes[lane], most - (runs.get(kind) ?? 0))), needs),
+    )
   }
   return { ofKinds, ofLanes }
 }
 
-const shareOf = (max: number, needs: Neighbour | undefined): Share => ({ max, unless: needs ? knockOf(needs) : null })
+const shareOf = (max: number, needs: Neighbour | undefined): Share => ({
+  max,
+  unless: needs ? knockOf(needs) : null,
+})
 
 function placed(handlers: Handlers, due: DueJob[], left: Record<Lane, number>): string[] {
   return due.flatMap(({ id, kind }) => {
@@ -222,7 +232,9 @@ async function executeJob(deps: RunDeps, job: LeasedJob, signal: AbortSignal): P
     await removeDone(deps, job)
   } catch (error) {
     const changed = signal.aborted ? giveBack(deps, job) : fail(deps, job, entry, error)
-    await changed.catch((cause) => log.error({ err: cause, job: job.id }, 'a failed job could not be put back'))
+    await changed.catch((cause) =>
+      log.error({ err: cause, job: job.id }, 'a failed job could not be put back'),
+    )
   } finally {
     clearInterval(renewal)
   }
@@ -255,12 +267,19 @@ async function giveUpLost(deps: RunDeps, job: LeasedJob, entry: KindOfJob): Prom
   )
 }
 
-async function fail(deps: RunDeps, job: LeasedJob, entry: KindOfJob, error: unknown): Promise<void> {
+async function fail(
+  deps: RunDeps,
+  job: LeasedJob,
+  entry: KindOfJob,
+  error: unknown,
+): Promise<void> {
   const delayMs = entry.delaysMs[job.attempts - 1]
   if (error instanceof NeighbourAway) {
     deps.sayAway({ err: error, kind: job.kind }, 'a neighbour is away: the jobs that need it wait')
-    if (entry.isKnock) return putBack(deps, { ...job, attempts: 0 }, { delayMs: KNOCK_MS, error: error.message })
-    if (entry.needs && delayMs !== undefined) return waitFor(entry.needs, deps, job, { delayMs, error: error.message })
+    if (entry.isKnock)
+      return putBack(deps, { ...job, attempts: 0 }, { delayMs: KNOCK_MS, error: error.message })
+    if (entry.needs && delayMs !== undefined)
+      return waitFor(entry.needs, deps, job, { delayMs, error: error.message })
   }
   deps.log.warn(
     { err: error, job: job.id, kind: job.kind, attempt: job.attempts },
@@ -284,6 +303,9 @@ async function waitFor(
   const key = knockOf(needs)
   await transaction(deps.db, async (tx) => {
     await deps.enqueueAll(tx, key, [{ payload: {}, key, runAt: plus(deps.clock.now(), KNOCK_MS) }])
-    await putBack({ ...deps, db: tx }, job, { delayMs: job.attempts <= FOUND_AWAY_MAX ? 0 : delayMs, error })
+    await putBack({ ...deps, db: tx }, job, {
+      delayMs: job.attempts <= FOUND_AWAY_MAX ? 0 : delayMs,
+      error,
+    })
   })
 }

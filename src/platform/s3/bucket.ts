@@ -29,7 +29,11 @@ const TIMEOUT_MS = 60_000
 export const PART_BYTES = 32 * 1024 * 1024
 
 /** `address`: `s3://bucket/prefix`. @throws Error with a sentence where it names no bucket, or without credentials */
-export function openBucket(address: string, s3: S3Settings, why: string): { bucket: Bucket; prefix: string } {
+export function openBucket(
+  address: string,
+  s3: S3Settings,
+  why: string,
+): { bucket: Bucket; prefix: string } {
   const { hostname: name, pathname } = new URL(address)
   const { accessKeyId, secretAccessKey, sessionToken, region, endpoint } = s3
   if (name === '') throw new Error(`'${address}' names no bucket: s3://bucket/prefix`)
@@ -40,7 +44,10 @@ export function openBucket(address: string, s3: S3Settings, why: string): { buck
     ? `${endpoint.replace(/\/$/, '')}/${encode(name)}`
     : `https://${name}.s3.${region}.amazonaws.com`
   const credentials = { accessKeyId, secretAccessKey, sessionToken }
-  return { bucket: { name, base, region, credentials }, prefix: decodeURIComponent(pathname).replace(/^\/+|\/+$/g, '') }
+  return {
+    bucket: { name, base, region, credentials },
+    prefix: decodeURIComponent(pathname).replace(/^\/+|\/+$/g, ''),
+  }
 }
 
 export async function putObject(
@@ -57,21 +64,33 @@ export async function putObject(
     return
   }
 
-  const uploadId = tagOf(await textOf(ask(bucket, 'POST', key, { uploads: '' }, Buffer.alloc(0))), 'UploadId')
+  const uploadId = tagOf(
+    await textOf(ask(bucket, 'POST', key, { uploads: '' }, Buffer.alloc(0))),
+    'UploadId',
+  )
   try {
     const tags: string[] = []
     const put = async (part: Buffer) => {
-      const headers = await send(bucket, 'PUT', key, { partNumber: `${tags.length + 1}`, uploadId }, part)
+      const headers = await send(
+        bucket,
+        'PUT',
+        key,
+        { partNumber: `${tags.length + 1}`, uploadId },
+        part,
+      )
       tags.push(String(headers.etag))
     }
     await put(first.value as Buffer)
     await put(second.value)
     for await (const part of parts) await put(part)
-    const list = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('')
+    const list = tags
+      .map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`)
+      .join('')
     const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`)
     const answer = await textOf(ask(bucket, 'POST', key, { uploadId }, body))
     // S3 may answer 200 at once, and with the failure afterwards.
-    if (answer.includes('<Error>')) throw new Error(`the bucket ${bucket.name} answered ${tagOf(answer, 'Code')}`)
+    if (answer.includes('<Error>'))
+      throw new Error(`the bucket ${bucket.name} answered ${tagOf(answer, 'Code')}`)
   } catch (error) {
     await send(bucket, 'DELETE', key, { uploadId }, Buffer.alloc(0)).catch(() => {})
     throw error
@@ -97,14 +116,19 @@ export async function foldersBelow(bucket: Bucket, prefix: string): Promise<stri
     if (next) query['continuation-token'] = next
     const xml = await textOf(ask(bucket, 'GET', '', query, null))
     for (const [, folder = ''] of xml.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs)) {
-      names.push(decodeURIComponent(tagOf(folder, 'Prefix').replaceAll('+', ' ')).slice(prefix.length, -1))
+      names.push(
+        decodeURIComponent(tagOf(folder, 'Prefix').replaceAll('+', ' ')).slice(prefix.length, -1),
+      )
     }
     next = tagOf(xml, 'IsTruncated') === 'true' ? tagOf(xml, 'NextContinuationToken') : undefined
   } while (next)
   return names.sort()
 }
 
-async function* inParts(content: AsyncIterable<Buffer>, partBytes: number): AsyncGenerator<Buffer, undefined> {
+async function* inParts(
+  content: AsyncIterable<Buffer>,
+  partBytes: number,
+): AsyncGenerator<Buffer, undefined> {
   let pending: Buffer[] = []
   let bytes = 0
   for await (const chunk of content) {
@@ -121,15 +145,31 @@ async function* inParts(content: AsyncIterable<Buffer>, partBytes: number): Asyn
   if (bytes > 0) yield Buffer.concat(pending)
 }
 
-type Answer = { headers: Dispatcher.ResponseData['headers']; body: Dispatcher.ResponseData['body'] | null }
+type Answer = {
+  headers: Dispatcher.ResponseData['headers']
+  body: Dispatcher.ResponseData['body'] | null
+}
 
 /** The answer of a 2xx; its body is null for a 404. */
-async function ask(bucket: Bucket, method: string, key: string, query: Query, body: Buffer | null): Promise<Answer> {
+async function ask(
+  bucket: Bucket,
+  method: string,
+  key: string,
+  query: Query,
+  body: Buffer | null,
+): Promise<Answer> {
   const pairs = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
-  const url = new URL(`${bucket.base}/${encodeKey(key)}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`)
+  const url = new URL(
+    `${bucket.base}/${encodeKey(key)}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`,
+  )
   const bodyHash = hash('sha256', body ?? '', 'hex')
   for (let attempt = 1; ; attempt++) {
-    const headers = sign({ method, url, headers: {}, bodyHash }, bucket.region, bucket.credentials, new Date())
+    const headers = sign(
+      { method, url, headers: {}, bodyHash },
+      bucket.region,
+      bucket.credentials,
+      new Date(),
+    )
     const reply = await undici()
       .request(url, {
         method: method as Dispatcher.HttpMethod,
@@ -142,7 +182,8 @@ async function ask(bucket: Bucket, method: string, key: string, query: Query, bo
         if (attempt < TRIES) return null
         throw new Error(`${url.host} cannot be reached`, { cause: error })
       })
-    if (reply && reply.statusCode >= 200 && reply.statusCode < 300) return { headers: reply.headers, body: reply.body }
+    if (reply && reply.statusCode >= 200 && reply.statusCode < 300)
+      return { headers: reply.headers, body: reply.body }
     if (reply?.statusCode === 404 && (method === 'GET' || method === 'DELETE') && key !== '') {
       await reply.body.dump()
       return { headers: reply.headers, body: null }
@@ -166,4 +207,6 @@ async function send(...request: Parameters<typeof ask>): Promise<Answer['headers
 const textOf = async (answer: Promise<Answer>) => (await (await answer).body?.text()) ?? ''
 
 const tagOf = (xml: string, name: string) =>
-  (xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1] ?? '').replaceAll('&amp;', '&').replaceAll('&quot;', '"')
+  (xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1] ?? '')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&quot;', '"')

@@ -9,7 +9,12 @@ export type S3Credentials = {
 const EMPTY_BODY = createHash('sha256').update('').digest('hex')
 
 /** The signed parts of a request; `bodyHash` is the hex SHA-256 of its body. */
-export type Unsigned = { method: string; url: URL; headers: Record<string, string>; bodyHash: string }
+export type Unsigned = {
+  method: string
+  url: URL
+  headers: Record<string, string>
+  bodyHash: string
+}
 
 /** Headers that sign a bodiless GET. */
 export function signGet(
@@ -58,7 +63,12 @@ export function sign(
 
   const dayKey = hmac(`AWS4${credentials.secretAccessKey}`, time.slice(0, 8))
   const key = hmac(hmac(hmac(dayKey, region), 's3'), 'aws4_request')
-  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(canonical).digest('hex')].join('\n')
+  const text = [
+    'AWS4-HMAC-SHA256',
+    time,
+    scope,
+    createHash('sha256').update(canonical).digest('hex'),
+  ].join('\n')
   const signature = hmac(key, text).toString('hex')
   return {
     ...signed,
@@ -73,7 +83,10 @@ export function encodeKey(key: string): string {
 
 /** RFC 3986: stricter than encodeURIComponent. */
 export function encode(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {

@@ -13,12 +13,20 @@ export type Business = ReturnType<typeof createBusiness>
 export type Money = { kind: string; currency: string; minorUnits: number }
 
 export function createBusiness(metrics: Pick<Metrics, 'counts'>) {
-  const signUps = metrics.counts('latchkey_sign_ups_total', 'Accounts that were made, by how', ['way'])
-  const downloads = metrics.counts('latchkey_downloads_total', 'Downloads of what was bought, without resumed ones', [
-    'tier',
+  const signUps = metrics.counts('latchkey_sign_ups_total', 'Accounts that were made, by how', [
+    'way',
   ])
+  const downloads = metrics.counts(
+    'latchkey_downloads_total',
+    'Downloads of what was bought, without resumed ones',
+    ['tier'],
+  )
   const kinds = ['kind', 'currency']
-  const paid = metrics.counts('latchkey_revenue_minor_units_total', 'What was paid, in cents or their like', kinds)
+  const paid = metrics.counts(
+    'latchkey_revenue_minor_units_total',
+    'What was paid, in cents or their like',
+    kinds,
+  )
   const refunded = metrics.counts(
     'latchkey_refunds_minor_units_total',
     'What was refunded, in cents or their like',

@@ -13,7 +13,13 @@ const GROUPS_MAX = 20
 const SUMMARY_WORDS_MAX = 8
 const SUMMARIES_MAX = 2_000
 
-type Group = { startMs: number; endMs: number; statements: number; words: Set<string>; failure: string | null }
+type Group = {
+  startMs: number
+  endMs: number
+  statements: number
+  words: Set<string>
+  failure: string | null
+}
 
 /** The engine, with every statement of its noted. */
 export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): Engine {
@@ -22,7 +28,11 @@ export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): 
 
   const close = (parent: Span, { startMs, endMs, statements, words, failure }: Group) => {
     const summary = [...words].join(', ')
-    const attributes = { 'db.system.name': system, 'db.query.summary': summary, 'db.operation.batch.size': statements }
+    const attributes = {
+      'db.system.name': system,
+      'db.query.summary': summary,
+      'db.operation.batch.size': statements,
+    }
     tracer.start('database', { kind: 'client', parent, startMs, attributes }).end(failure, endMs)
   }
 
@@ -70,7 +80,8 @@ export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): 
 
   const watch = (connection: DatabaseConnection) => {
     const { executeQuery } = connection
-    connection.executeQuery = (query) => timed(query.sql, () => executeQuery.call(connection, query) as never)
+    connection.executeQuery = (query) =>
+      timed(query.sql, () => executeQuery.call(connection, query) as never)
   }
 
   return {
@@ -81,9 +92,12 @@ export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): 
       const { firstRow, commitAsync } = adapter as unknown as FastRead & AsyncCommit
       // Statements that bypass Kysely.
       return Object.assign(adapter, {
-        firstRow: (text: string, parameters: readonly unknown[]) => timed(text, () => firstRow(text, parameters)),
+        firstRow: (text: string, parameters: readonly unknown[]) =>
+          timed(text, () => firstRow(text, parameters)),
         commitAsync: <T>(...[work, committed]: Parameters<typeof commitAsync<T>>) =>
-          timed('commit', () => commitAsync((run) => work((query) => timed(query.sql, () => run(query))), committed)),
+          timed('commit', () =>
+            commitAsync((run) => work((query) => timed(query.sql, () => run(query))), committed),
+          ),
       })
     },
     createDriver() {

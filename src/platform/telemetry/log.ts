@@ -22,8 +22,16 @@ const SECRET_FIELDS = [
 ]
 
 /** `traced`: a line says whose trace it is of. */
-export function createLog(level: string, destination?: DestinationStream, { traced = false } = {}): Log {
-  const paths = SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`])
+export function createLog(
+  level: string,
+  destination?: DestinationStream,
+  { traced = false } = {},
+): Log {
+  const paths = SECRET_FIELDS.flatMap((field) => [
+    `["${field}"]`,
+    `*["${field}"]`,
+    `*.*["${field}"]`,
+  ])
   const options = {
     level,
     base: null,
@@ -45,7 +53,9 @@ const MINUTE_MS = 60_000
  * For what fails again and again while a neighbour is away: writes the first line, and then at most one a minute, which
  * says how many (`unsaid`) came between.
  */
-export function seldom(write: (details: object, message: string) => void): (details: object, message: string) => void {
+export function seldom(
+  write: (details: object, message: string) => void,
+): (details: object, message: string) => void {
   let lastMs = Number.NEGATIVE_INFINITY
   let unsaid = 0
   return (details, message) => {

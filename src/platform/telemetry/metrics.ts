@@ -16,7 +16,10 @@ export function createMetrics() {
       isCollecting = true
     },
     requests: requestTimes(registers),
-    refusals: counts(registers, 'latchkey_refusals_total', 'Replies that refused, by their code', ['code', 'status']),
+    refusals: counts(registers, 'latchkey_refusals_total', 'Replies that refused, by their code', [
+      'code',
+      'status',
+    ]),
     jobs: new Gauge({
       name: 'latchkey_jobs',
       help: 'Jobs that wait and jobs that gave up',
@@ -52,7 +55,8 @@ export function createMetrics() {
       registers,
     }),
     /** A counter's lines, by the values of its labels. */
-    counts: (name: string, help: string, labelNames: string[]) => counts(registers, name, help, labelNames),
+    counts: (name: string, help: string, labelNames: string[]) =>
+      counts(registers, name, help, labelNames),
     /** A histogram's lines; `limits` in seconds. */
     times: (name: string, help: string, labelNames: string[], limits: number[]) =>
       times(registers, name, help, labelNames, limits),
@@ -73,7 +77,12 @@ type Read = () => Reading[] | Promise<Reading[]>
  * of a small request's time: callers look up a line once and keep it. Summed up when somebody
  * looks.
  */
-function lines<L extends object>(registers: Registry[], head: Head, labelNames: string[], shape: Shape<L>) {
+function lines<L extends object>(
+  registers: Registry[],
+  head: Head,
+  labelNames: string[],
+  shape: Shape<L>,
+) {
   const known = new Map<string, { labels: Labels; line: L }>()
   const metric = {
     ...head,
@@ -89,7 +98,9 @@ function lines<L extends object>(registers: Registry[], head: Head, labelNames: 
     const key = values.join('\n')
     let one = known.get(key)
     if (!one) {
-      const labels = Object.fromEntries(labelNames.map((name, index) => [name, values[index] ?? '']))
+      const labels = Object.fromEntries(
+        labelNames.map((name, index) => [name, values[index] ?? '']),
+      )
       one = { labels, line: shape.open() }
       known.set(key, one)
     }
@@ -112,7 +123,13 @@ function counts(registers: Registry[], name: string, help: string, labelNames: s
 
 type Histogram = Times & { readonly buckets: number[]; sum: number; count: number }
 
-function times(registers: Registry[], name: string, help: string, labelNames: string[], limits: number[]) {
+function times(
+  registers: Registry[],
+  name: string,
+  help: string,
+  labelNames: string[],
+  limits: number[],
+) {
   return lines<Histogram>(registers, { name, help, type: 'histogram' }, labelNames, {
     open: () => ({
       buckets: limits.map(() => 0),
@@ -142,7 +159,13 @@ function times(registers: Registry[], name: string, help: string, labelNames: st
 
 /** Figures that are read when somebody looks. Of two rooms of one kind in a process, as in tests, the newer is read. */
 function readings(registers: Registry[], name: string, help: string, read: Read) {
-  const metric = { name, help, type: 'gauge', reset() {}, get: async () => ({ ...metric, values: await read() }) }
+  const metric = {
+    name,
+    help,
+    type: 'gauge',
+    reset() {},
+    get: async () => ({ ...metric, values: await read() }),
+  }
   for (const registry of registers) {
     registry.removeSingleMetric(name)
     registry.registerMetric(metric as never)
@@ -154,7 +177,13 @@ const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
 /** Times of requests by method, route and status. */
 function requestTimes(registers: Registry[]) {
   const help = 'Time from a request to the end of its reply'
-  const lineOf = times(registers, 'latchkey_http_request_seconds', help, ['method', 'route', 'status'], SECONDS)
+  const lineOf = times(
+    registers,
+    'latchkey_http_request_seconds',
+    help,
+    ['method', 'route', 'status'],
+    SECONDS,
+  )
   // By route, whose text is always the same object; a joined key would be hashed anew at each request.
   const routes = new Map<string, { method: string; status: number; line: Times }[]>()
   return {

@@ -28,8 +28,15 @@ type Deps = { log: Log; metrics: Pick<Metrics, 'counts'> }
 export function openExporter(config: TracesConfig, { log, metrics }: Deps): Exporter {
   const waiting: FinishedSpan[] = []
   const say = seldom((details, message) => log.warn(details, message))
-  const outcomes = metrics.counts('latchkey_trace_spans_total', 'Spans, by whether the collector has them', ['result'])
-  const count: Record<'sent' | 'dropped', Count> = { sent: outcomes('sent'), dropped: outcomes('dropped') }
+  const outcomes = metrics.counts(
+    'latchkey_trace_spans_total',
+    'Spans, by whether the collector has them',
+    ['result'],
+  )
+  const count: Record<'sent' | 'dropped', Count> = {
+    sent: outcomes('sent'),
+    dropped: outcomes('dropped'),
+  }
   let sending: Promise<void> | null = null
   const closing = new AbortController()
   const timer = setInterval(send, EVERY_MS).unref()
@@ -48,7 +55,10 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
       // Requests in flight get no more than this time either.
       const deadline = setTimeout(() => closing.abort(), CLOSE_MS)
       await sending
-      while (waiting.length > 0 && (await sendBatch(waiting.splice(0, BATCH_MAX), closing.signal))) {}
+      while (
+        waiting.length > 0 &&
+        (await sendBatch(waiting.splice(0, BATCH_MAX), closing.signal))
+      ) {}
       clearTimeout(deadline)
     },
   }
@@ -75,10 +85,14 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
       const text = await reply.text()
       if (reply.ok) {
         count.sent.value += batch.length
-        if (text.includes('rejectedSpans')) say({ answer: text.slice(0, 300) }, 'the collector refuses some spans')
+        if (text.includes('rejectedSpans'))
+          say({ answer: text.slice(0, 300) }, 'the collector refuses some spans')
         return true
       }
-      say({ status: reply.status, answer: text.slice(0, 300) }, 'the collector of traces refuses them')
+      say(
+        { status: reply.status, answer: text.slice(0, 300) },
+        'the collector of traces refuses them',
+      )
       if (TRY_AGAIN.includes(reply.status)) keep(batch)
       else count.dropped.value += batch.length
     } catch (err) {
@@ -95,7 +109,13 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
   }
 }
 
-const KINDS: Record<SpanKind, number> = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 }
+const KINDS: Record<SpanKind, number> = {
+  internal: 1,
+  server: 2,
+  client: 3,
+  producer: 4,
+  consumer: 5,
+}
 const FAILED = 2
 
 function requestOf(spans: FinishedSpan[], { resource, version }: TracesConfig) {
@@ -109,7 +129,17 @@ function requestOf(spans: FinishedSpan[], { resource, version }: TracesConfig) {
   }
 }
 
-function spanOf({ traceId, spanId, parentId, name, kind, startMs, endMs, attributes, failure }: FinishedSpan) {
+function spanOf({
+  traceId,
+  spanId,
+  parentId,
+  name,
+  kind,
+  startMs,
+  endMs,
+  attributes,
+  failure,
+}: FinishedSpan) {
   return {
     traceId,
     spanId,

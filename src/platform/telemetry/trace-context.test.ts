@@ -12,7 +12,11 @@ test('traceparent is read as W3C has it, and nothing else is taken over', () => 
   assert.deepEqual(parseTraceparent(whole), { traceId: TRACE, spanId: SPAN, isSampled: true })
   assert.equal(traceparentOf({ traceId: TRACE, spanId: SPAN, isSampled: true }), whole)
   assert.equal(parseTraceparent(`00-${TRACE}-${SPAN}-00`)?.isSampled, false)
-  assert.equal(parseTraceparent(`cc-${TRACE}-${SPAN}-09-what-comes`)?.isSampled, true, 'of a later version')
+  assert.equal(
+    parseTraceparent(`cc-${TRACE}-${SPAN}-09-what-comes`)?.isSampled,
+    true,
+    'of a later version',
+  )
   const refused = [
     undefined,
     null,
@@ -32,7 +36,11 @@ test('traceparent is read as W3C has it, and nothing else is taken over', () => 
 
 test('samplers keep what they say', () => {
   const config = { url: '', headers: {}, resource: {}, version: '', tellsVendors: false }
-  const kept = (sampler: Parameters<typeof createTracer>[0]['sampler'], ratio: number, parent?: boolean) => {
+  const kept = (
+    sampler: Parameters<typeof createTracer>[0]['sampler'],
+    ratio: number,
+    parent?: boolean,
+  ) => {
     const spans: FinishedSpan[] = []
     const tracer = createTracer({ ...config, sampler, ratio }, (span) => void spans.push(span))
     for (let n = 0; n < 400; n++) {

@@ -11,10 +11,13 @@ export type TraceContext = {
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** Null without a usable header: such a request begins a new trace. */
-export function parseTraceparent(header: string | string[] | undefined | null): TraceContext | null {
+export function parseTraceparent(
+  header: string | string[] | undefined | null,
+): TraceContext | null {
   if (typeof header !== 'string' || header.length > 512) return null
   const [, version, traceId = '', spanId = '', flags = '', more] = FORM.exec(header) ?? []
-  if (version === undefined || version === 'ff' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return null
+  if (version === undefined || version === 'ff' || /^0+$/.test(traceId) || /^0+$/.test(spanId))
+    return null
   // A later version may say more behind these four; this one says nothing else.
   if (version === '00' && more !== undefined) return null
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }

@@ -43,9 +43,7 @@ export type SpanOptions = {
   startMs?: number
 }
 
-export type Tracer = {
-  start(name: string, options?: SpanOptions): Span
-}
+export type Tracer = { start(name: string, options?: SpanOptions): Span }
 
 const running = new AsyncLocalStorage<Span>()
 
@@ -55,17 +53,38 @@ export const currentSpan = (): Span | undefined => running.getStore()
 /** Everything that `work` starts belongs to the span. */
 export const inSpan = <T>(span: Span, work: () => T): T => running.run(span, work)
 
-export function createTracer({ sampler, ratio }: TracesConfig, take: (span: FinishedSpan) => void): Tracer {
+export function createTracer(
+  { sampler, ratio }: TracesConfig,
+  take: (span: FinishedSpan) => void,
+): Tracer {
   return {
-    start(name, { kind = 'internal', parent = currentSpan() ?? null, attributes = {}, startMs = epochMs() } = {}) {
+    start(
+      name,
+      {
+        kind = 'internal',
+        parent = currentSpan() ?? null,
+        attributes = {},
+        startMs = epochMs(),
+      } = {},
+    ) {
       const traceId = parent?.traceId ?? randomBytes(16).toString('hex')
       const spanId = randomBytes(8).toString('hex')
       // Within the process a span follows its parent; whether a stranger's `sampled` counts is the sampler's to say.
       const isOurs = parent !== null && 'onEnd' in parent
       const isSampled =
-        isOurs || (parent !== null && sampler.startsWith('parentbased_')) ? parent.isSampled : isDrawn(traceId)
+        isOurs || (parent !== null && sampler.startsWith('parentbased_'))
+          ? parent.isSampled
+          : isDrawn(traceId)
       if (!isSampled) return { traceId, spanId, isSampled, ...NOTHING }
-      const span = { traceId, spanId, parentId: parent?.spanId ?? null, name, kind, startMs, attributes }
+      const span = {
+        traceId,
+        spanId,
+        parentId: parent?.spanId ?? null,
+        name,
+        kind,
+        startMs,
+        attributes,
+      }
       return { traceId, spanId, isSampled, ...recording(span, take) }
     },
   }

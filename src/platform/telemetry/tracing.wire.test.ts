@@ -26,7 +26,12 @@ type Sent = {
 
 /** A collector that is played; `status` is what it answers. */
 async function playedCollector(t: TestContext) {
-  const state = { status: 200, requests: 0, bodies: [] as string[], headers: {} as NodeJS.Dict<string | string[]> }
+  const state = {
+    status: 200,
+    requests: 0,
+    bodies: [] as string[],
+    headers: {} as NodeJS.Dict<string | string[]>,
+  }
   const server = createServer(async (request, reply) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -40,7 +45,10 @@ async function playedCollector(t: TestContext) {
   const { port } = server.address() as AddressInfo
   return Object.assign(state, {
     url: `http://127.0.0.1:${port}`,
-    spans: () => state.bodies.flatMap((body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans as Sent[]),
+    spans: () =>
+      state.bodies.flatMap(
+        (body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans as Sent[],
+      ),
   })
 }
 
@@ -58,17 +66,28 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
   const app = await testApp(t, {
     env: {
       ...vendor.env.openai,
-      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b' },
-      ...{ OTEL_SERVICE_NAME: 'shop', OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test', REQUEST_LOG: 'on' },
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b',
+      OTEL_SERVICE_NAME: 'shop',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      REQUEST_LOG: 'on',
     },
     log: createLog('info', { write: (line) => void lines.push(line) }, { traced: true }),
   })
   const ada = await app.as('ada', { tier: 'pro' })
-  await app.post('/api/auth/register', { email: 'eve@example.com', password: PASSWORD }, { headers: { traceparent } })
+  await app.post(
+    '/api/auth/register',
+    { email: 'eve@example.com', password: PASSWORD },
+    { headers: { traceparent } },
+  )
   await app.settle()
   const secret = 'What nobody else may read'
   const headers = { authorization: `Bearer ${ada.token}`, traceparent }
-  const chat = await app.post('/api/ai/chat', { messages: [{ role: 'user', content: secret }] }, { headers })
+  const chat = await app.post(
+    '/api/ai/chat',
+    { messages: [{ role: 'user', content: secret }] },
+    { headers },
+  )
   assert.equal(chat.status, 200, chat.text)
   await app.get('/api/nothing?token=very-secret', { headers })
   await app.get('/healthz')
@@ -77,12 +96,17 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
 
   const { telemetry } = app.config
   assert.ok(telemetry.traces)
-  await app.restart({ telemetry: { ...telemetry, traces: { ...telemetry.traces, tellsVendors: true } } })
+  await app.restart({
+    telemetry: { ...telemetry, traces: { ...telemetry.traces, tellsVendors: true } },
+  })
   const spans = collector.spans()
   const named = (name: string) => spans.filter((span) => span.name === name)
   const only = (name: string): Sent => {
     const [first] = named(name).filter(({ traceId }) => traceId === TRACE)
-    assert.ok(first, `${name} is none of ${[...new Set(spans.map((span) => span.name))].join(', ')}`)
+    assert.ok(
+      first,
+      `${name} is none of ${[...new Set(spans.map((span) => span.name))].join(', ')}`,
+    )
     return first
   }
 
@@ -91,7 +115,9 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
   assert.equal(server.parentSpanId, '00f067aa0ba902b7')
   assert.equal(attributeOf(server, 'http.response.status_code'), '200')
   assert.equal(attributeOf(server, 'user.id'), ada.userId)
-  const [call] = spans.filter(({ parentSpanId, name }) => parentSpanId === server.spanId && name.startsWith('chat '))
+  const [call] = spans.filter(
+    ({ parentSpanId, name }) => parentSpanId === server.spanId && name.startsWith('chat '),
+  )
   assert.ok(call)
   assert.equal(attributeOf(call, 'latchkey.outcome'), 'ok')
   assert.ok(Number(attributeOf(call, 'gen_ai.usage.output_tokens')) > 0)
@@ -104,9 +130,14 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
   }
 
   const registered = only('POST /api/auth/register')
-  const statements = spans.filter(({ parentSpanId, name }) => parentSpanId === registered.spanId && name === 'database')
+  const statements = spans.filter(
+    ({ parentSpanId, name }) => parentSpanId === registered.spanId && name === 'database',
+  )
   assert.ok(statements.length > 0 && statements.length <= 20, String(statements.length))
-  assert.match(statements.map((span) => attributeOf(span, 'db.query.summary')).join(), /insert users/)
+  assert.match(
+    statements.map((span) => attributeOf(span, 'db.query.summary')).join(),
+    /insert users/,
+  )
   const job = only('job mail.send')
   assert.equal(job.kind, 5)
   assert.equal(job.parentSpanId, registered.spanId, 'a job is of the trace that wrote it')
@@ -120,17 +151,24 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
   // The request log: one line each, without the request's content.
   const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
   const line = requests.find(({ route }) => route === '/api/ai/chat')
-  assert.deepEqual([line.method, line.status, line.user, line.trace_id], ['POST', 200, ada.userId, TRACE])
+  assert.deepEqual(
+    [line.method, line.status, line.user, line.trace_id],
+    ['POST', 200, ada.userId, TRACE],
+  )
   assert.ok(line.bytes > chat.text.length && line.ms >= 0)
   assert.equal(line.reqId, chat.headers.get('x-request-id'))
   const missing = requests.find(({ status }) => status === 404)
   assert.deepEqual([missing.code, 'address' in missing], ['not_found', false])
   assert.ok(!requests.some(({ route }) => route === '/healthz'))
-  for (const word of [secret, 'eve@', PASSWORD, 'very-secret']) assert.ok(!lines.join().includes(word), word)
+  for (const word of [secret, 'eve@', PASSWORD, 'very-secret'])
+    assert.ok(!lines.join().includes(word), word)
 
   // Sent when a setting enables it, as part of the same trace.
   await app.post('/api/ai/chat', { messages: [{ role: 'user', content: 'Hello' }] }, { headers })
-  assert.match(String(vendor.calls.at(-1)?.headers.traceparent), new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
+  assert.match(
+    String(vendor.calls.at(-1)?.headers.traceparent),
+    new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`),
+  )
 })
 
 test('a collector that never answers holds up nobody who closes', async (t) => {
@@ -163,7 +201,8 @@ test('an unreachable collector is reported once, is not flooded, and gets the sp
     lines.push(line)
     warned.resolve()
   }
-  const config = readConfig({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` }).telemetry.traces
+  const config = readConfig({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` })
+    .telemetry.traces
   assert.ok(config)
   const metrics = createMetrics()
   const exporter = openExporter(config, { log: createLog('warn', { write }), metrics })

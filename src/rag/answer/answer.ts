@@ -22,7 +22,15 @@ import { asksNothing, readMessage } from '../search/words/message.ts'
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
 import { chunksFor, introductionOf, type Overview, overviewAskedFor } from './overview.ts'
 import { type Passage, passagesOf, textOf } from './passages.ts'
-import { type Asked, historyWithin, NOTHING_FOUND, nameOf, promptOf, roomFor, type Turn } from './prompt.ts'
+import {
+  type Asked,
+  historyWithin,
+  NOTHING_FOUND,
+  nameOf,
+  promptOf,
+  roomFor,
+  type Turn,
+} from './prompt.ts'
 import { queriesBehind, standalone } from './standalone.ts'
 
 export type Question = {
@@ -61,10 +69,21 @@ export type Answered = Evidence & {
 
 export type AnswerStream = CompletionStream & { check: CitationCheck }
 
-export async function answer(deps: AnswerDeps, call: RagCall, question: Question): Promise<Answered> {
+export async function answer(
+  deps: AnswerDeps,
+  call: RagCall,
+  question: Question,
+): Promise<Answered> {
   const { evidence, gatewayCall } = await prepared(deps, call, question)
   if (gatewayCall === null) {
-    return { ...evidence, answer: NOTHING_FOUND, citations: [], model: null, usage: null, headers: {} }
+    return {
+      ...evidence,
+      answer: NOTHING_FOUND,
+      citations: [],
+      model: null,
+      usage: null,
+      headers: {},
+    }
   }
   const { answer, model, usage, headers } = await complete(deps.gateway, gatewayCall)
   const check = checkFor(question, evidence.sources)
@@ -85,7 +104,10 @@ export async function answerStream(
 }
 
 function checkFor({ question }: Question, sources: Passage[]): CitationCheck {
-  const names = sources.flatMap(({ metadata }) => [nameOf(metadata) ?? '', String(metadata.heading ?? '')])
+  const names = sources.flatMap(({ metadata }) => [
+    nameOf(metadata) ?? '',
+    String(metadata.heading ?? ''),
+  ])
   const passages = sources.map((source) => {
     const text = textOf(source)
     const head = text.length - source.content.length
@@ -103,9 +125,14 @@ async function prepared(
   const { config } = deps.gateway
   const { caller } = call
   const first =
-    question.model === null ? routeFor(config, caller, null, null) : routeForModel(config, caller, question.model)
+    question.model === null
+      ? routeFor(config, caller, null, null)
+      : routeForModel(config, caller, question.model)
   const minScore = question.minScore ?? minScoreFor(deps, first)
-  const { found, nearest, warnings, overview, searchedAs } = await foundFor(deps, call, { ...question, minScore })
+  const { found, nearest, warnings, overview, searchedAs } = await foundFor(deps, call, {
+    ...question,
+    minScore,
+  })
 
   const contextTokens = contextOf(deps, first)
   const asked: Asked = {
@@ -154,7 +181,8 @@ function contextOf({ gateway }: AnswerDeps, first: Route): number {
   const { config } = gateway
   return Math.min(
     ...routesBehind(config, first).map(
-      ({ vendor, model }) => knownModel(config, vendor, model)?.contextTokens ?? CONTEXT_TOKENS_UNKNOWN,
+      ({ vendor, model }) =>
+        knownModel(config, vendor, model)?.contextTokens ?? CONTEXT_TOKENS_UNKNOWN,
     ),
   )
 }
@@ -172,7 +200,13 @@ async function foundFor(
     history.length > 0,
   )
   if (overview !== null) {
-    return { found: await chunksFor(deps, userId, overview), nearest: [], warnings: [], overview, searchedAs: null }
+    return {
+      found: await chunksFor(deps, userId, overview),
+      nearest: [],
+      warnings: [],
+      overview,
+      searchedAs: null,
+    }
   }
   if (minScore > 0 && asksNothing(question)) {
     await metered({ ...deps, embedder: null }, call, 0, async () => {})
@@ -180,7 +214,11 @@ async function foundFor(
   }
   const searchedAs = await standalone(deps, call, question, history)
   const queries = searchedAs === null ? queriesBehind(question, history) : [searchedAs]
-  return { ...(await searchFor(deps, call, { queries, topK, minScore, conditions })), overview: null, searchedAs }
+  return {
+    ...(await searchFor(deps, call, { queries, topK, minScore, conditions })),
+    overview: null,
+    searchedAs,
+  }
 }
 
 async function searchFor(deps: AnswerDeps, call: RagCall, query: SearchQuery): Promise<Search> {

@@ -11,9 +11,15 @@ const PENGUINS = '帝企鹅生活在南极洲的冰上，以鱼为食。'
 const passages = [LIGHTHOUSE, LEASE, PENGUINS]
 
 /** A document that is one chunk. */
-const whole = (text: string) => ({ text, pieces: [{ at: 0, start: 0, end: text.length, pages: [] }] })
+const whole = (text: string) => ({
+  text,
+  pieces: [{ at: 0, start: 0, end: text.length, pages: [] }],
+})
 
-function checked(answer: string, { known = '', step = answer.length }: { known?: string; step?: number } = {}) {
+function checked(
+  answer: string,
+  { known = '', step = answer.length }: { known?: string; step?: number } = {},
+) {
   const check = checkCitations(passages.map(whole), known)
   let text = ''
   for (let at = 0; at < answer.length; at += step) text += check.push(answer.slice(at, at + step))
@@ -32,9 +38,15 @@ const kept: [name: string, answer: string][] = [
   ['a mark of its own line', 'The lens weighs two tonnes.\n[1]'],
   ['a number in words, and digits', 'The lens weighs 2 tonnes [1].'],
   ['a number with other marks', 'A year costs 1250.50 euros for adults [1].'],
-  ['two statements of two sources', 'The lighthouse was built in 1882 [1], die Kaution beträgt 3750 Euro [2].'],
+  [
+    'two statements of two sources',
+    'The lighthouse was built in 1882 [1], die Kaution beträgt 3750 Euro [2].',
+  ],
   ['a mark before its statement', 'According to [1], the lighthouse was built in 1882.'],
-  ['in another language', 'Der Leuchtturm ist im Jahre 1882 gebaut worden, und zwar von der Ingenieurin Duroc [1].'],
+  [
+    'in another language',
+    'Der Leuchtturm ist im Jahre 1882 gebaut worden, und zwar von der Ingenieurin Duroc [1].',
+  ],
   ['in Chinese', '帝企鹅生活在南极洲，吃鱼[3]。'],
   ['in a list', '1. The lens was made in Paris [1]\n2. Die Frist beträgt drei Monate [2]\n'],
 ]
@@ -42,17 +54,32 @@ for (const [name, answer] of kept) {
   test(`a mark stays: ${name}`, () => {
     const result = checked(answer)
     assert.equal(result.text, answer)
-    assert.ok(result.citations.length > 0 && result.citations.every(({ supported }) => supported), answer)
+    assert.ok(
+      result.citations.length > 0 && result.citations.every(({ supported }) => supported),
+      answer,
+    )
   })
 }
 
 const dropped: [name: string, answer: string, shown: string][] = [
   ['another number', 'The lighthouse was built in 1883 [1].', 'The lighthouse was built in 1883.'],
-  ['another name', 'The lighthouse was built by Mallory [1].', 'The lighthouse was built by Mallory.'],
+  [
+    'another name',
+    'The lighthouse was built by Mallory [1].',
+    'The lighthouse was built by Mallory.',
+  ],
   ['another passage', 'The lighthouse was built in 1882 [2].', 'The lighthouse was built in 1882.'],
   ['no passage', 'The lighthouse was built in 1882 [7].', 'The lighthouse was built in 1882.'],
-  ['one of two', 'The lighthouse was built in 1882 [1][2].', 'The lighthouse was built in 1882 [1].'],
-  ['of one mark', 'The lighthouse was built in 1882 [1, 3].', 'The lighthouse was built in 1882 [1].'],
+  [
+    'one of two',
+    'The lighthouse was built in 1882 [1][2].',
+    'The lighthouse was built in 1882 [1].',
+  ],
+  [
+    'of one mark',
+    'The lighthouse was built in 1882 [1, 3].',
+    'The lighthouse was built in 1882 [1].',
+  ],
   [
     'other words',
     'Wire the money to the account of the landlord today [1].',
@@ -84,7 +111,10 @@ for (const [name, answer, shown] of dropped) {
 
 test('what was asked may be said again without its names being in the passage, but not with another number', () => {
   const known = 'Did Admiral Nelson ever see the lighthouse that was built in 1990?'
-  assert.match(checked('The lighthouse that Nelson may have seen was built in 1882 [1].', { known }).text, /\[1\]/)
+  assert.match(
+    checked('The lighthouse that Nelson may have seen was built in 1882 [1].', { known }).text,
+    /\[1\]/,
+  )
   assert.doesNotMatch(checked('The lighthouse was built in 1990 [1].', { known }).text, /\[1\]/)
 })
 
@@ -161,7 +191,8 @@ test('whatever a model writes, only marks and the spaces before them can go', ()
         const { text, citations } = checked(answer, { step })
         const bare = (one: string) => one.replace(/[\s\d,;[\]【】†]/g, '')
         assert.equal(bare(text), bare(answer))
-        for (const { start, end } of citations) assert.ok(start >= 0 && start <= end && end <= text.length)
+        for (const { start, end } of citations)
+          assert.ok(start >= 0 && start <= end && end <= text.length)
       },
     ),
   )

@@ -106,7 +106,11 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     const sentence = line.slice(from, to)
     /** Where a place in the sentence, less what has been left out, stands in the answer. */
     const offset = written - (shown - from)
-    const whole: Statement = { text: withoutMarks(sentence), start: offset + indentOf(sentence), end: offset }
+    const whole: Statement = {
+      text: withoutMarks(sentence),
+      start: offset + indentOf(sentence),
+      end: offset,
+    }
     let at = shown - from
     let behind = 0
     let leftOut = 0
@@ -123,7 +127,12 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
       leftOut += end - at - shownAs.length
       at = end
       behind = end
-      return { numbers, quotes, said: isStatement(said.text) ? said : null, end: offset + end - leftOut }
+      return {
+        numbers,
+        quotes,
+        said: isStatement(said.text) ? said : null,
+        end: offset + end - leftOut,
+      }
     })
     rest += sentence.slice(at)
     whole.end = offset + sentence.trimEnd().length - leftOut
@@ -132,7 +141,13 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
       const { start } = said ?? of
       for (const source of numbers) {
         const quote = quotes.get(source) ?? null
-        citations.push({ source, start, end: said === null ? of.end : end, supported: quotes.has(source), quote })
+        citations.push({
+          source,
+          start,
+          end: said === null ? of.end : end,
+          supported: quotes.has(source),
+          quote,
+        })
       }
     }
     last = of
@@ -142,7 +157,11 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
   }
 
   /** Has the sources alone that support the statement. */
-  function quotesOf(numbers: number[], { text }: Pick<Statement, 'text'>, whole: Statement): Map<number, Quote | null> {
+  function quotesOf(
+    numbers: number[],
+    { text }: Pick<Statement, 'text'>,
+    whole: Statement,
+  ): Map<number, Quote | null> {
     const before = wordsIn(whole.text) === 0 && last !== null ? last.text : whole.text
     const existing = numbers.filter((number) => number >= 1 && number <= read.length)
     const cited = existing.map((number) => read[number - 1] as ReadText)
@@ -183,7 +202,11 @@ function isStatement(text: string): boolean {
 }
 
 /** The next mark that is none of a link or of code; not whole where more of the text must tell. */
-function nextMark(line: string, from: number, isLast: boolean): { at: number; isWhole: boolean } | null {
+function nextMark(
+  line: string,
+  from: number,
+  isLast: boolean,
+): { at: number; isWhole: boolean } | null {
   for (let at = from; at < line.length; at++) {
     const character = line[at]
     if (character === '`') {
@@ -217,7 +240,9 @@ function sentenceStart(line: string, from: number, before: number): number {
 
 /** Where the sentence of the mark ends, with the marks behind its stop; null where that is not to be seen yet. */
 function sentenceEndOf(line: string, mark: number): number | null {
-  const isBehindStop = /[.!?…。！？｡؟۔।][)\]"'”’»]*\s*$/u.test(line.slice(Math.max(0, mark - 8), mark))
+  const isBehindStop = /[.!?…。！？｡؟۔।][)\]"'”’»]*\s*$/u.test(
+    line.slice(Math.max(0, mark - 8), mark),
+  )
   for (let at = mark; at < line.length; at++) {
     const end = isBehindStop ? mark : sentenceEnd(line, at)
     if (end < at) continue
@@ -232,7 +257,10 @@ function sentenceEndOf(line: string, mark: number): number | null {
 const FOLLOWING_MARKS = /^\s*(?:[[【][^\]】]{0,60}[\]】]\s*[.,;]?\s*)*/
 
 /** Marks that follow one another stand for one statement. */
-function groupsIn(sentence: string, from: number): { start: number; end: number; numbers: number[] }[] {
+function groupsIn(
+  sentence: string,
+  from: number,
+): { start: number; end: number; numbers: number[] }[] {
   const groups: { start: number; end: number; numbers: number[] }[] = []
   let at = from
   for (;;) {

@@ -43,16 +43,46 @@ const conversations: Turn[][] = [
   ],
   [
     ['How much is the deposit?', 'The deposit is three months of rent.', 'lease.pdf', 2],
-    ['Can it be paid in instalments?', 'The deposit may be paid in three instalments.', 'lease.pdf', 2],
-    ['When does the landlord return it?', 'The landlord returns the deposit within six months', 'lease.pdf', 2],
+    [
+      'Can it be paid in instalments?',
+      'The deposit may be paid in three instalments.',
+      'lease.pdf',
+      2,
+    ],
+    [
+      'When does the landlord return it?',
+      'The landlord returns the deposit within six months',
+      'lease.pdf',
+      2,
+    ],
   ],
   [
-    ['May I keep dogs and cats?', 'Keeping dogs and cats needs the consent of the landlord.', 'lease.pdf', 2],
-    ['What is the notice period of the tenant?', 'The tenant may give notice with three months', 'lease.pdf', 3],
-    ['And for the landlord?', 'the notice period grows to six months after five years', 'lease.pdf', 3],
+    [
+      'May I keep dogs and cats?',
+      'Keeping dogs and cats needs the consent of the landlord.',
+      'lease.pdf',
+      2,
+    ],
+    [
+      'What is the notice period of the tenant?',
+      'The tenant may give notice with three months',
+      'lease.pdf',
+      3,
+    ],
+    [
+      'And for the landlord?',
+      'the notice period grows to six months after five years',
+      'lease.pdf',
+      3,
+    ],
   ],
   [
-    ['Does notice have to be given in writing?', 'Notice must be given in writing.', 'lease.pdf', 3],
+    [
+      'Does notice have to be given in writing?',
+      'Notice must be given in writing.',
+      'lease.pdf',
+      3,
+    ],
     [
       'Which key opens the bicycle cellar?',
       'The bicycle cellar is opened with the key of the front door.',
@@ -63,7 +93,12 @@ const conversations: Turn[][] = [
   ],
   [
     ['When does the tenancy begin?', 'The tenancy begins on 1 March 2026', 'lease.pdf', 1],
-    ['What is the advance for heating and water?', 'a monthly advance of 180 euros', 'lease.pdf', 1],
+    [
+      'What is the advance for heating and water?',
+      'a monthly advance of 180 euros',
+      'lease.pdf',
+      1,
+    ],
     ['Thanks!', null],
   ],
   [
@@ -77,13 +112,23 @@ const conversations: Turn[][] = [
     ['And when do I empty the drip tray?', 'Empty the drip tray every evening.', 'espresso.pdf', 1],
   ],
   [
-    ['How many steps has the grinder?', 'The grinder of the espresso machine has twelve steps.', 'espresso.pdf', 2],
+    [
+      'How many steps has the grinder?',
+      'The grinder of the espresso machine has twelve steps.',
+      'espresso.pdf',
+      2,
+    ],
     ['At which step do I begin?', 'Begin at step seven', 'espresso.pdf', 2],
     ['Who wrote Hamlet?', null],
   ],
   [
     ['How much water does the tank hold?', 'The water tank holds 2.5 litres.', 'espresso.pdf', 2],
-    ['What if the red lamp blinks?', 'When the red lamp blinks the water tank is empty.', 'espresso.pdf', 2],
+    [
+      'What if the red lamp blinks?',
+      'When the red lamp blinks the water tank is empty.',
+      'espresso.pdf',
+      2,
+    ],
     ['How do I train for a marathon?', null],
   ],
   [
@@ -93,12 +138,27 @@ const conversations: Turn[][] = [
       'espresso.pdf',
       3,
     ],
-    ['And all other parts?', 'All other parts are under guarantee for two years.', 'espresso.pdf', 3],
+    [
+      'And all other parts?',
+      'All other parts are under guarantee for two years.',
+      'espresso.pdf',
+      3,
+    ],
     ['What is the proof of purchase?', 'The receipt is proof of purchase.', 'espresso.pdf', 3],
   ],
   [
-    ['Which workshop makes repairs?', 'Repairs are made by the workshop in Lyon.', 'espresso.pdf', 3],
-    ['Which engineer built the lighthouse in 1882?', 'built in 1882 by the engineer Amelie Duroc', 'lighthouse.pdf', 1],
+    [
+      'Which workshop makes repairs?',
+      'Repairs are made by the workshop in Lyon.',
+      'espresso.pdf',
+      3,
+    ],
+    [
+      'Which engineer built the lighthouse in 1882?',
+      'built in 1882 by the engineer Amelie Duroc',
+      'lighthouse.pdf',
+      1,
+    ],
     ['What is the weather tomorrow?', null],
   ],
   [
@@ -107,8 +167,18 @@ const conversations: Turn[][] = [
     ['What did its lamp burn at first?', 'burned whale oil at first', 'lighthouse.pdf', 1],
   ],
   [
-    ['When was the lamp of the lighthouse electrified?', 'The lamp was electrified in 1931.', 'lighthouse.pdf', 2],
-    ['Where did the keeper live?', 'The keeper of the lighthouse lived on the ground floor', 'lighthouse.pdf', 2],
+    [
+      'When was the lamp of the lighthouse electrified?',
+      'The lamp was electrified in 1931.',
+      'lighthouse.pdf',
+      2,
+    ],
+    [
+      'Where did the keeper live?',
+      'The keeper of the lighthouse lived on the ground floor',
+      'lighthouse.pdf',
+      2,
+    ],
     [
       'How many steps did the keeper climb?',
       'The keeper climbed the 142 steps four times each night.',
@@ -117,12 +187,22 @@ const conversations: Turn[][] = [
     ],
   ],
   [
-    ['Who was the last keeper of the lighthouse?', 'The last keeper Joao Prado retired in 1974.', 'lighthouse.pdf', 2],
+    [
+      'Who was the last keeper of the lighthouse?',
+      'The last keeper Joao Prado retired in 1974.',
+      'lighthouse.pdf',
+      2,
+    ],
     ['When does the museum open?', 'a museum that opens from May to October', 'lighthouse.pdf', 3],
     ['Is there life on Mars?', null],
   ],
   [
-    ['What do adults pay for the museum?', 'Adults pay six euros for the museum.', 'lighthouse.pdf', 3],
+    [
+      'What do adults pay for the museum?',
+      'Adults pay six euros for the museum.',
+      'lighthouse.pdf',
+      3,
+    ],
     ['And children?', 'Children enter the museum free of charge.', 'lighthouse.pdf', 3],
     ['OK', null],
   ],
@@ -134,7 +214,12 @@ const conversations: Turn[][] = [
   [
     ['How long is parental leave?', 'Parental leave lasts 16 weeks', 'handbook.pdf', 1],
     ['Is it paid?', 'is paid by the company at full salary', 'handbook.pdf', 1],
-    ['And who do I send the request to?', 'The request for parental leave goes to the people team', 'handbook.pdf', 1],
+    [
+      'And who do I send the request to?',
+      'The request for parental leave goes to the people team',
+      'handbook.pdf',
+      1,
+    ],
   ],
   [
     ['How long is sick leave paid?', 'Sick leave is paid for six weeks.', 'handbook.pdf', 1],
@@ -148,18 +233,48 @@ const conversations: Turn[][] = [
   ],
   [
     ['How are hotels booked?', 'Hotels are booked through the travel desk.', 'handbook.pdf', 2],
-    ['What is the limit in Zurich?', 'the limit for a hotel is 220 euros a night', 'handbook.pdf', 2],
+    [
+      'What is the limit in Zurich?',
+      'the limit for a hotel is 220 euros a night',
+      'handbook.pdf',
+      2,
+    ],
     ['What is the best recipe for pancakes?', null],
   ],
   [
-    ['When are expenses refunded?', 'Expenses are refunded with the salary of the next month.', 'handbook.pdf', 2],
-    ['For how long are the receipts kept?', 'Receipts of expenses are kept for ten years.', 'handbook.pdf', 2],
+    [
+      'When are expenses refunded?',
+      'Expenses are refunded with the salary of the next month.',
+      'handbook.pdf',
+      2,
+    ],
+    [
+      'For how long are the receipts kept?',
+      'Receipts of expenses are kept for ten years.',
+      'handbook.pdf',
+      2,
+    ],
     ['How do I cook rice?', null],
   ],
   [
-    ['How often are laptops replaced?', 'Laptops are replaced every three years.', 'handbook.pdf', 3],
-    ['Where do broken ones go?', 'Broken laptops go to the service desk in room 114.', 'handbook.pdf', 3],
-    ['What does lunch cost in the cafeteria?', 'Lunch in the cafeteria costs five euros.', 'handbook.pdf', 3],
+    [
+      'How often are laptops replaced?',
+      'Laptops are replaced every three years.',
+      'handbook.pdf',
+      3,
+    ],
+    [
+      'Where do broken ones go?',
+      'Broken laptops go to the service desk in room 114.',
+      'handbook.pdf',
+      3,
+    ],
+    [
+      'What does lunch cost in the cafeteria?',
+      'Lunch in the cafeteria costs five euros.',
+      'handbook.pdf',
+      3,
+    ],
   ],
 ]
 
@@ -184,10 +299,21 @@ test('twenty conversations of three turns: each answer’s sentences stand in th
     const chat_history: { role: string; content: string }[] = []
     for (const [question, sentence, file, page] of turns) {
       const { body } = await ada.post('/api/rag/query', { question, chat_history })
-      const told = { question, answer: body.answer, sources: body.sources, citations: body.citations }
-      const fault = sentence === null ? faultOfSilence(told) : faultOf(told, sentence, file as string, page as number)
+      const told = {
+        question,
+        answer: body.answer,
+        sources: body.sources,
+        citations: body.citations,
+      }
+      const fault =
+        sentence === null
+          ? faultOfSilence(told)
+          : faultOf(told, sentence, file as string, page as number)
       if (fault !== null) wrong.push(`${question} (${fault}): ${body.answer}`)
-      chat_history.push({ role: 'user', content: question }, { role: 'assistant', content: body.answer })
+      chat_history.push(
+        { role: 'user', content: question },
+        { role: 'assistant', content: body.answer },
+      )
     }
   }
   assert.deepEqual(wrong, [])
@@ -199,7 +325,12 @@ function faultOfSilence({ answer, sources }: Told): string | null {
   return answer === NOTHING_FOUND && sources.length === 0 ? null : 'says something'
 }
 
-function faultOf({ answer, sources, citations }: Told, sentence: string, file: string, page: number): string | null {
+function faultOf(
+  { answer, sources, citations }: Told,
+  sentence: string,
+  file: string,
+  page: number,
+): string | null {
   const at = answer.indexOf(sentence)
   if (at === -1) return `lacks '${sentence}'`
   const cited = citations.find(({ start, end }) => start <= at && at < end)

@@ -65,8 +65,13 @@ export const thingWords =
 /** Of scripts without spaces: phrases, cut out one after the other, longest first. */
 export const phrases = {
   collection:
-    '文档 文件 资料 文本 文章 檔案 文檔 資料 内容 內容 書類 文書 ファイル ドキュメント เอกสาร ไฟล์ ข้อความ'.split(' '),
-  having: '列出 列表 拥有 擁有 保存 上传 上傳 里面 有 ある あります 一覧 リスト มี รายการ แสดง เนื้อหา ใน'.split(' '),
+    '文档 文件 资料 文本 文章 檔案 文檔 資料 内容 內容 書類 文書 ファイル ドキュメント เอกสาร ไฟล์ ข้อความ'.split(
+      ' ',
+    ),
+  having:
+    '列出 列表 拥有 擁有 保存 上传 上傳 里面 有 ある あります 一覧 リスト มี รายการ แสดง เนื้อหา ใน'.split(
+      ' ',
+    ),
   thing: '什么 什麼 哪些 何 どんな どの อะไร'.split(' '),
   summary: '总结 總結 概括 摘要 概述 概要 归纳 要約 まとめ สรุป ภาพรวม'.split(' '),
   time: '最新 最近 今天 昨天 刚 上周 最後 最后 最新の 今日 昨日 最近 ล่าสุด วันนี้ เมื่อวาน'.split(' '),

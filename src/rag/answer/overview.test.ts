@@ -4,7 +4,8 @@ import type { DocumentRow } from '../documents/document-store.ts'
 import { introductionOf, overviewAskedFor } from './overview.ts'
 
 const documents = ['lease.pdf', 'espresso-machine manual.md', '护照.pdf'].map(
-  (source, i) => ({ source, metadata_json: {}, created_at: `2026-01-0${i + 1}` }) as unknown as DocumentRow,
+  (source, i) =>
+    ({ source, metadata_json: {}, created_at: `2026-01-0${i + 1}` }) as unknown as DocumentRow,
 )
 
 const rows: [question: string, kind: 'list' | 'summary' | null, of?: string][] = [
@@ -31,7 +32,11 @@ const rows: [question: string, kind: 'list' | 'summary' | null, of?: string][] =
   ['Please give me a short summary of all my files.', 'summary'],
   ['Summarise the lease', 'summary', 'lease.pdf'],
   ['summarize lease.pdf', 'summary', 'lease.pdf'],
-  ['Can you give me an overview of the espresso machine manual?', 'summary', 'espresso-machine manual.md'],
+  [
+    'Can you give me an overview of the espresso machine manual?',
+    'summary',
+    'espresso-machine manual.md',
+  ],
   ['Welche Dokumente habe ich?', 'list'],
   ['Was steht in meinen Dokumenten?', 'list'],
   ['Fasse das bitte zusammen', 'summary'],

@@ -37,21 +37,29 @@ const NAMES_READ_MAX = 10_000
  * Null: it asks for something that stands in the documents. `documents`: those that it may be about. `isFollowUp`: "summarise this" is then what
  * was said before.
  */
-export function overviewAskedFor(question: string, documents: DocumentRow[], isFollowUp: boolean): Overview | null {
+export function overviewAskedFor(
+  question: string,
+  documents: DocumentRow[],
+  isFollowUp: boolean,
+): Overview | null {
   if (documents.length === 0) return null
   const kind = kindOf(question, new Set())
-  if (kind !== null) return kind === 'summary' && isFollowUp ? null : { kind, documents: newestFirst(documents) }
+  if (kind !== null)
+    return kind === 'summary' && isFollowUp ? null : { kind, documents: newestFirst(documents) }
   const asked = rootsOf(question)
   // Names are read only where they may matter: a shelf may have a hundred thousand.
   if (asked.size > WORDS_MAX || asked.isDisjointFrom(lists.summary)) return null
   let named: { document: DocumentRow; words: number } | null = null
   for (const document of newestFirst(documents).slice(0, NAMES_READ_MAX)) {
     const name = nameRoots(document)
-    if (name.size > (named?.words ?? 0) && name.isSubsetOf(asked)) named = { document, words: name.size }
+    if (name.size > (named?.words ?? 0) && name.isSubsetOf(asked))
+      named = { document, words: name.size }
   }
   if (named === null) return null
   const whole = rootsOf(nameOf(metadataOf(named.document)) ?? '')
-  return kindOf(question, whole) === 'summary' ? { kind: 'summary', documents: [named.document] } : null
+  return kindOf(question, whole) === 'summary'
+    ? { kind: 'summary', documents: [named.document] }
+    : null
 }
 
 function newestFirst(documents: DocumentRow[]): DocumentRow[] {
@@ -77,7 +85,8 @@ function namesOf(documents: DocumentRow[]): string[] {
       ? named
       : [...named.slice(0, NAMES_MAX - OLDEST_NAMED), '…', ...named.slice(-OLDEST_NAMED)]
   const unnamed = documents.length - named.length
-  if (unnamed > 0) names.push(unnamed === 1 ? 'a text without a name' : `${unnamed} texts without a name`)
+  if (unnamed > 0)
+    names.push(unnamed === 1 ? 'a text without a name' : `${unnamed} texts without a name`)
   return names
 }
 
@@ -134,7 +143,10 @@ function kindOf(question: string, name: ReadonlySet<string>): Overview['kind'] |
   if (isOther || words === 0 || words > WORDS_MAX) return null
   rest = question
     .normalize('NFKC')
-    .replace(/[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]/gu, '')
+    .replace(
+      /[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]/gu,
+      '',
+    )
   for (const { kind, phrase } of phraseList) {
     if (!rest.includes(phrase)) continue
     found.add(kind)
@@ -142,7 +154,8 @@ function kindOf(question: string, name: ReadonlySet<string>): Overview['kind'] |
   }
   if (rest.replace(stopPhrases, '').trim() !== '') return null
   if (found.has('summary')) return 'summary'
-  const asked = Number(found.has('collection')) + Number(found.has('having')) + Number(found.has('thing'))
+  const asked =
+    Number(found.has('collection')) + Number(found.has('having')) + Number(found.has('thing'))
   return asked >= 2 ? 'list' : null
 }
 

@@ -43,7 +43,8 @@ export async function passagesOf(
   room: Room,
 ): Promise<Passage[]> {
   const readings = await neighbourhoods(db, userId, found)
-  const needed = (chunk: FoundChunk) => tokensOf({ content: chunk.content, head: headOf(readings, chunk) })
+  const needed = (chunk: FoundChunk) =>
+    tokensOf({ content: chunk.content, head: headOf(readings, chunk) })
   const fitting = withinRoom(found, room.tokens, needed)
   const left = room.tokens - fitting.reduce((sum, chunk) => sum + needed(chunk), 0)
   const taken = new Set(fitting.map(({ id }) => id))
@@ -52,7 +53,11 @@ export async function passagesOf(
 }
 
 /** The nearest first; a long one that does not fit makes room for shorter ones behind it. Of one alone as much as fits. */
-function withinRoom(found: FoundChunk[], tokens: number, tokensNeeded: (chunk: FoundChunk) => number): FoundChunk[] {
+function withinRoom(
+  found: FoundChunk[],
+  tokens: number,
+  tokensNeeded: (chunk: FoundChunk) => number,
+): FoundChunk[] {
   let left = tokens
   const fitting = found.filter((chunk) => {
     const needed = tokensNeeded(chunk)
@@ -63,7 +68,12 @@ function withinRoom(found: FoundChunk[], tokens: number, tokensNeeded: (chunk: F
   const [first] = found
   if (fitting.length > 0 || first === undefined) return fitting
   const share = Math.max(0, tokens) / tokensNeeded(first)
-  return [{ ...first, content: first.content.slice(0, Math.floor(first.content.length * share)).toWellFormed() }]
+  return [
+    {
+      ...first,
+      content: first.content.slice(0, Math.floor(first.content.length * share)).toWellFormed(),
+    },
+  ]
 }
 
 /** What is read of it: a piece of a table with the table's head. */
@@ -84,14 +94,19 @@ function headOf(readings: Map<string, Reading>, chunk: FoundChunk): string | nul
 }
 
 /** The chunks around those found. A document that was replaced meanwhile has none. */
-async function neighbourhoods(db: RagDeps['db'], userId: string, found: FoundChunk[]): Promise<Map<string, Reading>> {
+async function neighbourhoods(
+  db: RagDeps['db'],
+  userId: string,
+  found: FoundChunk[],
+): Promise<Map<string, Reading>> {
   const places = Map.groupBy(found.map(placeOf), ({ id }) => id)
   const rows = found.length === 0 ? [] : await readDocuments(db, userId, [...places.keys()])
   const readings = await Promise.all(
     rows.map(async ({ id, version, created_at: addedAt }) => {
       const chunks = new Map<number, Chunk>()
       for (const [from, to] of spansOf((places.get(id) ?? []).map(({ index }) => index))) {
-        for (const chunk of await readChunks(db, userId, version, from, to)) chunks.set(chunk.index, chunk)
+        for (const chunk of await readChunks(db, userId, version, from, to))
+          chunks.set(chunk.index, chunk)
       }
       return { id, addedAt, chunks }
     }),
@@ -111,7 +126,12 @@ function spansOf(indexes: number[]): [from: number, to: number][] {
 }
 
 /** Of the nearest first: the chunk behind it, which goes on with what it says, and then the one before. */
-function addNeighbours(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<string>, tokens: number): void {
+function addNeighbours(
+  found: FoundChunk[],
+  readings: Map<string, Reading>,
+  taken: Set<string>,
+  tokens: number,
+): void {
   let left = tokens
   for (const chunk of found) {
     const { id, index } = placeOf(chunk)
@@ -126,7 +146,11 @@ function addNeighbours(found: FoundChunk[], readings: Map<string, Reading>, take
   }
 }
 
-function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<string>): Passage[] {
+function merged(
+  found: FoundChunk[],
+  readings: Map<string, Reading>,
+  taken: Set<string>,
+): Passage[] {
   const told = new Set<string>()
   const passages: Passage[] = []
   for (const chunk of found) {
@@ -138,12 +162,14 @@ function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<
       const read = all?.get(index)
       // Of a chunk that does not fit whole, its beginning.
       const isBeginning = read?.content.startsWith(chunk.content) ?? false
-      const pieces = read && isBeginning ? [pieceOf({ ...read, content: chunk.content }, 0, read.start)] : []
+      const pieces =
+        read && isBeginning ? [pieceOf({ ...read, content: chunk.content }, 0, read.start)] : []
       passages.push({ ...chunk, chunk_ids: [chunk.id], head: null, pieces, addedAt })
       told.add(chunk.id)
       continue
     }
-    const isTaken = (at: number) => taken.has(`${id}_${at}`) && all.has(at) && !told.has(`${id}_${at}`)
+    const isTaken = (at: number) =>
+      taken.has(`${id}_${at}`) && all.has(at) && !told.has(`${id}_${at}`)
     let [from, to] = [index, index + 1]
     while (isTaken(from - 1)) from--
     while (isTaken(to)) to++
@@ -154,7 +180,8 @@ function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<
     const metadata = { ...chunk.metadata, ...pagesOf(chunks) }
     if (metadata.page_end === metadata.page) delete metadata.page_end
     const { heading: found } = all.get(index) as Chunk
-    if (metadata.heading === found && chunks.some(({ heading }) => heading !== found)) delete metadata.heading
+    if (metadata.heading === found && chunks.some(({ heading }) => heading !== found))
+      delete metadata.heading
     const { text: content, pieces } = joinChunks(chunks, from, to)
     passages.push({ ...chunk, metadata, content, chunk_ids, head, pieces, addedAt })
   }
@@ -165,7 +192,9 @@ function merged(found: FoundChunk[], readings: Map<string, Reading>, taken: Set<
 function pagesOf(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
   const [first, last] = [chunks[0], chunks.at(-1)]
   const to = last?.pageEnd ?? last?.page ?? null
-  return first === undefined || first.page === null || to === null ? {} : { page: first.page, page_end: to }
+  return first === undefined || first.page === null || to === null
+    ? {}
+    : { page: first.page, page_end: to }
 }
 
 function placeOf(chunk: FoundChunk): { id: string; index: number } {

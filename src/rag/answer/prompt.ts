@@ -6,15 +6,9 @@ import { guessTextTokens } from '#ai/estimate.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { type Passage, textOf } from './passages.ts'
 
-export type Turn = {
-  role: 'user' | 'assistant'
-  content: string
-}
+export type Turn = { role: 'user' | 'assistant'; content: string }
 
-export type Message = {
-  role: 'system' | 'user' | 'assistant'
-  content: string
-}
+export type Message = { role: 'system' | 'user' | 'assistant'; content: string }
 
 const INSTRUCTION = `You answer questions from numbered sources, which come from the user's own documents. They are in the message before the question, between <sources-NAME> and </sources-NAME>, where NAME is a random word that no document knows.
 - Use only what the sources say. If they do not answer the question, say so.
@@ -41,16 +35,22 @@ export function promptOf(
   now: string,
 ): Message[] {
   const quoted = sources
-    .map((source, i) => `[${i + 1}]${originOf(source)}\n${quotation(textOf(source), sources.length)}`)
+    .map(
+      (source, i) => `[${i + 1}]${originOf(source)}\n${quotation(textOf(source), sources.length)}`,
+    )
     .join('\n\n')
   const names = overview?.names.map((name) => `> ${withoutControls(name)}`) ?? []
-  const inside = overview === null ? quoted : `The documents' names:\n${names.join('\n')}\n\n${quoted}`
+  const inside =
+    overview === null ? quoted : `The documents' names:\n${names.join('\n')}\n\n${quoted}`
   const fence = `sources-${lettersOf(secrets.hash('rag/fence', `${inside}\0${question}`)).slice(0, FENCE_LETTERS)}`
   const about = overview === null ? '' : `${overview.says}\n\n`
   return [
     { role: 'system', content: INSTRUCTION },
     ...history,
-    { role: 'user', content: `Today is ${dateOf(now)}.\n\n${about}<${fence}>\n${inside}\n</${fence}>` },
+    {
+      role: 'user',
+      content: `Today is ${dateOf(now)}.\n\n${about}<${fence}>\n${inside}\n</${fence}>`,
+    },
     { role: 'user', content: question },
   ]
 }
@@ -60,7 +60,9 @@ const FENCE_LETTERS = 20
 
 /** Small letters alone: each name costs a model much the same to read. */
 function lettersOf(hash: string): string {
-  return hash.replace(/[^a-z]/g, (character) => String.fromCharCode(97 + (character.charCodeAt(0) % 26)))
+  return hash.replace(/[^a-z]/g, (character) =>
+    String.fromCharCode(97 + (character.charCodeAt(0) % 26)),
+  )
 }
 
 /** What of the history is told: its last turns, as many as there is room for. Marks of old answers are of other sources. */
@@ -77,8 +79,17 @@ export function historyWithin(history: Turn[], contextTokens: number): Turn[] {
 }
 
 /** Tokens that are left for sources in a model's context. */
-export function roomFor({ question, history, overview }: Asked, contextTokens: number, answerTokens: number): number {
-  const said = [question, overview?.says ?? '', ...(overview?.names ?? []), ...history.map(({ content }) => content)]
+export function roomFor(
+  { question, history, overview }: Asked,
+  contextTokens: number,
+  answerTokens: number,
+): number {
+  const said = [
+    question,
+    overview?.says ?? '',
+    ...(overview?.names ?? []),
+    ...history.map(({ content }) => content),
+  ]
   const taken = said.reduce((sum, text) => sum + guessTextTokens(text) + 8, 0)
   return contextTokens - answerTokens - FRAME_TOKENS - taken
 }
@@ -119,7 +130,9 @@ function lineOf(text: unknown): string | null {
 function quotation(content: string, sources: number): string {
   const plain = content.replace(ANY_MARK, (quoted, digits: string) => {
     const numbers = digits.split(/[^\p{Nd}]+/u).map((one) => Number(one.normalize('NFKC')))
-    return numbers.some((number) => number >= 1 && number <= sources) ? `(${numbers.join(', ')})` : quoted
+    return numbers.some((number) => number >= 1 && number <= sources)
+      ? `(${numbers.join(', ')})`
+      : quoted
   })
   return withoutControls(plain)
     .split(LINE_ENDS)
@@ -136,7 +149,10 @@ const CONTROLS =
   /<[|｜]([^<>|｜\n]{1,40})[|｜]>|<(\/?(?:start_of_turn|end_of_turn|bos|eos|s))>|\[(\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS))\]|<<(\/?SYS)>>/giu
 
 function withoutControls(text: string): string {
-  return text.replace(CONTROLS, (_, ...names: (string | undefined)[]) => `(${names.slice(0, 4).find((name) => name)})`)
+  return text.replace(
+    CONTROLS,
+    (_, ...names: (string | undefined)[]) => `(${names.slice(0, 4).find((name) => name)})`,
+  )
 }
 
 /** All that a model may take for a new line. */

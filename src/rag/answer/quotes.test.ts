@@ -16,7 +16,11 @@ function chunksOf(text: string, size: number, overlap: number, outline: Outline 
 }
 
 /** What is quoted of a document that is cut into small chunks, of which those from `from` on are a passage. */
-function quotedOf(text: string, statement: string, { from = 0, outline = {} as Outline, head = '' } = {}) {
+function quotedOf(
+  text: string,
+  statement: string,
+  { from = 0, outline = {} as Outline, head = '' } = {},
+) {
   const chunks = chunksOf(text, 120, 30, outline)
   const joined = joinChunks(chunks.slice(from), from, chunks.length)
   const passage = {
@@ -43,7 +47,12 @@ The lighthouse of Porto Calvo was built in 1882 by the engineer Amélie Duroc. I
 Dogs stay outside. The keeper's name was Tomás. He died in the winter of 1911.`
 
 const cases: [name: string, text: string, statement: string, quoted: string | null][] = [
-  ['a sentence', LIGHTHOUSE, 'Its lens weighs 2 tonnes', 'The lens, made in Paris, weighs two tonnes.'],
+  [
+    'a sentence',
+    LIGHTHOUSE,
+    'Its lens weighs 2 tonnes',
+    'The lens, made in Paris, weighs two tonnes.',
+  ],
   [
     'a sentence below a heading, without the heading',
     LIGHTHOUSE,
@@ -79,7 +88,10 @@ for (const [name, text, statement, quoted] of cases) {
 }
 
 test('a quote in the middle of a chunk has the page of its first character', () => {
-  const sentences = Array.from({ length: 12 }, (_, i) => `Page ${i + 1} tells of harbour ${i * 7 + 3} on the coast.`)
+  const sentences = Array.from(
+    { length: 12 },
+    (_, i) => `Page ${i + 1} tells of harbour ${i * 7 + 3} on the coast.`,
+  )
   const text = sentences.join(' ')
   const pages = sentences.map((sentence, i) => ({ at: text.indexOf(sentence), page: i + 1 }))
   for (const [i, sentence] of sentences.entries()) {
@@ -98,7 +110,10 @@ test('the head of a table that a passage repeats is not quoted', () => {
 
 test('a citation without support has no quote', () => {
   const text = 'The lighthouse was built in 1882. It is old.'
-  const check = checkCitations([{ text, pieces: [{ at: 0, start: 40, end: 40 + text.length, pages: [] }] }], '')
+  const check = checkCitations(
+    [{ text, pieces: [{ at: 0, start: 40, end: 40 + text.length, pages: [] }] }],
+    '',
+  )
   check.push('It was built in 1882 [1]. It was sold in 1990 [1].')
   check.end()
   assert.deepEqual(

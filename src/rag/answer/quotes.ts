@@ -51,13 +51,20 @@ export function readUnits({ text, pieces }: CitedPassage): Unit[] {
 }
 
 /** The sentences that say most of what the statement says, as few as do. Null where none says enough of it. */
-export function findQuote(claim: Claim, units: readonly Unit[], passage: CitedPassage): Quote | null {
+export function findQuote(
+  claim: Claim,
+  units: readonly Unit[],
+  passage: CitedPassage,
+): Quote | null {
   const said = units.map(({ words }) => itemsSaid(claim, words))
   const weights = new Map<string, number>()
-  for (const items of said) for (const item of items) weights.set(item, (weights.get(item) ?? 0) + 1)
+  for (const items of said)
+    for (const item of items) weights.set(item, (weights.get(item) ?? 0) + 1)
   // What only one sentence says tells most about which one is meant.
-  for (const [item, sentences] of weights) weights.set(item, (item.startsWith('#') ? NUMBER_WEIGHT : 1) / sentences)
-  const weightOf = (items: Set<string>) => [...items].reduce((sum, item) => sum + (weights.get(item) ?? 0), 0)
+  for (const [item, sentences] of weights)
+    weights.set(item, (item.startsWith('#') ? NUMBER_WEIGHT : 1) / sentences)
+  const weightOf = (items: Set<string>) =>
+    [...items].reduce((sum, item) => sum + (weights.get(item) ?? 0), 0)
   const all = weightOf(new Set(weights.keys()))
 
   let best = { from: 0, to: 0, items: new Set<string>(), weight: 0 }
@@ -65,7 +72,9 @@ export function findQuote(claim: Claim, units: readonly Unit[], passage: CitedPa
     const least = best.weight + (count === 1 ? 0 : ADDED_MIN * all)
     let better = { ...best, weight: least }
     for (let from = 0; from + count <= units.length; from++) {
-      const items = said.slice(from, from + count).reduce((both, more) => both.union(more), new Set<string>())
+      const items = said
+        .slice(from, from + count)
+        .reduce((both, more) => both.union(more), new Set<string>())
       const weight = weightOf(items)
       if (weight > better.weight) better = { from, to: from + count, items, weight }
     }
@@ -73,7 +82,8 @@ export function findQuote(claim: Claim, units: readonly Unit[], passage: CitedPa
   }
   const items = [...best.items]
   const hasNumber = items.some((item) => item.startsWith('#'))
-  if (items.length === 0 || (!hasNumber && items.length < WORDS_MIN * claim.words.length)) return null
+  if (items.length === 0 || (!hasNumber && items.length < WORDS_MIN * claim.words.length))
+    return null
   return placed(units[best.from] as Unit, units[best.to - 1] as Unit, passage)
 }
 

@@ -25,7 +25,10 @@ import {
 } from './answer.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 
-const ChatTurn = Type.Object({ role: OneOf('user', 'assistant'), content: Type.String() }, { title: 'ChatTurn' })
+const ChatTurn = Type.Object(
+  { role: OneOf('user', 'assistant'), content: Type.String() },
+  { title: 'ChatTurn' },
+)
 
 const QueryBody = Type.Object({
   question: Type.String({ minLength: 1, maxLength: QUERY_CHARACTERS_MAX }),
@@ -63,7 +66,8 @@ const Source = Type.Object(
     ...Chunk.properties,
     document_id: Type.String(),
     chunk_ids: Type.Array(Type.String(), {
-      description: 'All chunks that the content is told from: the one that was found, and its neighbours.',
+      description:
+        'All chunks that the content is told from: the one that was found, and its neighbours.',
     }),
   },
   { title: 'Source', description: 'What `[n]` in the answer cites: the n-th of them.' },
@@ -73,10 +77,13 @@ const Quote = Type.Object(
   {
     text: Type.String({ description: 'As the source has it.' }),
     start: Type.Integer({
-      description: 'In the document’s text, in UTF-16 units, as the `spans` of `GET /api/rag/documents/{id}` have it.',
+      description:
+        'In the document’s text, in UTF-16 units, as the `spans` of `GET /api/rag/documents/{id}` have it.',
     }),
     end: Type.Integer(),
-    page: Nullable(Type.Integer({ description: 'Of `start`, from 1; null where the file has no pages.' })),
+    page: Nullable(
+      Type.Integer({ description: 'Of `start`, from 1; null where the file has no pages.' }),
+    ),
   },
   {
     title: 'Quote',
@@ -88,7 +95,9 @@ const Quote = Type.Object(
 const Cited = Type.Object(
   {
     source: Type.Integer({ description: 'The number of the source.' }),
-    start: Type.Integer({ description: 'Where the statement begins in the answer, in UTF-16 units.' }),
+    start: Type.Integer({
+      description: 'Where the statement begins in the answer, in UTF-16 units.',
+    }),
     end: Type.Integer(),
     supported: Type.Boolean({
       description:
@@ -101,13 +110,17 @@ const Cited = Type.Object(
 
 const EVIDENCE = {
   sources: Type.Array(Source),
-  nearest: Type.Array(Chunk, { description: 'Where no chunk reached `min_score`: those that came nearest.' }),
+  nearest: Type.Array(Chunk, {
+    description: 'Where no chunk reached `min_score`: those that came nearest.',
+  }),
   searched_as: Type.Unsafe<string | null>({
     ...Nullable(Type.String()),
-    description: 'The question as a model made it stand alone; null where it was searched as it is.',
+    description:
+      'The question as a model made it stand alone; null where it was searched as it is.',
   }),
   overview: Type.Boolean({
-    description: 'The question is about the documents as a whole, and the sources were chosen to tell of them.',
+    description:
+      'The question is about the documents as a whole, and the sources were chosen to tell of them.',
   }),
   warnings: SearchWarnings,
 }
@@ -137,7 +150,8 @@ const EVENTS = {
       Type.Null(),
     ],
     {
-      description: 'Last; with `include_sources`. Null where nothing was found, since no model was asked.',
+      description:
+        'Last; with `include_sources`. Null where nothing was found, since no model was asked.',
     },
   ),
   error: ErrorEvent,
@@ -159,7 +173,8 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
             citations: Type.Array(Cited),
             model: Type.Unsafe<string | null>({
               ...Nullable(Type.String()),
-              description: 'That answered; null, as `usage`, where nothing was found and none was asked.',
+              description:
+                'That answered; null, as `usage`, where nothing was found and none was asked.',
             }),
             usage: Type.Union([UsageView, Type.Null()]),
           }),
@@ -174,9 +189,15 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
     async (request, reply) => {
       const { body } = request
       const origin = originOf(reply, body)
-      const call = { caller: callerOf(request), route: '/api/rag/query', signal: clientGone(reply), origin }
+      const call = {
+        caller: callerOf(request),
+        route: '/api/rag/query',
+        signal: clientGone(reply),
+        origin,
+      }
       const question = questionOf(body)
-      if (body.stream) return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
+      if (body.stream)
+        return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 
       const answered = await answer(deps, call, question)
       reply.headers(answered.headers)
@@ -212,9 +233,14 @@ function streamAnswer(
       if (withSources) await events.event('sources', evidenceView(evidence))
       if (stream === null) await events.data({ token: NOTHING_FOUND })
       else await writeChecked(events, stream)
-      if (withSources && stream !== null) await events.event('citations', { citations: stream.check.citations() })
+      if (withSources && stream !== null)
+        await events.event('citations', { citations: stream.check.citations() })
       // Why it ended, too: an answer that was cut at its length must not look whole.
-      const told = stream && { ...usageView(stream.usage()), finish_reason: stream.finish(), model: stream.model }
+      const told = stream && {
+        ...usageView(stream.usage()),
+        finish_reason: stream.finish(),
+        model: stream.model,
+      }
       if (withSources) await events.event('usage', told)
     },
     (error) => errorEvent(streamProblem(error, reply.request.id)),
@@ -223,7 +249,8 @@ function streamAnswer(
 
 /** What is held back for a sentence's end comes with the next piece, or at the end. A cut answer shows what had come, unchecked marks left out. */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
-  const tokenLine = (text: string) => (text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`)
+  const tokenLine = (text: string) =>
+    text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`
   await each((pieces) => {
     let lines = ''
     for (const { text } of pieces) lines += tokenLine(check.push(text))

@@ -56,7 +56,8 @@ export async function standalone(
     signal.throwIfAborted()
     // A vendor that is down is logged by the gateway, and no reason to leave the question unanswered; an empty budget is one.
     const isBudget = error instanceof Problem && error.status === 429
-    const isTooSlow = error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')
+    const isTooSlow =
+      error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')
     if (!isBudget && (error instanceof Problem || isTooSlow)) return null
     throw error
   }
@@ -78,6 +79,8 @@ export function queriesBehind(question: string, history: Turn[]): string[] {
     .filter(({ role, content }) => role === 'user' && content.trim() !== '')
     .slice(-TURNS)
     .map(({ content }) => readMessage(content.slice(0, TURN_CHARACTERS)).subject)
-  const behind = turns.map((_, i) => [...turns.slice(-1 - i), readMessage(question).subject].join('\n'))
+  const behind = turns.map((_, i) =>
+    [...turns.slice(-1 - i), readMessage(question).subject].join('\n'),
+  )
   return [question, ...behind]
 }

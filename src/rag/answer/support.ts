@@ -29,8 +29,12 @@ const LARGE_NOUNS = 'de'
 /** Words written large in running text that are no names. */
 const NO_NAMES = new Set(
   [
-    ...Array.from({ length: 12 }, (_, month) => nameIn({ month: 'long' }, new Date(2024, month, 1))),
-    ...Array.from({ length: 7 }, (_, day) => nameIn({ weekday: 'long' }, new Date(2024, 0, day + 1))),
+    ...Array.from({ length: 12 }, (_, month) =>
+      nameIn({ month: 'long' }, new Date(2024, month, 1)),
+    ),
+    ...Array.from({ length: 7 }, (_, day) =>
+      nameIn({ weekday: 'long' }, new Date(2024, 0, day + 1)),
+    ),
   ].map((name) => name.toLowerCase()),
 )
 
@@ -45,7 +49,8 @@ export function readWords(text: string): ReadWords {
     if (!isWord(term)) return
     const word = folded(term)
     terms.add(`=${rootOf(word)}`)
-    for (let end = BEGINNING.lettersMin; end <= word.length; end++) terms.add(`${word.slice(0, end)}*`)
+    for (let end = BEGINNING.lettersMin; end <= word.length; end++)
+      terms.add(`${word.slice(0, end)}*`)
   })
   return { terms, numbers: numbersIn(text, true) }
 }
@@ -61,7 +66,11 @@ export function supporting(claim: Claim, cited: readonly ReadText[], known: Read
   return alone.map(({ holds, share }) => holds || (together && share >= partMin))
 }
 
-export type Claim = { words: { term: string; isName: boolean }[]; numbers: Set<string>; text: string }
+export type Claim = {
+  words: { term: string; isName: boolean }[]
+  numbers: Set<string>
+  text: string
+}
 
 export function readClaim(statement: string): Claim {
   // The number of a list's item is the answer's own.
@@ -81,7 +90,9 @@ function verdictOn(
   passages: readonly ReadText[],
   known: ReadText,
 ): { holds: boolean; share: number } {
-  const areNumbersThere = [...numbers].every((number) => passages.some((passage) => passage.numbers.has(number)))
+  const areNumbersThere = [...numbers].every((number) =>
+    passages.some((passage) => passage.numbers.has(number)),
+  )
   const language = languageOf(text)
   const isOther = passages.every((passage) => isOtherLanguage(language, words, passage))
   if (isOther) return { holds: areNumbersThere, share: areNumbersThere ? 1 : 0 }
@@ -106,14 +117,17 @@ export function says({ terms }: ReadWords, term: string): boolean {
   if (terms.has(`=${rootOf(word)}`)) return true
   const { share, lettersMin } = BEGINNING
   return (
-    word.length > lettersMin && terms.has(`${word.slice(0, Math.max(lettersMin, Math.ceil(word.length * share)))}*`)
+    word.length > lettersMin &&
+    terms.has(`${word.slice(0, Math.max(lettersMin, Math.ceil(word.length * share)))}*`)
   )
 }
 
 /** Words written large within a sentence, in their terms. */
 function namesIn(text: string): Set<string> {
   const names = new Set<string>()
-  for (const match of text.matchAll(/(?<=[\p{L}\p{N},;]["“”'’)»]?[ \u00a0-]["“'(«]?)\p{Lu}[\p{L}\p{M}]+/gu)) {
+  for (const match of text.matchAll(
+    /(?<=[\p{L}\p{N},;]["“”'’)»]?[ \u00a0-]["“'(«]?)\p{Lu}[\p{L}\p{M}]+/gu,
+  )) {
     eachTerm(match[0], (term) => {
       if (!NO_NAMES.has(term) && !isStopWord(term)) names.add(term)
     })
@@ -136,12 +150,17 @@ function languageOf(text: string): string | null {
     }
   })
   const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
-  if (first === undefined || first[1] < LANGUAGE_WORDS_MIN || first[1] <= (second?.[1] ?? 0)) return null
+  if (first === undefined || first[1] < LANGUAGE_WORDS_MIN || first[1] <= (second?.[1] ?? 0))
+    return null
   return first[0]
 }
 
 /** Told by the small words, or by the script alone. */
-function isOtherLanguage(language: string | null, words: Claim['words'], passage: ReadText): boolean {
+function isOtherLanguage(
+  language: string | null,
+  words: Claim['words'],
+  passage: ReadText,
+): boolean {
   if (language !== null && passage.language !== null) return language !== passage.language
   if (words.length === 0) return false
   const inScripts = scriptsOf(words.map(({ term }) => term))
@@ -149,12 +168,17 @@ function isOtherLanguage(language: string | null, words: Claim['words'], passage
   return inScripts.isDisjointFrom(ofPassage)
 }
 
-const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Arabic', 'Hebrew', 'Devanagari', 'Thai', 'Hangul', 'Han'].map(
-  (name) => ({
-    name,
-    letter: new RegExp(`\\p{Script=${name}}`, 'u'),
-  }),
-)
+const SCRIPTS = [
+  'Latin',
+  'Cyrillic',
+  'Greek',
+  'Arabic',
+  'Hebrew',
+  'Devanagari',
+  'Thai',
+  'Hangul',
+  'Han',
+].map((name) => ({ name, letter: new RegExp(`\\p{Script=${name}}`, 'u') }))
 
 function scriptsOf(terms: string[]): Set<string> {
   const text = terms.join(' ')
@@ -164,7 +188,9 @@ function scriptsOf(terms: string[]): Set<string> {
 /** Numbers as they would be typed: 1,250 = 1.250 = 1250, 2,5 = 2.5, 03 = 3. `isLenient`: also the parts of dates and the like, and numbers in words. */
 function numbersIn(text: string, isLenient: boolean): Set<string> {
   const numbers = new Set<string>()
-  for (const [written] of text.normalize('NFKC').matchAll(/\p{Nd}+(?:[.,'’ \u00a0\u202f:/-]\p{Nd}+)*/gu)) {
+  for (const [written] of text
+    .normalize('NFKC')
+    .matchAll(/\p{Nd}+(?:[.,'’ \u00a0\u202f:/-]\p{Nd}+)*/gu)) {
     const digits = digitsOf(written)
     const groups = digits.split(/\D/)
     const marks = [...digits.replace(/\d/g, '')]
@@ -177,7 +203,8 @@ function numbersIn(text: string, isLenient: boolean): Set<string> {
     const isGrouped =
       whole.slice(1).every(({ length }) => length === 3) &&
       !marks.some((mark) => mark === ':' || mark === '/' || mark === '-')
-    if (isGrouped) numbers.add(`${plain(whole.join(''))}${isDecimal ? decimalsOf(groups.at(-1)) : ''}`)
+    if (isGrouped)
+      numbers.add(`${plain(whole.join(''))}${isDecimal ? decimalsOf(groups.at(-1)) : ''}`)
     else for (const group of groups) numbers.add(plain(group))
     if (isLenient) for (const group of groups) numbers.add(plain(group))
   }
@@ -222,7 +249,9 @@ const NUMBER_WORDS = new Map(
     'zero um dois tres quatro cinco seis sete oito nove dez onze doze',
     'ноль один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать',
     'không một hai ba bốn năm sáu bảy tám chín mười',
-  ].flatMap((words) => words.split(' ').map((word, number): [string, number] => [folded(word), number])),
+  ].flatMap((words) =>
+    words.split(' ').map((word, number): [string, number] => [folded(word), number]),
+  ),
 )
 
 function nameIn(style: Intl.DateTimeFormatOptions, date: Date): string {

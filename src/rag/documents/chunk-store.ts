@@ -25,26 +25,33 @@ export type Chunk = ChunkPlace & { index: number; content: string }
 /** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535. */
 const ROWS_A_STATEMENT = 200
 
-export async function insertChunks(tx: Db, userId: string, version: string, rows: Chunk[]): Promise<void> {
+export async function insertChunks(
+  tx: Db,
+  userId: string,
+  version: string,
+  rows: Chunk[],
+): Promise<void> {
   for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
     await tx
       .insertInto('rag_chunks')
       .values(
         rows
           .slice(from, from + ROWS_A_STATEMENT)
-          .map(({ index, content, start, gap, page, pageEnd, pageStarts, heading, tableHeader }) => ({
-            user_id: userId,
-            version,
-            chunk_index: index,
-            content,
-            start_offset: start,
-            gap,
-            page,
-            page_end: pageEnd,
-            page_starts_json: pageStarts,
-            heading,
-            table_header: tableHeader,
-          })),
+          .map(
+            ({ index, content, start, gap, page, pageEnd, pageStarts, heading, tableHeader }) => ({
+              user_id: userId,
+              version,
+              chunk_index: index,
+              content,
+              start_offset: start,
+              gap,
+              page,
+              page_end: pageEnd,
+              page_starts_json: pageStarts,
+              heading,
+              table_header: tableHeader,
+            }),
+          ),
       )
       .execute()
   }
@@ -60,7 +67,13 @@ export function readChunk(db: Db, userId: string, version: string, index: number
     .executeTakeFirst()
 }
 
-export async function readChunks(db: Db, userId: string, version: string, from: number, to: number): Promise<Chunk[]> {
+export async function readChunks(
+  db: Db,
+  userId: string,
+  version: string,
+  from: number,
+  to: number,
+): Promise<Chunk[]> {
   const rows = await db
     .selectFrom('rag_chunks')
     .select([
@@ -84,7 +97,13 @@ export async function readChunks(db: Db, userId: string, version: string, from: 
 }
 
 /** Where the chunks from `from` on stand, `limit` at most. */
-export async function listSpans(db: Db, userId: string, version: string, from: number, limit: number) {
+export async function listSpans(
+  db: Db,
+  userId: string,
+  version: string,
+  from: number,
+  limit: number,
+) {
   const rows = await db
     .selectFrom('rag_chunks')
     .select(['chunk_index', 'start_offset', 'content', 'page', 'page_end', 'heading'])
@@ -95,7 +114,9 @@ export async function listSpans(db: Db, userId: string, version: string, from: n
     .limit(limit)
     .execute()
   return rows.map(({ chunk_index: index, start_offset: start, content, ...place }) => ({
-    ...{ index, start, end: start + content.length },
+    index,
+    start,
+    end: start + content.length,
     ...place,
   }))
 }
@@ -104,7 +125,13 @@ export async function listSpans(db: Db, userId: string, version: string, from: n
 export function readTextsOf(db: Db, userId: string, versions: string[], from: number, to: number) {
   return db
     .selectFrom('rag_chunks')
-    .select(['version', 'chunk_index as index', 'content', 'heading', 'table_header as tableHeader'])
+    .select([
+      'version',
+      'chunk_index as index',
+      'content',
+      'heading',
+      'table_header as tableHeader',
+    ])
     .where('user_id', '=', userId)
     .where('version', 'in', versions)
     .where('chunk_index', '>=', from)
@@ -115,7 +142,13 @@ export function readTextsOf(db: Db, userId: string, versions: string[], from: nu
 }
 
 /** Which chunks there are, of these. */
-export async function indexesOf(db: Db, userId: string, version: string, from: number, to: number): Promise<number[]> {
+export async function indexesOf(
+  db: Db,
+  userId: string,
+  version: string,
+  from: number,
+  to: number,
+): Promise<number[]> {
   const rows = await db
     .selectFrom('rag_chunks')
     .select('chunk_index')
@@ -156,7 +189,13 @@ function contentsQuery(db: Db, dialect: Dialect) {
   return dialect === 'postgres' ? contentsOnServer(db) : contentsEmbedded(db)
 }
 
-const CONTENT = ['content', 'page', 'page_end as pageEnd', 'heading', 'table_header as tableHeader'] as const
+const CONTENT = [
+  'content',
+  'page',
+  'page_end as pageEnd',
+  'heading',
+  'table_header as tableHeader',
+] as const
 
 /** Each by the key: as a plain join it may be planned for the users' average, and then walks through all the chunks of one with many. */
 function contentsOnServer(db: Db) {
@@ -208,21 +247,37 @@ export async function readTexts(
       .where('rag_documents.id', '=', id)
       .orderBy('chunk_index')
       .execute()
-    texts.push({ id, chunks: rows.map(({ chunk_index, content }) => ({ id: `${id}_${chunk_index}`, content })) })
+    texts.push({
+      id,
+      chunks: rows.map(({ chunk_index, content }) => ({ id: `${id}_${chunk_index}`, content })),
+    })
   }
   return texts
 }
 
 /** @returns how many there were. */
-export async function deleteChunks(tx: Db, userId: string, version: string, indexes: number[] | null): Promise<number> {
-  let query = tx.deleteFrom('rag_chunks').where('user_id', '=', userId).where('version', '=', version)
+export async function deleteChunks(
+  tx: Db,
+  userId: string,
+  version: string,
+  indexes: number[] | null,
+): Promise<number> {
+  let query = tx
+    .deleteFrom('rag_chunks')
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
   if (indexes !== null) query = query.where('chunk_index', 'in', indexes)
   const { numDeletedRows } = await query.executeTakeFirst()
   return Number(numDeletedRows)
 }
 
 /** The next chunks of a version, so that a large one is deleted in slices. */
-export async function someIndexes(tx: Db, userId: string, version: string, limit: number): Promise<number[]> {
+export async function someIndexes(
+  tx: Db,
+  userId: string,
+  version: string,
+  limit: number,
+): Promise<number[]> {
   const rows = await tx
     .selectFrom('rag_chunks')
     .select('chunk_index')

@@ -7,7 +7,10 @@ import type { Original } from '../originals/original-store.ts'
 import type { RagDocumentsTable } from '../tables.ts'
 
 export type DocumentRow = Selectable<RagDocumentsTable>
-export type DocumentVersion = Pick<DocumentRow, 'id' | 'version' | 'edition' | 'embedder' | 'kept_in'>
+export type DocumentVersion = Pick<
+  DocumentRow,
+  'id' | 'version' | 'edition' | 'embedder' | 'kept_in'
+>
 /** The embedder whose vectors are searched; empty: none yet. */
 export type StoreState = { revision: number; embedder: string }
 
@@ -18,7 +21,10 @@ export async function lockDocuments(tx: Db, userId: string): Promise<void> {
     .values({ user_id: userId, revision: 0, embedder: '' })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .execute()
-  await forUpdate(tx, tx.selectFrom('rag_stores').select('revision').where('user_id', '=', userId)).execute()
+  await forUpdate(
+    tx,
+    tx.selectFrom('rag_stores').select('revision').where('user_id', '=', userId),
+  ).execute()
 }
 
 export async function bumpRevision(tx: Db, userId: string): Promise<void> {
@@ -67,12 +73,26 @@ export async function putDocument(
   return before
 }
 
-export async function updateDocument(tx: Db, userId: string, id: string, set: Partial<DocumentRow>): Promise<void> {
-  await tx.updateTable('rag_documents').set(set).where('user_id', '=', userId).where('id', '=', id).execute()
+export async function updateDocument(
+  tx: Db,
+  userId: string,
+  id: string,
+  set: Partial<DocumentRow>,
+): Promise<void> {
+  await tx
+    .updateTable('rag_documents')
+    .set(set)
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .execute()
 }
 
 export async function deleteDocumentRow(tx: Db, userId: string, id: string): Promise<void> {
-  await tx.deleteFrom('rag_external_ids').where('user_id', '=', userId).where('document_id', '=', id).execute()
+  await tx
+    .deleteFrom('rag_external_ids')
+    .where('user_id', '=', userId)
+    .where('document_id', '=', id)
+    .execute()
   await tx.deleteFrom('rag_documents').where('user_id', '=', userId).where('id', '=', id).execute()
 }
 
@@ -109,7 +129,11 @@ export async function hasExternalId(tx: Db, userId: string, id: string): Promise
 }
 
 /** The document that goes when this id is given to another: the one it stands for, where no other id does. */
-export async function findNamedAlone(tx: Db, userId: string, externalId: string): Promise<string | undefined> {
+export async function findNamedAlone(
+  tx: Db,
+  userId: string,
+  externalId: string,
+): Promise<string | undefined> {
   const named = await tx
     .selectFrom('rag_external_ids as one')
     .select('document_id')
@@ -130,7 +154,12 @@ export async function findNamedAlone(tx: Db, userId: string, externalId: string)
   return named?.document_id
 }
 
-export async function moveExternalIds(tx: Db, userId: string, from: string, to: string): Promise<void> {
+export async function moveExternalIds(
+  tx: Db,
+  userId: string,
+  from: string,
+  to: string,
+): Promise<void> {
   await tx
     .updateTable('rag_external_ids')
     .set({ document_id: to })
@@ -139,7 +168,12 @@ export async function moveExternalIds(tx: Db, userId: string, from: string, to: 
     .execute()
 }
 
-export async function listIdsOfSource(tx: Db, userId: string, source: string, limit?: number): Promise<string[]> {
+export async function listIdsOfSource(
+  tx: Db,
+  userId: string,
+  source: string,
+  limit?: number,
+): Promise<string[]> {
   const rows = await tx
     .selectFrom('rag_documents')
     .select('id')
@@ -151,7 +185,11 @@ export async function listIdsOfSource(tx: Db, userId: string, source: string, li
 }
 
 /** Which documents these external ids stand for. */
-export async function findExternalIds(db: Db, userId: string, externalIds: string[]): Promise<Map<string, string>> {
+export async function findExternalIds(
+  db: Db,
+  userId: string,
+  externalIds: string[],
+): Promise<Map<string, string>> {
   const named = new Map<string, string>()
   for (let from = 0; from < externalIds.length; from += DOCUMENTS_A_STATEMENT) {
     const rows = await db
@@ -167,7 +205,11 @@ export async function findExternalIds(db: Db, userId: string, externalIds: strin
 
 /** Takes an external id from its document, which stays. */
 export async function deleteExternalId(tx: Db, userId: string, externalId: string): Promise<void> {
-  await tx.deleteFrom('rag_external_ids').where('user_id', '=', userId).where('external_id', '=', externalId).execute()
+  await tx
+    .deleteFrom('rag_external_ids')
+    .where('user_id', '=', userId)
+    .where('external_id', '=', externalId)
+    .execute()
 }
 
 export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]> {
@@ -179,7 +221,12 @@ export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]>
 }
 
 export function readDocuments(db: Db, userId: string, ids: string[]): Promise<DocumentRow[]> {
-  return db.selectFrom('rag_documents').selectAll().where('user_id', '=', userId).where('id', 'in', ids).execute()
+  return db
+    .selectFrom('rag_documents')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', 'in', ids)
+    .execute()
 }
 
 /** Documents with both, where both are given. */
@@ -220,7 +267,9 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
     .limit(limit)
     .offset(offset)
     .execute()
-  const { total } = await mine.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const { total } = await mine
+    .select((e) => e.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
   return { rows: await withNamesAndFiles(db, userId, rows), total: Number(total) }
 }
 
@@ -235,10 +284,22 @@ export async function viewDocument(db: Db, userId: string, id: string) {
   return row && (await withNamesAndFiles(db, userId, [row]))[0]
 }
 
-const VIEWED = ['id', 'source', 'chunks', 'characters', 'metadata_json', 'original_id', 'created_at'] as const
+const VIEWED = [
+  'id',
+  'source',
+  'chunks',
+  'characters',
+  'metadata_json',
+  'original_id',
+  'created_at',
+] as const
 
 /** With its external ids, newest first, and the file that it was read from. */
-async function withNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'>>(db: Db, userId: string, rows: R[]) {
+async function withNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'>>(
+  db: Db,
+  userId: string,
+  rows: R[],
+) {
   const externalIds = await externalIdsOf(
     db,
     userId,
@@ -259,9 +320,16 @@ async function withNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id
 /** For more documents all the user's external ids and files are read. */
 const DOCUMENTS_A_STATEMENT = 1_000
 
-async function externalIdsOf(db: Db, userId: string, ids: string[]): Promise<Map<string, string[]>> {
+async function externalIdsOf(
+  db: Db,
+  userId: string,
+  ids: string[],
+): Promise<Map<string, string[]>> {
   if (ids.length === 0) return new Map()
-  let query = db.selectFrom('rag_external_ids').select(['external_id', 'document_id']).where('user_id', '=', userId)
+  let query = db
+    .selectFrom('rag_external_ids')
+    .select(['external_id', 'document_id'])
+    .where('user_id', '=', userId)
   if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('document_id', 'in', ids)
   const rows = await query.orderBy('named_at', 'desc').orderBy('external_id').execute()
   const idsOf = new Map<string, string[]>()
@@ -275,7 +343,10 @@ async function externalIdsOf(db: Db, userId: string, ids: string[]): Promise<Map
 
 async function filesOf(db: Db, userId: string, ids: string[]) {
   if (ids.length === 0) return new Map<string, Omit<Original, 'id'>>()
-  let query = db.selectFrom('rag_originals').select(['id', 'name', 'bytes', 'sha256']).where('user_id', '=', userId)
+  let query = db
+    .selectFrom('rag_originals')
+    .select(['id', 'name', 'bytes', 'sha256'])
+    .where('user_id', '=', userId)
   if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('id', 'in', ids)
   return new Map((await query.execute()).map(({ id, ...file }) => [id, file]))
 }
@@ -299,7 +370,11 @@ export async function withDocuments(db: Db, users: readonly string[]): Promise<S
       .select('user_id')
       .where('user_id', 'in', users.slice(from, from + USERS_A_STATEMENT))
       .where(({ exists, selectFrom }) =>
-        exists(selectFrom('rag_documents').select('id').whereRef('rag_documents.user_id', '=', 'rag_stores.user_id')),
+        exists(
+          selectFrom('rag_documents')
+            .select('id')
+            .whereRef('rag_documents.user_id', '=', 'rag_stores.user_id'),
+        ),
       )
       .execute()
     for (const { user_id } of rows) full.add(user_id)

@@ -25,11 +25,17 @@ const chunksOf = (text: string, size: number, overlap: number) => {
 }
 
 test('a text that was cut into chunks is told again as it was, whatever they repeat of each other', () => {
-  const settings = fc.record({ size: fc.integer({ min: 100, max: 400 }), overlap: fc.integer({ min: 0, max: 99 }) })
+  const settings = fc.record({
+    size: fc.integer({ min: 100, max: 400 }),
+    overlap: fc.integer({ min: 0, max: 99 }),
+  })
   fc.assert(
     fc.property(texts, settings, (text, { size, overlap }) => {
       const chunks = chunksOf(text, size, overlap)
-      assert.equal(joinChunks(chunks, 0, chunks.length).text, chunks.length === 0 ? '' : text.trimEnd())
+      assert.equal(
+        joinChunks(chunks, 0, chunks.length).text,
+        chunks.length === 0 ? '' : text.trimEnd(),
+      )
     }),
   )
 })
@@ -48,7 +54,10 @@ test('a text from the middle on starts with its chunk, and what was deleted is t
   const [, second, third, fourth] = chunks
   assert.ok(second && third && fourth)
   assert.ok(joinChunks(chunks.slice(1), 1, chunks.length).text.startsWith(second.content))
-  assert.equal(joinChunks([second, fourth], 1, 4).text, `${second.content}\n\n[…]\n\n${fourth.content}`)
+  assert.equal(
+    joinChunks([second, fourth], 1, 4).text,
+    `${second.content}\n\n[…]\n\n${fourth.content}`,
+  )
   assert.equal(joinChunks([second], 0, 4).text, `[…]\n\n${second.content}\n\n[…]`)
   assert.equal(joinChunks([], 0, 4).text, '[…]')
 })

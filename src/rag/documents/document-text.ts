@@ -85,7 +85,11 @@ export type Piece = {
 }
 
 /** Joins the chunks from index `from` up to `end`, which are in order, and repeats nothing that two of them share. */
-export function joinChunks(chunks: readonly Chunk[], from: number, end: number): { text: string; pieces: Piece[] } {
+export function joinChunks(
+  chunks: readonly Chunk[],
+  from: number,
+  end: number,
+): { text: string; pieces: Piece[] } {
   const pieces: Piece[] = []
   let text = ''
   let expected = from
@@ -106,7 +110,11 @@ export function joinChunks(chunks: readonly Chunk[], from: number, end: number):
 }
 
 /** @param start in the document: where the part of the chunk begins that no chunk before it has */
-export function pieceOf({ start: from, content, page, pageStarts }: Chunk, at: number, start: number): Piece {
+export function pieceOf(
+  { start: from, content, page, pageStarts }: Chunk,
+  at: number,
+  start: number,
+): Piece {
   const pages = page === null ? [] : [{ at: from, page }, ...pageStarts]
   return { at, start, end: from + content.length, pages }
 }

@@ -54,7 +54,10 @@ export async function listDocuments(
   page: DocumentPage,
 ): Promise<{ documents: DocumentView[]; total: number }> {
   const { rows, total } = await listDocumentRows(db, userId, page)
-  return { documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })), total }
+  return {
+    documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })),
+    total,
+  }
 }
 
 /** By its id, or by that of one of its chunks, with which `spans` then begin. @throws Problem 404 when the user has none such */
@@ -90,7 +93,10 @@ export async function openDocumentFile(
   if (!document) throw ragProblem('document_not_found')
   if (named.index !== null && !(await readChunk(deps.db, userId, document.version, named.index)))
     throw ragProblem('document_not_found')
-  const file = document.original_id === null ? undefined : await findOriginal(deps.db, userId, document.original_id)
+  const file =
+    document.original_id === null
+      ? undefined
+      : await findOriginal(deps.db, userId, document.original_id)
   if (!file) throw ragProblem('original_not_found')
   return { file, bytes: await readOriginal(deps, file) }
 }
@@ -149,7 +155,8 @@ export async function deleteDocuments(
   for (;;) {
     const count = await transaction(deps.db, async (tx) => {
       await lockDocuments(tx, userId)
-      const ids = 'source' in name ? await listIdsOfSource(tx, userId, name.source, DOCUMENTS_PER_BATCH) : []
+      const ids =
+        'source' in name ? await listIdsOfSource(tx, userId, name.source, DOCUMENTS_PER_BATCH) : []
       if ('externalId' in name) {
         const alone = await findNamedAlone(tx, userId, name.externalId)
         if (alone !== undefined) ids.push(alone)
@@ -169,7 +176,11 @@ export async function deleteDocuments(
 }
 
 /** It may have been what the others waited for. */
-async function goOver(deps: Pick<RagDeps, 'jobs' | 'vectors' | 'embedder'>, tx: Db, userId: string): Promise<void> {
+async function goOver(
+  deps: Pick<RagDeps, 'jobs' | 'vectors' | 'embedder'>,
+  tx: Db,
+  userId: string,
+): Promise<void> {
   const { embedder } = deps
   if (embedder === null || (await readStore(tx, userId)).embedder === embedder.id) return
   if (!(await serveIfReady(deps, tx, userId, embedder.id))) await renewLater(deps, tx)

@@ -13,9 +13,13 @@ const EMBEDDER = 'openai/text-embedding-3-small'
 async function appThatEmbeds(t: Parameters<typeof testApp>[0]): Promise<TestApp> {
   const vendor = await mockVendor(t)
   vendor.play(({ body }, reply) => {
-    const data = [body.input].flat().map((_: string, index: number) => ({ index, embedding: [1, index] }))
+    const data = [body.input]
+      .flat()
+      .map((_: string, index: number) => ({ index, embedding: [1, index] }))
     reply.setHeader('content-type', 'application/json')
-    reply.end(JSON.stringify({ data, model: body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }))
+    reply.end(
+      JSON.stringify({ data, model: body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }),
+    )
   })
   return testApp(t, { env: { ...vendor.env.openai, EMBEDDER: EMBEDDER.replace('/', ':') } })
 }
@@ -37,17 +41,31 @@ async function otherNode({ platform: { db } }: TestApp, whose: string[]) {
   const shelves = createShelves({ db })
   const vectors = openByteVectors({ db })
   for (const userId of whose) {
-    const documents = await shelves.use(userId, (shelf) => [...shelf.documents.values()].map(({ row }) => row))
+    const documents = await shelves.use(userId, (shelf) =>
+      [...shelf.documents.values()].map(({ row }) => row),
+    )
     const scope = documents.map((row) => ({ ...row, totalChunks: row.total_chunks }))
-    await vectors.nearest(userId, EMBEDDER, Float32Array.of(1, 0), { documents: scope, conditions: [] }, 1)
+    await vectors.nearest(
+      userId,
+      EMBEDDER,
+      Float32Array.of(1, 0),
+      { documents: scope, conditions: [] },
+      1,
+    )
   }
   return {
-    ...{ bus, shelves, vectors },
+    bus,
+    shelves,
+    vectors,
     miss: () => hears?.missed(),
     async remembers(users: string[]) {
       const both = () => [shelves.users().toSorted(), vectors.users().toSorted()]
       const expected = [users.toSorted(), users.toSorted()]
-      for (let turn = 0; turn < 200 && JSON.stringify(both()) !== JSON.stringify(expected); turn++) {
+      for (
+        let turn = 0;
+        turn < 200 && JSON.stringify(both()) !== JSON.stringify(expected);
+        turn++
+      ) {
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
       assert.deepEqual(both(), expected)
@@ -74,7 +92,8 @@ test('where the database cannot say who was emptied, all are forgotten', async (
   const { userId } = await store(app, 'ada', 'The lighthouse was built in 1882.')
   const node = await otherNode(app, [userId])
   const db = new Proxy(app.platform.db, {
-    get: (target, key) => (key === 'selectFrom' ? () => assert.fail('the database is away') : Reflect.get(target, key)),
+    get: (target, key) =>
+      key === 'selectFrom' ? () => assert.fail('the database is away') : Reflect.get(target, key),
   })
   forgetEmptied({ bus: node.bus, db }, [node.shelves, node.vectors])
   node.miss()

@@ -30,7 +30,10 @@ export function letGo({ bus }: Pick<RagDeps, 'bus'>, tx: Db, userId: string): vo
 /** What this node has in memory: of whom, and how it is let go. */
 type Remembered = { users(): string[]; forget(userId: string): void }
 
-export function forgetEmptied({ bus, db }: Pick<RagDeps, 'bus' | 'db'>, kept: readonly Remembered[]): void {
+export function forgetEmptied(
+  { bus, db }: Pick<RagDeps, 'bus' | 'db'>,
+  kept: readonly Remembered[],
+): void {
   const forget = (userId: string) => {
     for (const one of kept) one.forget(userId)
   }

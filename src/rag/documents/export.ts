@@ -18,7 +18,11 @@ const ORIGINALS_BYTES_MAX = 3_000_000_000
  * For the export of everything we hold: the list of documents, their texts as they are kept, in chunks, and the files that they were read from,
  * newest first.
  */
-export async function collectDocuments(deps: Pick<OriginalDeps, 'secrets' | 'files'>, source: Db, userId: string) {
+export async function collectDocuments(
+  deps: Pick<OriginalDeps, 'secrets' | 'files'>,
+  source: Db,
+  userId: string,
+) {
   const { documents } = await listDocuments(source, userId, { limit: DOCUMENTS_MAX })
   const originals = await listOriginals(source, userId)
   return {
@@ -55,13 +59,18 @@ function originalFiles(
 }
 
 /** Each is read when its file's turn comes. */
-function textFiles(source: Db, userId: string, documents: DocumentView[]): Record<string, () => Promise<object>> {
+function textFiles(
+  source: Db,
+  userId: string,
+  documents: DocumentView[],
+): Record<string, () => Promise<object>> {
   const files: Record<string, () => Promise<object>> = {}
   let group: string[] = []
   let characters = 0
   const close = () => {
     const ids = group
-    if (ids.length > 0) files[`documents/${Object.keys(files).length + 1}`] = () => readTexts(source, userId, ids)
+    if (ids.length > 0)
+      files[`documents/${Object.keys(files).length + 1}`] = () => readTexts(source, userId, ids)
     group = []
     characters = 0
   }

@@ -8,14 +8,21 @@ import type { RagDeps } from '../deps.ts'
 import { EXTERNAL_ID_MAX } from '../ingest/metadata.ts'
 import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { readDocumentText } from './document-text.ts'
-import { deleteDocument, deleteDocuments, describeDocument, listDocuments, openDocumentFile } from './documents.ts'
+import {
+  deleteDocument,
+  deleteDocuments,
+  describeDocument,
+  listDocuments,
+  openDocumentFile,
+} from './documents.ts'
 
 const Document = Type.Object(
   {
     id: Type.String(),
     external_id: Nullable(Type.String()),
     external_ids: Type.Array(Type.String(), {
-      description: 'Newest first. More than one where files of the same text were given ids of their own.',
+      description:
+        'Newest first. More than one where files of the same text were given ids of their own.',
     }),
     source: Nullable(Type.String()),
     chunks: Type.Integer(),
@@ -26,7 +33,9 @@ const Document = Type.Object(
         {
           name: Type.String(),
           bytes: Type.Integer(),
-          sha256: Type.String({ description: 'In hexadecimal, to be held against a file that you have.' }),
+          sha256: Type.String({
+            description: 'In hexadecimal, to be held against a file that you have.',
+          }),
         },
         { title: 'OriginalFile', description: 'The file that it was read from, where it is kept.' },
       ),
@@ -86,9 +95,15 @@ const FILE_HEADERS = {
 /** PostgreSQL takes no NUL. */
 const NO_NUL = '^[^\\u0000]*$'
 const NAMES = {
-  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, pattern: NO_NUL })),
+  external_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, pattern: NO_NUL }),
+  ),
   source: Type.Optional(
-    Type.String({ minLength: 1, pattern: NO_NUL, description: 'The name of a file, or the `source` of a text.' }),
+    Type.String({
+      minLength: 1,
+      pattern: NO_NUL,
+      description: 'The name of a file, or the `source` of a text.',
+    }),
   ),
 }
 
@@ -128,7 +143,9 @@ export function documentRoutes(
           'Takes exactly one of the two. A document that another external id names as well is kept and loses this one.',
         querystring: Type.Object(NAMES),
         response: {
-          200: Type.Object({ deleted: Type.Integer({ description: 'How many documents; 0 where there was none.' }) }),
+          200: Type.Object({
+            deleted: Type.Integer({ description: 'How many documents; 0 where there was none.' }),
+          }),
         },
       },
       config: RAG_POLICY,
@@ -176,12 +193,20 @@ export function documentRoutes(
         summary: 'A document, with where each of its chunks stands',
         description: `\`document_id\` may be a chunk’s: then \`spans\` begin with it. Those of a long one come in parts, each begun by its first chunk’s id.`,
         params: DocumentId,
-        querystring: Type.Object({ limit: Type.Integer({ default: SPANS_MAX, minimum: 1, maximum: SPANS_MAX }) }),
+        querystring: Type.Object({
+          limit: Type.Integer({ default: SPANS_MAX, minimum: 1, maximum: SPANS_MAX }),
+        }),
         response: { 200: DocumentWithSpans },
       },
       config: RAG_READ_POLICY,
     },
-    (request) => describeDocument(deps, callerOf(request).userId, request.params.document_id, request.query.limit),
+    (request) =>
+      describeDocument(
+        deps,
+        callerOf(request).userId,
+        request.params.document_id,
+        request.query.limit,
+      ),
   )
 
   app.get(
@@ -198,7 +223,9 @@ export function documentRoutes(
             id: Type.String(),
             source: Nullable(Type.String()),
             text: Type.String(),
-            next: Nullable(Type.String({ description: 'The id to read on with; null at the end.' })),
+            next: Nullable(
+              Type.String({ description: 'The id to read on with; null at the end.' }),
+            ),
           }),
         },
       },
@@ -207,7 +234,12 @@ export function documentRoutes(
     async (request) => {
       const { userId } = callerOf(request)
       const { document_id } = request.params
-      const { document, text, next } = await readDocumentText(deps, userId, document_id, TEXT_CHARACTERS_MAX)
+      const { document, text, next } = await readDocumentText(
+        deps,
+        userId,
+        document_id,
+        TEXT_CHARACTERS_MAX,
+      )
       return { id: document.id, source: document.source, text, next }
     },
   )
@@ -224,8 +256,14 @@ export function documentRoutes(
       config: { ...RAG_READ_POLICY, described: FILE },
     },
     async (request, reply) => {
-      const { file, bytes } = await openDocumentFile(deps, callerOf(request).userId, request.params.document_id)
-      bytes.once('error', (error) => deps.log.error({ err: error, reqId: request.id }, 'an original cannot be read'))
+      const { file, bytes } = await openDocumentFile(
+        deps,
+        callerOf(request).userId,
+        request.params.document_id,
+      )
+      bytes.once('error', (error) =>
+        deps.log.error({ err: error, reqId: request.id }, 'an original cannot be read'),
+      )
       return reply
         .headers({
           ...FILE_HEADERS,

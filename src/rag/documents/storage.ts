@@ -65,8 +65,13 @@ export async function storedWith(
   { id, externalId, source, replacesSource, counts }: Incoming,
 ): Promise<{ after: Stored; replaced: ReadonlySet<string> }> {
   const named = externalId === null ? undefined : await findNamedAlone(db, userId, externalId)
-  const ofSource = replacesSource && source !== null ? await listIdsOfSource(db, userId, source) : []
-  const replaced = new Set([...(id === null ? [] : [id]), ...(named === undefined ? [] : [named]), ...ofSource])
+  const ofSource =
+    replacesSource && source !== null ? await listIdsOfSource(db, userId, source) : []
+  const replaced = new Set([
+    ...(id === null ? [] : [id]),
+    ...(named === undefined ? [] : [named]),
+    ...ofSource,
+  ])
   const after = sum(before, counts)
   for (const old of replaced) {
     const row = await findDocument(db, userId, old)
@@ -103,7 +108,10 @@ export function isBounded(limits: PlanLimits): boolean {
 }
 
 const Room = Type.Object(
-  { used: Type.Integer(), max: Nullable(Type.Integer({ description: 'What the plan has room for; null: no limit.' })) },
+  {
+    used: Type.Integer(),
+    max: Nullable(Type.Integer({ description: 'What the plan has room for; null: no limit.' })),
+  },
   { title: 'StorageRoom' },
 )
 
@@ -116,7 +124,10 @@ const Embedding = Type.Object(
   },
 )
 
-export function storageRoute(app: App, deps: Pick<RagDeps, 'db' | 'planLimits' | 'embedder'>): void {
+export function storageRoute(
+  app: App,
+  deps: Pick<RagDeps, 'db' | 'planLimits' | 'embedder'>,
+): void {
   const { db, planLimits } = deps
   app.get(
     '/api/rag/storage',
@@ -127,7 +138,13 @@ export function storageRoute(app: App, deps: Pick<RagDeps, 'db' | 'planLimits' |
         summary: 'How much is kept, and how much the plan has room for',
         response: {
           200: Type.Object(
-            { documents: Room, characters: Room, chunks: Room, file_bytes: Room, embedding: Nullable(Embedding) },
+            {
+              documents: Room,
+              characters: Room,
+              chunks: Room,
+              file_bytes: Room,
+              embedding: Nullable(Embedding),
+            },
             { title: 'Storage' },
           ),
         },
@@ -137,7 +154,10 @@ export function storageRoute(app: App, deps: Pick<RagDeps, 'db' | 'planLimits' |
     async (request) => {
       const { userId, tier } = callerOf(request)
       const limits = planLimits(tier)
-      const [stored, embedding] = await Promise.all([storedOf(db, userId), progressOf(deps, userId)])
+      const [stored, embedding] = await Promise.all([
+        storedOf(db, userId),
+        progressOf(deps, userId),
+      ])
       const room = (name: keyof Stored) => ({ used: stored[name], max: limits[LIMITS[name]] })
       return {
         documents: room('documents'),

@@ -1,5 +1,14 @@
 /** The places where a text may be cut, found in one pass: each with its strength, and the blocks (code, tables) that belong together. */
-import { Comma, FullComma, FullStop, isCaseless, isSpace, markOf, Stop, sentenceEnd } from '#embeddings/sentences.ts'
+import {
+  Comma,
+  FullComma,
+  FullStop,
+  isCaseless,
+  isSpace,
+  markOf,
+  Stop,
+  sentenceEnd,
+} from '#embeddings/sentences.ts'
 
 export const Clause = 1
 export const Sentence = 2
@@ -80,11 +89,18 @@ export function findBoundaries(text: string): Boundaries {
     line = end
   }
   if (blockStart >= 0) found.block(blockStart, text.length)
-  if (blockStart >= 0 && fence === undefined && headEnd > 0) found.table(blockStart, headEnd, text.length)
+  if (blockStart >= 0 && fence === undefined && headEnd > 0)
+    found.table(blockStart, headEnd, text.length)
   return found.boundaries()
 }
 
-function scanProse(text: string, from: number, to: number, caseless: boolean, found: BoundaryList): void {
+function scanProse(
+  text: string,
+  from: number,
+  to: number,
+  caseless: boolean,
+  found: BoundaryList,
+): void {
   for (let i = from; i < to; i++) {
     const mark = markOf(text.charCodeAt(i))
     if (mark === 0) continue
@@ -94,7 +110,8 @@ function scanProse(text: string, from: number, to: number, caseless: boolean, fo
       found.add(afterSpace(text, end, to), Sentence)
       i = end - 1
     } else if (mark === FullComma) found.add(i + 1, Clause)
-    else if (mark === Comma && isSpace(text.charCodeAt(i + 1))) found.add(afterSpace(text, i + 1, to), Clause)
+    else if (mark === Comma && isSpace(text.charCodeAt(i + 1)))
+      found.add(afterSpace(text, i + 1, to), Clause)
   }
 }
 
@@ -119,8 +136,10 @@ function kindOf(text: string, from: number, to: number): Kind {
   if (c === '#') return /^#{1,6}[ \t]/.test(text.slice(at, at + 8)) ? 'heading' : 'prose'
   if (c === '`' || c === '~') return text.startsWith(`${c}${c}${c}`, at) ? 'fence' : 'prose'
   if (c === '|') return 'row'
-  if (c === '-' || c === '*' || c === '+' || c === '•') return isSpace(text.charCodeAt(at + 1)) ? 'item' : 'prose'
-  if (c !== undefined && c >= '0' && c <= '9' && /^\d{1,4}[.)]\s/.test(text.slice(at, at + 7))) return 'item'
+  if (c === '-' || c === '*' || c === '+' || c === '•')
+    return isSpace(text.charCodeAt(at + 1)) ? 'item' : 'prose'
+  if (c !== undefined && c >= '0' && c <= '9' && /^\d{1,4}[.)]\s/.test(text.slice(at, at + 7)))
+    return 'item'
   return hasColumns(text, at, to) ? 'row' : 'prose'
 }
 
@@ -133,7 +152,11 @@ function hasColumns(text: string, from: number, to: number): boolean {
   let columns = 0
   for (let i = from + 1; i < to; i++) {
     const code = text.charCodeAt(i)
-    if (code === 9 || (code === 124 && text.charCodeAt(i - 1) === 32 && text.charCodeAt(i + 1) === 32)) columns++
+    if (
+      code === 9 ||
+      (code === 124 && text.charCodeAt(i - 1) === 32 && text.charCodeAt(i + 1) === 32)
+    )
+      columns++
     if (columns === 2) return true
   }
   return false
@@ -168,7 +191,8 @@ class BoundaryList {
   add(at: number, strength: number): void {
     const last = this.#count - 1
     if (last >= 0 && (this.#at[last] as number) >= at) {
-      if (this.#at[last] === at && (this.#strength[last] as number) < strength) this.#strength[last] = strength
+      if (this.#at[last] === at && (this.#strength[last] as number) < strength)
+        this.#strength[last] = strength
       return
     }
     if (this.#count === this.#at.length) this.#grow()

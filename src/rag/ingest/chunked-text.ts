@@ -18,7 +18,8 @@ export type Cut = { texts: string[]; places: ChunkPlace[] }
 const GAP_MAX = 200
 
 /** First 12 hex characters of the MD5 of the text. */
-export const documentIdOf = (text: string) => createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
+export const documentIdOf = (text: string) =>
+  createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
 
 /** Finds where the chunks are; their texts are cut out when they are asked for. */
 export function chunkedText(text: string, settings: ChunkSettings, outline: Outline = {}) {

@@ -28,7 +28,9 @@ const part = fc.oneof(
 const texts = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''))
 const settings = fc
   .integer({ min: 100, max: 1500 })
-  .chain((size) => fc.record({ size: fc.constant(size), overlap: fc.integer({ min: 0, max: size - 1 }) }))
+  .chain((size) =>
+    fc.record({ size: fc.constant(size), overlap: fc.integer({ min: 0, max: size - 1 }) }),
+  )
 
 test('chunks are exact slices, within the ceiling, and together cover all but white space', () => {
   fc.assert(
@@ -114,32 +116,36 @@ test('chunks end with a sentence where one ends near the ceiling', () => {
 })
 
 test('Chinese text without a space is cut after its own stops', () => {
-  const chunks = chunkText('黑豹队的防守只丢了分，在联赛中排名第六。'.repeat(50), { size: 105, overlap: 0 })
+  const chunks = chunkText('黑豹队的防守只丢了分，在联赛中排名第六。'.repeat(50), {
+    size: 105,
+    overlap: 0,
+  })
 
   for (const { text } of chunks) assert.ok(text.endsWith('。'))
 })
 
 test('text without capitals is still cut between sentences', () => {
-  const chunks = chunkText('costs rose in 2012. they fell again in the year after that. '.repeat(40), {
-    size: 300,
-    overlap: 0,
-  })
+  const chunks = chunkText(
+    'costs rose in 2012. they fell again in the year after that. '.repeat(40),
+    { size: 300, overlap: 0 },
+  )
 
   for (const { text } of chunks) assert.match(text, /\.$/)
 })
 
 test('a table that fits is not cut, and keeps clear of the prose before it', () => {
   const table = `| city | people |\n|---|---|\n${'| Oslo | 717710 |\n'.repeat(20)}`
-  const chunks = chunkText(`${'Some words that lead up to it. '.repeat(9)}\n\n${table}\n\nAfter it.`, {
-    size: 500,
-    overlap: 100,
-  })
+  const chunks = chunkText(
+    `${'Some words that lead up to it. '.repeat(9)}\n\n${table}\n\nAfter it.`,
+    { size: 500, overlap: 100 },
+  )
 
   assert.ok(chunks.some(({ text }) => text.includes(table.trim())))
 })
 
 test('a heading goes with what it heads', () => {
-  const section = (n: number) => `## Part ${n}\n\n${'It says a thing or two. '.repeat(18).trim()}\n\n`
+  const section = (n: number) =>
+    `## Part ${n}\n\n${'It says a thing or two. '.repeat(18).trim()}\n\n`
   const chunks = chunkText([1, 2, 3, 4].map(section).join(''), { size: 600, overlap: 0 })
 
   assert.equal(chunks.length, 4)

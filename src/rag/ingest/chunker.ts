@@ -4,7 +4,14 @@
  * Linear in the text: a window reaches at most `size` back, and each chunk brings at least a tenth of `size` in new text, whatever the overlap.
  */
 import { isSpace } from '#embeddings/sentences.ts'
-import { type Boundaries, Clause, findBoundaries, Heading, Paragraph, Sentence } from './boundaries.ts'
+import {
+  type Boundaries,
+  Clause,
+  findBoundaries,
+  Heading,
+  Paragraph,
+  Sentence,
+} from './boundaries.ts'
 
 export type ChunkSettings = {
   /** Ceiling of a chunk, in UTF-16 units. */
@@ -13,11 +20,7 @@ export type ChunkSettings = {
   overlap: number
 }
 
-export type Chunk = {
-  start: number
-  end: number
-  text: string
-}
+export type Chunk = { start: number; end: number; text: string }
 
 /** The least share of `size` that a cut at this strength may fill: a paragraph's end is worth a shorter chunk than a comma. */
 const fillOf = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
@@ -51,13 +54,23 @@ export function chunkText(text: string, settings: ChunkSettings): Chunk[] {
 }
 
 /** The chunks as pairs of start and end. */
-export function spansOf(text: string, settings: ChunkSettings, boundaries?: Boundaries): Int32Array {
+export function spansOf(
+  text: string,
+  settings: ChunkSettings,
+  boundaries?: Boundaries,
+): Int32Array {
   const spans: number[] = []
   for (const { start, end } of chunks(text, settings, boundaries)) spans.push(start, end)
   return Int32Array.from(spans)
 }
 
-function endOf(text: string, boundaries: Boundaries, start: number, covered: number, size: number): number {
+function endOf(
+  text: string,
+  boundaries: Boundaries,
+  start: number,
+  covered: number,
+  size: number,
+): number {
   const ceiling = start + size
   // The place may lie beyond white space that will be trimmed, so a sentence that fills the chunk exactly still fits.
   const reach = skipSpace(text, ceiling)
@@ -94,16 +107,14 @@ function beforeBlock({ blocks }: Boundaries, at: number, covered: number, size: 
   return start < at && end - start <= size && start > covered ? start : at
 }
 
-type PreviousChunk = {
-  start: number
-  end: number
-  covered: number
-  size: number
-  repeat: number
-}
+type PreviousChunk = { start: number; end: number; covered: number; size: number; repeat: number }
 
 /** Where the next chunk starts: at most `repeat` before the end of the last, at the earliest pause in that reach. */
-function startOf(text: string, boundaries: Boundaries, { start, end, covered, size, repeat }: PreviousChunk): number {
+function startOf(
+  text: string,
+  boundaries: Boundaries,
+  { start, end, covered, size, repeat }: PreviousChunk,
+): number {
   if (repeat === 0) return covered
   const block = blockAt(boundaries, covered)
   const roomFor = block !== undefined && block - covered <= size ? block - size : 0
@@ -118,7 +129,8 @@ function startOf(text: string, boundaries: Boundaries, { start, end, covered, si
       if ((boundaries.strength[i] as number) >= level) return boundaries.at[i] as number
     }
   }
-  for (let i = earliest; i < end - 1; i++) if (isSpace(text.charCodeAt(i))) return skipSpace(text, i)
+  for (let i = earliest; i < end - 1; i++)
+    if (isSpace(text.charCodeAt(i))) return skipSpace(text, i)
   return graphemeStart(text, earliest, end) ?? covered
 }
 
@@ -186,7 +198,9 @@ function lastSegmentStart(
 
 function graphemeStart(text: string, earliest: number, end: number): number | undefined {
   const from = codePointStart(text, earliest)
-  for (const { index } of segmenterOf('grapheme').segment(text.slice(from, Math.min(end, from + SEGMENT_REACH)))) {
+  for (const { index } of segmenterOf('grapheme').segment(
+    text.slice(from, Math.min(end, from + SEGMENT_REACH)),
+  )) {
     // The window's first "grapheme" may be the tail of one that began before it.
     if (index > 0 && from + index >= earliest) return from + index
   }

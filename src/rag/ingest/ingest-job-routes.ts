@@ -14,7 +14,8 @@ const JobError = Type.Object(
   { code: Type.String(), detail: Type.String() },
   {
     title: 'IngestError',
-    description: 'Why it failed, as a request would have been told; of one that still runs: why its last try did.',
+    description:
+      'Why it failed, as a request would have been told; of one that still runs: why its last try did.',
   },
 )
 
@@ -36,7 +37,10 @@ const Job = Type.Object(
   { ...fields, document_ids: Type.Array(Type.String()) },
   { title: 'IngestJob', description: 'A document on its way in, as far as it is.' },
 )
-const ListedJob = Type.Object({ ...fields, document_id: Nullable(Type.String()) }, { title: 'ListedIngestJob' })
+const ListedJob = Type.Object(
+  { ...fields, document_id: Nullable(Type.String()) },
+  { title: 'ListedIngestJob' },
+)
 
 /** Pages ask often, and what they ask costs little: it leaves the calls of search and ingest alone. */
 const limit = 'general'
@@ -56,7 +60,9 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         tags: ['rag'],
         summary: 'What is stored in the background, newest first',
         description: 'What has ended is told for a week.',
-        querystring: Type.Object({ limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }) }),
+        querystring: Type.Object({
+          limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
+        }),
         response: { 200: Type.Array(ListedJob) },
       },
       config: { ...RAG_READ_POLICY, limit },
@@ -79,7 +85,9 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       config: {
         ...RAG_READ_POLICY,
         limit,
-        events: { message: { ...Job, title: 'IngestJobNow', description: 'The job, as it is now' } },
+        events: {
+          message: { ...Job, title: 'IngestJobNow', description: 'The job, as it is now' },
+        },
       },
     },
     async (request, reply) => {
@@ -113,18 +121,27 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       },
       config: { ...RAG_POLICY, limit },
     },
-    async (request) => withIds(await cancelIngestJob(deps, callerOf(request).userId, request.params.id)),
+    async (request) =>
+      withIds(await cancelIngestJob(deps, callerOf(request).userId, request.params.id)),
   )
 }
 
 function withIds({ document_id, ...job }: IngestJob) {
   const count = document_id === null ? 0 : job.chunks_created
-  return { ...job, document_ids: Array.from({ length: count }, (_, index) => `${document_id}_${index}`) }
+  return {
+    ...job,
+    document_ids: Array.from({ length: count }, (_, index) => `${document_id}_${index}`),
+  }
 }
 
 type View = ReturnType<typeof withIds>
 
-async function watch(stream: EventStream, first: View, read: () => Promise<View>, requestId: string): Promise<void> {
+async function watch(
+  stream: EventStream,
+  first: View,
+  read: () => Promise<View>,
+  requestId: string,
+): Promise<void> {
   let last = ''
   try {
     for (let job = first; ; job = await read()) {

@@ -21,7 +21,12 @@ const SHOWN = [
 export type ShownJobRow = Pick<IngestJobRow, (typeof SHOWN)[number]>
 
 export function findJob(db: Db, userId: string, id: string): Promise<ShownJobRow | undefined> {
-  return db.selectFrom('rag_jobs').select(SHOWN).where('user_id', '=', userId).where('id', '=', id).executeTakeFirst()
+  return db
+    .selectFrom('rag_jobs')
+    .select(SHOWN)
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
 }
 
 /** Newest first. */
@@ -37,10 +42,16 @@ export function listJobs(db: Db, userId: string, limit: number): Promise<ShownJo
 }
 
 /** What the user has waiting, with its bytes. */
-export async function countActive(db: Db, userId: string): Promise<{ jobs: number; bytes: number }> {
+export async function countActive(
+  db: Db,
+  userId: string,
+): Promise<{ jobs: number; bytes: number }> {
   const row = await db
     .selectFrom('rag_jobs')
-    .select((e) => [e.fn.countAll<number>().as('jobs'), e.fn.sum<number>('input_bytes').as('bytes')])
+    .select((e) => [
+      e.fn.countAll<number>().as('jobs'),
+      e.fn.sum<number>('input_bytes').as('bytes'),
+    ])
     .where('user_id', '=', userId)
     .where('state', 'in', ACTIVE)
     .executeTakeFirstOrThrow()
@@ -48,8 +59,15 @@ export async function countActive(db: Db, userId: string): Promise<{ jobs: numbe
 }
 
 /** What the documents that wait will count in the plan, less those that they may take the place of, `beside` some that are reckoned with. */
-export async function storedByActive(db: Db, userId: string, beside: ReadonlySet<string>): Promise<Stored> {
-  const active = db.selectFrom('rag_jobs').where('user_id', '=', userId).where('state', 'in', ACTIVE)
+export async function storedByActive(
+  db: Db,
+  userId: string,
+  beside: ReadonlySet<string>,
+): Promise<Stored> {
+  const active = db
+    .selectFrom('rag_jobs')
+    .where('user_id', '=', userId)
+    .where('state', 'in', ACTIVE)
   const waiting = await active
     .select((e) => [
       sql<number>`count(distinct coalesce(external_id, id))`.as('documents'),
@@ -57,7 +75,8 @@ export async function storedByActive(db: Db, userId: string, beside: ReadonlySet
       e.fn.sum<number>('file_bytes').as('file_bytes'),
     ])
     .executeTakeFirstOrThrow()
-  if (Number(waiting.documents) === 0) return { documents: 0, characters: 0, chunks: 0, file_bytes: 0 }
+  if (Number(waiting.documents) === 0)
+    return { documents: 0, characters: 0, chunks: 0, file_bytes: 0 }
 
   let replaced = db
     .selectFrom('rag_documents as d')
@@ -113,7 +132,12 @@ export async function nextJob(db: Db, userId: string): Promise<IngestJobRow | un
 }
 
 /** Of one that has not ended. @returns false when it has, or is not there any more */
-export async function updateActive(tx: Db, userId: string, id: string, set: Partial<IngestJobRow>): Promise<boolean> {
+export async function updateActive(
+  tx: Db,
+  userId: string,
+  id: string,
+  set: Partial<IngestJobRow>,
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('rag_jobs')
     .set(set)
@@ -130,11 +154,24 @@ export async function isActive(tx: Db, userId: string, id: string): Promise<bool
 }
 
 export async function forgetJobsBefore(tx: Db, userId: string, before: string): Promise<void> {
-  await tx.deleteFrom('rag_jobs').where('user_id', '=', userId).where('finished_at', '<', before).execute()
+  await tx
+    .deleteFrom('rag_jobs')
+    .where('user_id', '=', userId)
+    .where('finished_at', '<', before)
+    .execute()
 }
 
-export async function insertInput(tx: Db, userId: string, jobId: string, part: number, bytes: Uint8Array) {
-  await tx.insertInto('rag_job_inputs').values({ user_id: userId, job_id: jobId, part, bytes }).execute()
+export async function insertInput(
+  tx: Db,
+  userId: string,
+  jobId: string,
+  part: number,
+  bytes: Uint8Array,
+) {
+  await tx
+    .insertInto('rag_job_inputs')
+    .values({ user_id: userId, job_id: jobId, part, bytes })
+    .execute()
 }
 
 /** What a job reads, part by part. */
@@ -158,7 +195,11 @@ export async function* inputParts(
 }
 
 export async function deleteInput(tx: Db, userId: string, jobId: string): Promise<void> {
-  await tx.deleteFrom('rag_job_inputs').where('user_id', '=', userId).where('job_id', '=', jobId).execute()
+  await tx
+    .deleteFrom('rag_job_inputs')
+    .where('user_id', '=', userId)
+    .where('job_id', '=', jobId)
+    .execute()
 }
 
 const PARTS_A_SLICE = 16

@@ -25,14 +25,17 @@ const embeds: Step = async (call, reply) => {
     embedding: [...'aeio'].map((letter) => 1 + input.split(letter).length),
   }))
   reply.setHeader('content-type', 'application/json')
-  reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }))
+  reply.end(
+    JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }),
+  )
 }
 
 /** Of chunks that can be told apart. */
 function textOf(name: string, chunks: number): string {
-  return Array.from({ length: chunks }, (_, n) => `${name} ${String(n).padStart(6, '0')} ${'lorem '.repeat(14)}`).join(
-    '\n\n',
-  )
+  return Array.from(
+    { length: chunks },
+    (_, n) => `${name} ${String(n).padStart(6, '0')} ${'lorem '.repeat(14)}`,
+  ).join('\n\n')
 }
 
 const SMALL = { chunk_size: 100, chunk_overlap: 0 }
@@ -44,10 +47,14 @@ describe('ingest in the background', () => {
 
   const undo: (() => unknown)[] = []
   before(async () => {
-    const t = { after: (work: () => unknown) => void undo.unshift(work) } as Parameters<typeof testApp>[0]
+    const t = { after: (work: () => unknown) => void undo.unshift(work) } as Parameters<
+      typeof testApp
+    >[0]
     const vendor = await mockVendor(t)
     vendor.play(embeds)
-    app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' } })
+    app = await testApp(t, {
+      env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' },
+    })
     ada = await app.as('ada', { tier: 'pro' })
     eve = await app.as('eve', { tier: 'pro' })
   })
@@ -56,7 +63,13 @@ describe('ingest in the background', () => {
   })
 
   const rowsOf = async (table: 'rag_chunks' | 'rag_job_inputs' | 'rag_documents', client: Client) =>
-    (await app.platform.db.selectFrom(table).select('user_id').where('user_id', '=', client.userId).execute()).length
+    (
+      await app.platform.db
+        .selectFrom(table)
+        .select('user_id')
+        .where('user_id', '=', client.userId)
+        .execute()
+    ).length
   const send = async (client: Client, body: object) => {
     const reply = await client.post('/api/rag/ingest/text', body, ASYNC)
     assert.equal(reply.status, 202, reply.text)
@@ -67,7 +80,11 @@ describe('ingest in the background', () => {
   test('a text is taken at once, stored later, and told as it goes', async () => {
     const reply = await ada.post(
       '/api/rag/ingest/text',
-      { content: 'The ferry leaves at nine.', external_id: 'ferry', metadata: { source: 'ferry.md', year: 1990 } },
+      {
+        content: 'The ferry leaves at nine.',
+        external_id: 'ferry',
+        metadata: { source: 'ferry.md', year: 1990 },
+      },
       { headers: { prefer: 'handling=lenient, Respond-Async; wait=5' } },
     )
     assert.equal(reply.status, 202)
@@ -82,7 +99,10 @@ describe('ingest in the background', () => {
 
     await app.settle()
     const { body: done } = await ada.get(address)
-    assert.deepEqual([done.state, done.done, done.total, done.chunks_created, done.error], ['done', 1, 1, 1, null])
+    assert.deepEqual(
+      [done.state, done.done, done.total, done.chunks_created, done.error],
+      ['done', 1, 1, 1, null],
+    )
     assert.equal(done.document_ids.length, 1)
     const { body: documents } = await ada.get('/api/rag/documents')
     assert.deepEqual(
@@ -107,9 +127,14 @@ describe('ingest in the background', () => {
     await app.settle()
     assert.equal((await jobOf(ada, id)).state, 'done')
     const { body: documents } = await ada.get('/api/rag/documents')
-    assert.ok(documents.some(({ characters }: { characters: number }) => characters === long.length))
+    assert.ok(
+      documents.some(({ characters }: { characters: number }) => characters === long.length),
+    )
     const broken = await jobOf(ada, file.body.job_id)
-    assert.deepEqual([broken.state, broken.error.code, broken.source], ['failed', 'file_unreadable', 'broken.pdf'])
+    assert.deepEqual(
+      [broken.state, broken.error.code, broken.source],
+      ['failed', 'file_unreadable', 'broken.pdf'],
+    )
     assert.match(broken.error.detail, /damaged/)
     assert.equal((await ada.post('/api/rag/ingest/text', { content: 'a\0b' }, ASYNC)).status, 422)
     const { body: listed } = await ada.get('/api/rag/jobs?limit=2')
@@ -122,7 +147,8 @@ describe('ingest in the background', () => {
     const id = await send(ada, { content: textOf('resumed', total), ...SMALL })
     vendorAsked.length = 0
     onEmbed = (inputs) => {
-      if (inputs.some((input) => input.includes(`${CHUNKS_PER_BATCH * 2 + 5}`.padStart(6, '0')))) throw new Error()
+      if (inputs.some((input) => input.includes(`${CHUNKS_PER_BATCH * 2 + 5}`.padStart(6, '0'))))
+        throw new Error()
     }
     // A vendor that refuses the operator’s key is told as 502, or 503: it may pass.
     await app.settle()
@@ -157,7 +183,11 @@ describe('ingest in the background', () => {
     assert.deepEqual([ended.state, ended.error.code], ['failed', 'ingest_cancelled'])
     assert.equal(await rowsOf('rag_chunks', ada), before)
     assert.equal(await rowsOf('rag_job_inputs', ada), 0)
-    assert.deepEqual((await ada.delete(`/api/rag/jobs/${id}`)).body, ended, 'one that has ended stays as it is')
+    assert.deepEqual(
+      (await ada.delete(`/api/rag/jobs/${id}`)).body,
+      ended,
+      'one that has ended stays as it is',
+    )
   })
 
   test('a job does what its sender may do when it runs: the account, the plan and the key of now', async () => {
@@ -166,7 +196,11 @@ describe('ingest in the background', () => {
       const id = await send(sam, { content: 'Kept by nobody.' })
       await app.platform.db.updateTable('users').set(change).where('id', '=', sam.userId).execute()
       await app.settle()
-      await app.platform.db.updateTable('users').set({ is_active: true }).where('id', '=', sam.userId).execute()
+      await app.platform.db
+        .updateTable('users')
+        .set({ is_active: true })
+        .where('id', '=', sam.userId)
+        .execute()
       return jobOf(sam, id)
     }
     vendorAsked.length = 0
@@ -177,7 +211,11 @@ describe('ingest in the background', () => {
     const free = { subscription_tier: 'free' }
     await app.platform.db.updateTable('users').set(free).where('id', '=', kim.userId).execute()
     await app.settle()
-    const [job] = await app.platform.db.selectFrom('rag_jobs').selectAll().where('id', '=', lapsed).execute()
+    const [job] = await app.platform.db
+      .selectFrom('rag_jobs')
+      .selectAll()
+      .where('id', '=', lapsed)
+      .execute()
     assert.deepEqual([job?.state, job?.error_json?.code], ['failed', 'paid_tier_needed'])
 
     const made = (await ada.post('/api/api-keys', { name: 'revoked' })).body
@@ -211,7 +249,10 @@ describe('ingest in the background', () => {
     onEmbed = () => {}
     await block(true)
     const { state, error } = await jobOf(meg, id)
-    assert.deepEqual([state, error.code, vendorAsked.length], ['failed', 'inactive_account', CHUNKS_PER_BATCH * 16])
+    assert.deepEqual(
+      [state, error.code, vendorAsked.length],
+      ['failed', 'inactive_account', CHUNKS_PER_BATCH * 16],
+    )
   })
 
   test('users take turns, however much one of them sends', async () => {
@@ -258,7 +299,11 @@ describe('ingest in the background', () => {
   })
 
   test('what a list shows of a job is not looked up in its request, which may be large', async () => {
-    const id = await send(ada, { content: 'Of the list.', external_id: 'listed', metadata: { source: 'list.txt' } })
+    const id = await send(ada, {
+      content: 'Of the list.',
+      external_id: 'listed',
+      metadata: { source: 'list.txt' },
+    })
     await app.settle()
     await app.platform.db
       .updateTable('rag_jobs')
@@ -266,10 +311,18 @@ describe('ingest in the background', () => {
       .where('id', '=', id)
       .execute()
 
-    const listed = (await ada.get('/api/rag/jobs')).body.find((job: { id: string }) => job.id === id)
-    assert.deepEqual([listed.state, listed.source, listed.external_id], ['done', 'list.txt', 'listed'])
+    const listed = (await ada.get('/api/rag/jobs')).body.find(
+      (job: { id: string }) => job.id === id,
+    )
+    assert.deepEqual(
+      [listed.state, listed.source, listed.external_id],
+      ['done', 'list.txt', 'listed'],
+    )
     const one = (await ada.get(`/api/rag/jobs/${id}`)).body
-    assert.deepEqual([one.source, one.external_id, one.document_ids.length], ['list.txt', 'listed', 1])
+    assert.deepEqual(
+      [one.source, one.external_id, one.document_ids.length],
+      ['list.txt', 'listed', 1],
+    )
   })
 
   test('a user who goes takes along what waits', async () => {

@@ -16,7 +16,14 @@ import { platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { lockDocuments } from '../documents/document-store.ts'
 import { sweepChunks } from '../documents/documents.ts'
-import { type Incoming, isBounded, requireRoom, storedOf, storedWith, sum } from '../documents/storage.ts'
+import {
+  type Incoming,
+  isBounded,
+  requireRoom,
+  storedOf,
+  storedWith,
+  sum,
+} from '../documents/storage.ts'
 import { withOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import { RAG_POLICY } from '../schemas.ts'
@@ -47,9 +54,9 @@ export const INGEST_JOB = 'rag.ingest'
 
 /** Tries of one document since a part of it was last written; the waits between them are these, then a tenth of a day. */
 const TRIES_MAX = 8
-export const INGEST_DELAYS_MS: readonly number[] = [2, 10, 30, 120, 300, 900, 1_800, 3_600, 7_200, 7_200, 7_200].map(
-  (seconds) => seconds * SECOND_MS,
-)
+export const INGEST_DELAYS_MS: readonly number[] = [
+  2, 10, 30, 120, 300, 900, 1_800, 3_600, 7_200, 7_200, 7_200,
+].map((seconds) => seconds * SECOND_MS)
 
 const WAITING_MAX = 1_000
 const WAITING_MB = 1_024
@@ -131,12 +138,26 @@ export async function queueIngest(
     if (whole !== null) await insertInput(tx, userId, id, 0, whole)
     await forgetJobsBefore(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
     await insertJob(tx, {
-      ...{ user_id: userId, id, state: 'queued', stage: null, attempts: 0 },
-      ...{ source, external_id: externalId, request_json: request },
-      ...{ input_bytes: input.sizeBytes, characters: counts.characters, file_bytes: counts.file_bytes },
+      user_id: userId,
+      id,
+      state: 'queued',
+      stage: null,
+      attempts: 0,
+      source,
+      external_id: externalId,
+      request_json: request,
+      input_bytes: input.sizeBytes,
+      characters: counts.characters,
+      file_bytes: counts.file_bytes,
       is_replacing: replacesSource,
-      ...{ fingerprint: null, done: 0, total: null, document_id: null },
-      ...{ warnings_json: [], error_json: null, created_at: clock.now(), finished_at: null },
+      fingerprint: null,
+      done: 0,
+      total: null,
+      document_id: null,
+      warnings_json: [],
+      error_json: null,
+      created_at: clock.now(),
+      finished_at: null,
     })
     await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: keyOf(userId) })
   }).catch(async (error) => {
@@ -147,9 +168,19 @@ export async function queueIngest(
 }
 
 /** Part by part, so that nobody waits for the write lock for long. */
-async function keepInput({ db, clock, jobs }: QueueDeps, userId: string, id: string, input: Bytes): Promise<void> {
+async function keepInput(
+  { db, clock, jobs }: QueueDeps,
+  userId: string,
+  id: string,
+  input: Bytes,
+): Promise<void> {
   // Written first: if this process dies half-way, the job takes the parts away.
-  await jobs.enqueue(db, 'rag.sweep', { userId, version: id }, { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) })
+  await jobs.enqueue(
+    db,
+    'rag.sweep',
+    { userId, version: id },
+    { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) },
+  )
   for (let from = 0; from < input.sizeBytes; from += PART_BYTES) {
     const bytes = await input.read(from, Math.min(input.sizeBytes, from + PART_BYTES))
     await insertInput(db, userId, id, from / PART_BYTES, bytes)
@@ -165,7 +196,11 @@ async function requireQueueRoom(
 ): Promise<void> {
   const waiting = await countActive(db, userId)
   if (waiting.jobs >= WAITING_MAX || waiting.bytes + bytes > WAITING_MB * 1024 * 1024)
-    throw ragProblem('ingest_queue_full', { jobs: WAITING_MAX, max: WAITING_MB }, { headers: { 'Retry-After': '30' } })
+    throw ragProblem(
+      'ingest_queue_full',
+      { jobs: WAITING_MAX, max: WAITING_MB },
+      { headers: { 'Retry-After': '30' } },
+    )
   if (!isBounded(limits)) return
   const before = await storedOf(db, userId)
   const { after, replaced } = await storedWith(db, userId, before, incoming)
@@ -175,14 +210,22 @@ async function requireQueueRoom(
 const keyOf = (userId: string) => `${INGEST_JOB}:${userId}`
 
 /** @throws Problem 404 */
-export async function readIngestJob({ db }: Pick<RagDeps, 'db'>, userId: string, id: string): Promise<IngestJob> {
+export async function readIngestJob(
+  { db }: Pick<RagDeps, 'db'>,
+  userId: string,
+  id: string,
+): Promise<IngestJob> {
   const row = await findJob(db, userId, id)
   if (row === undefined) throw ragProblem('ingest_job_not_found')
   return viewOf(row)
 }
 
 /** Newest first. */
-export async function listIngestJobs({ db }: Pick<RagDeps, 'db'>, userId: string, limit: number): Promise<IngestJob[]> {
+export async function listIngestJobs(
+  { db }: Pick<RagDeps, 'db'>,
+  userId: string,
+  limit: number,
+): Promise<IngestJob[]> {
   return (await listJobs(db, userId, limit)).map(viewOf)
 }
 
@@ -196,7 +239,11 @@ function viewOf({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
 }
 
 /** One that has ended stays as it is. @throws Problem 404 */
-export async function cancelIngestJob(deps: QueueDeps, userId: string, id: string): Promise<IngestJob> {
+export async function cancelIngestJob(
+  deps: QueueDeps,
+  userId: string,
+  id: string,
+): Promise<IngestJob> {
   await finish(deps, userId, id, ragProblem('ingest_cancelled'))
   return readIngestJob(deps, userId, id)
 }
@@ -244,7 +291,11 @@ async function takeNext({ db, jobs }: QueueDeps, userId: string): Promise<Ingest
 }
 
 /** With the user. */
-export async function eraseIngestJobs({ jobs }: Pick<RagDeps, 'jobs'>, tx: Db, userId: string): Promise<void> {
+export async function eraseIngestJobs(
+  { jobs }: Pick<RagDeps, 'jobs'>,
+  tx: Db,
+  userId: string,
+): Promise<void> {
   await jobs.withdraw(tx, keyOf(userId))
 }
 
@@ -282,7 +333,9 @@ async function store(
   const { signal } = context
   const { file } = request
   const read: Read =
-    file === null ? { text: content, outline: {}, warnings: [] } : await deps.parser.read(file, content, signal)
+    file === null
+      ? { text: content, outline: {}, warnings: [] }
+      : await deps.parser.read(file, content, signal)
   let handle: TextHandle | null = null
   try {
     const storing = { stage: 'storing', warnings_json: read.warnings, error_json: null } as const
@@ -313,8 +366,13 @@ async function store(
 }
 
 /** A long text, on a worker; null for one that is short. */
-function opened({ pipeline }: Pick<IngestJobDeps, 'pipeline'>, { text, outline }: Read): TextHandle | null {
-  return typeof text !== 'string' && typeof text.place === 'string' ? pipeline.open(text, 'text', outline) : null
+function opened(
+  { pipeline }: Pick<IngestJobDeps, 'pipeline'>,
+  { text, outline }: Read,
+): TextHandle | null {
+  return typeof text !== 'string' && typeof text.place === 'string'
+    ? pipeline.open(text, 'text', outline)
+    : null
 }
 
 async function textOf({ text }: Read): Promise<string> {
@@ -323,7 +381,10 @@ async function textOf({ text }: Read): Promise<string> {
 }
 
 /** As they are now. @throws Problem 403 for a document that they could not send now */
-async function askerOf(deps: Pick<RagDeps, 'callerNow' | 'requireGrant'>, { caller: asker }: IngestRequest) {
+async function askerOf(
+  deps: Pick<RagDeps, 'callerNow' | 'requireGrant'>,
+  { caller: asker }: IngestRequest,
+) {
   const caller = await deps.callerNow(asker)
   if (caller === null) throw ragProblem('ingest_not_allowed')
   if (!caller.isActive) throw platformProblem('inactive_account')
@@ -342,7 +403,11 @@ const originOf = ({ requestId }: IngestRequest) => ({
   charge: () => {},
 })
 
-function checkpointOf(deps: IngestJobDeps, row: IngestJobRow, { advanced }: JobContext): Checkpoint {
+function checkpointOf(
+  deps: IngestJobDeps,
+  row: IngestJobRow,
+  { advanced }: JobContext,
+): Checkpoint {
   const { user_id: userId, id } = row
   const { db, clock } = deps
   return {
@@ -352,16 +417,23 @@ function checkpointOf(deps: IngestJobDeps, row: IngestJobRow, { advanced }: JobC
       if (row.fingerprint === fingerprint) return row.done
       // Another release or another embedder cuts and embeds otherwise: what is there does not fit.
       await sweepChunks(deps, { userId, version: id })
-      if (!(await updateActive(db, userId, id, { fingerprint, total, done: 0 }))) throw ragProblem('ingest_cancelled')
+      if (!(await updateActive(db, userId, id, { fingerprint, total, done: 0 })))
+        throw ragProblem('ingest_cancelled')
       return 0
     },
     async written(tx, done) {
-      if (!(await updateActive(tx, userId, id, { done, attempts: 0 }))) throw ragProblem('ingest_cancelled')
+      if (!(await updateActive(tx, userId, id, { done, attempts: 0 })))
+        throw ragProblem('ingest_cancelled')
       // In this transaction: on SQLite a write beside it would wait for it.
       await advanced(tx)
     },
     async published(tx, documentId) {
-      const ended = { state: 'done', stage: null, document_id: documentId, finished_at: clock.now() } as const
+      const ended = {
+        state: 'done',
+        stage: null,
+        document_id: documentId,
+        finished_at: clock.now(),
+      } as const
       await updateActive(tx, userId, id, ended)
       await deleteInput(tx, userId, id)
     },
@@ -369,11 +441,22 @@ function checkpointOf(deps: IngestJobDeps, row: IngestJobRow, { advanced }: JobC
 }
 
 /** Its chunks, which nobody will name, and what it read go by a job. */
-async function finish({ db, clock, jobs }: QueueDeps, userId: string, id: string, problem: Problem): Promise<void> {
+async function finish(
+  { db, clock, jobs }: QueueDeps,
+  userId: string,
+  id: string,
+  problem: Problem,
+): Promise<void> {
   await transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
-    const ended = { state: 'failed', stage: null, error_json: told(problem), finished_at: clock.now() } as const
-    if (await updateActive(tx, userId, id, ended)) await jobs.enqueue(tx, 'rag.sweep', { userId, version: id })
+    const ended = {
+      state: 'failed',
+      stage: null,
+      error_json: told(problem),
+      finished_at: clock.now(),
+    } as const
+    if (await updateActive(tx, userId, id, ended))
+      await jobs.enqueue(tx, 'rag.sweep', { userId, version: id })
   })
 }
 
@@ -400,7 +483,10 @@ function told(error: unknown): { code: string; detail: string } {
   const { code, detail } = error
   return {
     code,
-    detail: (typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join(' ')).slice(0, 1_000),
+    detail: (typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join(' ')).slice(
+      0,
+      1_000,
+    ),
   }
 }
 

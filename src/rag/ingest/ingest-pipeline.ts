@@ -56,10 +56,17 @@ export function createIngestPipeline() {
 
   return { open, chunk, close: () => pool.destroy() }
 
-  function open({ place, sizeBytes }: Content, form: TextTask['form'], outline: Outline = {}): TextHandle {
+  function open(
+    { place, sizeBytes }: Content,
+    form: TextTask['form'],
+    outline: Outline = {},
+  ): TextHandle {
     const { port1: port, port2 } = new MessageChannel()
     const stop = new AbortController()
-    const run = pool.run({ port: port2, place, form, outline }, { transferList: [port2] as never, signal: stop.signal })
+    const run = pool.run(
+      { port: port2, place, form, outline },
+      { transferList: [port2] as never, signal: stop.signal },
+    )
     const died = run.then(
       () => new Promise<never>(() => {}),
       (error) => {

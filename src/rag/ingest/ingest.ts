@@ -60,17 +60,29 @@ export type Checkpoint = {
 }
 
 /** Records what the work embeds of this share of the text. */
-type Meter = (share: number, work: (embedder: RagDeps['embedder']) => Promise<void>) => Promise<void>
-type Storing = { limits?: PlanLimits; checkpoint?: Checkpoint | undefined; meter?: Meter | undefined }
-
-export type Ingested = {
-  document_ids: string[]
-  chunks_created: number
+type Meter = (
+  share: number,
+  work: (embedder: RagDeps['embedder']) => Promise<void>,
+) => Promise<void>
+type Storing = {
+  limits?: PlanLimits
+  checkpoint?: Checkpoint | undefined
+  meter?: Meter | undefined
 }
+
+export type Ingested = { document_ids: string[]; chunks_created: number }
 
 type StoreDeps = Pick<
   RagDeps,
-  'db' | 'clock' | 'jobs' | 'log' | 'embedder' | 'embedderNamed' | 'vectors' | 'pipeline' | 'version'
+  | 'db'
+  | 'clock'
+  | 'jobs'
+  | 'log'
+  | 'embedder'
+  | 'embedderNamed'
+  | 'vectors'
+  | 'pipeline'
+  | 'version'
 >
 export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes' | 'planLimits'>
 
@@ -86,7 +98,9 @@ export async function ingest(
   const limits = deps.planLimits(tier)
   const bytes = embeddedBytes(document)
   if (checkpoint === undefined)
-    return metered(deps, call, bytes, (deps) => storeDocument(deps, userId, document, call.signal, { limits }))
+    return metered(deps, call, bytes, (deps) =>
+      storeDocument(deps, userId, document, call.signal, { limits }),
+    )
   const meter: Meter = async (share, work) => {
     const paying = { ...call, caller: await checkpoint.caller() }
     return metered(deps, paying, Math.ceil(bytes * share), ({ embedder }) => work(embedder))
@@ -100,7 +114,9 @@ export async function requireStorable(
   { text }: Pick<NewDocument, 'text'>,
 ): Promise<void> {
   const { hasNul, textBytes } =
-    typeof text === 'string' ? { hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) } : await text.head()
+    typeof text === 'string'
+      ? { hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }
+      : await text.head()
   if (textBytes > deps.maxTextBytes) {
     throw ragProblem('text_too_large', { max: Math.round(deps.maxTextBytes / 1024 / 1024) })
   }
@@ -143,19 +159,35 @@ export async function storeDocument(
   // Written first: if this process dies half-way, the job takes the unclaimed chunks away.
   if (checkpoint === undefined && total > CHUNKS_PER_BATCH) {
     await transaction(db, (tx) =>
-      jobs.enqueue(tx, 'rag.sweep', { userId, version }, { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) }),
+      jobs.enqueue(
+        tx,
+        'rag.sweep',
+        { userId, version },
+        { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) },
+      ),
     )
   }
 
   try {
-    await writeChunks(deps, userId, document, { ...chunked, version }, { signal, limits, checkpoint, meter })
+    await writeChunks(
+      deps,
+      userId,
+      document,
+      { ...chunked, version },
+      { signal, limits, checkpoint, meter },
+    )
   } catch (error) {
     // What nobody will name must not lie there until the sweep: whoever breaks off upload after upload would fill the disk.
     if (checkpoint === undefined && total > CHUNKS_PER_BATCH)
-      await transaction(db, (tx) => jobs.enqueue(tx, 'rag.sweep', { userId, version })).catch(() => {})
+      await transaction(db, (tx) => jobs.enqueue(tx, 'rag.sweep', { userId, version })).catch(
+        () => {},
+      )
     throw error
   }
-  return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total }
+  return {
+    document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`),
+    chunks_created: total,
+  }
 }
 
 /** Before anything is embedded and paid for; it is counted again when the document is written. */
@@ -167,9 +199,20 @@ async function requireRoomFor(
   limits: PlanLimits,
 ): Promise<void> {
   const { externalId, replacesSource, source, originalId = null } = document
-  const counts = { documents: 1, characters, chunks: total, file_bytes: await bytesOfOriginal(db, userId, originalId) }
+  const counts = {
+    documents: 1,
+    characters,
+    chunks: total,
+    file_bytes: await bytesOfOriginal(db, userId, originalId),
+  }
   const before = await storedOf(db, userId)
-  const { after } = await storedWith(db, userId, before, { id, externalId, replacesSource, source, counts })
+  const { after } = await storedWith(db, userId, before, {
+    id,
+    externalId,
+    replacesSource,
+    source,
+    counts,
+  })
   requireRoom(limits, before, after)
 }
 
@@ -208,7 +251,11 @@ async function writeChunks(
     else await meter((to - from) / total, (counted) => writeSlice(from, to, counted))
   }
 
-  async function writeSlice(from: number, to: number, embedder: RagDeps['embedder']): Promise<void> {
+  async function writeSlice(
+    from: number,
+    to: number,
+    embedder: RagDeps['embedder'],
+  ): Promise<void> {
     for (let at = from; at < to; at += CHUNKS_PER_BATCH) {
       signal.throwIfAborted()
       const batch = await chunked.read(at, Math.min(to, at + CHUNKS_PER_BATCH), embedder, signal)
@@ -221,20 +268,29 @@ async function writeChunks(
     { texts, places, vectors: embedded }: Batch,
     formerly: Float32Array[] | null,
   ): Promise<void> {
-    const chunks = places.map((place, i) => ({ ...place, index: from + i, content: texts[i] as string }))
+    const chunks = places.map((place, i) => ({
+      ...place,
+      index: from + i,
+      content: texts[i] as string,
+    }))
     const rowsOf = (all: Float32Array[]) => all.map((vector, i) => ({ index: from + i, vector }))
 
     await transaction(db, async (tx) => {
       await insertChunks(tx, userId, version, chunks)
       if (embedder !== null && embedded !== null)
         await vectors.insert(tx, userId, { version, embedder: embedder.id }, rowsOf(embedded))
-      if (formerly !== null) await vectors.insert(tx, userId, { version, embedder: former.id }, rowsOf(formerly))
+      if (formerly !== null)
+        await vectors.insert(tx, userId, { version, embedder: former.id }, rowsOf(formerly))
       const isLast = from + CHUNKS_PER_BATCH >= total
-      if (!isLast && document.originalId) await touchOriginal(tx, userId, document.originalId, clock.now())
+      if (!isLast && document.originalId)
+        await touchOriginal(tx, userId, document.originalId, clock.now())
       if (isLast) {
         await lockDocuments(tx, userId)
         const before = isBounded(limits) ? await storedOf(tx, userId) : null
-        await publish(deps, tx, userId, document, { ...chunked, former: formerly === null ? '' : former.id })
+        await publish(deps, tx, userId, document, {
+          ...chunked,
+          former: formerly === null ? '' : former.id,
+        })
         if (before !== null) requireRoom(limits, before, await storedOf(tx, userId))
       }
       await checkpoint?.written(tx, from + chunks.length)
@@ -255,10 +311,17 @@ async function formerEmbedder(
 ) {
   const { embedder: serving } = await readStore(db, userId)
   const isChanging =
-    embedder !== null && serving !== '' && serving !== embedder.id && (await isEmbeddedWith(db, userId, serving))
+    embedder !== null &&
+    serving !== '' &&
+    serving !== embedder.id &&
+    (await isEmbeddedWith(db, userId, serving))
   let former = isChanging ? embedderNamed(serving) : null
   // What was cut off may have been written without.
-  if (former !== null && kept > 0 && (await vectors.lastOf(db, userId, { version, embedder: serving })) !== kept - 1)
+  if (
+    former !== null &&
+    kept > 0 &&
+    (await vectors.lastOf(db, userId, { version, embedder: serving })) !== kept - 1
+  )
     former = null
   return {
     id: serving,
@@ -317,7 +380,8 @@ async function publish(
     if (row !== undefined) await removeDocument(deps, tx, userId, row)
   }
   // The first document, or the last one whose vectors the others waited for.
-  if (embedder !== null && serving !== embedder.id) await serveIfReady(deps, tx, userId, embedder.id)
+  if (embedder !== null && serving !== embedder.id)
+    await serveIfReady(deps, tx, userId, embedder.id)
   // The change was done while the document came in.
   if (embedder !== null && former !== '' && serving !== former)
     await tidyLater(deps, tx, { userId, embedder: embedder.id })

@@ -24,24 +24,28 @@ type LongBodyDeps = Pick<RagDeps, 'pipeline' | 'temporaryFiles'>
 /** For the routes of this scope alone. */
 export function parseLongBodies(scope: App, { pipeline, temporaryFiles }: LongBodyDeps): void {
   scope.removeContentTypeParser('application/json')
-  scope.addContentTypeParser('application/json', async (request: FastifyRequest, payload: Readable) => {
-    const bytesMax = request.routeOptions.bodyLimit
-    if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw platformProblem('body_too_large')
-    const content = await temporaryFiles.take(payload, { bytesMax })
-    if (content.sizeBytes === 0) throw invalid(['body'], 'Field required', 'missing')
-    if (typeof content.place !== 'string') return parsed(content.place)
-    try {
-      // Gone while its file was closed: nobody would close what is opened now.
-      if (request.raw.socket.destroyed) throw clientGone()
-      request.longText = pipeline.open(content, 'json')
-      const { body, fault } = await request.longText.head()
-      if (body === undefined) throw malformedJson(fault && new FAULTS[fault]())
-      return body
-    } finally {
-      // The worker has it.
-      content.remove()
-    }
-  })
+  scope.addContentTypeParser(
+    'application/json',
+    async (request: FastifyRequest, payload: Readable) => {
+      const bytesMax = request.routeOptions.bodyLimit
+      if (Number(request.headers['content-length'] ?? 0) > bytesMax)
+        throw platformProblem('body_too_large')
+      const content = await temporaryFiles.take(payload, { bytesMax })
+      if (content.sizeBytes === 0) throw invalid(['body'], 'Field required', 'missing')
+      if (typeof content.place !== 'string') return parsed(content.place)
+      try {
+        // Gone while its file was closed: nobody would close what is opened now.
+        if (request.raw.socket.destroyed) throw clientGone()
+        request.longText = pipeline.open(content, 'json')
+        const { body, fault } = await request.longText.head()
+        if (body === undefined) throw malformedJson(fault && new FAULTS[fault]())
+        return body
+      } finally {
+        // The worker has it.
+        content.remove()
+      }
+    },
+  )
   // Also after a refusal, and when the client has gone.
   scope.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => request.longText?.close())

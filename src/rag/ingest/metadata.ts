@@ -11,9 +11,13 @@ export function checkedMetadata(metadata: Metadata): Metadata {
   if (depthOf(metadata, 0) > DEPTH_MAX)
     throw invalid(['body', 'metadata'], `Should be nested at most ${DEPTH_MAX} deep`)
   const text = JSON.stringify(metadata)
-  if (Buffer.byteLength(text) > BYTES_MAX) throw invalid(['body', 'metadata'], 'Should have at most 64 KB')
-  if (text.includes('\\u0000')) throw invalid(['body', 'metadata'], 'Should not hold the character NUL')
-  return Object.fromEntries(Object.entries(wellFormed(metadata) as Metadata).filter(([key]) => !RESERVED.has(key)))
+  if (Buffer.byteLength(text) > BYTES_MAX)
+    throw invalid(['body', 'metadata'], 'Should have at most 64 KB')
+  if (text.includes('\\u0000'))
+    throw invalid(['body', 'metadata'], 'Should not hold the character NUL')
+  return Object.fromEntries(
+    Object.entries(wellFormed(metadata) as Metadata).filter(([key]) => !RESERVED.has(key)),
+  )
 }
 
 /** Half a character, which JSON can tell as an escape, is an error to PostgreSQL, in a name as in a value. */
@@ -21,7 +25,9 @@ function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   if (Array.isArray(value)) return value.map(wellFormed)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]),
+  )
 }
 
 export const EXTERNAL_ID_MAX = 512
@@ -30,7 +36,11 @@ export const EXTERNAL_ID_MAX = 512
 export function checkedExternalId(id: string | undefined): string | null {
   if (id === undefined || id === '') return null
   if (id.length > EXTERNAL_ID_MAX)
-    throw invalid(['body', 'external_id'], `Should have at most ${EXTERNAL_ID_MAX} characters`, 'string_too_long')
+    throw invalid(
+      ['body', 'external_id'],
+      `Should have at most ${EXTERNAL_ID_MAX} characters`,
+      'string_too_long',
+    )
   if (id.includes('\0')) throw invalid(['body', 'external_id'], 'Should not hold the character NUL')
   return id.toWellFormed()
 }
@@ -57,7 +67,11 @@ export function checkedSource(source: string): string {
   const clean = withoutControls(source)
   if (clean === '') throw invalid(['body', 'source'], 'Should not be empty', 'string_too_short')
   if (clean.length > SOURCE_MAX)
-    throw invalid(['body', 'source'], `Should have at most ${SOURCE_MAX} characters`, 'string_too_long')
+    throw invalid(
+      ['body', 'source'],
+      `Should have at most ${SOURCE_MAX} characters`,
+      'string_too_long',
+    )
   return clean
 }
 

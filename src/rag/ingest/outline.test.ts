@@ -4,7 +4,8 @@ import { chunkedText } from './chunked-text.ts'
 import type { Outline } from './outline.ts'
 
 const settings = { size: 120, overlap: 20 }
-const words = (count: number, word: string) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
+const words = (count: number, word: string) =>
+  Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
 
 function cut(text: string, outline?: Outline) {
   const { info, slice } = chunkedText(text, settings, outline)
@@ -19,7 +20,9 @@ test('a chunk says the pages that it reaches over', () => {
   const chunks = cut(text, { pages: starts.map((at, i) => ({ at, page: [1, 2, 4][i] as number })) })
   assert.ok(chunks.length > 5)
   for (const { text, page, pageEnd } of chunks) {
-    const seen = [...new Set(text.match(/one|two|four/g))].map((word) => ({ one: 1, two: 2, four: 4 })[word])
+    const seen = [...new Set(text.match(/one|two|four/g))].map(
+      (word) => ({ one: 1, two: 2, four: 4 })[word],
+    )
     // A word may be cut in the middle where the next chunk repeats some of the last.
     assert.deepEqual([seen[0], seen.at(-1)], [page, pageEnd], text)
   }
@@ -39,7 +42,8 @@ test('a chunk says the headings above its first new text, with those above them'
     words(30, 'delta'),
   ].join('\n\n')
   const chunks = cut(text)
-  const headingOf = (word: string) => chunks.filter(({ text }) => text.includes(`${word}15`)).at(-1)?.heading
+  const headingOf = (word: string) =>
+    chunks.filter(({ text }) => text.includes(`${word}15`)).at(-1)?.heading
   assert.equal(headingOf('alpha'), 'Terms')
   assert.equal(headingOf('beta'), 'Terms › Notice')
   assert.equal(headingOf('gamma'), 'Terms › Notice › By *post*')

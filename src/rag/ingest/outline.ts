@@ -14,7 +14,11 @@ const TITLE_MAX = 120
 const TABLE_HEADER_MAX = 500
 
 /** @returns what a chunk says of its place: the pages that it reaches over, and what its first new text stands under. */
-export function placesIn(text: string, boundaries: Boundaries, { pages = [], headings = null }: Outline) {
+export function placesIn(
+  text: string,
+  boundaries: Boundaries,
+  { pages = [], headings = null }: Outline,
+) {
   const sections = headings ?? headingsOf(text, boundaries.headings)
   const paths = pathsOf(sections)
   const { tables } = boundaries
@@ -45,8 +49,14 @@ export function placesIn(text: string, boundaries: Boundaries, { pages = [], hea
   function tableHeaderAt(at: number): string | null {
     const i = lastAt(tables.length / 3, (i) => tables[i * 3] as number, at)
     if (i < 0) return null
-    const [from, headEnd, end] = tables.subarray(i * 3, i * 3 + 3) as unknown as [number, number, number]
-    return at >= headEnd && at < end && headEnd - from <= TABLE_HEADER_MAX ? text.slice(from, headEnd).trim() : null
+    const [from, headEnd, end] = tables.subarray(i * 3, i * 3 + 3) as unknown as [
+      number,
+      number,
+      number,
+    ]
+    return at >= headEnd && at < end && headEnd - from <= TABLE_HEADER_MAX
+      ? text.slice(from, headEnd).trim()
+      : null
   }
 }
 
@@ -64,7 +74,10 @@ function pathsOf(headings: Heading[]): string[] {
   const above: Heading[] = []
   return headings.map((heading) => {
     while (above.length > 0 && (above.at(-1) as Heading).level >= heading.level) above.pop()
-    above.push({ ...heading, title: heading.title.replace(/\s+/g, ' ').trim().slice(0, TITLE_MAX).toWellFormed() })
+    above.push({
+      ...heading,
+      title: heading.title.replace(/\s+/g, ' ').trim().slice(0, TITLE_MAX).toWellFormed(),
+    })
     return above
       .map(({ title }) => title)
       .filter((title) => title !== '')

@@ -14,7 +14,13 @@ import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { type OriginalDeps, withOriginal } from '../originals/originals.ts'
 import { RAG_POLICY } from '../schemas.ts'
-import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
+import {
+  CHUNK_SIZE,
+  CHUNK_SIZE_MAX,
+  CHUNK_SIZE_MIN,
+  OVERLAP_MAX,
+  overlapFor,
+} from './chunk-settings.ts'
 import { documentIdOf } from './chunked-text.ts'
 import { type IngestDeps, ingest, requireStorable } from './ingest.ts'
 import { queueIngest } from './ingest-jobs.ts'
@@ -26,26 +32,41 @@ import { IngestWarnings } from './schemas.ts'
 import type { TextMeasure } from './text-worker.ts'
 import { readUpload } from './upload.ts'
 
-const externalIdSays = 'An id of your own: the same id again replaces its document whole, whatever the text.'
+const externalIdSays =
+  'An id of your own: the same id again replaces its document whole, whatever the text.'
 
 const Replace = Named('Replace', OneOf('source'))
 
 const TextBody = Type.Object({
   content: Type.String({ minLength: 1 }),
   metadata: Type.Optional(JsonObject),
-  chunk_size: Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX }),
+  chunk_size: Type.Integer({
+    default: CHUNK_SIZE,
+    minimum: CHUNK_SIZE_MIN,
+    maximum: CHUNK_SIZE_MAX,
+  }),
   chunk_overlap: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: OVERLAP_MAX, description: 'Default: 200, or a fifth of chunk_size if less.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: OVERLAP_MAX,
+      description: 'Default: 200, or a fifth of chunk_size if less.',
+    }),
   ),
-  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
+  external_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays }),
+  ),
   replace: Type.Optional(Replace),
 })
 
 const FileForm = Type.Object({
   file: Type.Unsafe<unknown>({ type: 'string', format: 'binary' }),
-  chunk_size: Type.Optional(Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX })),
+  chunk_size: Type.Optional(
+    Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX }),
+  ),
   chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX })),
-  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
+  external_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays }),
+  ),
   replace: Type.Optional(Replace),
   source: Type.Optional(
     Type.String({
@@ -59,7 +80,10 @@ const FileForm = Type.Object({
 /** Also as a query parameter, where a form is inconvenient. */
 const ReplaceQuery = Type.Object({
   replace: Type.Optional(
-    Type.Unsafe<'source'>({ ...Replace, description: 'Other documents of the same source go in the same step.' }),
+    Type.Unsafe<'source'>({
+      ...Replace,
+      description: 'Other documents of the same source go in the same step.',
+    }),
   ),
 })
 
@@ -77,13 +101,18 @@ const Preference = Type.Object({
   prefer: Type.Optional(
     Type.String({
       maxLength: 256,
-      description: '`respond-async`: it is stored in the background, and the reply is 202 with the job’s id.',
+      description:
+        '`respond-async`: it is stored in the background, and the reply is 202 with the job’s id.',
     }),
   ),
 })
 
 const Queued = Type.Object(
-  { job_id: Type.String({ description: 'For `GET /api/rag/jobs/{id}`, which `Location` names, too.' }) },
+  {
+    job_id: Type.String({
+      description: 'For `GET /api/rag/jobs/{id}`, which `Location` names, too.',
+    }),
+  },
   { title: 'IngestQueued' },
 )
 
@@ -114,7 +143,14 @@ export async function ingestRoutes(
         bodyLimit: textBodyBytesMax(maxTextBytes),
       },
       async (request, reply) => {
-        const { content, metadata = {}, chunk_size, chunk_overlap, external_id, replace } = request.body
+        const {
+          content,
+          metadata = {},
+          chunk_size,
+          chunk_overlap,
+          external_id,
+          replace,
+        } = request.body
         const caller = callerOf(request)
         const checked = checkedMetadata(metadata)
         const source = typeof checked.source === 'string' ? checked.source : null
@@ -135,7 +171,12 @@ export async function ingestRoutes(
           const sent = { ...document, ...askedBy(request), file: null }
           return queued(reply, await queueIngest(deps, caller.tier, sent, await inputOf(text)))
         }
-        const call = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply), origin: originOf(reply) }
+        const call = {
+          caller,
+          route: '/api/rag/ingest/text',
+          signal: clientGone(reply),
+          origin: originOf(reply),
+        }
         const stored = await ingest(deps, call, { ...document, text })
         return { ...stored, warnings: [] }
       },
@@ -180,13 +221,22 @@ export async function ingestRoutes(
         }
         if (prefersAsync(request)) {
           const sent = { ...document, ...askedBy(request), file: name }
-          return queued(reply, await queueIngest(deps, caller.tier, sent, { input: content, measure: null }))
+          return queued(
+            reply,
+            await queueIngest(deps, caller.tier, sent, { input: content, measure: null }),
+          )
         }
         const { text, outline, warnings } = await deps.parser.read(name, content, signal)
         const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
-        const read = { text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline), outline }
-        const stored = await withOriginal(deps, caller.userId, { name, content, sha256 }, (originalId) =>
-          ingest(deps, call, { ...document, ...read, originalId }),
+        const read = {
+          text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline),
+          outline,
+        }
+        const stored = await withOriginal(
+          deps,
+          caller.userId,
+          { name, content, sha256 },
+          (originalId) => ingest(deps, call, { ...document, ...read, originalId }),
         )
         return { ...stored, warnings }
       },
@@ -208,11 +258,19 @@ function askedBy(request: FastifyRequest) {
 
 async function inputOf(text: string | TextHandle): Promise<{ input: Bytes; measure: TextMeasure }> {
   if (typeof text === 'string')
-    return { input: inMemory(Buffer.from(text)), measure: { id: documentIdOf(text), characters: text.length } }
-  return { input: { sizeBytes: (await text.head()).textBytes, read: text.utf8 }, measure: await text.measure() }
+    return {
+      input: inMemory(Buffer.from(text)),
+      measure: { id: documentIdOf(text), characters: text.length },
+    }
+  return {
+    input: { sizeBytes: (await text.head()).textBytes, read: text.utf8 },
+    measure: await text.measure(),
+  }
 }
 
 function queued(reply: FastifyReply, jobId: string) {
-  reply.status(202).headers({ location: `/api/rag/jobs/${jobId}`, 'preference-applied': 'respond-async' })
+  reply
+    .status(202)
+    .headers({ location: `/api/rag/jobs/${jobId}`, 'preference-applied': 'respond-async' })
   return { job_id: jobId }
 }

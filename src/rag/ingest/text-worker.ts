@@ -50,12 +50,19 @@ export type TextMeasure = Pick<ChunkedTextInfo, 'id' | 'characters'>
 
 export async function serveText({ port, place, form, outline }: TextTask): Promise<void> {
   const { text, body, fault } =
-    form === 'text' ? { text: decode(bytesAt(place)), body: {}, fault: undefined } : parseBody(bytesAt(place))
+    form === 'text'
+      ? { text: decode(bytesAt(place)), body: {}, fault: undefined }
+      : parseBody(bytesAt(place))
   let chunked: ReturnType<typeof chunkedText> | undefined
   let utf8: Buffer | undefined
 
   const answers = {
-    head: (): TextHead => ({ body, fault, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
+    head: (): TextHead => ({
+      body,
+      fault,
+      hasNul: text.includes('\0'),
+      textBytes: Buffer.byteLength(text),
+    }),
     measure: (): TextMeasure => ({ id: documentIdOf(text), characters: text.length }),
     chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
       chunked = chunkedText(text, settings, outline)
@@ -65,7 +72,8 @@ export async function serveText({ port, place, form, outline }: TextTask): Promi
       utf8 ??= Buffer.from(text)
       return new Uint8Array(utf8.subarray(from, to))
     },
-    read: ({ from, to }: { from: number; to: number }): Cut => chunked?.slice(from, to) ?? { texts: [], places: [] },
+    read: ({ from, to }: { from: number; to: number }): Cut =>
+      chunked?.slice(from, to) ?? { texts: [], places: [] },
   }
 
   await new Promise<void>((resolve) => {
@@ -76,15 +84,21 @@ export async function serveText({ port, place, form, outline }: TextTask): Promi
   })
 }
 
-function parseBody(bytes: Uint8Array): { text: string; body: unknown; fault?: 'deep' | 'many' | undefined } {
+function parseBody(bytes: Uint8Array): {
+  text: string
+  body: unknown
+  fault?: 'deep' | 'many' | undefined
+} {
   let body: unknown
   try {
     body = parseJson(decode(bytes))
   } catch (error) {
-    const fault = error instanceof JsonTooDeep ? 'deep' : error instanceof JsonTooMany ? 'many' : undefined
+    const fault =
+      error instanceof JsonTooDeep ? 'deep' : error instanceof JsonTooMany ? 'many' : undefined
     return { text: '', body: undefined, fault }
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { text: '', body: null }
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return { text: '', body: null }
   const { content, ...others } = body as Record<string, unknown>
   const text = typeof content === 'string' ? content : ''
   let left = REST_MAX
@@ -95,7 +109,13 @@ function parseBody(bytes: Uint8Array): { text: string; body: unknown; fault?: 'd
     }),
   )
   const shown =
-    typeof content === 'string' ? (content === '' ? '' : PLACEHOLDER) : content === undefined ? undefined : null
+    typeof content === 'string'
+      ? content === ''
+        ? ''
+        : PLACEHOLDER
+      : content === undefined
+        ? undefined
+        : null
   return { text, body: shown === undefined ? rest : { ...rest, content: shown } }
 }
 

@@ -6,7 +6,13 @@ import type { Issue } from '#platform/problem.ts'
 import { invalid, platformProblem } from '#platform/problems.ts'
 import type { TemporaryFiles } from '#platform/temporary-files.ts'
 import { ragProblem } from '../problems.ts'
-import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
+import {
+  CHUNK_SIZE,
+  CHUNK_SIZE_MAX,
+  CHUNK_SIZE_MIN,
+  OVERLAP_MAX,
+  overlapFor,
+} from './chunk-settings.ts'
 import { checkedExternalId, checkedSource, fileName } from './metadata.ts'
 
 export type Upload = {
@@ -46,7 +52,9 @@ export async function readUpload(
       const hash = createHash('sha256')
       const content = untilReplied(reply, await temporaryFiles.take(part.file, { hash }))
       if (part.fieldname !== 'file')
-        issues.push(issue(part.fieldname, 'Unexpected file: the field is named file', 'extra_forbidden'))
+        issues.push(
+          issue(part.fieldname, 'Unexpected file: the field is named file', 'extra_forbidden'),
+        )
       else if (file !== undefined) issues.push(issue('file', 'Should be one file', 'too_many'))
       else file = { name: fileName(part.filename ?? ''), content, sha256: hash.digest('hex') }
     }
@@ -58,8 +66,10 @@ export async function readUpload(
   const chunkSize = whole('chunk_size', CHUNK_SIZE_MIN, CHUNK_SIZE_MAX) ?? CHUNK_SIZE
   const chunkOverlap = whole('chunk_overlap', 0, OVERLAP_MAX)
   const replace = fields.get('replace') ?? ''
-  if (replace !== '' && replace !== 'source') issues.push(issue('replace', "Should be 'source'", 'enum'))
-  if (issues.length > 0 || file === undefined) throw platformProblem('validation_failed', { issues })
+  if (replace !== '' && replace !== 'source')
+    issues.push(issue('replace', "Should be 'source'", 'enum'))
+  if (issues.length > 0 || file === undefined)
+    throw platformProblem('validation_failed', { issues })
   const source = fields.get('source')
   return {
     ...file,
@@ -77,7 +87,8 @@ export async function readUpload(
     if (Number.isNaN(value)) issues.push(issue(name, 'Should be a whole number', 'int_parsing'))
     else if (value < least)
       issues.push(issue(name, `Should be greater than or equal to ${least}`, 'greater_than_equal'))
-    else if (value > most) issues.push(issue(name, `Should be less than or equal to ${most}`, 'less_than_equal'))
+    else if (value > most)
+      issues.push(issue(name, `Should be less than or equal to ${most}`, 'less_than_equal'))
     else return value
     return undefined
   }

@@ -93,7 +93,9 @@ test('long files of every format are read as short ones are', async (t) => {
     await app.settle()
     const job = await ada.get(`/api/rag/jobs/${queued.body.job_id}`)
     assert.deepEqual([name, job.body.state, job.body.error], [name, 'done', null])
-    const { results } = (await ada.post('/api/rag/search', { query: 'forty-one lamps', filter: { source: name } })).body
+    const { results } = (
+      await ada.post('/api/rag/search', { query: 'forty-one lamps', filter: { source: name } })
+    ).body
     assert.match(results[0]?.content ?? '', /Forty-one lamps/, name)
   }
   assert.deepEqual(left(app), [])

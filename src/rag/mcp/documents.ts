@@ -12,7 +12,9 @@ const TITLE_MAX = 200
 
 /** The metadata's `title`, the file's name, or the id. One line: a client shows it beside what it says itself. */
 export function titleOf(id: string, { title, source }: Metadata): string {
-  const named = [title, source].find((one): one is string => typeof one === 'string' && one.trim() !== '')
+  const named = [title, source].find(
+    (one): one is string => typeof one === 'string' && one.trim() !== '',
+  )
   const line = named
     ?.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ')
     .trim()
@@ -23,7 +25,12 @@ export function titleOf(id: string, { title, source }: Metadata): string {
 
 /** The metadata's `url` where it is a web address, as of a page that was stored; else the user app's list of documents. */
 export function urlOf(appUrl: string, id: string, { url }: Metadata): string {
-  if (typeof url === 'string' && URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol)) return url
+  if (
+    typeof url === 'string' &&
+    URL.canParse(url) &&
+    ['http:', 'https:'].includes(new URL(url).protocol)
+  )
+    return url
   return `${appUrl}/documents#${documentOf(id)}`
 }
 

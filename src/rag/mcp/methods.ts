@@ -38,7 +38,11 @@ const METHODS: Record<string, Method> = {
   'server/discover': {
     only: 'modern',
     cache: UNTIL_RELEASED,
-    answer: () => ({ supportedVersions: VERSIONS, capabilities: CAPABILITIES, instructions: INSTRUCTIONS }),
+    answer: () => ({
+      supportedVersions: VERSIONS,
+      capabilities: CAPABILITIES,
+      instructions: INSTRUCTIONS,
+    }),
   },
   initialize: {
     only: 'legacy',
@@ -65,7 +69,8 @@ const METHODS: Record<string, Method> = {
   },
   'resources/read': {
     cache: NOT_KEPT,
-    answer: ({ deps, call, isModern }, params) => readResource(deps, call.caller.userId, params, { isModern }),
+    answer: ({ deps, call, isModern }, params) =>
+      readResource(deps, call.caller.userId, params, { isModern }),
   },
 }
 
@@ -78,8 +83,12 @@ export async function respond(
   { id, method: name, params, isModern }: RpcRequest,
 ): Promise<object> {
   const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
-  const isThere = method !== undefined && (method.only === undefined || (method.only === 'modern') === isModern)
-  if (!isThere) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${name}`, { status: isModern ? 404 : 200 })
+  const isThere =
+    method !== undefined && (method.only === undefined || (method.only === 'modern') === isModern)
+  if (!isThere)
+    throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${name}`, {
+      status: isModern ? 404 : 200,
+    })
   const result = await method.answer({ deps, call, isModern }, params)
   if (!isModern) return success(id, result)
   const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(deps) }

@@ -37,7 +37,11 @@ export class RpcError extends Error {
   readonly code: number
   readonly status: number
   readonly data: object | undefined
-  constructor(code: number, message: string, { status = 200, data }: { status?: number; data?: object } = {}) {
+  constructor(
+    code: number,
+    message: string,
+    { status = 200, data }: { status?: number; data?: object } = {},
+  ) {
     super(message)
     this.code = code
     this.status = status
@@ -50,7 +54,10 @@ const Envelope = Type.Object({
   jsonrpc: Type.Literal('2.0'),
   // A whole number that JavaScript would round is another request's id.
   id: Type.Optional(
-    Type.Union([Type.String(), Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })]),
+    Type.Union([
+      Type.String(),
+      Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+    ]),
   ),
   method: Type.Optional(Type.String()),
   params: Type.Optional(Type.Unknown()),
@@ -62,7 +69,8 @@ const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
 /** A request, or null for a message that is taken and not answered. @throws RpcError with 400 */
 export function readMessage(body: unknown, headers: IncomingHttpHeaders): RpcRequest | null {
-  if (Array.isArray(body)) throw malformed(INVALID_REQUEST, 'Invalid Request: send one message at a time')
+  if (Array.isArray(body))
+    throw malformed(INVALID_REQUEST, 'Invalid Request: send one message at a time')
   // At the first request: a start compiles nothing it may never need.
   envelope ??= Compile(Envelope)
   if (!envelope.Check(body)) throw malformed(INVALID_REQUEST, 'Invalid Request')
@@ -104,13 +112,20 @@ function checkVersion(
   if (typeof ofBody !== 'string')
     throw malformed(INVALID_PARAMS, `Invalid params: _meta['${META_VERSION}'] should be a string`)
   if (ofHeader !== null && ofHeader !== ofBody) {
-    throw malformed(HEADER_MISMATCH, `Header mismatch: MCP-Protocol-Version is '${ofHeader}', _meta says '${ofBody}'`)
+    throw malformed(
+      HEADER_MISMATCH,
+      `Header mismatch: MCP-Protocol-Version is '${ofHeader}', _meta says '${ofBody}'`,
+    )
   }
   requireVersion(ofBody)
   if (ofBody !== MODERN) return false
   if (!isObject(meta[META_CAPABILITIES]))
-    throw malformed(INVALID_PARAMS, `Invalid params: _meta['${META_CAPABILITIES}'] should be an object`)
-  if (ofHeader === null) throw malformed(HEADER_MISMATCH, 'Header mismatch: MCP-Protocol-Version is missing')
+    throw malformed(
+      INVALID_PARAMS,
+      `Invalid params: _meta['${META_CAPABILITIES}'] should be an object`,
+    )
+  if (ofHeader === null)
+    throw malformed(HEADER_MISMATCH, 'Header mismatch: MCP-Protocol-Version is missing')
   checkMirrored(headers, 'Mcp-Method', method)
   if (method === 'tools/call') checkMirrored(headers, 'Mcp-Name', params.name)
   if (method === 'resources/read') checkMirrored(headers, 'Mcp-Name', params.uri)

@@ -18,13 +18,18 @@ export const TEMPLATES = [
     uriTemplate: `${URI_PREFIX}{id}`,
     name: 'document',
     title: 'A stored document',
-    description: 'The text of a document, by the `document_id` that `search` and `list_documents` tell.',
+    description:
+      'The text of a document, by the `document_id` that `search` and `list_documents` tell.',
     mimeType: MIME_TYPE,
   },
 ]
 
 /** @throws RpcError for a cursor that is none */
-export async function listResources({ db }: Pick<RagDeps, 'db'>, userId: string, params: Params): Promise<object> {
+export async function listResources(
+  { db }: Pick<RagDeps, 'db'>,
+  userId: string,
+  params: Params,
+): Promise<object> {
   const after = parseCursor(params.cursor)
   const { documents } = await listDocuments(db, userId, { limit: PAGE + 1, after })
   const shown = documents.slice(0, PAGE)
@@ -34,7 +39,13 @@ export async function listResources({ db }: Pick<RagDeps, 'db'>, userId: string,
 
 function resourceOf({ id, source, metadata, created_at }: DocumentView): object {
   const title = titleOf(id, { ...metadata, ...(source !== null && { source }) })
-  return { uri: URI_PREFIX + id, name: title, title, mimeType: MIME_TYPE, annotations: { lastModified: created_at } }
+  return {
+    uri: URI_PREFIX + id,
+    name: title,
+    title,
+    mimeType: MIME_TYPE,
+    annotations: { lastModified: created_at },
+  }
 }
 
 /** @throws RpcError where the user has none such, or where it is longer than one reply holds */
@@ -44,17 +55,21 @@ export async function readResource(
   { uri }: Params,
   { isModern }: { isModern: boolean },
 ): Promise<object> {
-  if (typeof uri !== 'string') throw new RpcError(INVALID_PARAMS, 'Invalid params: uri should be a string')
+  if (typeof uri !== 'string')
+    throw new RpcError(INVALID_PARAMS, 'Invalid params: uri should be a string')
   const id = uri.startsWith(URI_PREFIX) ? uri.slice(URI_PREFIX.length) : ''
   const notFound = () =>
-    new RpcError(isModern ? INVALID_PARAMS : RESOURCE_NOT_FOUND, 'Resource not found', { data: { uri } })
+    new RpcError(isModern ? INVALID_PARAMS : RESOURCE_NOT_FOUND, 'Resource not found', {
+      data: { uri },
+    })
   if (parseDocumentId(id)?.index !== null) throw notFound()
 
   const { text, next } = await readDocumentText(deps, userId, id, CHARACTERS_MAX).catch((error) => {
     throw error instanceof Problem && error.status === 404 ? notFound() : error
   })
   if (next !== null) {
-    const says = 'Invalid params: the document is too long for one reply; read it in parts by the tool fetch'
+    const says =
+      'Invalid params: the document is too long for one reply; read it in parts by the tool fetch'
     throw new RpcError(INVALID_PARAMS, says, { data: { uri } })
   }
   return { contents: [{ uri, mimeType: MIME_TYPE, text }] }

@@ -50,9 +50,15 @@ const header = (name: string, description: string) => ({
 })
 const MESSAGES: Described = {
   parameters: [
-    header('MCP-Protocol-Version', 'The version that the message is of; left out: one with `initialize`.'),
+    header(
+      'MCP-Protocol-Version',
+      'The version that the message is of; left out: one with `initialize`.',
+    ),
     header('Mcp-Method', ofModern),
-    header('Mcp-Name', `Of \`tools/call\` and \`resources/read\`: the tool or the URI. ${ofModern}`),
+    header(
+      'Mcp-Name',
+      `Of \`tools/call\` and \`resources/read\`: the tool or the URI. ${ofModern}`,
+    ),
   ],
   body: {
     'application/json': Type.Object(
@@ -67,7 +73,8 @@ const MESSAGES: Described = {
   },
   replies: {
     200: {
-      description: 'The reply; one that takes long as a stream of one event, where the client accepts that.',
+      description:
+        'The reply; one that takes long as a stream of one event, where the client accepts that.',
       content: { 'application/json': Reply, 'text/event-stream': { type: 'string' } },
     },
     202: { description: 'A notification was taken.' },
@@ -93,24 +100,31 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
   const resource = new URL('/mcp', deps.urls.base).href
   const metadata = new URL('/.well-known/oauth-protected-resource/mcp', deps.urls.base).href
   const origins = [deps.urls.base, deps.urls.frontend].map((url) => new URL(url).origin)
-  const isForeign = ({ headers: { origin } }: FastifyRequest) => origin !== undefined && !origins.includes(origin)
+  const isForeign = ({ headers: { origin } }: FastifyRequest) =>
+    origin !== undefined && !origins.includes(origin)
 
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
-    scope.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) => {
-      try {
-        return parseJson(body)
-      } catch {
-        return NO_JSON
-      }
-    })
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'string' },
+      async (_: FastifyRequest, body: string) => {
+        try {
+          return parseJson(body)
+        } catch {
+          return NO_JSON
+        }
+      },
+    )
     // Who lacks a credential, or what it may do, is told where to ask; a page of another site nothing but that it may not.
     scope.setErrorHandler((error, request, reply) => {
       if (platformProblem.is(error, 'unauthenticated')) {
         if (isForeign(request)) throw ragProblem('origin_refused')
         const { authorization, 'x-api-key': key } = request.headers
         const fault = authorization === undefined && key === undefined ? null : 'invalid_token'
-        throw platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': challenge(fault) } })
+        throw platformProblem('unauthenticated', {
+          headers: { 'WWW-Authenticate': challenge(fault) },
+        })
       }
       if (platformProblem.is(error, 'scope_missing')) {
         reply.header('www-authenticate', challenge('insufficient_scope'))
@@ -125,7 +139,8 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           operationId: 'callMcp',
           tags: ['mcp'],
           summary: 'Model Context Protocol',
-          description: 'A program of its own speaks it: give it this address and an API key as the bearer.',
+          description:
+            'A program of its own speaks it: give it this address and an API key as the bearer.',
         },
         config: { ...RAG_READ_POLICY, described: MESSAGES },
         // The limit is on the text, which `ingest` checks; its JSON is larger.
@@ -142,11 +157,19 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           if (body === NO_JSON || body === undefined) throw noJson()
           const message = readMessage(body, request.headers)
           if (message === null) return reply.status(202).removeHeader('content-type').send()
-          const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply), origin: originOf(reply) }
+          const call = {
+            caller: callerOf(request),
+            route: '/mcp',
+            signal: clientGone(reply),
+            origin: originOf(reply),
+          }
           const answering = respond(deps, call, message)
           const isPatient = !request.headers.accept?.includes('text/event-stream')
           if (isPatient) return await answering
-          return (await withinMs(deps.gateway.silenceMs, answering)) ?? (await sendLate(request, reply, answering))
+          return (
+            (await withinMs(deps.gateway.silenceMs, answering)) ??
+            (await sendLate(request, reply, answering))
+          )
         } catch (error) {
           if (!(error instanceof RpcError)) throw error
           return reply.status(error.status).send(failure(idOf(body), error))
@@ -195,7 +218,11 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
   }
 
   /** Proxies give up on a reply that says nothing: what takes long comes as the one event of a stream that is kept alive. */
-  function sendLate(request: FastifyRequest, reply: FastifyReply, answering: Promise<object>): Promise<FastifyReply> {
+  function sendLate(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answering: Promise<object>,
+  ): Promise<FastifyReply> {
     return sendEventStream(
       reply,
       0,
@@ -205,7 +232,8 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         await events.data(answer)
         events.end()
       },
-      (error) => `data: ${JSON.stringify(failure(idOf(request.body), asRpcError(error, request)))}\n\n`,
+      (error) =>
+        `data: ${JSON.stringify(failure(idOf(request.body), asRpcError(error, request)))}\n\n`,
     )
   }
 
@@ -225,6 +253,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
 function asRpcError(error: unknown, { id, log }: FastifyRequest): RpcError {
   if (error instanceof RpcError) return error
   const problem = streamProblem(error, id)
-  if (problem.status >= 500) log.error({ err: error, code: problem.code, reqId: id }, 'a request failed')
+  if (problem.status >= 500)
+    log.error({ err: error, code: problem.code, reqId: id }, 'a request failed')
   return new RpcError(INTERNAL_ERROR, messageOf(problem))
 }

@@ -10,16 +10,24 @@ const nothing = {} as RagDeps
 
 test('a key that may only read is neither shown the tools that write nor served by them', async () => {
   const readers = ['search', 'ask', 'fetch', 'list_documents']
-  const shown = (scopes: string[] | null) => listTools(callerWith(scopes)).map((one) => (one as { name: string }).name)
+  const shown = (scopes: string[] | null) =>
+    listTools(callerWith(scopes)).map((one) => (one as { name: string }).name)
   assert.deepEqual(shown(['rag:read']), readers)
   for (const scopes of [null, ['rag'], ['rag:read', 'rag']])
     assert.deepEqual(shown(scopes), [...readers, 'ingest', 'delete_document'])
 
-  const call = { caller: callerWith(['rag:read']), route: '/mcp', signal: new AbortController().signal }
+  const call = {
+    caller: callerWith(['rag:read']),
+    route: '/mcp',
+    signal: new AbortController().signal,
+  }
   for (const [name, input] of [
     ['ingest', { content: 'Not mine to say.' }],
     ['delete_document', { id: '0123456789ab' }],
   ]) {
-    await assert.rejects(callTool(nothing, call, { name, arguments: input }), { code: 'scope_missing', status: 403 })
+    await assert.rejects(callTool(nothing, call, { name, arguments: input }), {
+      code: 'scope_missing',
+      status: 403,
+    })
   }
 })

@@ -63,13 +63,20 @@ const Listed = Type.Object({
 
 const Question = Type.String({ minLength: 1, maxLength: QUERY_CHARACTERS_MAX })
 const TOP_K = 5
-const TopK = Type.Integer({ default: TOP_K, minimum: 1, maximum: 50, description: 'How many passages at most.' })
+const TopK = Type.Integer({
+  default: TOP_K,
+  minimum: 1,
+  maximum: 50,
+  description: 'How many passages at most.',
+})
 const Filter = Type.Unsafe<Metadata>({
   type: 'object',
   additionalProperties: true,
-  description: 'On metadata: {"place": "coast"}, {"year": {"$gte": 2020}}, {"lang": {"$in": ["en", "fr"]}}.',
+  description:
+    'On metadata: {"place": "coast"}, {"year": {"$gte": 2020}}, {"lang": {"$in": ["en", "fr"]}}.',
 })
-const DocumentId = (description: string) => Type.String({ minLength: 1, maxLength: 100, description })
+const DocumentId = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 100, description })
 
 /** A client's window holds some 25,000 tokens of one result. */
 const FETCH_CHARACTERS_MAX = 50_000
@@ -90,13 +97,21 @@ const TOOLS: Record<string, Tool<never, never>> = {
   search: tool({
     title: 'Search documents',
     description: `Find the passages of the user’s stored documents that are nearest to a query. ${DATA_NOTICE}`,
-    input: Type.Object({ query: Question, top_k: Type.Optional(TopK), filter: Type.Optional(Filter) }),
+    input: Type.Object({
+      query: Question,
+      top_k: Type.Optional(TopK),
+      filter: Type.Optional(Filter),
+    }),
     output: Type.Object({ results: Type.Array(Passage), warnings: Warnings }),
     writes: false,
     destroys: false,
     async call(deps, call, { query, top_k = TOP_K, filter }) {
       const conditions = parseFilter(filter)
-      const { found, warnings } = await search(deps, call, { queries: [query], topK: top_k, conditions })
+      const { found, warnings } = await search(deps, call, {
+        queries: [query],
+        topK: top_k,
+        conditions,
+      })
       return { results: found.map((chunk) => passageOf(deps, chunk)), ...told(warnings) }
     },
   }),
@@ -109,7 +124,10 @@ const TOOLS: Record<string, Tool<never, never>> = {
       top_k: Type.Optional(TopK),
       filter: Type.Optional(Filter),
       model: Type.Optional(
-        Type.String({ ...MODEL_NAME, description: 'Which model answers; left out, the service’s usual one.' }),
+        Type.String({
+          ...MODEL_NAME,
+          description: 'Which model answers; left out, the service’s usual one.',
+        }),
       ),
     }),
     output: Type.Object({
@@ -149,7 +167,12 @@ const TOOLS: Record<string, Tool<never, never>> = {
     writes: false,
     destroys: false,
     async call(deps, { caller }, { id }) {
-      const { document, text, next } = await readDocumentText(deps, caller.userId, id, FETCH_CHARACTERS_MAX)
+      const { document, text, next } = await readDocumentText(
+        deps,
+        caller.userId,
+        id,
+        FETCH_CHARACTERS_MAX,
+      )
       const { source, metadata_json } = document
       const metadata = { ...metadata_json, ...(source !== null && { source }) }
       return { ...referenceOf(deps, id, metadata), text, metadata, next }
@@ -180,7 +203,13 @@ const TOOLS: Record<string, Tool<never, never>> = {
       return {
         documents: shown.map(({ id, source, metadata, chunks, characters, created_at }) => {
           const told = { ...metadata, ...(source !== null && { source }) }
-          return { ...referenceOf(deps, id, told), passages: chunks, characters, metadata: told, created_at }
+          return {
+            ...referenceOf(deps, id, told),
+            passages: chunks,
+            characters,
+            metadata: told,
+            created_at,
+          }
         }),
         total,
         next_cursor: last ? cursorAfter(last) : null,
@@ -226,7 +255,8 @@ const TOOLS: Record<string, Tool<never, never>> = {
   }),
   delete_document: tool({
     title: 'Delete a document',
-    description: 'Delete a stored document with all its passages, for good. Only when the user asks for it.',
+    description:
+      'Delete a stored document with all its passages, for good. Only when the user asks for it.',
     input: Type.Object({ id: DocumentId('Of the document: its `document_id`.') }),
     output: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
     writes: true,
@@ -235,7 +265,10 @@ const TOOLS: Record<string, Tool<never, never>> = {
       const named = parseDocumentId(id)
       // A model that has just searched holds a passage's id, and means the document: it shall say so.
       if (named?.index != null) {
-        throw new RpcError(INVALID_PARAMS, `id: Is a passage’s; to delete its document, give '${named.id}'`)
+        throw new RpcError(
+          INVALID_PARAMS,
+          `id: Is a passage’s; to delete its document, give '${named.id}'`,
+        )
       }
       await deleteDocument(deps, caller.userId, id)
       return { id, deleted: true as const }
@@ -275,7 +308,11 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
   if ('error' in checked) return refusal(sentenceOf(checked.error))
   try {
     const result = await tool.call(deps, call, checked.value as never)
-    return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result, isError: false }
+    return {
+      content: [{ type: 'text', text: JSON.stringify(result) }],
+      structuredContent: result,
+      isError: false,
+    }
   } catch (error) {
     // What the model can mend is told to the model; bugs go the way of all errors.
     if (error instanceof Problem) return refusal(messageOf(error))
@@ -288,7 +325,10 @@ function tool<I extends TObject, O extends TObject>(one: Tool<I, O>): Tool<never
   return one as unknown as Tool<never, never>
 }
 
-function passageOf(deps: Pick<RagDeps, 'urls'>, { id, content, score, metadata }: FoundChunk): Static<typeof Passage> {
+function passageOf(
+  deps: Pick<RagDeps, 'urls'>,
+  { id, content, score, metadata }: FoundChunk,
+): Static<typeof Passage> {
   return { ...referenceOf(deps, id, metadata), content, score, metadata }
 }
 
@@ -301,8 +341,13 @@ type Checker = ReturnType<typeof validatorCompiler>
 /** Compiled at a tool's first call, and kept. */
 const checkers = new Map<string, Checker>()
 
-function checkerOf(name: string, schema: TObject): (input: unknown) => { value: unknown } | { error: unknown } {
-  const known = checkers.get(name) ?? validatorCompiler({ schema, method: 'POST', url: '/mcp', httpPart: 'body' })
+function checkerOf(
+  name: string,
+  schema: TObject,
+): (input: unknown) => { value: unknown } | { error: unknown } {
+  const known =
+    checkers.get(name) ??
+    validatorCompiler({ schema, method: 'POST', url: '/mcp', httpPart: 'body' })
   checkers.set(name, known)
   return known as (input: unknown) => { value: unknown } | { error: unknown }
 }

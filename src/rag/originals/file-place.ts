@@ -6,7 +6,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Db } from '#platform/db/db.ts'
 import { makeFolder } from '#platform/folder.ts'
-import { getObject, openBucket, putObject, removeObject, type S3Settings } from '#platform/s3/bucket.ts'
+import {
+  getObject,
+  openBucket,
+  putObject,
+  removeObject,
+  type S3Settings,
+} from '#platform/s3/bucket.ts'
 import { claimFolder, requireMark } from './folder-mark.ts'
 
 export type FilePlace = {
@@ -36,7 +42,10 @@ function folderPlace(root: string, mark: string): FilePlace {
     async write(id, content) {
       await requireMark(root, mark)
       makeFolder(dirname(at(id)))
-      await pipeline(Readable.from(content), createWriteStream(partial(at(id)), { mode: 0o600, flush: true }))
+      await pipeline(
+        Readable.from(content),
+        createWriteStream(partial(at(id)), { mode: 0o600, flush: true }),
+      )
       await rename(partial(at(id)), at(id))
     },
     async read(id) {

@@ -60,7 +60,9 @@ async function writeMark(folder: string, mark: string): Promise<void> {
     makeFolder(folder)
     await writeFile(join(folder, MARK_FILE), `${mark}\n`, { mode: 0o600, flush: true })
   } catch (cause) {
-    throw new Error(`ORIGINALS_DIR: ${folder} cannot be written: ${(cause as Error).message}`, { cause })
+    throw new Error(`ORIGINALS_DIR: ${folder} cannot be written: ${(cause as Error).message}`, {
+      cause,
+    })
   }
 }
 

@@ -1,7 +1,15 @@
 // Originals with several nodes on one database: in a shared folder each node reads, removes and backs up every file; a node with a folder of
 // its own is refused, and a file that is not in its place is never taken for one that is gone.
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -43,7 +51,12 @@ const startNode = (t: TestContext, first: TestApp, originals: string) =>
     env: { SECRET_KEY, ORIGINALS_DIR: originals },
   })
 
-async function run(command: typeof backup, args: string[], app: TestApp, config: Config = app.config) {
+async function run(
+  command: typeof backup,
+  args: string[],
+  app: TestApp,
+  config: Config = app.config,
+) {
   let text = ''
   const print = (line = '') => {
     text += `${line}\n`
@@ -52,53 +65,61 @@ async function run(command: typeof backup, args: string[], app: TestApp, config:
   return { code, text }
 }
 
-test('nodes that share a folder read, delete, erase and back up the files of each other', ON_SERVER, async (t) => {
-  const shared = join(temporary(t), 'originals')
-  const one = await testApp(t, { env: { SECRET_KEY, ORIGINALS_DIR: shared } })
-  const two = await startNode(t, one, shared)
-  const ada = await one.as('ada', { tier: 'pro' })
-  const there = await two.as('ada', { tier: 'pro' })
+test(
+  'nodes that share a folder read, delete, erase and back up the files of each other',
+  ON_SERVER,
+  async (t) => {
+    const shared = join(temporary(t), 'originals')
+    const one = await testApp(t, { env: { SECRET_KEY, ORIGINALS_DIR: shared } })
+    const two = await startNode(t, one, shared)
+    const ada = await one.as('ada', { tier: 'pro' })
+    const there = await two.as('ada', { tier: 'pro' })
 
-  const kept = await upload(ada, 'kept.txt', 'A text to keep.')
-  const deleted = await upload(ada, 'deleted.txt', 'A text to delete.')
-  assert.equal((await there.get(`/api/rag/documents/${kept}/file`)).text, 'A text to keep.')
+    const kept = await upload(ada, 'kept.txt', 'A text to keep.')
+    const deleted = await upload(ada, 'deleted.txt', 'A text to delete.')
+    assert.equal((await there.get(`/api/rag/documents/${kept}/file`)).text, 'A text to keep.')
 
-  const to = join(temporary(t), 'backups')
-  const made = await run(backup, [to], two)
-  assert.equal(made.code, 0, made.text)
-  const whole = await run(verify, [to], two)
-  assert.equal(whole.code, 0, whole.text)
-  const [name = ''] = readdirSync(to)
-  assert.equal(filesIn(join(to, name, 'originals')).length, 2)
+    const to = join(temporary(t), 'backups')
+    const made = await run(backup, [to], two)
+    assert.equal(made.code, 0, made.text)
+    const whole = await run(verify, [to], two)
+    assert.equal(whole.code, 0, whole.text)
+    const [name = ''] = readdirSync(to)
+    assert.equal(filesIn(join(to, name, 'originals')).length, 2)
 
-  assert.equal((await ada.delete(`/api/rag/documents/${deleted}`)).status, 200)
-  await two.settle()
-  assert.equal(filesIn(shared).length, 1)
-  assert.equal((await there.delete('/api/users/me', { password: PASSWORD })).status, 200)
-  await one.settle()
-  assert.deepEqual(filesIn(shared), [])
-})
+    assert.equal((await ada.delete(`/api/rag/documents/${deleted}`)).status, 200)
+    await two.settle()
+    assert.equal(filesIn(shared).length, 1)
+    assert.equal((await there.delete('/api/users/me', { password: PASSWORD })).status, 200)
+    await one.settle()
+    assert.deepEqual(filesIn(shared), [])
+  },
+)
 
-test('a node whose folder is not the shared one does not start, and says what to do', ON_SERVER, async (t) => {
-  const shared = join(temporary(t), 'originals')
-  const one = await testApp(t, { env: { SECRET_KEY, ORIGINALS_DIR: shared } })
-  const own = join(temporary(t), 'originals')
-  const refused = new RegExp(
-    `ORIGINALS_DIR: ${own} is not the folder .*${MARK_FILE} in it is missing.*Mount the folder`,
-  )
-  await assert.rejects(startNode(t, one, own), refused)
-  // Files that an earlier service left there change nothing.
-  mkdirSync(own)
-  writeFileSync(join(own, MARK_FILE), 'of another database')
-  await assert.rejects(startNode(t, one, own), /in it says 'of another database'/)
-  const { text } = await run(doctor, [], one, { ...one.config, originals: own })
-  assert.match(text, /✖ Originals .*is not the folder where this database keeps/)
+test(
+  'a node whose folder is not the shared one does not start, and says what to do',
+  ON_SERVER,
+  async (t) => {
+    const shared = join(temporary(t), 'originals')
+    const one = await testApp(t, { env: { SECRET_KEY, ORIGINALS_DIR: shared } })
+    const own = join(temporary(t), 'originals')
+    const refused = new RegExp(
+      `ORIGINALS_DIR: ${own} is not the folder .*${MARK_FILE} in it is missing.*Mount the folder`,
+    )
+    await assert.rejects(startNode(t, one, own), refused)
+    // Files that an earlier service left there change nothing.
+    mkdirSync(own)
+    writeFileSync(join(own, MARK_FILE), 'of another database')
+    await assert.rejects(startNode(t, one, own), /in it says 'of another database'/)
+    const { text } = await run(doctor, [], one, { ...one.config, originals: own })
+    assert.match(text, /✖ Originals .*is not the folder where this database keeps/)
 
-  // The operator has moved the files: the mark comes with them, or by hand.
-  const mark = readFileSync(join(shared, MARK_FILE), 'utf8')
-  writeFileSync(join(own, MARK_FILE), mark)
-  await startNode(t, one, own)
-})
+    // The operator has moved the files: the mark comes with them, or by hand.
+    const mark = readFileSync(join(shared, MARK_FILE), 'utf8')
+    writeFileSync(join(own, MARK_FILE), mark)
+    await startNode(t, one, own)
+  },
+)
 
 test('while the folder is away files are neither taken for gone nor written elsewhere', async (t) => {
   const app = await testApp(t, { env: { SECRET_KEY } })
@@ -113,7 +134,9 @@ test('while the folder is away files are neither taken for gone nor written else
   const missing = await ada.get(`/api/rag/documents/${read}/file`)
   assert.deepEqual([missing.status, missing.body.code], [503, 'original_missing'])
   const text = await ada.post('/api/rag/ingest/text', { content: 'Only a text.' })
-  const never = await ada.get(`/api/rag/documents/${String(text.body.document_ids[0]).slice(0, 12)}/file`)
+  const never = await ada.get(
+    `/api/rag/documents/${String(text.body.document_ids[0]).slice(0, 12)}/file`,
+  )
   assert.deepEqual([never.status, never.body.code], [404, 'original_not_found'])
 
   const form = new FormData()
@@ -124,9 +147,14 @@ test('while the folder is away files are neither taken for gone nor written else
 
   assert.equal((await ada.delete(`/api/rag/documents/${deleted}`)).status, 200)
   await app.settle()
-  const jobs = await app.platform.db.selectFrom('jobs').select(['last_error']).where('kind', '=', REMOVE_JOB).execute()
+  const jobs = await app.platform.db
+    .selectFrom('jobs')
+    .select(['last_error'])
+    .where('kind', '=', REMOVE_JOB)
+    .execute()
   assert.ok(jobs.length > 0, 'the job waits for its next try')
-  for (const { last_error } of jobs) assert.match(String(last_error), /is not the folder where this database keeps/)
+  for (const { last_error } of jobs)
+    assert.match(String(last_error), /is not the folder where this database keeps/)
 
   rmSync(folder, { recursive: true })
   renameSync(`${folder}.away`, folder)
@@ -143,8 +171,15 @@ test('with ORIGINALS_DIR=off a file that was kept before is not taken for remove
   await app.restart({ originals: null })
   assert.equal((await ada.delete(`/api/rag/documents/${id}`)).status, 200)
   await app.settle()
-  const [job] = await app.platform.db.selectFrom('jobs').select('last_error').where('kind', '=', REMOVE_JOB).execute()
-  assert.match(String(job?.last_error), /ORIGINALS_DIR is off: set it to where the 1 files of this job lie/)
+  const [job] = await app.platform.db
+    .selectFrom('jobs')
+    .select('last_error')
+    .where('kind', '=', REMOVE_JOB)
+    .execute()
+  assert.match(
+    String(job?.last_error),
+    /ORIGINALS_DIR is off: set it to where the 1 files of this job lie/,
+  )
 })
 
 test('a backup without a file that a document was read from says so, and so does verify', {
@@ -161,7 +196,10 @@ test('a backup without a file that a document was read from says so, and so does
   for (const config of [app.config, { ...app.config, originals: elsewhere }]) {
     const made = await run(backup, [to], app, config)
     assert.equal(made.code, 1)
-    assert.match(made.text, /✖ 1 files that users uploaded are missing, and not in this backup: originals\/../)
+    assert.match(
+      made.text,
+      /✖ 1 files that users uploaded are missing, and not in this backup: originals\/../,
+    )
     const whole = await run(verify, [to], app)
     assert.equal(whole.code, 1)
     assert.match(whole.text, /✖ 1 files that users uploaded are missing/)

@@ -5,7 +5,12 @@ import type { Db } from '#platform/db/db.ts'
 /** `sha256` in hexadecimal. */
 export type Original = { id: string; name: string; bytes: number; sha256: string }
 
-export async function insertOriginal(db: Db, userId: string, original: Original, at: string): Promise<void> {
+export async function insertOriginal(
+  db: Db,
+  userId: string,
+  original: Original,
+  at: string,
+): Promise<void> {
   await db
     .insertInto('rag_originals')
     .values({ ...original, user_id: userId, created_at: at })
@@ -70,7 +75,11 @@ export async function touchOriginal(tx: Db, userId: string, id: string, at: stri
 
 /** Those of a user, of documents or not. */
 export async function listOriginalIds(db: Db, userId: string): Promise<string[]> {
-  const rows = await db.selectFrom('rag_originals').select('id').where('user_id', '=', userId).execute()
+  const rows = await db
+    .selectFrom('rag_originals')
+    .select('id')
+    .where('user_id', '=', userId)
+    .execute()
   return rows.map(({ id }) => id)
 }
 
@@ -92,7 +101,11 @@ export function listUnclaimed(db: Db, before: string, limit: number) {
 
 /** Returns those of these ids that a document names. */
 export async function listClaimed(db: Db, ids: readonly string[]): Promise<string[]> {
-  const rows = await db.selectFrom('rag_documents').select('original_id').where('original_id', 'in', ids).execute()
+  const rows = await db
+    .selectFrom('rag_documents')
+    .select('original_id')
+    .where('original_id', 'in', ids)
+    .execute()
   return rows.flatMap(({ original_id }) => original_id ?? [])
 }
 

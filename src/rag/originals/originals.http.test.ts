@@ -14,7 +14,12 @@ import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
 import { MARK_FILE } from './folder-mark.ts'
 import { keepOriginal, sweepOriginals, withOriginal } from './originals.ts'
 
-const upload = (client: Client, name: string, bytes: Uint8Array | string, more: Record<string, string> = {}) => {
+const upload = (
+  client: Client,
+  name: string,
+  bytes: Uint8Array | string,
+  more: Record<string, string> = {},
+) => {
   const form = new FormData()
   for (const [field, value] of Object.entries(more)) form.append(field, value)
   form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
@@ -29,7 +34,11 @@ const bytesAt = async (app: TestApp, client: Client, id: string) => {
   const reply = await fetch(`${app.url}/api/rag/documents/${id}/file`, {
     headers: { authorization: `Bearer ${client.token}` },
   })
-  return { status: reply.status, headers: reply.headers, bytes: Buffer.from(await reply.arrayBuffer()) }
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    bytes: Buffer.from(await reply.arrayBuffer()),
+  }
 }
 const uploaded = (name: string, bytes: Buffer) => ({
   name,
@@ -66,12 +75,22 @@ test('an original is sealed where it lies, comes back byte for byte, and never r
 
   // What is a page to a browser is no page from here, whatever it is called.
   const script = '<html><script>alert(document.domain)</script>'
-  for (const name of ['evil.md', 'evil.xml', 'evil\r\nSet-Cookie: a=b.txt', '..', '../../etc/passwd.txt']) {
+  for (const name of [
+    'evil.md',
+    'evil.xml',
+    'evil\r\nSet-Cookie: a=b.txt',
+    '..',
+    '../../etc/passwd.txt',
+  ]) {
     const reply = await upload(ada, name, `${script} ${name}`)
     if (reply.status !== 200) continue
     const evil = await bytesAt(app, ada, String(reply.body.document_ids[0]).slice(0, 12))
     assert.equal(evil.headers.get('content-type'), 'application/octet-stream', name)
-    assert.match(evil.headers.get('content-disposition') ?? '', /^attachment; filename="[^"\r\n]*"; /, name)
+    assert.match(
+      evil.headers.get('content-disposition') ?? '',
+      /^attachment; filename="[^"\r\n]*"; /,
+      name,
+    )
     assert.match(evil.headers.get('content-security-policy') ?? '', /^sandbox;/, name)
     assert.equal(evil.headers.get('set-cookie'), null)
   }
@@ -79,8 +98,13 @@ test('an original is sealed where it lies, comes back byte for byte, and never r
   const document = await ada.get(`/api/rag/documents/${id}`)
   const sha256 = createHash('sha256').update(pdf).digest('hex')
   assert.deepEqual(document.body.file, { name: 'lease (2026) — é.pdf', bytes: pdf.length, sha256 })
-  assert.equal(headers.get('repr-digest'), `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)
-  assert.deepEqual(document.body.spans, [{ id: `${id}_0`, start: 0, end: 43, page: 1, page_end: 2, heading: null }])
+  assert.equal(
+    headers.get('repr-digest'),
+    `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
+  )
+  assert.deepEqual(document.body.spans, [
+    { id: `${id}_0`, start: 0, end: 43, page: 1, page_end: 2, heading: null },
+  ])
   const text = await ada.get(`/api/rag/documents/${id}_0/text`)
   assert.deepEqual(text.body, {
     id,
@@ -108,7 +132,8 @@ test('an original is sealed where it lies, comes back byte for byte, and never r
 
   // Whoever holds the folder cannot give one user the file of another: each is sealed for its own id.
   const files = filesIn(app)
-  const ofEve = files.find((path) => readFileSync(path).length === 'Eve was here.'.length + 16) ?? ''
+  const ofEve =
+    files.find((path) => readFileSync(path).length === 'Eve was here.'.length + 16) ?? ''
   writeFileSync(ofEve, readFileSync(files.find((path) => path !== ofEve) ?? ''))
   const forged = await fetch(`${app.url}/api/rag/documents/${other}/file`, {
     headers: { authorization: `Bearer ${eve.token}` },
@@ -135,7 +160,10 @@ describe('an original goes with its document', () => {
     assert.equal((await ada.get(`/api/rag/documents/${first}`)).body.file.name, 'b.txt')
     await ada.post('/api/rag/ingest/text', { content: 'One text.' })
     assert.equal(await count(), 0)
-    assert.deepEqual((await ada.get(`/api/rag/documents/${first}/file`)).body.code, 'original_not_found')
+    assert.deepEqual(
+      (await ada.get(`/api/rag/documents/${first}/file`)).body.code,
+      'original_not_found',
+    )
 
     await stored(ada, 'c.txt', 'Version one.', { external_id: 'c' })
     await stored(ada, 'c.txt', 'Version two.', { external_id: 'c' })
@@ -150,7 +178,10 @@ describe('an original goes with its document', () => {
     assert.equal((await upload(ada, 'f.txt', 'x'.repeat(3_000), { external_id: '\0' })).status, 422)
     assert.equal(await count(), 1)
 
-    assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+    assert.equal(
+      (await ada.delete('/api/users/me', { password: 'correct horse battery' })).status,
+      200,
+    )
     assert.equal(await count(), 0)
   })
 
@@ -159,12 +190,28 @@ describe('an original goes with its document', () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const { deps } = app.service.rag
     const lost = new Error('Connection terminated unexpectedly')
-    const storing = withOriginal(deps, ada.userId, uploaded('a.txt', Buffer.from('A text.')), async (originalId) => {
-      const document = { text: 'A text.', metadata: {}, source: 'a.txt', externalId: null, replacesSource: false }
-      const settings = { chunkSize: 1_000, chunkOverlap: 0 }
-      await storeDocument(deps, ada.userId, { ...document, ...settings, originalId }, AbortSignal.timeout(60_000))
-      throw lost
-    })
+    const storing = withOriginal(
+      deps,
+      ada.userId,
+      uploaded('a.txt', Buffer.from('A text.')),
+      async (originalId) => {
+        const document = {
+          text: 'A text.',
+          metadata: {},
+          source: 'a.txt',
+          externalId: null,
+          replacesSource: false,
+        }
+        const settings = { chunkSize: 1_000, chunkOverlap: 0 }
+        await storeDocument(
+          deps,
+          ada.userId,
+          { ...document, ...settings, originalId },
+          AbortSignal.timeout(60_000),
+        )
+        throw lost
+      },
+    )
     await assert.rejects(storing, lost)
     await app.settle()
     assert.equal(filesIn(app).length, 1)
@@ -177,25 +224,42 @@ describe('an original goes with its document', () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const { deps } = app.service.rag
     const text = 'A line of a very long text that is cut into pieces. '.repeat(5_000)
-    const id = await withOriginal(deps, ada.userId, uploaded('a.txt', Buffer.from(text)), async (originalId) => {
-      const document = { text, metadata: {}, source: 'a.txt', externalId: null, replacesSource: false, originalId }
-      const pipeline: typeof deps.pipeline = {
-        ...deps.pipeline,
-        async chunk(...asked) {
-          const chunked = await deps.pipeline.chunk(...asked)
-          const read: typeof chunked.read = async (...span) => {
-            app.clock.advance(4 * HOUR_MS)
-            await sweepOriginals(deps)
-            return chunked.read(...span)
-          }
-          return { ...chunked, read }
-        },
-      }
-      const sized = { ...document, chunkSize: 200, chunkOverlap: 0 }
-      const stored = await storeDocument({ ...deps, pipeline }, ada.userId, sized, new AbortController().signal)
-      assert.ok(stored.chunks_created > 3 * CHUNKS_PER_BATCH)
-      return String(stored.document_ids[0]).slice(0, 12)
-    })
+    const id = await withOriginal(
+      deps,
+      ada.userId,
+      uploaded('a.txt', Buffer.from(text)),
+      async (originalId) => {
+        const document = {
+          text,
+          metadata: {},
+          source: 'a.txt',
+          externalId: null,
+          replacesSource: false,
+          originalId,
+        }
+        const pipeline: typeof deps.pipeline = {
+          ...deps.pipeline,
+          async chunk(...asked) {
+            const chunked = await deps.pipeline.chunk(...asked)
+            const read: typeof chunked.read = async (...span) => {
+              app.clock.advance(4 * HOUR_MS)
+              await sweepOriginals(deps)
+              return chunked.read(...span)
+            }
+            return { ...chunked, read }
+          },
+        }
+        const sized = { ...document, chunkSize: 200, chunkOverlap: 0 }
+        const stored = await storeDocument(
+          { ...deps, pipeline },
+          ada.userId,
+          sized,
+          new AbortController().signal,
+        )
+        assert.ok(stored.chunks_created > 3 * CHUNKS_PER_BATCH)
+        return String(stored.document_ids[0]).slice(0, 12)
+      },
+    )
     const { file } = await describeDocument(deps, ada.userId, id, 1)
     assert.equal(file?.name, 'a.txt')
   })
@@ -207,7 +271,8 @@ describe('an original goes with its document', () => {
     const kept = await stored(ada, 'kept.txt', 'A text to keep.')
     // Killed: the row and the file are there, a document is not; of another only a part of the file.
     await keepOriginal(deps, ada.userId, uploaded('killed.txt', Buffer.from('killed')))
-    const half = (await keepOriginal(deps, ada.userId, uploaded('half.txt', Buffer.from('half')))) ?? ''
+    const half =
+      (await keepOriginal(deps, ada.userId, uploaded('half.txt', Buffer.from('half')))) ?? ''
     const path = filesIn(app).find((file) => file.endsWith(half)) ?? ''
     writeFileSync(`${path}.partial`, 'ha')
     rmSync(path)
@@ -246,7 +311,10 @@ test('originals lie in a bucket where one is set', async (t) => {
 })
 
 test('a file that cannot be kept is refused aloud, and its text is not stored without it', async (t) => {
-  await assert.rejects(testApp(t, { env: { ORIGINALS_DIR: '/dev/null/originals' } }), /ORIGINALS_DIR: .* cannot be/)
+  await assert.rejects(
+    testApp(t, { env: { ORIGINALS_DIR: '/dev/null/originals' } }),
+    /ORIGINALS_DIR: .* cannot be/,
+  )
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const folder = join(app.dataDir, 'originals')

@@ -51,7 +51,9 @@ export async function readOriginal(
     throw ragProblem('original_missing', { cause })
   })
   if (!content) {
-    const cause = new Error(files === null ? 'ORIGINALS_DIR is off' : `the original ${id} is not in its place`)
+    const cause = new Error(
+      files === null ? 'ORIGINALS_DIR is off' : `the original ${id} is not in its place`,
+    )
     throw ragProblem('original_missing', { cause })
   }
   return Readable.from(unsealed(secrets, id, content))
@@ -100,20 +102,31 @@ export async function withOriginal<T>(
     return await work(originalId)
   } catch (error) {
     if (originalId !== null)
-      await transaction(deps.db, (tx) => dropUnclaimed(deps, tx, userId, originalId)).catch(() => {})
+      await transaction(deps.db, (tx) => dropUnclaimed(deps, tx, userId, originalId)).catch(
+        () => {},
+      )
     throw error
   }
 }
 
 /** What failed may have failed behind its commit: a document's stays. */
-async function dropUnclaimed({ jobs }: Pick<OriginalDeps, 'jobs'>, tx: Db, userId: string, id: string): Promise<void> {
+async function dropUnclaimed(
+  { jobs }: Pick<OriginalDeps, 'jobs'>,
+  tx: Db,
+  userId: string,
+  id: string,
+): Promise<void> {
   await lockDocuments(tx, userId)
   if (!(await isClaimed(tx, userId, id))) await dropOriginal({ jobs }, tx, userId, id)
 }
 
 /** Runs the job. @throws Error where it cannot be known that the files are gone: the job is then tried again */
-export async function removeFiles({ files }: Pick<OriginalDeps, 'files'>, { ids }: { ids: string[] }): Promise<void> {
-  if (files === null) throw new Error(`ORIGINALS_DIR is off: set it to where the ${ids.length} files of this job lie`)
+export async function removeFiles(
+  { files }: Pick<OriginalDeps, 'files'>,
+  { ids }: { ids: string[] },
+): Promise<void> {
+  if (files === null)
+    throw new Error(`ORIGINALS_DIR is off: set it to where the ${ids.length} files of this job lie`)
   for (const id of ids) await files.remove(id)
 }
 

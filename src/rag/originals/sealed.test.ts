@@ -10,10 +10,12 @@ const secrets = deriveSecrets(randomBytes(32))
 const SEGMENT = 64 * 1024 + 16
 
 const seal = (bytes: Uint8Array, id = 'one') => buffer(sealed(secrets, id, inMemory(bytes)))
-const open = (content: Buffer, id = 'one', pieces = 10_000) => buffer(unsealed(secrets, id, cut(content, pieces)))
+const open = (content: Buffer, id = 'one', pieces = 10_000) =>
+  buffer(unsealed(secrets, id, cut(content, pieces)))
 
 async function* cut(content: Buffer, pieces: number): AsyncGenerator<Buffer> {
-  for (let from = 0; from < content.length; from += pieces) yield content.subarray(from, from + pieces)
+  for (let from = 0; from < content.length; from += pieces)
+    yield content.subarray(from, from + pieces)
 }
 
 test('what is sealed opens again, however it arrives, and shows nothing of itself', async () => {
@@ -46,5 +48,7 @@ test('what was changed, cut, moved, joined or is of another file does not open',
     await assert.rejects(open(wrong))
   }
   await assert.rejects(open(content, 'two'))
-  await assert.rejects(buffer(unsealed(deriveSecrets(randomBytes(32)), 'one', cut(content, 10_000))))
+  await assert.rejects(
+    buffer(unsealed(deriveSecrets(randomBytes(32)), 'one', cut(content, 10_000))),
+  )
 })

@@ -18,7 +18,10 @@ export async function* sealed(
   const last = Math.max(0, Math.ceil(sizeBytes / SEGMENT_BYTES) - 1)
   for (let number = 0; number <= last; number++) {
     const cipher = createCipheriv('aes-256-gcm', key, nonceOf(number, number === last))
-    const segment = await read(number * SEGMENT_BYTES, Math.min(sizeBytes, (number + 1) * SEGMENT_BYTES))
+    const segment = await read(
+      number * SEGMENT_BYTES,
+      Math.min(sizeBytes, (number + 1) * SEGMENT_BYTES),
+    )
     yield Buffer.concat([cipher.update(segment), cipher.final(), cipher.getAuthTag()])
   }
 }
@@ -46,7 +49,9 @@ export async function* unsealed(
 
 function open(key: Buffer, number: number, isLast: boolean, segment: Buffer): Buffer {
   if (segment.length < TAG_BYTES) throw new Error('a sealed file was cut')
-  const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(number, isLast), { authTagLength: TAG_BYTES })
+  const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(number, isLast), {
+    authTagLength: TAG_BYTES,
+  })
   decipher.setAuthTag(segment.subarray(-TAG_BYTES))
   const plain = decipher.update(segment.subarray(0, -TAG_BYTES))
   return Buffer.concat([plain, decipher.final()])

@@ -16,7 +16,9 @@ export async function progressOf(
       fn.sum<number | null>('chunks').as('total'),
       fn
         .sum<number | null>('chunks')
-        .filterWhere(eb.or([eb('embedder', '=', embedder.id), eb('next_embedder', '=', embedder.id)]))
+        .filterWhere(
+          eb.or([eb('embedder', '=', embedder.id), eb('next_embedder', '=', embedder.id)]),
+        )
         .as('done'),
     ])
     .where('user_id', '=', userId)
@@ -37,7 +39,9 @@ export async function renewalOf(db: Db, embedder: string): Promise<Renewal> {
       fn.sum<number | null>('chunks').as('total'),
       fn.sum<number | null>('chunks').filterWhere('next_embedder', '=', embedder).as('done'),
     ])
-    .where((e) => e.or([e('rag_stores.embedder', '<', embedder), e('rag_stores.embedder', '>', embedder)]))
+    .where((e) =>
+      e.or([e('rag_stores.embedder', '<', embedder), e('rag_stores.embedder', '>', embedder)]),
+    )
     .executeTakeFirstOrThrow()
   return { users: Number(row.users), done: Number(row.done ?? 0), total: Number(row.total ?? 0) }
 }

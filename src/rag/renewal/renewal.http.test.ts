@@ -26,10 +26,13 @@ const embeds: Step = (call, reply) => {
   const inputs: string[] = [call.body.input].flat()
   const isSmall = call.body.model.endsWith('small')
   const share = (text: string, letter: string) => text.split(letter).length / text.length
-  const vectorOf = (text: string) => (isSmall ? [share(text, 'a'), 0.05] : [share(text, 'o'), 0.05, 0])
+  const vectorOf = (text: string) =>
+    isSmall ? [share(text, 'a'), 0.05] : [share(text, 'o'), 0.05, 0]
   const data = inputs.map((input, index) => ({ index, embedding: vectorOf(input) }))
   reply.setHeader('content-type', 'application/json')
-  reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }))
+  reply.end(
+    JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }),
+  )
 }
 
 const bananas = 'Bananas: a banana has a pale band.'
@@ -57,7 +60,8 @@ const vectorsOf = async ({ platform: { db } }: TestApp) => {
   for (const table of tables) {
     const { rows } = await sql<{ embedder: string; n: number }>`
       select embedder, count(*) as n from ${sql.table(table)} group by embedder`.execute(db)
-    for (const { embedder, n } of rows) counts.set(embedder, (counts.get(embedder) ?? 0) + Number(n))
+    for (const { embedder, n } of rows)
+      counts.set(embedder, (counts.get(embedder) ?? 0) + Number(n))
   }
   return Object.fromEntries(counts)
 }
@@ -86,11 +90,17 @@ test('a changed embedder: the old vectors serve until the new ones are whole, al
   const during = await first(ada)
   assert.deepEqual({ ...during, warnings: [] }, { ...before, warnings: [] }, 'as before the change')
   assert.deepEqual(during.warnings, [])
-  assert.equal(askedOf(vendor.calls.slice(since), SMALL).length, 1, 'the question is embedded as the documents are')
+  assert.equal(
+    askedOf(vendor.calls.slice(since), SMALL).length,
+    1,
+    'the question is embedded as the documents are',
+  )
   assert.equal(askedOf(vendor.calls.slice(since), LARGE).length, 0)
 
   // What comes in meanwhile is found by both.
-  const added = await ada.post('/api/rag/ingest/text', { content: 'Apa anda: an alabama drama as mama saw that.' })
+  const added = await ada.post('/api/rag/ingest/text', {
+    content: 'Apa anda: an alabama drama as mama saw that.',
+  })
   assert.equal(added.status, 200, added.text)
   assert.match((await first(ada)).content, /alabama|banana/)
   const { embedding } = (await ada.get('/api/rag/storage')).body
@@ -100,7 +110,8 @@ test('a changed embedder: the old vectors serve until the new ones are whole, al
   let answers = 0
   vendor.play((call, reply) => {
     const isBatch = call.body.input?.length > 1
-    if (call.body.model === 'text-embedding-3-large' && (isBatch || answers++ >= 1)) return refuses(401)(call, reply)
+    if (call.body.model === 'text-embedding-3-large' && (isBatch || answers++ >= 1))
+      return refuses(401)(call, reply)
     return embeds(call, reply)
   })
   await app.settle()
@@ -136,7 +147,9 @@ test('where the old embedder is out of reach words alone are compared, and the a
   }
 
   await restartWith(app, LARGE)
-  vendor.play((call, reply) => (call.body.model.endsWith('small') ? refuses(404)(call, reply) : embeds(call, reply)))
+  vendor.play((call, reply) =>
+    call.body.model.endsWith('small') ? refuses(404)(call, reply) : embeds(call, reply),
+  )
   const refused = await find()
   assert.deepEqual(refused.codes, ['embedder_unreachable'])
   assert.match(refused.results[0].content, /banana/)
@@ -150,7 +163,9 @@ test('where the old embedder is out of reach words alone are compared, and the a
     params: { name: 'search', arguments: { query: 'a pale banana' } },
   })
   assert.match(found.body.result.structuredContent.warnings[0], /by their words alone/)
-  const stored = await ada.post('/api/rag/ingest/text', { content: 'A text that comes in meanwhile.' })
+  const stored = await ada.post('/api/rag/ingest/text', {
+    content: 'A text that comes in meanwhile.',
+  })
   assert.equal(stored.status, 200, stored.text)
 
   // A vendor that has no key here any more is not even asked.
@@ -161,14 +176,20 @@ test('where the old embedder is out of reach words alone are compared, and the a
     .execute()
   assert.deepEqual((await find()).codes, ['embedder_unreachable'])
   assert.deepEqual((await find('lexical')).codes, [])
-  const answer = await ada.post('/api/rag/query', { question: 'What is a pale banana?', min_score: 0.1 })
+  const answer = await ada.post('/api/rag/query', {
+    question: 'What is a pale banana?',
+    min_score: 0.1,
+  })
   assert.deepEqual(
     answer.body.warnings?.map(({ code }: { code: string }) => code),
     ['embedder_unreachable'],
   )
 
   // Documents that never had vectors.
-  await db.updateTable('rag_documents').set({ embedder: '', next_embedder: '', kept_in: '' }).execute()
+  await db
+    .updateTable('rag_documents')
+    .set({ embedder: '', next_embedder: '', kept_in: '' })
+    .execute()
   await db
     .updateTable('rag_stores')
     .set((e) => ({ embedder: '', revision: e('revision', '+', 1) }))
@@ -185,7 +206,10 @@ test('small documents are embedded together, and none gets the vector of another
   vendor.play(embeds)
   const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
   const ada = await app.as('ada', { tier: 'pro' })
-  const contents = Array.from({ length: 32 }, (_, i) => `Text ${i}: ${'a'.repeat(i)} ${'o'.repeat(31 - i)}`)
+  const contents = Array.from(
+    { length: 32 },
+    (_, i) => `Text ${i}: ${'a'.repeat(i)} ${'o'.repeat(31 - i)}`,
+  )
   for (const content of contents) await ada.post('/api/rag/ingest/text', { content })
   await restartWith(app, LARGE)
   const since = vendor.calls.length
@@ -198,8 +222,14 @@ test('small documents are embedded together, and none gets the vector of another
   )
   assert.deepEqual(await vectorsOf(app), { [LARGE]: 32 })
   assert.equal((await ada.get('/api/rag/storage')).body.embedding, null)
-  const { body } = await ada.post('/api/rag/search', { query: 'oo oo oo', mode: 'dense', top_k: 50 })
-  const order = body.results.map(({ content }: { content: string }) => content.split('o').length / content.length)
+  const { body } = await ada.post('/api/rag/search', {
+    query: 'oo oo oo',
+    mode: 'dense',
+    top_k: 50,
+  })
+  const order = body.results.map(
+    ({ content }: { content: string }) => content.split('o').length / content.length,
+  )
   assert.deepEqual(
     order,
     order.toSorted((a: number, b: number) => b - a),
@@ -218,7 +248,9 @@ test('a text that the new embedder refuses holds up its owner alone', async (t) 
     `${call.body.input}`.includes('poison') ? refuses(400)(call, reply) : embeds(call, reply),
   )
   await app.settle()
-  const embeddings = await Promise.all(users.map(async (user) => (await user.get('/api/rag/storage')).body.embedding))
+  const embeddings = await Promise.all(
+    users.map(async (user) => (await user.get('/api/rag/storage')).body.embedding),
+  )
   assert.deepEqual(embeddings, [{ done: 0, total: 1 }, null])
 })
 
@@ -240,7 +272,11 @@ test('what stands behind a refused text is embedded, and its deletion ends the c
   const [chunk] = poison.body.document_ids
   assert.equal((await ada.delete(`/api/rag/documents/${String(chunk).slice(0, 12)}`)).status, 200)
   assert.equal(await embedding(), null)
-  assert.equal((await app.platform.db.selectFrom('rag_stores').select('embedder').executeTakeFirst())?.embedder, LARGE)
+  assert.equal(
+    (await app.platform.db.selectFrom('rag_stores').select('embedder').executeTakeFirst())
+      ?.embedder,
+    LARGE,
+  )
   await app.settle()
   assert.deepEqual(await vectorsOf(app), { [LARGE]: 6 })
 })
@@ -260,7 +296,10 @@ test('a node that is set to another embedder leaves the change to the one that i
   assert.deepEqual(await vectorsOf(app), { [SMALL]: total })
   const { db } = app.platform
   // As a node that tidied leaves what another was making: the end of it without its beginning.
-  const { version } = await db.selectFrom('rag_documents').select('version').executeTakeFirstOrThrow()
+  const { version } = await db
+    .selectFrom('rag_documents')
+    .select('version')
+    .executeTakeFirstOrThrow()
   const last = [{ index: total - 1, vector: Float32Array.of(0, 1, 0) }]
   await (await openVectors({ db })).insert(db, ada.userId, { version, embedder: LARGE }, last)
 
@@ -277,7 +316,8 @@ test('an embedder that is set and set back leaves nothing', async (t) => {
   vendor.play(embeds)
   const app = await testApp(t, { env: { ...vendor.env.openai, ...setTo(SMALL) } })
   const ada = await app.as('ada', { tier: 'pro' })
-  for (const content of [bananas, oolong, 'poison']) await ada.post('/api/rag/ingest/text', { content })
+  for (const content of [bananas, oolong, 'poison'])
+    await ada.post('/api/rag/ingest/text', { content })
   await restartWith(app, LARGE)
   vendor.play((call, reply) =>
     `${call.body.input}`.includes('poison') ? refuses(400)(call, reply) : embeds(call, reply),
@@ -288,7 +328,10 @@ test('an embedder that is set and set back leaves nothing', async (t) => {
   await restartWith(app, SMALL)
   await app.settle()
   assert.deepEqual(await vectorsOf(app), { [SMALL]: 3 })
-  const rows = await app.platform.db.selectFrom('rag_documents').select(['embedder', 'next_embedder']).execute()
+  const rows = await app.platform.db
+    .selectFrom('rag_documents')
+    .select(['embedder', 'next_embedder'])
+    .execute()
   assert.deepEqual(rows, Array(3).fill({ embedder: SMALL, next_embedder: '' }))
 })
 
@@ -323,7 +366,10 @@ test('vectors of another store are searched where they lie, and carried over wit
     const { rows } = await sql<{
       vector: string
     }>`select vector::text from rag_halfvecs where version = ${version}`.execute(db)
-    const vectors = rows.map(({ vector }, index) => ({ index, vector: Float32Array.from(JSON.parse(vector)) }))
+    const vectors = rows.map(({ vector }, index) => ({
+      index,
+      vector: Float32Array.from(JSON.parse(vector)),
+    }))
     await bytes.insert(db, ada.userId, { version, embedder: SMALL }, vectors)
   }
   await sql`delete from rag_halfvecs`.execute(db)

@@ -9,9 +9,21 @@ import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { JobContext } from '#platform/jobs/runner.ts'
 import type { RagDeps } from '../deps.ts'
 import { readChunks } from '../documents/chunk-store.ts'
-import { bumpRevision, findDocument, lockDocuments, updateDocument } from '../documents/document-store.ts'
+import {
+  bumpRevision,
+  findDocument,
+  lockDocuments,
+  updateDocument,
+} from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH } from '../documents/documents.ts'
-import { listUnready, nextUnready, type RenewJob, serveIfReady, tidyLater, type UnreadyDocument } from './serving.ts'
+import {
+  listUnready,
+  nextUnready,
+  type RenewJob,
+  serveIfReady,
+  tidyLater,
+  type UnreadyDocument,
+} from './serving.ts'
 
 /** Of documents one after the other: then it is their vendor, and not a text. */
 const FAILURES_MAX = 20
@@ -28,7 +40,10 @@ export function requireOwn(
 ): boolean {
   if (embedder?.id === job.embedder) return true
   if (!isLastTry) throw new Error(`${job.embedder} is not the embedder that is set on this node`)
-  log.info({ embedder: job.embedder }, 'no node has the embedder any more that documents were to be embedded with')
+  log.info(
+    { embedder: job.embedder },
+    'no node has the embedder any more that documents were to be embedded with',
+  )
   return false
 }
 
@@ -84,7 +99,13 @@ async function usersToRenew(
     .distinct()
     .where('user_id', '>', after)
     .where('user_id', '<=', last)
-    .where((e) => e.or([e('embedder', '<>', embedder), e('next_embedder', '<>', ''), e('kept_in', '<>', keptIn)]))
+    .where((e) =>
+      e.or([
+        e('embedder', '<>', embedder),
+        e('next_embedder', '<>', ''),
+        e('kept_in', '<>', keptIn),
+      ]),
+    )
     .orderBy('user_id')
     .execute()
   return { users: rows.map(({ user_id }) => user_id), last }
@@ -117,7 +138,10 @@ async function renewUser(deps: Renewing, userId: string, context: Context): Prom
     } catch (error) {
       context.signal.throwIfAborted()
       if (++failures === FAILURES_MAX) throw error
-      log.warn({ err: error, user: userId, document: document.id }, 'a document could not be embedded anew')
+      log.warn(
+        { err: error, user: userId, document: document.id },
+        'a document could not be embedded anew',
+      )
       failure = error
       after = document.id
     }
@@ -134,13 +158,22 @@ async function embedAhead(
   first: UnreadyDocument,
   { signal }: Context,
 ): Promise<Ahead> {
-  const page = { embedder: embedder.id, keptIn: vectors.name, after: first.id, limit: CHUNKS_PER_BATCH }
+  const page = {
+    embedder: embedder.id,
+    keptIn: vectors.name,
+    after: first.id,
+    limit: CHUNKS_PER_BATCH,
+  }
   const documents: UnreadyDocument[] = []
   let count = 0
   for (const document of [first, ...(await listUnready(db, userId, page))]) {
     count += document.chunks
     // What another store has is carried over.
-    if (count > CHUNKS_PER_BATCH || (document.kept_in !== vectors.name && vectors.has(document.kept_in))) break
+    if (
+      count > CHUNKS_PER_BATCH ||
+      (document.kept_in !== vectors.name && vectors.has(document.kept_in))
+    )
+      break
     documents.push(document)
   }
   const last = documents.at(-1)?.id ?? first.id
@@ -178,7 +211,13 @@ async function carry(
       rows = await transaction(db, async (tx) => {
         await lockDocuments(tx, userId)
         if (!(await isAsRead(tx, userId, document))) return 0
-        const carried = await vectors.carrySlice(tx, userId, { version, embedder: name }, kept_in, CHUNKS_PER_BATCH)
+        const carried = await vectors.carrySlice(
+          tx,
+          userId,
+          { version, embedder: name },
+          kept_in,
+          CHUNKS_PER_BATCH,
+        )
         if (carried > 0) await advanced(tx)
         return carried
       })
@@ -209,7 +248,10 @@ async function embedDocument(
     if (chunks.length === 0) continue
     const known = chunks.flatMap(({ index }) => ahead.vectors.get(`${version}/${index}`) ?? [])
     const texts = chunks.map(({ content }) => content)
-    const made = known.length === chunks.length ? known : (await embedder.embed(texts, 'document', signal)).vectors
+    const made =
+      known.length === chunks.length
+        ? known
+        : (await embedder.embed(texts, 'document', signal)).vectors
     const isKept = await transaction(db, async (tx) => {
       await lockDocuments(tx, userId)
       if (!(await isAsRead(tx, userId, document))) return false
@@ -237,7 +279,8 @@ async function embedDocument(
   })
   if (!isLacking) return
   const serving = document.embedder === embedder.id ? '' : document.embedder
-  while ((await vectors.dropSlice(db, userId, version, serving)) >= SLICE_ROWS) signal.throwIfAborted()
+  while ((await vectors.dropSlice(db, userId, version, serving)) >= SLICE_ROWS)
+    signal.throwIfAborted()
   throw new Error('some vectors of a document were lost while the others were made')
 }
 

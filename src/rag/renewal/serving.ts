@@ -6,7 +6,12 @@ import type { Db } from '#platform/db/db.ts'
 import { afterCommit } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { RagDeps } from '../deps.ts'
-import { bumpRevision, type DocumentRow, hasDocuments, readStore } from '../documents/document-store.ts'
+import {
+  bumpRevision,
+  type DocumentRow,
+  hasDocuments,
+  readStore,
+} from '../documents/document-store.ts'
 
 export const TIDY_JOB = 'rag.tidy'
 /** Makes the vectors of the embedder that is set. */
@@ -19,18 +24,30 @@ export type TidyJob = RenewJob & { userId: string }
 type ServingDeps = Pick<RagDeps, 'jobs' | 'vectors'>
 
 /** One that was given up begins anew. */
-export async function renewLater({ jobs, embedder }: Pick<RagDeps, 'jobs' | 'embedder'>, db: Db): Promise<void> {
+export async function renewLater(
+  { jobs, embedder }: Pick<RagDeps, 'jobs' | 'embedder'>,
+  db: Db,
+): Promise<void> {
   if (embedder === null) return
   const job: RenewJob = { embedder: embedder.id }
   await jobs.enqueue(db, RENEW_JOB, job, { key: `${RENEW_JOB}:${embedder.id}` })
 }
 
-export async function tidyLater({ jobs }: Pick<RagDeps, 'jobs'>, tx: Db, job: TidyJob): Promise<void> {
+export async function tidyLater(
+  { jobs }: Pick<RagDeps, 'jobs'>,
+  tx: Db,
+  job: TidyJob,
+): Promise<void> {
   await jobs.enqueue(tx, TIDY_JOB, job, { key: `${TIDY_JOB}:${job.embedder}:${job.userId}` })
 }
 
 /** Under the user's lock. @returns false where a document still has no vectors of this embedder. */
-export async function serveIfReady(deps: ServingDeps, tx: Db, userId: string, embedder: string): Promise<boolean> {
+export async function serveIfReady(
+  deps: ServingDeps,
+  tx: Db,
+  userId: string,
+  embedder: string,
+): Promise<boolean> {
   if ((await nextUnready(tx, userId, embedder, deps.vectors.name)) !== undefined) return false
   const { embedder: serving } = await readStore(tx, userId)
   const { numUpdatedRows } = await tx
@@ -49,7 +66,13 @@ export async function serveIfReady(deps: ServingDeps, tx: Db, userId: string, em
 }
 
 /** A document whose vectors are not yet those that are to be searched, or not yet where they are to lie. */
-export async function nextUnready(db: Db, userId: string, embedder: string, keptIn: string, after = '') {
+export async function nextUnready(
+  db: Db,
+  userId: string,
+  embedder: string,
+  keptIn: string,
+  after = '',
+) {
   const [document] = await listUnready(db, userId, { embedder, keptIn, after, limit: 1 })
   return document
 }
@@ -57,21 +80,37 @@ export async function nextUnready(db: Db, userId: string, embedder: string, kept
 type UnreadyPage = { embedder: string; keptIn: string; after: string; limit: number }
 
 /** In the order of their ids, those behind `after`. */
-export function listUnready(db: Db, userId: string, { embedder, keptIn, after, limit }: UnreadyPage) {
+export function listUnready(
+  db: Db,
+  userId: string,
+  { embedder, keptIn, after, limit }: UnreadyPage,
+) {
   return db
     .selectFrom('rag_documents')
     .select(UNREADY)
     .where('user_id', '=', userId)
     .where('id', '>', after)
     .where((e) =>
-      e.or([e.and([e('embedder', '<>', embedder), e('next_embedder', '<>', embedder)]), e('kept_in', '<>', keptIn)]),
+      e.or([
+        e.and([e('embedder', '<>', embedder), e('next_embedder', '<>', embedder)]),
+        e('kept_in', '<>', keptIn),
+      ]),
     )
     .orderBy('id')
     .limit(limit)
     .execute()
 }
 
-const UNREADY = ['id', 'version', 'edition', 'chunks', 'total_chunks', 'embedder', 'next_embedder', 'kept_in'] as const
+const UNREADY = [
+  'id',
+  'version',
+  'edition',
+  'chunks',
+  'total_chunks',
+  'embedder',
+  'next_embedder',
+  'kept_in',
+] as const
 export type UnreadyDocument = Pick<DocumentRow, (typeof UNREADY)[number]>
 
 /** The job behind a change: what is searched no more goes, some hundreds of rows a commit; of a user without documents, all. What is being made stays, by this node or by the one that asked. */
@@ -87,7 +126,9 @@ export async function tidyVectors(
     .execute()
   for (const document of documents) {
     do signal.throwIfAborted()
-    while ((await vectors.tidySlice(db, userId, document, [making, embedder?.id ?? ''])) >= SLICE_ROWS)
+    while (
+      (await vectors.tidySlice(db, userId, document, [making, embedder?.id ?? ''])) >= SLICE_ROWS
+    )
   }
   const { embedder: serving } = await readStore(db, userId)
   // The last document may have gone meanwhile.

@@ -3,7 +3,15 @@ import { test } from 'node:test'
 import type { Problem } from '#platform/problem.ts'
 import { matches, parseFilter } from '#rag/search/filter.ts'
 
-const metadata = { topic: 'tax', year: 2024, draft: false, note: null, tags: ['a', 'c'], years: [1990, 2024], $odd: 1 }
+const metadata = {
+  topic: 'tax',
+  year: 2024,
+  draft: false,
+  note: null,
+  tags: ['a', 'c'],
+  years: [1990, 2024],
+  $odd: 1,
+}
 
 const cases: [string, Record<string, unknown>, boolean][] = [
   ['equal', { topic: 'tax' }, true],
@@ -32,7 +40,8 @@ const cases: [string, Record<string, unknown>, boolean][] = [
   ['nothing asked', {}, true],
 ]
 for (const [name, filter, expected] of cases) {
-  test(`${name}: ${JSON.stringify(filter)}`, () => assert.equal(matches(metadata, parseFilter(filter)), expected))
+  test(`${name}: ${JSON.stringify(filter)}`, () =>
+    assert.equal(matches(metadata, parseFilter(filter)), expected))
 }
 
 const refused: Record<string, unknown>[] = [

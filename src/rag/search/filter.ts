@@ -21,11 +21,18 @@ const VALUES_MAX = 1_000
 export function externalIdsIn(conditions: Condition[]): string[] {
   const values = conditions.filter(({ key }) => key === EXTERNAL_ID).flatMap(({ value }) => value)
   // PostgreSQL takes no NUL, and no id has one.
-  return [...new Set(values.flatMap((value) => (typeof value === 'string' && !value.includes('\0') ? value : [])))]
+  return [
+    ...new Set(
+      values.flatMap((value) => (typeof value === 'string' && !value.includes('\0') ? value : [])),
+    ),
+  ]
 }
 
 /** @param named external ids, and the documents that they stand for */
-export function withDocumentIds(conditions: Condition[], named: ReadonlyMap<string, string>): Condition[] {
+export function withDocumentIds(
+  conditions: Condition[],
+  named: ReadonlyMap<string, string>,
+): Condition[] {
   return conditions.map((condition) => {
     if (condition.key !== EXTERNAL_ID) return condition
     const ids = [condition.value].flat().flatMap((value) => named.get(value as string) ?? [])
@@ -48,7 +55,9 @@ export function parseFilter(filter: Record<string, unknown> | undefined): Condit
     if (isScalar(value)) conditions.push({ key, operator: '$eq', value })
     else if (key.startsWith('$')) refuse([key], 'Unknown operator')
     else if (Array.isArray(value)) refuse([key], "Should be a value, or {'$in': [...]}")
-    else for (const [operator, bound] of Object.entries(value as object)) addCondition(key, operator, bound)
+    else
+      for (const [operator, bound] of Object.entries(value as object))
+        addCondition(key, operator, bound)
   }
   if (issues.length > 0) throw platformProblem('validation_failed', { issues })
   return conditions
@@ -62,15 +71,29 @@ export function parseFilter(filter: Record<string, unknown> | undefined): Condit
     } else if (operator === '$ne' || operator === '$eq') {
       if (isScalar(value)) conditions.push({ key, operator, value })
       else refuse(path, 'Should be a value')
-    } else if (operator === '$gt' || operator === '$gte' || operator === '$lt' || operator === '$lte') {
+    } else if (
+      operator === '$gt' ||
+      operator === '$gte' ||
+      operator === '$lt' ||
+      operator === '$lte'
+    ) {
       if (typeof value === 'number') conditions.push({ key, operator, value })
       else refuse(path, 'Should be a number')
-    } else refuse(path, operator.startsWith('$') ? 'Unknown operator' : 'Nested objects are not supported')
+    } else
+      refuse(
+        path,
+        operator.startsWith('$') ? 'Unknown operator' : 'Nested objects are not supported',
+      )
   }
 }
 
 function isScalar(value: unknown): value is Scalar {
-  return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    typeof value === 'boolean'
+  )
 }
 
 /** A key that is missing matches `$ne` alone. Of a list one member must match, or all for `$ne`. */
@@ -78,7 +101,9 @@ export function matches(metadata: Metadata, conditions: Condition[], documentId?
   return conditions.every((condition) => {
     const isNegated = condition.operator === '$ne'
     if (documentId !== undefined && condition.documentIds?.has(documentId)) return !isNegated
-    return Object.hasOwn(metadata, condition.key) ? holds(metadata[condition.key], condition) : isNegated
+    return Object.hasOwn(metadata, condition.key)
+      ? holds(metadata[condition.key], condition)
+      : isNegated
   })
 }
 

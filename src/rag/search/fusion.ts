@@ -1,10 +1,6 @@
 /** Several rankings made one by their ranks alone, since a cosine and a share of words do not compare: reciprocal rank fusion. */
 
-export type Found = {
-  version: string
-  index: number
-  score: number
-}
+export type Found = { version: string; index: number; score: number }
 
 /** Cormack, Clarke, Büttcher 2009, with their constant. */
 const RANK_CONSTANT = 60
@@ -21,7 +17,9 @@ export function fused(rankings: Found[][], rest: Found[]): Found[] {
       merged.set(keyOf(chunk), known)
     }
   }
-  const ranked = [...merged.values()].sort((a, b) => b.rank - a.rank || b.chunk.score - a.chunk.score)
+  const ranked = [...merged.values()].sort(
+    (a, b) => b.rank - a.rank || b.chunk.score - a.chunk.score,
+  )
   return [...ranked.map(({ chunk }) => chunk), ...rest.filter((chunk) => !merged.has(keyOf(chunk)))]
 }
 

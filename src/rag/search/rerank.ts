@@ -20,7 +20,10 @@ type Asked = { queries: string[]; topK: number; reranks?: boolean }
 type Results<Chunk> = { found: Chunk[]; warnings: SearchWarning[] }
 
 /** @throws Problem 422 where none is there to rerank */
-export function checkRerank(reranks: boolean | null | undefined, { rerankModel }: Pick<RagDeps, 'rerankModel'>): void {
+export function checkRerank(
+  reranks: boolean | null | undefined,
+  { rerankModel }: Pick<RagDeps, 'rerankModel'>,
+): void {
   if (reranks === true && rerankModel === null)
     throw invalid(['body', 'rerank'], 'This server has no model that reranks')
 }
@@ -40,7 +43,8 @@ export async function reranked<Chunk extends { content: string; rerank_score?: n
   const { gateway, rerankModel, log } = deps
   const { topK, reranks = true, queries } = asked
   const query = queries.at(-1) ?? ''
-  if (rerankModel === null || !reranks || found.length < 2) return { warnings, found: found.slice(0, topK) }
+  if (rerankModel === null || !reranks || found.length < 2)
+    return { warnings, found: found.slice(0, topK) }
   const [candidates, others] = [found.slice(0, CANDIDATES), found.slice(CANDIDATES)]
   const documents = candidates.map(({ content }) => content)
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(PATIENCE_MS)])

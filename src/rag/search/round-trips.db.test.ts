@@ -16,7 +16,9 @@ test('a search by words asks the server three times: for the revision, the texts
 
   const query = t.mock.method(pg.Client.prototype, 'query')
   const { body } = await search()
-  const asked = query.mock.calls.map(({ arguments: [what] }) => (what as unknown as { text: string }).text)
+  const asked = query.mock.calls.map(
+    ({ arguments: [what] }) => (what as unknown as { text: string }).text,
+  )
   query.mock.restore()
 
   assert.equal(body.results.length, 3)
@@ -38,7 +40,8 @@ test('chunks of many documents are found with each one’s own text', async (t) 
           { length: 4 },
           (_, i) => `Lighthouse ${n} of ${user.userId}, part ${i}. ${'It is old. '.repeat(5)}`,
         ).join('\n\n'),
-        ...{ chunk_size: 160, chunk_overlap: 0 },
+        chunk_size: 160,
+        chunk_overlap: 0,
       })
   const { results } = (await ada.post('/api/rag/search', { query: 'lighthouse', top_k: 50 })).body
   assert.equal(results.length, 12)

@@ -55,7 +55,12 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       checkMode(mode, deps)
       checkRerank(rerank, deps)
       const origin = originOf(reply, request.body)
-      const call = { caller: callerOf(request), route: '/api/rag/search', signal: clientGone(reply), origin }
+      const call = {
+        caller: callerOf(request),
+        route: '/api/rag/search',
+        signal: clientGone(reply),
+        origin,
+      }
       const conditions = parseFilter(filter ?? undefined)
       const asked = {
         queries: [query],

@@ -47,7 +47,10 @@ type Mode = (typeof MODES)[number]
 /** @throws Problem 422 for a mode that needs an embedder where there is none */
 export function checkMode(mode: Mode, { embedder }: Pick<RagDeps, 'embedder'>): void {
   if (embedder !== null || mode === 'auto' || mode === 'lexical') return
-  throw invalid(['body', 'mode'], "This server compares documents by their words alone: use 'auto' or 'lexical'")
+  throw invalid(
+    ['body', 'mode'],
+    "This server compares documents by their words alone: use 'auto' or 'lexical'",
+  )
 }
 
 export type SearchQuery = {
@@ -89,7 +92,10 @@ const NEAREST = { count: 3, scoreMin: 0.1 }
 /** @throws what the embedder throws that is set now */
 export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   const { userId } = call.caller
-  const serving = await servingEmbedder(query.mode === 'lexical' ? { ...deps, embedder: null } : deps, userId)
+  const serving = await servingEmbedder(
+    query.mode === 'lexical' ? { ...deps, embedder: null } : deps,
+    userId,
+  )
   const wide = { ...query, topK: candidatesOf(deps, query) }
   const found = await deps.turns.during(userId, () =>
     metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
@@ -107,7 +113,10 @@ async function servingEmbedder({ embedder, embedderNamed, shelves }: SearchDeps,
   return shelves.use(userId, (shelf) => {
     if (shelf.embedder === embedder.id || shelf.documents.size === 0) return now
     const former = shelf.embedder === '' ? null : embedderNamed(shelf.embedder)
-    const warning = former === null ? warningOf(shelf.embedder === '' ? 'embedding' : 'embedder_unreachable') : null
+    const warning =
+      former === null
+        ? warningOf(shelf.embedder === '' ? 'embedding' : 'embedder_unreachable')
+        : null
     return { embedder: former, warning, isFormer: former !== null }
   })
 }
@@ -121,16 +130,25 @@ export function sizeOf({ queries }: SearchQuery): number {
 export async function findChunks(
   { db, shelves, turns, embedder, vectors }: FindDeps,
   userId: string,
-  { queries, topK, minScore = 0, minRelativeScore = 0, conditions: asked, mode = 'auto' }: SearchQuery,
+  {
+    queries,
+    topK,
+    minScore = 0,
+    minRelativeScore = 0,
+    conditions: asked,
+    mode = 'auto',
+  }: SearchQuery,
   signal: AbortSignal,
   { isFormer = false, warning = null }: { isFormer?: boolean; warning?: SearchWarning | null } = {},
 ): Promise<Search> {
   const conditions = await resolved(db, userId, asked)
-  const scopeOf = (rows: DocumentRow[], { id }: { id: string }) => vectorScope(rows, id, vectors, conditions)
+  const scopeOf = (rows: DocumentRow[], { id }: { id: string }) =>
+    vectorScope(rows, id, vectors, conditions)
   // Where nothing is there to compare with, no vendor is asked.
   const isComparable =
     embedder !== null &&
-    scopeOf(await rowsMeeting({ shelves, turns }, userId, conditions), embedder).documents.length > 0
+    scopeOf(await rowsMeeting({ shelves, turns }, userId, conditions), embedder).documents.length >
+      0
   const embedded = isComparable
     ? await embedder.embed(queries, 'query', signal).catch((error) => {
         // Of one that was given up its vendor may know nothing any more.
@@ -147,11 +165,14 @@ export async function findChunks(
   const { byWords, documents, rest } = await turns.take(userId, async () => {
     signal.throwIfAborted()
     return shelves.use(userId, (shelf) => {
-      const documents = new Map(documentsIn(shelf, conditions, userId).map(({ row }) => [row.version, row]))
+      const documents = new Map(
+        documentsIn(shelf, conditions, userId).map(({ row }) => [row.version, row]),
+      )
       const open = openSlots(shelf, documents, conditions)
       return {
         documents,
-        byWords: mode === 'dense' && !byWordsAlone ? [] : rankedByWords(shelf, open, queries, count),
+        byWords:
+          mode === 'dense' && !byWordsAlone ? [] : rankedByWords(shelf, open, queries, count),
         rest: minScore > 0 ? [] : someOf(shelf, open, topK),
       }
     })
@@ -161,8 +182,16 @@ export async function findChunks(
     const scope = scopeOf([...documents.values()], embedder)
     for (const vector of embedded.vectors) {
       const nearest =
-        scope.documents.length === 0 ? [] : await vectors.nearest(userId, embedder.id, vector, scope, count)
-      byVectors.push(nearest.map(({ version, index, cosine }) => ({ version, index, score: embedder.scoreOf(cosine) })))
+        scope.documents.length === 0
+          ? []
+          : await vectors.nearest(userId, embedder.id, vector, scope, count)
+      byVectors.push(
+        nearest.map(({ version, index, cosine }) => ({
+          version,
+          index,
+          score: embedder.scoreOf(cosine),
+        })),
+      )
     }
   }
 
@@ -171,9 +200,13 @@ export async function findChunks(
   const least = Math.max(minScore, minRelativeScore * highest)
   const best = ranked.filter(({ score }) => Math.max(0, score) >= least).slice(0, topK)
   const isEmpty = best.length === 0
-  const near = isEmpty ? ranked.filter(({ score }) => score >= NEAREST.scoreMin).slice(0, NEAREST.count) : best
+  const near = isEmpty
+    ? ranked.filter(({ score }) => score >= NEAREST.scoreMin).slice(0, NEAREST.count)
+    : best
   const chunks = toFoundChunks(near, await readContents(db, userId, near), documents, userId)
-  return isEmpty ? { found: [], nearest: chunks, warnings } : { found: chunks, nearest: [], warnings }
+  return isEmpty
+    ? { found: [], nearest: chunks, warnings }
+    : { found: chunks, nearest: [], warnings }
 }
 
 /** The user's documents that meet the conditions. */
@@ -186,9 +219,15 @@ export async function documentsMeeting(
 }
 
 /** External ids are not in memory: those that are named are read. */
-async function resolved(db: RagDeps['db'], userId: string, conditions: Condition[]): Promise<Condition[]> {
+async function resolved(
+  db: RagDeps['db'],
+  userId: string,
+  conditions: Condition[],
+): Promise<Condition[]> {
   const ids = externalIdsIn(conditions)
-  return ids.length === 0 ? conditions : withDocumentIds(conditions, await findExternalIds(db, userId, ids))
+  return ids.length === 0
+    ? conditions
+    : withDocumentIds(conditions, await findExternalIds(db, userId, ids))
 }
 
 function rowsMeeting(
@@ -213,7 +252,12 @@ export async function readPlaces(
 }
 
 /** By their words: the question's ranking first, then those of the question behind what was said before. */
-function rankedByWords(shelf: UserShelf, open: Uint8Array, queries: string[], count: number): Found[][] {
+function rankedByWords(
+  shelf: UserShelf,
+  open: Uint8Array,
+  queries: string[],
+  count: number,
+): Found[][] {
   const [text = '', ...inContext] = queries
   const { words } = shelf
   const message = readMessage(text)
@@ -230,7 +274,9 @@ function rankedByWords(shelf: UserShelf, open: Uint8Array, queries: string[], co
     }
     rankings.push(found)
   }
-  return rankings.map((ranking) => ranking.map(({ slot, score }) => ({ ...placeOf(shelf, slot), score })))
+  return rankings.map((ranking) =>
+    ranking.map(({ slot, score }) => ({ ...placeOf(shelf, slot), score })),
+  )
 }
 
 /** Where little is asked for, what has nothing in common with the question follows at last. */
@@ -247,13 +293,23 @@ function placeOf({ places }: UserShelf, slot: number) {
 }
 
 /** All conditions but those on a chunk's own index are the same for every chunk of a document. */
-function documentsIn({ documents }: UserShelf, conditions: Condition[], userId: string): ShelvedDocument[] {
+function documentsIn(
+  { documents }: UserShelf,
+  conditions: Condition[],
+  userId: string,
+): ShelvedDocument[] {
   const onDocuments = conditions.filter(({ key }) => key !== 'chunk_index')
   const all = [...documents.values()]
-  return onDocuments.length === 0 ? all : all.filter(({ row }) => matches(metadataOf(row, userId), onDocuments, row.id))
+  return onDocuments.length === 0
+    ? all
+    : all.filter(({ row }) => matches(metadataOf(row, userId), onDocuments, row.id))
 }
 
-function openSlots(shelf: UserShelf, documents: Map<string, DocumentRow>, conditions: Condition[]): Uint8Array {
+function openSlots(
+  shelf: UserShelf,
+  documents: Map<string, DocumentRow>,
+  conditions: Condition[],
+): Uint8Array {
   if (conditions.length === 0) return shelf.alive
   const onChunks = conditions.filter(({ key }) => key === 'chunk_index')
   const open = new Uint8Array(shelf.places.length)
@@ -267,7 +323,12 @@ function openSlots(shelf: UserShelf, documents: Map<string, DocumentRow>, condit
 }
 
 /** A document that has no vectors of this embedder is found by its words meanwhile. */
-function vectorScope(rows: DocumentRow[], embedder: string, vectors: Vectors, conditions: Condition[]) {
+function vectorScope(
+  rows: DocumentRow[],
+  embedder: string,
+  vectors: Vectors,
+  conditions: Condition[],
+) {
   return {
     conditions: conditions.filter(({ key }) => key === 'chunk_index'),
     documents: rows.filter((row) => row.embedder === embedder && vectors.has(row.kept_in)),
@@ -305,6 +366,9 @@ function placeIn({ page, pageEnd, heading, tableHeader }: ChunkText): ChunkMetad
 }
 
 /** What the user gave, with the service's own keys over it. */
-function metadataOf({ metadata_json, source, total_chunks }: DocumentRow, userId: string): Metadata {
+function metadataOf(
+  { metadata_json, source, total_chunks }: DocumentRow,
+  userId: string,
+): Metadata {
   return { ...metadata_json, ...(source === null ? {} : { source }), total_chunks, user_id: userId }
 }

@@ -29,15 +29,22 @@ test('users store, replace and delete at the same time, and each finds what is t
           kept.delete(external_id)
         } else {
           const words = [subjects[next(6)] as string, `owner${n}`, `round${round}`]
-          const content = Array.from({ length: 1 + next(3) }, (_, i) => `The ${words.join(' ')} of part ${i}.`).join(
-            '\n\n',
-          )
-          const stored = await user.post('/api/rag/ingest/text', { content, external_id, chunk_size: 100 })
+          const content = Array.from(
+            { length: 1 + next(3) },
+            (_, i) => `The ${words.join(' ')} of part ${i}.`,
+          ).join('\n\n')
+          const stored = await user.post('/api/rag/ingest/text', {
+            content,
+            external_id,
+            chunk_size: 100,
+          })
           assert.equal(stored.status, 200, stored.text)
           kept.set(external_id, { words, id: stored.body.document_ids[0].slice(0, 12) })
         }
         const query = `${subjects[next(6)]} owner0 owner1 round${next(round + 1)}`
-        const { results } = (await user.post('/api/rag/search', { query, top_k: 50, min_score: 0.01 })).body
+        const { results } = (
+          await user.post('/api/rag/search', { query, top_k: 50, min_score: 0.01 })
+        ).body
         const texts = [...kept.values()].map(({ words }) => words.join(' '))
         for (const { content } of results as { content: string }[]) {
           assert.ok(
@@ -75,7 +82,10 @@ test('what does not fit into memory leaves it, and is read again when it is aske
   for (let turn = 0; turn < 2; turn++) {
     for (const [i, id] of ids.entries()) {
       assert.notEqual(await first(roomy, id, subjects[i] as string), null)
-      assert.deepEqual(await first(tight, id, subjects[i] as string), await first(roomy, id, subjects[i] as string))
+      assert.deepEqual(
+        await first(tight, id, subjects[i] as string),
+        await first(roomy, id, subjects[i] as string),
+      )
       assert.equal(await first(tight, id, subjects[i + 1] as string), null)
     }
   }
@@ -113,11 +123,19 @@ test('a chunk that is deleted leaves the shelf alone, and no other text is read 
   const content = subjects
     .map((subject) => `The ${subject} is behind the hill. ${'It is old. '.repeat(8)}`)
     .join('\n\n')
-  const stored = await ada.post('/api/rag/ingest/text', { content, chunk_size: 120, chunk_overlap: 0 })
+  const stored = await ada.post('/api/rag/ingest/text', {
+    content,
+    chunk_size: 120,
+    chunk_overlap: 0,
+  })
   const ids: string[] = stored.body.document_ids
   const shelves = createShelves(app.platform)
   const look = () =>
-    shelves.use(ada.userId, ({ words, documents }) => ({ slots: words.slots, live: words.live, documents }))
+    shelves.use(ada.userId, ({ words, documents }) => ({
+      slots: words.slots,
+      live: words.live,
+      documents,
+    }))
   const before = await look()
   assert.deepEqual([before.slots, before.live], [ids.length, ids.length])
 
@@ -141,15 +159,22 @@ test('a chunk that is deleted leaves the shelf alone, and no other text is read 
 test('a user who takes more than half leaves the others their half, and metadata counts', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
-  const [ada, bob, eve] = await Promise.all(['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
+  const [ada, bob, eve] = await Promise.all(
+    ['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })),
+  )
   assert.ok(ada && bob && eve)
   const notes = 'n'.repeat(20_000)
-  const stored = await ada.post('/api/rag/ingest/text', { content: 'The lighthouse is white.', metadata: { notes } })
+  const stored = await ada.post('/api/rag/ingest/text', {
+    content: 'The lighthouse is white.',
+    metadata: { notes },
+  })
   assert.equal(stored.status, 200, stored.text)
-  for (const user of [bob, eve]) await user.post('/api/rag/ingest/text', { content: 'The bakery is red.' })
+  for (const user of [bob, eve])
+    await user.post('/api/rag/ingest/text', { content: 'The bakery is red.' })
   const kept: unknown[] = []
   const shelves = createShelves({ db }, { bytesMax: 110_000 })
-  for (const { userId } of [ada, bob, eve, ada, bob, eve]) kept.push(await shelves.use(userId, ({ words }) => words))
+  for (const { userId } of [ada, bob, eve, ada, bob, eve])
+    kept.push(await shelves.use(userId, ({ words }) => words))
   assert.ok(shelves.bytes() > 80_000, `${shelves.bytes()}`)
   for (const i of [0, 1, 2]) assert.equal(kept[i], kept[i + 3], 'none was read again')
 })
@@ -157,15 +182,24 @@ test('a user who takes more than half leaves the others their half, and metadata
 test('a chunk is found by the headings and the head of the table that it stands under, too', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const rows = Array.from({ length: 60 }, (_, n) => `| A${String(n).padStart(4, '0')} | ${n + 3}.50 EUR |`)
+  const rows = Array.from(
+    { length: 60 },
+    (_, n) => `| A${String(n).padStart(4, '0')} | ${n + 3}.50 EUR |`,
+  )
   const content = `# Price list\n\n| Article | Wholesale price |\n|---|---|\n${rows.join('\n')}\n\n# Opening hours\n\n## Harbour shop\n\n${'We are there for you. '.repeat(12)}From nine to five.\n`
   await ada.post('/api/rag/ingest/text', { content, chunk_size: 300, chunk_overlap: 0 })
-  await ada.post('/api/rag/ingest/text', { content: 'Our wholesale partners ask for a price now and then.' })
-  const best = async (query: string) => (await ada.post('/api/rag/search', { query })).body.results[0]
+  await ada.post('/api/rag/ingest/text', {
+    content: 'Our wholesale partners ask for a price now and then.',
+  })
+  const best = async (query: string) =>
+    (await ada.post('/api/rag/search', { query })).body.results[0]
   const row = await best('What is the wholesale price of A0057?')
   assert.match(row.content, /A0057/)
   assert.ok(row.score >= 0.5, `${row.score}`)
-  assert.match((await best('opening hours of the harbour shop from nine to five')).content, /From nine to five/)
+  assert.match(
+    (await best('opening hours of the harbour shop from nine to five')).content,
+    /From nine to five/,
+  )
 })
 
 test('SEARCH_MEMORY_MB says how much is kept', async (t) => {
@@ -174,9 +208,15 @@ test('SEARCH_MEMORY_MB says how much is kept', async (t) => {
     const app = await testApp(t, { env: { SEARCH_MEMORY_MB: mb } })
     for (const name of ['ada', 'bob', 'eve', 'zoe']) {
       const user = await app.as(name, { tier: 'pro' })
-      const content = Array.from({ length: 4_000 }, (_, n) => `${name} word${n} is told here.`).join('\n\n')
+      const content = Array.from(
+        { length: 4_000 },
+        (_, n) => `${name} word${n} is told here.`,
+      ).join('\n\n')
       await user.post('/api/rag/ingest/text', { content, chunk_size: 100, chunk_overlap: 0 })
-      assert.equal((await user.post('/api/rag/search', { query: 'word7' })).body.results.length > 0, true)
+      assert.equal(
+        (await user.post('/api/rag/search', { query: 'word7' })).body.results.length > 0,
+        true,
+      )
     }
     kept.push(app.service.rag.deps.shelves.bytes())
   }
@@ -186,8 +226,11 @@ test('SEARCH_MEMORY_MB says how much is kept', async (t) => {
 
 test('what is being read stays while others make room', async (t) => {
   const app = await testApp(t)
-  const users = await Promise.all(['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
-  for (const user of users) await user.post('/api/rag/ingest/text', { content: 'The lighthouse is white.' })
+  const users = await Promise.all(
+    ['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })),
+  )
+  for (const user of users)
+    await user.post('/api/rag/ingest/text', { content: 'The lighthouse is white.' })
   const shelves = createShelves(app.platform, { bytesMax: 1 })
   const use = () => users.map(({ userId }) => shelves.use(userId, ({ words }) => words))
   const reading = use()
@@ -202,14 +245,21 @@ test('of documents that are gone nothing stays in memory: not of all, and not of
   const { shelves } = app.service.rag.deps
   const nothing = shelves.bytes()
   const send = async (external_id: string, paragraphs: number) => {
-    const content = Array.from({ length: paragraphs }, (_, n) => `${external_id} word${n} ${'is told. '.repeat(8)}`)
+    const content = Array.from(
+      { length: paragraphs },
+      (_, n) => `${external_id} word${n} ${'is told. '.repeat(8)}`,
+    )
     const stored = await ada.post('/api/rag/ingest/text', {
-      ...{ content: content.join('\n\n'), external_id, chunk_size: 100, chunk_overlap: 0 },
+      content: content.join('\n\n'),
+      external_id,
+      chunk_size: 100,
+      chunk_overlap: 0,
     })
     assert.equal(stored.status, 200, stored.text)
     return stored.body.document_ids[0].slice(0, 12) as string
   }
-  const search = async () => (await ada.post('/api/rag/search', { query: 'word1', min_score: 0 })).body.results.length
+  const search = async () =>
+    (await ada.post('/api/rag/search', { query: 'word1', min_score: 0 })).body.results.length
   const small = await send('small', 2)
   await search()
   const withSmall = shelves.bytes()
@@ -249,7 +299,8 @@ test('a search waits until another of the same user has ranked, and somebody els
   const app = await testApp(t)
   const [ada, eve] = await Promise.all(['ada', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
   assert.ok(ada && eve)
-  for (const user of [ada, eve]) await user.post('/api/rag/ingest/text', { content: 'The lighthouse is white.' })
+  for (const user of [ada, eve])
+    await user.post('/api/rag/ingest/text', { content: 'The lighthouse is white.' })
   const search = (user: typeof ada) => user.post('/api/rag/search', { query: 'lighthouse' })
   const { promise: ranking, resolve: ranked } = Promise.withResolvers<void>()
   const before = app.service.rag.deps.turns.take(ada.userId, () => ranking)

@@ -7,7 +7,12 @@ import { totalmem } from 'node:os'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { type Chunk, indexesOf, readTextsOf } from '../documents/chunk-store.ts'
-import { type DocumentRow, listVersions, readDocuments, readStore } from '../documents/document-store.ts'
+import {
+  type DocumentRow,
+  listVersions,
+  readDocuments,
+  readStore,
+} from '../documents/document-store.ts'
 import { BELOW } from '../headings.ts'
 import { grown } from './words/arena.ts'
 import { Shelf } from './words/shelf.ts'
@@ -52,7 +57,10 @@ const METADATA_BYTES = 4
 const PLACE_BYTES = 60
 
 /** A user who takes more than half of `bytesMax` counts as half, so that the others keep theirs and nobody is read again and again. */
-export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { bytesMax?: number | undefined } = {}) {
+export function createShelves(
+  { db }: { db: Db },
+  { bytesMax = BYTES_MAX }: { bytesMax?: number | undefined } = {},
+) {
   const cache = new Map<string, CachedShelf>()
 
   return {
@@ -97,7 +105,11 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
     shelf.isChanging = true
     let versions = await listVersions(db, userId)
     // Of one moment: between the two statements all of the documents may have got another embedder.
-    for (let now = await readStore(db, userId); now.revision !== state.revision; now = await readStore(db, userId)) {
+    for (
+      let now = await readStore(db, userId);
+      now.revision !== state.revision;
+      now = await readStore(db, userId)
+    ) {
       state = now
       versions = await listVersions(db, userId)
     }
@@ -135,11 +147,16 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
   }
 
   /** Of one version chunks can only go. */
-  async function takeDownDeleted(userId: string, shelf: UserShelf, document: ShelvedDocument): Promise<void> {
+  async function takeDownDeleted(
+    userId: string,
+    shelf: UserShelf,
+    document: ShelvedDocument,
+  ): Promise<void> {
     const { version, total_chunks } = document.row
     const left = new Set<number>()
     for (let from = 0; from < total_chunks; from += INDEXES_A_READ) {
-      for (const index of await indexesOf(db, userId, version, from, from + INDEXES_A_READ)) left.add(index)
+      for (const index of await indexesOf(db, userId, version, from, from + INDEXES_A_READ))
+        left.add(index)
       await yieldToOthers()
     }
     const { kept = [], gone = [] } = Object.groupBy(document.slots, (slot) =>
@@ -161,7 +178,13 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
     }
     let sinceMs = performance.now()
     for (let from = 0; from < chunksMax; from += step) {
-      for (const { version, index, ...text } of await readTextsOf(db, userId, versions, from, from + step)) {
+      for (const { version, index, ...text } of await readTextsOf(
+        db,
+        userId,
+        versions,
+        from,
+        from + step,
+      )) {
         const slot = shelf.words.add(inContext(text))
         if (slot === shelf.alive.length) shelf.alive = grown(shelf.alive, slot + 1)
         shelf.alive[slot] = 1
@@ -195,7 +218,11 @@ function memoryOfMachine(): number {
 }
 
 /** With the headings that it stands under, and the head of its table, where these are in other chunks. */
-function inContext({ content, heading, tableHeader }: Pick<Chunk, 'content' | 'heading' | 'tableHeader'>): string {
+function inContext({
+  content,
+  heading,
+  tableHeader,
+}: Pick<Chunk, 'content' | 'heading' | 'tableHeader'>): string {
   const titles = heading?.split(BELOW).filter((title) => !content.includes(title)) ?? []
   return [...titles, ...(tableHeader === null ? [] : [tableHeader]), content].join('\n')
 }
@@ -214,7 +241,13 @@ function bytesOf({ words, places, alive, documentBytes }: CachedShelf): number {
 }
 
 function emptyShelf(): UserShelf {
-  return { embedder: '', documents: new Map(), words: new Shelf(), alive: new Uint8Array(64), places: [] }
+  return {
+    embedder: '',
+    documents: new Map(),
+    words: new Shelf(),
+    alive: new Uint8Array(64),
+    places: [],
+  }
 }
 
 function grouped(rows: DocumentRow[]): DocumentRow[][] {

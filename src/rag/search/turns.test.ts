@@ -66,7 +66,10 @@ test('who is behind waits for another’s search to its end, and not for one tha
     assert.deepEqual(events, waits ? ['first'] : ['first', 'second', 'third'])
     answer()
     await Promise.all([eve, ada])
-    assert.deepEqual(events, waits ? ['first', 'eve', 'second', 'third'] : ['first', 'second', 'third', 'eve'])
+    assert.deepEqual(
+      events,
+      waits ? ['first', 'eve', 'second', 'third'] : ['first', 'second', 'third', 'eve'],
+    )
   }
 })
 
@@ -88,7 +91,9 @@ test('two who both ask much do not wait for each other’s searches to end', asy
 
 test('what fails leaves its turn, and what takes long keeps it', async () => {
   const turns = createTurns()
-  const failing = turns.during('ada', () => turns.take('ada', () => Promise.reject(new Error('no disk'))))
+  const failing = turns.during('ada', () =>
+    turns.take('ada', () => Promise.reject(new Error('no disk'))),
+  )
   await assert.rejects(failing, /no disk/)
   const { promise: reading, resolve: read } = Promise.withResolvers<void>()
   const ranked: string[] = []

@@ -34,7 +34,8 @@ export function createTurns({ othersMs = OTHERS_MS } = {}) {
     /** Runs what ranks for the user when it is its turn. */
     take<T>(userId: string, rank: () => Promise<T>): Promise<T> {
       const mine = turnOf(userId)
-      const ranked = mine.last === null ? rank() : mine.last.then(() => afterOthers(mine)).then(rank)
+      const ranked =
+        mine.last === null ? rank() : mine.last.then(() => afterOthers(mine)).then(rank)
       const last = ranked.then(
         () => undefined,
         () => undefined,

@@ -33,12 +33,20 @@ ${refused ? html`<p class="notice bad" role="alert">${refused}</p>` : ''}
 <p></p><button class="full">Sign in</button></form></details>
 <form method="post" action="${action}">${carried}<p></p><button class="plain full" name="refuse" value="yes">Refuse, and go back</button></form>
 </div>`
-  return show(reply, { title: `Sign in with ${name}`, place: 'oauth', main, hosted: true }, refused ? 400 : 200)
+  return show(
+    reply,
+    { title: `Sign in with ${name}`, place: 'oauth', main, hosted: true },
+    refused ? 400 : 200,
+  )
 }
 
 export function showBadRequest(reply: FastifyReply, provider: Provider, why: string) {
   const main = html`<div class="card narrow"><h1>This sign-in cannot go on</h1><p>${why}</p></div>`
-  return show(reply, { title: `Sign in with ${PROVIDER_NAMES[provider]}`, place: 'oauth', main, hosted: true }, 400)
+  return show(
+    reply,
+    { title: `Sign in with ${PROVIDER_NAMES[provider]}`, place: 'oauth', main, hosted: true },
+    400,
+  )
 }
 
 const face = (person: Person): Html =>

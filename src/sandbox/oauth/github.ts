@@ -46,9 +46,11 @@ export function githubRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     if (!found) return badCredentials(reply)
     const { person, grant } = found
     if (!grant.scope.split(/[ ,]/).some((scope) => scope === 'user:email' || scope === 'user')) {
-      return reply
-        .code(404)
-        .send({ message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' })
+      return reply.code(404).send({
+        message: 'Not Found',
+        documentation_url: 'https://docs.github.com/rest',
+        status: '404',
+      })
     }
     return [
       { email: person.email, primary: true, verified: person.verified, visibility: 'private' },
@@ -69,7 +71,10 @@ function exchange(deps: Deps, form: Form): Record<string, string> {
     error_uri: 'https://docs.github.com/apps/troubleshooting',
   })
   if (!form.client_id || !form.client_secret) {
-    return bad('incorrect_client_credentials', 'The client_id and/or client_secret passed are incorrect.')
+    return bad(
+      'incorrect_client_credentials',
+      'The client_id and/or client_secret passed are incorrect.',
+    )
   }
   const grant = consumeCode(deps, 'github', String(form.code ?? ''))
   if (
@@ -80,7 +85,10 @@ function exchange(deps: Deps, form: Form): Record<string, string> {
     return bad('bad_verification_code', 'The code passed is incorrect or expired.')
   }
   if (form.redirect_uri !== undefined && form.redirect_uri !== grant.redirectUri) {
-    return bad('redirect_uri_mismatch', 'The redirect_uri MUST match the registered callback URL for this application.')
+    return bad(
+      'redirect_uri_mismatch',
+      'The redirect_uri MUST match the registered callback URL for this application.',
+    )
   }
   const scope = grant.scope.split(/[ ,]+/).join(',')
   return {
@@ -93,10 +101,15 @@ function exchange(deps: Deps, form: Form): Record<string, string> {
 function dialect(request: FastifyRequest, reply: FastifyReply, body: Record<string, string>) {
   reply.header('cache-control', 'no-store')
   if (/\bjson\b/.test(request.headers.accept ?? '')) return reply.send(body)
-  return reply.type('application/x-www-form-urlencoded; charset=utf-8').send(new URLSearchParams(body).toString())
+  return reply
+    .type('application/x-www-form-urlencoded; charset=utf-8')
+    .send(new URLSearchParams(body).toString())
 }
 
-function bearerOf(deps: Deps, request: FastifyRequest): { person: Person; grant: TokenGrant } | undefined {
+function bearerOf(
+  deps: Deps,
+  request: FastifyRequest,
+): { person: Person; grant: TokenGrant } | undefined {
   const token = /^(?:Bearer|token) (\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const grant = token ? findToken(deps, 'github', token) : undefined
   const person = grant && findPerson(deps.db, 'github', grant.subject)
@@ -104,6 +117,11 @@ function bearerOf(deps: Deps, request: FastifyRequest): { person: Person; grant:
 }
 
 const badCredentials = (reply: FastifyReply) =>
-  reply.code(401).send({ message: 'Bad credentials', documentation_url: 'https://docs.github.com/rest', status: '401' })
+  reply.code(401).send({
+    message: 'Bad credentials',
+    documentation_url: 'https://docs.github.com/rest',
+    status: '401',
+  })
 
-const loginOf = (person: Person): string => (person.email.split('@')[0] ?? 'someone').replace(/[^a-zA-Z0-9-]/g, '-')
+const loginOf = (person: Person): string =>
+  (person.email.split('@')[0] ?? 'someone').replace(/[^a-zA-Z0-9-]/g, '-')

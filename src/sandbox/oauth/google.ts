@@ -4,7 +4,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { exportJWK, importJWK, type JWK, SignJWT } from 'jose'
 import type { Form } from '../form.ts'
 import { OPEN } from '../route.ts'
-import { consumeCode, type Deps, findToken, grantToken, type OAuthDeps, provesChallenge } from './grants.ts'
+import {
+  consumeCode,
+  type Deps,
+  findToken,
+  grantToken,
+  type OAuthDeps,
+  provesChallenge,
+} from './grants.ts'
 import { findPerson, type Person } from './people.ts'
 
 const ID_TOKEN_S = 3_600
@@ -25,7 +32,17 @@ export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
       id_token_signing_alg_values_supported: ['RS256'],
       scopes_supported: ['openid', 'email', 'profile'],
       token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
-      claims_supported: ['aud', 'email', 'email_verified', 'exp', 'iat', 'iss', 'name', 'picture', 'sub'],
+      claims_supported: [
+        'aud',
+        'email',
+        'email_verified',
+        'exp',
+        'iat',
+        'iss',
+        'name',
+        'picture',
+        'sub',
+      ],
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
     }
@@ -58,7 +75,11 @@ export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     const idToken = await new SignJWT({
       ...claimsOf(person, grant.scope, deps.originOf(request)),
       azp: client.id,
-      at_hash: createHash('sha256').update(accessToken).digest().subarray(0, 16).toString('base64url'),
+      at_hash: createHash('sha256')
+        .update(accessToken)
+        .digest()
+        .subarray(0, 16)
+        .toString('base64url'),
       ...(grant.nonce === null ? {} : { nonce: grant.nonce }),
     })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.kid ?? '' })
@@ -81,7 +102,10 @@ export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     const grant = token ? findToken(deps, 'google', token) : undefined
     const person = grant && findPerson(deps.db, 'google', grant.subject)
     if (!grant || !person)
-      return reply.header('www-authenticate', 'Bearer error="invalid_token"').code(401).send({ error: 'invalid_token' })
+      return reply
+        .header('www-authenticate', 'Bearer error="invalid_token"')
+        .code(401)
+        .send({ error: 'invalid_token' })
     return claimsOf(person, grant.scope, deps.originOf(request))
   })
 }
@@ -107,10 +131,15 @@ function claimsOf(person: Person, scope: string, origin: string) {
 function clientOf(request: FastifyRequest, form: Form): { id: string } | undefined {
   const basic = /^Basic (\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (basic) {
-    const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':').map(decodeURIComponent)
+    const [id = '', secret = ''] = Buffer.from(basic, 'base64')
+      .toString()
+      .split(':')
+      .map(decodeURIComponent)
     return id && secret ? { id } : undefined
   }
-  return typeof form.client_id === 'string' && form.client_id && form.client_secret ? { id: form.client_id } : undefined
+  return typeof form.client_id === 'string' && form.client_id && form.client_secret
+    ? { id: form.client_id }
+    : undefined
 }
 
 /** Made at first use and kept, so that a restart does not void what was signed. */
@@ -123,12 +152,18 @@ async function signingKey({ db }: Deps): Promise<JWK> {
     'sandbox',
     JSON.stringify(jwk),
   )
-  return JSON.parse(String(db.prepare('select private_jwk from oauth_keys limit 1').get()?.private_jwk)) as JWK
+  return JSON.parse(
+    String(db.prepare('select private_jwk from oauth_keys limit 1').get()?.private_jwk),
+  ) as JWK
 }
 
 function refuse(reply: FastifyReply, status: number, error: string, description: string) {
-  return reply.code(status).header('cache-control', 'no-store').send({ error, error_description: description })
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .send({ error, error_description: description })
 }
 
 /** The address this provider was called by: what the client knows as its issuer. */
-export const issuerOf = (request: FastifyRequest): string => `http://${request.host}/sandbox/oauth/google`
+export const issuerOf = (request: FastifyRequest): string =>
+  `http://${request.host}/sandbox/oauth/google`

@@ -33,35 +33,55 @@ export function grantToken(deps: Deps, provider: Provider, grant: TokenGrant): s
   return keep(deps, provider, 'token', grant, TOKEN_MS)
 }
 
-export function consumeCode({ db, clock }: Deps, provider: Provider, code: string): CodeGrant | undefined {
+export function consumeCode(
+  { db, clock }: Deps,
+  provider: Provider,
+  code: string,
+): CodeGrant | undefined {
   const row = db
-    .prepare(`delete from oauth_grants where code = ? and provider = ? and kind = 'code' returning body, expires_ms`)
+    .prepare(
+      `delete from oauth_grants where code = ? and provider = ? and kind = 'code' returning body, expires_ms`,
+    )
     .get(code, provider)
-  return row && Number(row.expires_ms) > clock.ms() ? (JSON.parse(String(row.body)) as CodeGrant) : undefined
+  return row && Number(row.expires_ms) > clock.ms()
+    ? (JSON.parse(String(row.body)) as CodeGrant)
+    : undefined
 }
 
-export function findToken({ db, clock }: Deps, provider: Provider, token: string): TokenGrant | undefined {
+export function findToken(
+  { db, clock }: Deps,
+  provider: Provider,
+  token: string,
+): TokenGrant | undefined {
   const row = db
-    .prepare(`select body, expires_ms from oauth_grants where code = ? and provider = ? and kind = 'token'`)
+    .prepare(
+      `select body, expires_ms from oauth_grants where code = ? and provider = ? and kind = 'token'`,
+    )
     .get(token, provider)
-  return row && Number(row.expires_ms) > clock.ms() ? (JSON.parse(String(row.body)) as TokenGrant) : undefined
+  return row && Number(row.expires_ms) > clock.ms()
+    ? (JSON.parse(String(row.body)) as TokenGrant)
+    : undefined
 }
 
 /** True when no challenge was announced, or the verifier hashes to it. */
 export function provesChallenge(challenge: string | null, verifier: string): boolean {
-  return challenge === null || createHash('sha256').update(verifier).digest('base64url') === challenge
+  return (
+    challenge === null || createHash('sha256').update(verifier).digest('base64url') === challenge
+  )
 }
 
-function keep({ db, clock }: Deps, provider: Provider, kind: 'code' | 'token', body: object, lifeMs: number): string {
+function keep(
+  { db, clock }: Deps,
+  provider: Provider,
+  kind: 'code' | 'token',
+  body: object,
+  lifeMs: number,
+): string {
   db.prepare('delete from oauth_grants where expires_ms < ?').run(clock.ms())
   const prefix = kind === 'code' ? '' : provider === 'github' ? 'gho_' : 'ya29.'
   const code = prefix + randomBytes(24).toString('base64url')
-  db.prepare('insert into oauth_grants (code, provider, kind, body, expires_ms) values (?, ?, ?, ?, ?)').run(
-    code,
-    provider,
-    kind,
-    JSON.stringify(body),
-    clock.ms() + lifeMs,
-  )
+  db.prepare(
+    'insert into oauth_grants (code, provider, kind, body, expires_ms) values (?, ?, ?, ?, ?)',
+  ).run(code, provider, kind, JSON.stringify(body), clock.ms() + lifeMs)
   return code
 }

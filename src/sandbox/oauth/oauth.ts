@@ -9,7 +9,14 @@ import { initials, PROVIDER_NAMES, showBadRequest, showChooser } from './chooser
 import { githubRoutes } from './github.ts'
 import { googleRoutes, issuerOf } from './google.ts'
 import { type Deps, grantCode, type OAuthDeps } from './grants.ts'
-import { addPerson, findPerson, type Person, type Provider, peopleOf, stockPeople } from './people.ts'
+import {
+  addPerson,
+  findPerson,
+  type Person,
+  type Provider,
+  peopleOf,
+  stockPeople,
+} from './people.ts'
 
 /** Parameters of an authorization request that survive the chooser page. */
 const CARRIED = [
@@ -37,7 +44,11 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     '/oauth/faces/:provider/:subject',
     OPEN,
     (request, reply) => {
-      const person = findPerson(deps.db, request.params.provider, request.params.subject.replace(/\.svg$/, ''))
+      const person = findPerson(
+        deps.db,
+        request.params.provider,
+        request.params.subject.replace(/\.svg$/, ''),
+      )
       const hue = Number(person?.subject.slice(-3) ?? 0) % 360
       const letters = html`${initials(person?.name || person?.email || '?')}`
       return reply
@@ -51,7 +62,12 @@ export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   )
 }
 
-function consentRoutes(app: FastifyInstance, deps: OAuthDeps, provider: Provider, path: string): void {
+function consentRoutes(
+  app: FastifyInstance,
+  deps: OAuthDeps,
+  provider: Provider,
+  path: string,
+): void {
   const action = `/sandbox${path}`
 
   app.get(path, OPEN, (request, reply) => {
@@ -84,7 +100,14 @@ function consentRoutes(app: FastifyInstance, deps: OAuthDeps, provider: Provider
     }
     const person = chosen(deps, provider, form)
     if (!person)
-      return showChooser(reply, provider, action, peopleOf(deps.db, provider), asked, 'That is no email address.')
+      return showChooser(
+        reply,
+        provider,
+        action,
+        peopleOf(deps.db, provider),
+        asked,
+        'That is no email address.',
+      )
     const code = grantCode(deps, provider, {
       subject: person.subject,
       clientId: asked.client_id ?? '',
@@ -112,9 +135,12 @@ function chosen({ db }: Deps, provider: Provider, form: Form): Person | undefine
 function refusal(provider: Provider, asked: Record<string, string>): string | undefined {
   if (!asked.client_id) return 'The service sent no client_id.'
   const redirect = URL.parse(asked.redirect_uri ?? '')
-  if (!redirect || !/^https?:$/.test(redirect.protocol)) return 'The service sent no redirect_uri to return to.'
-  if (provider === 'google' && asked.response_type !== 'code') return 'Only response_type=code is spoken here.'
-  if (provider === 'google' && !(asked.scope ?? '').split(' ').includes('openid')) return 'The scope lacks openid.'
+  if (!redirect || !/^https?:$/.test(redirect.protocol))
+    return 'The service sent no redirect_uri to return to.'
+  if (provider === 'google' && asked.response_type !== 'code')
+    return 'Only response_type=code is spoken here.'
+  if (provider === 'google' && !(asked.scope ?? '').split(' ').includes('openid'))
+    return 'The scope lacks openid.'
   if (asked.code_challenge && asked.code_challenge_method !== 'S256')
     return 'Only the code_challenge_method S256 is spoken here.'
   return undefined
@@ -140,7 +166,10 @@ function showProviders(reply: FastifyReply, { db }: Deps) {
 <p class="quiet">“Continue with Google” and “Continue with GitHub” lead here while they have no client of their own.</p>
 <div class="grid">${(['google', 'github'] as const).map(
     (provider) =>
-      html`<section class="card"><h2>${PROVIDER_NAMES[provider]}</h2><ul class="people">${peopleOf(db, provider).map(
+      html`<section class="card"><h2>${PROVIDER_NAMES[provider]}</h2><ul class="people">${peopleOf(
+        db,
+        provider,
+      ).map(
         (person) =>
           html`<li>${person.name} <span class="small quiet">${person.email}${person.verified ? '' : ' – not verified'}</span></li>`,
       )}</ul></section>`,

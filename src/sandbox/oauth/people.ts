@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto'
 import { atomically, type SandboxDatabase } from '../database.ts'
 
 export type Provider = 'google' | 'github'
-export type Person = { provider: Provider; subject: string; email: string; verified: boolean; name: string }
+export type Person = {
+  provider: Provider
+  subject: string
+  email: string
+  verified: boolean
+  name: string
+}
 
 type Row = { provider: Provider; subject: string; email: string; is_verified: number; name: string }
 
@@ -17,20 +23,27 @@ export function stockPeople(db: SandboxDatabase): void {
   atomically(db, () => {
     for (const provider of ['google', 'github'] as const) {
       for (const person of KNOWN) {
-        if (!peopleOf(db, provider).some((known) => known.email === person.email)) addPerson(db, provider, person)
+        if (!peopleOf(db, provider).some((known) => known.email === person.email))
+          addPerson(db, provider, person)
       }
     }
   })
 }
 
 export function peopleOf(db: SandboxDatabase, provider: Provider): Person[] {
-  return (db.prepare('select * from oauth_people where provider = ? order by seq').all(provider) as Row[]).map(personOf)
+  return (
+    db.prepare('select * from oauth_people where provider = ? order by seq').all(provider) as Row[]
+  ).map(personOf)
 }
 
-export function findPerson(db: SandboxDatabase, provider: Provider, subject: string): Person | undefined {
-  const row = db.prepare('select * from oauth_people where provider = ? and subject = ?').get(provider, subject) as
-    | Row
-    | undefined
+export function findPerson(
+  db: SandboxDatabase,
+  provider: Provider,
+  subject: string,
+): Person | undefined {
+  const row = db
+    .prepare('select * from oauth_people where provider = ? and subject = ?')
+    .get(provider, subject) as Row | undefined
   return row && personOf(row)
 }
 
@@ -50,7 +63,10 @@ export function addPerson(
 
 /** Google's subjects have 21 digits, GitHub's ids are smaller numbers; the same address has another at each. */
 function subjectOf(provider: Provider, email: string): string {
-  const number = createHash('sha256').update(`${provider} ${email.toLowerCase()}`).digest().readBigUInt64BE()
+  const number = createHash('sha256')
+    .update(`${provider} ${email.toLowerCase()}`)
+    .digest()
+    .readBigUInt64BE()
   return provider === 'google'
     ? `1${number.toString().padStart(20, '0')}`
     : String(10_000_000 + Number(number % 90_000_000n))

@@ -11,7 +11,13 @@ import { createSession, expireSession, lineItemsOf } from './checkout-sessions.t
 import { createCustomer, createTaxId, deleteCustomer, updateCustomer } from './customers.ts'
 import { wasDelivered } from './deliveries.ts'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'
-import { createCoupon, createPromotionCode, deleteCoupon, updateCoupon, updatePromotionCode } from './discounts.ts'
+import {
+  createCoupon,
+  createPromotionCode,
+  deleteCoupon,
+  updateCoupon,
+  updatePromotionCode,
+} from './discounts.ts'
 import { closeDispute } from './disputes.ts'
 import type { StoredEvent } from './events.ts'
 import { expanded, withPending } from './expand.ts'
@@ -46,7 +52,8 @@ export function processorApi(
   app.setNotFoundHandler(unrecognized)
 
   const { db } = deps
-  const retrieve = (path: string, object: string) => route('GET', `${path}/:id`, ({ id }) => must(db, object, id))
+  const retrieve = (path: string, object: string) =>
+    route('GET', `${path}/:id`, ({ id }) => must(db, object, id))
 
   route('POST', '/v1/customers', ({ form }) => createCustomer(deps, form))
   retrieve('/v1/customers', 'customer')
@@ -56,7 +63,9 @@ export function processorApi(
     allow(form, [...PAGING, 'email'])
     const email = optionalText(form, 'email')
     return paged(
-      all<Stripe.Customer>(db, 'customer').filter((one) => !one.deleted && (email === null || one.email === email)),
+      all<Stripe.Customer>(db, 'customer').filter(
+        (one) => !one.deleted && (email === null || one.email === email),
+      ),
       form,
       '/v1/customers',
     )
@@ -66,7 +75,11 @@ export function processorApi(
     paged(all(db, 'tax_id', must(db, 'customer', id).id), form, `/v1/customers/${id}/tax_ids`),
   )
   route('GET', '/v1/customers/:id/payment_methods', ({ form, id }) =>
-    paged(all(db, 'payment_method', must(db, 'customer', id).id), form, `/v1/customers/${id}/payment_methods`),
+    paged(
+      all(db, 'payment_method', must(db, 'customer', id).id),
+      form,
+      `/v1/customers/${id}/payment_methods`,
+    ),
   )
 
   route('POST', '/v1/products', ({ form }) => createProduct(deps, form))
@@ -82,7 +95,11 @@ export function processorApi(
     allow(form, [...PAGING, 'active', 'product', 'type', 'currency', 'lookup_keys'])
     const fits = (price: Stripe.Price) =>
       matches(form, { product: price.product, type: price.type, currency: price.currency })
-    return paged(all<Stripe.Price>(db, 'price').filter(activeAs(form)).filter(fits), form, '/v1/prices')
+    return paged(
+      all<Stripe.Price>(db, 'price').filter(activeAs(form)).filter(fits),
+      form,
+      '/v1/prices',
+    )
   })
   route('POST', '/v1/coupons', ({ form }) => createCoupon(deps, form))
   retrieve('/v1/coupons', 'coupon')
@@ -94,7 +111,8 @@ export function processorApi(
   route('POST', '/v1/promotion_codes/:id', ({ form, id }) => updatePromotionCode(deps, id, form))
   route('GET', '/v1/promotion_codes', ({ form }) => {
     allow(form, [...PAGING, 'active', 'code', 'coupon', 'customer'])
-    const fits = (one: Stripe.PromotionCode) => matches(form, { code: one.code, coupon: one.promotion.coupon })
+    const fits = (one: Stripe.PromotionCode) =>
+      matches(form, { code: one.code, coupon: one.promotion.coupon })
     return paged(
       all<Stripe.PromotionCode>(db, 'promotion_code').filter(activeAs(form)).filter(fits),
       form,
@@ -111,10 +129,21 @@ export function processorApi(
     return put(db, { ...session, metadata: mergeMetadata(session.metadata, form.metadata) })
   })
   route('GET', '/v1/checkout/sessions/:id/line_items', ({ form, id }) =>
-    paged(lineItemsOf(deps, must(db, 'checkout.session', id)), form, `/v1/checkout/sessions/${id}/line_items`),
+    paged(
+      lineItemsOf(deps, must(db, 'checkout.session', id)),
+      form,
+      `/v1/checkout/sessions/${id}/line_items`,
+    ),
   )
   route('GET', '/v1/checkout/sessions', ({ form }) => {
-    allow(form, [...PAGING, 'customer', 'payment_intent', 'subscription', 'status', 'customer_details'])
+    allow(form, [
+      ...PAGING,
+      'customer',
+      'payment_intent',
+      'subscription',
+      'status',
+      'customer_details',
+    ])
     const fits = (one: Stripe.Checkout.Session) =>
       matches(form, {
         customer: one.customer,
@@ -122,7 +151,11 @@ export function processorApi(
         subscription: one.subscription,
         status: one.status,
       })
-    return paged(all<Stripe.Checkout.Session>(db, 'checkout.session').filter(fits), form, '/v1/checkout/sessions')
+    return paged(
+      all<Stripe.Checkout.Session>(db, 'checkout.session').filter(fits),
+      form,
+      '/v1/checkout/sessions',
+    )
   })
 
   retrieve('/v1/subscriptions', 'subscription')
@@ -138,16 +171,23 @@ export function processorApi(
             ? one.ended_at !== null
             : one.status === status)) &&
       (price === null || one.items.data.some((item) => item.price.id === price))
-    return paged(all<Stripe.Subscription>(db, 'subscription', customerIn(form)).filter(fits), form, '/v1/subscriptions')
+    return paged(
+      all<Stripe.Subscription>(db, 'subscription', customerIn(form)).filter(fits),
+      form,
+      '/v1/subscriptions',
+    )
   })
   route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(deps, id, form))
   route('POST', '/v1/subscriptions/:id/pause', ({ form, id }) => pauseSubscription(deps, id, form))
-  route('POST', '/v1/subscriptions/:id/resume', ({ form, id }) => resumeSubscription(deps, id, form))
+  route('POST', '/v1/subscriptions/:id/resume', ({ form, id }) =>
+    resumeSubscription(deps, id, form),
+  )
   route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => cancelSubscription(deps, id, form))
   route('GET', '/v1/subscription_items', ({ form }) => {
     allow(form, [...PAGING, 'subscription'])
     return paged(
-      must<Stripe.Subscription>(db, 'subscription', optionalText(form, 'subscription') ?? '').items.data,
+      must<Stripe.Subscription>(db, 'subscription', optionalText(form, 'subscription') ?? '').items
+        .data,
       form,
       '/v1/subscription_items',
     )
@@ -164,13 +204,20 @@ export function processorApi(
   })
   route('GET', '/v1/invoices', ({ form }) => {
     allow(form, [...PAGING, 'customer', 'subscription', 'status', 'collection_method', 'due_date'])
-    const fits = (one: Stripe.Invoice) => matches(form, { status: one.status, subscription: subscriptionOf(one) })
-    return paged(all<Stripe.Invoice>(db, 'invoice', customerIn(form)).filter(fits), form, '/v1/invoices')
+    const fits = (one: Stripe.Invoice) =>
+      matches(form, { status: one.status, subscription: subscriptionOf(one) })
+    return paged(
+      all<Stripe.Invoice>(db, 'invoice', customerIn(form)).filter(fits),
+      form,
+      '/v1/invoices',
+    )
   })
   route('GET', '/v1/invoice_payments', ({ form }) => {
     allow(form, [...PAGING, 'invoice', 'payment', 'status'])
     const invoice = optionalText(form, 'invoice')
-    const found = invoice ? paymentsOf(deps, invoice) : all<Stripe.InvoicePayment>(db, 'invoice_payment')
+    const found = invoice
+      ? paymentsOf(deps, invoice)
+      : all<Stripe.InvoicePayment>(db, 'invoice_payment')
     return paged(
       found.filter((one) => matches(form, { status: one.status })),
       form,
@@ -188,7 +235,11 @@ export function processorApi(
   route('GET', '/v1/charges', ({ form }) => {
     allow(form, [...PAGING, 'customer', 'payment_intent'])
     const fits = (one: Stripe.Charge) => matches(form, { payment_intent: one.payment_intent })
-    return paged(all<Stripe.Charge>(db, 'charge', customerIn(form)).filter(fits), form, '/v1/charges')
+    return paged(
+      all<Stripe.Charge>(db, 'charge', customerIn(form)).filter(fits),
+      form,
+      '/v1/charges',
+    )
   })
   route('POST', '/v1/refunds', ({ form }) => {
     allow(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata', 'instructions_email'])
@@ -197,18 +248,22 @@ export function processorApi(
   retrieve('/v1/refunds', 'refund')
   route('GET', '/v1/refunds', ({ form }) => {
     allow(form, [...PAGING, 'charge', 'payment_intent'])
-    const fits = (one: Stripe.Refund) => matches(form, { charge: one.charge, payment_intent: one.payment_intent })
+    const fits = (one: Stripe.Refund) =>
+      matches(form, { charge: one.charge, payment_intent: one.payment_intent })
     return paged(all<Stripe.Refund>(db, 'refund').filter(fits), form, '/v1/refunds')
   })
   retrieve('/v1/disputes', 'dispute')
   route('GET', '/v1/disputes', ({ form }) => {
     allow(form, [...PAGING, 'charge', 'payment_intent'])
-    const fits = (one: Stripe.Dispute) => matches(form, { charge: one.charge, payment_intent: one.payment_intent })
+    const fits = (one: Stripe.Dispute) =>
+      matches(form, { charge: one.charge, payment_intent: one.payment_intent })
     return paged(all<Stripe.Dispute>(db, 'dispute').filter(fits), form, '/v1/disputes')
   })
   route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(deps, id, 'lost'))
 
-  route('POST', '/v1/billing_portal/sessions', ({ form, origin }) => createPortalSession(deps, form, origin))
+  route('POST', '/v1/billing_portal/sessions', ({ form, origin }) =>
+    createPortalSession(deps, form, origin),
+  )
 
   route('GET', '/v1/webhook_endpoints', ({ form }) => {
     allow(form, PAGING)
@@ -222,7 +277,9 @@ export function processorApi(
     const delivered = optionalText(form, 'delivery_success')
     const fits = (one: StoredEvent) =>
       (types.length === 0 ||
-        types.some((type) => (type.endsWith('*') ? one.type.startsWith(type.slice(0, -1)) : one.type === type))) &&
+        types.some((type) =>
+          type.endsWith('*') ? one.type.startsWith(type.slice(0, -1)) : one.type === type,
+        )) &&
       (delivered === null || wasDelivered(deps, one.id) === (delivered === 'true'))
     const found = paged(all<StoredEvent>(db, 'event').filter(fits), form, '/v1/events')
     return { ...found, data: found.data.map((event) => withPending(deps, event)) }
@@ -234,7 +291,11 @@ export function processorApi(
     return id === null ? undefined : mustParam(db, 'customer', id, 'customer').id
   }
 
-  function route(method: 'GET' | 'POST' | 'DELETE', path: string, answer: (call: Call) => Answer): void {
+  function route(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    answer: (call: Call) => Answer,
+  ): void {
     app.route({
       ...OPEN,
       method,
@@ -243,14 +304,22 @@ export function processorApi(
         authorize(request)
         const { id = '' } = request.params as { id?: string }
         const query = request.url.slice(request.url.indexOf('?') + 1 || request.url.length + 1)
-        const form = method === 'POST' ? ((request.body as Form | undefined) ?? {}) : readForm(query)
-        const key = method === 'POST' ? (request.headers['idempotency-key'] as string | undefined) : undefined
+        const form =
+          method === 'POST' ? ((request.body as Form | undefined) ?? {}) : readForm(query)
+        const key =
+          method === 'POST' ? (request.headers['idempotency-key'] as string | undefined) : undefined
 
         const work = () => {
-          const body = expanded(deps, answer({ form, id, origin: originOf(request) }), texts(form.expand))
+          const body = expanded(
+            deps,
+            answer({ form, id, origin: originOf(request) }),
+            texts(form.expand),
+          )
           return { status: 200, body: JSON.stringify(body) }
         }
-        const result = atomically(db, () => once(deps, key, `${method} ${request.url} ${JSON.stringify(form)}`, work))
+        const result = atomically(db, () =>
+          once(deps, key, `${method} ${request.url} ${JSON.stringify(form)}`, work),
+        )
         reply.code(result.status).headers(apiHeaders(key))
         if (result.replayed) reply.header('idempotent-replayed', 'true')
         // A stored failure would only be repeated.
@@ -288,7 +357,9 @@ export function readForm(text: string): Form {
 function authorize(request: FastifyRequest): void {
   const [scheme = '', credentials = ''] = (request.headers.authorization ?? '').split(' ')
   const key =
-    scheme.toLowerCase() === 'basic' ? Buffer.from(credentials, 'base64').toString().split(':')[0] : credentials
+    scheme.toLowerCase() === 'basic'
+      ? Buffer.from(credentials, 'base64').toString().split(':')[0]
+      : credentials
   if (!key) {
     throw new Fault(401, {
       type: 'invalid_request_error',
@@ -297,7 +368,10 @@ function authorize(request: FastifyRequest): void {
     })
   }
   if (!/^(sk|rk)_(test|sandbox)_\w+$/.test(key)) {
-    throw new Fault(401, { type: 'invalid_request_error', message: `Invalid API Key provided: ${key.slice(0, 8)}****` })
+    throw new Fault(401, {
+      type: 'invalid_request_error',
+      message: `Invalid API Key provided: ${key.slice(0, 8)}****`,
+    })
   }
 }
 
@@ -313,5 +387,7 @@ const activeAs = (form: Form) => (one: { active: boolean }) =>
   form.active === undefined || String(one.active) === form.active
 
 function matches(form: Form, values: Record<string, unknown>): boolean {
-  return Object.entries(values).every(([name, value]) => form[name] === undefined || form[name] === value)
+  return Object.entries(values).every(
+    ([name, value]) => form[name] === undefined || form[name] === value,
+  )
 }

@@ -39,7 +39,14 @@ const NO_FUNDS: Outcome = {
 }
 
 export const TEST_CARDS: readonly TestCard[] = [
-  { number: '4242424242424242', kind: 'card', name: 'Visa', tells: 'succeeds', first: PAID, renewal: PAID },
+  {
+    number: '4242424242424242',
+    kind: 'card',
+    name: 'Visa',
+    tells: 'succeeds',
+    first: PAID,
+    renewal: PAID,
+  },
   {
     number: '5555555555554444',
     kind: 'card',
@@ -49,9 +56,30 @@ export const TEST_CARDS: readonly TestCard[] = [
     renewal: PAID,
     expires: 'next month',
   },
-  { number: '5200828282828210', kind: 'card', name: 'Mastercard', tells: 'succeeds', first: PAID, renewal: PAID },
-  { number: '4000000000000002', kind: 'card', name: 'Visa', tells: 'is declined', first: DECLINED, renewal: DECLINED },
-  { number: '4000000000009995', kind: 'card', name: 'Visa', tells: 'has no funds', first: NO_FUNDS, renewal: NO_FUNDS },
+  {
+    number: '5200828282828210',
+    kind: 'card',
+    name: 'Mastercard',
+    tells: 'succeeds',
+    first: PAID,
+    renewal: PAID,
+  },
+  {
+    number: '4000000000000002',
+    kind: 'card',
+    name: 'Visa',
+    tells: 'is declined',
+    first: DECLINED,
+    renewal: DECLINED,
+  },
+  {
+    number: '4000000000009995',
+    kind: 'card',
+    name: 'Visa',
+    tells: 'has no funds',
+    first: NO_FUNDS,
+    renewal: NO_FUNDS,
+  },
   {
     number: '4000000000000341',
     kind: 'card',
@@ -127,18 +155,31 @@ export function keepMethod(
   const last4 = card.number.slice(-4)
   const now = new Date(deps.clock.ms())
   const expiry = new Date(
-    Date.UTC(now.getUTCFullYear() + (card.expires ? 0 : 4), card.expires ? now.getUTCMonth() + 1 : 11),
+    Date.UTC(
+      now.getUTCFullYear() + (card.expires ? 0 : 4),
+      card.expires ? now.getUTCMonth() + 1 : 11,
+    ),
   )
   const method = {
     id: newId('pm'),
     object: 'payment_method',
     allow_redisplay: 'limited',
-    billing_details: { address: null, email: holder.email, name: holder.name, phone: null, tax_id: null },
+    billing_details: {
+      address: null,
+      email: holder.email,
+      name: holder.name,
+      phone: null,
+      tax_id: null,
+    },
     ...(card.kind === 'card'
       ? {
           card: {
             brand: card.name.toLowerCase(),
-            checks: { address_line1_check: null, address_postal_code_check: null, cvc_check: 'pass' },
+            checks: {
+              address_line1_check: null,
+              address_postal_code_check: null,
+              cvc_check: 'pass',
+            },
             country: 'US',
             display_brand: card.name.toLowerCase(),
             exp_month: expiry.getUTCMonth() + 1,

@@ -19,7 +19,10 @@ const playCents = (place: number) => 2_900 + 7_000 * place
 const YEAR_IN_MONTHS = 10
 
 /** Puts in place what is missing; ids are stable, so that a restart changes nothing. */
-export function stockCatalogue(deps: ProcessorDeps, { plans, products }: Pick<Catalogue, 'plans' | 'products'>): void {
+export function stockCatalogue(
+  deps: ProcessorDeps,
+  { plans, products }: Pick<Catalogue, 'plans' | 'products'>,
+): void {
   atomically(deps.db, () => {
     const paid = plans.filter(({ tier }) => tier !== FREE)
     for (const [place, { tier, name, prices }] of paid.entries()) {
@@ -34,7 +37,9 @@ export function stockCatalogue(deps: ProcessorDeps, { plans, products }: Pick<Ca
     for (const { tier, name, price, currency } of products) {
       const id = `price_sandbox_store_${tier}`
       if (get(deps.db, id)) continue
-      const product = keepProduct(deps, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, { tier })
+      const product = keepProduct(deps, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, {
+        tier,
+      })
       keepPrice(deps, {
         id,
         product,
@@ -48,7 +53,11 @@ export function stockCatalogue(deps: ProcessorDeps, { plans, products }: Pick<Ca
     stockPromotion(deps, 'FREE100', { name: '100 % off', percent_off: 100 })
     stockPromotion(deps, 'MINUS20', { name: '$20 off', amount_off: 2_000, currency: 'usd' })
     const threeMonths = { duration: 'repeating', duration_in_months: 3 } as const
-    stockPromotion(deps, 'HALF3', { name: '50 % off for three months', percent_off: 50, ...threeMonths })
+    stockPromotion(deps, 'HALF3', {
+      name: '50 % off for three months',
+      percent_off: 50,
+      ...threeMonths,
+    })
   })
 }
 
@@ -181,7 +190,8 @@ export function updatePrice(deps: ProcessorDeps, id: string, form: Form): Stripe
 export function createProduct(deps: ProcessorDeps, form: Form): Stripe.Product {
   played(form, ['id', 'name', 'description', 'images', 'metadata', 'tax_code'])
   const id = optionalText(form, 'id') ?? newId('prod')
-  if (get(deps.db, id)) throw badParameter('id', `Product already exists: ${id}`, 'resource_already_exists')
+  if (get(deps.db, id))
+    throw badParameter('id', `Product already exists: ${id}`, 'resource_already_exists')
   keepProduct(deps, id, text(form, 'name'), mergeMetadata({}, form.metadata), detailsIn(form))
   const product = must<Stripe.Product>(deps.db, 'product', id)
   emit(deps, 'product.created', product)
@@ -200,15 +210,24 @@ export function priceOfLine(deps: ProcessorDeps, line: Form, at: string): Stripe
   if (id) {
     const price = mustParam<Stripe.Price>(deps.db, 'price', id, `${at}[price]`)
     if (!price.active)
-      throw badParameter(`${at}[price]`, `The price specified is inactive. This field only accepts active prices.`)
+      throw badParameter(
+        `${at}[price]`,
+        `The price specified is inactive. This field only accepts active prices.`,
+      )
     return price
   }
   return priceOfData(deps, group(line, 'price_data'), (name) => `${at}[price_data]${name}`, false)
 }
 
-function priceOfData(deps: ProcessorDeps, data: Form, at: (name: string) => string, active: boolean): Stripe.Price {
+function priceOfData(
+  deps: ProcessorDeps,
+  data: Form,
+  at: (name: string) => string,
+  active: boolean,
+): Stripe.Price {
   const cents = integer(data, 'unit_amount')
-  if (cents === undefined || cents < 0) throw badParameter(at('[unit_amount]'), 'Invalid non-negative integer')
+  if (cents === undefined || cents < 0)
+    throw badParameter(at('[unit_amount]'), 'Invalid non-negative integer')
   const recurring = group(data, 'recurring')
   played(recurring, ['interval', 'interval_count'], at('[recurring]'))
   const interval = optionalText(recurring, 'interval')
@@ -245,7 +264,10 @@ function taxBehavior(
 ): Stripe.Price['tax_behavior'] {
   const word = optionalText(data, 'tax_behavior') ?? before
   if (word === null || !['exclusive', 'inclusive', 'unspecified'].includes(word))
-    throw badParameter(param, 'Invalid tax_behavior: must be one of exclusive, inclusive, or unspecified')
+    throw badParameter(
+      param,
+      'Invalid tax_behavior: must be one of exclusive, inclusive, or unspecified',
+    )
   return word
 }
 

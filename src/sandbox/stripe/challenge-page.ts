@@ -31,7 +31,9 @@ export function challengePages(app: FastifyInstance, deps: ProcessorDeps, courie
 
   app.post<Params>('/confirm/:id', OPEN, async (request, reply) => {
     const confirms = field(request.body, 'answer') === 'complete'
-    const { session, invoice, refused } = atomically(deps.db, () => answerBank(deps, request.params.id, confirms))
+    const { session, invoice, refused } = atomically(deps.db, () =>
+      answerBank(deps, request.params.id, confirms),
+    )
     await courier.settled(WEBHOOK_PATIENCE_MS)
     if (session && refused === null) return reply.redirect(backFrom(session), 303)
     if (session) return showCheckout(deps, reply, session.id, { refused: refused ?? '' })

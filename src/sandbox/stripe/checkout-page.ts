@@ -7,7 +7,13 @@ import { money, show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber } from './cards.ts'
 import { askedOf, needsNoCard, paySession } from './checkout-payment.ts'
-import { applyPromotion, isTrial, lineItemsOf, removePromotion, type Side } from './checkout-sessions.ts'
+import {
+  applyPromotion,
+  isTrial,
+  lineItemsOf,
+  removePromotion,
+  type Side,
+} from './checkout-sessions.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { cardChoice, faultsAsPages, field, isoOf, NO_CARD } from './hosted-page.ts'
@@ -22,7 +28,9 @@ const WEBHOOK_PATIENCE_MS = 3_000
 export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
   faultsAsPages(app)
 
-  app.get<Params>('/pay/:id', OPEN, (request, reply) => showCheckout(deps, reply, request.params.id, {}))
+  app.get<Params>('/pay/:id', OPEN, (request, reply) =>
+    showCheckout(deps, reply, request.params.id, {}),
+  )
 
   app.post<Params>('/pay/:id/code', OPEN, (request, reply) => {
     const code = field(request.body, 'code')
@@ -52,7 +60,10 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
     const before = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
     const email = said.email || before.customer_details?.email || before.customer_email || ''
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
-      return showCheckout(deps, reply, id, { ...said, refused: 'An email address is needed for the receipt.' })
+      return showCheckout(deps, reply, id, {
+        ...said,
+        refused: 'An email address is needed for the receipt.',
+      })
 
     const paid = atomically(deps.db, () =>
       paySession(deps, id, {
@@ -73,7 +84,12 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
 export const backFrom = ({ id, success_url: url }: Stripe.Checkout.Session): string =>
   (url ?? '/sandbox').replaceAll('{CHECKOUT_SESSION_ID}', id)
 
-export function showCheckout(deps: ProcessorDeps, reply: FastifyReply, id: string, said: Said): FastifyReply {
+export function showCheckout(
+  deps: ProcessorDeps,
+  reply: FastifyReply,
+  id: string,
+  said: Said,
+): FastifyReply {
   const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
   if (session.status !== 'open') {
     const main = html`<div class="card narrow"><h1>${session.status === 'complete' ? 'Paid already' : 'This checkout has expired'}</h1>
@@ -86,10 +102,13 @@ export function showCheckout(deps: ProcessorDeps, reply: FastifyReply, id: strin
   const off = session.total_details?.amount_discount ?? 0
   const lines = lineItemsOf(deps, session)
   const side = sideOf<Partial<Side>>(deps.db, id)
-  const trial = side.trialEnd ? `free until ${isoOf(side.trialEnd).slice(0, 10)}` : `${side.trialDays} days free`
+  const trial = side.trialEnd
+    ? `free until ${isoOf(side.trialEnd).slice(0, 10)}`
+    : `${side.trialDays} days free`
   const recurring = lines[0]?.price?.recurring
   const promotion = session.discounts?.[0]?.promotion_code
-  const code = typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps.db, promotion)?.code : undefined
+  const code =
+    typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps.db, promotion)?.code : undefined
   const email = said.email || session.customer_details?.email || session.customer_email || ''
   const asked = askedOf(deps, session)
 
@@ -122,7 +141,11 @@ ${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text
 </form>
 <p class="small quiet">These are test cards. No bank hears of this.</p>
 </section></div>`
-  return show(reply, { title: 'Checkout', place: 'processor', main, hosted: true }, said.refused ? 402 : 200)
+  return show(
+    reply,
+    { title: 'Checkout', place: 'processor', main, hosted: true },
+    said.refused ? 402 : 200,
+  )
 }
 
 function promotionForm(id: string, applied: string | undefined, unknown: string | undefined) {

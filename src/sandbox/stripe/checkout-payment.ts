@@ -8,12 +8,32 @@ import { type ProcessorDeps, seconds } from './deps.ts'
 import { giveDiscount, passingDiscount } from './discounts.ts'
 import { emit } from './events.ts'
 import { Fault } from './fault.ts'
-import { intentOf, invoiceOfIntent, markPaid, markUnpaid, paidInvoice, subscriptionOf } from './invoices.ts'
+import {
+  intentOf,
+  invoiceOfIntent,
+  markPaid,
+  markUnpaid,
+  paidInvoice,
+  subscriptionOf,
+} from './invoices.ts'
 import { findOne, get, must, put, sideOf } from './objects.ts'
 import { setDefaultMethod } from './payment-methods.ts'
-import { attemptPayment, cancelIntent, confirmIntent, NOT_CONFIRMED, newIntent, settleIntent } from './payments.ts'
+import {
+  attemptPayment,
+  cancelIntent,
+  confirmIntent,
+  NOT_CONFIRMED,
+  newIntent,
+  settleIntent,
+} from './payments.ts'
 import type { NewSubscription } from './subscription-object.ts'
-import { collectAgain, expireFirst, goOn, type Started, startSubscription } from './subscriptions.ts'
+import {
+  collectAgain,
+  expireFirst,
+  goOn,
+  type Started,
+  startSubscription,
+} from './subscriptions.ts'
 
 const DAY_S = 24 * 3_600
 const NO_CARD = 'A card is needed to pay.'
@@ -41,20 +61,30 @@ export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid 
       message: `This checkout is ${session.status === 'complete' ? 'paid already' : 'expired'}.`,
     })
   }
-  if (payer.card && !session.payment_method_types.includes(payer.card.kind)) return { refused: OTHER_METHOD }
+  if (payer.card && !session.payment_method_types.includes(payer.card.kind))
+    return { refused: OTHER_METHOD }
   const side = sideOf<Side>(deps.db, id)
   const isAsked = session.consent_collection?.terms_of_service === 'required'
   if (isAsked && !payer.agrees) return { refused: 'You have to accept the terms of service.' }
   const withPayer = {
     ...withTaxId(deps, session, payer.taxId),
     consent: isAsked ? { promotions: null, terms_of_service: 'accepted' as const } : null,
-    customer_details: payerDetails(payer.email, payer.name, session.tax_id_collection?.enabled ? payer.taxId : ''),
+    customer_details: payerDetails(
+      payer.email,
+      payer.name,
+      session.tax_id_collection?.enabled ? payer.taxId : '',
+    ),
   }
   if (session.mode === 'subscription') return subscribe(deps, withPayer, side, payer)
   return payOnce(deps, withPayer, side, payer)
 }
 
-function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer): Paid {
+function payOnce(
+  deps: ProcessorDeps,
+  session: Stripe.Checkout.Session,
+  side: Side,
+  payer: Payer,
+): Paid {
   const customer = session.customer
     ? String(session.customer)
     : session.customer_creation === 'always' || session.invoice_creation?.enabled
@@ -62,9 +92,13 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
       : null
   if (customer) keepTaxId(deps, customer, session)
   if (session.amount_total === 0)
-    return { session: complete(deps, { ...session, customer, payment_status: 'no_payment_required' }) }
+    return {
+      session: complete(deps, { ...session, customer, payment_status: 'no_payment_required' }),
+    }
 
-  const before = session.payment_intent ? get<Stripe.PaymentIntent>(deps.db, String(session.payment_intent)) : undefined
+  const before = session.payment_intent
+    ? get<Stripe.PaymentIntent>(deps.db, String(session.payment_intent))
+    : undefined
   const isSame = before?.amount === session.amount_total
   // Else its bank's page could still be answered, and the order be paid twice.
   if (before && !isSame) cancelIntent(deps, before.id)
@@ -91,11 +125,21 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
     return { asks: attempt.url }
   }
   const isPaid = attempt.status === 'succeeded'
-  const paid = { ...session, customer, payment_intent: intent.id, payment_status: isPaid ? 'paid' : 'unpaid' } as const
+  const paid = {
+    ...session,
+    customer,
+    payment_intent: intent.id,
+    payment_status: isPaid ? 'paid' : 'unpaid',
+  } as const
   return { session: complete(deps, isPaid ? withInvoice(deps, paid) : paid) }
 }
 
-function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer): Paid {
+function subscribe(
+  deps: ProcessorDeps,
+  session: Stripe.Checkout.Session,
+  side: Side,
+  payer: Payer,
+): Paid {
   // A hosted checkout makes the subscription only with a payment: a refused card leaves the session open and nothing else.
   if (payer.card?.first.at === 'never') return { refused: payer.card.first.message }
   if (!payer.card && !needsNoCard(session)) return { refused: NO_CARD }
@@ -104,7 +148,11 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
     : createCustomer(deps, { email: payer.email, name: payer.name }).id
   keepTaxId(deps, customer, session)
   if (payer.card?.asks && session.amount_total === 0 && !payer.isConfirmed) {
-    put(deps.db, { ...session, customer }, { side: { ...side, payer: { ...payer, card: payer.card.number } } })
+    put(
+      deps.db,
+      { ...session, customer },
+      { side: { ...side, payer: { ...payer, card: payer.card.number } } },
+    )
     return { asks: `${deps.origin()}/sandbox/confirm/${session.id}` }
   }
   const method = payer.card && keepMethod(deps, payer.card, customer, payer)
@@ -120,14 +168,20 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
     hasTax: session.automatic_tax.enabled,
     isManaged: session.managed_payments?.enabled ?? false,
   }
-  const { subscription, invoice, attempt } = tryAgain(deps, session, method) ?? startSubscription(deps, wanted, true)
+  const { subscription, invoice, attempt } =
+    tryAgain(deps, session, method) ?? startSubscription(deps, wanted, true)
   if (attempt.status === 'requires_action') {
     put(deps.db, { ...session, customer, invoice: invoice.id })
     return { asks: attempt.url }
   }
   if (attempt.status === 'failed') return { refused: attempt.error.message }
   if (method) setDefaultMethod(deps, customer, method)
-  const status = session.amount_total === 0 ? 'no_payment_required' : attempt.status === 'succeeded' ? 'paid' : 'unpaid'
+  const status =
+    session.amount_total === 0
+      ? 'no_payment_required'
+      : attempt.status === 'succeeded'
+        ? 'paid'
+        : 'unpaid'
   return {
     session: complete(deps, {
       ...session,
@@ -145,7 +199,9 @@ function tryAgain(
   session: Stripe.Checkout.Session,
   method: Stripe.PaymentMethod | null,
 ): Started | null {
-  const invoice = session.invoice ? must<Stripe.Invoice>(deps.db, 'invoice', String(session.invoice)) : null
+  const invoice = session.invoice
+    ? must<Stripe.Invoice>(deps.db, 'invoice', String(session.invoice))
+    : null
   if (invoice?.status !== 'open' || !method) return null
   if (invoice.amount_due !== session.amount_total) {
     expireFirst(deps, invoice)
@@ -153,7 +209,11 @@ function tryAgain(
   }
   const id = subscriptionOf(invoice)
   const attempt = collectAgain(deps, invoice, method, true)
-  return { subscription: must(deps.db, 'subscription', id), invoice: must(deps.db, 'invoice', invoice.id), attempt }
+  return {
+    subscription: must(deps.db, 'subscription', id),
+    invoice: must(deps.db, 'invoice', invoice.id),
+    attempt,
+  }
 }
 
 /** The bank's question about what is kept of a trial's payer (`cs_…`), or about a payment (`pi_…`): who asks, for how much. */
@@ -163,23 +223,36 @@ export function questionOf(deps: ProcessorDeps, id: string): { amount: number; c
     if (status === 'requires_action') return { amount, currency }
   } else {
     const { status, currency } = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
-    if (status === 'open' && sideOf<Side>(deps.db, id).payer) return { amount: 0, currency: currency ?? 'usd' }
+    if (status === 'open' && sideOf<Side>(deps.db, id).payer)
+      return { amount: 0, currency: currency ?? 'usd' }
   }
-  throw new Fault(410, { type: 'invalid_request_error', message: 'The bank asks nothing any more.' })
+  throw new Fault(410, {
+    type: 'invalid_request_error',
+    message: 'The bank asks nothing any more.',
+  })
 }
 
 /** The bank's question about an open checkout; null when there is none. */
-export function askedOf(deps: ProcessorDeps, { id, payment_intent, invoice }: Stripe.Checkout.Session): string | null {
+export function askedOf(
+  deps: ProcessorDeps,
+  { id, payment_intent, invoice }: Stripe.Checkout.Session,
+): string | null {
   if (sideOf<Side>(deps.db, id).payer) return id
   const intent = payment_intent ?? (invoice ? intentOf(deps, String(invoice)) : null)
-  return get<Stripe.PaymentIntent>(deps.db, String(intent))?.status === 'requires_action' ? String(intent) : null
+  return get<Stripe.PaymentIntent>(deps.db, String(intent))?.status === 'requires_action'
+    ? String(intent)
+    : null
 }
 
 /**
  * Where the payer goes next: `session` is done, `invoice` has a separate page, and `refused`
  * explains why another card is needed.
  */
-export type Answered = { session: Stripe.Checkout.Session | null; invoice: string | null; refused: string | null }
+export type Answered = {
+  session: Stripe.Checkout.Session | null
+  invoice: string | null
+  refused: string | null
+}
 
 /** The payer's answer at the bank's page, and what follows for the invoice, the subscription and the checkout behind it. */
 export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): Answered {
@@ -191,7 +264,8 @@ export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): 
   const open = session?.status === 'open' ? session : null
   if (invoice && confirms) {
     markPaid(deps, invoice.id)
-    if (customer && method) setDefaultMethod(deps, String(customer), must(deps.db, 'payment_method', String(method)))
+    if (customer && method)
+      setDefaultMethod(deps, String(customer), must(deps.db, 'payment_method', String(method)))
     goOn(deps, invoice)
   }
   if (invoice && !confirms) emit(deps, 'invoice.payment_failed', invoice)
@@ -203,17 +277,30 @@ export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): 
 }
 
 /** A subscription's first invoice is paid, wherever that was: its checkout is done. Null where none was open. */
-export function checkoutPaidBy(deps: ProcessorDeps, invoice: Stripe.Invoice): Stripe.Checkout.Session | null {
+export function checkoutPaidBy(
+  deps: ProcessorDeps,
+  invoice: Stripe.Invoice,
+): Stripe.Checkout.Session | null {
   const session = sessionOf(deps, '', invoice)
   if (session?.status !== 'open') return null
-  return complete(deps, { ...session, subscription: subscriptionOf(invoice), payment_status: 'paid' })
+  return complete(deps, {
+    ...session,
+    subscription: subscriptionOf(invoice),
+    payment_status: 'paid',
+  })
 }
 
 function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): Answered {
   const { payer, ...side } = sideOf<Side>(deps.db, id)
-  const session = put(deps.db, must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id), { side })
+  const session = put(deps.db, must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id), {
+    side,
+  })
   if (!payer || !confirms) return { session, invoice: null, refused: NOT_CONFIRMED }
-  const done = paySession(deps, id, { ...payer, card: cardByNumber(payer.card) ?? null, isConfirmed: true })
+  const done = paySession(deps, id, {
+    ...payer,
+    card: cardByNumber(payer.card) ?? null,
+    isConfirmed: true,
+  })
   if ('session' in done) return { session: done.session, invoice: null, refused: null }
   return { session, invoice: null, refused: 'refused' in done ? done.refused : NOT_CONFIRMED }
 }
@@ -223,7 +310,8 @@ function sessionOf(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoic
   return findOne<Stripe.Checkout.Session>(
     deps.db,
     'checkout.session',
-    (one) => one.payment_intent === intentId || (invoice !== undefined && one.invoice === invoice.id),
+    (one) =>
+      one.payment_intent === intentId || (invoice !== undefined && one.invoice === invoice.id),
   )
 }
 
@@ -239,11 +327,15 @@ function keepTaxId(
   customer: string,
   { customer_details: details }: Stripe.Checkout.Session,
 ): void {
-  for (const { type, value } of details?.tax_ids ?? []) createTaxId(deps, customer, { type, value: value ?? '' })
+  for (const { type, value } of details?.tax_ids ?? [])
+    createTaxId(deps, customer, { type, value: value ?? '' })
 }
 
 /** The invoice of a one-time sale that asked for one, paid by the payment that is made. */
-function withInvoice(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
+function withInvoice(
+  deps: ProcessorDeps,
+  session: Stripe.Checkout.Session,
+): Stripe.Checkout.Session {
   const { invoice_creation: wanted, customer, currency, payment_intent: intent } = session
   if (!wanted?.enabled || typeof customer !== 'string' || session.invoice) return session
   const side = sideOf<Side>(deps.db, session.id)
@@ -285,7 +377,11 @@ function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe
   put(deps.db, completed, { owner: session.customer ? String(session.customer) : '' })
   // A subscription's are given with it.
   if (session.mode === 'payment') {
-    const to = { customer: session.customer as string | null, subscription: null, session: session.id }
+    const to = {
+      customer: session.customer as string | null,
+      subscription: null,
+      session: session.id,
+    }
     for (const offer of offersOf(deps, session)) giveDiscount(deps, offer, to)
   }
   emit(deps, 'checkout.session.completed', completed)
@@ -303,10 +399,17 @@ export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean)
   if (invoice && !succeeds) giveUpFirst(deps, invoice)
   const session = sessionOf(deps, intentId, invoice)
   if (!session) return
-  const spoken: Stripe.Checkout.Session = { ...session, payment_status: succeeds ? 'paid' : 'unpaid' }
+  const spoken: Stripe.Checkout.Session = {
+    ...session,
+    payment_status: succeeds ? 'paid' : 'unpaid',
+  }
   const after = succeeds ? withInvoice(deps, spoken) : spoken
   put(deps.db, after)
-  emit(deps, succeeds ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed', after)
+  emit(
+    deps,
+    succeeds ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed',
+    after,
+  )
 }
 
 /** Every bank speaks at once. */

@@ -10,7 +10,16 @@ import { discountOn, type Offer, offersIn, promotionByCode, whyUnusable } from '
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
 import { get, must, mustParam, newId, put, sideOf } from './objects.ts'
-import { flag, group, groups, integer, mergeMetadata, optionalText, played, texts } from './parameters.ts'
+import {
+  flag,
+  group,
+  groups,
+  integer,
+  mergeMetadata,
+  optionalText,
+  played,
+  texts,
+} from './parameters.ts'
 import { cancelIntent } from './payments.ts'
 import { missingMethod } from './subscription-object.ts'
 import { expireFirst } from './subscriptions.ts'
@@ -65,18 +74,29 @@ const PLAYED = [
 const TRIAL_DAYS_MAX = 730
 const TRIAL_LEAST_S = 2 * 24 * 3_600
 
-export function createSession(deps: ProcessorDeps, form: Form, origin: string): Stripe.Checkout.Session {
+export function createSession(
+  deps: ProcessorDeps,
+  form: Form,
+  origin: string,
+): Stripe.Checkout.Session {
   played(form, PLAYED)
   played(group(form, 'payment_intent_data'), ['metadata', 'description'], 'payment_intent_data')
   const data = group(form, 'subscription_data')
-  played(data, ['metadata', 'trial_period_days', 'trial_end', 'trial_settings'], 'subscription_data')
+  played(
+    data,
+    ['metadata', 'trial_period_days', 'trial_end', 'trial_settings'],
+    'subscription_data',
+  )
   const mode = optionalText(form, 'mode')
   if (mode !== 'payment' && mode !== 'subscription')
     throw badParameter('mode', 'Invalid mode: the sandbox plays `payment` and `subscription`')
   const successUrl = address(form, 'success_url')
-  if (!successUrl) throw badParameter('success_url', 'Missing required param: success_url.', 'parameter_missing')
+  if (!successUrl)
+    throw badParameter('success_url', 'Missing required param: success_url.', 'parameter_missing')
   const customerId = optionalText(form, 'customer')
-  const customer = customerId ? mustParam<Stripe.Customer>(deps.db, 'customer', customerId, 'customer') : undefined
+  const customer = customerId
+    ? mustParam<Stripe.Customer>(deps.db, 'customer', customerId, 'customer')
+    : undefined
   if (customer && (customer.deleted as unknown))
     throw badParameter('customer', `No such customer: '${customerId}'`, 'resource_missing')
 
@@ -86,7 +106,10 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
   if (offers.length > 1) throw badParameter('discounts', 'You can only pass one discount.')
   const coupon = offers[0]?.coupon
   if (coupon && form.allow_promotion_codes !== undefined) {
-    throw badParameter('discounts', 'You may only specify one of these parameters: allow_promotion_codes, discounts.')
+    throw badParameter(
+      'discounts',
+      'You may only specify one of these parameters: allow_promotion_codes, discounts.',
+    )
   }
 
   const terms = termsIn(deps, form, { mode, customer: customer?.id ?? null, lines })
@@ -112,7 +135,8 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     ...EMPTY_SESSION,
     id,
     object: 'checkout.session',
-    allow_promotion_codes: form.allow_promotion_codes === undefined ? null : flag(form, 'allow_promotion_codes'),
+    allow_promotion_codes:
+      form.allow_promotion_codes === undefined ? null : flag(form, 'allow_promotion_codes'),
     ...totals(deps, side),
     ...terms.shown,
     cancel_url: address(form, 'cancel_url'),
@@ -121,7 +145,9 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     currency,
     customer: customer?.id ?? null,
     customer_creation:
-      mode === 'payment' && !customer ? (optionalText(form, 'customer_creation') ?? 'if_required') : null,
+      mode === 'payment' && !customer
+        ? (optionalText(form, 'customer_creation') ?? 'if_required')
+        : null,
     customer_details: customer ? payerDetails(customer.email, customer.name ?? null) : null,
     customer_email: optionalText(form, 'customer_email'),
     discounts: offers.map(({ coupon, promotion }) => ({
@@ -148,10 +174,16 @@ export function expireSession(deps: ProcessorDeps, id: string): Stripe.Checkout.
       `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ${session.status}.`,
     )
   }
-  const invoice = session.invoice ? get<Stripe.Invoice>(deps.db, String(session.invoice)) : undefined
+  const invoice = session.invoice
+    ? get<Stripe.Invoice>(deps.db, String(session.invoice))
+    : undefined
   if (invoice?.status === 'open') expireFirst(deps, invoice)
   if (session.payment_intent) cancelIntent(deps, String(session.payment_intent))
-  const expired = put(deps.db, { ...session, status: 'expired', url: null } as Stripe.Checkout.Session)
+  const expired = put(deps.db, {
+    ...session,
+    status: 'expired',
+    url: null,
+  } as Stripe.Checkout.Session)
   emit(deps, 'checkout.session.expired', expired)
   return expired
 }
@@ -176,12 +208,19 @@ export function applyPromotion(
   code: string,
 ): { session: Stripe.Checkout.Session; known: boolean } {
   const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
-  const promotion = session.allow_promotion_codes && session.status === 'open' ? promotionByCode(deps, code) : undefined
+  const promotion =
+    session.allow_promotion_codes && session.status === 'open'
+      ? promotionByCode(deps, code)
+      : undefined
   const coupon = promotion && get<Stripe.Coupon>(deps.db, String(promotion.promotion.coupon))
   const sold = { currency: session.currency, customer: session.customer as string | null }
   if (!coupon || whyUnusable(deps, { coupon, promotion }, sold)) return { session, known: false }
   const side = { ...sideOf<Side>(deps.db, id), coupon: String(promotion.promotion.coupon) }
-  const changed = { ...session, ...totals(deps, side), discounts: [{ coupon: null, promotion_code: promotion.id }] }
+  const changed = {
+    ...session,
+    ...totals(deps, side),
+    discounts: [{ coupon: null, promotion_code: promotion.id }],
+  }
   return { session: put(deps.db, changed as Stripe.Checkout.Session, { side }), known: true }
 }
 
@@ -189,7 +228,9 @@ export function removePromotion(deps: ProcessorDeps, id: string): void {
   const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
   if (session.status !== 'open' || !session.allow_promotion_codes) return
   const side = { ...sideOf<Side>(deps.db, id), coupon: null }
-  put(deps.db, { ...session, ...totals(deps, side), discounts: [] } as Stripe.Checkout.Session, { side })
+  put(deps.db, { ...session, ...totals(deps, side), discounts: [] } as Stripe.Checkout.Session, {
+    side,
+  })
 }
 
 export const isTrial = ({ trialDays = 0, trialEnd = null }: Partial<Side>): boolean =>
@@ -198,13 +239,22 @@ export const isTrial = ({ trialDays = 0, trialEnd = null }: Partial<Side>): bool
 /** The discount that is on a checkout. */
 export function offersOf(deps: ProcessorDeps, { discounts }: Stripe.Checkout.Session): Offer[] {
   return (discounts ?? []).map((one) => {
-    const promotion = one.promotion_code ? get<Stripe.PromotionCode>(deps.db, String(one.promotion_code)) : undefined
-    const coupon = must<Stripe.Coupon>(deps.db, 'coupon', String(promotion?.promotion.coupon ?? one.coupon))
+    const promotion = one.promotion_code
+      ? get<Stripe.PromotionCode>(deps.db, String(one.promotion_code))
+      : undefined
+    const coupon = must<Stripe.Coupon>(
+      deps.db,
+      'coupon',
+      String(promotion?.promotion.coupon ?? one.coupon),
+    )
     return { coupon, promotion: promotion ?? null }
   })
 }
 
-export function lineItemsOf(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.LineItem[] {
+export function lineItemsOf(
+  deps: ProcessorDeps,
+  session: Stripe.Checkout.Session,
+): Stripe.LineItem[] {
   const side = sideOf<Side>(deps.db, session.id)
   return pricedLines(deps, side).map(({ line, cents, off, tax }) => ({
     id: line.id,
@@ -224,9 +274,15 @@ export function lineItemsOf(deps: ProcessorDeps, session: Stripe.Checkout.Sessio
 
 /** The discount is shared among the lines by what they cost; tax is on the rest. */
 function pricedLines(deps: ProcessorDeps, side: Side) {
-  const rows = side.lines.map((line) => ({ line, cents: dueToday(side, line.price) * line.quantity }))
+  const rows = side.lines.map((line) => ({
+    line,
+    cents: dueToday(side, line.price) * line.quantity,
+  }))
   const subtotal = rows.reduce((sum, { cents }) => sum + cents, 0)
-  const all = discountOn(subtotal, side.coupon ? get<Stripe.Coupon>(deps.db, side.coupon) : undefined)
+  const all = discountOn(
+    subtotal,
+    side.coupon ? get<Stripe.Coupon>(deps.db, side.coupon) : undefined,
+  )
   let left = all
   return rows.map(({ line, cents }, index) => {
     const isLast = index === rows.length - 1
@@ -242,10 +298,15 @@ function linesOf(deps: ProcessorDeps, form: Form, mode: 'payment' | 'subscriptio
     const price = priceOfLine(deps, line, `line_items[${index}]`)
     const quantity = integer(line, 'quantity')
     if (quantity === undefined || quantity < 1)
-      throw badParameter(`line_items[${index}][quantity]`, 'Missing required param: quantity.', 'parameter_missing')
+      throw badParameter(
+        `line_items[${index}][quantity]`,
+        'Missing required param: quantity.',
+        'parameter_missing',
+      )
     return { id: newId('li'), price, quantity, name: productName(deps, price) }
   })
-  if (lines.length === 0) throw badParameter('line_items', 'Missing required param: line_items.', 'parameter_missing')
+  if (lines.length === 0)
+    throw badParameter('line_items', 'Missing required param: line_items.', 'parameter_missing')
   if (mode === 'payment' && lines.some(({ price }) => price.recurring)) {
     throw badParameter(
       'mode',
@@ -263,13 +324,18 @@ function linesOf(deps: ProcessorDeps, form: Form, mode: 'payment' | 'subscriptio
 
 function totals(deps: ProcessorDeps, side: Side) {
   const rows = pricedLines(deps, side)
-  const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((all, row) => all + of(row), 0)
+  const sum = (of: (row: (typeof rows)[number]) => number) =>
+    rows.reduce((all, row) => all + of(row), 0)
   const [subtotal, off] = [sum(({ cents }) => cents), sum((row) => row.off)]
   const added = sum(({ tax }) => (tax.behavior === 'exclusive' ? tax.amount : 0))
   return {
     amount_subtotal: subtotal,
     amount_total: subtotal - off + added,
-    total_details: { amount_discount: off, amount_shipping: 0, amount_tax: sum(({ tax }) => tax.amount) },
+    total_details: {
+      amount_discount: off,
+      amount_shipping: 0,
+      amount_tax: sum(({ tax }) => tax.amount),
+    },
   }
 }
 
@@ -306,7 +372,8 @@ function methodsIn(form: Form): string[] {
   const all = EMPTY_SESSION.payment_method_types
   const wanted = texts(form.payment_method_types)
   const unknown = wanted.find((one) => !all.includes(one))
-  if (unknown !== undefined) throw badParameter('payment_method_types', `The sandbox plays ${all}, not ${unknown}.`)
+  if (unknown !== undefined)
+    throw badParameter('payment_method_types', `The sandbox plays ${all}, not ${unknown}.`)
   return wanted.length === 0 ? all : wanted
 }
 
@@ -315,8 +382,10 @@ function trialOf(form: Form, mode: 'payment' | 'subscription'): number {
   const days = integer(group(form, 'subscription_data'), name)
   if (days === undefined) return 0
   const param = `subscription_data[${name}]`
-  if (mode === 'payment') throw badParameter(param, 'You can not pass `subscription_data` in `payment` mode.')
-  if (days < 1 || days > TRIAL_DAYS_MAX) throw badParameter(param, `A trial takes 1 to ${TRIAL_DAYS_MAX} days.`)
+  if (mode === 'payment')
+    throw badParameter(param, 'You can not pass `subscription_data` in `payment` mode.')
+  if (days < 1 || days > TRIAL_DAYS_MAX)
+    throw badParameter(param, `A trial takes 1 to ${TRIAL_DAYS_MAX} days.`)
   return days
 }
 
@@ -327,14 +396,19 @@ function trialEndOf(deps: ProcessorDeps, form: Form): number | null {
   if (end === undefined) return null
   const param = 'subscription_data[trial_end]'
   if (data.trial_period_days !== undefined)
-    throw badParameter(param, 'You may only specify one of these parameters: trial_end, trial_period_days.')
-  if (end < seconds(deps) + TRIAL_LEAST_S) throw badParameter(param, 'The trial_end has to be at least 48 hours ahead.')
+    throw badParameter(
+      param,
+      'You may only specify one of these parameters: trial_end, trial_period_days.',
+    )
+  if (end < seconds(deps) + TRIAL_LEAST_S)
+    throw badParameter(param, 'The trial_end has to be at least 48 hours ahead.')
   return end
 }
 
 function address(form: Form, name: string): string | null {
   const value = optionalText(form, name)
-  if (value !== null && !/^https?:\/\//.test(value)) throw badParameter(name, `Invalid URL: ${value}`, 'url_invalid')
+  if (value !== null && !/^https?:\/\//.test(value))
+    throw badParameter(name, `Invalid URL: ${value}`, 'url_invalid')
   return value
 }
 

@@ -7,7 +7,11 @@ import { get } from './objects.ts'
 import { flag, group, mergeMetadata, optionalText, played } from './parameters.ts'
 import { type TaxTerms, taxTerms } from './tax.ts'
 
-type Sold = { mode: 'payment' | 'subscription'; customer: string | null; lines: readonly { price: Stripe.Price }[] }
+type Sold = {
+  mode: 'payment' | 'subscription'
+  customer: string | null
+  lines: readonly { price: Stripe.Price }[]
+}
 type Shown = Pick<
   Stripe.Checkout.Session,
   | 'automatic_tax'
@@ -21,7 +25,11 @@ type Shown = Pick<
 
 const MESSAGE_MAX = 1_200
 
-export function termsIn(deps: ProcessorDeps, form: Form, sold: Sold): { shown: Shown; tax: TaxTerms | null } {
+export function termsIn(
+  deps: ProcessorDeps,
+  form: Form,
+  sold: Sold,
+): { shown: Shown; tax: TaxTerms | null } {
   const managed = flag(group(form, 'managed_payments'), 'enabled')
   const hasTax = flag(group(form, 'automatic_tax'), 'enabled')
   played(group(form, 'automatic_tax'), ['enabled'], 'automatic_tax')
@@ -36,7 +44,10 @@ export function termsIn(deps: ProcessorDeps, form: Form, sold: Sold): { shown: S
       managed || hasTax
         ? { enabled: true, liability: { type: 'self' }, provider: 'stripe', status: 'complete' }
         : { enabled: false, liability: null, provider: null, status: null },
-    billing_address_collection: optionalText(form, 'billing_address_collection') as 'auto' | 'required' | null,
+    billing_address_collection: optionalText(form, 'billing_address_collection') as
+      | 'auto'
+      | 'required'
+      | null,
     consent_collection: consentIn(form),
     custom_text: textsIn(form),
     invoice_creation: sold.mode === 'payment' ? invoiceIn(form) : null,
@@ -49,10 +60,12 @@ export function termsIn(deps: ProcessorDeps, form: Form, sold: Sold): { shown: S
 /** The merchant of record sets these itself. */
 function refuseManaged(deps: ProcessorDeps, form: Form, { lines }: Sold): void {
   for (const name of ['automatic_tax', 'tax_id_collection', 'invoice_creation'])
-    if (form[name] !== undefined) throw badParameter(name, `You cannot pass ${name} when managed_payments is enabled.`)
+    if (form[name] !== undefined)
+      throw badParameter(name, `You cannot pass ${name} when managed_payments is enabled.`)
   // The plans of the sandbox's own making have no codes; what a checkout makes up has to say its own.
   const uncoded = lines.find(
-    ({ price }) => !price.recurring && !get<Stripe.Product>(deps.db, String(price.product))?.tax_code,
+    ({ price }) =>
+      !price.recurring && !get<Stripe.Product>(deps.db, String(price.product))?.tax_code,
   )
   if (uncoded)
     throw badParameter(
@@ -68,7 +81,10 @@ function keepsWhatIsTyped(form: Form, { customer }: Sold, collectsIds: boolean):
   if (form.customer_update !== undefined && customer === null)
     throw badParameter('customer_update', '`customer_update` can only be used with `customer`.')
   if (collectsIds && customer !== null && update.name !== 'auto')
-    throw badParameter('customer_update[name]', 'Tax ID collection requires updating business name on the customer.')
+    throw badParameter(
+      'customer_update[name]',
+      'Tax ID collection requires updating business name on the customer.',
+    )
 }
 
 function consentIn(form: Form): Stripe.Checkout.Session.ConsentCollection | null {

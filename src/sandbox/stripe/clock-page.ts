@@ -15,7 +15,11 @@ import { changeSettings, settingsOf } from './settings.ts'
 import type { TimeTravel } from './time-travel.ts'
 
 const SHOWN_MAX = 8
-const ENDINGS = { cancel: 'it is cancelled', unpaid: 'it is unpaid', past_due: 'it stays past due' } as const
+const ENDINGS = {
+  cancel: 'it is cancelled',
+  unpaid: 'it is unpaid',
+  past_due: 'it stays past due',
+} as const
 
 export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: TimeTravel): void {
   app.get('/processor/clock', OPEN, () => clockNow(deps))
@@ -33,7 +37,10 @@ export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: Tim
   })
 
   app.post('/processor/settings', OPEN, (request, reply) => {
-    const { after_retries: afterRetries, tax_percent: tax } = (request.body ?? {}) as Record<string, unknown>
+    const { after_retries: afterRetries, tax_percent: tax } = (request.body ?? {}) as Record<
+      string,
+      unknown
+    >
     if (typeof afterRetries === 'string' && Object.hasOwn(ENDINGS, afterRetries))
       changeSettings(deps, { afterRetries: afterRetries as keyof typeof ENDINGS })
     const taxPercent = Number(tax)
@@ -43,7 +50,8 @@ export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: Tim
   })
 }
 
-const isOfPage = ({ headers }: FastifyRequest) => headers['content-type']?.includes('form-urlencoded') ?? false
+const isOfPage = ({ headers }: FastifyRequest) =>
+  headers['content-type']?.includes('form-urlencoded') ?? false
 
 function clockNow(deps: ProcessorDeps) {
   const next = schedule(deps)
@@ -62,7 +70,11 @@ function destination(deps: ProcessorDeps, body: unknown): number {
       ? Date.parse(String(to))
       : days !== undefined
         ? now + Number(days) * DAY_MS
-        : 1_000 * addInterval(Math.floor(now / 1_000), { interval: 'month', interval_count: Number(months) }) +
+        : 1_000 *
+            addInterval(Math.floor(now / 1_000), {
+              interval: 'month',
+              interval_count: Number(months),
+            }) +
           (now % 1_000)
   if (given.length !== 1 || !Number.isFinite(at))
     throw new Fault(400, {

@@ -29,7 +29,12 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
     discount: null,
     email,
     invoice_prefix: newId('x').slice(2, 10).toUpperCase(),
-    invoice_settings: { custom_fields: null, default_payment_method: null, footer: null, rendering_options: null },
+    invoice_settings: {
+      custom_fields: null,
+      default_payment_method: null,
+      footer: null,
+      rendering_options: null,
+    },
     livemode: false,
     metadata: mergeMetadata({}, form.metadata),
     name: optionalText(form, 'name'),
@@ -85,7 +90,10 @@ export function createTaxId(deps: ProcessorDeps, customerId: string, form: Form)
 }
 
 /** Live subscriptions end with their customer, as at the real processor. */
-export function deleteCustomer(deps: ProcessorDeps, id: string): { id: string; object: 'customer'; deleted: true } {
+export function deleteCustomer(
+  deps: ProcessorDeps,
+  id: string,
+): { id: string; object: 'customer'; deleted: true } {
   const customer = must<Stripe.Customer>(deps.db, 'customer', id)
   for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', id)) {
     if (subscription.status !== 'canceled') cancelNow(deps, subscription.id)

@@ -29,24 +29,30 @@ const SHOWN_MAX = 50
 const WEBHOOK_PATIENCE_MS = 3_000
 
 /** The effect of each button on a payment. */
-const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form: unknown) => void> = {
-  refund: (deps, charge, form) => {
-    const units = field(form, 'units')
-    const minor = inMinorUnits(Number(units), charge.currency)
-    if (units !== '' && !Number.isFinite(minor))
-      throw new Fault(400, { type: 'invalid_request_error', message: `'${units}' is no amount.` })
-    createRefund(deps, { charge: charge.id, ...(units === '' ? {} : { amount: String(minor) }) })
-  },
-  'fail-refund': failRefund,
-  dispute: (deps, charge) => void openDispute(deps, charge.id),
-  lose: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'lost'),
-  win: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'won'),
-  reinstate: (deps, charge) => void reinstateDispute(deps, disputeOf(deps, charge.id)?.id ?? ''),
-  settle: (deps, charge) => settle(deps, String(charge.payment_intent), true),
-  bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
-}
+const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form: unknown) => void> =
+  {
+    refund: (deps, charge, form) => {
+      const units = field(form, 'units')
+      const minor = inMinorUnits(Number(units), charge.currency)
+      if (units !== '' && !Number.isFinite(minor))
+        throw new Fault(400, { type: 'invalid_request_error', message: `'${units}' is no amount.` })
+      createRefund(deps, { charge: charge.id, ...(units === '' ? {} : { amount: String(minor) }) })
+    },
+    'fail-refund': failRefund,
+    dispute: (deps, charge) => void openDispute(deps, charge.id),
+    lose: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'lost'),
+    win: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'won'),
+    reinstate: (deps, charge) => void reinstateDispute(deps, disputeOf(deps, charge.id)?.id ?? ''),
+    settle: (deps, charge) => settle(deps, String(charge.payment_intent), true),
+    bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
+  }
 
-export function dashboardPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier, time: TimeTravel): void {
+export function dashboardPages(
+  app: FastifyInstance,
+  deps: ProcessorDeps,
+  courier: Courier,
+  time: TimeTravel,
+): void {
   faultsAsPages(app)
   clockRoutes(app, deps, time)
   troubleRoutes(app, deps, courier)
@@ -67,22 +73,34 @@ export function dashboardPages(app: FastifyInstance, deps: ProcessorDeps, courie
     },
   )
 
-  app.post<{ Params: { id: string } }>('/processor/customers/:id/portal', OPEN, (request, reply) => {
-    const portal = atomically(deps.db, () => createPortalSession(deps, { customer: request.params.id }, ''))
-    return reply.redirect(portal.url, 303)
-  })
+  app.post<{ Params: { id: string } }>(
+    '/processor/customers/:id/portal',
+    OPEN,
+    (request, reply) => {
+      const portal = atomically(deps.db, () =>
+        createPortalSession(deps, { customer: request.params.id }, ''),
+      )
+      return reply.redirect(portal.url, 303)
+    },
+  )
 
   app.get<{ Params: { id: string } }>('/processor/events/:id', OPEN, (request, reply) => {
     const event = get<StoredEvent>(deps.db, request.params.id)
-    return event?.object === 'event' ? showEvent(deps, reply, event) : notFound(reply, 'processor', 'event')
+    return event?.object === 'event'
+      ? showEvent(deps, reply, event)
+      : notFound(reply, 'processor', 'event')
   })
 
-  app.post<{ Params: { id: string } }>('/processor/events/:id/resend', OPEN, async (request, reply) => {
-    const event = must<StoredEvent>(deps.db, 'event', request.params.id)
-    resend(deps, event.id)
-    await courier.settled(WEBHOOK_PATIENCE_MS)
-    return reply.redirect(`/sandbox/processor/events/${event.id}`, 303)
-  })
+  app.post<{ Params: { id: string } }>(
+    '/processor/events/:id/resend',
+    OPEN,
+    async (request, reply) => {
+      const event = must<StoredEvent>(deps.db, 'event', request.params.id)
+      resend(deps, event.id)
+      await courier.settled(WEBHOOK_PATIENCE_MS)
+      return reply.redirect(`/sandbox/processor/events/${event.id}`, 303)
+    },
+  )
 }
 
 function showDesk(deps: ProcessorDeps, reply: FastifyReply, time: TimeTravel): FastifyReply {
@@ -100,7 +118,9 @@ ${
     ? html`<p class="quiet">None yet: the first subscription makes one.</p>`
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Customer</th><th scope="col">Email</th><th scope="col">Subscription</th><th scope="col">Since</th><th scope="col">Portal</th></tr></thead><tbody>
 ${customers.map((customer) => {
-  const live = all<Stripe.Subscription>(deps.db, 'subscription', customer.id).find((one) => !isOver(one))
+  const live = all<Stripe.Subscription>(deps.db, 'subscription', customer.id).find(
+    (one) => !isOver(one),
+  )
   return html`<tr><td>${customer.name ?? html`<span class="mono small">${customer.id}</span>`}</td><td>${customer.email}</td><td>${live ? badge(live.status) : html`<span class="quiet">none</span>`}</td><td class="small">${timeOf(isoOf(customer.created))}</td>
 <td><form method="post" action="/sandbox/processor/customers/${customer.id}/portal"><button class="plain">Open</button></form></td></tr>`
 })}</tbody></table></div>`

@@ -18,7 +18,9 @@ export type Delivery = {
   note: string
 }
 
-const PAUSES_MS = [1_000, 3_000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 3_600_000]
+const PAUSES_MS = [
+  1_000, 3_000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 3_600_000,
+]
 const ATTEMPT_TIMEOUT_MS = 10_000
 const AT_ONCE_MAX = 8
 /** An attempt whose process died is made again after this. */
@@ -84,9 +86,7 @@ export function startCourier(deps: CourierDeps): Courier {
     if (running.size >= atOnceMax) return
     const next = deps.db
       .prepare(`select min(due_ms) as at from stripe_deliveries where state = 'due' and due_ms > ?`)
-      .get(now) as {
-      at: number | null
-    }
+      .get(now) as { at: number | null }
     if (next.at !== null) timer = setTimeout(pump, Math.min(next.at - now, 60_000)).unref()
   }
 
@@ -121,7 +121,11 @@ function due({ db }: Pick<ProcessorDeps, 'db'>, now: number, isReversed: boolean
 }
 
 /** Several processes may share the file: the one that advances the due time makes the attempt. */
-function claim({ db }: Pick<ProcessorDeps, 'db'>, { event_id, endpoint, due_ms }: Delivery, now: number): boolean {
+function claim(
+  { db }: Pick<ProcessorDeps, 'db'>,
+  { event_id, endpoint, due_ms }: Delivery,
+  now: number,
+): boolean {
   const { changes } = db
     .prepare(
       `update stripe_deliveries set due_ms = ? where event_id = ? and endpoint = ? and state = 'due' and due_ms = ?`,
@@ -130,11 +134,17 @@ function claim({ db }: Pick<ProcessorDeps, 'db'>, { event_id, endpoint, due_ms }
   return changes === 1
 }
 
-async function attempt(deps: Omit<ProcessorDeps, 'wake'>, delivery: Delivery, stop: AbortSignal): Promise<void> {
+async function attempt(
+  deps: Omit<ProcessorDeps, 'wake'>,
+  delivery: Delivery,
+  stop: AbortSignal,
+): Promise<void> {
   const event = get<StoredEvent>(deps.db, delivery.event_id)
   const endpoint = deps.endpoints().find((one) => one.name === delivery.endpoint)
   const send = () =>
-    event && endpoint ? post(deps, endpoint, event, stop) : Promise.resolve('the endpoint is not configured any more')
+    event && endpoint
+      ? post(deps, endpoint, event, stop)
+      : Promise.resolve('the endpoint is not configured any more')
   const first = await send()
   const isTwice = first === 'ok' && settingsOf(deps).isDoubled
   const note = isTwice ? await send() : first
@@ -149,7 +159,8 @@ async function attempt(deps: Omit<ProcessorDeps, 'wake'>, delivery: Delivery, st
 
   const attempts = delivery.attempts + (isTwice ? 2 : 1)
   const pause = PAUSES_MS[delivery.attempts]
-  const state = note === 'ok' ? 'delivered' : endpoint === undefined || pause === undefined ? 'given-up' : 'due'
+  const state =
+    note === 'ok' ? 'delivered' : endpoint === undefined || pause === undefined ? 'given-up' : 'due'
   deps.db
     .prepare(
       'update stripe_deliveries set attempts = ?, state = ?, note = ?, due_ms = ? where event_id = ? and endpoint = ?',
@@ -180,7 +191,9 @@ async function post(
     return reply.ok ? 'ok' : `answered ${reply.status}: ${body}`
   } catch (error) {
     const { cause } = error as Error
-    return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : String(error)
+    return cause instanceof Error
+      ? cause.message || String((cause as NodeJS.ErrnoException).code)
+      : String(error)
   }
 }
 
@@ -190,7 +203,9 @@ export function signatureOf(payload: string, secret: string, at: number): string
 }
 
 export function deliveriesOf({ db }: Pick<ProcessorDeps, 'db'>, eventId: string): Delivery[] {
-  return db.prepare('select * from stripe_deliveries where event_id = ? order by endpoint').all(eventId) as Delivery[]
+  return db
+    .prepare('select * from stripe_deliveries where event_id = ? order by endpoint')
+    .all(eventId) as Delivery[]
 }
 
 /** True when every endpoint has answered 2xx. */

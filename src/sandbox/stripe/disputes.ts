@@ -44,7 +44,12 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
     metadata: {},
     payment_intent: charge.payment_intent,
     payment_method_details: {
-      card: { brand: 'visa', case_type: 'chargeback', network: 'visa', network_reason_code: '10.4' },
+      card: {
+        brand: 'visa',
+        case_type: 'chargeback',
+        network: 'visa',
+        network_reason_code: '10.4',
+      },
       type: 'card',
     },
     reason: 'fraudulent',
@@ -59,9 +64,14 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
 }
 
 /** Closing over the API concedes, as at the real processor; the sandbox's buttons may also win. */
-export function closeDispute(deps: ProcessorDeps, id: string, status: 'lost' | 'won'): Stripe.Dispute {
+export function closeDispute(
+  deps: ProcessorDeps,
+  id: string,
+  status: 'lost' | 'won',
+): Stripe.Dispute {
   const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
-  if (!isOpen(dispute)) throw badParameter('dispute', `The dispute ${id} is already closed.`, 'dispute_closed')
+  if (!isOpen(dispute))
+    throw badParameter('dispute', `The dispute ${id} is already closed.`, 'dispute_closed')
   const closed = { ...(status === 'won' ? givenBack(deps, dispute) : dispute), status }
   put(deps.db, closed)
   if (status === 'won') emit(deps, 'charge.dispute.funds_reinstated', closed)
@@ -72,7 +82,8 @@ export function closeDispute(deps: ProcessorDeps, id: string, status: 'lost' | '
 /** The bank thinks better of it: the money comes back, and the status stays. */
 export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Dispute {
   const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
-  if (!isTaken(dispute)) throw badParameter('dispute', `Nothing of the dispute ${id} is left to be given back.`)
+  if (!isTaken(dispute))
+    throw badParameter('dispute', `Nothing of the dispute ${id} is left to be given back.`)
   const reinstated = givenBack(deps, dispute)
   put(deps.db, reinstated)
   emit(deps, 'charge.dispute.funds_reinstated', reinstated)
@@ -91,7 +102,11 @@ const givenBack = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispute
 const FEE_CENTS = 1_500
 
 /** The processor's balance transaction for money lost, with its fee, or regained. */
-function movement(deps: ProcessorDeps, { id, currency }: Stripe.Dispute, amount: number): Stripe.BalanceTransaction {
+function movement(
+  deps: ProcessorDeps,
+  { id, currency }: Stripe.Dispute,
+  amount: number,
+): Stripe.BalanceTransaction {
   const fee = amount < 0 ? FEE_CENTS : 0
   return {
     id: newId('txn'),
@@ -105,7 +120,17 @@ function movement(deps: ProcessorDeps, { id, currency }: Stripe.Dispute, amount:
     exchange_rate: null,
     fee,
     fee_details:
-      fee > 0 ? [{ amount: fee, application: null, currency, description: 'Dispute fee', type: 'stripe_fee' }] : [],
+      fee > 0
+        ? [
+            {
+              amount: fee,
+              application: null,
+              currency,
+              description: 'Dispute fee',
+              type: 'stripe_fee',
+            },
+          ]
+        : [],
     net: amount - fee,
     reporting_category: amount < 0 ? 'dispute' : 'dispute_reversal',
     source: id,
@@ -116,7 +141,10 @@ function movement(deps: ProcessorDeps, { id, currency }: Stripe.Dispute, amount:
 
 export const isOpen = (dispute: Stripe.Dispute) => dispute.status === 'needs_response'
 
-export function disputeOf({ db }: Pick<ProcessorDeps, 'db'>, chargeId: string): Stripe.Dispute | undefined {
+export function disputeOf(
+  { db }: Pick<ProcessorDeps, 'db'>,
+  chargeId: string,
+): Stripe.Dispute | undefined {
   return all<Stripe.Dispute>(db, 'dispute', chargeId)[0]
 }
 

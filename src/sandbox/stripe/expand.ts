@@ -16,7 +16,11 @@ export function expanded<T>(deps: ProcessorDeps, value: T, paths: readonly strin
   for (const path of paths) {
     const segments = path.split('.')
     if (segments.length > DEPTH_MAX + 1)
-      throw badParameter('expand', 'You cannot expand more than 4 levels of a property.', 'expand_max_depth')
+      throw badParameter(
+        'expand',
+        'You cannot expand more than 4 levels of a property.',
+        'expand_max_depth',
+      )
     walk(deps, copy, segments, path)
   }
   return copy as T
@@ -25,17 +29,20 @@ export function expanded<T>(deps: ProcessorDeps, value: T, paths: readonly strin
 function walk(deps: ProcessorDeps, node: Node, [head, ...rest]: string[], path: string): void {
   if (head === undefined) return
   const value = included(deps, node, head) ?? node[head]
-  if (value === undefined) throw badParameter('expand', `This property cannot be expanded (${path}).`)
+  if (value === undefined)
+    throw badParameter('expand', `This property cannot be expanded (${path}).`)
   if (value === null) return
 
   if (Array.isArray(value)) {
     node[head] = value.map((one) => object(deps, one))
-    for (const one of node[head] as Node[]) if (rest.length > 0 && typeof one === 'object') walk(deps, one, rest, path)
+    for (const one of node[head] as Node[])
+      if (rest.length > 0 && typeof one === 'object') walk(deps, one, rest, path)
     return
   }
   const inner = object(deps, value)
   node[head] = inner
-  if (rest.length > 0 && typeof inner === 'object' && inner !== null) walk(deps, inner as Node, rest, path)
+  if (rest.length > 0 && typeof inner === 'object' && inner !== null)
+    walk(deps, inner as Node, rest, path)
 }
 
 function object(deps: ProcessorDeps, value: unknown): unknown {
@@ -58,18 +65,27 @@ function included(deps: ProcessorDeps, node: Node, name: string): unknown {
     return list(all(deps.db, 'refund', it.id), `/v1/charges/${it.id}/refunds`)
   if (it.object === 'customer' && name === 'subscriptions') {
     return list(
-      all<Stripe.Subscription>(deps.db, 'subscription', it.id).filter((one) => one.status !== 'canceled'),
+      all<Stripe.Subscription>(deps.db, 'subscription', it.id).filter(
+        (one) => one.status !== 'canceled',
+      ),
       `/v1/customers/${it.id}/subscriptions`,
     )
   }
   return undefined
 }
 
-export function list<T>(data: T[], url: string): { object: 'list'; data: T[]; has_more: boolean; url: string } {
+export function list<T>(
+  data: T[],
+  url: string,
+): { object: 'list'; data: T[]; has_more: boolean; url: string } {
   return { object: 'list', data, has_more: false, url }
 }
 
 /** `pending_webhooks` counts what is still on its way. */
 export function withPending<T extends { id: string }>(deps: ProcessorDeps, event: T): T {
-  return { ...event, pending_webhooks: deliveriesOf(deps, event.id).filter((one) => one.state !== 'delivered').length }
+  return {
+    ...event,
+    pending_webhooks: deliveriesOf(deps, event.id).filter((one) => one.state !== 'delivered')
+      .length,
+  }
 }

@@ -17,7 +17,11 @@ export function faultsAsPages(app: FastifyInstance): void {
 function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
   const main = html`<div class="card narrow"><h1>That did not work</h1><p>${fault.message}</p>
 <p><a href="/sandbox/processor">To the processor’s dashboard</a></p></div>`
-  return show(reply, { title: 'That did not work', place: 'processor', main, hosted: true }, fault.status)
+  return show(
+    reply,
+    { title: 'That did not work', place: 'processor', main, hosted: true },
+    fault.status,
+  )
 }
 
 /** Chosen where a trial begins without one. */
@@ -25,7 +29,10 @@ export const NO_CARD = 'none'
 
 export function cardChoice(
   chosen: string,
-  { isOptional = false, kinds = null }: { isOptional?: boolean; kinds?: readonly string[] | null } = {},
+  {
+    isOptional = false,
+    kinds = null,
+  }: { isOptional?: boolean; kinds?: readonly string[] | null } = {},
 ): Html {
   const cards = TEST_CARDS.filter(({ kind }) => kinds === null || kinds.includes(kind))
   return html`<fieldset><legend>Pay with</legend>

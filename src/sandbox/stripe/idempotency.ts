@@ -35,7 +35,9 @@ export function once(
 
   const reply = outcomeOf(deps.db, answer)
   deps.db
-    .prepare('insert into stripe_replies (key, request, status, body, at_ms) values (?, ?, ?, ?, ?)')
+    .prepare(
+      'insert into stripe_replies (key, request, status, body, at_ms) values (?, ?, ?, ?, ?)',
+    )
     .run(key, fingerprint, reply.status, reply.body, Date.now())
   return { ...reply, replayed: false }
 }
@@ -55,4 +57,5 @@ function outcomeOf(db: SandboxDatabase, answer: () => Reply): Reply {
   }
 }
 
-const isOfParameters = ({ body }: Fault): boolean => /^(parameter_|url_invalid)/.test(body.code ?? '')
+const isOfParameters = ({ body }: Fault): boolean =>
+  /^(parameter_|url_invalid)/.test(body.code ?? '')

@@ -32,7 +32,11 @@ export function wholePeriod(deps: ProcessorDeps, item: Stripe.SubscriptionItem):
 }
 
 export function freePeriod(deps: ProcessorDeps, item: Stripe.SubscriptionItem): Line {
-  return { ...wholePeriod(deps, item), amount: 0, description: `Trial period for ${productName(deps, item.price)}` }
+  return {
+    ...wholePeriod(deps, item),
+    amount: 0,
+    description: `Trial period for ${productName(deps, item.price)}`,
+  }
 }
 
 export type Priced = { line: Line; off: { discount: string; amount: number }[]; tax: Tax }
@@ -90,7 +94,11 @@ export function lineItem(
       type: 'subscription_item_details',
     },
     period: { start: line.from, end: line.to },
-    pretax_credit_amounts: off.map(({ amount, discount }) => ({ amount, discount, type: 'discount' })),
+    pretax_credit_amounts: off.map(({ amount, discount }) => ({
+      amount,
+      discount,
+      type: 'discount',
+    })),
     pricing: {
       price_details: { price: line.price.id, product: String(line.price.product) },
       type: 'price_details',

@@ -25,7 +25,9 @@ const WEBHOOK_PATIENCE_MS = 3_000
 export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
   faultsAsPages(app)
 
-  app.get<Params>('/invoices/:id', OPEN, (request, reply) => showInvoice(deps, reply, request.params.id, null))
+  app.get<Params>('/invoices/:id', OPEN, (request, reply) =>
+    showInvoice(deps, reply, request.params.id, null),
+  )
 
   app.get<Params>('/invoices/:id/pdf', OPEN, (request, reply) => {
     const invoice = must<Stripe.Invoice>(deps.db, 'invoice', request.params.id)
@@ -50,13 +52,21 @@ export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier:
 function payInvoice(deps: ProcessorDeps, id: string, number: string): Attempt {
   const invoice = must<Stripe.Invoice>(deps.db, 'invoice', id)
   if (invoice.status !== 'open')
-    throw new Fault(400, { type: 'invalid_request_error', message: `This invoice is ${invoice.status}.` })
+    throw new Fault(400, {
+      type: 'invalid_request_error',
+      message: `This invoice is ${invoice.status}.`,
+    })
   if (paymentOf(deps, id)?.status === 'processing')
-    throw new Fault(400, { type: 'invalid_request_error', message: 'This invoice is being paid: its bank is asked.' })
+    throw new Fault(400, {
+      type: 'invalid_request_error',
+      message: 'This invoice is being paid: its bank is asked.',
+    })
   const customer = must<Stripe.Customer>(deps.db, 'customer', String(invoice.customer))
   const card = cardByNumber(number)
   const { email, name = null } = customer
-  const method = card ? keepMethod(deps, card, customer.id, { name, email }) : defaultMethod(deps, customer.id)
+  const method = card
+    ? keepMethod(deps, card, customer.id, { name, email })
+    : defaultMethod(deps, customer.id)
   const attempt = collectAgain(deps, invoice, method, true)
   if (attempt.status !== 'succeeded') return attempt
   if (card && method) setDefaultMethod(deps, customer.id, method)
@@ -104,5 +114,9 @@ ${
 <details><summary>Use another card</summary><form method="post" action="/sandbox/invoices/${id}">${cardChoice('4242424242424242')}<button>Pay ${money(invoice.amount_remaining, currency)}</button></form></details>`
     : ''
 }</div>`
-  return show(reply, { title: 'Invoice', place: 'processor', main, hosted: true }, refused === null ? 200 : 402)
+  return show(
+    reply,
+    { title: 'Invoice', place: 'processor', main, hosted: true },
+    refused === null ? 200 : 402,
+  )
 }

@@ -23,13 +23,20 @@ function rowsOf(invoice: Stripe.Invoice): Row[] {
   const address = [
     invoice.customer_address?.line1,
     invoice.customer_address?.line2,
-    [invoice.customer_address?.postal_code, invoice.customer_address?.city].filter(Boolean).join(' '),
+    [invoice.customer_address?.postal_code, invoice.customer_address?.city]
+      .filter(Boolean)
+      .join(' '),
     invoice.customer_address?.country,
   ]
   const people = [invoice.customer_name, invoice.customer_email, ...address]
   const credit = invoice.total - invoice.amount_due
   return [
-    { left: `Invoice ${invoice.number ?? '(draft)'}`, right: String(invoice.status), bold: true, size: 20 },
+    {
+      left: `Invoice ${invoice.number ?? '(draft)'}`,
+      right: String(invoice.status),
+      bold: true,
+      size: 20,
+    },
     { left: '' },
     { left: `Issued by ${invoice.account_name}` },
     {
@@ -50,11 +57,16 @@ function rowsOf(invoice: Stripe.Invoice): Row[] {
     { left: 'Subtotal', right: cash(invoice.subtotal) },
     ...(off > 0 ? [{ left: 'Discount', right: cash(-off) }] : []),
     ...(invoice.total_taxes ?? []).map((tax) => ({
-      left: tax.taxability_reason === 'reverse_charge' ? 'Tax to be paid on a reverse charge basis' : taxWords(tax),
+      left:
+        tax.taxability_reason === 'reverse_charge'
+          ? 'Tax to be paid on a reverse charge basis'
+          : taxWords(tax),
       right: cash(tax.amount),
     })),
     { left: 'Total', right: cash(invoice.total), bold: true },
-    ...(credit !== 0 && invoice.total > 0 ? [{ left: 'Paid from the balance', right: cash(-credit) }] : []),
+    ...(credit !== 0 && invoice.total > 0
+      ? [{ left: 'Paid from the balance', right: cash(-credit) }]
+      : []),
     { left: 'Amount due', right: cash(invoice.amount_due), bold: true },
     { left: 'Amount paid', right: cash(invoice.amount_paid) },
     { left: '' },
@@ -63,7 +75,8 @@ function rowsOf(invoice: Stripe.Invoice): Row[] {
 }
 
 const paidOn = (day: string) => (day === '' ? '' : `Paid ${day}`)
-const taxWords = (tax: Stripe.Invoice.TotalTax) => (tax.tax_behavior === 'inclusive' ? 'Tax (included)' : 'Tax')
+const taxWords = (tax: Stripe.Invoice.TotalTax) =>
+  tax.tax_behavior === 'inclusive' ? 'Tax (included)' : 'Tax'
 
 function pagesOf(rows: readonly Row[]): Written[][] {
   const pages: Written[][] = [[]]
@@ -77,13 +90,15 @@ function pagesOf(rows: readonly Row[]): Written[][] {
     const page = pages.at(-1) as Written[]
     page.push({ x: 60, y, size, text: left, bold })
     // Helvetica's digits are all 0.556 em wide; letters are near enough.
-    if (right !== '') page.push({ x: 535 - right.length * size * 0.556, y, size, text: right, bold })
+    if (right !== '')
+      page.push({ x: 535 - right.length * size * 0.556, y, size, text: right, bold })
   }
   return pages
 }
 
 function pdfOf(pages: readonly Written[][]): Buffer {
-  const font = (name: string) => `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding /WinAnsiEncoding >>`
+  const font = (name: string) =>
+    `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding /WinAnsiEncoding >>`
   const first = 5
   const kids = pages.map((_, index) => `${first + 2 * index} 0 R`).join(' ')
   const objects = [

@@ -21,7 +21,11 @@ export type Bill = {
 }
 
 /** The invoice of a bill, as it would be now: nothing is kept of it. A balance in the customer's favour pays of it what it can. */
-export function drawUp(deps: Pick<ProcessorDeps, 'db' | 'clock'>, bill: Bill, id: string): Stripe.Invoice {
+export function drawUp(
+  deps: Pick<ProcessorDeps, 'db' | 'clock'>,
+  bill: Bill,
+  id: string,
+): Stripe.Invoice {
   const { subscription, currency, tax: terms } = bill
   const customer = must<Stripe.Customer>(deps.db, 'customer', bill.customer)
   const at = seconds(deps)
@@ -29,13 +33,17 @@ export function drawUp(deps: Pick<ProcessorDeps, 'db' | 'clock'>, bill: Bill, id
   const subtotal = bill.lines.reduce((sum, line) => sum + line.amount, 0)
   const offs = bill.discounts.map(({ id: discount }) => ({
     discount,
-    amount: rows.flatMap(({ off }) => off).reduce((sum, one) => sum + (one.discount === discount ? one.amount : 0), 0),
+    amount: rows
+      .flatMap(({ off }) => off)
+      .reduce((sum, one) => sum + (one.discount === discount ? one.amount : 0), 0),
   }))
   const off = offs.reduce((sum, { amount }) => sum + amount, 0)
   const taxOf = (behavior: string) =>
     rows.reduce(
       (sum, { tax }) =>
-        tax.behavior === behavior ? { amount: sum.amount + tax.amount, taxable: sum.taxable + tax.taxable } : sum,
+        tax.behavior === behavior
+          ? { amount: sum.amount + tax.amount, taxable: sum.taxable + tax.taxable }
+          : sum,
       { amount: 0, taxable: 0 },
     )
   const [exclusive, inclusive] = [taxOf('exclusive'), taxOf('inclusive')]
@@ -52,7 +60,13 @@ export function drawUp(deps: Pick<ProcessorDeps, 'db' | 'clock'>, bill: Bill, id
     amount_due: Math.max(0, total - credit),
     amount_remaining: Math.max(0, total - credit),
     automatic_tax: terms
-      ? { disabled_reason: null, enabled: true, liability: { type: 'self' }, provider: 'stripe', status: 'complete' }
+      ? {
+          disabled_reason: null,
+          enabled: true,
+          liability: { type: 'self' },
+          provider: 'stripe',
+          status: 'complete',
+        }
       : INVOICE_CONSTANTS.automatic_tax,
     billing_reason: bill.reason,
     created: at,
@@ -62,7 +76,10 @@ export function drawUp(deps: Pick<ProcessorDeps, 'db' | 'clock'>, bill: Bill, id
     customer_email: customer.email,
     customer_name: customer.name ?? null,
     customer_phone: customer.phone ?? null,
-    customer_tax_ids: all<Stripe.TaxId>(deps.db, 'tax_id', customer.id).map(({ type, value }) => ({ type, value })),
+    customer_tax_ids: all<Stripe.TaxId>(deps.db, 'tax_id', customer.id).map(({ type, value }) => ({
+      type,
+      value,
+    })),
     discounts: bill.discounts.map((one) => one.id),
     ending_balance: customer.balance + credit,
     lines: {
@@ -82,7 +99,12 @@ export function drawUp(deps: Pick<ProcessorDeps, 'db' | 'clock'>, bill: Bill, id
     period_start: at,
     starting_balance: customer.balance,
     status: 'draft',
-    status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
+    status_transitions: {
+      finalized_at: null,
+      marked_uncollectible_at: null,
+      paid_at: null,
+      voided_at: null,
+    },
     subtotal,
     subtotal_excluding_tax: subtotal - inclusive.amount,
     total,
@@ -102,7 +124,11 @@ export function newInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
 }
 
 /** Of a sale that is paid already, by the payment intent (none where nothing was to pay). */
-export function paidInvoice(deps: ProcessorDeps, bill: Bill, intent: string | null): Stripe.Invoice {
+export function paidInvoice(
+  deps: ProcessorDeps,
+  bill: Bill,
+  intent: string | null,
+): Stripe.Invoice {
   const draft = { ...drawUp(deps, bill, newId('in')), starting_balance: 0, ending_balance: null }
   const due = { ...draft, amount_due: draft.total, amount_remaining: draft.total }
   put(deps.db, due, { owner: bill.customer })
@@ -112,7 +138,11 @@ export function paidInvoice(deps: ProcessorDeps, bill: Bill, intent: string | nu
 
 /** Left as a draft: nobody pays anything until it is finalised. */
 export function newDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
-  const draft = put(deps.db, { ...drawUp(deps, bill, newId('in')), auto_advance: false }, { owner: bill.customer })
+  const draft = put(
+    deps.db,
+    { ...drawUp(deps, bill, newId('in')), auto_advance: false },
+    { owner: bill.customer },
+  )
   emit(deps, 'invoice.created', draft)
   return draft
 }
@@ -122,7 +152,11 @@ function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): 
   const customer = must<Stripe.Customer>(db, 'customer', String(draft.customer))
   const sequence = customer.next_invoice_sequence ?? 1
   const at = seconds(deps)
-  put(db, { ...customer, next_invoice_sequence: sequence + 1, balance: draft.ending_balance ?? customer.balance })
+  put(db, {
+    ...customer,
+    next_invoice_sequence: sequence + 1,
+    balance: draft.ending_balance ?? customer.balance,
+  })
   const open: Stripe.Invoice = {
     ...draft,
     effective_at: at,
@@ -153,7 +187,10 @@ function askForPayment(deps: ProcessorDeps, invoice: Stripe.Invoice, known?: str
         amount: invoice.amount_due,
         currency: invoice.currency,
         customer: String(invoice.customer),
-        description: invoice.billing_reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
+        description:
+          invoice.billing_reason === 'subscription_create'
+            ? 'Subscription creation'
+            : 'Subscription update',
         metadata: {},
         receiptEmail: null,
       })
@@ -190,7 +227,11 @@ export function collect(
     ? attemptPayment(deps, intentOf(deps, invoiceId), method, present)
     : {
         status: 'failed',
-        error: { type: 'card_error', code: 'missing_payment_method', message: 'There is no payment method.' },
+        error: {
+          type: 'card_error',
+          code: 'missing_payment_method',
+          message: 'There is no payment method.',
+        },
       }
 
   if (outcome.status === 'succeeded') markPaid(deps, invoiceId)
@@ -246,7 +287,8 @@ function markAsked(deps: ProcessorDeps, invoiceId: string, present: boolean): vo
 
 function markTried(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
   const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
-  const days = invoice.billing_reason === 'subscription_create' ? undefined : RETRY_DAYS[invoice.attempt_count]
+  const days =
+    invoice.billing_reason === 'subscription_create' ? undefined : RETRY_DAYS[invoice.attempt_count]
   return put(deps.db, {
     ...invoice,
     attempted: true,
@@ -291,7 +333,10 @@ export function intentOf(deps: Pick<ProcessorDeps, 'db'>, invoiceId: string): st
 }
 
 /** The invoice a payment intent collects, when there is one. */
-export function invoiceOfIntent(deps: Pick<ProcessorDeps, 'db'>, intentId: string): Stripe.Invoice | undefined {
+export function invoiceOfIntent(
+  deps: Pick<ProcessorDeps, 'db'>,
+  intentId: string,
+): Stripe.Invoice | undefined {
   const payment = all<Stripe.InvoicePayment>(deps.db, 'invoice_payment').find(
     (one) => one.payment.payment_intent === intentId,
   )

@@ -7,7 +7,11 @@ export type List<T> = { object: 'list'; data: T[]; has_more: boolean; url: strin
 
 export const PAGING = ['limit', 'starting_after', 'ending_before', 'created']
 
-export function paged<T extends { id: string }>(newestFirst: readonly T[], form: Form, url: string): List<T> {
+export function paged<T extends { id: string }>(
+  newestFirst: readonly T[],
+  form: Form,
+  url: string,
+): List<T> {
   const limit = integer(form, 'limit') ?? 10
   if (limit < 1 || limit > 100) throw badParameter('limit', 'This value must be between 1 and 100.')
   const after = optionalText(form, 'starting_after')
@@ -20,7 +24,12 @@ export function paged<T extends { id: string }>(newestFirst: readonly T[], form:
     return { object: 'list', data: inTime.slice(start, end), has_more: start > 0, url }
   }
   const start = after ? indexOf(inTime, after, 'starting_after') + 1 : 0
-  return { object: 'list', data: inTime.slice(start, start + limit), has_more: inTime.length > start + limit, url }
+  return {
+    object: 'list',
+    data: inTime.slice(start, start + limit),
+    has_more: inTime.length > start + limit,
+    url,
+  }
 }
 
 function indexOf(items: readonly { id: string }[], id: string, param: string): number {

@@ -48,7 +48,11 @@ export function sideOf<S extends object>(db: SandboxDatabase, id: string): S {
 }
 
 /** @throws Fault 404 `No such customer: 'cus_…'` when there is none, or it is of another kind. */
-export function must<T extends StripeObject>(db: SandboxDatabase, object: T['object'], id: string): T {
+export function must<T extends StripeObject>(
+  db: SandboxDatabase,
+  object: T['object'],
+  id: string,
+): T {
   const found = get<T>(db, id)
   if (found?.object !== object) throw missing(object.replace('.', ' '), id)
   return found
@@ -67,12 +71,18 @@ export function mustParam<T extends StripeObject>(
 }
 
 /** Newest first; all of a kind, or those of one owner. */
-export function all<T extends StripeObject>(db: SandboxDatabase, object: T['object'], owner?: string): T[] {
+export function all<T extends StripeObject>(
+  db: SandboxDatabase,
+  object: T['object'],
+  owner?: string,
+): T[] {
   const rows = (
     owner === undefined
       ? db.prepare('select body from stripe_objects where object = ? order by seq desc').all(object)
       : db
-          .prepare('select body from stripe_objects where object = ? and owner = ? order by seq desc')
+          .prepare(
+            'select body from stripe_objects where object = ? and owner = ? order by seq desc',
+          )
           .all(object, owner)
   ) as Kept[]
   return rows.map((row) => JSON.parse(row.body) as T)

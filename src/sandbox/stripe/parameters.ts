@@ -46,7 +46,11 @@ export function text(form: Form, name: string): string {
 }
 
 /** An empty value clears (null); a missing one keeps `before`. */
-export function optionalText(form: Form, name: string, before: string | null = null): string | null {
+export function optionalText(
+  form: Form,
+  name: string,
+  before: string | null = null,
+): string | null {
   const value = form[name]
   if (value === undefined) return before
   if (typeof value !== 'string') throw badParameter(name, `Invalid string: ${name}`)
@@ -56,7 +60,8 @@ export function optionalText(form: Form, name: string, before: string | null = n
 export function flag(form: Form, name: string, before = false): boolean {
   const value = form[name]
   if (value === undefined) return before
-  if (value !== 'true' && value !== 'false') throw badParameter(name, `Invalid boolean: ${JSON.stringify(value)}`)
+  if (value !== 'true' && value !== 'false')
+    throw badParameter(name, `Invalid boolean: ${JSON.stringify(value)}`)
   return value === 'true'
 }
 
@@ -76,7 +81,8 @@ export function integer(form: Form, name: string): number | undefined {
 export function group(form: Form, name: string): Form {
   const value = form[name]
   if (value === undefined || value === '') return {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw badParameter(name, `Invalid object: ${name}`)
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw badParameter(name, `Invalid object: ${name}`)
   return value
 }
 
@@ -85,7 +91,8 @@ export function groups(form: Form, name: string): Form[] {
   if (value === undefined || value === '') return []
   if (!Array.isArray(value)) throw badParameter(name, `Invalid array: ${name}`)
   return value.map((one) => {
-    if (typeof one !== 'object' || Array.isArray(one)) throw badParameter(name, `Invalid object in ${name}`)
+    if (typeof one !== 'object' || Array.isArray(one))
+      throw badParameter(name, `Invalid object in ${name}`)
     return one
   })
 }
@@ -106,10 +113,14 @@ export function mergeMetadata(
   const merged = { ...before }
   for (const [key, value] of Object.entries(change)) {
     if (typeof value !== 'string' || value.length > 500 || key.length > 40)
-      throw badParameter(`metadata[${key}]`, 'Metadata: keys up to 40 and values up to 500 characters')
+      throw badParameter(
+        `metadata[${key}]`,
+        'Metadata: keys up to 40 and values up to 500 characters',
+      )
     if (value === '') delete merged[key]
     else merged[key] = value
   }
-  if (Object.keys(merged).length > 50) throw badParameter('metadata', 'Metadata holds up to 50 keys')
+  if (Object.keys(merged).length > 50)
+    throw badParameter('metadata', 'Metadata holds up to 50 keys')
   return merged
 }

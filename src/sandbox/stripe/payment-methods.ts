@@ -5,31 +5,42 @@ import type { ProcessorDeps } from './deps.ts'
 import { emit } from './events.ts'
 import { all, get, must, put } from './objects.ts'
 
-export function setDefaultMethod(deps: ProcessorDeps, customerId: string, method: Stripe.PaymentMethod): void {
+export function setDefaultMethod(
+  deps: ProcessorDeps,
+  customerId: string,
+  method: Stripe.PaymentMethod,
+): void {
   const customer = must<Stripe.Customer>(deps.db, 'customer', customerId)
   const before = customer.invoice_settings
   put(deps.db, { ...customer, invoice_settings: { ...before, default_payment_method: method.id } })
   put(deps.db, { ...method, customer: customerId }, { owner: customerId })
   for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', customerId)) {
-    if (subscription.status === 'canceled' || subscription.default_payment_method === method.id) continue
+    if (subscription.status === 'canceled' || subscription.default_payment_method === method.id)
+      continue
     const changed = put(deps.db, { ...subscription, default_payment_method: method.id })
     emit(deps, 'customer.subscription.updated', changed, {
       default_payment_method: subscription.default_payment_method,
     })
   }
-  emit(deps, 'customer.updated', must<Stripe.Customer>(deps.db, 'customer', customerId), { invoice_settings: before })
+  emit(deps, 'customer.updated', must<Stripe.Customer>(deps.db, 'customer', customerId), {
+    invoice_settings: before,
+  })
 }
 
 /** Another card is on file from now on. @returns why it was refused */
 export function changeCard(deps: ProcessorDeps, customerId: string, number: string): string | null {
   const card = cardByNumber(number)
-  if (card?.kind !== 'card' || card.first.at === 'never') return 'That card was refused; the old one stays.'
+  if (card?.kind !== 'card' || card.first.at === 'never')
+    return 'That card was refused; the old one stays.'
   const { name = null, email } = must<Stripe.Customer>(deps.db, 'customer', customerId)
   setDefaultMethod(deps, customerId, keepMethod(deps, card, customerId, { name, email }))
   return null
 }
 
-export function defaultMethod(deps: Pick<ProcessorDeps, 'db'>, customerId: string): Stripe.PaymentMethod | undefined {
+export function defaultMethod(
+  deps: Pick<ProcessorDeps, 'db'>,
+  customerId: string,
+): Stripe.PaymentMethod | undefined {
   const customer = get<Stripe.Customer>(deps.db, customerId)
   const id = customer?.invoice_settings?.default_payment_method
   return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps.db, id) : undefined

@@ -8,7 +8,11 @@ import { disputeOf, isOpen, isTaken } from './disputes.ts'
 import { badge, isoOf } from './hosted-page.ts'
 
 /** `back`: the page to return to. */
-export function paymentTable(deps: ProcessorDeps, charges: readonly Stripe.Charge[], back: string): Html {
+export function paymentTable(
+  deps: ProcessorDeps,
+  charges: readonly Stripe.Charge[],
+  back: string,
+): Html {
   if (charges.length === 0) return html`<p class="quiet">None yet.</p>`
   return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Payment</th><th scope="col">From</th><th scope="col">Date</th><th scope="col">Status</th><th scope="col" class="right">Amount</th><th scope="col">What befalls it</th></tr></thead><tbody>
 ${charges.map((charge) => row(deps, charge, back))}</tbody></table></div>`
@@ -18,7 +22,8 @@ function row(deps: ProcessorDeps, charge: Stripe.Charge, back: string): Html {
   const dispute = disputeOf(deps, charge.id)
   const left = charge.amount - charge.amount_refunded
   const status = dispute ? dispute.status : charge.refunded ? 'refunded' : charge.status
-  const typed = (minor: number) => inUnits(minor, charge.currency).toFixed(minorDigits(charge.currency))
+  const typed = (minor: number) =>
+    inUnits(minor, charge.currency).toFixed(minorDigits(charge.currency))
   const press = (action: string, words: string, more: Html = html``, kind = 'plain') =>
     html`<form method="post" action="/sandbox/processor/charges/${charge.id}/${action}" class="row"><input type="hidden" name="back" value="${back}">${more}<button class="${kind}">${words}</button></form>`
 

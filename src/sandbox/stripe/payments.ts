@@ -119,7 +119,11 @@ export function attemptPayment(
   return { status: 'succeeded' }
 }
 
-function askBank(deps: ProcessorDeps, intent: Stripe.PaymentIntent, method: Stripe.PaymentMethod): Attempt {
+function askBank(
+  deps: ProcessorDeps,
+  intent: Stripe.PaymentIntent,
+  method: Stripe.PaymentMethod,
+): Attempt {
   const url = `${deps.origin()}/sandbox/confirm/${intent.id}`
   const asked: Stripe.PaymentIntent = {
     ...intent,
@@ -137,13 +141,28 @@ export const NOT_CONFIRMED =
   'We are unable to authenticate your payment method. Please choose a different payment method and try again.'
 
 /** The payer has confirmed at the bank's page, or failed to. */
-export function confirmIntent(deps: ProcessorDeps, intentId: string, confirms: boolean): Stripe.PaymentIntent {
+export function confirmIntent(
+  deps: ProcessorDeps,
+  intentId: string,
+  confirms: boolean,
+): Stripe.PaymentIntent {
   const intent = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
   if (intent.status !== 'requires_action')
-    throw badParameter('payment_intent', `The bank asks nothing any more: the payment is ${intent.status}.`)
-  const method = must<Stripe.PaymentMethod>(deps.db, 'payment_method', String(intent.payment_method))
+    throw badParameter(
+      'payment_intent',
+      `The bank asks nothing any more: the payment is ${intent.status}.`,
+    )
+  const method = must<Stripe.PaymentMethod>(
+    deps.db,
+    'payment_method',
+    String(intent.payment_method),
+  )
   if (confirms) return succeed(deps, intent, newCharge(deps, intent, method, 'succeeded'))
-  const error = { type: 'card_error', code: 'payment_intent_authentication_failure', message: NOT_CONFIRMED }
+  const error = {
+    type: 'card_error',
+    code: 'payment_intent_authentication_failure',
+    message: NOT_CONFIRMED,
+  }
   const failed = {
     ...intent,
     status: 'requires_payment_method',
@@ -192,7 +211,10 @@ export function settleIntent(
     put(deps.db, charge)
     return succeed(deps, intent, charge)
   }
-  const words = { code: 'payment_failed', message: 'The customer’s bank account could not be debited.' }
+  const words = {
+    code: 'payment_failed',
+    message: 'The customer’s bank account could not be debited.',
+  }
   const charge: Stripe.Charge = {
     ...pending,
     status: 'failed',
@@ -213,7 +235,11 @@ export function settleIntent(
   return failed as Stripe.PaymentIntent
 }
 
-function succeed(deps: ProcessorDeps, intent: Stripe.PaymentIntent, charge: Stripe.Charge): Stripe.PaymentIntent {
+function succeed(
+  deps: ProcessorDeps,
+  intent: Stripe.PaymentIntent,
+  charge: Stripe.Charge,
+): Stripe.PaymentIntent {
   const paid: Stripe.PaymentIntent = {
     ...intent,
     status: 'succeeded',
@@ -374,16 +400,25 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
   }
   put(deps.db, refund, { owner: charge.id })
 
-  const refunded = { ...charge, amount_refunded: charge.amount_refunded + amount, refunded: amount === left }
+  const refunded = {
+    ...charge,
+    amount_refunded: charge.amount_refunded + amount,
+    refunded: amount === left,
+  }
   put(deps.db, refunded)
   emit(deps, 'refund.created', refund)
-  emit(deps, 'charge.refunded', refunded, { amount_refunded: charge.amount_refunded, refunded: false })
+  emit(deps, 'charge.refunded', refunded, {
+    amount_refunded: charge.amount_refunded,
+    refunded: false,
+  })
   return refund
 }
 
 /** The payer's bank could not take the newest refund: its money comes back. */
 export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
-  const refund = all<Stripe.Refund>(deps.db, 'refund', id).find(({ status }) => status === 'succeeded')
+  const refund = all<Stripe.Refund>(deps.db, 'refund', id).find(
+    ({ status }) => status === 'succeeded',
+  )
   if (!refund) throw badParameter('charge', `Charge ${id} has no refund that could fail.`)
   const failed = {
     ...refund,
@@ -393,7 +428,11 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
   }
   put(deps.db, failed)
   const charge = must<Stripe.Charge>(deps.db, 'charge', id)
-  put(deps.db, { ...charge, amount_refunded: charge.amount_refunded - refund.amount, refunded: false })
+  put(deps.db, {
+    ...charge,
+    amount_refunded: charge.amount_refunded - refund.amount,
+    refunded: false,
+  })
   emit(deps, 'refund.updated', failed, { status: refund.status })
   emit(deps, 'refund.failed', failed)
 }

@@ -4,7 +4,9 @@ import { addInterval, remainingShare } from './periods.ts'
 
 const at = (iso: string) => Date.parse(iso) / 1000
 const after = (iso: string, interval: string, count = 1) =>
-  new Date(addInterval(at(iso), { interval, interval_count: count }) * 1000).toISOString().slice(0, 16)
+  new Date(addInterval(at(iso), { interval, interval_count: count }) * 1000)
+    .toISOString()
+    .slice(0, 16)
 
 test('a month ends on the last day where the day does not exist', () => {
   assert.equal(after('2026-01-31T10:30:00Z', 'month'), '2026-02-28T10:30')

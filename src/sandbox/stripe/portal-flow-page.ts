@@ -45,7 +45,8 @@ export function portalFlowPages(app: FastifyInstance, deps: ProcessorDeps, couri
 
 /** @returns why it was refused */
 function act(deps: ProcessorDeps, session: Session, flow: Flow, form: unknown): string | null {
-  if (flow.type === 'payment_method_update') return changeCard(deps, session.customer, field(form, 'card'))
+  if (flow.type === 'payment_method_update')
+    return changeCard(deps, session.customer, field(form, 'card'))
   const coupon = flow.subscription_cancel?.retention?.coupon_offer?.coupon
   if (flow.subscription_cancel && coupon && field(form, 'choice') === 'stay')
     updateSubscription(deps, flow.subscription_cancel.subscription, { discounts: [{ coupon }] })
@@ -55,7 +56,9 @@ function act(deps: ProcessorDeps, session: Session, flow: Flow, form: unknown): 
       cancellation_details: { feedback: field(form, 'feedback'), comment: field(form, 'comment') },
     })
   if (flow.subscription_pause)
-    pauseSubscription(deps, flow.subscription_pause.subscription, { bill_for: { unused_time_from: { type: 'none' } } })
+    pauseSubscription(deps, flow.subscription_pause.subscription, {
+      bill_for: { unused_time_from: { type: 'none' } },
+    })
   const change = changeOf(deps, flow, field(form, 'price'))
   if (change) {
     const wanted = {
@@ -85,23 +88,40 @@ function changeOf(deps: ProcessorDeps, flow: Flow, price: string) {
   return { subscription: id, items: [{ id: item?.id ?? '', price }] }
 }
 
-function showFlow(deps: ProcessorDeps, reply: FastifyReply, session: Session, refused: string | null): FastifyReply {
+function showFlow(
+  deps: ProcessorDeps,
+  reply: FastifyReply,
+  session: Session,
+  refused: string | null,
+): FastifyReply {
   if (!session.flow) return reply.redirect(`/sandbox/portal/${session.id}`, 303)
   const [title, body] = formOf(deps, session.flow)
   const main = html`<div class="card narrow">${session.return_url ? html`<p><a href="${session.return_url}">← Back to the service</a></p>` : ''}
 <h1>${title}</h1>
 ${refused === null ? '' : html`<p class="notice bad" role="alert">${refused}</p>`}
 <form method="post" action="/sandbox/portal/${session.id}/flow">${body}</form></div>`
-  return show(reply, { title, place: 'processor', main, hosted: true }, refused === null ? 200 : 402)
+  return show(
+    reply,
+    { title, place: 'processor', main, hosted: true },
+    refused === null ? 200 : 402,
+  )
 }
 
 function formOf(deps: ProcessorDeps, flow: Flow): [string, Html] {
-  if (flow.subscription_cancel) return ['Cancel the subscription', cancelForm(deps, flow.subscription_cancel)]
+  if (flow.subscription_cancel)
+    return ['Cancel the subscription', cancelForm(deps, flow.subscription_cancel)]
   if (flow.subscription_pause)
-    return ['Pause the subscription', html`<p>Nothing is billed until you resume it.</p><button>Pause</button>`]
-  if (flow.subscription_update) return ['Change the plan', plansForm(deps, flow.subscription_update.subscription)]
+    return [
+      'Pause the subscription',
+      html`<p>Nothing is billed until you resume it.</p><button>Pause</button>`,
+    ]
+  if (flow.subscription_update)
+    return ['Change the plan', plansForm(deps, flow.subscription_update.subscription)]
   if (flow.subscription_update_confirm) return ['Confirm the change', confirmForm(deps, flow)]
-  return ['Change the payment method', html`${cardChoice('4242424242424242')}<button>Save the card</button>`]
+  return [
+    'Change the payment method',
+    html`${cardChoice('4242424242424242')}<button>Save the card</button>`,
+  ]
 }
 
 function cancelForm(
@@ -123,7 +143,8 @@ function plansForm(deps: ProcessorDeps, id: string): Html {
   const { items } = must<Stripe.Subscription>(deps.db, 'subscription', id)
   const now = items.data[0]?.price
   const prices = all<Stripe.Price>(deps.db, 'price').filter(
-    (price) => price.active && price.recurring && price.id !== now?.id && price.currency === now?.currency,
+    (price) =>
+      price.active && price.recurring && price.id !== now?.id && price.currency === now?.currency,
   )
   return html`<div class="field"><label for="price">New plan</label><select id="price" name="price">${prices.map((price) => html`<option value="${price.id}">${productName(deps, price)}, ${money(price.unit_amount ?? 0, price.currency)} per ${price.recurring?.interval}</option>`)}</select></div>
 <p class="small quiet">What is left of your period is given back, and the rest is due now.</p><button>Change</button>`

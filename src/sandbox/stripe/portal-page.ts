@@ -16,14 +16,25 @@ import { changeCard, defaultMethod } from './payment-methods.ts'
 import { paymentTable } from './payment-table.ts'
 import { chargesOf } from './payments.ts'
 import { updateSubscription } from './subscription-changes.ts'
-import { cancelNow, giveUp, isOver, pause, renew, resumePaused, retryPayment } from './subscriptions.ts'
+import {
+  cancelNow,
+  giveUp,
+  isOver,
+  pause,
+  renew,
+  resumePaused,
+  retryPayment,
+} from './subscriptions.ts'
 
 type Params = { Params: { id: string; action: string } }
 
 const WEBHOOK_PATIENCE_MS = 3_000
 
 /** The effect of each button on a subscription of the customer. */
-const ACTIONS: Record<string, (deps: ProcessorDeps, subscription: string, form: unknown) => string> = {
+const ACTIONS: Record<
+  string,
+  (deps: ProcessorDeps, subscription: string, form: unknown) => string
+> = {
   'cancel-at-end': (deps, id) => {
     updateSubscription(deps, id, { cancel_at_period_end: 'true' })
     return 'The subscription ends with its period.'
@@ -72,8 +83,11 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, subscription: string, form: 
   },
   retry: (deps, id) => {
     const attempt = retryPayment(deps, id)
-    if (attempt.status === 'requires_action') return 'The bank asks the customer to confirm: see the open invoice.'
-    return attempt.status === 'failed' ? `Still refused: ${attempt.error.message}` : 'The open invoice is paid.'
+    if (attempt.status === 'requires_action')
+      return 'The bank asks the customer to confirm: see the open invoice.'
+    return attempt.status === 'failed'
+      ? `Still refused: ${attempt.error.message}`
+      : 'The open invoice is paid.'
   },
 }
 
@@ -85,18 +99,35 @@ export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: 
   )
 
   app.post<Params>('/portal/:id/card', OPEN, async (request, reply) => {
-    const { customer } = must<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', request.params.id)
-    const refused = atomically(deps.db, () => changeCard(deps, customer, field(request.body, 'card')))
+    const { customer } = must<Stripe.BillingPortal.Session>(
+      deps.db,
+      'billing_portal.session',
+      request.params.id,
+    )
+    const refused = atomically(deps.db, () =>
+      changeCard(deps, customer, field(request.body, 'card')),
+    )
     await courier.settled(WEBHOOK_PATIENCE_MS)
     return back(reply, request.params.id, refused ?? 'The card is changed.')
   })
 
   app.post<Params>('/portal/:id/:action', OPEN, async (request, reply) => {
-    const session = must<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', request.params.id)
+    const session = must<Stripe.BillingPortal.Session>(
+      deps.db,
+      'billing_portal.session',
+      request.params.id,
+    )
     const act = ACTIONS[request.params.action]
-    const subscription = must<Stripe.Subscription>(deps.db, 'subscription', field(request.body, 'subscription'))
+    const subscription = must<Stripe.Subscription>(
+      deps.db,
+      'subscription',
+      field(request.body, 'subscription'),
+    )
     if (!act || subscription.customer !== session.customer) {
-      throw new Fault(404, { type: 'invalid_request_error', message: 'This portal has no such button.' })
+      throw new Fault(404, {
+        type: 'invalid_request_error',
+        message: 'This portal has no such button.',
+      })
     }
     const said = atomically(deps.db, () => act(deps, subscription.id, request.body))
     await courier.settled(WEBHOOK_PATIENCE_MS)
@@ -107,7 +138,12 @@ export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: 
 const back = (reply: FastifyReply, id: string, said: string) =>
   reply.redirect(`/sandbox/portal/${id}?said=${encodeURIComponent(said)}`, 303)
 
-function showPortal(deps: ProcessorDeps, reply: FastifyReply, id: string, said: string | undefined): FastifyReply {
+function showPortal(
+  deps: ProcessorDeps,
+  reply: FastifyReply,
+  id: string,
+  said: string | undefined,
+): FastifyReply {
   const session = must<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', id)
   const customer = must<Stripe.Customer>(deps.db, 'customer', session.customer)
   if (customer.deleted as unknown)
@@ -139,7 +175,11 @@ ${paymentTable(deps, chargesOf(deps, customer.id), here)}</section>`
   return show(reply, { title: 'Your billing', place: 'processor', main, hosted: true })
 }
 
-function subscriptionCard(deps: ProcessorDeps, here: string, subscription: Stripe.Subscription): Html {
+function subscriptionCard(
+  deps: ProcessorDeps,
+  here: string,
+  subscription: Stripe.Subscription,
+): Html {
   const item = subscription.items.data[0]
   if (!item) return html``
   const prices = all<Stripe.Price>(deps.db, 'price').filter(

@@ -16,13 +16,23 @@ const FLOWS = [
   'subscription_update_confirm',
 ]
 
-export function createPortalSession(deps: ProcessorDeps, form: Form, origin: string): Stripe.BillingPortal.Session {
+export function createPortalSession(
+  deps: ProcessorDeps,
+  form: Form,
+  origin: string,
+): Stripe.BillingPortal.Session {
   played(form, ['customer', 'return_url', 'configuration', 'locale', 'flow_data'])
-  const customer = mustParam<Stripe.Customer>(deps.db, 'customer', text(form, 'customer'), 'customer')
+  const customer = mustParam<Stripe.Customer>(
+    deps.db,
+    'customer',
+    text(form, 'customer'),
+    'customer',
+  )
   if (customer.deleted as unknown)
     throw badParameter('customer', `No such customer: '${customer.id}'`, 'resource_missing')
   const configuration = optionalText(form, 'configuration') ?? CONFIGURATION
-  if (configuration !== CONFIGURATION) throw missing('configuration', configuration, 'configuration')
+  if (configuration !== CONFIGURATION)
+    throw missing('configuration', configuration, 'configuration')
   const id = newId('bps')
   const flow = flowIn(deps, form, customer.id)
   const session: Stripe.BillingPortal.Session = {
@@ -43,11 +53,16 @@ export function createPortalSession(deps: ProcessorDeps, form: Form, origin: str
   return put(deps.db, session, { owner: customer.id })
 }
 
-function flowIn(deps: ProcessorDeps, form: Form, customer: string): Stripe.BillingPortal.Session.Flow | null {
+function flowIn(
+  deps: ProcessorDeps,
+  form: Form,
+  customer: string,
+): Stripe.BillingPortal.Session.Flow | null {
   if (form.flow_data === undefined) return null
   const data = group(form, 'flow_data')
   const type = text(data, 'type')
-  if (!FLOWS.includes(type)) throw badParameter('flow_data[type]', `The sandbox plays ${FLOWS.join(', ')}.`)
+  if (!FLOWS.includes(type))
+    throw badParameter('flow_data[type]', `The sandbox plays ${FLOWS.join(', ')}.`)
   played(data, ['type', 'after_completion', type], 'flow_data')
   const flow: Stripe.BillingPortal.Session.Flow = {
     after_completion: afterCompletion(data),
@@ -71,17 +86,24 @@ function flowIn(deps: ProcessorDeps, form: Form, customer: string): Stripe.Billi
   )
   if (found.customer !== customer)
     throw badParameter(param, `No such subscription: '${subscription}'`, 'resource_missing')
-  if (isOver(found as Stripe.Subscription) || (type === 'subscription_cancel' && found.cancel_at_period_end))
+  if (
+    isOver(found as Stripe.Subscription) ||
+    (type === 'subscription_cancel' && found.cancel_at_period_end)
+  )
     throw badParameter(param, `This subscription cannot be changed: it has ended, or is set to.`)
   if (type === 'subscription_cancel') {
     played(given, ['subscription', 'retention'], at)
-    return { ...flow, subscription_cancel: { subscription, retention: retentionIn(deps, given, at) } }
+    return {
+      ...flow,
+      subscription_cancel: { subscription, retention: retentionIn(deps, given, at) },
+    }
   }
   if (type === 'subscription_update_confirm') {
     played(given, ['subscription', 'items'], at)
     const items = groups(given, 'items').map((one) => ({
       id: text(one, 'id'),
-      price: mustParam<Stripe.Price>(deps.db, 'price', text(one, 'price'), `${at}[items][0][price]`).id,
+      price: mustParam<Stripe.Price>(deps.db, 'price', text(one, 'price'), `${at}[items][0][price]`)
+        .id,
       quantity: integer(one, 'quantity') ?? 1,
     }))
     return { ...flow, subscription_update_confirm: { subscription, items, discounts: null } }
@@ -96,7 +118,11 @@ function afterCompletion(data: Form): Stripe.BillingPortal.Session.Flow.AfterCom
   const type = optionalText(given, 'type') ?? 'portal_homepage'
   const returnUrl = optionalText(group(given, 'redirect'), 'return_url')
   if (type === 'redirect' && !/^https?:\/\//.test(returnUrl ?? ''))
-    throw badParameter('flow_data[after_completion][redirect][return_url]', `Invalid URL: ${returnUrl}`, 'url_invalid')
+    throw badParameter(
+      'flow_data[after_completion][redirect][return_url]',
+      `Invalid URL: ${returnUrl}`,
+      'url_invalid',
+    )
   const message = optionalText(group(given, 'hosted_confirmation'), 'custom_message')
   return {
     hosted_confirmation: type === 'hosted_confirmation' ? { custom_message: message } : null,

@@ -31,7 +31,14 @@ export function previewInvoice(deps: ProcessorDeps, form: Form): Stripe.Invoice 
 function previewNext(deps: ProcessorDeps, form: Form, details: Form, id: string): Stripe.Invoice {
   played(
     details,
-    ['items', 'proration_behavior', 'proration_date', 'trial_end', 'cancel_now', 'cancel_at_period_end'],
+    [
+      'items',
+      'proration_behavior',
+      'proration_date',
+      'trial_end',
+      'cancel_now',
+      'cancel_at_period_end',
+    ],
     DETAILS,
   )
   const subscription = mustParam<Stripe.Subscription>(deps.db, 'subscription', id, 'subscription')
@@ -50,22 +57,39 @@ function previewNext(deps: ProcessorDeps, form: Form, details: Form, id: string)
   return asPreview(drawUp(deps, { ...bill, discounts, tax }, newId('upcoming_in')), subscription)
 }
 
-function nextLines(deps: ProcessorDeps, subscription: Stripe.Subscription, details: Form): readonly Line[] {
+function nextLines(
+  deps: ProcessorDeps,
+  subscription: Stripe.Subscription,
+  details: Form,
+): readonly Line[] {
   const { pending = [] } = sideOf<SubscriptionSide>(deps.db, subscription.id)
   const at = integer(details, 'proration_date') ?? seconds(deps)
   if (isOver(subscription)) throw noneUpcoming(subscription)
   if (flag(details, 'cancel_now')) {
     const isPaid = subscription.status === 'active' && prorationIn(details) !== 'none'
-    return [...pending, ...(isPaid ? subscription.items.data.map((item) => unusedOf(deps, item, at)) : [])]
+    return [
+      ...pending,
+      ...(isPaid ? subscription.items.data.map((item) => unusedOf(deps, item, at)) : []),
+    ]
   }
   const changes = groups(details, 'items')
   const isEnding = flag(details, 'cancel_at_period_end', subscription.cancel_at_period_end)
   if (isEnding && changes.length === 0 && pending.length === 0) throw noneUpcoming(subscription)
 
-  const { items, lines, isNewPeriod } = changedItems(deps, subscription, changes, at, `${DETAILS}[items]`)
+  const { items, lines, isNewPeriod } = changedItems(
+    deps,
+    subscription,
+    changes,
+    at,
+    `${DETAILS}[items]`,
+  )
   const behavior = prorationIn(details)
   const asked =
-    behavior === 'none' ? lines.filter(({ proration }) => !proration) : subscription.status === 'active' ? lines : []
+    behavior === 'none'
+      ? lines.filter(({ proration }) => !proration)
+      : subscription.status === 'active'
+        ? lines
+        : []
   if (changes.length > 0 && (behavior === 'always_invoice' || isNewPeriod)) return asked
   const from = optionalText(details, 'trial_end') === 'now' ? at : null
   const next = items.map((item) => nextPeriod(deps, item, from))
@@ -82,7 +106,12 @@ function nextPeriod(deps: ProcessorDeps, item: Stripe.SubscriptionItem, from: nu
 /** Of a subscription that is not there yet. */
 function previewNew(deps: ProcessorDeps, form: Form, details: Form): Stripe.Invoice {
   played(details, ['items'], DETAILS)
-  const { id: customer } = mustParam<Stripe.Customer>(deps.db, 'customer', text(form, 'customer'), 'customer')
+  const { id: customer } = mustParam<Stripe.Customer>(
+    deps.db,
+    'customer',
+    text(form, 'customer'),
+    'customer',
+  )
   const at = seconds(deps)
   const lines = groups(details, 'items').map((one, index): Line => {
     played(one, ['price', 'price_data', 'quantity'], `${DETAILS}[items][${index}]`)
@@ -104,16 +133,29 @@ function previewNew(deps: ProcessorDeps, form: Form, details: Form): Stripe.Invo
   const [first] = lines
   if (!first) throw noneUpcoming({ customer })
   const { currency } = first.price
-  const discounts = offersIn(deps, form, { currency, customer }).map((one) => passingDiscount(deps, one, customer))
+  const discounts = offersIn(deps, form, { currency, customer }).map((one) =>
+    passingDiscount(deps, one, customer),
+  )
   const tax = taxAsked(deps, form, customer)
-  const bill = { customer, currency, reason: 'subscription_create', lines, discounts, subscription: null, tax } as const
+  const bill = {
+    customer,
+    currency,
+    reason: 'subscription_create',
+    lines,
+    discounts,
+    subscription: null,
+    tax,
+  } as const
   return asPreview(drawUp(deps, bill, newId('upcoming_in')), null)
 }
 
 const taxAsked = (deps: ProcessorDeps, form: Form, customer: string) =>
   taxTerms(deps, flag(group(form, 'automatic_tax'), 'enabled'), customer)
 
-const asPreview = (invoice: Stripe.Invoice, subscription: Stripe.Subscription | null): Stripe.Invoice => ({
+const asPreview = (
+  invoice: Stripe.Invoice,
+  subscription: Stripe.Subscription | null,
+): Stripe.Invoice => ({
   ...invoice,
   billing_reason: 'upcoming',
   next_payment_attempt: subscription?.items.data[0]?.current_period_end ?? null,
@@ -128,5 +170,7 @@ const noneUpcoming = ({ customer }: Pick<Stripe.Subscription, 'customer'>) =>
 
 /** The invoice of the coming renewal, announced by `invoice.upcoming` some days ahead. */
 export function upcomingInvoice(deps: ProcessorDeps, id: string): Stripe.Invoice {
-  return previewInvoice(deps, { subscription: must<Stripe.Subscription>(deps.db, 'subscription', id).id })
+  return previewInvoice(deps, {
+    subscription: must<Stripe.Subscription>(deps.db, 'subscription', id).id,
+  })
 }

@@ -14,7 +14,9 @@ test('a database that cannot be read ends no process, and is told', async (t) =>
   const clock = movableClock()
   const told = Promise.withResolvers<unknown>()
   const processor = createProcessor({
-    ...{ db, clock, hands: { clock, settle: async () => undefined } as never },
+    db,
+    clock,
+    hands: { clock, settle: async () => undefined } as never,
     log: { error: (details: object) => told.resolve(Reflect.get(details, 'err')) } as never,
     catalogue: { plans: [], products: [] },
     endpoints: () => [],

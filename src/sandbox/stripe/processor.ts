@@ -34,7 +34,16 @@ export type ProcessorNeeds = {
 
 const TICK_MS = 1_000
 
-export function createProcessor({ db, clock, hands, log, catalogue, endpoints, originOf, origin }: ProcessorNeeds) {
+export function createProcessor({
+  db,
+  clock,
+  hands,
+  log,
+  catalogue,
+  endpoints,
+  originOf,
+  origin,
+}: ProcessorNeeds) {
   const say = seldom((details, message) => log.error(details, message))
   // A full disk, or no descriptor left, ends no process: what is due stays due.
   const onFailure = (error: unknown) => say({ err: error }, 'the sandbox’s processor tries again')

@@ -20,7 +20,10 @@ import { createSandbox } from '../sandbox.ts'
 
 const PRO = 'price_sandbox_pro_monthly'
 const ENTERPRISE = 'price_sandbox_enterprise_yearly'
-const { plans, products } = readConfig({ PRICE_PRO_MONTHLY: PRO, PRICE_ENTERPRISE_YEARLY: ENTERPRISE }).catalogue
+const { plans, products } = readConfig({
+  PRICE_PRO_MONTHLY: PRO,
+  PRICE_ENTERPRISE_YEARLY: ENTERPRISE,
+}).catalogue
 const SECRET = 'whsec_test'
 const BACK = 'http://localhost:1/done?session={CHECKOUT_SESSION_ID}'
 
@@ -47,7 +50,9 @@ async function deps(t: Pick<TestContext, 'after'>) {
   const productPort = await new Promise<number>((resolve) =>
     product.listen(0, '127.0.0.1', () => resolve((product.address() as { port: number }).port)),
   )
-  const endpoints = [{ name: 'product', url: `http://127.0.0.1:${productPort}/hook`, secret: SECRET }]
+  const endpoints = [
+    { name: 'product', url: `http://127.0.0.1:${productPort}/hook`, secret: SECRET },
+  ]
 
   const open = async () => {
     const sandbox = createSandbox({
@@ -143,7 +148,9 @@ async function deps(t: Pick<TestContext, 'after'>) {
       })
       const reply = await it.pay(session, card)
       assert.equal(reply.status, 303, reply.text)
-      const done = await it.stripe.checkout.sessions.retrieve(session.id, { expand: ['subscription'] })
+      const done = await it.stripe.checkout.sessions.retrieve(session.id, {
+        expand: ['subscription'],
+      })
       return { customer, session: done, subscription: done.subscription as Stripe.Subscription }
     },
     async portal(customer: string) {
@@ -157,7 +164,10 @@ async function deps(t: Pick<TestContext, 'after'>) {
       const session = await it.stripe.checkout.sessions.create({
         mode: 'payment',
         line_items: [
-          { price_data: { currency: 'usd', unit_amount: 19_900, product_data: { name: 'Kit' } }, quantity: 1 },
+          {
+            price_data: { currency: 'usd', unit_amount: 19_900, product_data: { name: 'Kit' } },
+            quantity: 1,
+          },
         ],
         payment_intent_data: { metadata: { tier: 'basic' } },
         metadata: { tier: 'basic' },
@@ -173,7 +183,11 @@ async function deps(t: Pick<TestContext, 'after'>) {
 
 test('customers are made, found by address, changed and deleted', async (t) => {
   const { stripe } = await deps(t)
-  const ada = await stripe.customers.create({ name: 'Ada', email: 'ada@example.com', metadata: { user_id: 'u1' } })
+  const ada = await stripe.customers.create({
+    name: 'Ada',
+    email: 'ada@example.com',
+    metadata: { user_id: 'u1' },
+  })
   await stripe.customers.create({ email: 'eve@example.com' })
 
   assert.equal((await stripe.customers.retrieve(ada.id)).id, ada.id)
@@ -181,15 +195,24 @@ test('customers are made, found by address, changed and deleted', async (t) => {
     (await stripe.customers.list({ email: 'ada@example.com' })).data.map((one) => one.id),
     [ada.id],
   )
-  const changed = await stripe.customers.update(ada.id, { name: 'Ada L.', metadata: { user_id: '', plan: 'x' } })
+  const changed = await stripe.customers.update(ada.id, {
+    name: 'Ada L.',
+    metadata: { user_id: '', plan: 'x' },
+  })
   assert.deepEqual([changed.name, changed.metadata], ['Ada L.', { plan: 'x' }])
   assert.equal((await stripe.customers.del(ada.id)).deleted, true)
   assert.equal((await stripe.customers.retrieve(ada.id)).deleted, true)
-  await assert.rejects(stripe.customers.retrieve('cus_none'), (error: Stripe.errors.StripeInvalidRequestError) => {
-    assert.deepEqual([error.type, error.code, error.statusCode], ['StripeInvalidRequestError', 'resource_missing', 404])
-    assert.equal(error.message, "No such customer: 'cus_none'")
-    return true
-  })
+  await assert.rejects(
+    stripe.customers.retrieve('cus_none'),
+    (error: Stripe.errors.StripeInvalidRequestError) => {
+      assert.deepEqual(
+        [error.type, error.code, error.statusCode],
+        ['StripeInvalidRequestError', 'resource_missing', 404],
+      )
+      assert.equal(error.message, "No such customer: 'cus_none'")
+      return true
+    },
+  )
 })
 
 test('the same idempotency key makes one object, another request with it is refused', async (t) => {
@@ -200,7 +223,9 @@ test('the same idempotency key makes one object, another request with it is refu
     stripe.customers.create({ email: 'a@example.com' }, key),
   ])
   assert.equal(first.id, second.id)
-  await assert.rejects(stripe.customers.create({ email: 'b@example.com' }, key), { type: 'StripeIdempotencyError' })
+  await assert.rejects(stripe.customers.create({ email: 'b@example.com' }, key), {
+    type: 'StripeIdempotencyError',
+  })
   assert.equal((await stripe.customers.list()).data.length, 1)
 })
 
@@ -217,27 +242,38 @@ test('a failure is kept under its key as a success is, but nothing of a call tha
 
   const line_items = [{ price: 'price_sandbox_store_pro', quantity: 1 }]
   const create = (params: object) =>
-    stripe.checkout.sessions.create({ mode: 'payment', line_items, ...params }, { idempotencyKey: 'slip' })
+    stripe.checkout.sessions.create(
+      { mode: 'payment', line_items, ...params },
+      { idempotencyKey: 'slip' },
+    )
   await assert.rejects(create({}), { code: 'parameter_missing' })
   assert.equal((await create({ success_url: BACK })).status, 'open')
 })
 
 test('wrong keys, unknown parameters and unknown prices are refused as the real API does', async (t) => {
   const { stripe, get } = await deps(t)
-  const create = (params: object) => stripe.checkout.sessions.create(params as Stripe.Checkout.SessionCreateParams)
+  const create = (params: object) =>
+    stripe.checkout.sessions.create(params as Stripe.Checkout.SessionCreateParams)
   const line = [{ price: PRO, quantity: 1 }]
-  await assert.rejects(create({ mode: 'subscription', line_items: line, success_url: BACK, colour: 'red' }), {
-    message: 'Received unknown parameter: colour (the sandbox does not play it)',
-    statusCode: 400,
-  })
   await assert.rejects(
-    create({ mode: 'subscription', line_items: [{ price: 'price_x', quantity: 1 }], success_url: BACK }),
+    create({ mode: 'subscription', line_items: line, success_url: BACK, colour: 'red' }),
     {
-      message: "No such price: 'price_x'",
-      param: 'line_items[0][price]',
+      message: 'Received unknown parameter: colour (the sandbox does not play it)',
+      statusCode: 400,
     },
   )
-  await assert.rejects(create({ mode: 'payment', line_items: line, success_url: BACK }), /recurring price/)
+  await assert.rejects(
+    create({
+      mode: 'subscription',
+      line_items: [{ price: 'price_x', quantity: 1 }],
+      success_url: BACK,
+    }),
+    { message: "No such price: 'price_x'", param: 'line_items[0][price]' },
+  )
+  await assert.rejects(
+    create({ mode: 'payment', line_items: line, success_url: BACK }),
+    /recurring price/,
+  )
   const keyless = await get('/sandbox/stripe/v1/customers')
   assert.deepEqual([keyless.status, keyless.body.error.type], [401, 'invalid_request_error'])
   assert.equal((await get('/sandbox/stripe/v1/nothing')).status, 404)
@@ -268,13 +304,21 @@ test('what the sandbox does not play is refused, and never taken for played', as
     'automatic_tax[liability]': { automatic_tax: { enabled: true, liability: { type: 'self' } } },
     'consent_collection[promotions]': { consent_collection: { promotions: 'auto' } },
     'custom_text[shipping_address]': { custom_text: { shipping_address: { message: 'Ship' } } },
-    'subscription_data[transfer_data]': { subscription_data: { transfer_data: { destination: 'acct_1' } } },
+    'subscription_data[transfer_data]': {
+      subscription_data: { transfer_data: { destination: 'acct_1' } },
+    },
     'payment_intent_data[capture_method]': { payment_intent_data: { capture_method: 'manual' } },
     'line_items[0][tax_rates]': { line_items: [{ price: PRO, quantity: 1, tax_rates: ['txr_1'] }] },
   })) {
     await assert.rejects(create(more), (error: Stripe.errors.StripeInvalidRequestError) => {
-      assert.deepEqual([error.statusCode, error.code, error.param], [400, 'parameter_unknown', param])
-      assert.match(error.message, /^Received unknown parameter: .* \(the sandbox does not play it\)$/)
+      assert.deepEqual(
+        [error.statusCode, error.code, error.param],
+        [400, 'parameter_unknown', param],
+      )
+      assert.match(
+        error.message,
+        /^Received unknown parameter: .* \(the sandbox does not play it\)$/,
+      )
       return true
     })
   }
@@ -298,7 +342,9 @@ test('a trial asks for nothing at first, and is billed when it ends', async (t) 
   assert.match((await it.get(new URL(session.url ?? '').pathname)).text, /14 days free/)
   assert.equal((await it.pay(session, '4242424242424242')).status, 303)
 
-  const done = await it.stripe.checkout.sessions.retrieve(session.id, { expand: ['subscription', 'invoice'] })
+  const done = await it.stripe.checkout.sessions.retrieve(session.id, {
+    expand: ['subscription', 'invoice'],
+  })
   const trial = done.subscription as Stripe.Subscription
   assert.deepEqual([done.payment_status, trial.status], ['no_payment_required', 'trialing'])
   assert.equal((trial.trial_end ?? 0) - (trial.trial_start ?? 0), 14 * 86_400)
@@ -325,7 +371,11 @@ test('a cancellation with proration credits what is left of the period', async (
 
 test('coupons hold once, for some months or for ever, and never beyond their limits', async (t) => {
   const it = await deps(t)
-  const coupon = await it.stripe.coupons.create({ percent_off: 50, duration: 'repeating', duration_in_months: 2 })
+  const coupon = await it.stripe.coupons.create({
+    percent_off: 50,
+    duration: 'repeating',
+    duration_in_months: 2,
+  })
   const promotion = await it.stripe.promotionCodes.create({
     promotion: { type: 'coupon', coupon: coupon.id },
     code: 'HALF',
@@ -346,9 +396,15 @@ test('coupons hold once, for some months or for ever, and never beyond their lim
   assert.equal((await it.pay(session, '4242424242424242')).status, 303)
   const { subscription: id } = await it.stripe.checkout.sessions.retrieve(session.id)
   const paid = async () => {
-    const one = await it.stripe.subscriptions.retrieve(String(id), { expand: ['latest_invoice', 'discounts'] })
+    const one = await it.stripe.subscriptions.retrieve(String(id), {
+      expand: ['latest_invoice', 'discounts'],
+    })
     const { total, total_discount_amounts: off } = one.latest_invoice as Stripe.Invoice
-    return { total, off: off?.map(({ amount }) => amount), discount: one.discounts[0] as Stripe.Discount }
+    return {
+      total,
+      off: off?.map(({ amount }) => amount),
+      discount: one.discounts[0] as Stripe.Discount,
+    }
   }
   const first = await paid()
   assert.deepEqual([first.total, first.off], [1_450, [1_450]])
@@ -358,7 +414,9 @@ test('coupons hold once, for some months or for ever, and never beyond their lim
   await assert.rejects(open([{ coupon: 'nope' }]), /No such coupon: 'nope'/)
 
   // One that holds once takes the place of the other, and is gone after the next invoice.
-  await it.stripe.subscriptions.update(String(id), { discounts: [{ coupon: 'coupon_sandbox_MINUS20' }] })
+  await it.stripe.subscriptions.update(String(id), {
+    discounts: [{ coupon: 'coupon_sandbox_MINUS20' }],
+  })
   const portal = await it.portal(customer.id)
   for (const total of [900, 2_900]) {
     await it.press(`${portal}/renew-well`, { subscription: String(id) })
@@ -376,9 +434,12 @@ test('a change of plan costs what is left of the period, at once or on the next 
   })
   const { subscription, customer } = await it.subscribed()
   const item = subscription.items.data[0]?.id ?? ''
-  const invoices = async () => (await it.stripe.invoices.list({ customer: customer.id })).data.map(({ total }) => total)
+  const invoices = async () =>
+    (await it.stripe.invoices.list({ customer: customer.id })).data.map(({ total }) => total)
 
-  const later = await it.stripe.subscriptions.update(subscription.id, { items: [{ id: item, price: dearer.id }] })
+  const later = await it.stripe.subscriptions.update(subscription.id, {
+    items: [{ id: item, price: dearer.id }],
+  })
   assert.equal(later.items.data[0]?.price.id, dearer.id)
   assert.deepEqual(await invoices(), [2_900], 'nothing is asked for yet')
   await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
@@ -388,19 +449,32 @@ test('a change of plan costs what is left of the period, at once or on the next 
   const now = { items: [{ id: item, price: PRO }], proration_behavior: 'always_invoice' as const }
   await it.stripe.subscriptions.update(subscription.id, now)
   const after = await it.stripe.customers.retrieve(customer.id)
-  assert.ok(!after.deleted && after.balance <= -2_900, 'what is given back is kept for the next invoice')
+  assert.ok(
+    !after.deleted && after.balance <= -2_900,
+    'what is given back is kept for the next invoice',
+  )
   await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
   const [next] = (await it.stripe.invoices.list({ customer: customer.id })).data
-  assert.deepEqual([next?.total, next?.amount_due, next?.starting_balance], [2_900, 0, after.balance])
+  assert.deepEqual(
+    [next?.total, next?.amount_due, next?.starting_balance],
+    [2_900, 0, after.balance],
+  )
 
   await it.press(`${await it.portal(customer.id)}/card`, { card: '4000000000000341' })
   const before = await it.stripe.subscriptions.retrieve(subscription.id)
-  const refused = { items: [{ id: item, price: ENTERPRISE }], payment_behavior: 'error_if_incomplete' as const }
+  const refused = {
+    items: [{ id: item, price: ENTERPRISE }],
+    payment_behavior: 'error_if_incomplete' as const,
+  }
   await assert.rejects(it.stripe.subscriptions.update(subscription.id, refused), {
     statusCode: 402,
     code: 'card_declined',
   })
-  assert.deepEqual(await it.stripe.subscriptions.retrieve(subscription.id), before, 'nothing has changed')
+  assert.deepEqual(
+    await it.stripe.subscriptions.retrieve(subscription.id),
+    before,
+    'nothing has changed',
+  )
 })
 
 test('a change is previewed for exactly what it costs, and keeps nothing', async (t) => {
@@ -410,7 +484,10 @@ test('a change is previewed for exactly what it costs, and keeps nothing', async
   const at = subscription.items.data[0]?.current_period_start
   const items = [{ id: subscription.items.data[0]?.id, price: 'price_dear' }]
   await assert.rejects(
-    it.stripe.invoices.createPreview({ subscription: subscription.id, subscription_details: { items } }),
+    it.stripe.invoices.createPreview({
+      subscription: subscription.id,
+      subscription_details: { items },
+    }),
     /No such price: 'price_dear'/,
   )
   const dear = await it.stripe.prices.create({
@@ -421,7 +498,10 @@ test('a change is previewed for exactly what it costs, and keeps nothing', async
   })
   const details = { items: [{ ...items[0], price: dear.id }], proration_date: at }
   const preview = (more: object) =>
-    it.stripe.invoices.createPreview({ subscription: subscription.id, subscription_details: { ...details, ...more } })
+    it.stripe.invoices.createPreview({
+      subscription: subscription.id,
+      subscription_details: { ...details, ...more },
+    })
   const now = await preview({ proration_behavior: 'always_invoice' })
   assert.deepEqual(
     now.lines.data.map(({ amount, period }) => [amount, period.start]),
@@ -460,14 +540,18 @@ test('a subscription is laid aside and taken up again, or goes on without being 
     type: 'subscription',
     bill_for: { unused_time_from: { type: 'none' } },
   })
-  assert.deepEqual([paused.status, paused.status_details?.paused.subscription.type], ['paused', 'pause_requested'])
+  assert.deepEqual(
+    [paused.status, paused.status_details?.paused.subscription.type],
+    ['paused', 'pause_requested'],
+  )
   await it.heard('customer.subscription.paused')
   const resumed = await it.stripe.subscriptions.resume(subscription.id, {
     billing_cycle_anchor: { type: 'now' },
     proration_behavior: 'none',
   })
   assert.deepEqual([resumed.status, resumed.status_details], ['active', undefined])
-  const totals = async () => (await it.stripe.invoices.list({ customer: customer.id })).data.map((one) => one.status)
+  const totals = async () =>
+    (await it.stripe.invoices.list({ customer: customer.id })).data.map((one) => one.status)
   assert.deepEqual(await totals(), ['paid', 'paid'], 'a period of its own was billed')
 
   const update = (behavior: 'void' | 'keep_as_draft' | 'mark_uncollectible') =>
@@ -503,9 +587,15 @@ test('an ending says why, also after the fact', async (t) => {
   assert.equal(ending.cancel_at, ending.items.data[0]?.current_period_end)
   const gone = await it.stripe.subscriptions.cancel(subscription.id)
   assert.equal(gone.cancellation_details?.feedback, 'too_expensive')
-  await assert.rejects(it.stripe.subscriptions.update(subscription.id, { description: 'x' }), /canceled subscription/)
+  await assert.rejects(
+    it.stripe.subscriptions.update(subscription.id, { description: 'x' }),
+    /canceled subscription/,
+  )
   const late = { cancellation_details: { feedback: 'unused' as const } }
-  assert.equal((await it.stripe.subscriptions.update(subscription.id, late)).cancellation_details?.feedback, 'unused')
+  assert.equal(
+    (await it.stripe.subscriptions.update(subscription.id, late)).cancellation_details?.feedback,
+    'unused',
+  )
   await assert.rejects(
     it.stripe.subscriptions.update(subscription.id, { cancellation_details: { feedback: 'nope' } }),
     /Invalid feedback/,
@@ -518,16 +608,26 @@ test('an invoice has a page that pays it and a PDF that can be read', async (t) 
   await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
   const [open, paid] = (await it.stripe.invoices.list({ customer: customer.id })).data
   assert.deepEqual([open?.status, paid?.status], ['open', 'paid'])
-  assert.deepEqual((await it.stripe.invoices.list({ customer: customer.id, status: 'open' })).data.length, 1)
+  assert.deepEqual(
+    (await it.stripe.invoices.list({ customer: customer.id, status: 'open' })).data.length,
+    1,
+  )
 
   const pdf = await fetch(`${it.url}${new URL(paid?.invoice_pdf ?? '').pathname}`)
   assert.equal(pdf.headers.get('content-type'), 'application/pdf')
-  const files = createTemporaryFiles(join(tmpdir(), `invoice-${randomUUID()}`), { memoryBytes: 1_000 })
+  const files = createTemporaryFiles(join(tmpdir(), `invoice-${randomUUID()}`), {
+    memoryBytes: 1_000,
+  })
   const parser = createParser({ temporaryFiles: files, log: createLog('silent') })
   t.after(() => parser.close().then(files.close))
-  const { text } = await parser.read('invoice.pdf', inMemory(new Uint8Array(await pdf.arrayBuffer())), t.signal)
+  const { text } = await parser.read(
+    'invoice.pdf',
+    inMemory(new Uint8Array(await pdf.arrayBuffer())),
+    t.signal,
+  )
   const said = String(text)
-  for (const words of [`Invoice ${paid?.number}`, 'Ada', 'Pro plan', '$29.00']) assert.ok(said.includes(words), said)
+  for (const words of [`Invoice ${paid?.number}`, 'Ada', 'Pro plan', '$29.00'])
+    assert.ok(said.includes(words), said)
 
   const page = new URL(open?.hosted_invoice_url ?? '').pathname
   assert.match((await it.get(page)).text, /Pay with Visa •••• 0341/)
@@ -541,7 +641,10 @@ test('deep links of the portal do one thing and lead back', async (t) => {
   const it = await deps(t)
   const { subscription, customer } = await it.subscribed()
   const eve = await it.stripe.customers.create({ email: 'eve@example.com' })
-  const link = async (flow: Stripe.BillingPortal.SessionCreateParams.FlowData, of = customer.id) => {
+  const link = async (
+    flow: Stripe.BillingPortal.SessionCreateParams.FlowData,
+    of = customer.id,
+  ) => {
     const after = { type: 'redirect' as const, redirect: { return_url: 'http://localhost:1/kept' } }
     const made = { customer: of, flow_data: { ...flow, after_completion: after } }
     return new URL((await it.stripe.billingPortal.sessions.create(made)).url).pathname
@@ -553,7 +656,9 @@ test('deep links of the portal do one thing and lead back', async (t) => {
   )
   await assert.rejects(link({ type: 'customer_update' }), { param: 'flow_data[type]' })
 
-  const card = await it.press(await link({ type: 'payment_method_update' }), { card: '5555555555554444' })
+  const card = await it.press(await link({ type: 'payment_method_update' }), {
+    card: '5555555555554444',
+  })
   assert.deepEqual([card.status, card.headers.get('location')], [303, 'http://localhost:1/kept'])
   const dear = await it.stripe.prices.create({
     product: 'prod_sandbox_pro',
@@ -563,20 +668,29 @@ test('deep links of the portal do one thing and lead back', async (t) => {
   })
   const items = [{ id: subscription.items.data[0]?.id ?? '', price: dear.id }]
   const confirm = { subscription: subscription.id, items }
-  const change = await link({ type: 'subscription_update_confirm', subscription_update_confirm: confirm })
+  const change = await link({
+    type: 'subscription_update_confirm',
+    subscription_update_confirm: confirm,
+  })
   assert.match((await it.get(change)).text, /Due today.*\$30\.00/s)
   await it.press(change)
   const now = () => it.stripe.subscriptions.retrieve(subscription.id)
   assert.equal((await now()).items.data[0]?.price.id, dear.id)
 
   const offer = { type: 'coupon_offer' as const, coupon_offer: { coupon: 'coupon_sandbox_HALF3' } }
-  const leave = await link({ type: 'subscription_cancel', subscription_cancel: { ...cancel, retention: offer } })
+  const leave = await link({
+    type: 'subscription_cancel',
+    subscription_cancel: { ...cancel, retention: offer },
+  })
   assert.match((await it.get(leave)).text, /50 % off for three months/)
   await it.press(leave, { choice: 'stay' })
   assert.deepEqual([(await now()).cancel_at_period_end, (await now()).discounts.length], [false, 1])
   await it.press(leave, { choice: 'cancel', feedback: 'unused', comment: 'bye' })
   const ending = await now()
-  assert.deepEqual([ending.cancel_at_period_end, ending.cancellation_details?.feedback], [true, 'unused'])
+  assert.deepEqual(
+    [ending.cancel_at_period_end, ending.cancellation_details?.feedback],
+    [true, 'unused'],
+  )
 })
 
 test('a trial without a card asks for none, and ends as it was told to', async (t) => {
@@ -625,8 +739,13 @@ test('a year goes by: a trial ends, renewals are told of and paid, and each at i
   const upcoming = (await it.heard('invoice.upcoming', 12)).data.object as unknown as Stripe.Invoice
   assert.deepEqual([upcoming.billing_reason, upcoming.amount_due], ['upcoming', 2_900])
   const invoices = await it.stripe.invoices.list({ subscription: String(id), limit: 100 })
-  assert.deepEqual([invoices.data.length, new Set(invoices.data.map(({ status }) => status)).size], [14, 1])
-  const gaps = invoices.data.slice(0, 12).map((one, index) => one.created - (invoices.data[index + 1]?.created ?? 0))
+  assert.deepEqual(
+    [invoices.data.length, new Set(invoices.data.map(({ status }) => status)).size],
+    [14, 1],
+  )
+  const gaps = invoices.data
+    .slice(0, 12)
+    .map((one, index) => one.created - (invoices.data[index + 1]?.created ?? 0))
   assert.ok(
     gaps.every((gap) => gap >= 27 * 86_400 && gap <= 32 * 86_400),
     'a month lies between them',
@@ -637,7 +756,10 @@ test('a year goes by: a trial ends, renewals are told of and paid, and each at i
 
 test('a refused renewal is tried again on the third, eighth and fifteenth day, and then ends as it is set', async (t) => {
   const it = await deps(t)
-  const [quits, owes] = [await it.subscribed('4000000000000341'), await it.subscribed('4000000000000341')]
+  const [quits, owes] = [
+    await it.subscribed('4000000000000341'),
+    await it.subscribed('4000000000000341'),
+  ]
   const status = async (one: { subscription: Stripe.Subscription }) =>
     (await it.stripe.subscriptions.retrieve(one.subscription.id)).status
   const retries = async (by: object) =>
@@ -652,7 +774,9 @@ test('a refused renewal is tried again on the third, eighth and fifteenth day, a
   assert.equal(gone.cancellation_details?.reason, 'payment_failed')
   assert.equal(it.types().filter((type) => type === 'invoice.payment_failed').length, 7)
 
-  const set = await call(it.url, 'POST', '/sandbox/processor/settings', { body: { after_retries: 'unpaid' } })
+  const set = await call(it.url, 'POST', '/sandbox/processor/settings', {
+    body: { after_retries: 'unpaid' },
+  })
   assert.equal(set.body.afterRetries, 'unpaid')
   const unpaid = await it.subscribed('4000000000000341')
   await it.move({ advance_days: 50 })
@@ -710,19 +834,31 @@ test('a sale with tax has an invoice that shows it, and asks for consent and tax
       ...more,
     })
   const form = { card: '4242424242424242', email: 'ada@example.com', name: 'Ada' }
-  const pay = async (session: Stripe.Checkout.Session, more: Record<string, string> = { terms: 'on' }) => {
+  const pay = async (
+    session: Stripe.Checkout.Session,
+    more: Record<string, string> = { terms: 'on' },
+  ) => {
     const reply = await it.press(new URL(session.url ?? '').pathname, { ...form, ...more })
     const done = await it.stripe.checkout.sessions.retrieve(session.id, { expand: ['invoice'] })
     return { reply, done, invoice: done.invoice as Stripe.Invoice }
   }
   const dear = await open({ discounts: [{ coupon: 'coupon_sandbox_WELCOME10' }] })
-  assert.deepEqual([dear.amount_subtotal, dear.amount_total, dear.total_details?.amount_tax], [10_000, 10_800, 1_800])
+  assert.deepEqual(
+    [dear.amount_subtotal, dear.amount_total, dear.total_details?.amount_tax],
+    [10_000, 10_800, 1_800],
+  )
   assert.match((await it.get(new URL(dear.url ?? '').pathname)).text, /I know what I do\..*/s)
   assert.equal((await pay(dear, {})).reply.status, 402, 'who does not agree does not buy')
   const { done, invoice } = await pay(dear)
   assert.equal(done.consent?.terms_of_service, 'accepted')
   assert.deepEqual(
-    [invoice.status, invoice.total, invoice.total_excluding_tax, invoice.amount_paid, invoice.metadata?.tier],
+    [
+      invoice.status,
+      invoice.total,
+      invoice.total_excluding_tax,
+      invoice.amount_paid,
+      invoice.metadata?.tier,
+    ],
     ['paid', 10_800, 9_000, 10_800, 'basic'],
   )
   assert.deepEqual(
@@ -735,7 +871,10 @@ test('a sale with tax has an invoice that shows it, and asks for consent and tax
   const within = (await pay(await open({}, 'inclusive'))).invoice
   assert.deepEqual([within.total, within.total_excluding_tax], [10_000, 8_333])
   const business = (await pay(await open(), { terms: 'on', tax_id: 'DE123456789' })).invoice
-  assert.deepEqual([business.total, business.total_taxes?.[0]?.taxability_reason], [10_000, 'reverse_charge'])
+  assert.deepEqual(
+    [business.total, business.total_taxes?.[0]?.taxability_reason],
+    [10_000, 'reverse_charge'],
+  )
   const ids = await it.stripe.customers.listTaxIds(String(business.customer))
   assert.equal(ids.data[0]?.value, 'DE123456789')
 })
@@ -747,7 +886,11 @@ test('the merchant of record sets taxes itself, and refuses to be told', async (
       mode: 'payment',
       line_items: [
         {
-          price_data: { currency: 'usd', unit_amount: 10_000, product_data: { name: 'Kit', ...product } },
+          price_data: {
+            currency: 'usd',
+            unit_amount: 10_000,
+            product_data: { name: 'Kit', ...product },
+          },
           quantity: 1,
         },
       ],
@@ -764,7 +907,9 @@ test('the merchant of record sets taxes itself, and refuses to be told', async (
 test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
   const it = await deps(t)
   const { session } = await it.subscribed()
-  const invoice = await it.stripe.invoices.retrieve(String(session.invoice), { expand: ['amount_paid_off_stripe'] })
+  const invoice = await it.stripe.invoices.retrieve(String(session.invoice), {
+    expand: ['amount_paid_off_stripe'],
+  })
   assert.equal(invoice.amount_paid_off_stripe, 0)
 })
 
@@ -780,7 +925,10 @@ test('a subscription checkout makes customer, subscription, invoice and payment,
   const it = await deps(t)
   const { customer, session, subscription } = await it.subscribed()
 
-  assert.deepEqual([session.status, session.payment_status, session.amount_total], ['complete', 'paid', 2_900])
+  assert.deepEqual(
+    [session.status, session.payment_status, session.amount_total],
+    ['complete', 'paid', 2_900],
+  )
   assert.deepEqual([subscription.status, subscription.customer], ['active', customer.id])
   assert.deepEqual(subscription.metadata, { user_id: 'u1' })
   const item = subscription.items.data[0]
@@ -830,7 +978,9 @@ test('a bank debit completes unpaid and is paid or refused later', async (t) => 
   const it = await deps(t)
   const paid = await it.bought('000123456789')
   assert.equal(paid.reply.status, 303)
-  const open = await it.stripe.checkout.sessions.retrieve(paid.session.id, { expand: ['payment_intent.latest_charge'] })
+  const open = await it.stripe.checkout.sessions.retrieve(paid.session.id, {
+    expand: ['payment_intent.latest_charge'],
+  })
   assert.deepEqual([open.status, open.payment_status], ['complete', 'unpaid'])
   const charge = (open.payment_intent as Stripe.PaymentIntent).latest_charge as Stripe.Charge
   assert.equal(charge.status, 'pending')
@@ -843,14 +993,19 @@ test('a bank debit completes unpaid and is paid or refused later', async (t) => 
 
   const { session } = await it.subscribed('000111111116')
   assert.equal(
-    (await it.stripe.subscriptions.retrieve(String((session.subscription as Stripe.Subscription).id))).status,
+    (
+      await it.stripe.subscriptions.retrieve(
+        String((session.subscription as Stripe.Subscription).id),
+      )
+    ).status,
     'incomplete',
   )
   const pending = (await it.stripe.charges.list({ limit: 1 })).data[0]
   await it.press(`/sandbox/processor/charges/${pending?.id}/bounce`)
   await it.heard('checkout.session.async_payment_failed')
   assert.equal(
-    (await it.stripe.subscriptions.retrieve((session.subscription as Stripe.Subscription).id)).status,
+    (await it.stripe.subscriptions.retrieve((session.subscription as Stripe.Subscription).id))
+      .status,
     'incomplete_expired',
   )
 })
@@ -866,7 +1021,10 @@ test('promotion codes take off, 100 % needs no card', async (t) => {
   assert.equal((await it.press(path, { email: 'ada@example.com' })).status, 303)
   const done = await it.stripe.checkout.sessions.retrieve(session.id)
   assert.deepEqual([done.amount_total, done.payment_status], [0, 'no_payment_required'])
-  assert.equal((await it.stripe.promotionCodes.list({ code: 'FREE100' })).data[0]?.times_redeemed, 1)
+  assert.equal(
+    (await it.stripe.promotionCodes.list({ code: 'FREE100' })).data[0]?.times_redeemed,
+    1,
+  )
 })
 
 test('the portal cancels at the end, resumes, changes the plan and cancels now', async (t) => {
@@ -888,14 +1046,19 @@ test('the portal cancels at the end, resumes, changes the plan and cancels now',
   assert.equal((await now()).status, 'canceled')
   await it.heard('customer.subscription.deleted')
   assert.deepEqual((await it.stripe.subscriptions.list({ customer: customer.id })).data, [])
-  assert.equal((await it.stripe.subscriptions.list({ customer: customer.id, status: 'all' })).data.length, 1)
+  assert.equal(
+    (await it.stripe.subscriptions.list({ customer: customer.id, status: 'all' })).data.length,
+    1,
+  )
 })
 
 test("another customer's portal cannot press the buttons of this subscription", async (t) => {
   const it = await deps(t)
   const { subscription } = await it.subscribed()
   const eve = await it.stripe.customers.create({ email: 'eve@example.com' })
-  const reply = await it.press(`${await it.portal(eve.id)}/cancel-now`, { subscription: subscription.id })
+  const reply = await it.press(`${await it.portal(eve.id)}/cancel-now`, {
+    subscription: subscription.id,
+  })
   assert.equal(reply.status, 404)
   assert.equal((await it.stripe.subscriptions.retrieve(subscription.id)).status, 'active')
 })
@@ -904,7 +1067,8 @@ test('renewals succeed, fail, are retried with a better card, and end at the end
   const it = await deps(t)
   const { customer, subscription } = await it.subscribed('4000000000000341')
   const portal = await it.portal(customer.id)
-  const press = (action: string) => it.press(`${portal}/${action}`, { subscription: subscription.id })
+  const press = (action: string) =>
+    it.press(`${portal}/${action}`, { subscription: subscription.id })
   const status = async () => (await it.stripe.subscriptions.retrieve(subscription.id)).status
 
   await press('renew-well')
@@ -932,11 +1096,16 @@ test('refunds in part and whole, and never more than was paid', async (t) => {
   let charge = (await it.heard('charge.refunded')).data.object as unknown as Stripe.Charge
   assert.deepEqual([charge.amount_refunded, charge.refunded], [900, false])
 
-  await assert.rejects(it.stripe.refunds.create({ payment_intent: intent, amount: 19_001 }), /greater than unrefunded/)
+  await assert.rejects(
+    it.stripe.refunds.create({ payment_intent: intent, amount: 19_001 }),
+    /greater than unrefunded/,
+  )
   await it.press(`/sandbox/processor/charges/${charge.id}/refund`)
   charge = (await it.heard('charge.refunded', 2)).data.object as unknown as Stripe.Charge
   assert.deepEqual([charge.amount_refunded, charge.refunded], [19_900, true])
-  await assert.rejects(it.stripe.refunds.create({ payment_intent: intent }), { code: 'charge_already_refunded' })
+  await assert.rejects(it.stripe.refunds.create({ payment_intent: intent }), {
+    code: 'charge_already_refunded',
+  })
 })
 
 test('a dispute is opened, lost, and given back after all', async (t) => {
@@ -950,7 +1119,8 @@ test('a dispute is opened, lost, and given back after all', async (t) => {
   assert.deepEqual([closed.status, closed.payment_intent], ['lost', charge?.payment_intent])
 
   await it.press(`/sandbox/processor/charges/${charge?.id}/reinstate`)
-  const again = (await it.heard('charge.dispute.funds_reinstated')).data.object as unknown as Stripe.Dispute
+  const again = (await it.heard('charge.dispute.funds_reinstated')).data
+    .object as unknown as Stripe.Dispute
   assert.equal(again.status, 'lost')
   assert.deepEqual(
     again.balance_transactions.map(({ amount }) => amount),
@@ -974,7 +1144,11 @@ test('an event that the product refuses is listed, kept across a restart, and de
   await it.restart()
   await it.heard('customer.created', 2)
   assert.equal(it.events[0]?.id, it.events[1]?.id)
-  for (let i = 0; i < 200 && (await it.stripe.events.list({ delivery_success: false })).data.length > 0; i++)
+  for (
+    let i = 0;
+    i < 200 && (await it.stripe.events.list({ delivery_success: false })).data.length > 0;
+    i++
+  )
     await new Promise((resolve) => setTimeout(resolve, 10))
   assert.deepEqual((await it.stripe.events.list({ delivery_success: false })).data, [])
 })

@@ -14,7 +14,8 @@ const PRORATIONS = ['create_prorations', 'always_invoice', 'none']
 
 export function prorationIn(form: Form): string {
   const behavior = optionalText(form, 'proration_behavior') ?? 'create_prorations'
-  if (!PRORATIONS.includes(behavior)) throw badParameter('proration_behavior', `Must be one of ${PRORATIONS}`)
+  if (!PRORATIONS.includes(behavior))
+    throw badParameter('proration_behavior', `Must be one of ${PRORATIONS}`)
   return behavior
 }
 
@@ -35,7 +36,11 @@ export function changedItems(
     played(change, ['id', 'price', 'quantity'], `${param}[${index}]`)
     const id = optionalText(change, 'id')
     if (id ? !subscription.items.data.some((item) => item.id === id) : changes.length > 1)
-      throw badParameter(`${param}[${index}][id]`, `No such subscription_item: '${id}'`, 'resource_missing')
+      throw badParameter(
+        `${param}[${index}][id]`,
+        `No such subscription_item: '${id}'`,
+        'resource_missing',
+      )
   }
 
   const items = subscription.items.data.map((item) => {
@@ -45,9 +50,15 @@ export function changedItems(
     const priceId = optionalText(change, 'price') ?? item.price.id
     const price = mustParam<Stripe.Price>(deps.db, 'price', priceId, `${param}[${index}][price]`)
     if (!price.recurring)
-      throw badParameter(`${param}[${index}][price]`, 'The price specified is set to `type=one_time`.')
+      throw badParameter(
+        `${param}[${index}][price]`,
+        'The price specified is set to `type=one_time`.',
+      )
     if (price.currency !== subscription.currency)
-      throw badParameter(`${param}[${index}][price]`, 'The price is in another currency than the subscription.')
+      throw badParameter(
+        `${param}[${index}][price]`,
+        'The price is in another currency than the subscription.',
+      )
     const quantity = integer(change, 'quantity') ?? item.quantity ?? 1
     const sameInterval =
       price.recurring.interval === item.price.recurring?.interval &&
@@ -67,9 +78,18 @@ export function changedItems(
       quantity,
       proration: sameInterval,
       amount: due,
-      description: sameInterval ? `Remaining time on ${productName(deps, price)}` : productName(deps, price),
+      description: sameInterval
+        ? `Remaining time on ${productName(deps, price)}`
+        : productName(deps, price),
     })
-    return { ...item, price, plan: planOf(price), quantity, current_period_start: from, current_period_end: to }
+    return {
+      ...item,
+      price,
+      plan: planOf(price),
+      quantity,
+      current_period_start: from,
+      current_period_end: to,
+    }
   })
   return { items, lines, isNewPeriod }
 }
@@ -81,5 +101,14 @@ export function unusedOf(deps: ProcessorDeps, item: Stripe.SubscriptionItem, at:
   const amount = -Math.round((price.unit_amount ?? 0) * quantity * remainingShare(start, to, at))
   const description = `Unused time on ${productName(deps, price)}`
   // Never -0, which JSON does not know.
-  return { description, amount: amount || 0, price, item: item.id, from: at, to, proration: true, quantity }
+  return {
+    description,
+    amount: amount || 0,
+    price,
+    item: item.id,
+    from: at,
+    to,
+    proration: true,
+    quantity,
+  }
 }

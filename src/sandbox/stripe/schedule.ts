@@ -67,14 +67,19 @@ function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
   if (status === 'incomplete') {
     const [invoice] = openInvoices(deps, id)
     if (invoice && !isSettling(deps, invoice.id))
-      add(subscription.created + FIRST_PAYMENT_S, 'the first payment was never made', () => expireFirst(deps, invoice))
+      add(subscription.created + FIRST_PAYMENT_S, 'the first payment was never made', () =>
+        expireFirst(deps, invoice),
+      )
     return due
   }
   const endsFirst = subscription.cancel_at !== null && subscription.cancel_at <= end
-  if (subscription.cancel_at !== null) add(subscription.cancel_at, 'the subscription ends', () => cancelNow(deps, id))
+  if (subscription.cancel_at !== null)
+    add(subscription.cancel_at, 'the subscription ends', () => cancelNow(deps, id))
   if (status === 'trialing' && trialEnd !== null && !endsFirst) {
     if (side.trialEndTold !== trialEnd)
-      add(Math.max(start, trialEnd - TRIAL_TOLD_S), 'the trial is about to end', () => tellOfTrial(deps, id, trialEnd))
+      add(Math.max(start, trialEnd - TRIAL_TOLD_S), 'the trial is about to end', () =>
+        tellOfTrial(deps, id, trialEnd),
+      )
     add(trialEnd, 'the trial ends', () => renew(deps, id, true))
   }
   if (['active', 'past_due', 'unpaid'].includes(status) && !endsFirst) {
@@ -83,15 +88,21 @@ function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
       add(end - RENEWAL_TOLD_S, 'a renewal is ahead', () => tellOfRenewal(deps, id, end))
     add(end, 'the period ends', () => renew(deps, id, true))
   }
-  add(subscription.pause_collection?.resumes_at, 'collection is resumed', () => resumeCollection(deps, id))
+  add(subscription.pause_collection?.resumes_at, 'collection is resumed', () =>
+    resumeCollection(deps, id),
+  )
   for (const invoice of openInvoices(deps, id)) {
     const { resumes } = side
     if (status === 'paused' && resumes?.invoice === invoice.id) {
       if (!isSettling(deps, invoice.id))
-        add(resumes.at + FIRST_PAYMENT_S, 'the resumption was never paid', () => voidInvoice(deps, invoice.id))
+        add(resumes.at + FIRST_PAYMENT_S, 'the resumption was never paid', () =>
+          voidInvoice(deps, invoice.id),
+        )
       continue
     }
-    add(invoice.next_payment_attempt, 'an open payment is tried again', () => retry(deps, invoice.id, id))
+    add(invoice.next_payment_attempt, 'an open payment is tried again', () =>
+      retry(deps, invoice.id, id),
+    )
   }
   return due
 }
@@ -101,13 +112,17 @@ const isSettling = (deps: ProcessorDeps, invoiceId: string): boolean =>
 
 function tellOfTrial(deps: ProcessorDeps, id: string, end: number): void {
   const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  put(deps.db, subscription, { side: { ...sideOf<SubscriptionSide>(deps.db, id), trialEndTold: end } })
+  put(deps.db, subscription, {
+    side: { ...sideOf<SubscriptionSide>(deps.db, id), trialEndTold: end },
+  })
   emit(deps, 'customer.subscription.trial_will_end', subscription)
 }
 
 function tellOfRenewal(deps: ProcessorDeps, id: string, end: number): void {
   const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  put(deps.db, subscription, { side: { ...sideOf<SubscriptionSide>(deps.db, id), periodEndTold: end } })
+  put(deps.db, subscription, {
+    side: { ...sideOf<SubscriptionSide>(deps.db, id), periodEndTold: end },
+  })
   emit(deps, 'invoice.upcoming', upcomingInvoice(deps, id))
 }
 
@@ -121,7 +136,8 @@ function resumeCollection(deps: ProcessorDeps, id: string): void {
 function retry(deps: ProcessorDeps, invoiceId: string, id: string): void {
   const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
   const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
-  if (collectAgain(deps, invoice, methodOf(deps, subscription), false).status === 'succeeded') return
+  if (collectAgain(deps, invoice, methodOf(deps, subscription), false).status === 'succeeded')
+    return
   const { status, next_payment_attempt: next } = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
   if (status !== 'open' || next !== null) return
   const { afterRetries } = settingsOf(deps)

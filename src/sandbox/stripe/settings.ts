@@ -29,11 +29,20 @@ const USUAL: Settings = {
 }
 
 export function settingsOf({ db }: Pick<ProcessorDeps, 'db'>): Settings {
-  const rows = db.prepare('select name, value from stripe_settings').all() as { name: string; value: string }[]
-  return { ...USUAL, ...Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value)])) }
+  const rows = db.prepare('select name, value from stripe_settings').all() as {
+    name: string
+    value: string
+  }[]
+  return {
+    ...USUAL,
+    ...Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value)])),
+  }
 }
 
-export function changeSettings({ db }: Pick<ProcessorDeps, 'db'>, changes: Partial<Settings>): void {
+export function changeSettings(
+  { db }: Pick<ProcessorDeps, 'db'>,
+  changes: Partial<Settings>,
+): void {
   const insert = db.prepare(
     'insert into stripe_settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
   )

@@ -10,11 +10,28 @@ import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
 import { collect, intentOf } from './invoices.ts'
 import { get, must, mustParam, put, sideOf } from './objects.ts'
-import { flag, group, groups, integer, mergeMetadata, optionalText, played, text } from './parameters.ts'
+import {
+  flag,
+  group,
+  groups,
+  integer,
+  mergeMetadata,
+  optionalText,
+  played,
+  text,
+} from './parameters.ts'
 import { methodOf } from './payment-methods.ts'
 import { changedItems, prorationIn, unusedOf } from './proration.ts'
 import { missingMethod } from './subscription-object.ts'
-import { bill, cancelNow, isOver, openInvoices, renew, type SubscriptionSide, setStatus } from './subscriptions.ts'
+import {
+  bill,
+  cancelNow,
+  isOver,
+  openInvoices,
+  renew,
+  type SubscriptionSide,
+  setStatus,
+} from './subscriptions.ts'
 
 export const FEEDBACK = [
   'customer_service',
@@ -28,7 +45,11 @@ export const FEEDBACK = [
 ]
 const PAUSES = ['keep_as_draft', 'mark_uncollectible', 'void']
 
-export function updateSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {
+export function updateSubscription(
+  deps: ProcessorDeps,
+  id: string,
+  form: Form,
+): Stripe.Subscription {
   played(form, [
     'automatic_tax',
     'cancel_at',
@@ -47,7 +68,9 @@ export function updateSubscription(deps: ProcessorDeps, id: string, form: Form):
     'trial_settings',
   ])
   const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  const isOnlyWords = Object.keys(form).every((name) => ['cancellation_details', 'metadata', 'expand'].includes(name))
+  const isOnlyWords = Object.keys(form).every((name) =>
+    ['cancellation_details', 'metadata', 'expand'].includes(name),
+  )
   if (isOver(before) && !isOnlyWords) {
     throw badParameter(
       'id',
@@ -63,13 +86,23 @@ export function updateSubscription(deps: ProcessorDeps, id: string, form: Form):
   emit(deps, 'customer.subscription.updated', now, differences(before, now))
   if (form.trial_end !== 'now' || before.status !== 'trialing') return now
   const begun = renew(deps, id, true)
-  if (form.payment_behavior === 'error_if_incomplete' && begun.status === 'past_due') throw notPaid(deps, begun)
+  if (form.payment_behavior === 'error_if_incomplete' && begun.status === 'past_due')
+    throw notPaid(deps, begun)
   return begun
 }
 
-function withFields(deps: ProcessorDeps, before: Stripe.Subscription, form: Form): Stripe.Subscription {
-  const method = optionalText(form, 'default_payment_method', before.default_payment_method as string | null)
-  if (method) mustParam<Stripe.PaymentMethod>(deps.db, 'payment_method', method, 'default_payment_method')
+function withFields(
+  deps: ProcessorDeps,
+  before: Stripe.Subscription,
+  form: Form,
+): Stripe.Subscription {
+  const method = optionalText(
+    form,
+    'default_payment_method',
+    before.default_payment_method as string | null,
+  )
+  if (method)
+    mustParam<Stripe.PaymentMethod>(deps.db, 'payment_method', method, 'default_payment_method')
   return {
     ...before,
     ...ending(deps, before, form),
@@ -87,14 +120,33 @@ function withFields(deps: ProcessorDeps, before: Stripe.Subscription, form: Form
 }
 
 /** When it ends, and why. */
-function ending(deps: ProcessorDeps, before: Stripe.Subscription, form: Form): Partial<Stripe.Subscription> {
-  const atEnd = flag(form, 'cancel_at_period_end', form.cancel_at === undefined && before.cancel_at_period_end)
-  const at = form.cancel_at === undefined || form.cancel_at === '' ? null : (integer(form, 'cancel_at') ?? null)
+function ending(
+  deps: ProcessorDeps,
+  before: Stripe.Subscription,
+  form: Form,
+): Partial<Stripe.Subscription> {
+  const atEnd = flag(
+    form,
+    'cancel_at_period_end',
+    form.cancel_at === undefined && before.cancel_at_period_end,
+  )
+  const at =
+    form.cancel_at === undefined || form.cancel_at === ''
+      ? null
+      : (integer(form, 'cancel_at') ?? null)
   if (at !== null && atEnd)
-    throw badParameter('cancel_at', 'You may only specify one of these parameters: cancel_at, cancel_at_period_end.')
-  if (at !== null && at <= seconds(deps)) throw badParameter('cancel_at', 'cancel_at must be in the future.')
+    throw badParameter(
+      'cancel_at',
+      'You may only specify one of these parameters: cancel_at, cancel_at_period_end.',
+    )
+  if (at !== null && at <= seconds(deps))
+    throw badParameter('cancel_at', 'cancel_at must be in the future.')
   const isKept = form.cancel_at === undefined && form.cancel_at_period_end === undefined
-  const end = isKept ? before.cancel_at : atEnd ? (before.items.data[0]?.current_period_end ?? null) : at
+  const end = isKept
+    ? before.cancel_at
+    : atEnd
+      ? (before.items.data[0]?.current_period_end ?? null)
+      : at
   return {
     cancel_at_period_end: atEnd,
     cancel_at: end,
@@ -113,7 +165,10 @@ export function detailsIn(
   const { comment = null, feedback = null, reason = null } = before.cancellation_details ?? {}
   const said = optionalText(given, 'feedback', feedback)
   if (said !== null && !FEEDBACK.includes(said))
-    throw badParameter('cancellation_details[feedback]', `Invalid feedback: must be one of ${FEEDBACK.join(', ')}`)
+    throw badParameter(
+      'cancellation_details[feedback]',
+      `Invalid feedback: must be one of ${FEEDBACK.join(', ')}`,
+    )
   return {
     ...before.cancellation_details,
     comment: optionalText(given, 'comment', comment),
@@ -123,18 +178,28 @@ export function detailsIn(
 }
 
 /** `trial_end`: `now`, or a moment ahead, also for one that runs already. */
-function trial(deps: ProcessorDeps, before: Stripe.Subscription, form: Form): Partial<Stripe.Subscription> {
+function trial(
+  deps: ProcessorDeps,
+  before: Stripe.Subscription,
+  form: Form,
+): Partial<Stripe.Subscription> {
   const settings = group(form, 'trial_settings')
   const missing = optionalText(group(settings, 'end_behavior'), 'missing_payment_method')
   const trial_settings =
     missing === null
       ? before.trial_settings
-      : { end_behavior: { billing_cycle_anchor: null, missing_payment_method: missingMethod(missing) } }
+      : {
+          end_behavior: {
+            billing_cycle_anchor: null,
+            missing_payment_method: missingMethod(missing),
+          },
+        }
   const isNothing = form.trial_end === 'now' && before.status !== 'trialing'
   if (form.trial_end === undefined || isNothing) return { trial_settings }
   const at = seconds(deps)
   const end = form.trial_end === 'now' ? at : integer(form, 'trial_end')
-  if (end === undefined || end < at) throw badParameter('trial_end', 'Invalid timestamp: must be in the future')
+  if (end === undefined || end < at)
+    throw badParameter('trial_end', 'Invalid timestamp: must be in the future')
   const data = before.items.data.map((item) => ({ ...item, current_period_end: end }))
   return {
     trial_settings,
@@ -146,36 +211,56 @@ function trial(deps: ProcessorDeps, before: Stripe.Subscription, form: Form): Pa
 }
 
 /** A list takes the place of what there was; an empty one takes all away. */
-function discountsIn(deps: ProcessorDeps, before: Stripe.Subscription, form: Form): Stripe.Subscription['discounts'] {
+function discountsIn(
+  deps: ProcessorDeps,
+  before: Stripe.Subscription,
+  form: Form,
+): Stripe.Subscription['discounts'] {
   if (form.discounts === undefined) return before.discounts
   const customer = String(before.customer)
   const offers = offersIn(deps, form, { currency: before.currency, customer })
-  return offers.map((offer) => giveDiscount(deps, offer, { customer, subscription: before.id, session: null }).id)
+  return offers.map(
+    (offer) => giveDiscount(deps, offer, { customer, subscription: before.id, session: null }).id,
+  )
 }
 
-function pauseIn(before: Stripe.Subscription, form: Form): Stripe.Subscription.PauseCollection | null {
+function pauseIn(
+  before: Stripe.Subscription,
+  form: Form,
+): Stripe.Subscription.PauseCollection | null {
   if (form.pause_collection === undefined) return before.pause_collection
   if (form.pause_collection === '') return null
   const wanted = group(form, 'pause_collection')
   played(wanted, ['behavior', 'resumes_at'], 'pause_collection')
   const behavior = text(wanted, 'behavior')
-  if (!PAUSES.includes(behavior)) throw badParameter('pause_collection[behavior]', `Must be one of ${PAUSES}`)
+  if (!PAUSES.includes(behavior))
+    throw badParameter('pause_collection[behavior]', `Must be one of ${PAUSES}`)
   return {
     behavior: behavior as Stripe.Subscription.PauseCollection['behavior'],
     resumes_at: integer(wanted, 'resumes_at') ?? null,
   }
 }
 
-function changeItems(deps: ProcessorDeps, subscription: Stripe.Subscription, changes: Form[], form: Form): void {
+function changeItems(
+  deps: ProcessorDeps,
+  subscription: Stripe.Subscription,
+  changes: Form[],
+  form: Form,
+): void {
   const behavior = prorationIn(form)
   const at = integer(form, 'proration_date') ?? seconds(deps)
   const { items, lines, isNewPeriod } = changedItems(deps, subscription, changes, at)
-  const changed: Stripe.Subscription = { ...subscription, items: { ...subscription.items, data: items } }
+  const changed: Stripe.Subscription = {
+    ...subscription,
+    items: { ...subscription.items, data: items },
+  }
   const side = sideOf<SubscriptionSide>(deps.db, subscription.id)
   const isPaid = subscription.status === 'active'
   const asked = behavior === 'none' ? lines.filter((line) => !line.proration) : isPaid ? lines : []
   const isNow = behavior === 'always_invoice' || isNewPeriod
-  put(deps.db, changed, { side: isNow ? side : { ...side, pending: [...(side.pending ?? []), ...asked] } })
+  put(deps.db, changed, {
+    side: isNow ? side : { ...side, pending: [...(side.pending ?? []), ...asked] },
+  })
   if (isNow && asked.length > 0) collectChange(deps, changed, asked, form)
 }
 
@@ -190,7 +275,10 @@ function collectChange(
   if (behavior !== 'allow_incomplete' && behavior !== 'error_if_incomplete')
     throw badParameter('payment_behavior', `The sandbox does not play ${behavior}.`)
   const invoice = bill(deps, changed, 'subscription_update', lines)
-  put(deps.db, { ...must<Stripe.Subscription>(deps.db, 'subscription', changed.id), latest_invoice: invoice.id })
+  put(deps.db, {
+    ...must<Stripe.Subscription>(deps.db, 'subscription', changed.id),
+    latest_invoice: invoice.id,
+  })
   const attempt = collect(deps, invoice.id, methodOf(deps, changed), false)
   if (attempt.status !== 'failed' && attempt.status !== 'requires_action') return
   if (behavior === 'allow_incomplete') {
@@ -203,29 +291,42 @@ function collectChange(
 
 function notPaid(deps: ProcessorDeps, { id }: Stripe.Subscription): Fault {
   const waits = openInvoices(deps, id).some(
-    (one) => get<Stripe.PaymentIntent>(deps.db, intentOf(deps, one.id))?.status === 'requires_action',
+    (one) =>
+      get<Stripe.PaymentIntent>(deps.db, intentOf(deps, one.id))?.status === 'requires_action',
   )
   if (waits) return toBeConfirmed()
-  return new Fault(402, { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' })
+  return new Fault(402, {
+    type: 'card_error',
+    code: 'card_declined',
+    message: 'Your card was declined.',
+  })
 }
 
 const toBeConfirmed = () =>
   new Fault(402, {
     type: 'card_error',
     code: 'subscription_payment_intent_requires_action',
-    message: 'Payment for this subscription requires additional user action before it can be completed successfully.',
+    message:
+      'Payment for this subscription requires additional user action before it can be completed successfully.',
   })
 
 /** At once; with `prorate`, what is left of the paid period is the customer's, for the next invoice. */
-export function cancelSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {
+export function cancelSubscription(
+  deps: ProcessorDeps,
+  id: string,
+  form: Form,
+): Stripe.Subscription {
   played(form, ['prorate', 'invoice_now', 'cancellation_details'])
   const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  if (!isOver(before)) put(deps.db, { ...before, cancellation_details: detailsIn(before, form, true) })
+  if (!isOver(before))
+    put(deps.db, { ...before, cancellation_details: detailsIn(before, form, true) })
   const at = seconds(deps)
   const { pending = [] } = sideOf<SubscriptionSide>(deps.db, id)
   const unused =
     flag(form, 'prorate') && before.status === 'active'
-      ? before.items.data.map((item) => unusedOf(deps, item, at)).filter(({ amount }) => amount !== 0)
+      ? before.items.data
+          .map((item) => unusedOf(deps, item, at))
+          .filter(({ amount }) => amount !== 0)
       : []
   return cancelNow(deps, id, { lines: [...(flag(form, 'invoice_now') ? pending : []), ...unused] })
 }
@@ -233,7 +334,8 @@ export function cancelSubscription(deps: ProcessorDeps, id: string, form: Form):
 /** The values before the change, as in `previous_attributes` of an event. */
 function differences(before: Stripe.Subscription, after: Stripe.Subscription): object {
   const changed = Object.entries(before).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(after[name as keyof Stripe.Subscription]),
+    ([name, value]) =>
+      JSON.stringify(value) !== JSON.stringify(after[name as keyof Stripe.Subscription]),
   )
   return Object.fromEntries(changed)
 }

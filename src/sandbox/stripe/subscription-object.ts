@@ -125,7 +125,12 @@ export function newSubscription(
       footer: null,
       issuer: { type: 'self' },
     },
-    items: { object: 'list', data: items, has_more: false, url: `/v1/subscription_items?subscription=${id}` },
+    items: {
+      object: 'list',
+      data: items,
+      has_more: false,
+      url: `/v1/subscription_items?subscription=${id}`,
+    },
     latest_invoice: null,
     livemode: false,
     managed_payments: wanted.isManaged ? { enabled: true } : null,
@@ -133,7 +138,11 @@ export function newSubscription(
     next_pending_invoice_item_invoice: null,
     on_behalf_of: null,
     pause_collection: null,
-    payment_settings: { payment_method_options: null, payment_method_types: null, save_default_payment_method: 'off' },
+    payment_settings: {
+      payment_method_options: null,
+      payment_method_types: null,
+      save_default_payment_method: 'off',
+    },
     pending_invoice_item_interval: null,
     pending_setup_intent: null,
     pending_update: null,
@@ -143,13 +152,18 @@ export function newSubscription(
     test_clock: null,
     transfer_data: null,
     trial_end: trialEnd,
-    trial_settings: { end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod } },
+    trial_settings: {
+      end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod },
+    },
     trial_start: trialEnd === null ? null : at,
   }
 }
 
 export function missingMethod(word: string): 'cancel' | 'create_invoice' | 'pause' {
   if (word !== 'cancel' && word !== 'create_invoice' && word !== 'pause')
-    throw badParameter('trial_settings[end_behavior][missing_payment_method]', `Invalid value: ${word}`)
+    throw badParameter(
+      'trial_settings[end_behavior][missing_payment_method]',
+      `Invalid value: ${word}`,
+    )
   return word
 }

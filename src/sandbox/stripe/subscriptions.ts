@@ -5,7 +5,15 @@ import { discountsAt, giveDiscount } from './discounts.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
 import { freePeriod, type Line, wholePeriod } from './invoice-lines.ts'
-import { collect, markPaid, markUncollectible, newDraft, newInvoice, subscriptionOf, voidInvoice } from './invoices.ts'
+import {
+  collect,
+  markPaid,
+  markUncollectible,
+  newDraft,
+  newInvoice,
+  subscriptionOf,
+  voidInvoice,
+} from './invoices.ts'
 import { all, get, must, newId, put, sideOf } from './objects.ts'
 import { methodOf } from './payment-methods.ts'
 import type { Attempt } from './payments.ts'
@@ -26,29 +34,48 @@ export type SubscriptionSide = {
   periodEndTold?: number
 }
 
-export type Started = { subscription: Stripe.Subscription; invoice: Stripe.Invoice; attempt: Attempt }
+export type Started = {
+  subscription: Stripe.Subscription
+  invoice: Stripe.Invoice
+  attempt: Attempt
+}
 
 /** Bills the first period, or begins a trial. A bank debit leaves the subscription `incomplete` until the bank has spoken. */
-export function startSubscription(deps: ProcessorDeps, wanted: NewSubscription, present: boolean): Started {
+export function startSubscription(
+  deps: ProcessorDeps,
+  wanted: NewSubscription,
+  present: boolean,
+): Started {
   const id = newId('sub')
   const at = seconds(deps)
   const { trialEnd } = wanted
-  const items = wanted.lines.map(({ price, quantity }) => newItem(deps, id, price, quantity, at, trialEnd))
+  const items = wanted.lines.map(({ price, quantity }) =>
+    newItem(deps, id, price, quantity, at, trialEnd),
+  )
   const bare = newSubscription(id, at, wanted, items)
   const to = { customer: wanted.customer, subscription: id, session: wanted.session }
   const discounts = wanted.offers.map((offer) => giveDiscount(deps, offer, to))
   const fresh: Stripe.Subscription = { ...bare, discounts: discounts.map((one) => one.id) }
   put(deps.db, fresh, { owner: wanted.customer, side: {} })
 
-  const lines = items.map((item) => (trialEnd === null ? wholePeriod(deps, item) : freePeriod(deps, item)))
+  const lines = items.map((item) =>
+    trialEnd === null ? wholePeriod(deps, item) : freePeriod(deps, item),
+  )
   const invoice = bill(deps, fresh, 'subscription_create', lines)
-  const started = { ...must<Stripe.Subscription>(deps.db, 'subscription', id), latest_invoice: invoice.id }
+  const started = {
+    ...must<Stripe.Subscription>(deps.db, 'subscription', id),
+    latest_invoice: invoice.id,
+  }
   put(deps.db, started)
   emit(deps, 'customer.subscription.created', started)
   const attempt = collect(deps, invoice.id, wanted.method ?? undefined, present)
 
   if (attempt.status === 'succeeded' && trialEnd === null) setStatus(deps, id, 'active')
-  return { subscription: must(deps.db, 'subscription', id), invoice: must(deps.db, 'invoice', invoice.id), attempt }
+  return {
+    subscription: must(deps.db, 'subscription', id),
+    invoice: must(deps.db, 'invoice', invoice.id),
+    attempt,
+  }
 }
 
 /** An open invoice of a subscription, less its discounts. */
@@ -89,24 +116,41 @@ export function setStatus(
   if (before.status === status) return before
   const ended = status === 'incomplete_expired' ? seconds(deps) : before.ended_at
   const { status_details: _, ...kept } = before
-  const after: Stripe.Subscription = { ...kept, status, ended_at: ended, ...detailsOf(deps, before, status) }
+  const after: Stripe.Subscription = {
+    ...kept,
+    status,
+    ended_at: ended,
+    ...detailsOf(deps, before, status),
+  }
   put(deps.db, after)
   emit(deps, 'customer.subscription.updated', after, { status: before.status })
   return after
 }
 
 /** Why it is paused, and since when. */
-function detailsOf(deps: ProcessorDeps, before: Stripe.Subscription, status: Stripe.Subscription.Status) {
+function detailsOf(
+  deps: ProcessorDeps,
+  before: Stripe.Subscription,
+  status: Stripe.Subscription.Status,
+) {
   if (status !== 'paused') return {}
   const type = before.status === 'trialing' ? 'trial_end_without_payment_method' : 'pause_requested'
-  const paused = { subscription: { type }, transitioned_at: seconds(deps), type: 'subscription' } as const
+  const paused = {
+    subscription: { type },
+    transitioned_at: seconds(deps),
+    type: 'subscription',
+  } as const
   return { status_details: { paused } satisfies Stripe.Subscription.StatusDetails }
 }
 
 type Ending = { reason?: Stripe.Subscription.CancellationDetails.Reason; lines?: readonly Line[] }
 
 /** Open invoices are void with it. `lines`: what it is credited for what is left of its period, over a last invoice. */
-export function cancelNow(deps: ProcessorDeps, id: string, { reason, lines = [] }: Ending = {}): Stripe.Subscription {
+export function cancelNow(
+  deps: ProcessorDeps,
+  id: string,
+  { reason, lines = [] }: Ending = {},
+): Stripe.Subscription {
   const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
   if (isOver(before))
     throw new Fault(404, {
@@ -162,7 +206,8 @@ export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Strip
   const { pending = [], isCredited: _, ...side } = sideOf<SubscriptionSide>(deps.db, id)
   put(deps.db, moved, { side })
   const lines = [...pending, ...items.map((item) => wholePeriod(deps, item))]
-  if (before.status === 'unpaid' || before.pause_collection) return billAside(deps, moved, before, lines)
+  if (before.status === 'unpaid' || before.pause_collection)
+    return billAside(deps, moved, before, lines)
 
   const invoice = bill(deps, moved, 'subscription_cycle', lines)
   tellOfPeriod(deps, id, before, invoice.id)
@@ -185,13 +230,23 @@ function billAside(
   if (behavior === 'void') voidInvoice(deps, invoice.id)
   if (behavior === 'mark_uncollectible') markUncollectible(deps, invoice.id)
   tellOfPeriod(deps, id, before, invoice.id)
-  return before.status === 'unpaid' ? must(deps.db, 'subscription', id) : setStatus(deps, id, 'active')
+  return before.status === 'unpaid'
+    ? must(deps.db, 'subscription', id)
+    : setStatus(deps, id, 'active')
 }
 
-function tellOfPeriod(deps: ProcessorDeps, id: string, before: Stripe.Subscription, invoice: string): void {
+function tellOfPeriod(
+  deps: ProcessorDeps,
+  id: string,
+  before: Stripe.Subscription,
+  invoice: string,
+): void {
   const now = { ...must<Stripe.Subscription>(deps.db, 'subscription', id), latest_invoice: invoice }
   put(deps.db, now)
-  emit(deps, 'customer.subscription.updated', now, { items: before.items, latest_invoice: before.latest_invoice })
+  emit(deps, 'customer.subscription.updated', now, {
+    items: before.items,
+    latest_invoice: before.latest_invoice,
+  })
 }
 
 /** Nothing is billed while it is paused; resuming bills nothing for the time between. */
@@ -227,7 +282,11 @@ export function giveUp(deps: ProcessorDeps, id: string): Stripe.Subscription {
 
 function mustRun(deps: ProcessorDeps, id: string, what: string): Stripe.Subscription {
   const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  if (isOver(subscription) || subscription.status === 'incomplete' || subscription.status === 'paused') {
+  if (
+    isOver(subscription) ||
+    subscription.status === 'incomplete' ||
+    subscription.status === 'paused'
+  ) {
     throw badParameter('id', `You cannot ${what} a subscription that is ${subscription.status}.`)
   }
   return subscription
@@ -279,7 +338,10 @@ export function goOn(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
 export const isOver = (subscription: Stripe.Subscription) =>
   subscription.status === 'canceled' || subscription.status === 'incomplete_expired'
 
-export function openInvoices(deps: Pick<ProcessorDeps, 'db'>, subscriptionId: string): Stripe.Invoice[] {
+export function openInvoices(
+  deps: Pick<ProcessorDeps, 'db'>,
+  subscriptionId: string,
+): Stripe.Invoice[] {
   const subscription = must<Stripe.Subscription>(deps.db, 'subscription', subscriptionId)
   return all<Stripe.Invoice>(deps.db, 'invoice', String(subscription.customer)).filter(
     (invoice) => subscriptionOf(invoice) === subscriptionId && invoice.status === 'open',

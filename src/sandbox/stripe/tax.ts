@@ -14,18 +14,24 @@ export function taxTerms(
   taxIds: readonly unknown[] = [],
 ): TaxTerms | null {
   if (!isAsked) return null
-  const isReverse = taxIds.length > 0 || (customer !== null && all(deps.db, 'tax_id', customer).length > 0)
+  const isReverse =
+    taxIds.length > 0 || (customer !== null && all(deps.db, 'tax_id', customer).length > 0)
   return { percent: settingsOf(deps).taxPercent, isReverse }
 }
 
 export type Tax = { amount: number; behavior: 'exclusive' | 'inclusive'; taxable: number }
 
 /** A price that does not say so is without tax, as the processor's tax settings are at first. */
-export function taxOn(amount: number, price: Pick<Stripe.Price, 'tax_behavior'>, terms: TaxTerms | null): Tax {
+export function taxOn(
+  amount: number,
+  price: Pick<Stripe.Price, 'tax_behavior'>,
+  terms: TaxTerms | null,
+): Tax {
   const behavior = price.tax_behavior === 'inclusive' ? 'inclusive' : 'exclusive'
   if (!terms || terms.isReverse) return { amount: 0, behavior, taxable: amount }
   const share = terms.percent / 100
-  if (behavior === 'exclusive') return { amount: Math.round(amount * share), behavior, taxable: amount }
+  if (behavior === 'exclusive')
+    return { amount: Math.round(amount * share), behavior, taxable: amount }
   const tax = amount - Math.round(amount / (1 + share))
   return { amount: tax, behavior, taxable: amount - tax }
 }

@@ -23,7 +23,11 @@ export type TimeTravel = ReturnType<typeof createTimeTravel>
 const MOVE_DAYS_MAX = 400
 const WEBHOOK_PATIENCE_MS = 5_000
 
-export function createTimeTravel(deps: ProcessorDeps, courier: Courier, { advance, catchUp }: Hands) {
+export function createTimeTravel(
+  deps: ProcessorDeps,
+  courier: Courier,
+  { advance, catchUp }: Hands,
+) {
   let isMoving = false
   let movedHereMs = deps.clock.movedMs?.() ?? 0
 
@@ -43,9 +47,11 @@ export function createTimeTravel(deps: ProcessorDeps, courier: Courier, { advanc
     async moveTo(toMs: number): Promise<string[]> {
       const { clock } = deps
       const wantedMs = toMs - clock.ms()
-      if (!advance) throw refused(409, 'The clock can be moved only while the processor is the sandbox’s own.')
+      if (!advance)
+        throw refused(409, 'The clock can be moved only while the processor is the sandbox’s own.')
       if (isMoving) throw refused(409, 'The clock is being moved already.')
-      if (!Number.isFinite(wantedMs) || wantedMs < 0) throw refused(400, 'The clock moves forward alone.')
+      if (!Number.isFinite(wantedMs) || wantedMs < 0)
+        throw refused(400, 'The clock moves forward alone.')
       if (wantedMs > MOVE_DAYS_MAX * DAY_MS)
         throw refused(400, `The clock moves ${MOVE_DAYS_MAX} days at once, at most.`)
       isMoving = true
@@ -70,11 +76,17 @@ export function createTimeTravel(deps: ProcessorDeps, courier: Courier, { advanc
       await catchUp({ isThere })
       if (isThere) return happened
       const [next] = schedule(deps)
-      const step = Math.min(toMs, now + DAY_MS, next ? Math.max(next.at * 1_000, now) : Number.POSITIVE_INFINITY) - now
+      const step =
+        Math.min(
+          toMs,
+          now + DAY_MS,
+          next ? Math.max(next.at * 1_000, now) : Number.POSITIVE_INFINITY,
+        ) - now
       advance?.(step)
       movedHereMs += step
     }
   }
 }
 
-const refused = (status: number, message: string) => new Fault(status, { type: 'invalid_request_error', message })
+const refused = (status: number, message: string) =>
+  new Fault(status, { type: 'invalid_request_error', message })

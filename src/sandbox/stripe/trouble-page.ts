@@ -32,11 +32,14 @@ export function troubleRoutes(app: FastifyInstance, deps: ProcessorDeps, courier
   app.post('/processor/deliveries/send-again', OPEN, async (request, reply) => {
     sendOutstanding(deps)
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    return isOfPage(request) ? reply.redirect('/sandbox/processor#trouble', 303) : deliveriesNow(deps)
+    return isOfPage(request)
+      ? reply.redirect('/sandbox/processor#trouble', 303)
+      : deliveriesNow(deps)
   })
 }
 
-const isOfPage = ({ headers }: FastifyRequest) => headers['content-type']?.includes('form-urlencoded') ?? false
+const isOfPage = ({ headers }: FastifyRequest) =>
+  headers['content-type']?.includes('form-urlencoded') ?? false
 
 function deliveriesNow(deps: ProcessorDeps) {
   const { lostPercent, delaySeconds, isDoubled, isReversed } = settingsOf(deps)
@@ -45,9 +48,16 @@ function deliveriesNow(deps: ProcessorDeps) {
     delay_seconds: delaySeconds,
     doubled: isDoubled,
     reversed: isReversed,
-    outstanding: outstanding(deps).map(({ event_id: event, type, endpoint, state, attempts, note }) => ({
-      ...{ event, type, endpoint, state, attempts, note },
-    })),
+    outstanding: outstanding(deps).map(
+      ({ event_id: event, type, endpoint, state, attempts, note }) => ({
+        event,
+        type,
+        endpoint,
+        state,
+        attempts,
+        note,
+      }),
+    ),
   }
 }
 

@@ -6,7 +6,13 @@ import { openShop, type Shop } from '#testing/buyer.ts'
 import { ASKS_ALWAYS, FAILS_AT_RENEWAL, shopOf } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
-type Outstanding = { event: string; type: string; endpoint: string; state: string; attempts: number }
+type Outstanding = {
+  event: string
+  type: string
+  endpoint: string
+  state: string
+  attempts: number
+}
 
 suite('webhooks in trouble', () => {
   const context = suiteContext()
@@ -28,27 +34,43 @@ suite('webhooks in trouble', () => {
   /** As the account shows it, without the check that a page makes after a checkout. */
   const kept = async ({ userId }: { userId: string }) => {
     const { db } = store.platform
-    const user = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirstOrThrow()
+    const user = await db
+      .selectFrom('users')
+      .selectAll()
+      .where('id', '=', userId)
+      .executeTakeFirstOrThrow()
     return [user.subscription_status, user.subscription_tier]
   }
   const letters = async ({ email }: Client) =>
-    (await store.mail(email)).map(({ subject }) => subject).filter((subject) => /plan|payment|bank/i.test(subject))
+    (await store.mail(email))
+      .map(({ subject }) => subject)
+      .filter((subject) => /plan|payment|bank/i.test(subject))
 
   test('what is lost is shown, changes nothing, and is found by reading, in both halves', async () => {
     assert.deepEqual(await outstanding(), [])
     await trouble({ lost_percent: 100 })
     const ada = await store.as('ada')
     const adaBuys = await store.buyer('ada')
-    const { body } = await ada.post('/api/billing/create-checkout-session?price_id=price_sandbox_pro_monthly')
+    const { body } = await ada.post(
+      '/api/billing/create-checkout-session?price_id=price_sandbox_pro_monthly',
+    )
     await shop.pay(body.url, FAILS_AT_RENEWAL)
     const url = (await adaBuys.get('/api/checkout?tier=basic')).headers.get('location') ?? ''
     await shop.pay(url)
     await store.settle()
     assert.deepEqual(await kept(ada), ['free', 'free'])
     const lost = await outstanding()
-    assert.ok(lost.length > 10 && lost.every(({ state, attempts }) => state === 'lost' && attempts === 0))
-    assert.deepEqual([...new Set(lost.map(({ endpoint }) => endpoint))].sort(), ['billing', 'storefront'])
-    assert.match((await store.get('/sandbox/processor')).text, />lost<\/span>[\s\S]*Send all of it again/)
+    assert.ok(
+      lost.length > 10 && lost.every(({ state, attempts }) => state === 'lost' && attempts === 0),
+    )
+    assert.deepEqual([...new Set(lost.map(({ endpoint }) => endpoint))].sort(), [
+      'billing',
+      'storefront',
+    ])
+    assert.match(
+      (await store.get('/sandbox/processor')).text,
+      />lost<\/span>[\s\S]*Send all of it again/,
+    )
 
     await store.app.service.billing.sync()
     assert.deepEqual(await kept(ada), ['active', 'pro'])
@@ -96,7 +118,9 @@ suite('webhooks in trouble', () => {
   test('delayed they are waited for, and sent at once when asked', async () => {
     await trouble({ delay_seconds: 3_600 })
     const cleo = await store.as('cleo')
-    const { body } = await cleo.post('/api/billing/create-checkout-session?price_id=price_sandbox_pro_monthly')
+    const { body } = await cleo.post(
+      '/api/billing/create-checkout-session?price_id=price_sandbox_pro_monthly',
+    )
     const asked = await shop.pay(body.url, ASKS_ALWAYS)
     await shop.press(new URL(asked.headers.get('location') ?? '').pathname, { answer: 'complete' })
     await store.settle()
@@ -104,7 +128,10 @@ suite('webhooks in trouble', () => {
     assert.ok((await outstanding()).every(({ state }) => state === 'due'))
     await trouble(quiet)
     assert.ok((await outstanding()).length > 5, 'those that were late are late still')
-    assert.deepEqual((await store.post('/sandbox/processor/deliveries/send-again')).body.outstanding, [])
+    assert.deepEqual(
+      (await store.post('/sandbox/processor/deliveries/send-again')).body.outstanding,
+      [],
+    )
     await store.settle()
     assert.deepEqual(await kept(cleo), ['active', 'pro'])
   })
@@ -130,7 +157,10 @@ suite('webhooks in trouble', () => {
       doubled: 'on',
     })
     assert.equal(form.status, 303)
-    const page = await shop.press('/sandbox/processor/deliveries', { lost_percent: '0', delay_seconds: '0' })
+    const page = await shop.press('/sandbox/processor/deliveries', {
+      lost_percent: '0',
+      delay_seconds: '0',
+    })
     assert.equal(page.status, 303)
     assert.equal((await store.get('/sandbox/processor/deliveries')).body.doubled, false)
   })

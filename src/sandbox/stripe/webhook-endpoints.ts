@@ -2,7 +2,9 @@
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'
 
-export function webhookEndpoints({ endpoints }: Pick<ProcessorDeps, 'endpoints'>): Stripe.WebhookEndpoint[] {
+export function webhookEndpoints({
+  endpoints,
+}: Pick<ProcessorDeps, 'endpoints'>): Stripe.WebhookEndpoint[] {
   return endpoints().map(({ name, url }) => ({
     id: `we_sandbox_${name}`,
     object: 'webhook_endpoint',

@@ -3,7 +3,12 @@ import { test } from 'node:test'
 import { openShop } from '#testing/buyer.ts'
 import { listContactMessages } from './contact.ts'
 
-const HELLO = { name: 'Ada Lovelace', email: 'ada@example.com', subject: 'sales', message: 'How much is it?\nFor ten.' }
+const HELLO = {
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  subject: 'sales',
+  message: 'How much is it?\nFor ten.',
+}
 const MINUTE_MS = 60_000
 
 test('a message reaches support, who can reply, and the visitor is thanked', async (t) => {
@@ -73,7 +78,10 @@ test('markup in a message stays text', async (t) => {
 
 test('when the mail server is away the visitor hears it, the message is kept, and it is tried again', async (t) => {
   // Nothing listens on this port.
-  const shop = await openShop(t, { SMTP_URL: 'smtp://127.0.0.1:9', SUPPORT_EMAIL: 'team@shop.example' })
+  const shop = await openShop(t, {
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    SUPPORT_EMAIL: 'team@shop.example',
+  })
   const reply = await shop.store('POST', '/api/contact', { body: HELLO })
   assert.equal(reply.status, 500)
   assert.match(reply.body.error, /saved/)
@@ -90,7 +98,9 @@ test('when the mail server is away the visitor hears it, the message is kept, an
       .selectAll()
       .where('kind', '=', 'storefront.contact-notification')
       .executeTakeFirst()
-    return job && { status: job.status, minutes: (Date.parse(job.run_at) - shop.clock.ms()) / MINUTE_MS }
+    return (
+      job && { status: job.status, minutes: (Date.parse(job.run_at) - shop.clock.ms()) / MINUTE_MS }
+    )
   }
   const waits: number[] = []
   for (;;) {
@@ -143,5 +153,8 @@ test('one address sends at most twenty messages an hour', async (t) => {
   const send = async () => (await shop.store('POST', '/api/contact', { body: HELLO })).status
   for (let i = 0; i < 20; i++) assert.equal(await send(), 200)
   const refused = await shop.store('POST', '/api/contact', { body: HELLO })
-  assert.deepEqual([refused.status, refused.body], [429, { error: 'Rate limit exceeded', code: 'rate_limited' }])
+  assert.deepEqual(
+    [refused.status, refused.body],
+    [429, { error: 'Rate limit exceeded', code: 'rate_limited' }],
+  )
 })

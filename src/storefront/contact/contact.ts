@@ -51,7 +51,9 @@ const FIRST_RETRY_MS = MINUTE_MS
 export const NOTIFY_DELAYS_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, ...Array<number>(24).fill(HOUR_MS)]
 const PER_ADDRESS = { requests: 20, seconds: 3600 }
 
-export type ContactDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'limiter' | 'log'> & { mail: Mail }
+export type ContactDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'limiter' | 'log'> & {
+  mail: Mail
+}
 
 /**
  * Used by the form and the API: trims, refuses blanks, counts by address, stores, and notifies
@@ -59,7 +61,11 @@ export type ContactDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'l
  * @throws Problem 400, 422 and 429; and 500 when the notification failed, though the message is
  * stored.
  */
-export async function sendMessage(deps: ContactDeps, form: ContactForm, address: string): Promise<void> {
+export async function sendMessage(
+  deps: ContactDeps,
+  form: ContactForm,
+  address: string,
+): Promise<void> {
   const { config, limiter, log } = deps
   const message = checked(form)
   if (config.limits.general !== null) {
@@ -70,14 +76,18 @@ export async function sendMessage(deps: ContactDeps, form: ContactForm, address:
   try {
     await notifySupport(deps, id)
   } catch (cause) {
-    log.error({ err: cause, id }, 'a contact message is stored, but its notification was not handed over')
+    log.error(
+      { err: cause, id },
+      'a contact message is stored, but its notification was not handed over',
+    )
     throw storefrontProblem('contact_notification_failed', { cause })
   }
 }
 
 function checked(form: ContactForm): Checked {
   const subject = WORDS.find((word) => word === form.subject)
-  if (subject === undefined) throw invalid(['body', 'subject'], `Should be one of ${WORDS.join(', ')}`, 'enum')
+  if (subject === undefined)
+    throw invalid(['body', 'subject'], `Should be one of ${WORDS.join(', ')}`, 'enum')
   const trimmed = { ...form, subject, name: form.name.trim(), message: form.message.trim() }
   for (const field of ['name', 'message'] as const) {
     if (trimmed[field] === '') throw storefrontProblem('field_missing', { field })
@@ -110,8 +120,15 @@ function storeMessage({ db, clock, jobs }: ContactDeps, form: Checked): Promise<
 }
 
 /** Hands the notification over, once, and thanks the visitor. @throws when the mail server does not take it. */
-export async function notifySupport({ config, db, clock, jobs, mail }: ContactDeps, id: string): Promise<void> {
-  const row = await db.selectFrom('contact_messages').selectAll().where('id', '=', id).executeTakeFirst()
+export async function notifySupport(
+  { config, db, clock, jobs, mail }: ContactDeps,
+  id: string,
+): Promise<void> {
+  const row = await db
+    .selectFrom('contact_messages')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
   if (!row || row.notified_at !== null) return
   await mail.deliver(notification(config, row), `contact-${id}`)
   await transaction(db, async (tx) => {
@@ -175,7 +192,9 @@ export async function listContactMessages(db: Db, { page, limit, cursor }: PageO
           .selectFrom('contact_messages')
           .select(['id', 'name', 'email', 'subject', 'message', 'created_at', 'notified_at'])
           .$if(before !== null, (query) =>
-            query.where((e) => e(e.refTuple('created_at', 'id'), '<', e.tuple(before?.at ?? '', before?.id ?? ''))),
+            query.where((e) =>
+              e(e.refTuple('created_at', 'id'), '<', e.tuple(before?.at ?? '', before?.id ?? '')),
+            ),
           )
           .orderBy('created_at', 'desc')
           .orderBy('id', 'desc')
@@ -183,7 +202,14 @@ export async function listContactMessages(db: Db, { page, limit, cursor }: PageO
           .limit(limit)
           .execute()
   const places = messages.map(({ created_at, id }) => ({ at: created_at, id }))
-  return { messages, total, page, limit, pages: Math.ceil(total / limit), next_cursor: nextCursor(places, limit) }
+  return {
+    messages,
+    total,
+    page,
+    limit,
+    pages: Math.ceil(total / limit),
+    next_cursor: nextCursor(places, limit),
+  }
 }
 
 export function messagesOfAddresses(db: Db, emailKeys: string[]) {
@@ -196,7 +222,11 @@ export function messagesOfAddresses(db: Db, emailKeys: string[]) {
 }
 
 /** Those sent since a moment, or all. */
-export async function forgetMessages(tx: Db, emailKey: string, since: Instant | null): Promise<void> {
+export async function forgetMessages(
+  tx: Db,
+  emailKey: string,
+  since: Instant | null,
+): Promise<void> {
   await tx
     .deleteFrom('contact_messages')
     .where('email_key', '=', emailKey)

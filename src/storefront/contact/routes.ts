@@ -3,7 +3,10 @@ import type { App } from '#platform/http/app.ts'
 import { type ContactDeps, ContactForm, ContactSubjectName, sendMessage } from './contact.ts'
 
 /** The response as documented. */
-const Message = Type.Object({ ...ContactForm.properties, subject: ContactSubjectName }, { title: 'ContactMessage' })
+const Message = Type.Object(
+  { ...ContactForm.properties, subject: ContactSubjectName },
+  { title: 'ContactMessage' },
+)
 
 export function contactRoutes(app: App, deps: ContactDeps): void {
   app.post(

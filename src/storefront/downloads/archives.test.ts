@@ -10,7 +10,13 @@ import { openProducts } from '../products/products.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { buildArchive, findKnownArchive } from './archives.ts'
 
-const NO_S3 = { endpoint: null, region: 'us-east-1', accessKeyId: null, secretAccessKey: null, sessionToken: null }
+const NO_S3 = {
+  endpoint: null,
+  region: 'us-east-1',
+  accessKeyId: null,
+  secretAccessKey: null,
+  sessionToken: null,
+}
 
 test('an archive is planned once for a buyer and a release, and anew when a file has changed', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'archives-'))
@@ -21,12 +27,19 @@ test('an archive is planned once for a buyer and a release, and anew when a file
   let ms = Date.parse('2027-01-01')
   const clock = { ms: () => ms, now: () => new Date(ms).toISOString() }
   const saltKey = randomBytes(32)
-  const secrets = { open: (_: string, sealed: string) => sealed, key: () => saltKey } as unknown as Secrets
+  const secrets = {
+    open: (_: string, sealed: string) => sealed,
+    key: () => saltKey,
+  } as unknown as Secrets
   const config = { dataDir: join(root, 'data'), products: { name: 'kit' } } as unknown as Config
   const products = openProducts({ location: root, s3: NO_S3 }, { clock })
   const deps = { config, clock, secrets, products }
   const purchase = (key: string) =>
-    ({ tier: 'pro', entitled_until: '2028-01-01T00:00:00.000Z', license_sealed: key }) as PurchaseRow
+    ({
+      tier: 'pro',
+      entitled_until: '2028-01-01T00:00:00.000Z',
+      license_sealed: key,
+    }) as PurchaseRow
 
   const [ada, eve] = [purchase('LK-ADA'), purchase('LK-EVE')]
   const first = await buildArchive(deps, ada)

@@ -12,11 +12,7 @@ import { weightedCache } from './weighted-cache.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
 import { keptPack, type OpenPack, openPack, type Pack, preparePack } from './zip/pack.ts'
 
-export type BuyerArchive = Archive & {
-  version: string
-  pack: Pack
-  licenseKey: string
-}
+export type BuyerArchive = Archive & { version: string; pack: Pack; licenseKey: string }
 
 export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & { products: FileStore }
 
@@ -30,17 +26,27 @@ export async function buildArchive(
   version?: string,
 ): Promise<BuyerArchive | null> {
   const release = await releaseToServe(deps, purchase, version)
-  return release && plan(deps, purchase, release, await preparePack(cacheDir(deps.config), release.files))
+  return (
+    release &&
+    plan(deps, purchase, release, await preparePack(cacheDir(deps.config), release.files))
+  )
 }
 
 /** The same without compressing anything: null also while the release was not compressed yet. */
-export async function findKnownArchive(deps: ArchiveDeps, purchase: PurchaseRow): Promise<BuyerArchive | null> {
+export async function findKnownArchive(
+  deps: ArchiveDeps,
+  purchase: PurchaseRow,
+): Promise<BuyerArchive | null> {
   const release = await releaseToServe(deps, purchase)
   const pack = release && (await keptPack(cacheDir(deps.config), release.files))
   return release && pack ? plan(deps, purchase, release, pack) : null
 }
 
-function releaseToServe({ clock, products }: ArchiveDeps, { tier, entitled_until }: PurchaseRow, version?: string) {
+function releaseToServe(
+  { clock, products }: ArchiveDeps,
+  { tier, entitled_until }: PurchaseRow,
+  version?: string,
+) {
   return version
     ? findRelease(products, tier, clock.now(), version)
     : findEntitledRelease(products, tier, clock.now(), entitled_until)
@@ -51,13 +57,23 @@ const PLANNED_MAX = 50_000
 const plans = weightedCache<BuyerArchive>(PLANNED_MAX, ({ entries }) => entries.length)
 
 /** Planned once for a purchase, key and release: each range, HEAD and page asks for the same plan, which takes one HMAC a file. */
-function plan({ config, secrets }: ArchiveDeps, purchase: PurchaseRow, release: Release, pack: Pack): BuyerArchive {
+function plan(
+  { config, secrets }: ArchiveDeps,
+  purchase: PurchaseRow,
+  release: Release,
+  pack: Pack,
+): BuyerArchive {
   const licenseKey = openLicenseKey(secrets, purchase)
   const folder = `${config.products.name}-${purchase.tier}-${release.version}`
   const saltKey = secrets.key('zip-salt')
-  const name = [cacheDir(config), pack.id, folder, release.publishedAt, licenseKey, saltKey.toString('base64')].join(
-    '\n',
-  )
+  const name = [
+    cacheDir(config),
+    pack.id,
+    folder,
+    release.publishedAt,
+    licenseKey,
+    saltKey.toString('base64'),
+  ].join('\n')
   const known = plans.get(name)
   // Another index may name the same bytes; the plan is the pack's own.
   if (known?.pack === pack) return known

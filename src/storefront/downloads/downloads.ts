@@ -15,7 +15,13 @@ import { storefrontProblem } from '../problems.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
-import { type ArchiveDeps, type BuyerArchive, buildArchive, computeChecksum, openArchive } from './archives.ts'
+import {
+  type ArchiveDeps,
+  type BuyerArchive,
+  buildArchive,
+  computeChecksum,
+  openArchive,
+} from './archives.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
 import * as store from './store.ts'
 import { readArchive } from './zip/archive.ts'
@@ -72,7 +78,9 @@ export async function startDownload(
     throw zipFailed(deps, cause)
   })
   try {
-    await (download.isResumed ? countResume(deps, download) : countDownload(deps, download, request))
+    await (download.isResumed
+      ? countResume(deps, download)
+      : countDownload(deps, download, request))
   } catch (error) {
     await pack.close()
     throw error
@@ -91,7 +99,11 @@ export async function describeDownload(
 }
 
 /** Decides, and counts nothing: a new download of a purchase, or more of one that was granted. */
-async function grantDownload(deps: DownloadDeps, userId: string, request: DownloadRequest): Promise<Download> {
+async function grantDownload(
+  deps: DownloadDeps,
+  userId: string,
+  request: DownloadRequest,
+): Promise<Download> {
   const range = parseRange(request.range)
   const resumed = isResume(range) ? await resumedDownload(deps, userId, request, range) : null
   if (resumed) return resumed
@@ -134,16 +146,25 @@ function newDownload(
   const part = range && resolveRange(range, archive.sizeBytes)
   if (range && !part) {
     // Several ranges at once: no client that resumes asks for them, and ignoring them would count as a download.
-    throw storefrontProblem('range_not_satisfiable', { headers: { 'content-range': `bytes */${archive.sizeBytes}` } })
+    throw storefrontProblem('range_not_satisfiable', {
+      headers: { 'content-range': `bytes */${archive.sizeBytes}` },
+    })
   }
   const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
   return { id: randomUUID(), isResumed: false, userId, purchase, archive, fileName, part }
 }
 
-async function activePurchase(deps: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
+async function activePurchase(
+  deps: DownloadDeps,
+  userId: string,
+  id: string | undefined,
+): Promise<PurchaseRow> {
   const { db } = deps
-  const purchase = id ? await purchaseStore.findOfUser(db, userId, id) : await newestPurchase(db, userId)
-  if (purchase?.status === 'expired') throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
+  const purchase = id
+    ? await purchaseStore.findOfUser(db, userId, id)
+    : await newestPurchase(db, userId)
+  if (purchase?.status === 'expired')
+    throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
   if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
   await requireUndisputed(deps, purchase)
   return purchase
@@ -160,7 +181,11 @@ async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): P
   if (await isDisputed(db, purchase.payment_ref)) throw storefrontProblem('payment_disputed')
 }
 
-async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive> {
+async function requireArchive(
+  deps: DownloadDeps,
+  purchase: PurchaseRow,
+  version?: string,
+): Promise<BuyerArchive> {
   const archive = await buildArchive(deps, purchase, version).catch((cause) => {
     throw zipFailed(deps, cause)
   })
@@ -170,12 +195,17 @@ async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version
 }
 
 /** Counts and logs the download, or throws what stands in its way. */
-async function countDownload(deps: DownloadDeps, download: Download, request: DownloadRequest): Promise<void> {
+async function countDownload(
+  deps: DownloadDeps,
+  download: Download,
+  request: DownloadRequest,
+): Promise<void> {
   const { db, clock, jobs, business } = deps
   const { id, userId, purchase, archive } = download
   const now = clock.now()
   const isCounted = await transaction(db, async (tx) => {
-    if (!(await purchaseStore.takeDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS)))) return false
+    if (!(await purchaseStore.takeDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS))))
+      return false
     await store.insert(tx, {
       user_id: userId,
       id,
@@ -235,7 +265,10 @@ function streamDownload(deps: DownloadDeps, download: Download, pack: OpenPack):
       last = piece
     }
     // Before the last bytes leave, so that who has them all finds it.
-    if (hash) await keepChecksum(deps, archive, hash.digest('hex')).catch((error) => log.warn({ err: error }, NOT_KEPT))
+    if (hash)
+      await keepChecksum(deps, archive, hash.digest('hex')).catch((error) =>
+        log.warn({ err: error }, NOT_KEPT),
+      )
     if (last) yield noted(last)
   }
   function noted(piece: Buffer): Buffer {
@@ -247,18 +280,26 @@ function streamDownload(deps: DownloadDeps, download: Download, pack: OpenPack):
   return stream.once('close', () => {
     void pack.close()
     const unsent = end - start - sentBytes
-    if (unsent > 0) store.giveBack(db, userId, id, unsent).catch((error) => log.warn({ err: error }, NOT_KEPT))
+    if (unsent > 0)
+      store.giveBack(db, userId, id, unsent).catch((error) => log.warn({ err: error }, NOT_KEPT))
   })
 }
 
 const NOT_KEPT = 'what a download sent could not be written down'
 
-function keepChecksum({ db }: DownloadDeps, { etag, sizeBytes }: BuyerArchive, sha256: string): Promise<void> {
+function keepChecksum(
+  { db }: DownloadDeps,
+  { etag, sizeBytes }: BuyerArchive,
+  sha256: string,
+): Promise<void> {
   return store.insertChecksum(db, { etag, sha256, size_bytes: sizeBytes })
 }
 
 /** Computes the checksum of an archive whose download broke off, once. */
-export async function noteChecksum(deps: DownloadDeps, job: { purchaseId: string; version: string; etag: string }) {
+export async function noteChecksum(
+  deps: DownloadDeps,
+  job: { purchaseId: string; version: string; etag: string },
+) {
   if (await store.findChecksum(deps.db, job.etag)) return
   const purchase = await purchaseStore.findById(deps.db, job.purchaseId)
   const archive = purchase && (await buildArchive(deps, purchase, job.version))
@@ -268,12 +309,21 @@ export async function noteChecksum(deps: DownloadDeps, job: { purchaseId: string
 }
 
 /** At most 50, newest first. */
-export function listDownloads({ db }: Pick<DownloadDeps, 'db'>, userId: string, purchaseId?: string) {
+export function listDownloads(
+  { db }: Pick<DownloadDeps, 'db'>,
+  userId: string,
+  purchaseId?: string,
+) {
   return store.listOfUser(db, userId, purchaseId, HISTORY_MAX)
 }
 
-export function cooldownLeftMs(purchase: Pick<PurchaseRow, 'last_download_at'>, nowMs: number): number {
-  return purchase.last_download_at ? Math.max(0, Date.parse(purchase.last_download_at) + COOLDOWN_MS - nowMs) : 0
+export function cooldownLeftMs(
+  purchase: Pick<PurchaseRow, 'last_download_at'>,
+  nowMs: number,
+): number {
+  return purchase.last_download_at
+    ? Math.max(0, Date.parse(purchase.last_download_at) + COOLDOWN_MS - nowMs)
+    : 0
 }
 
 function zipFailed({ log }: DownloadDeps, cause: unknown): Problem {
@@ -283,5 +333,9 @@ function zipFailed({ log }: DownloadDeps, cause: unknown): Problem {
 
 function coolingDown(waitMs: number): Problem {
   const seconds = Math.ceil(waitMs / 1000)
-  return storefrontProblem('download_cooldown', { seconds }, { headers: { 'Retry-After': String(seconds) } })
+  return storefrontProblem(
+    'download_cooldown',
+    { seconds },
+    { headers: { 'Retry-After': String(seconds) } },
+  )
 }

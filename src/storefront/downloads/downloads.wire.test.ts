@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -10,7 +19,8 @@ import { BUCKET_KEYS, startBucket, type Trouble } from '#testing/bucket.ts'
 import { openShop } from '#testing/buyer.ts'
 
 const HOUR_MS = 3_600_000
-const LIMIT = 'Download limit reached. Your license has expired. Please purchase a new license to continue downloading.'
+const LIMIT =
+  'Download limit reached. Your license has expired. Please purchase a new license to continue downloading.'
 
 test('a buyer downloads a ZIP that opens with the license key', async (t) => {
   const shop = await openShop(t)
@@ -23,7 +33,10 @@ test('a buyer downloads a ZIP that opens with the license key', async (t) => {
   assert.match(key, /^LK(-[0-9A-HJKMNP-TV-Z]{4}){7}$/)
   assert.equal(reply.headers.get('content-type'), 'application/zip')
   const prefix = key.slice(3).replaceAll('-', '').slice(0, 8)
-  assert.equal(reply.headers.get('content-disposition'), `attachment; filename="latchkey-pro-${prefix}.zip"`)
+  assert.equal(
+    reply.headers.get('content-disposition'),
+    `attachment; filename="latchkey-pro-${prefix}.zip"`,
+  )
   assert.equal(Number(reply.headers.get('content-length')), reply.bytes.length)
   assert.match(reply.headers.get('etag') ?? '', /^"[\w-]+"$/)
   assert.equal(reply.headers.get('accept-ranges'), 'bytes')
@@ -64,7 +77,12 @@ test('a refused download names its reason in the contract’s words', async (t) 
     assert.equal(typeof reply.body.error, 'string')
   }
 
-  await shop.event('charge.refunded', { payment_intent: payment, amount: 1, amount_refunded: 1, refunded: true })
+  await shop.event('charge.refunded', {
+    payment_intent: payment,
+    amount: 1,
+    amount_refunded: 1,
+    refunded: true,
+  })
   assert.deepEqual(facts(await ada.download(`/api/download?purchase_id=${id}`)), [
     403,
     { error: 'No active purchase found', code: 'no_active_purchase' },
@@ -87,7 +105,9 @@ test('downloads are a minute apart, and after the fifth the license is used up',
     shop.clock.advance(20_000)
     const early = await ada.download()
     assert.equal(early.status, 429)
-    const seconds = Number(/^Please wait (\d+) seconds before downloading again\.$/.exec(early.body.error)?.[1])
+    const seconds = Number(
+      /^Please wait (\d+) seconds before downloading again\.$/.exec(early.body.error)?.[1],
+    )
     assert.ok(seconds >= 38 && seconds <= 40, early.body.error)
     assert.equal(early.headers.get('retry-after'), String(seconds))
     shop.clock.advance(41_000)
@@ -203,8 +223,14 @@ test('ranges give no way around the count', async (t) => {
   assert.equal((await ada.download('/api/download', { range: 'bytes=0-' })).status, 429)
   // A foreign or unknown tag continues nothing.
   const foreign = (await eve.download()).headers.get('etag') ?? ''
-  assert.equal((await ada.download('/api/download', { range: 'bytes=100-', 'if-range': foreign })).status, 429)
-  assert.equal((await ada.download('/api/download', { range: 'bytes=100-', 'if-range': '"made-up"' })).status, 429)
+  assert.equal(
+    (await ada.download('/api/download', { range: 'bytes=100-', 'if-range': foreign })).status,
+    429,
+  )
+  assert.equal(
+    (await ada.download('/api/download', { range: 'bytes=100-', 'if-range': '"made-up"' })).status,
+    429,
+  )
 
   shop.clock.advance(61_000)
   for (const range of ['bytes=99999999-', 'bytes=-0', 'bytes=0-0,10-20', 'bytes=0-,0-,0-,0-,0-']) {
@@ -227,7 +253,8 @@ test('of one download three archives’ bytes are sent at most, and what a broke
   assert.equal((await ada.download('/api/download', rest)).status, 206)
   assert.equal((await ada.download('/api/download', rest)).status, 429)
   const { db } = shop.platform
-  const sent = async () => (await db.selectFrom('downloads').select('sent_bytes').executeTakeFirstOrThrow()).sent_bytes
+  const sent = async () =>
+    (await db.selectFrom('downloads').select('sent_bytes').executeTakeFirstOrThrow()).sent_bytes
   assert.equal(await sent(), 3 * whole.bytes.length - 2)
 })
 
@@ -235,10 +262,15 @@ test('a link on another site spends no download', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
-  const linked = await ada.request('GET', '/api/download', { headers: { 'sec-fetch-site': 'cross-site' } })
+  const linked = await ada.request('GET', '/api/download', {
+    headers: { 'sec-fetch-site': 'cross-site' },
+  })
   assert.deepEqual([linked.status, linked.headers.get('location')], [302, '/dashboard'])
   assert.equal((await ada.get('/api/purchases')).body[0].download_count, 0)
-  assert.equal((await ada.download('/api/download', { 'sec-fetch-site': 'same-origin' })).status, 200)
+  assert.equal(
+    (await ada.download('/api/download', { 'sec-fetch-site': 'same-origin' })).status,
+    200,
+  )
 })
 
 test('HEAD returns a download’s headers and counts nothing', async (t) => {
@@ -314,13 +346,17 @@ test('products are sold from a bucket', async (t) => {
 
 test('a bucket that fails or falls silent neither closes the shop nor keeps what was compressed from its buyers', async (t) => {
   const trouble: Trouble = {}
-  const objects = { 'shop/pro/1.0.0/a.txt': 'from a bucket', 'shop/pro/releases.json': releases('1.0.0') }
+  const objects = {
+    'shop/pro/1.0.0/a.txt': 'from a bucket',
+    'shop/pro/releases.json': releases('1.0.0'),
+  }
   const shop = await openShop(t, sellingFrom(await startBucket(t, objects, trouble)))
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
   const first = await ada.download()
   assert.equal(first.status, 200)
-  const home = async () => (await shop.store('GET', '/', { signal: AbortSignal.timeout(20_000) })).text
+  const home = async () =>
+    (await shop.store('GET', '/', { signal: AbortSignal.timeout(20_000) })).text
   const goesOn = async () => {
     shop.clock.advance(HOUR_MS)
     assert.match(await home(), /tier=pro"/)
@@ -330,7 +366,10 @@ test('a bucket that fails or falls silent neither closes the shop nor keeps what
   trouble.failures = Number.POSITIVE_INFINITY
   await goesOn()
   trouble.failures = 0
-  Object.assign(objects, { 'shop/basic/1.0.0/a.txt': 'new', 'shop/basic/releases.json': releases('1.0.0') })
+  Object.assign(objects, {
+    'shop/basic/1.0.0/a.txt': 'new',
+    'shop/basic/releases.json': releases('1.0.0'),
+  })
   shop.clock.advance(HOUR_MS)
   for (let tries = 0; tries < 500 && !/tier=basic"/.test(await home()); tries++)
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -410,7 +449,11 @@ test('the history shows the caller’s own downloads, newest first, at most 50',
   assert.equal((await shop.store('GET', '/api/download/history')).status, 401)
 
   const { db } = shop.platform
-  const row = await db.selectFrom('downloads').selectAll().where('id', '=', entry.id).executeTakeFirstOrThrow()
+  const row = await db
+    .selectFrom('downloads')
+    .selectAll()
+    .where('id', '=', entry.id)
+    .executeTakeFirstOrThrow()
   await db
     .insertInto('downloads')
     .values(Array.from({ length: 60 }, () => ({ ...row, id: randomUUID() })))
@@ -433,7 +476,9 @@ test('a download that has begun needs no database any more', async (t) => {
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'basic')
   // The first file read after the headers is missing.
-  await sql`alter table archive_checksums rename to archive_checksums_away`.execute(shop.platform.db)
+  await sql`alter table archive_checksums rename to archive_checksums_away`.execute(
+    shop.platform.db,
+  )
   const reply = await ada.download()
   assert.equal(reply.status, 200)
   assert.equal(reply.bytes.length, Number(reply.headers.get('content-length')))
@@ -457,10 +502,12 @@ test('a client that leaves half-way, or reads slowly, holds nothing', async (t) 
   assert.equal(openPacks(), existsSync('/proc/self/fd') ? 1 : 0)
   leaving.abort()
   await reader.read().catch(() => {})
-  for (let tries = 0; openPacks() > 0 && tries < 500; tries++) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let tries = 0; openPacks() > 0 && tries < 500; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   assert.equal(openPacks(), 0)
   const { db } = shop.platform
-  const sent = async () => (await db.selectFrom('downloads').select('sent_bytes').executeTakeFirstOrThrow()).sent_bytes
+  const sent = async () =>
+    (await db.selectFrom('downloads').select('sent_bytes').executeTakeFirstOrThrow()).sent_bytes
   for (let tries = 0; (await sent()) > 20_000_000 && tries < 500; tries++)
     await new Promise((resolve) => setTimeout(resolve, 10))
   assert.ok((await sent()) < 20_000_000)
@@ -470,7 +517,10 @@ test('a client that leaves half-way, or reads slowly, holds nothing', async (t) 
   const rest = await ada.download('/api/download', { range: `bytes=${first.length}-` })
   assert.equal(rest.status, 206)
   assert.equal(first.length + rest.bytes.length, size)
-  const files = await unpack(Buffer.concat([first, rest.bytes]), response.headers.get('x-license-key') ?? '')
+  const files = await unpack(
+    Buffer.concat([first, rest.bytes]),
+    response.headers.get('x-license-key') ?? '',
+  )
   assert.deepEqual(
     Object.keys(files).sort(),
     ['a.txt', 'b.bin', 'large.bin'].map((name) => `latchkey-pro-1.0.0/${name}`),
@@ -519,7 +569,8 @@ async function unpack(bytes: Buffer, password: string): Promise<Record<string, s
   const reader = new ZipReader(new Uint8ArrayReader(bytes), { password })
   const files: Record<string, string> = {}
   for (const entry of await reader.getEntries()) {
-    if (!entry.directory) files[entry.filename] = Buffer.from(await entry.getData(new Uint8ArrayWriter())).toString()
+    if (!entry.directory)
+      files[entry.filename] = Buffer.from(await entry.getData(new Uint8ArrayWriter())).toString()
   }
   return files
 }
@@ -536,6 +587,10 @@ function productsFolder(t: TestContext): string {
 
 function releases(...versions: string[]): string {
   return JSON.stringify(
-    versions.map((version, index) => ({ version, published_at: `2026-01-0${index + 1}T00:00:00Z`, notes: '' })),
+    versions.map((version, index) => ({
+      version,
+      published_at: `2026-01-0${index + 1}T00:00:00Z`,
+      notes: '',
+    })),
   )
 }

@@ -26,7 +26,13 @@ test('a range is resolved to its bytes', () => {
 })
 
 test('what cannot be satisfied has no bytes', () => {
-  for (const header of ['bytes=1000-', 'bytes=5000-6000', 'bytes=-0', 'bytes=0-1,5-6', 'bytes=0-,0-,0-,0-']) {
+  for (const header of [
+    'bytes=1000-',
+    'bytes=5000-6000',
+    'bytes=-0',
+    'bytes=0-1,5-6',
+    'bytes=0-,0-,0-,0-',
+  ]) {
     const range = parseRange(header)
     assert.ok(range, header)
     assert.equal(resolveRange(range, SIZE), null, header)

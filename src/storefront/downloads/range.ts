@@ -13,10 +13,15 @@ export function parseRange(header: string | undefined): RangeRequest | null {
 }
 
 /** The bytes [start, end) asked for; null when there are none (416). */
-export function resolveRange(range: RangeRequest, sizeBytes: number): { start: number; end: number } | null {
+export function resolveRange(
+  range: RangeRequest,
+  sizeBytes: number,
+): { start: number; end: number } | null {
   if (range === 'many') return null
   if ('suffix' in range) {
-    return range.suffix === 0 ? null : { start: Math.max(0, sizeBytes - range.suffix), end: sizeBytes }
+    return range.suffix === 0
+      ? null
+      : { start: Math.max(0, sizeBytes - range.suffix), end: sizeBytes }
   }
   if (range.first >= sizeBytes) return null
   return { start: range.first, end: Math.min(sizeBytes, (range.last ?? sizeBytes - 1) + 1) }

@@ -6,7 +6,13 @@ import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
-import { type Download, type DownloadDeps, describeDownload, listDownloads, startDownload } from './downloads.ts'
+import {
+  type Download,
+  type DownloadDeps,
+  describeDownload,
+  listDownloads,
+  startDownload,
+} from './downloads.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -28,7 +34,12 @@ const ARCHIVE: Described = {
       description: 'Left out: the newest completed purchase',
       schema: { type: 'string', format: 'uuid' },
     },
-    { name: 'range', in: 'header', description: 'One range, to resume', schema: { type: 'string' } },
+    {
+      name: 'range',
+      in: 'header',
+      description: 'One range, to resume',
+      schema: { type: 'string' },
+    },
     { name: 'if-range', in: 'header', schema: { type: 'string' } },
   ],
   replies: {
@@ -105,13 +116,15 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       },
       config: { access: 'session' },
     },
-    (request) => listDownloads(deps, callerOf(request).userId, request.query.purchase_id?.toLowerCase()),
+    (request) =>
+      listDownloads(deps, callerOf(request).userId, request.query.purchase_id?.toLowerCase()),
   )
 }
 
 function setHeaders(reply: FastifyReply, { archive, fileName, part }: Download): FastifyReply {
   const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
-  if (part) reply.status(206).header('content-range', `bytes ${start}-${end - 1}/${archive.sizeBytes}`)
+  if (part)
+    reply.status(206).header('content-range', `bytes ${start}-${end - 1}/${archive.sizeBytes}`)
   return reply.headers({
     'content-type': 'application/zip',
     'content-disposition': `attachment; filename="${fileName}"`,

@@ -14,7 +14,16 @@ export async function insert(tx: Db, row: DownloadRow): Promise<void> {
 export function listOfUser(db: Db, userId: string, purchaseId: string | undefined, max: number) {
   return db
     .selectFrom('downloads')
-    .select(['id', 'purchase_id', 'user_id', 'version', 'ip_address', 'user_agent', 'country', 'downloaded_at'])
+    .select([
+      'id',
+      'purchase_id',
+      'user_id',
+      'version',
+      'ip_address',
+      'user_agent',
+      'country',
+      'downloaded_at',
+    ])
     .where('user_id', '=', userId)
     .$if(purchaseId !== undefined, (query) => query.where('purchase_id', '=', purchaseId ?? ''))
     .orderBy('downloaded_at', 'desc')
@@ -27,7 +36,11 @@ export function listOfUser(db: Db, userId: string, purchaseId: string | undefine
 export function findLatest(
   db: Db,
   userId: string,
-  { since, purchaseId, etag }: { since: Instant; purchaseId?: string | undefined; etag?: string | undefined },
+  {
+    since,
+    purchaseId,
+    etag,
+  }: { since: Instant; purchaseId?: string | undefined; etag?: string | undefined },
 ): Promise<DownloadRow | undefined> {
   return db
     .selectFrom('downloads')
@@ -51,7 +64,10 @@ export async function countResume(
 ): Promise<boolean> {
   const row = await db
     .updateTable('downloads')
-    .set((e) => ({ resume_count: e('resume_count', '+', 1), sent_bytes: e('sent_bytes', '+', bytes) }))
+    .set((e) => ({
+      resume_count: e('resume_count', '+', 1),
+      sent_bytes: e('sent_bytes', '+', bytes),
+    }))
     .where('user_id', '=', userId)
     .where('id', '=', id)
     .where('resume_count', '<', resumesMax)
@@ -75,7 +91,10 @@ export function findChecksum(db: Db, etag: string) {
   return db.selectFrom('archive_checksums').selectAll().where('etag', '=', etag).executeTakeFirst()
 }
 
-export async function insertChecksum(db: Db, row: Selectable<Tables['archive_checksums']>): Promise<void> {
+export async function insertChecksum(
+  db: Db,
+  row: Selectable<Tables['archive_checksums']>,
+): Promise<void> {
   await db
     .insertInto('archive_checksums')
     .values(row)
@@ -88,7 +107,9 @@ export async function eraseSlice(db: Db, userId: string): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('downloads')
     .where('user_id', '=', userId)
-    .where('id', 'in', (e) => e.selectFrom('downloads').select('id').where('user_id', '=', userId).limit(SLICE_ROWS))
+    .where('id', 'in', (e) =>
+      e.selectFrom('downloads').select('id').where('user_id', '=', userId).limit(SLICE_ROWS),
+    )
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }

@@ -16,7 +16,12 @@ const SOLVER_FILES = ['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2
 
 const loaded = Object.entries(FILES).map(([name, type]) => {
   const content = readFileSync(new URL(name, import.meta.url))
-  return { name, type, content, tag: createHash('sha256').update(content).digest('base64url').slice(0, 12) }
+  return {
+    name,
+    type,
+    content,
+    tag: createHash('sha256').update(content).digest('base64url').slice(0, 12),
+  }
 })
 
 /** An asset's address changes with its content, so it may be kept for a year. */

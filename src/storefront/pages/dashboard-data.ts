@@ -36,7 +36,10 @@ export async function readDashboard(deps: DownloadDeps, userId: string): Promise
     purchaseStore.listOfUser(deps.db, userId),
     downloadStore.listOfUser(deps.db, userId, undefined, DOWNLOADS_SHOWN),
   ])
-  return { products: await Promise.all(purchases.map((purchase) => readProduct(deps, purchase))), downloads }
+  return {
+    products: await Promise.all(purchases.map((purchase) => readProduct(deps, purchase))),
+    downloads,
+  }
 }
 
 async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<OwnedProduct> {
@@ -58,7 +61,10 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
     downloadsLeft: Math.max(0, purchase.max_downloads - purchase.download_count),
     waitSeconds: Math.ceil(cooldownLeftMs(purchase, clock.ms()) / 1000),
     isDisputed: await isDisputed(db, purchase.payment_ref),
-    releases: releases.map((release) => ({ ...release, isCovered: release.publishedAt < purchase.entitled_until })),
+    releases: releases.map((release) => ({
+      ...release,
+      isCovered: release.publishedAt < purchase.entitled_until,
+    })),
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }
 }

@@ -24,9 +24,15 @@ export function onPageError(deps: CookieDeps & { config: Config }) {
     const login = { to: `/login?redirect=${encodeURIComponent(request.url)}`, label: 'Sign in' }
     const link = error.status === 401 ? login : WAYS_ON[caller ? 'owner' : 'visitor']
     reply.headers(error.headers)
-    const text = error.status === 401 ? 'What you bought opens with the account that bought it.' : error.detail
+    const text =
+      error.status === 401 ? 'What you bought opens with the account that bought it.' : error.detail
     const body = messagePage(getTitle(error.status), text, link)
-    return sendPage(reply, deps.config, { title: getTitle(error.status), body, caller, status: error.status })
+    return sendPage(reply, deps.config, {
+      title: getTitle(error.status),
+      body,
+      caller,
+      status: error.status,
+    })
   }
 }
 

@@ -73,7 +73,9 @@ function policy(config: Config): string {
 }
 
 function imageOrigins({ catalogue }: Config): Set<string> {
-  return new Set(catalogue.products.flatMap(({ images }) => images.map((address) => new URL(address).origin)))
+  return new Set(
+    catalogue.products.flatMap(({ images }) => images.map((address) => new URL(address).origin)),
+  )
 }
 
 /**

@@ -11,7 +11,14 @@ export type LoginParts = {
   frontendUrl: string
 }
 
-export function loginPage({ redirect, email, error, needsCode, challenge, frontendUrl }: LoginParts): Html {
+export function loginPage({
+  redirect,
+  email,
+  error,
+  needsCode,
+  challenge,
+  frontendUrl,
+}: LoginParts): Html {
   const isBuying = redirect.startsWith('/api/checkout')
   return html`<div class="narrow">
 <h1>Sign in</h1>

@@ -12,7 +12,8 @@ test('a description’s Markdown becomes markup', () => {
     'You get:\n- one\n- two,\n  and more\n\nAll.':
       '<p>You get:</p><ul><li>one</li><li>two,\nand more</li></ul><p>All.</p>',
     '3. three\n4. four': '<ol start="3"><li>three</li><li>four</li></ol>',
-    'a **bold *one*** and `x < y`': '<p>a <strong>bold <em>one</em></strong> and <code>x &lt; y</code></p>',
+    'a **bold *one*** and `x < y`':
+      '<p>a <strong>bold <em>one</em></strong> and <code>x &lt; y</code></p>',
     'a **bold** and *soft* word': '<p>a <strong>bold</strong> and <em>soft</em> word</p>',
     '[**Here**](https://example.com/a?b=1&c)':
       '<p><a href="https://example.com/a?b=1&amp;c"><strong>Here</strong></a></p>',
@@ -20,7 +21,8 @@ test('a description’s Markdown becomes markup', () => {
       '<p><a href="/contact">us</a>, <a href="mailto:a@b.example">mail</a></p>',
     '5 * 3 * 2, snake_case, 2 ** 3': '<p>5 * 3 * 2, snake_case, 2 ** 3</p>',
   }
-  for (const [text, markup] of Object.entries(table)) assert.equal(markdown(text).markup, markup, text)
+  for (const [text, markup] of Object.entries(table))
+    assert.equal(markdown(text).markup, markup, text)
 })
 
 test('a description adds no markup and no script', () => {
@@ -33,7 +35,8 @@ test('a description adds no markup and no script', () => {
   ]
   for (const text of hostile)
     assert.doesNotMatch(markdown(text).markup, /<(script|img)|href="(java|\/\/)|"onmouse/, text)
-  const allowed = /<\/?(?:p|h3|ul|li|strong|em|code)>|<ol start="\d+">|<\/ol>|<a href="[^"<>]*">|<\/a>/g
+  const allowed =
+    /<\/?(?:p|h3|ul|li|strong|em|code)>|<ol start="\d+">|<\/ol>|<a href="[^"<>]*">|<\/a>/g
   const piece = fc.constantFrom(
     '*',
     '**',

@@ -37,7 +37,9 @@ function renderBlock(lines: string[]): Html {
   const list = ITEM.exec(first)
   if (!list) return html`<p>${inline(lines.join('\n'))}</p>`
   const items = parseItems(lines).map((item) => html`<li>${inline(item)}</li>`)
-  return list[1] === undefined ? html`<ul>${items}</ul>` : html`<ol start="${Number(list[1])}">${items}</ol>`
+  return list[1] === undefined
+    ? html`<ul>${items}</ul>`
+    : html`<ol start="${Number(list[1])}">${items}</ol>`
 }
 
 /** A line without a mark goes on with the item above it. */

@@ -28,7 +28,8 @@ ${tierCards(offers)}
 }
 
 function describeTerms(offers: Offer[]): string {
-  const isLadder = offers.length > 1 && offers.slice(1).every(({ product }) => product.includes !== null)
+  const isLadder =
+    offers.length > 1 && offers.slice(1).every(({ product }) => product.includes !== null)
   const currencies = new Set(offers.map(({ product }) => currencyName(product.currency)))
   return [
     isLadder ? 'Each tier holds everything of the one before it. ' : '',

@@ -64,7 +64,11 @@ test('an unknown page is a page, an unknown address of the API is JSON', async (
     const reply = await shop.store(method, path)
     assert.deepEqual([reply.status, reply.body], [404, { error: 'Not Found', code: 'not_found' }])
   }
-  for (const path of ['/assets/../storefront.ts', '/assets/%2e%2e/routes.ts', '/..%2f..%2fpackage.json']) {
+  for (const path of [
+    '/assets/../storefront.ts',
+    '/assets/%2e%2e/routes.ts',
+    '/..%2f..%2fpackage.json',
+  ]) {
     assert.equal((await shop.store('GET', path)).status, 404, path)
   }
 })
@@ -73,7 +77,10 @@ test('the dashboard asks for the login and comes back', async (t) => {
   const shop = await openShop(t)
   const reply = await shop.store('GET', '/dashboard?success=true&session_id=cs_1')
   assert.equal(reply.status, 302)
-  assert.equal(reply.headers.get('location'), '/login?redirect=%2Fdashboard%3Fsuccess%3Dtrue%26session_id%3Dcs_1')
+  assert.equal(
+    reply.headers.get('location'),
+    '/login?redirect=%2Fdashboard%3Fsuccess%3Dtrue%26session_id%3Dcs_1',
+  )
   const login = await shop.store('GET', reply.headers.get('location') ?? '')
   assert.match(login.text, /name="redirect" value="\/dashboard\?success=true&amp;session_id=cs_1"/)
 })
@@ -105,7 +112,12 @@ test('the contact form works without script', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: 'team@shop.example' })
   const post = (fields: Record<string, string>) =>
     shop.store('POST', '/contact', { headers: FORM, body: new URLSearchParams(fields).toString() })
-  const fields = { name: 'Ada', email: 'ada@example.com', subject: 'support', message: 'Help <b>me</b>' }
+  const fields = {
+    name: 'Ada',
+    email: 'ada@example.com',
+    subject: 'support',
+    message: 'Help <b>me</b>',
+  }
 
   const refused = await post({ ...fields, email: 'nope', name: '"><script>alert(1)</script>' })
   assert.equal(refused.status, 400)
@@ -123,9 +135,15 @@ test('the form for lost keys answers everyone alike', async (t) => {
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
   const post = (email: string) =>
-    shop.store('POST', '/recover', { headers: FORM, body: new URLSearchParams({ email }).toString() })
+    shop.store('POST', '/recover', {
+      headers: FORM,
+      body: new URLSearchParams({ email }).toString(),
+    })
   assert.equal((await post(ada.email)).text, (await post('nobody@example.com')).text)
-  assert.equal((await shop.mail(ada.email)).filter(({ subject }) => subject === 'Your license key').length, 1)
+  assert.equal(
+    (await shop.mail(ada.email)).filter(({ subject }) => subject === 'Your license key').length,
+    1,
+  )
 })
 
 test('signing out ends the session', async (t) => {

@@ -52,9 +52,16 @@ export type PageDeps = SessionDeps & PaymentDeps & DownloadDeps & RecoveryDeps &
 
 export function pageRoutes(app: App, deps: PageDeps): void {
   const { config } = deps
-  const findCaller = (request: FastifyRequest) => findStoreCaller(deps, request.cookies[SESSION_COOKIE])
-  const show = (reply: FastifyReply, caller: Caller | null, title: string, body: Html, status = 200, path = '') =>
-    sendPage(reply, config, { title, body, caller, status, path })
+  const findCaller = (request: FastifyRequest) =>
+    findStoreCaller(deps, request.cookies[SESSION_COOKIE])
+  const show = (
+    reply: FastifyReply,
+    caller: Caller | null,
+    title: string,
+    body: Html,
+    status = 200,
+    path = '',
+  ) => sendPage(reply, config, { title, body, caller, status, path })
 
   assetRoutes(app)
 
@@ -83,7 +90,11 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const email = form.email?.trim() ?? ''
     const credentials = { ...form, email }
     if (!isLoginForm.Check(credentials)) {
-      return showLogin(reply, { redirect, email, error: 'Please fill in both fields.', needsCode: false }, 400)
+      return showLogin(
+        reply,
+        { redirect, email, error: 'Please fill in both fields.', needsCode: false },
+        400,
+      )
     }
     try {
       const origin = deps.deviceCookie.originOf(request)
@@ -94,7 +105,11 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
-      const needsCode = identityProblem.is(error, 'two_factor_code_required', 'two_factor_code_wrong')
+      const needsCode = identityProblem.is(
+        error,
+        'two_factor_code_required',
+        'two_factor_code_wrong',
+      )
       const { challenge } = error.extra
       const says = challenge ? PROOF_WITHOUT_SCRIPT : `${error.detail}.`
       return showLogin(reply, { redirect, email, error: says, needsCode, challenge }, error.status)
@@ -151,7 +166,8 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const values = readForm(request)
     const again = (error: string, status: number) =>
       show(reply, caller, 'Contact', contactPage({ values, error }), status, '/contact')
-    if (!isContactForm.Check(values)) return again('Please fill in every field, with an email we can answer to.', 400)
+    if (!isContactForm.Check(values))
+      return again('Please fill in every field, with an email we can answer to.', 400)
     try {
       await sendMessage(deps, values, request.ip)
       return show(reply, caller, 'Thank you', contactSentPage())
@@ -178,8 +194,19 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     return show(reply, await findCaller(request), 'Not found', notFoundPage(), 404)
   })
 
-  function showLogin(reply: FastifyReply, parts: Omit<LoginParts, 'frontendUrl'>, status: number): FastifyReply {
-    return show(reply, null, 'Sign in', loginPage({ ...parts, frontendUrl: config.urls.frontend }), status, '/login')
+  function showLogin(
+    reply: FastifyReply,
+    parts: Omit<LoginParts, 'frontendUrl'>,
+    status: number,
+  ): FastifyReply {
+    return show(
+      reply,
+      null,
+      'Sign in',
+      loginPage({ ...parts, frontendUrl: config.urls.frontend }),
+      status,
+      '/login',
+    )
   }
 }
 
@@ -203,11 +230,16 @@ async function paymentNotice(
 function readQuery(request: FastifyRequest): Record<string, string | undefined> {
   const query = request.query as Record<string, unknown>
   return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : undefined]),
+    Object.entries(query).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : undefined,
+    ]),
   )
 }
 
 function readForm(request: FastifyRequest): Record<string, string | undefined> {
   const body = request.body
-  return typeof body === 'object' && body !== null ? (body as Record<string, string | undefined>) : {}
+  return typeof body === 'object' && body !== null
+    ? (body as Record<string, string | undefined>)
+    : {}
 }

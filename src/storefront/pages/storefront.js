@@ -39,7 +39,8 @@ async function refreshPurchases(purchase) {
       const same = now.querySelector(`[data-purchase="${article.dataset.purchase}"]`)
       if (!same) continue
       // The last download takes the button with it.
-      if (article.querySelector('.actions') && !same.querySelector('.actions')) replaceContent(article, same)
+      if (article.querySelector('.actions') && !same.querySelector('.actions'))
+        replaceContent(article, same)
       else
         for (const part of ['.actions', '[data-left]'])
           replaceContent(article.querySelector(part), same.querySelector(part))
@@ -71,7 +72,11 @@ attachHandlers()
 
 // The instructions for this computer come first.
 const platform = navigator.userAgentData?.platform ?? navigator.platform ?? ''
-const system = /win/i.test(platform) ? 'windows' : /mac|iphone|ipad/i.test(platform) ? 'macos' : 'linux'
+const system = /win/i.test(platform)
+  ? 'windows'
+  : /mac|iphone|ipad/i.test(platform)
+    ? 'macos'
+    : 'linux'
 for (const list of document.querySelectorAll('.systems')) {
   const own = list.querySelector(`[data-system="${system}"]`)
   if (own) list.prepend(own)
@@ -98,9 +103,15 @@ async function send(fields) {
   const response = await fetch('/login', { method: 'POST', body: fields, redirect: 'manual' })
   // Where it leads to is hidden from scripts: a second look, with the session that is open now, leads there.
   if (response.type === 'opaqueredirect') {
-    return { movedTo: `/login?redirect=${encodeURIComponent(fields.get('redirect'))}`, page: document }
+    return {
+      movedTo: `/login?redirect=${encodeURIComponent(fields.get('redirect'))}`,
+      page: document,
+    }
   }
-  return { movedTo: null, page: new DOMParser().parseFromString(await response.text(), 'text/html') }
+  return {
+    movedTo: null,
+    page: new DOMParser().parseFromString(await response.text(), 'text/html'),
+  }
 }
 
 async function solve(challenge) {

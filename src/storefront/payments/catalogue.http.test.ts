@@ -27,10 +27,18 @@ test('a product in euro is shown, charged, delivered and confirmed in euro', asy
   const processor = openProcessor(shop.config.processor) as Processor
 
   const pricing = (await ada.get('/pricing')).text
-  for (const words of ['€149.50', '¥60,000', 'Prices are in euros and Japanese yen', 'Buy Studio']) {
+  for (const words of [
+    '€149.50',
+    '¥60,000',
+    'Prices are in euros and Japanese yen',
+    'Buy Studio',
+  ]) {
     assert.ok(pricing.includes(words), words)
   }
-  assert.match(pricing, /<p>Accounts, payments and deployment, <strong>already done<\/strong>\.<\/p>/)
+  assert.match(
+    pricing,
+    /<p>Accounts, payments and deployment, <strong>already done<\/strong>\.<\/p>/,
+  )
   assert.match(pricing, /<a href="https:\/\/example\.com\/guide">a guide<\/a>/)
   assert.match(pricing, /<img src="https:\/\/example\.com\/studio\.png"/)
   assert.doesNotMatch(pricing, /US dollars|Recommended|Enterprise/)
@@ -47,8 +55,14 @@ test('a product in euro is shown, charged, delivered and confirmed in euro', asy
     const { data } = await processor.checkout.sessions.list({ limit: 1 })
     assert.deepEqual([data[0]?.amount_total, data[0]?.currency], [amount, currency])
     const page = (await shop.get(payUrl)).text
-    assert.ok(page.includes(tier === 'basic' ? '€149.50' : '¥60,000'), 'the payment page has the price')
-    const paid = await shop.app.post(payUrl, new URLSearchParams({ card: GOOD_CARD, email: ada.email }))
+    assert.ok(
+      page.includes(tier === 'basic' ? '€149.50' : '¥60,000'),
+      'the payment page has the price',
+    )
+    const paid = await shop.app.post(
+      payUrl,
+      new URLSearchParams({ card: GOOD_CARD, email: ada.email }),
+    )
     assert.equal(paid.status, 303, paid.text)
     const back = new URL(paid.headers.get('location') ?? '')
     assert.match((await ada.get(back.pathname + back.search)).text, /your payment has arrived/)
@@ -59,20 +73,25 @@ test('a product in euro is shown, charged, delivered and confirmed in euro', asy
     .selectAll()
     .orderBy('created_at', 'desc')
     .execute()
-  assert.deepEqual([studio?.amount_cents, studio?.currency, basic?.amount_cents, basic?.currency].sort(), [
-    14_950,
-    60_000,
-    'eur',
-    'jpy',
-  ])
+  assert.deepEqual(
+    [studio?.amount_cents, studio?.currency, basic?.amount_cents, basic?.currency].sort(),
+    [14_950, 60_000, 'eur', 'jpy'],
+  )
   const [charge] = (await processor.charges.list({ limit: 1 })).data
-  await shop.app.post(`/sandbox/processor/charges/${charge?.id}/refund`, new URLSearchParams({ units: '20000' }))
+  await shop.app.post(
+    `/sandbox/processor/charges/${charge?.id}/refund`,
+    new URLSearchParams({ units: '20000' }),
+  )
   assert.equal(
     (await processor.charges.retrieve(charge?.id ?? '')).amount_refunded,
     20_000,
     'a yen is not cut in hundredths',
   )
-  assert.equal((await ada.get('/api/checkout?tier=enterprise')).status, 400, 'what is built in is not sold beside it')
+  assert.equal(
+    (await ada.get('/api/checkout?tier=enterprise')).status,
+    400,
+    'what is built in is not sold beside it',
+  )
   assert.equal((await ada.get('/api/purchases')).body.length, 2)
   assert.match((await ada.get('/dashboard')).text, /Studio[\s\S]*Basic|Basic[\s\S]*Studio/)
   const mail = (await shop.mail(ada.email)).map(({ subject }) => subject)
@@ -84,7 +103,10 @@ test('pictures come from where the catalogue says, and from nowhere else', async
   const policy = (await shop.store('GET', '/')).headers.get('content-security-policy') ?? ''
   assert.match(policy, /img-src 'self' https:\/\/example\.com;/)
   const plain = await openShop(t)
-  assert.match((await plain.store('GET', '/')).headers.get('content-security-policy') ?? '', /img-src 'self';/)
+  assert.match(
+    (await plain.store('GET', '/')).headers.get('content-security-policy') ?? '',
+    /img-src 'self';/,
+  )
 })
 
 test('a checkout that was open when the price changed is closed, and the next one has the new price', async (t) => {
@@ -92,18 +114,29 @@ test('a checkout that was open when the price changed is closed, and the next on
   const ada = await shop.buyer('ada')
   const processor = openProcessor(shop.config.processor) as Processor
   const old = (await ada.get('/api/checkout?tier=basic')).headers.get('location')
-  assert.equal((await ada.get('/api/checkout?tier=basic')).headers.get('location'), old, 'as long as it costs the same')
+  assert.equal(
+    (await ada.get('/api/checkout?tier=basic')).headers.get('location'),
+    old,
+    'as long as it costs the same',
+  )
 
   const { catalogue } = shop.app.config
-  const products = catalogue.products.map((product) => ({ ...product, price: 249, currency: 'eur' }))
+  const products = catalogue.products.map((product) => ({
+    ...product,
+    price: 249,
+    currency: 'eur',
+  }))
   await shop.app.restart({ catalogue: { ...catalogue, products } })
   const now = (await ada.get('/api/checkout?tier=basic')).headers.get('location')
   assert.notEqual(now, old)
   const { data } = await processor.checkout.sessions.list({ limit: 10 })
-  assert.deepEqual(data.map(({ status, amount_total, currency }) => [status, amount_total, currency]).sort(), [
-    ['expired', 19_900, 'usd'],
-    ['open', 24_900, 'eur'],
-  ])
+  assert.deepEqual(
+    data.map(({ status, amount_total, currency }) => [status, amount_total, currency]).sort(),
+    [
+      ['expired', 19_900, 'usd'],
+      ['open', 24_900, 'eur'],
+    ],
+  )
 })
 
 test('a product removed while its buyer paid is still delivered and breaks no page', async (t) => {
@@ -118,7 +151,10 @@ test('a product removed while its buyer paid is still delivered and breaks no pa
   await shop.app.post(payUrl, new URLSearchParams({ card: GOOD_CARD, email: ada.email }))
   await shop.app.settle()
   const [purchase] = (await ada.get('/api/purchases')).body
-  assert.deepEqual([purchase.tier, purchase.status, purchase.version], ['basic', 'completed', '1.0.0'])
+  assert.deepEqual(
+    [purchase.tier, purchase.status, purchase.version],
+    ['basic', 'completed', '1.0.0'],
+  )
   assert.equal((await ada.download()).status, 200)
   assert.match((await ada.get('/dashboard')).text, /<h2 [^>]*>basic<\/h2>/)
   for (const path of ['/', '/pricing']) assert.equal((await ada.get(path)).status, 200, path)

@@ -6,7 +6,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
-import { asking, isAnswer, isMissingCustomer, isUnderWay, requireProcessor } from '#billing/processor.ts'
+import {
+  asking,
+  isAnswer,
+  isMissingCustomer,
+  isUnderWay,
+  requireProcessor,
+} from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
 import { isTaxedAs, taxParameters } from '#billing/tax.ts'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
@@ -18,7 +24,13 @@ import { Problem } from '#platform/problem.ts'
 import type { Config } from '#src/config.ts'
 import { getBrand } from '../brand.ts'
 import { storefrontProblem } from '../problems.ts'
-import { FOLLOW_UP_JOB, isSettling, type PaymentDeps, recordCheckout, retrieveCheckout } from './payments.ts'
+import {
+  FOLLOW_UP_JOB,
+  isSettling,
+  type PaymentDeps,
+  recordCheckout,
+  retrieveCheckout,
+} from './payments.ts'
 import '../tables.ts'
 
 const TRIES_MAX = 3
@@ -30,7 +42,11 @@ const UNDER_WAY_MS = 500
  * settling payment redirects to its page, so that nobody pays twice.
  * @throws Problem 503 without a processor, 502 or 503 when it cannot be reached.
  */
-export async function checkoutAddress(deps: PaymentDeps, userId: string, product: CatalogueProduct): Promise<string> {
+export async function checkoutAddress(
+  deps: PaymentDeps,
+  userId: string,
+  product: CatalogueProduct,
+): Promise<string> {
   const { tier } = product
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
     const row = await findAttempt(deps.db, userId, tier)
@@ -97,14 +113,20 @@ async function openSession(
               currency,
               unit_amount: inMinorUnits(product.price, currency),
               product_data: productData(config, product),
-              ...(config.processor.tax.by === 'stripe' ? { tax_behavior: config.processor.tax.behavior } : {}),
+              ...(config.processor.tax.by === 'stripe'
+                ? { tax_behavior: config.processor.tax.behavior }
+                : {}),
             },
           },
         ],
         allow_promotion_codes: true,
         client_reference_id: userId,
         ...payer,
-        ...taxParameters(config.processor, { mode: 'payment', hasCustomer: payer.customer !== undefined, metadata }),
+        ...taxParameters(config.processor, {
+          mode: 'payment',
+          hasCustomer: payer.customer !== undefined,
+          metadata,
+        }),
         metadata,
         payment_intent_data: { metadata },
         success_url: `${config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,
@@ -127,15 +149,28 @@ async function openSession(
 
   const isFirst = await transaction(db, async (tx) => {
     if (!(await keepSession(tx, userId, tier, attempt, session.id))) return false
-    await jobs.enqueue(tx, FOLLOW_UP_JOB, { sessionId: session.id }, { runAt: plus(clock.now(), HOUR_MS) })
+    await jobs.enqueue(
+      tx,
+      FOLLOW_UP_JOB,
+      { sessionId: session.id },
+      { runAt: plus(clock.now(), HOUR_MS) },
+    )
     return true
   })
   // Two calls of one attempt have made one session.
-  return isFirst || (await findAttempt(db, userId, tier)).session_id === session.id ? session.url : null
+  return isFirst || (await findAttempt(db, userId, tier)).session_id === session.id
+    ? session.url
+    : null
 }
 
-function hasPrice({ currency, amount_subtotal }: Stripe.Checkout.Session, product: CatalogueProduct): boolean {
-  return currency === product.currency && amount_subtotal === inMinorUnits(product.price, product.currency)
+function hasPrice(
+  { currency, amount_subtotal }: Stripe.Checkout.Session,
+  product: CatalogueProduct,
+): boolean {
+  return (
+    currency === product.currency &&
+    amount_subtotal === inMinorUnits(product.price, product.currency)
+  )
 }
 
 /** As the payment page shows it. The processor refuses empty words, and more pictures than eight. */
@@ -179,7 +214,12 @@ async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, 
 }
 
 /** Unless the row has changed since it was read: of an attempt that failed here another tab may have kept the session. */
-async function beginAnew(db: Db, userId: string, tier: Tier, { attempt, session_id }: Attempt): Promise<void> {
+async function beginAnew(
+  db: Db,
+  userId: string,
+  tier: Tier,
+  { attempt, session_id }: Attempt,
+): Promise<void> {
   await db
     .updateTable('store_checkouts')
     .set({ attempt: randomUUID(), session_id: null })

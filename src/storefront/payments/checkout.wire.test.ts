@@ -10,7 +10,11 @@ import { type Buyer, openShop, paidSession, type Shop, signed } from '#testing/b
 import { failToMake, intercept, SLOW_DEBIT } from '#testing/shop.ts'
 import { FOLLOW_UP_JOB } from './payments.ts'
 
-const HOLLOW = JSON.stringify({ id: 'evt_1', type: 'checkout.session.completed', data: { object: null } })
+const HOLLOW = JSON.stringify({
+  id: 'evt_1',
+  type: 'checkout.session.completed',
+  data: { object: null },
+})
 const CARD = '4242424242424242'
 
 test('an invalid tier is reported first, to every caller', async (t) => {
@@ -127,7 +131,11 @@ test('a tier without files is not for sale', async (t) => {
 
   for (const tier of ['basic', 'enterprise']) {
     const reply = await ada.get(`/api/checkout?tier=${tier}`)
-    assert.deepEqual([reply.status, reply.body], [409, { error: 'Not available yet', code: 'not_for_sale' }], tier)
+    assert.deepEqual(
+      [reply.status, reply.body],
+      [409, { error: 'Not available yet', code: 'not_for_sale' }],
+      tier,
+    )
   }
   assert.equal((await ada.get('/api/checkout?tier=pro')).status, 302)
   for (const path of ['/', '/pricing']) {
@@ -149,7 +157,11 @@ test('a second checkout of a tier leads to the one that is open', async (t) => {
   assert.notEqual((await checkout(eve, 'pro')).sessionId, tabs[0]?.sessionId)
 
   // One that was given up at the processor is replaced.
-  await shop.app.request('POST', `/sandbox/stripe/v1/checkout/sessions/${tabs[0]?.sessionId}/expire`, auth(shop))
+  await shop.app.request(
+    'POST',
+    `/sandbox/stripe/v1/checkout/sessions/${tabs[0]?.sessionId}/expire`,
+    auth(shop),
+  )
   assert.notEqual((await checkout(ada, 'pro')).sessionId, tabs[0]?.sessionId)
 })
 
@@ -157,7 +169,8 @@ test('when the processor’s failure is over, it is over for the buyer who met i
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const mend = failToMake(shop, 'checkout.session')
-  for (let click = 0; click < 2; click++) assert.equal((await ada.get('/api/checkout?tier=pro')).status, 503)
+  for (let click = 0; click < 2; click++)
+    assert.equal((await ada.get('/api/checkout?tier=pro')).status, 503)
   mend()
   const { sessionId } = await checkout(ada, 'pro')
   assert.equal((await checkout(ada, 'pro')).sessionId, sessionId)
@@ -211,7 +224,8 @@ test('of two checkouts that were begun with different addresses only one can be 
   let isFirst = true
   // The answer to the first call is made, and on its way for long.
   intercept(shop.app, (request, response, goOn) => {
-    if (!isFirst || request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions')) return false
+    if (!isFirst || request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions'))
+      return false
     isFirst = false
     const end = response.end.bind(response) as (body: unknown) => typeof response
     response.end = ((body: unknown) => {
@@ -224,7 +238,11 @@ test('of two checkouts that were begun with different addresses only one can be 
   })
   const slow = checkout(ada, 'pro')
   await made.promise
-  await shop.platform.db.updateTable('users').set({ email: 'ada@example.org' }).where('id', '=', ada.userId).execute()
+  await shop.platform.db
+    .updateTable('users')
+    .set({ email: 'ada@example.org' })
+    .where('id', '=', ada.userId)
+    .execute()
   const quick = await checkout(ada, 'pro')
   freed.resolve()
   assert.equal((await slow).sessionId, quick.sessionId)
@@ -238,7 +256,8 @@ test('a tab that comes late with another address leads to the checkout that is o
   const freed = Promise.withResolvers<void>()
   let isFirst = true
   intercept(shop.app, (request, _response, goOn) => {
-    if (!isFirst || request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions')) return false
+    if (!isFirst || request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions'))
+      return false
     isFirst = false
     asked.resolve()
     void freed.promise.then(goOn)
@@ -246,7 +265,11 @@ test('a tab that comes late with another address leads to the checkout that is o
   })
   const slow = checkout(ada, 'pro')
   await asked.promise
-  await shop.platform.db.updateTable('users').set({ email: 'ada@example.org' }).where('id', '=', ada.userId).execute()
+  await shop.platform.db
+    .updateTable('users')
+    .set({ email: 'ada@example.org' })
+    .where('id', '=', ada.userId)
+    .execute()
   const quick = await checkout(ada, 'pro')
   freed.resolve()
   assert.equal((await slow).sessionId, quick.sessionId)
@@ -275,7 +298,10 @@ test('while a payment settles, its tier cannot be paid again; when the bank refu
   await pay(shop, next.payUrl, ada.email, SLOW_DEBIT)
   await settleDebit(shop, 'settle')
   // The webhook may still be on its way: the checkout asks the processor itself.
-  assert.match((await ada.get('/api/checkout?tier=pro')).headers.get('location') ?? '', /^\/dashboard/)
+  assert.match(
+    (await ada.get('/api/checkout?tier=pro')).headers.get('location') ?? '',
+    /^\/dashboard/,
+  )
   assert.deepEqual(await statuses(ada), ['completed'])
 })
 
@@ -306,7 +332,10 @@ test('a payment that waits for its payer keeps its tier closed for two weeks and
   await pay(shop, basic.payUrl, ada.email, SLOW_DEBIT)
   intentBecomes('requires_action')
   await afterDays(shop, 12)
-  assert.match((await ada.get('/api/checkout?tier=basic')).headers.get('location') ?? '', /^\/dashboard/)
+  assert.match(
+    (await ada.get('/api/checkout?tier=basic')).headers.get('location') ?? '',
+    /^\/dashboard/,
+  )
   await afterDays(shop, 2)
   assert.notEqual((await checkout(ada, 'basic')).sessionId, basic.sessionId)
 })
@@ -317,7 +346,10 @@ test('a used-up tier is bought again in a separate checkout', async (t) => {
   const { sessionId, payUrl } = await checkout(ada, 'basic')
   await pay(shop, payUrl, ada.email)
   await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
-  await shop.platform.db.updateTable('purchases').set({ status: 'expired', download_count: 5 }).execute()
+  await shop.platform.db
+    .updateTable('purchases')
+    .set({ status: 'expired', download_count: 5 })
+    .execute()
   assert.notEqual((await checkout(ada, 'basic')).sessionId, sessionId)
 })
 
@@ -330,7 +362,11 @@ test('a debit that settles after days is found without any event', async (t) => 
   for (let day = 1; day <= 3; day++) {
     await afterDays(shop, 1)
     assert.deepEqual(await statuses(ada), [])
-    const waiting = await shop.platform.db.selectFrom('jobs').where('kind', '=', FOLLOW_UP_JOB).select('id').execute()
+    const waiting = await shop.platform.db
+      .selectFrom('jobs')
+      .where('kind', '=', FOLLOW_UP_JOB)
+      .select('id')
+      .execute()
     assert.equal(waiting.length, 1, 'one look a day')
   }
   await settleDebit(shop, 'settle', { silently: true })
@@ -352,7 +388,8 @@ test('a second payment for one tier is reported to the operator once', async (t)
 
   const [email, ...more] = await emails()
   assert.equal(more.length, 0)
-  for (const fact of [first, second, ada.email, '$299.00']) assert.ok(email?.text.includes(fact), fact)
+  for (const fact of [first, second, ada.email, '$299.00'])
+    assert.ok(email?.text.includes(fact), fact)
   assert.equal((await emails()).length, 1)
 })
 
@@ -405,7 +442,9 @@ test('a paid session creates a purchase and emails its key once, for any number 
     shop.event('checkout.session.completed', session),
     shop.event('checkout.session.completed', session),
     shop.event('payment_intent.succeeded', intent, { id: 'evt_1' }),
-    shop.event('checkout.session.async_payment_succeeded', session, { header: 'processor-signature' }),
+    shop.event('checkout.session.async_payment_succeeded', session, {
+      header: 'processor-signature',
+    }),
   ])
 
   const [purchase, ...more] = (await ada.get('/api/purchases')).body
@@ -444,7 +483,10 @@ test('nothing is bought before it is paid', async (t) => {
   const session = paidSession(ada.userId, 'basic')
   await shop.event('checkout.session.completed', { ...session, payment_status: 'unpaid' })
   assert.equal((await ada.get('/api/purchases')).body.length, 0)
-  await shop.event('checkout.session.async_payment_failed', { ...session, payment_status: 'unpaid' })
+  await shop.event('checkout.session.async_payment_failed', {
+    ...session,
+    payment_status: 'unpaid',
+  })
   assert.equal((await ada.get('/api/purchases')).body.length, 0)
   await shop.event('checkout.session.async_payment_succeeded', session)
   assert.equal((await ada.get('/api/purchases')).body.length, 1)
@@ -455,7 +497,10 @@ test('subscriptions and what others sell on the account are passed over', async 
   const ada = await shop.buyer('ada')
   const session = paidSession(ada.userId, 'pro')
   const foreign: [string, object][] = [
-    ['checkout.session.completed', { ...session, mode: 'subscription', payment_intent: null, subscription: 'sub_1' }],
+    [
+      'checkout.session.completed',
+      { ...session, mode: 'subscription', payment_intent: null, subscription: 'sub_1' },
+    ],
     ['checkout.session.completed', { ...session, metadata: {} }],
     ['checkout.session.completed', { ...session, metadata: { user_id: ada.userId, tier: 'gold' } }],
     [
@@ -477,8 +522,16 @@ test('a payment without metadata is found by its checkout', async (t) => {
   const ada = await shop.buyer('ada')
   const { sessionId, payUrl } = await checkout(ada, 'basic')
   await pay(shop, payUrl, ada.email)
-  const { payment_intent } = (await shop.get(`/sandbox/stripe/v1/checkout/sessions/${sessionId}`, auth(shop))).body
-  const intent = { id: payment_intent, amount: 19_900, amount_received: 19_900, currency: 'usd', metadata: {} }
+  const { payment_intent } = (
+    await shop.get(`/sandbox/stripe/v1/checkout/sessions/${sessionId}`, auth(shop))
+  ).body
+  const intent = {
+    id: payment_intent,
+    amount: 19_900,
+    amount_received: 19_900,
+    currency: 'usd',
+    metadata: {},
+  }
   assert.equal((await shop.event('payment_intent.succeeded', intent)).status, 200)
   assert.equal((await ada.get('/api/purchases')).body.length, 1)
 })
@@ -487,14 +540,29 @@ test('a full refund and a lost dispute revoke, a partial refund does not', async
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const status = async (tier: string) =>
-    (await ada.get('/api/purchases')).body.find((purchase: { tier: string }) => purchase.tier === tier)?.status
+    (await ada.get('/api/purchases')).body.find(
+      (purchase: { tier: string }) => purchase.tier === tier,
+    )?.status
 
   const pro = await shop.sell(ada, 'pro')
-  await shop.event('charge.refunded', { payment_intent: pro, amount: 29_900, amount_refunded: 10_000, refunded: false })
+  await shop.event('charge.refunded', {
+    payment_intent: pro,
+    amount: 29_900,
+    amount_refunded: 10_000,
+    refunded: false,
+  })
   assert.equal(await status('pro'), 'completed')
-  await shop.event('charge.refunded', { payment_intent: pro, amount: 29_900, amount_refunded: 29_900, refunded: true })
+  await shop.event('charge.refunded', {
+    payment_intent: pro,
+    amount: 29_900,
+    amount_refunded: 29_900,
+    refunded: true,
+  })
   assert.equal(await status('pro'), 'refunded')
-  assert.equal((await ada.get('/api/checkout?tier=pro')).headers.get('location')?.startsWith('/dashboard'), false)
+  assert.equal(
+    (await ada.get('/api/checkout?tier=pro')).headers.get('location')?.startsWith('/dashboard'),
+    false,
+  )
 
   const basic = await shop.sell(ada, 'basic')
   await shop.event('charge.dispute.closed', { payment_intent: basic, status: 'won' })
@@ -516,7 +584,10 @@ test('a refund that overtakes its purchase is not forgotten', async (t) => {
   await shop.event('checkout.session.completed', session)
   assert.equal((await ada.get('/api/purchases')).body[0].status, 'refunded')
   assert.equal((await ada.download()).status, 403)
-  assert.equal((await shop.mail(ada.email)).filter(({ subject }) => /license/.test(subject)).length, 0)
+  assert.equal(
+    (await shop.mail(ada.email)).filter(({ subject }) => /license/.test(subject)).length,
+    0,
+  )
 })
 
 test('a refund and its purchase at the same moment leave it revoked', async (t) => {
@@ -534,7 +605,9 @@ test('a refund and its purchase at the same moment leave it revoked', async (t) 
       }),
     ])
   }
-  const statuses = (await ada.get('/api/purchases')).body.map((purchase: { status: string }) => purchase.status)
+  const statuses = (await ada.get('/api/purchases')).body.map(
+    (purchase: { status: string }) => purchase.status,
+  )
   assert.deepEqual(statuses, Array(5).fill('refunded'))
 })
 
@@ -592,8 +665,15 @@ test('a purchase whose account is gone is kept for the books and mailed to the p
 test('of an event no name, address or email is kept', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
-  const details = { email: 'payer@example.com', name: 'Ada Lovelace', address: { city: 'Marylebone' } }
-  await shop.event('checkout.session.completed', { ...paidSession(ada.userId, 'pro'), customer_details: details })
+  const details = {
+    email: 'payer@example.com',
+    name: 'Ada Lovelace',
+    address: { city: 'Marylebone' },
+  }
+  await shop.event('checkout.session.completed', {
+    ...paidSession(ada.userId, 'pro'),
+    customer_details: details,
+  })
   const rows = await shop.platform.db
     .selectFrom('inbox')
     .selectAll()

@@ -48,7 +48,10 @@ export function parsePaymentEvent(event: Stripe.Event): PaymentEvent | null {
       return paid(paymentOfCheckout(event.data.object))
     case 'payment_intent.succeeded':
       return (
-        paid(paymentOfIntent(event.data.object)) ?? { kind: 'paid-somewhere', paymentIntentId: event.data.object.id }
+        paid(paymentOfIntent(event.data.object)) ?? {
+          kind: 'paid-somewhere',
+          paymentIntentId: event.data.object.id,
+        }
       )
     default:
       return null
@@ -58,7 +61,8 @@ export function parsePaymentEvent(event: Stripe.Event): PaymentEvent | null {
 /** The payment of a checkout session; null while it is not paid, and for subscriptions and what others sell on the account. */
 export function paymentOfCheckout(session: Stripe.Checkout.Session): Payment | null {
   const buyer = parseBuyer(session.metadata)
-  const isPaid = session.payment_status === 'paid' || session.payment_status === 'no_payment_required'
+  const isPaid =
+    session.payment_status === 'paid' || session.payment_status === 'no_payment_required'
   if (session.mode !== 'payment' || !buyer || !isPaid) return null
   return {
     ...buyer,

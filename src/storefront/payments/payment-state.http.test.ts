@@ -12,7 +12,12 @@ test('a refund that fails gives the purchase back', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
-  await shop.event('charge.refunded', { payment_intent: payment, amount: 299, amount_refunded: 299, refunded: true })
+  await shop.event('charge.refunded', {
+    payment_intent: payment,
+    amount: 299,
+    amount_refunded: 299,
+    refunded: true,
+  })
   assert.deepEqual(await statuses(ada), ['refunded'])
   const refund = { id: 're_1', object: 'refund', payment_intent: payment, amount: 299 }
   await shop.event('refund.updated', { ...refund, status: 'succeeded' })
@@ -26,11 +31,25 @@ test('a partial refund stays when the failure of another refund is reported, any
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
-  await shop.event('charge.refunded', { payment_intent: payment, amount: 299, amount_refunded: 100, refunded: false })
-  const failed = { id: 're_2', object: 'refund', payment_intent: payment, amount: 50, status: 'failed' }
+  await shop.event('charge.refunded', {
+    payment_intent: payment,
+    amount: 299,
+    amount_refunded: 100,
+    refunded: false,
+  })
+  const failed = {
+    id: 're_2',
+    object: 'refund',
+    payment_intent: payment,
+    amount: 50,
+    status: 'failed',
+  }
   await shop.event('refund.updated', failed)
   await shop.event('refund.failed', failed)
-  const { refunded_cents } = await shop.platform.db.selectFrom('payments').selectAll().executeTakeFirstOrThrow()
+  const { refunded_cents } = await shop.platform.db
+    .selectFrom('payments')
+    .selectAll()
+    .executeTakeFirstOrThrow()
   assert.equal(refunded_cents, 100)
 })
 
@@ -42,7 +61,12 @@ test('the audit log names what took a purchase and what gave it back', async (t)
   await shop.event('charge.dispute.closed', { payment_intent: payment, status: 'lost' })
   await shop.event('charge.dispute.funds_reinstated', { payment_intent: payment, status: 'won' })
   await shop.event('charge.refunded', refunded)
-  await shop.event('refund.failed', { id: 're_1', payment_intent: payment, amount: 299, status: 'failed' })
+  await shop.event('refund.failed', {
+    id: 're_1',
+    payment_intent: payment,
+    amount: 299,
+    status: 'failed',
+  })
   const rows = await shop.platform.db
     .selectFrom('audit_log')
     .select(['action', 'details'])
@@ -65,7 +89,12 @@ test('while a dispute is open downloads wait; lost it revokes, won or reinstated
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
-  const dispute = (status: string) => ({ id: 'du_1', object: 'dispute', payment_intent: payment, status })
+  const dispute = (status: string) => ({
+    id: 'du_1',
+    object: 'dispute',
+    payment_intent: payment,
+    status,
+  })
   assert.equal((await ada.download()).status, 200)
   shop.clock.advance(61_000)
 
@@ -74,7 +103,10 @@ test('while a dispute is open downloads wait; lost it revokes, won or reinstated
   await shop.event('charge.dispute.created', dispute('needs_response'))
   for (const headers of [{}, { range: 'bytes=5-9' }] as Record<string, string>[]) {
     const reply = await ada.download('/api/download', headers)
-    assert.deepEqual([reply.status, reply.body], [403, { error: 'Payment is disputed', code: 'payment_disputed' }])
+    assert.deepEqual(
+      [reply.status, reply.body],
+      [403, { error: 'Payment is disputed', code: 'payment_disputed' }],
+    )
   }
   assert.deepEqual(await statuses(ada), ['completed'])
   assert.match((await ada.get('/dashboard')).text, /disputed/)
@@ -93,7 +125,10 @@ test('a purchase whose downloads are used up comes back as used up', async (t) =
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
-  await shop.platform.db.updateTable('purchases').set({ status: 'expired', download_count: 5 }).execute()
+  await shop.platform.db
+    .updateTable('purchases')
+    .set({ status: 'expired', download_count: 5 })
+    .execute()
   await shop.event('charge.dispute.closed', { payment_intent: payment, status: 'lost' })
   await shop.event('charge.dispute.funds_reinstated', { payment_intent: payment, status: 'won' })
   assert.deepEqual(await statuses(ada), ['expired'])
@@ -111,8 +146,16 @@ test('the processor’s current record decides, in any order of events', async (
   await until(async () => (await statuses(ada))[0] === 'refunded')
 
   // The bank gives the money of the refund back; an older event still says that all is refunded.
-  inSandbox(shop, `update stripe_objects set body = json_set(body, '$.status', 'failed') where object = 'refund'`)
-  await shop.event('refund.failed', { id: 're_1', payment_intent: payment, amount: charge.amount, status: 'failed' })
+  inSandbox(
+    shop,
+    `update stripe_objects set body = json_set(body, '$.status', 'failed') where object = 'refund'`,
+  )
+  await shop.event('refund.failed', {
+    id: 're_1',
+    payment_intent: payment,
+    amount: charge.amount,
+    status: 'failed',
+  })
   assert.deepEqual(await statuses(ada), ['completed'])
   await shop.event('charge.refunded', { ...charge, amount_refunded: charge.amount, refunded: true })
   assert.deepEqual(await statuses(ada), ['completed'])
@@ -126,12 +169,17 @@ test('a refund and a lost dispute without an event are found within the hour', a
   await reconcile(shop)
   forgetEvents(shop)
   await refund(shop, refunded)
-  await shop.app.request('POST', `/sandbox/processor/charges/${(await chargeOf(shop, disputed)).id}/dispute`)
+  await shop.app.request(
+    'POST',
+    `/sandbox/processor/charges/${(await chargeOf(shop, disputed)).id}/dispute`,
+  )
   assert.deepEqual(await statuses(ada), ['completed', 'completed'])
 
   await reconcile(shop)
   assert.deepEqual(await tiers(ada, 'refunded'), ['pro'])
-  const { id } = (await ada.get('/api/purchases')).body.find(({ tier }: { tier: string }) => tier === 'basic')
+  const { id } = (await ada.get('/api/purchases')).body.find(
+    ({ tier }: { tier: string }) => tier === 'basic',
+  )
   assert.deepEqual((await ada.download(`/api/download?purchase_id=${id}`)).body, {
     error: 'Payment is disputed',
     code: 'payment_disputed',
@@ -195,7 +243,11 @@ test('a payment that cannot be read hides no other, and is tried again every hou
     asked.push(payment)
     if (payment !== second || !isRefused) return false
     response.writeHead(403, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ error: { type: 'invalid_request_error', message: 'This key may not do that.' } }))
+    response.end(
+      JSON.stringify({
+        error: { type: 'invalid_request_error', message: 'This key may not do that.' },
+      }),
+    )
     return true
   })
   const sync = async () => {
@@ -250,7 +302,10 @@ function forgetEvents(shop: Shop) {
 
 async function refund(shop: Shop, payment: string) {
   const body = new URLSearchParams({ payment_intent: payment })
-  assert.equal((await shop.app.request('POST', '/sandbox/stripe/v1/refunds', { ...auth(shop), body })).status, 200)
+  assert.equal(
+    (await shop.app.request('POST', '/sandbox/stripe/v1/refunds', { ...auth(shop), body })).status,
+    200,
+  )
 }
 
 async function reconcile(shop: Shop) {
@@ -260,7 +315,9 @@ async function reconcile(shop: Shop) {
 
 /** Pays a checkout for real, so that the processor knows the payment. Returns the session. */
 async function pay(shop: Shop, buyer: Buyer, tier: string): Promise<string> {
-  const { pathname } = new URL((await buyer.get(`/api/checkout?tier=${tier}`)).headers.get('location') ?? '')
+  const { pathname } = new URL(
+    (await buyer.get(`/api/checkout?tier=${tier}`)).headers.get('location') ?? '',
+  )
   const form = { email: buyer.email, name: 'Ada', card: GOOD_CARD }
   await shop.app.request('POST', pathname, { body: new URLSearchParams(form) })
   return pathname.split('/').at(-1) ?? ''
@@ -270,11 +327,13 @@ async function pay(shop: Shop, buyer: Buyer, tier: string): Promise<string> {
 async function buy(shop: Shop, buyer: Buyer, tier: string): Promise<string> {
   const session = await pay(shop, buyer, tier)
   await buyer.get(`/dashboard?success=true&session_id=${session}`)
-  return (await shop.get(`/sandbox/stripe/v1/checkout/sessions/${session}`, auth(shop))).body.payment_intent
+  return (await shop.get(`/sandbox/stripe/v1/checkout/sessions/${session}`, auth(shop))).body
+    .payment_intent
 }
 
 async function chargeOf(shop: Shop, payment: string) {
-  return (await shop.get(`/sandbox/stripe/v1/charges?payment_intent=${payment}`, auth(shop))).body.data[0]
+  return (await shop.get(`/sandbox/stripe/v1/charges?payment_intent=${payment}`, auth(shop))).body
+    .data[0]
 }
 
 async function statuses(buyer: Buyer): Promise<string[]> {
@@ -294,7 +353,8 @@ function inSandbox(shop: Shop, statement: string) {
 }
 
 async function until(isSo: () => Promise<boolean>) {
-  for (let tries = 0; tries < 500 && !(await isSo()); tries++) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let tries = 0; tries < 500 && !(await isSo()); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   assert.ok(await isSo())
 }
 

@@ -15,7 +15,12 @@ import type { Platform } from '#platform/platform.ts'
 import { type Payment, recordPurchase } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
-import { INBOX_SOURCE, type PaymentEvent, parsePaymentEvent, paymentOfCheckout } from './payment-events.ts'
+import {
+  INBOX_SOURCE,
+  type PaymentEvent,
+  parsePaymentEvent,
+  paymentOfCheckout,
+} from './payment-events.ts'
 import { hasCheckout } from './store.ts'
 
 export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
@@ -29,7 +34,10 @@ export type PaymentDeps = Pick<
 }
 
 /** Stores what an event means here, and applies it. */
-export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>, sent: Stripe.Event): Promise<void> {
+export async function receivePaymentEvent(
+  { inbox }: Pick<PaymentDeps, 'inbox'>,
+  sent: Stripe.Event,
+): Promise<void> {
   if (await receiveMoneyEvent({ inbox }, sent)) return
   const event = parsePaymentEvent(sent)
   if (event) await inbox.receive(INBOX_SOURCE, sent.id, event)
@@ -48,7 +56,8 @@ export async function applyPaymentEvent(
   const session = await findCheckout(deps, event.paymentIntentId)
   // That it is paid is known; the session may have been read a moment before it knew.
   const payment =
-    session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: event.paymentIntentId })
+    session &&
+    paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: event.paymentIntentId })
   return payment ? record(deps, payment, settle) : undefined
 }
 
@@ -56,7 +65,11 @@ export async function applyPaymentEvent(
 export type CheckoutState = 'paid' | 'settling' | 'pending' | 'unknown'
 
 /** Asks the processor about a checkout and records what was paid. A session of somebody else is not looked into. */
-export async function confirmCheckout(deps: PaymentDeps, sessionId: string, userId: string): Promise<CheckoutState> {
+export async function confirmCheckout(
+  deps: PaymentDeps,
+  sessionId: string,
+  userId: string,
+): Promise<CheckoutState> {
   const known = await purchaseStore.findByCheckoutSession(deps.db, sessionId)
   if (known) return known.user_id === userId ? 'paid' : 'unknown'
   if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return 'unknown'
@@ -69,7 +82,10 @@ export async function confirmCheckout(deps: PaymentDeps, sessionId: string, user
 }
 
 /** The purchase of a checkout, made now where it is paid and was not recorded; null while it is not paid. */
-export async function recordCheckout(deps: PaymentDeps, session: Stripe.Checkout.Session): Promise<PurchaseRow | null> {
+export async function recordCheckout(
+  deps: PaymentDeps,
+  session: Stripe.Checkout.Session,
+): Promise<PurchaseRow | null> {
   const payment = paymentOfCheckout(session)
   if (!payment) return null
   await record(deps, payment)
@@ -117,9 +133,13 @@ export async function findPayer(deps: PaymentDeps, purchase: PurchaseRow): Promi
 }
 
 /** The processor's page of the invoice; null where the sale has none. */
-export async function findInvoiceUrl(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
+export async function findInvoiceUrl(
+  deps: PaymentDeps,
+  purchase: PurchaseRow,
+): Promise<string | null> {
   const id = idOf((await checkoutOfPurchase(deps, purchase))?.invoice)
-  const invoice = id && deps.processor ? await unlessMissing(deps.processor.invoices.retrieve(id)) : null
+  const invoice =
+    id && deps.processor ? await unlessMissing(deps.processor.invoices.retrieve(id)) : null
   return text(invoice, 'hosted_invoice_url')
 }
 
@@ -148,7 +168,11 @@ export async function unrecordedPayments(
   return missing
 }
 
-async function record(deps: PaymentDeps, payment: Payment, settle?: InboxEvent['settle']): Promise<void> {
+async function record(
+  deps: PaymentDeps,
+  payment: Payment,
+  settle?: InboxEvent['settle'],
+): Promise<void> {
   const { userId, tier } = payment
   if (!(await isOurs(deps, userId, tier))) return
   await recordPurchase(deps, payment, settle)
@@ -158,7 +182,11 @@ async function record(deps: PaymentDeps, payment: Payment, settle?: InboxEvent['
  * A product removed from the catalogue while its buyer paid is still delivered; other sellers'
  * payments are skipped.
  */
-async function isOurs({ config, db }: Pick<PaymentDeps, 'config' | 'db'>, userId: string, tier: string) {
+async function isOurs(
+  { config, db }: Pick<PaymentDeps, 'config' | 'db'>,
+  userId: string,
+  tier: string,
+) {
   return findProduct(config.catalogue, tier) !== undefined || (await hasCheckout(db, userId, tier))
 }
 
@@ -169,6 +197,9 @@ export function retrieveCheckout(processor: Processor, id: string) {
 
 async function findCheckout({ processor }: PaymentDeps, paymentIntentId: string) {
   if (!processor) return null
-  const { data } = await processor.checkout.sessions.list({ payment_intent: paymentIntentId, limit: 1 })
+  const { data } = await processor.checkout.sessions.list({
+    payment_intent: paymentIntentId,
+    limit: 1,
+  })
   return data[0] ?? null
 }

@@ -25,12 +25,17 @@ const checkout = ({ config }: Pick<PaymentRouteDeps, 'config'>): Described => ({
       name: 'tier',
       in: 'query',
       required: true,
-      schema: { title: 'ProductTier', type: 'string', enum: config.catalogue.products.map(({ tier }) => tier) },
+      schema: {
+        title: 'ProductTier',
+        type: 'string',
+        enum: config.catalogue.products.map(({ tier }) => tier),
+      },
     },
   ],
   replies: {
     302: {
-      description: 'To the hosted checkout; to /login without a session; to /dashboard where the tier is owned.',
+      description:
+        'To the hosted checkout; to /login without a session; to /dashboard where the tier is owned.',
       headers: { location: { description: 'Where to go', schema: { type: 'string' } } },
     },
   },
@@ -60,7 +65,10 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
       if (!caller) return reply.redirect(`/login?redirect=/api/checkout?tier=${tier}`, 302)
       if (await owns(deps.db, caller.userId, tier)) return reply.redirect('/dashboard', 302)
       if (!(await isForSale(deps, tier))) throw storefrontProblem('not_for_sale')
-      return reply.redirect(await withinPatience(checkoutAddress(deps, caller.userId, product)), 302)
+      return reply.redirect(
+        await withinPatience(checkoutAddress(deps, caller.userId, product)),
+        302,
+      )
     },
   )
 

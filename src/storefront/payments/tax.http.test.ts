@@ -13,14 +13,19 @@ async function openTaxed(t: TestContext, env: Record<string, string>) {
   const processor = openProcessor(shop.config.processor) as Processor
   const newest = async () => (await processor.checkout.sessions.list({ limit: 1 })).data[0]
   const pay = (url: string, form: Record<string, string>) =>
-    shop.app.post(new URL(url).pathname, new URLSearchParams({ card: GOOD_CARD, email: 'ada@example.com', ...form }))
+    shop.app.post(
+      new URL(url).pathname,
+      new URLSearchParams({ card: GOOD_CARD, email: 'ada@example.com', ...form }),
+    )
   const revenue = async () =>
-    (await revenueByPlan(shop.platform.db, EVER)).map(({ kind, paid_cents, refunded_cents, tax_cents }) => [
-      kind,
-      paid_cents,
-      refunded_cents,
-      tax_cents,
-    ])
+    (await revenueByPlan(shop.platform.db, EVER)).map(
+      ({ kind, paid_cents, refunded_cents, tax_cents }) => [
+        kind,
+        paid_cents,
+        refunded_cents,
+        tax_cents,
+      ],
+    )
   return { ...shop, processor, newest, pay, revenue }
 }
 
@@ -32,14 +37,22 @@ test('with Stripe Tax both checkouts ask for tax, consent and tax ids, and what 
   const checkout = await ada.get('/api/checkout?tier=basic')
   const session = await shop.newest()
   assert.deepEqual([session?.amount_subtotal, session?.total_details?.amount_tax], [19_900, 3_980])
-  assert.deepEqual([session?.tax_id_collection?.enabled, session?.invoice_creation?.enabled], [true, true])
-  assert.match(session?.custom_text.terms_of_service_acceptance?.message ?? '', /delivery at once.*cannot withdraw/)
+  assert.deepEqual(
+    [session?.tax_id_collection?.enabled, session?.invoice_creation?.enabled],
+    [true, true],
+  )
+  assert.match(
+    session?.custom_text.terms_of_service_acceptance?.message ?? '',
+    /delivery at once.*cannot withdraw/,
+  )
   const address = checkout.headers.get('location') ?? ''
   assert.equal((await shop.pay(address, {})).status, 402, 'who does not agree does not buy')
   assert.equal((await shop.pay(address, { terms: 'on' })).status, 303)
   await shop.settle()
   assert.deepEqual(await shop.revenue(), [['purchase', 19_900, 0, 3_980]])
-  const [license] = (await shop.mail(ada.email)).filter(({ subject }) => subject.startsWith('Your license for'))
+  const [license] = (await shop.mail(ada.email)).filter(({ subject }) =>
+    subject.startsWith('Your license for'),
+  )
   assert.match(
     license?.text ?? '',
     /\nPaid: \$238\.80\nOrder: [0-9a-f-]{36}\nDate: \d{4}-\d\d-\d\d\nInvoice: http\S+\n/,
@@ -55,7 +68,11 @@ test('with Stripe Tax both checkouts ask for tax, consent and tax ids, and what 
   assert.equal((await shop.newest())?.automatic_tax.enabled, true)
   assert.equal((await shop.pay(plan.body.url, { terms: 'on', tax_id: 'DE123456789' })).status, 303)
   await shop.settle()
-  assert.deepEqual((await shop.revenue())[0], ['subscription', 2_900, 0, 0], 'who has a tax id owes the tax')
+  assert.deepEqual(
+    (await shop.revenue())[0],
+    ['subscription', 2_900, 0, 0],
+    'who has a tax id owes the tax',
+  )
 
   const open = async () => (await ada.get('/api/checkout?tier=pro')).headers.get('location')
   assert.equal(await open(), await open(), 'a second click leads to the same checkout')
@@ -72,7 +89,8 @@ test('with Stripe Tax both checkouts ask for tax, consent and tax ids, and what 
 })
 
 test('with a merchant of record no tax is shown, and each product has its tax code', () => {
-  const message = 'TAX=managed needs the tax code of every product: products[0].tax_code of CATALOGUE is missing'
+  const message =
+    'TAX=managed needs the tax code of every product: products[0].tax_code of CATALOGUE is missing'
   assert.throws(() => readConfig({ TAX: 'managed' }), { message })
   assert.throws(() => readConfig({ TAX: 'on' }), /TAX is wrong/)
   assert.deepEqual(readConfig({}).processor.tax, { by: 'off', behavior: 'exclusive' })

@@ -31,5 +31,8 @@ export type LeaveOut = (path: string, reason: string) => void
 export function isLitter(path: string): boolean {
   return path
     .split('/')
-    .some((name) => name === '.DS_Store' || name === 'Thumbs.db' || name === '.git' || name === '__MACOSX')
+    .some(
+      (name) =>
+        name === '.DS_Store' || name === 'Thumbs.db' || name === '.git' || name === '__MACOSX',
+    )
 }

@@ -13,7 +13,9 @@ export function folderStore(root: string, leaveOut: LeaveOut = () => {}): FileSt
     },
 
     async files(under) {
-      const files = await walk(join(root, under), '', (path, reason) => leaveOut(`${under}/${path}`, reason))
+      const files = await walk(join(root, under), '', (path, reason) =>
+        leaveOut(`${under}/${path}`, reason),
+      )
       return files.sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
@@ -37,7 +39,8 @@ async function walk(folder: string, below: string, leaveOut: LeaveOut): Promise<
       if (isLitter(path)) return []
       if (!isSafePath(path)) return left(path, 'its name cannot be unpacked on every system')
       if (entry.isDirectory()) return walk(join(folder, entry.name), path, leaveOut)
-      if (!entry.isFile()) return left(path, entry.isSymbolicLink() ? 'a symbolic link' : 'no ordinary file')
+      if (!entry.isFile())
+        return left(path, entry.isSymbolicLink() ? 'a symbolic link' : 'no ordinary file')
 
       const file = join(folder, entry.name)
       const { size, mtime, mode, ino } = await stat(file)

@@ -11,7 +11,13 @@ import { openProducts } from './products.ts'
 import { compareVersions, findEntitledRelease, findRelease, listReleases } from './releases.ts'
 
 const NOW = '2026-06-01T00:00:00.000Z'
-const NO_S3 = { endpoint: null, region: 'us-east-1', accessKeyId: null, secretAccessKey: null, sessionToken: null }
+const NO_S3 = {
+  endpoint: null,
+  region: 'us-east-1',
+  accessKeyId: null,
+  secretAccessKey: null,
+  sessionToken: null,
+}
 
 const RELEASES = JSON.stringify([
   { version: '1.0.0', published_at: '2026-01-01', notes: 'first' },
@@ -54,7 +60,8 @@ for (const [name, open] of [
 
   test(`${name}: a purchase gets the newest release published before its entitlement ended`, async (t) => {
     const store = await open(t, CATALOGUE)
-    const version = async (until: string) => (await findEntitledRelease(store, 'pro', NOW, until))?.version
+    const version = async (until: string) =>
+      (await findEntitledRelease(store, 'pro', NOW, until))?.version
     assert.equal(await version('2027-01-01T00:00:00.000Z'), '1.10.0')
     assert.equal(await version('2026-02-15T00:00:00.000Z'), '1.9.0')
     assert.equal(await version('2026-02-01T00:00:00.000Z'), '1.0.0')
@@ -85,7 +92,12 @@ for (const [name, open] of [
   })
 
   test(`${name}: a broken releases.json is an error that names it`, async (t) => {
-    for (const broken of ['{', '{}', '[{"version":"../1","published_at":"2026-01-01"}]', '[{"version":"1.0.0"}]']) {
+    for (const broken of [
+      '{',
+      '{}',
+      '[{"version":"../1","published_at":"2026-01-01"}]',
+      '[{"version":"1.0.0"}]',
+    ]) {
       const store = await open(t, { 'pro/releases.json': broken, 'pro/1.0.0/a.txt': 'a' })
       await assert.rejects(listReleases(store, 'pro', NOW), /pro\/releases\.json/)
     }
@@ -106,7 +118,11 @@ test('a link in the products folder is not followed', async (t) => {
 })
 
 test('keys of a bucket that would leave the folder are left out', async (t) => {
-  const store = await bucketOf(t, { 'pro/1.0.0/../../etc/passwd': 'x', 'pro/1.0.0//a': 'x', 'pro/1.0.0/ok': 'x' })
+  const store = await bucketOf(t, {
+    'pro/1.0.0/../../etc/passwd': 'x',
+    'pro/1.0.0//a': 'x',
+    'pro/1.0.0/ok': 'x',
+  })
   assert.deepEqual(
     (await store.files('pro/1.0.0')).map((file) => file.path),
     ['ok'],
@@ -131,9 +147,15 @@ test('signatures equal those in the S3 documentation', () => {
   const day = new Date('2013-05-24T00:00:00Z')
   const host = 'https://examplebucket.s3.amazonaws.com'
   const get = signGet(new URL(`${host}/test.txt`), { range: 'bytes=0-9' }, 'us-east-1', keys, day)
-  assert.match(get.authorization ?? '', /f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41$/)
+  assert.match(
+    get.authorization ?? '',
+    /f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41$/,
+  )
   const list = signGet(new URL(`${host}/?max-keys=2&prefix=J`), {}, 'us-east-1', keys, day)
-  assert.match(list.authorization ?? '', /34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7$/)
+  assert.match(
+    list.authorization ?? '',
+    /34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7$/,
+  )
 })
 
 test('versions are compared as numbers, and a pre-release comes before its release', () => {
@@ -170,8 +192,15 @@ async function folderOf(t: TestContext, files: Record<string, string>): Promise<
   return openProducts({ location: root, s3: NO_S3 })
 }
 
-async function bucketOf(t: TestContext, files: Record<string, string>, change = {}, failures = 0): Promise<FileStore> {
-  const objects = Object.fromEntries(Object.entries(files).map(([key, content]) => [`shop/v1/${key}`, content]))
+async function bucketOf(
+  t: TestContext,
+  files: Record<string, string>,
+  change = {},
+  failures = 0,
+): Promise<FileStore> {
+  const objects = Object.fromEntries(
+    Object.entries(files).map(([key, content]) => [`shop/v1/${key}`, content]),
+  )
   const endpoint = await startBucket(t, objects, { failures })
   return openProducts({
     location: 's3://products-bucket/shop/v1/',

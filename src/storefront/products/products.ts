@@ -17,7 +17,11 @@ export type ProductSettings = {
   }
 }
 
-type ProductOptions = { clock?: Pick<Clock, 'ms'>; leaveOut?: LeaveOut; tell?: (error: unknown) => void }
+type ProductOptions = {
+  clock?: Pick<Clock, 'ms'>
+  leaveOut?: LeaveOut
+  tell?: (error: unknown) => void
+}
 
 export function openProducts(
   settings: ProductSettings,
@@ -37,7 +41,8 @@ function createStore({ location, s3 }: ProductSettings, leaveOut: LeaveOut): Fil
     prefix: decodeURIComponent(pathname).replace(/^\/+|\/+$/g, ''),
     endpoint: s3.endpoint,
     region: s3.region,
-    credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : null,
+    credentials:
+      accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : null,
   }
   return s3Store(place, leaveOut)
 }

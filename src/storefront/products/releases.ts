@@ -23,7 +23,8 @@ const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 export async function listReleases(store: FileStore, tier: Tier, now: string): Promise<Release[]> {
   const listed = await store.text(`${tier}/releases.json`)
   const folders = (await store.folders(tier)).filter((name) => VERSION.test(name))
-  const releases = listed === null ? await datedByFiles(store, tier, folders, now) : parseReleases(listed, tier)
+  const releases =
+    listed === null ? await datedByFiles(store, tier, folders, now) : parseReleases(listed, tier)
 
   return releases
     .filter(({ version, publishedAt }) => folders.includes(version) && publishedAt <= now)
@@ -34,7 +35,10 @@ export async function listReleases(store: FileStore, tier: Tier, now: string): P
  * The same for pages, which must not break because of a product: a list that cannot be read is
  * logged for the operator and shown as empty.
  */
-export async function showReleases({ products, clock, log }: ProductDeps, tier: Tier): Promise<Release[]> {
+export async function showReleases(
+  { products, clock, log }: ProductDeps,
+  tier: Tier,
+): Promise<Release[]> {
   return listReleases(products, tier, clock.now()).catch((error) => {
     log.error({ err: error, tier }, 'the releases of a product cannot be read')
     return []
@@ -42,7 +46,10 @@ export async function showReleases({ products, clock, log }: ProductDeps, tier: 
 }
 
 /** True when who buys the tier now can download it now. */
-export async function isForSale({ products, clock, log }: ProductDeps, tier: Tier): Promise<boolean> {
+export async function isForSale(
+  { products, clock, log }: ProductDeps,
+  tier: Tier,
+): Promise<boolean> {
   const now = clock.now()
   return findEntitledRelease(products, tier, now, plus(now, 1)).then(
     (release) => release !== null,
@@ -54,8 +61,15 @@ export async function isForSale({ products, clock, log }: ProductDeps, tier: Tie
 }
 
 /** The newest release published before the entitlement ended, with its files; null when there is none. */
-export async function findEntitledRelease(store: FileStore, tier: Tier, now: string, entitledUntil: string) {
-  const release = (await listReleases(store, tier, now)).find(({ publishedAt }) => publishedAt < entitledUntil)
+export async function findEntitledRelease(
+  store: FileStore,
+  tier: Tier,
+  now: string,
+  entitledUntil: string,
+) {
+  const release = (await listReleases(store, tier, now)).find(
+    ({ publishedAt }) => publishedAt < entitledUntil,
+  )
   return release ? withFiles(store, tier, release) : null
 }
 
@@ -67,7 +81,9 @@ export async function findRelease(store: FileStore, tier: Tier, now: string, ver
 
 /** 1.10.0 is newer than 1.9.0, and 1.0.0 newer than 1.0.0-beta. */
 export function compareVersions(a: string, b: string): number {
-  const [partsA, partsB] = [a, b].map((version) => version.replace(/\+.*/, '').match(/\d+|[A-Za-z]+/g) ?? [])
+  const [partsA, partsB] = [a, b].map(
+    (version) => version.replace(/\+.*/, '').match(/\d+|[A-Za-z]+/g) ?? [],
+  )
   for (let index = 0; ; index++) {
     const [left, right] = [partsA?.[index], partsB?.[index]]
     if (left === undefined && right === undefined) return 0
@@ -83,7 +99,12 @@ async function withFiles(store: FileStore, tier: Tier, release: Release) {
   return files.length > 0 ? { ...release, files } : null
 }
 
-async function datedByFiles(store: FileStore, tier: Tier, folders: string[], now: string): Promise<Release[]> {
+async function datedByFiles(
+  store: FileStore,
+  tier: Tier,
+  folders: string[],
+  now: string,
+): Promise<Release[]> {
   const dated = folders.map(async (version) => {
     const files = await store.files(`${tier}/${version}`)
     const oldest = Math.min(...files.map((file) => file.modifiedAt.getTime()), Date.parse(now))
@@ -99,9 +120,15 @@ function parseReleases(text: string, tier: Tier): Release[] {
     const { version, published_at, notes } = (item ?? {}) as Record<string, unknown>
     const published = typeof published_at === 'string' ? Date.parse(published_at) : Number.NaN
     if (typeof version !== 'string' || !VERSION.test(version) || Number.isNaN(published)) {
-      throw new Error(`${tier}/releases.json: item ${index + 1} needs a version and a published_at (ISO 8601)`)
+      throw new Error(
+        `${tier}/releases.json: item ${index + 1} needs a version and a published_at (ISO 8601)`,
+      )
     }
-    return { version, publishedAt: new Date(published).toISOString(), notes: typeof notes === 'string' ? notes : '' }
+    return {
+      version,
+      publishedAt: new Date(published).toISOString(),
+      notes: typeof notes === 'string' ? notes : '',
+    }
   })
 }
 

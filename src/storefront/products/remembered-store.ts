@@ -22,7 +22,10 @@ export function rememberedStore(
 ): FileStore {
   const known = new Map<string, Memory<unknown>>()
 
-  async function remember<T>(question: string, ask: (before: T | undefined) => Promise<T>): Promise<T> {
+  async function remember<T>(
+    question: string,
+    ask: (before: T | undefined) => Promise<T>,
+  ): Promise<T> {
     const memory = (known.get(question) ?? { last: null, asking: null }) as Memory<T>
     known.set(question, memory)
     const { last, asking } = memory
@@ -46,7 +49,10 @@ export function rememberedStore(
         memory.asking = null
       })
     if (!last || ageMs >= OUTLIVES_MS) return fresh
-    return Promise.race([fresh.catch(() => last.answer), sleep(PATIENCE_MS, last.answer, { ref: false })])
+    return Promise.race([
+      fresh.catch(() => last.answer),
+      sleep(PATIENCE_MS, last.answer, { ref: false }),
+    ])
   }
 
   return {
@@ -65,5 +71,10 @@ function isSame(a: StoredFile[], b: StoredFile[]): boolean {
 }
 
 function isSameFile(a: StoredFile, b: StoredFile): boolean {
-  return a.path === b.path && a.tag === b.tag && a.sizeBytes === b.sizeBytes && a.executable === b.executable
+  return (
+    a.path === b.path &&
+    a.tag === b.tag &&
+    a.sizeBytes === b.sizeBytes &&
+    a.executable === b.executable
+  )
 }

@@ -46,18 +46,25 @@ export function s3Store(place: S3Place, leaveOut: LeaveOut = () => {}): FileStor
           tag: etag,
           modifiedAt,
           executable: false,
-          open: async () => (await getObject(place, key)) ?? Promise.reject(new Error(`${key} left the bucket`)),
+          open: async () =>
+            (await getObject(place, key)) ?? Promise.reject(new Error(`${key} left the bucket`)),
         }),
       )
       const delivered = files.filter(({ path }) => !isLitter(path))
       for (const { path } of delivered) {
-        if (!isSafePath(path)) leaveOut(`${under}/${path}`, 'its name cannot be unpacked on every system')
+        if (!isSafePath(path))
+          leaveOut(`${under}/${path}`, 'its name cannot be unpacked on every system')
       }
-      return delivered.filter(({ path }) => isSafePath(path)).sort((a, b) => (a.path < b.path ? -1 : 1))
+      return delivered
+        .filter(({ path }) => isSafePath(path))
+        .sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
     async text(path) {
-      const body = await getObject(place, [place.prefix, path].filter((part) => part !== '').join('/'))
+      const body = await getObject(
+        place,
+        [place.prefix, path].filter((part) => part !== '').join('/'),
+      )
       return body ? await body.text() : null
     },
   }
@@ -88,7 +95,8 @@ async function listObjects(place: S3Place, prefix: string, deep: boolean): Promi
     for (const [, folder = ''] of xml.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs)) {
       listing.folders.push(decodeKey(readTag(folder, 'Prefix')).slice(prefix.length, -1))
     }
-    next = readTag(xml, 'IsTruncated') === 'true' ? readTag(xml, 'NextContinuationToken') : undefined
+    next =
+      readTag(xml, 'IsTruncated') === 'true' ? readTag(xml, 'NextContinuationToken') : undefined
   } while (next)
   return listing
 }
@@ -101,7 +109,9 @@ function getObject(place: S3Place, key: string) {
 async function get(place: S3Place, path: string, query: Record<string, string>) {
   const url = buildUrl(place, path, query)
   for (let attempt = 1; ; attempt++) {
-    const headers = place.credentials ? signGet(url, {}, place.region, place.credentials, new Date()) : {}
+    const headers = place.credentials
+      ? signGet(url, {}, place.region, place.credentials, new Date())
+      : {}
     const reply = await undici()
       .request(url, { headers, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS })
       .catch((error) => {
@@ -121,7 +131,11 @@ async function refusal(place: S3Place, reply: Dispatcher.ResponseData): Promise<
   return new Error(`the bucket ${place.bucket} answered ${reply.statusCode} ${code}`)
 }
 
-function buildUrl({ bucket, endpoint, region }: S3Place, path: string, query: Record<string, string>): URL {
+function buildUrl(
+  { bucket, endpoint, region }: S3Place,
+  path: string,
+  query: Record<string, string>,
+): URL {
   const base = endpoint
     ? `${endpoint.replace(/\/$/, '')}/${encode(bucket)}`
     : `https://${bucket}.s3.${region}.amazonaws.com`

@@ -9,7 +9,14 @@ const LAYERS: Record<string, string[]> = {
   'pro/1.0.0': ['basic-1.0.0', 'pro-1.0.0'],
   'pro/1.1.0': ['basic-1.0.0', 'basic-1.1.0', 'pro-1.0.0', 'pro-1.1.0'],
   'enterprise/1.0.0': ['basic-1.0.0', 'pro-1.0.0', 'enterprise-1.0.0'],
-  'enterprise/1.1.0': ['basic-1.0.0', 'basic-1.1.0', 'pro-1.0.0', 'pro-1.1.0', 'enterprise-1.0.0', 'enterprise-1.1.0'],
+  'enterprise/1.1.0': [
+    'basic-1.0.0',
+    'basic-1.1.0',
+    'pro-1.0.0',
+    'pro-1.1.0',
+    'enterprise-1.0.0',
+    'enterprise-1.1.0',
+  ],
 }
 
 /** A small starter kit of our own, sold while PRODUCTS_DIR is not set, so that the shop can be tried at once. */

@@ -10,7 +10,11 @@ import * as store from './store.ts'
 
 type Deps = PaymentDeps & { mail: Mail }
 
-export async function confirmPurchase(deps: Deps, purchaseId: string, messageId: string): Promise<void> {
+export async function confirmPurchase(
+  deps: Deps,
+  purchaseId: string,
+  messageId: string,
+): Promise<void> {
   const { config, db, secrets, mail, log } = deps
   const purchase = await store.findById(db, purchaseId)
   if (!purchase) return
@@ -19,14 +23,20 @@ export async function confirmPurchase(deps: Deps, purchaseId: string, messageId:
   const to = user?.email ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
   const invoiceUrl = await readInvoiceUrl(deps, purchase)
-  const email = purchaseEmail(config, to, purchase, { licenseKey: openLicenseKey(secrets, purchase), invoiceUrl })
+  const email = purchaseEmail(config, to, purchase, {
+    licenseKey: openLicenseKey(secrets, purchase),
+    invoiceUrl,
+  })
   await mail.deliver(email, messageId)
 }
 
 /** Null where the sale has no invoice, or the processor does not answer: the key is not held up for it. */
 function readInvoiceUrl(deps: Deps, purchase: store.PurchaseRow): Promise<string | null> {
   return withinPatience(findInvoiceUrl(deps, purchase)).catch((error) => {
-    deps.log.warn({ err: error, purchase: purchase.id }, 'a purchase is confirmed without the link to its invoice')
+    deps.log.warn(
+      { err: error, purchase: purchase.id },
+      'a purchase is confirmed without the link to its invoice',
+    )
     return null
   })
 }

@@ -20,7 +20,9 @@ export function purchaseEmail(
   return composeEmail({
     to,
     subject: `Your license for ${name}`,
-    before: [`Thank you for buying ${name}. Your license key is the key to your download; keep this mail.`],
+    before: [
+      `Thank you for buying ${name}. Your license key is the key to your download; keep this mail.`,
+    ],
     facts: [
       ['License key', licenseKey],
       ['Product', name],
@@ -63,14 +65,21 @@ export function keyRecoveryEmail(
 }
 
 /** For the operator. */
-export function paidTwiceEmail(config: Config, buyer: string, purchase: PurchaseRow, others: PurchaseRow[]): Email {
+export function paidTwiceEmail(
+  config: Config,
+  buyer: string,
+  purchase: PurchaseRow,
+  others: PurchaseRow[],
+): Email {
   const { tier, currency, amount_cents } = purchase
   const name = productName(config.catalogue, tier)
   const amount = formatMoney(inUnits(amount_cents, currency), currency)
   return composeEmail({
     to: config.mail.supportEmail,
     subject: `[${config.brand}] Paid twice: ${name}`,
-    before: ['A buyer has paid for a tier that they already own. You may want to refund one of the payments.'],
+    before: [
+      'A buyer has paid for a tier that they already own. You may want to refund one of the payments.',
+    ],
     facts: [
       ['Buyer', buyer],
       ['Tier', name],

@@ -30,7 +30,8 @@ test('one wrong symbol or two exchanged ones are noticed, wherever they are', ()
   const body = newLicenseKey().replace(/^LK|-/g, '')
   for (let i = 0; i < body.length; i++) {
     for (const symbol of '0123456789ABCDEFGHJKMNPQRSTVWXYZ') {
-      if (symbol !== body[i]) assert.equal(parseLicenseKey(body.slice(0, i) + symbol + body.slice(i + 1)), null)
+      if (symbol !== body[i])
+        assert.equal(parseLicenseKey(body.slice(0, i) + symbol + body.slice(i + 1)), null)
     }
     for (let j = i + 1; j < body.length; j++) {
       const exchanged = [...body]

@@ -31,7 +31,9 @@ export function parseLicenseKey(typed: string): string | null {
 /** Enough to distinguish a buyer's keys: `LK-7F3K-••••-••••-••••-••••-••••-9XQ2`. */
 export function maskLicenseKey(key: string): string {
   const groups = key.split('-')
-  return groups.map((group, index) => (index < 2 || index === groups.length - 1 ? group : '••••')).join('-')
+  return groups
+    .map((group, index) => (index < 2 || index === groups.length - 1 ? group : '••••'))
+    .join('-')
 }
 
 /** The first 8 symbols after `LK-`, for the name of the downloaded file. */

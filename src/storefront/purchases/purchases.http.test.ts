@@ -15,7 +15,10 @@ test('purchases are listed newest first, each to its owner alone', async (t) => 
   assert.deepEqual(tiers, ['pro', 'basic'])
   assert.deepEqual((await eve.get('/api/purchases')).body, [])
   const anyone = await shop.store('GET', '/api/purchases')
-  assert.deepEqual([anyone.status, anyone.body], [401, { error: 'Not authenticated', code: 'not_signed_in' }])
+  assert.deepEqual(
+    [anyone.status, anyone.body],
+    [401, { error: 'Not authenticated', code: 'not_signed_in' }],
+  )
 })
 
 test('a license key is verified however it is typed, through refund and deletion', async (t) => {
@@ -23,7 +26,9 @@ test('a license key is verified however it is typed, through refund and deletion
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
   await shop.sell(ada, 'basic')
-  const [email] = (await shop.mail(ada.email)).filter(({ text }) => /Latchkey Pro|latchkey Pro/.test(text))
+  const [email] = (await shop.mail(ada.email)).filter(({ text }) =>
+    /Latchkey Pro|latchkey Pro/.test(text),
+  )
   const key = /LK(-\w{4}){7}/.exec(email?.text ?? '')?.[0] ?? ''
   const verify = async (license_key: unknown) => {
     const reply = await shop.store('POST', '/api/license/verify', { body: { license_key } })
@@ -40,14 +45,24 @@ test('a license key is verified however it is typed, through refund and deletion
   assert.deepEqual(await verify(key.toLowerCase().replaceAll('-', ' ')), [status, body])
 
   const unknown = { valid: false, tier: null, status: null, entitled_until: null }
-  for (const junk of ['LK-0000-0000-0000-0000-0000-0000-0000', 'x', "' or 1=1 --", key.slice(0, -1)]) {
+  for (const junk of [
+    'LK-0000-0000-0000-0000-0000-0000-0000',
+    'x',
+    "' or 1=1 --",
+    key.slice(0, -1),
+  ]) {
     assert.deepEqual(await verify(junk), [200, unknown], junk)
   }
   assert.equal((await verify('')).at(0), 400)
   assert.equal((await verify(undefined)).at(0), 400)
   assert.equal((await verify(7)).at(0), 422)
 
-  await shop.event('charge.refunded', { payment_intent: payment, amount: 1, amount_refunded: 1, refunded: true })
+  await shop.event('charge.refunded', {
+    payment_intent: payment,
+    amount: 1,
+    amount_refunded: 1,
+    refunded: true,
+  })
   assert.deepEqual(await verify(key), [200, { ...body, valid: false, status: 'refunded' }])
 })
 
@@ -56,13 +71,16 @@ test('lost keys are emailed to their owner, and the answer reveals nothing to a 
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
   const key = (await ada.download()).headers.get('x-license-key') ?? ''
-  const recover = (email: unknown) => shop.store('POST', '/api/purchases/recover', { body: { email } })
+  const recover = (email: unknown) =>
+    shop.store('POST', '/api/purchases/recover', { body: { email } })
 
   const known = await recover('ADA@example.com')
   const unknown = await recover('nobody@example.com')
   assert.equal(known.status, 200)
   assert.deepEqual(known.body, unknown.body)
-  const emails = (await shop.mail(ada.email)).filter(({ subject }) => subject === 'Your license key')
+  const emails = (await shop.mail(ada.email)).filter(
+    ({ subject }) => subject === 'Your license key',
+  )
   assert.equal(emails.length, 1)
   assert.ok(emails[0]?.text.includes(key))
   assert.deepEqual(await shop.mail('nobody@example.com'), [])
@@ -75,10 +93,15 @@ test('keys are not asked for more than three times an hour', async (t) => {
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
   for (let i = 0; i < 5; i++) {
-    assert.equal((await shop.store('POST', '/api/purchases/recover', { body: { email: ada.email } })).status, 200)
+    assert.equal(
+      (await shop.store('POST', '/api/purchases/recover', { body: { email: ada.email } })).status,
+      200,
+    )
     await shop.settle()
   }
-  const emails = (await shop.mail(ada.email)).filter(({ subject }) => subject === 'Your license key')
+  const emails = (await shop.mail(ada.email)).filter(
+    ({ subject }) => subject === 'Your license key',
+  )
   assert.equal(emails.length, 3)
 })
 

@@ -78,7 +78,8 @@ export async function recordPurchase(
     }
     await settle(tx)
     // Among the events of one payment, only the checkout's contains tax.
-    if (payment.taxCents !== null) await updatePayment({ business }, tx, known, { tax_cents: payment.taxCents })
+    if (payment.taxCents !== null)
+      await updatePayment({ business }, tx, known, { tax_cents: payment.taxCents })
     if (!(await store.insert(tx, row))) return
     await updatePayment({ business }, tx, known, {
       kind: 'purchase',
@@ -135,7 +136,10 @@ async function lookForSecond(
   )
 }
 
-function isTakenBack({ is_refunded, dispute }: Pick<PaymentRow, 'is_refunded' | 'dispute'>): boolean {
+function isTakenBack({
+  is_refunded,
+  dispute,
+}: Pick<PaymentRow, 'is_refunded' | 'dispute'>): boolean {
   return is_refunded || dispute === 'lost'
 }
 
@@ -173,7 +177,8 @@ export async function listPurchases(
         download_count: row.download_count,
         max_downloads: row.max_downloads,
         entitled_until: row.entitled_until,
-        version: releases.find(({ publishedAt }) => publishedAt < row.entitled_until)?.version ?? null,
+        version:
+          releases.find(({ publishedAt }) => publishedAt < row.entitled_until)?.version ?? null,
         created_at: row.created_at,
       }
     }),
@@ -197,7 +202,8 @@ export async function verifyLicense(
   typed: string,
 ): Promise<LicenseView> {
   const key = parseLicenseKey(typed)
-  const row = key === null ? undefined : await store.findByLicenseHash(db, licenseHash(secrets, key))
+  const row =
+    key === null ? undefined : await store.findByLicenseHash(db, licenseHash(secrets, key))
   if (!row) return { valid: false, tier: null, status: null, entitled_until: null }
   return {
     valid: row.status !== 'refunded',

@@ -9,10 +9,13 @@ import * as store from './store.ts'
 export const RECOVERY_JOB = 'storefront.recover-keys'
 const PER_ADDRESS = { requests: 3, seconds: 3600 }
 
-export type RecoveryDeps = Pick<Platform, 'config' | 'db' | 'jobs' | 'secrets' | 'limiter'> & { mail: Mail }
+export type RecoveryDeps = Pick<Platform, 'config' | 'db' | 'jobs' | 'secrets' | 'limiter'> & {
+  mail: Mail
+}
 
 /** The reply, which is the same for known and unknown addresses. */
-export const RECOVERY_MESSAGE = 'If purchases belong to this email, their license keys have been sent'
+export const RECOVERY_MESSAGE =
+  'If purchases belong to this email, their license keys have been sent'
 
 /**
  * Mails the keys of an address to that address, three times an hour at most. The caller learns nothing: the look-up is a job, so
@@ -39,6 +42,9 @@ export async function sendKeys(
   if (!user) return
   const purchases = await store.listOfUser(db, user.id)
   if (purchases.length === 0) return
-  const keys = purchases.map((purchase) => ({ purchase, licenseKey: openLicenseKey(secrets, purchase) }))
+  const keys = purchases.map((purchase) => ({
+    purchase,
+    licenseKey: openLicenseKey(secrets, purchase),
+  }))
   await mail.deliver(keyRecoveryEmail(config, user.email, keys), messageId)
 }

@@ -19,7 +19,12 @@ export function listOfUser(db: Db, userId: string): Promise<PurchaseRow[]> {
 }
 
 export function findOfUser(db: Db, userId: string, id: string): Promise<PurchaseRow | undefined> {
-  return db.selectFrom('purchases').selectAll().where('owner', '=', userId).where('id', '=', id).executeTakeFirst()
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('owner', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
 }
 
 export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
@@ -38,17 +43,29 @@ export async function findByLicenseHash(db: Db, hash: string): Promise<PurchaseR
 }
 
 export function findByCheckoutSession(db: Db, sessionId: string): Promise<PurchaseRow | undefined> {
-  return db.selectFrom('purchases').selectAll().where('checkout_session_id', '=', sessionId).executeTakeFirst()
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('checkout_session_id', '=', sessionId)
+    .executeTakeFirst()
 }
 
 export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
-  return db.selectFrom('purchases').selectAll().where('payment_ref', '=', paymentRef).executeTakeFirst()
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('payment_ref', '=', paymentRef)
+    .executeTakeFirst()
 }
 
 /** Of these payments those that became a purchase. */
 export async function recordedPayments(db: Db, paymentRefs: readonly string[]): Promise<string[]> {
   if (paymentRefs.length === 0) return []
-  const rows = await db.selectFrom('purchases').select('payment_ref').where('payment_ref', 'in', paymentRefs).execute()
+  const rows = await db
+    .selectFrom('purchases')
+    .select('payment_ref')
+    .where('payment_ref', 'in', paymentRefs)
+    .execute()
   return rows.map(({ payment_ref }) => payment_ref)
 }
 
@@ -141,7 +158,9 @@ export function takeDownload(
     .where('id', '=', id)
     .where('status', '=', 'completed')
     .whereRef('download_count', '<', 'max_downloads')
-    .where((e) => e.or([e('last_download_at', 'is', null), e('last_download_at', '<=', lastBefore)]))
+    .where((e) =>
+      e.or([e('last_download_at', 'is', null), e('last_download_at', '<=', lastBefore)]),
+    )
     .returningAll()
     .executeTakeFirst()
 }

@@ -20,7 +20,10 @@ export function leaveForAccount(
   target: string,
 ): string {
   const secret = randomBytes(32).toString('base64url')
-  reply.setCookie(COOKIE, `${secret}.${encodeURIComponent(target)}`, { ...scope(deps.config), maxAge: LIFE_S })
+  reply.setCookie(COOKIE, `${secret}.${encodeURIComponent(target)}`, {
+    ...scope(deps.config),
+    maxAge: LIFE_S,
+  })
   return `${deps.config.urls.frontend}/storefront?${new URLSearchParams({ state: hashState(deps, secret) })}`
 }
 
@@ -46,7 +49,12 @@ export async function returnFromAccount(
 }
 
 function scope({ urls }: Config) {
-  return { path: '/login', httpOnly: true, secure: urls.storefront.startsWith('https:'), sameSite: 'lax' as const }
+  return {
+    path: '/login',
+    httpOnly: true,
+    secure: urls.storefront.startsWith('https:'),
+    sameSite: 'lax' as const,
+  }
 }
 
 function decoded(text: string): string {

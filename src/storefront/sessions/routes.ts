@@ -3,7 +3,13 @@ import type { App } from '#platform/http/app.ts'
 import { Message, Nullable } from '#platform/http/schema.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { safeRedirect } from './redirect.ts'
-import { closeStoreSession, LoginForm, openStoreSession, SESSION_COOKIE, type SessionDeps } from './sessions.ts'
+import {
+  closeStoreSession,
+  LoginForm,
+  openStoreSession,
+  SESSION_COOKIE,
+  type SessionDeps,
+} from './sessions.ts'
 
 const SessionView = Type.Object(
   {
@@ -35,7 +41,8 @@ export function sessionRoutes(app: App, deps: SessionDeps): void {
       const { user, token } = await openStoreSession(deps, request.body, origin)
       setSessionCookie(reply, config, token)
       deviceCookie.keep(reply, origin)
-      if (isForm(request.headers['content-type'])) return reply.redirect(safeRedirect(request.body.redirect), 303)
+      if (isForm(request.headers['content-type']))
+        return reply.redirect(safeRedirect(request.body.redirect), 303)
       return { user: { id: user.id, email: user.email, full_name: user.full_name } }
     },
   )

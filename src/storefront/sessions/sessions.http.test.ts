@@ -14,7 +14,9 @@ test('a session starts with email and password, and ends when asked', async (t) 
   const shop = await openShop(t)
   const { userId } = await shop.as('ada')
 
-  const reply = await shop.store('POST', '/api/session', { body: { ...ADA, email: 'ADA@example.com' } })
+  const reply = await shop.store('POST', '/api/session', {
+    body: { ...ADA, email: 'ADA@example.com' },
+  })
   assert.equal(reply.status, 200)
   assert.deepEqual(reply.body, { user: { id: userId, email: 'ada@example.com', full_name: 'ada' } })
   const header = reply.headers.get('set-cookie') ?? ''
@@ -55,14 +57,21 @@ test('wrong and missing credentials get the same answer', async (t) => {
 
 test('a made-up or foreign cookie is nobody', async (t) => {
   const shop = await openShop(t)
-  for (const cookie of ['', 'store_session=', `store_session=${'x'.repeat(64)}`, "store_session=' or 1=1 --"]) {
+  for (const cookie of [
+    '',
+    'store_session=',
+    `store_session=${'x'.repeat(64)}`,
+    "store_session=' or 1=1 --",
+  ]) {
     const reply = await shop.store('GET', '/api/purchases', { headers: { cookie } })
     assert.equal(reply.status, 401, cookie)
     assert.deepEqual(reply.body, { error: 'Not authenticated', code: 'not_signed_in' })
   }
   // The API's own token opens nothing here.
   const { token } = await shop.as('ada')
-  const bearer = await shop.store('GET', '/api/purchases', { headers: { authorization: `Bearer ${token}` } })
+  const bearer = await shop.store('GET', '/api/purchases', {
+    headers: { authorization: `Bearer ${token}` },
+  })
   assert.equal(bearer.status, 401)
 })
 
@@ -78,9 +87,10 @@ test('a session ends after 30 days', async (t) => {
 test('a changed password ends the storefront session', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
-  const changed = await shop
-    .as('ada')
-    .post('/api/users/me/change-password', { current_password: PASSWORD, new_password: 'another good password' })
+  const changed = await shop.as('ada').post('/api/users/me/change-password', {
+    current_password: PASSWORD,
+    new_password: 'another good password',
+  })
   assert.equal(changed.status, 200)
   assert.equal((await ada.get('/api/purchases')).status, 401)
 })
@@ -89,7 +99,9 @@ test('a deactivated user is signed out and kept out', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const root = await shop.as('root')
-  await sql`update users set is_superuser = ${true} where id = ${root.userId}`.execute(shop.platform.db)
+  await sql`update users set is_superuser = ${true} where id = ${root.userId}`.execute(
+    shop.platform.db,
+  )
   shop.platform.bus.publish('identity.changed', { userId: root.userId })
   const off = await root.patch(`/api/admin/users/${ada.userId}`, { is_active: false })
   assert.equal(off.status, 200, off.text)
@@ -97,7 +109,10 @@ test('a deactivated user is signed out and kept out', async (t) => {
   assert.equal((await ada.get('/api/purchases')).status, 401)
   assert.equal((await ada.get('/dashboard')).status, 302)
   const again = await shop.store('POST', '/api/session', { body: ADA })
-  assert.deepEqual([again.status, again.body], [403, { error: 'Inactive account', code: 'inactive_account' }])
+  assert.deepEqual(
+    [again.status, again.body],
+    [403, { error: 'Inactive account', code: 'inactive_account' }],
+  )
 
   // Switched on again, the old session stays ended.
   await root.patch(`/api/admin/users/${ada.userId}`, { is_active: true })
@@ -108,7 +123,8 @@ test('with two-factor on, the login asks for a code, as JSON and as a form', asy
   const shop = await openShop(t)
   const ada = await shop.as('ada')
   const { secret } = (await ada.post('/api/users/me/totp')).body
-  const codeNow = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: shop.clock.ms() })
+  const codeNow = () =>
+    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: shop.clock.ms() })
   const confirmed = await ada.post('/api/users/me/totp/confirm', { code: codeNow() })
   shop.clock.advance(31_000)
 
@@ -207,7 +223,10 @@ test('another site cannot make a browser sign in, sign out or write', async (t) 
     assert.equal((await ada.request('DELETE', '/api/session', { headers })).status, 403)
   }
   const own = { origin: shop.storefrontUrl, 'sec-fetch-site': 'same-origin' }
-  assert.equal((await ada.request('POST', '/logout', { headers: { ...FORM, ...own }, body: '' })).status, 303)
+  assert.equal(
+    (await ada.request('POST', '/logout', { headers: { ...FORM, ...own }, body: '' })).status,
+    303,
+  )
   assert.equal((await ada.get('/api/purchases')).status, 401)
 })
 
@@ -232,7 +251,8 @@ test('a storefront session is seen in the account’s list and ended there, alon
     const headers = { 'user-agent': 'Phone/1.0', 'x-forwarded-for': '198.51.100.7' }
     return cookieOf(await shop.store('POST', '/api/session', { body: ADA, headers }))
   }
-  const opens = async (cookie: string) => (await shop.store('GET', '/api/purchases', { headers: { cookie } })).status
+  const opens = async (cookie: string) =>
+    (await shop.store('GET', '/api/purchases', { headers: { cookie } })).status
   const first = await signIn()
   const listed = (await ada.get('/api/users/me/sessions')).body
   assert.equal(listed.length, 2)
@@ -247,7 +267,11 @@ test('a storefront session is seen in the account’s list and ended there, alon
   ])
   assert.deepEqual([store.user_agent, store.ip_address], ['Phone/1.0', '198.51.100.7'])
 
-  assert.equal((await eve.delete(`/api/users/me/sessions/${store.id}`)).status, 404, 'only by its owner')
+  assert.equal(
+    (await eve.delete(`/api/users/me/sessions/${store.id}`)).status,
+    404,
+    'only by its owner',
+  )
   assert.equal(await opens(first), 200)
   assert.equal((await ada.delete(`/api/users/me/sessions/${store.id}`)).status, 200)
   assert.equal(await opens(first), 401)
@@ -258,13 +282,20 @@ test('a storefront session is seen in the account’s list and ended there, alon
   const all = await ada.delete('/api/users/me/sessions')
   assert.deepEqual([all.status, all.body], [200, { message: 'Other sessions revoked' }])
   assert.equal(await opens(second), 401)
-  assert.equal((await shop.post('/api/auth/refresh', { refresh_token: laptop.body.refresh_token })).status, 401)
+  assert.equal(
+    (await shop.post('/api/auth/refresh', { refresh_token: laptop.body.refresh_token })).status,
+    401,
+  )
   const left = (await ada.get('/api/users/me/sessions')).body
   assert.deepEqual(
     left.map(({ current }: { current: boolean }) => current),
     [true],
   )
-  assert.equal((await eve.get('/api/users/me/sessions')).body.length, 1, 'nobody else is signed out')
+  assert.equal(
+    (await eve.get('/api/users/me/sessions')).body.length,
+    1,
+    'nobody else is signed out',
+  )
   const actions = (await collectAudit(shop.platform.db, ada.userId)).map(({ action }) => action)
   assert.deepEqual(actions.slice(0, 1), ['sessions.ended'])
 })
@@ -285,8 +316,10 @@ test('a storefront session shows when it was last used', async (t) => {
 
 test('a storefront sign-in from a new device sends an email; one from a known device does not', async (t) => {
   const shop = await openShop(t, { TRUST_PROXY: 'true' })
-  const from = (headers: Record<string, string>) => shop.store('POST', '/api/session', { body: ADA, headers })
-  const told = async () => (await shop.mail(ADA.email)).filter(({ subject }) => /new sign-in/i.test(subject)).length
+  const from = (headers: Record<string, string>) =>
+    shop.store('POST', '/api/session', { body: ADA, headers })
+  const told = async () =>
+    (await shop.mail(ADA.email)).filter(({ subject }) => /new sign-in/i.test(subject)).length
   await shop.as('ada')
   await from({ 'user-agent': 'Firefox/140.0', 'x-forwarded-for': '203.0.113.9' })
   assert.equal(await told(), 1)
@@ -317,11 +350,21 @@ test('ending the account’s sessions ends those of the storefront', async (t) =
       return shop.post('/api/auth/reset-password', { token, new_password: 'another good password' })
     },
     moved: (_email, client) =>
-      client.post('/api/users/me/change-email', { new_email: 'elsewhere@example.com', password: PASSWORD }),
+      client.post('/api/users/me/change-email', {
+        new_email: 'elsewhere@example.com',
+        password: PASSWORD,
+      }),
     undone: async (email, client) => {
-      await client.post('/api/users/me/change-email', { new_email: 'away@example.com', password: PASSWORD })
-      await shop.store('POST', '/api/session', { body: { email: 'away@example.com', password: PASSWORD } })
-      return shop.post('/api/auth/undo-email-change', { token: await tokenIn(email, '/undo-email-change') })
+      await client.post('/api/users/me/change-email', {
+        new_email: 'away@example.com',
+        password: PASSWORD,
+      })
+      await shop.store('POST', '/api/session', {
+        body: { email: 'away@example.com', password: PASSWORD },
+      })
+      return shop.post('/api/auth/undo-email-change', {
+        token: await tokenIn(email, '/undo-email-change'),
+      })
     },
     deleted: (_email, client) => client.delete('/api/users/me', { password: PASSWORD }),
   }
@@ -330,7 +373,11 @@ test('ending the account’s sessions ends those of the storefront', async (t) =
     assert.equal((await end(buyer.email, await shop.as(name))).status, 200, name)
     assert.equal((await buyer.get('/api/purchases')).status, 401, name)
     const { db } = shop.platform
-    const left = await db.selectFrom('store_sessions').select('id').where('user_id', '=', buyer.userId).execute()
+    const left = await db
+      .selectFrom('store_sessions')
+      .select('id')
+      .where('user_id', '=', buyer.userId)
+      .execute()
     assert.deepEqual(left, [], name)
   }
 })
@@ -338,7 +385,9 @@ test('ending the account’s sessions ends those of the storefront', async (t) =
 test('every sign-in method of the account opens the storefront: in the browser that started, once, after a fresh sign-in', async (t) => {
   const shop = await openShop(t)
   const viaGoogle = await throughProvider(shop.app, 'google', { email: 'olga@example.com' })
-  const olga = { headers: { authorization: `Bearer ${viaGoogle.target.searchParams.get('access_token')}` } }
+  const olga = {
+    headers: { authorization: `Bearer ${viaGoogle.target.searchParams.get('access_token')}` },
+  }
   const setOut = async () => {
     const left = await shop.store('GET', '/login/account?redirect=/contact?of=v1.2.3')
     assert.equal(left.status, 302)
@@ -365,17 +414,26 @@ test('every sign-in method of the account opens the storefront: in the browser t
   const again = await codeFor(own.state)
   const back = await comeBack(again, own.cookie)
   assert.deepEqual([back.status, back.headers.get('location')], [303, '/contact?of=v1.2.3'])
-  const session = back.headers.getSetCookie().find((cookie) => cookie.startsWith('store_session=')) ?? ''
-  const purchases = await shop.store('GET', '/api/purchases', { headers: { cookie: session.split(';')[0] ?? '' } })
+  const session =
+    back.headers.getSetCookie().find((cookie) => cookie.startsWith('store_session=')) ?? ''
+  const purchases = await shop.store('GET', '/api/purchases', {
+    headers: { cookie: session.split(';')[0] ?? '' },
+  })
   assert.equal(purchases.status, 200)
   assert.equal((await comeBack(again, own.cookie)).status, 400, 'once')
   const stolen = await codeFor(own.state)
   assert.equal((await shop.app.request('DELETE', '/api/users/me/sessions', olga)).status, 200)
-  assert.equal((await comeBack(stolen, own.cookie)).status, 400, 'not after everything was signed out')
+  assert.equal(
+    (await comeBack(stolen, own.cookie)).status,
+    400,
+    'not after everything was signed out',
+  )
 
   // A session that is ended alone takes the code with it that was made in it, and no other.
   const elsewhere = await throughProvider(shop.app, 'google', { email: 'olga@example.com' })
-  const intruder = { headers: { authorization: `Bearer ${elsewhere.target.searchParams.get('access_token')}` } }
+  const intruder = {
+    headers: { authorization: `Bearer ${elsewhere.target.searchParams.get('access_token')}` },
+  }
   const [made, kept] = [await codeFor(own.state, intruder), await codeFor(own.state)]
   const sessions = (await shop.app.request('GET', '/api/users/me/sessions', intruder)).body
   const { id } = sessions.find(({ current }: { current: boolean }) => current)

@@ -70,7 +70,11 @@ export async function openSession(
       if (madeIn !== null && !(await isSessionLive(deps, tx, madeIn))) throw unauthenticated()
       const now = clock.now()
       const sessionId = randomUUID()
-      await tx.deleteFrom('store_sessions').where('user_id', '=', user.id).where('expires_at', '<=', now).execute()
+      await tx
+        .deleteFrom('store_sessions')
+        .where('user_id', '=', user.id)
+        .where('expires_at', '<=', now)
+        .execute()
       await tx
         .insertInto('store_sessions')
         .values({
@@ -130,7 +134,11 @@ export async function findStoreCaller(
 }
 
 /** Forward only. */
-async function touch(db: Db, { user_id, id }: { user_id: string; id: string }, now: Instant): Promise<void> {
+async function touch(
+  db: Db,
+  { user_id, id }: { user_id: string; id: string },
+  now: Instant,
+): Promise<void> {
   await db
     .updateTable('store_sessions')
     .set({ last_used_at: now })
@@ -140,13 +148,21 @@ async function touch(db: Db, { user_id, id }: { user_id: string; id: string }, n
     .execute()
 }
 
-export async function closeStoreSession({ db, secrets }: Omit<CookieDeps, 'clock'>, token: string | undefined) {
+export async function closeStoreSession(
+  { db, secrets }: Omit<CookieDeps, 'clock'>,
+  token: string | undefined,
+) {
   const owner = token === undefined ? null : ownerOf(token)
-  if (token !== undefined && owner !== null) await removeByHash(db, owner, secrets.hash('store-session', token))
+  if (token !== undefined && owner !== null)
+    await removeByHash(db, owner, secrets.hash('store-session', token))
 }
 
 async function removeByHash(db: Db, userId: string, tokenHash: string): Promise<void> {
-  await db.deleteFrom('store_sessions').where('user_id', '=', userId).where('token_hash', '=', tokenHash).execute()
+  await db
+    .deleteFrom('store_sessions')
+    .where('user_id', '=', userId)
+    .where('token_hash', '=', tokenHash)
+    .execute()
 }
 
 export function listLiveSessions(db: Db, userId: string, now: Instant) {

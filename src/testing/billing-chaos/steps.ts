@@ -65,12 +65,20 @@ const TRIES_MAX = 5
 async function newPerson(app: TestApp, name: string): Promise<Person> {
   const client = await app.as(name)
   await shopOf(app).verify(client)
-  const session = await app.store('POST', '/api/session', { body: { email: client.email, password: PASSWORD } })
+  const session = await app.store('POST', '/api/session', {
+    body: { email: client.email, password: PASSWORD },
+  })
   return { client, cookie: cookieOf(session), open: [], isGone: false }
 }
 
 /** The clock moves on while histories are played, so a session may be over at any call: then the person signs in again. */
-export async function call(app: TestApp, person: Person, method: string, path: string, body?: unknown): Promise<Reply> {
+export async function call(
+  app: TestApp,
+  person: Person,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Reply> {
   const reply = await person.client.request(method, path, { body })
   if (reply.status !== 401 || person.isGone) return reply
   const { email } = person.client
@@ -83,14 +91,27 @@ export async function call(app: TestApp, person: Person, method: string, path: s
 /**
  * Refusals by the processor (a paused subscription does not renew) and its failures are part of it.
  */
-export async function stepOf(app: TestApp, sandbox: DatabaseSync, person: Person, random: Random): Promise<void> {
+export async function stepOf(
+  app: TestApp,
+  sandbox: DatabaseSync,
+  person: Person,
+  random: Random,
+): Promise<void> {
   // Two tabs, or a person and the operator, in the same moment.
   if (random.chance(0.1)) {
-    await Promise.all([oneStep(app, sandbox, person, random), oneStep(app, sandbox, person, random)])
+    await Promise.all([
+      oneStep(app, sandbox, person, random),
+      oneStep(app, sandbox, person, random),
+    ])
   } else await oneStep(app, sandbox, person, random)
 }
 
-async function oneStep(app: TestApp, sandbox: DatabaseSync, person: Person, random: Random): Promise<unknown> {
+async function oneStep(
+  app: TestApp,
+  sandbox: DatabaseSync,
+  person: Person,
+  random: Random,
+): Promise<unknown> {
   const kind = random.next()
   if (kind < 0.18) return subscribe(app, person, random)
   if (kind < 0.35) return buy(app, person, random)
@@ -129,7 +150,8 @@ async function buy(app: TestApp, person: Person, random: Random) {
   if (random.chance(0.1)) return person.open.push(address)
   const session = new URL(address).pathname.split('/').at(-1)
   await payAt(app, person, address, random)
-  if (random.chance(0.3)) await app.store('GET', `/dashboard?success=true&session_id=${session}`, { headers })
+  if (random.chance(0.3))
+    await app.store('GET', `/dashboard?success=true&session_id=${session}`, { headers })
 }
 
 /** Goes on in a tab of earlier: the person may have subscribed, or gone, in between. */
@@ -140,17 +162,25 @@ async function payLate(app: TestApp, person: Person, random: Random) {
 
 async function payAt(app: TestApp, { client }: Person, address: string, random: Random) {
   const { press, pay } = shopOf(app)
-  if (random.chance(0.15)) await press(`${new URL(address).pathname}/code`, { code: random.pick(CODES) })
+  if (random.chance(0.15))
+    await press(`${new URL(address).pathname}/code`, { code: random.pick(CODES) })
   // This address distinguishes cards: see ownCards.
   await pay(address, random.pick(CARDS), { email: client.email })
 }
 
-async function pressOnSubscription(app: TestApp, sandbox: DatabaseSync, person: Person, random: Random) {
+async function pressOnSubscription(
+  app: TestApp,
+  sandbox: DatabaseSync,
+  person: Person,
+  random: Random,
+) {
   const mine = subscriptionsOf(sandbox, person.client.userId)
   if (mine.length === 0) return subscribe(app, person, random)
   const { id, customer, status } = random.pick(mine)
   const { press } = shopOf(app)
-  const portal = (await press(`/sandbox/processor/customers/${customer}/portal`)).headers.get('location')
+  const portal = (await press(`/sandbox/processor/customers/${customer}/portal`)).headers.get(
+    'location',
+  )
   if (!portal) return
   const buttons = random.chance(0.8) ? ON_SUBSCRIPTIONS[status] : all(ON_SUBSCRIPTIONS)
   // Of one that has ended nothing can become any more.
@@ -168,9 +198,14 @@ async function changeLife(app: TestApp, sandbox: DatabaseSync, person: Person, r
   if (kind < 0.6) return call(app, person, 'POST', '/api/billing/resume')
   if (kind < 0.75) {
     const price_id = random.pick(Object.values(PRICES))
-    const { status, body } = await call(app, person, 'POST', '/api/billing/change/preview', { price_id })
+    const { status, body } = await call(app, person, 'POST', '/api/billing/change/preview', {
+      price_id,
+    })
     if (status !== 200) return
-    return call(app, person, 'POST', '/api/billing/change', { price_id, proration_at: body.proration_at })
+    return call(app, person, 'POST', '/api/billing/change', {
+      price_id,
+      proration_at: body.proration_at,
+    })
   }
   const mine = subscriptionsOf(sandbox, person.client.userId)
   if (mine.length === 0) return
@@ -189,7 +224,10 @@ async function pressOnCharge(app: TestApp, sandbox: DatabaseSync, person: Person
   const button = random.pick((random.chance(0.8) && ON_CHARGES[status]) || all(ON_CHARGES))
   const isPart = button === 'refund-part'
   const action = isPart ? 'refund' : button
-  await shopOf(app).press(`/sandbox/processor/charges/${id}/${action}`, isPart ? { units: '5' } : {})
+  await shopOf(app).press(
+    `/sandbox/processor/charges/${id}/${action}`,
+    isPart ? { units: '5' } : {},
+  )
 }
 
 /** None of their payments may be billed from then on, including open, settling and delayed ones. */
@@ -199,12 +237,19 @@ async function deleteAccount(app: TestApp, person: Person) {
 }
 
 /** Support does that, in the processor's dashboard. */
-async function deleteCustomer(app: TestApp, sandbox: DatabaseSync, { client }: Person, random: Random) {
+async function deleteCustomer(
+  app: TestApp,
+  sandbox: DatabaseSync,
+  { client }: Person,
+  random: Random,
+) {
   const mine = subscriptionsOf(sandbox, client.userId)
   if (mine.length === 0) return
   const { secretKey } = app.config.processor
   const headers = { authorization: `Bearer ${secretKey}` }
-  await app.request('DELETE', `/sandbox/stripe/v1/customers/${random.pick(mine).customer}`, { headers })
+  await app.request('DELETE', `/sandbox/stripe/v1/customers/${random.pick(mine).customer}`, {
+    headers,
+  })
 }
 
 type Owned = { id: string; customer: string; status: string }

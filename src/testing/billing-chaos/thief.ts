@@ -15,9 +15,32 @@ const ALLOWANCES: Record<string, { month: number; trial: number }> = {
   pro: { month: 20, trial: 2 },
   enterprise: { month: 80, trial: 8 },
 }
-const BOUGHT = [PRICES.pro, PRICES.pro, PRICES.enterprise, PRICES.proYearly, 'price_sandbox_enterprise_yearly']
-const CARDS = [GOOD_CARD, GOOD_CARD, '5555555555554444', FAILS_AT_RENEWAL, FAILS_AT_RENEWAL, SLOW_DEBIT, ASKS_ONCE]
-const PORTAL = ['change-plan', 'change-plan', 'cancel-now', 'cancel-at-end', 'resume', 'pause', 'unpause', 'retry']
+const BOUGHT = [
+  PRICES.pro,
+  PRICES.pro,
+  PRICES.enterprise,
+  PRICES.proYearly,
+  'price_sandbox_enterprise_yearly',
+]
+const CARDS = [
+  GOOD_CARD,
+  GOOD_CARD,
+  '5555555555554444',
+  FAILS_AT_RENEWAL,
+  FAILS_AT_RENEWAL,
+  SLOW_DEBIT,
+  ASKS_ONCE,
+]
+const PORTAL = [
+  'change-plan',
+  'change-plan',
+  'cancel-now',
+  'cancel-at-end',
+  'resume',
+  'pause',
+  'unpause',
+  'retry',
+]
 const CHARGES = [
   'refund',
   'refund',
@@ -46,7 +69,12 @@ export type Thieves = {
 
 export async function playThieves(
   app: TestApp,
-  { seed, thieves, rounds, name = `thief-${seed}` }: { seed: number; thieves: number; rounds: number; name?: string },
+  {
+    seed,
+    thieves,
+    rounds,
+    name = `thief-${seed}`,
+  }: { seed: number; thieves: number; rounds: number; name?: string },
 ): Promise<Thieves> {
   const random = randomOf(seed)
   const people: Person[] = []
@@ -64,7 +92,10 @@ export async function playThieves(
       await use(index, person, acts)
     }
     // Now hours, now weeks: renewals, retries and ends of grace among them.
-    await pass(app, random.chance(0.4) ? random.next() * 3 * DAY_MS : (3 + random.next() * 35) * DAY_MS)
+    await pass(
+      app,
+      random.chance(0.4) ? random.next() * 3 * DAY_MS : (3 + random.next() * 35) * DAY_MS,
+    )
   }
   for (const { client } of people) told.bought += await boughtBy(app, client)
   return told
@@ -80,13 +111,17 @@ export async function playThieves(
     costs[index] = (costs[index] ?? 0) + told.spent - before
     const bought = await boughtBy(app, person.client)
     if ((costs[index] ?? 0) > bought + EPSILON)
-      told.wrong.push(`${person.client.email}: cost ${costs[index]} of ${bought} after ${acts.join(', ')}`)
+      told.wrong.push(
+        `${person.client.email}: cost ${costs[index]} of ${bought} after ${acts.join(', ')}`,
+      )
   }
 }
 
 /** Time goes by at the processor, which tells of it; nothing that it told is lost. */
 async function pass(app: TestApp, ms: number): Promise<void> {
-  const { status, text } = await app.post('/sandbox/processor/clock', { to: new Date(app.clock.ms() + ms) })
+  const { status, text } = await app.post('/sandbox/processor/clock', {
+    to: new Date(app.clock.ms() + ms),
+  })
   if (status !== 200) throw new Error(`the clock: ${status} ${text}`)
   await app.settle()
   await app.service.billing.sync()
@@ -109,7 +144,12 @@ async function post(app: TestApp, person: Person, path: string): Promise<string>
 
 async function subscribe(app: TestApp, person: Person, random: Random): Promise<string> {
   const price = random.pick(BOUGHT)
-  const { status, body } = await call(app, person, 'POST', `/api/billing/create-checkout-session?price_id=${price}`)
+  const { status, body } = await call(
+    app,
+    person,
+    'POST',
+    `/api/billing/create-checkout-session?price_id=${price}`,
+  )
   if (status !== 200) return `checkout ${price} ${status}`
   await shopOf(app).pay(body.url, random.pick(CARDS), { email: person.client.email })
   if (random.chance(0.5)) await call(app, person, 'GET', '/api/billing/subscription')
@@ -121,18 +161,26 @@ async function changePlan(app: TestApp, person: Person, random: Random): Promise
   const preview = await call(app, person, 'POST', '/api/billing/change/preview', { price_id })
   if (preview.status !== 200) return `change ${price_id} ${preview.status}`
   const { proration_at } = preview.body
-  const { status } = await call(app, person, 'POST', '/api/billing/change', { price_id, proration_at })
+  const { status } = await call(app, person, 'POST', '/api/billing/change', {
+    price_id,
+    proration_at,
+  })
   return `changed ${price_id} ${status}`
 }
 
 async function pressPortal(app: TestApp, person: Person, random: Random): Promise<string> {
   const { body, status } = await call(app, person, 'POST', '/api/billing/create-portal-session')
   if (status !== 200) return `portal ${status}`
-  const mine = (await subscriptionsOf(app, person.client)).filter((one) => one.status !== 'canceled')
+  const mine = (await subscriptionsOf(app, person.client)).filter(
+    (one) => one.status !== 'canceled',
+  )
   if (mine.length === 0) return 'portal'
   const button = random.pick(PORTAL)
   const { id } = random.pick(mine)
-  await shopOf(app).press(`${new URL(body.url).pathname}/${button}`, { subscription: id, price: random.pick(BOUGHT) })
+  await shopOf(app).press(`${new URL(body.url).pathname}/${button}`, {
+    subscription: id,
+    price: random.pick(BOUGHT),
+  })
   return button
 }
 
@@ -150,10 +198,17 @@ async function pressCharge(app: TestApp, person: Person, random: Random): Promis
 /** What the kept payments of a customer had bought until now, in US dollars, with what trials are given. */
 async function boughtBy(app: TestApp, client: Client): Promise<number> {
   const { processor } = shopOf(app)
-  const kept = new Set((await chargesOf(app, client)).filter(({ isKept }) => isKept).map(({ payment }) => payment))
+  const kept = new Set(
+    (await chargesOf(app, client)).filter(({ isKept }) => isKept).map(({ payment }) => payment),
+  )
   const lines: Line[] = []
   for (const customer of customersOf(app, client)) {
-    const { data } = await processor.invoices.list({ customer, status: 'paid', limit: 100, expand: ['data.payments'] })
+    const { data } = await processor.invoices.list({
+      customer,
+      status: 'paid',
+      limit: 100,
+      expand: ['data.payments'],
+    })
     for (const invoice of data) lines.push(...linesOf(app, invoice, kept))
   }
   return worthOf(lines, app.clock.ms() / 1000)
@@ -169,14 +224,25 @@ type Line = {
   isKept: boolean
 }
 
-function linesOf(app: TestApp, { lines, payments, amount_paid }: Stripe.Invoice, kept: ReadonlySet<string>): Line[] {
+function linesOf(
+  app: TestApp,
+  { lines, payments, amount_paid }: Stripe.Invoice,
+  kept: ReadonlySet<string>,
+): Line[] {
   const intents = (payments?.data ?? []).map(({ payment }) => String(payment.payment_intent))
   // What a balance or a coupon paid needed no charge.
   const isKept = amount_paid === 0 || intents.some((intent) => kept.has(intent))
   return lines.data.map(({ amount, period, pricing, parent }) => {
     const { proration = false, subscription = '' } = parent?.subscription_item_details ?? {}
     const tier = app.config.processor.prices.get(String(pricing?.price_details?.price))?.tier ?? ''
-    return { subscription: subscription ?? '', tier, amount, ...period, isProration: proration, isKept }
+    return {
+      subscription: subscription ?? '',
+      tier,
+      amount,
+      ...period,
+      isProration: proration,
+      isKept,
+    }
   })
 }
 
@@ -190,7 +256,11 @@ function worthOf(lines: readonly Line[], now: number): number {
       continue
     }
     const changes = lines.filter(
-      (one) => one.isProration && one.isKept && one.subscription === whole.subscription && one.end === whole.end,
+      (one) =>
+        one.isProration &&
+        one.isKept &&
+        one.subscription === whole.subscription &&
+        one.end === whole.end,
     )
     for (const [start, end] of monthsOf(whole)) {
       if (start > now) break
@@ -210,7 +280,9 @@ function monthsOf({ start, end }: Line): [start: number, end: number][] {
   if (end - start < 60 * 24 * 3_600) return [[start, end]]
   const starts = Array.from({ length: 12 }, (_, months) => {
     const from = new Date(start * 1000)
-    const lastDay = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months + 1, 0)).getUTCDate()
+    const lastDay = new Date(
+      Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months + 1, 0),
+    ).getUTCDate()
     const day = Math.min(from.getUTCDate(), lastDay)
     return new Date(from).setUTCMonth(from.getUTCMonth() + months, day) / 1000
   })
@@ -229,8 +301,10 @@ async function chargesOf(app: TestApp, client: Client): Promise<Charge[]> {
       const refunds = (await processor.refunds.list({ charge: id, limit: 100 })).data
       const back = refunds.reduce((sum, one) => sum + (one.status === 'failed' ? 0 : one.amount), 0)
       const [dispute] = disputed ? (await processor.disputes.list({ charge: id })).data : []
-      const isGivenBack = dispute?.status === 'won' || (dispute !== undefined && isReinstated(dispute))
-      const isKept = status === 'succeeded' && back < amount && (dispute === undefined || isGivenBack)
+      const isGivenBack =
+        dispute?.status === 'won' || (dispute !== undefined && isReinstated(dispute))
+      const isKept =
+        status === 'succeeded' && back < amount && (dispute === undefined || isGivenBack)
       found.push({ id, payment: String(payment_intent), isKept })
     }
   }
@@ -243,10 +317,15 @@ function isReinstated({ balance_transactions: moved }: Stripe.Dispute): boolean 
 }
 
 function customersOf(app: TestApp, { userId }: Client): string[] {
-  const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'), { readOnly: true, timeout: 5_000 })
+  const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'), {
+    readOnly: true,
+    timeout: 5_000,
+  })
   try {
     const rows = sandbox
-      .prepare(`select id from stripe_objects where object = 'customer' and body ->> '$.metadata.user_id' = ?`)
+      .prepare(
+        `select id from stripe_objects where object = 'customer' and body ->> '$.metadata.user_id' = ?`,
+      )
       .all(userId)
     return rows.map(({ id }) => String(id))
   } finally {
@@ -256,6 +335,8 @@ function customersOf(app: TestApp, { userId }: Client): string[] {
 
 async function subscriptionsOf(app: TestApp, client: Client): Promise<Stripe.Subscription[]> {
   const { processor } = shopOf(app)
-  const lists = customersOf(app, client).map((customer) => processor.subscriptions.list({ customer, status: 'all' }))
+  const lists = customersOf(app, client).map((customer) =>
+    processor.subscriptions.list({ customer, status: 'all' }),
+  )
   return (await Promise.all(lists)).flatMap(({ data }) => data)
 }

@@ -35,14 +35,18 @@ export async function differences(app: TestApp, name: string): Promise<string[]>
     from users where email like ${`${name}-%`} order by email`.execute(db)
   const wrong: string[] = []
   for (const user of users.rows) {
-    for (const said of [...ofSubscriptions(app, world, user), ...(await ofMoney(app, world, user))]) {
+    for (const said of [
+      ...ofSubscriptions(app, world, user),
+      ...(await ofMoney(app, world, user)),
+    ]) {
       wrong.push(`${user.email}: ${said}`)
     }
   }
   const known = new Set(users.rows.map(({ id }) => id))
   for (const { id, status, metadata } of world.subscriptions) {
     const isOver = status === 'canceled' || status === 'incomplete_expired'
-    if (!known.has(metadata.user_id ?? '') && !isOver) wrong.push(`subscription ${id} of nobody any more is ${status}`)
+    if (!known.has(metadata.user_id ?? '') && !isOver)
+      wrong.push(`subscription ${id} of nobody any more is ${status}`)
   }
   const dead = await app.platform.jobs.dead()
   return [...wrong, ...dead.map(({ kind, last_error }) => `a dead job: ${kind}: ${last_error}`)]
@@ -53,11 +57,14 @@ export async function census(app: TestApp): Promise<Record<string, number>> {
   const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'))
   const count = (object: string, where = '1'): number =>
     Number(
-      sandbox.prepare(`select count(*) as found from stripe_objects where object = ? and (${where})`).get(object)
-        ?.found,
+      sandbox
+        .prepare(`select count(*) as found from stripe_objects where object = ? and (${where})`)
+        .get(object)?.found,
     )
-  const told = (type: string, where = '1') => count('event', `body ->> '$.type' = '${type}' and ${where}`)
-  const was = (status: string) => told('customer.subscription.updated', `body ->> '$.data.object.status' = '${status}'`)
+  const told = (type: string, where = '1') =>
+    count('event', `body ->> '$.type' = '${type}' and ${where}`)
+  const was = (status: string) =>
+    told('customer.subscription.updated', `body ->> '$.data.object.status' = '${status}'`)
   const { rows: users } = await sql<{ id: string }>`select id from users`.execute(app.platform.db)
   const here = new Set(users.map(({ id }) => id))
   const payers = sandbox
@@ -77,14 +84,20 @@ export async function census(app: TestApp): Promise<Record<string, number>> {
       'checkout.session',
       `body ->> '$.payment_status' = 'no_payment_required' and body ->> '$.mode' = 'payment'`,
     ),
-    'plans changed': told('customer.subscription.updated', `body ->> '$.data.previous_attributes.items' is not null`),
+    'plans changed': told(
+      'customer.subscription.updated',
+      `body ->> '$.data.previous_attributes.items' is not null`,
+    ),
     paused: told('customer.subscription.paused'),
     'changed later': count('subscription', `body ->> '$.metadata.paid_price' <> ''`),
     resumed: told('customer.subscription.resumed'),
     'past due': was('past_due'),
     unpaid: was('unpaid'),
     ended: told('customer.subscription.deleted'),
-    purchases: count('checkout.session', `body ->> '$.mode' = 'payment' and body ->> '$.status' = 'complete'`),
+    purchases: count(
+      'checkout.session',
+      `body ->> '$.mode' = 'payment' and body ->> '$.status' = 'complete'`,
+    ),
     'debits paid': told('checkout.session.async_payment_succeeded'),
     'debits refused': told('checkout.session.async_payment_failed'),
     refunds: count('refund'),
@@ -93,7 +106,10 @@ export async function census(app: TestApp): Promise<Record<string, number>> {
     disputes: count('dispute'),
     won: count('dispute', `body ->> '$.status' = 'won'`),
     lost: count('dispute', `body ->> '$.status' = 'lost'`),
-    reinstated: count('dispute', `body ->> '$.status' = 'lost' and body ->> '$.balance_transactions[1]' is not null`),
+    reinstated: count(
+      'dispute',
+      `body ->> '$.status' = 'lost' and body ->> '$.balance_transactions[1]' is not null`,
+    ),
     'customers deleted': told('customer.deleted'),
     'accounts deleted': payers.filter((id) => !here.has(id)).length,
   }
@@ -122,17 +138,25 @@ const MEANT: Record<string, { status: string; isOpen: boolean }> = {
   canceled: { status: 'cancelled', isOpen: false },
   incomplete_expired: { status: 'cancelled', isOpen: false },
 }
-const BEST_FIRST = [['active', 'trialing'], ['past_due'], ['unpaid', 'paused'], ['canceled', 'incomplete_expired']]
+const BEST_FIRST = [
+  ['active', 'trialing'],
+  ['past_due'],
+  ['unpaid', 'paused'],
+  ['canceled', 'incomplete_expired'],
+]
 
 /**
  * Voided invoices mean paused, whatever the processor calls it. A customer's pause waits for the end of the paid period; a dispute closes
  * the plan at once.
  */
 function wordOf({ status, pause_collection: pause, metadata, items }: Stripe.Subscription): string {
-  if (pause?.behavior !== 'void' || !['active', 'trialing', 'past_due'].includes(status)) return status
+  if (pause?.behavior !== 'void' || !['active', 'trialing', 'past_due'].includes(status))
+    return status
   const isDisputed = Boolean(metadata.suspended_for_dispute)
   const isAhead =
-    status === 'active' && !isDisputed && (items.data[0]?.current_period_end ?? 0) <= Number(metadata.paused_from || 0)
+    status === 'active' &&
+    !isDisputed &&
+    (items.data[0]?.current_period_end ?? 0) <= Number(metadata.paused_from || 0)
   return isAhead ? 'active' : 'paused'
 }
 
@@ -155,32 +179,47 @@ function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
     const meant = one ? MEANT[wordOf(one)] : { status: 'free', isOpen: false }
     const hasGrace = one?.status !== 'past_due' || one.trial_end === null || hasPaid(world, mine)
     const price = one ? priceOf(one) : ''
-    const tier = meant?.isOpen && hasGrace ? app.config.processor.prices.get(price ?? '')?.tier : 'free'
+    const tier =
+      meant?.isOpen && hasGrace ? app.config.processor.prices.get(price ?? '')?.tier : 'free'
     return `${meant?.status} ${tier}`
   })
   const has = `${user.status} ${user.tier}`
   // One trial for each person, and each card.
-  const trials = world.subscriptions.filter(({ status, metadata }) => status === 'trialing' && metadata.first_trial)
-  const cards = trials.map(({ default_payment_method: method }) => world.fingerprints.get(String(method)))
-  const shared = trials.filter((_one, index) => cards[index] !== undefined && cards.indexOf(cards[index]) !== index)
+  const trials = world.subscriptions.filter(
+    ({ status, metadata }) => status === 'trialing' && metadata.first_trial,
+  )
+  const cards = trials.map(({ default_payment_method: method }) =>
+    world.fingerprints.get(String(method)),
+  )
+  const shared = trials.filter(
+    (_one, index) => cards[index] !== undefined && cards.indexOf(cards[index]) !== index,
+  )
   return [
     ...shared
       .filter(({ metadata }) => metadata.user_id === user.id)
       .map(({ id }) => `has trial ${id} on a card that had one`),
-    ...(wanted.includes(has) ? [] : [`is ${has} instead of ${wanted.join(' or ')} (${mine.map(wordOf)})`]),
+    ...(wanted.includes(has)
+      ? []
+      : [`is ${has} instead of ${wanted.join(' or ')} (${mine.map(wordOf)})`]),
     ...(active.length > 1 ? [`pays ${active.length} subscriptions`] : []),
   ]
 }
 
 /** A charge for a subscription that its payer's bank has neither got back nor claimed. */
-function hasPaid({ charges, refunds, disputes }: World, mine: readonly Stripe.Subscription[]): boolean {
+function hasPaid(
+  { charges, refunds, disputes }: World,
+  mine: readonly Stripe.Subscription[],
+): boolean {
   const customers = mine.map(({ customer }) => customer)
   return charges.some(({ id, customer, amount, metadata }) => {
-    if (metadata.tier !== undefined || customer === null || !customers.includes(customer)) return false
+    if (metadata.tier !== undefined || customer === null || !customers.includes(customer))
+      return false
     const back = refunds.filter(({ charge, status }) => charge === id && status !== 'failed')
     const dispute = disputes.find(({ charge }) => charge === id)
     const word = dispute === undefined ? null : DISPUTE_WORDS[disputeOf(dispute)]
-    return back.reduce((sum, one) => sum + one.amount, 0) < amount && (word === null || word === 'won')
+    return (
+      back.reduce((sum, one) => sum + one.amount, 0) < amount && (word === null || word === 'won')
+    )
   })
 }
 
@@ -242,7 +281,12 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
         status: isTaken ? 'refunded' : 'completed',
         amount_cents: charge.amount,
       })),
-      ...free.map(({ id, metadata }) => ({ id, tier: metadata?.tier, status: 'completed', amount_cents: 0 })),
+      ...free.map(({ id, metadata }) => ({
+        id,
+        tier: metadata?.tier,
+        status: 'completed',
+        amount_cents: 0,
+      })),
     ]),
     ...compared('payments', own.payments.rows, [
       ...payments.map(({ charge, refunded, word }) => ({
@@ -252,7 +296,13 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
         refunded_cents: refunded,
         dispute: word,
       })),
-      ...free.map(({ id }) => ({ id, kind: 'purchase', amount_cents: 0, refunded_cents: 0, dispute: null })),
+      ...free.map(({ id }) => ({
+        id,
+        kind: 'purchase',
+        amount_cents: 0,
+        refunded_cents: 0,
+        dispute: null,
+      })),
     ]),
     ...compared(
       'refunds',
@@ -278,13 +328,19 @@ function disputeOf({ status, balance_transactions: moved }: Stripe.Dispute): str
   return status === 'lost' && isGivenBack ? 'reinstated' : status
 }
 
-const DISPUTE_WORDS: Record<string, string> = { needs_response: 'open', won: 'won', lost: 'lost', reinstated: 'won' }
+const DISPUTE_WORDS: Record<string, string> = {
+  needs_response: 'open',
+  won: 'won',
+  lost: 'lost',
+  reinstated: 'won',
+}
 
 type Row = Record<string, unknown>
 
 /** PostgreSQL gives large integers as text. */
 function compared(what: string, ours: readonly Row[], theirs: readonly Row[]): string[] {
-  const said = (rows: readonly Row[]) => rows.map((row) => JSON.stringify(Object.values(row).map(String))).sort()
+  const said = (rows: readonly Row[]) =>
+    rows.map((row) => JSON.stringify(Object.values(row).map(String))).sort()
   const [here, there] = [said(ours), said(theirs)]
   return [
     ...here.filter((row) => !there.includes(row)).map((row) => `${what}: only here ${row}`),

@@ -31,7 +31,14 @@ export function chaosCatalogue(t: { after: (end: () => void) => void }): { CATAL
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const CATALOGUE = join(folder, 'catalogue.json')
   const plans = [
-    { tier: 'pro', name: 'Pro', trial_days: 14, trial_allowance_usd: 2, allowance_usd: 20, grants: ['ai'] },
+    {
+      tier: 'pro',
+      name: 'Pro',
+      trial_days: 14,
+      trial_allowance_usd: 2,
+      allowance_usd: 20,
+      grants: ['ai'],
+    },
     { tier: 'enterprise', name: 'Enterprise', allowance_usd: 80, grants: ['ai'] },
   ]
   writeFileSync(CATALOGUE, JSON.stringify({ plans }))
@@ -83,9 +90,13 @@ export async function playChaos(app: TestApp, options: ChaosOptions): Promise<Ch
 
 /** Hands on what the processor emits, but not all of it, not once, not at once and not in order. */
 function courierOf(app: TestApp, sandbox: DatabaseSync, random: Random, told: Chaos) {
-  const read = sandbox.prepare(`select seq, body from stripe_objects where object = 'event' and seq > ? order by seq`)
+  const read = sandbox.prepare(
+    `select seq, body from stripe_objects where object = 'event' and seq > ? order by seq`,
+  )
   const forget = sandbox.prepare('delete from stripe_objects where id = ?')
-  let reached = Number(sandbox.prepare('select coalesce(max(seq), 0) as seq from stripe_objects').get()?.seq)
+  let reached = Number(
+    sandbox.prepare('select coalesce(max(seq), 0) as seq from stripe_objects').get()?.seq,
+  )
   let delayed: StoredEvent[] = []
   const lost = LOST.least + random.next() * (LOST.most - LOST.least)
 
@@ -118,7 +129,8 @@ function courierOf(app: TestApp, sandbox: DatabaseSync, random: Random, told: Ch
       body,
       headers: { 'stripe-signature': signatureOf(app, body, secret) },
     })
-    if (hears(BILLING_EVENT_TYPES)) await app.request('POST', '/api/billing/webhook', signed(webhookSecret))
+    if (hears(BILLING_EVENT_TYPES))
+      await app.request('POST', '/api/billing/webhook', signed(webhookSecret))
     if (hears(PAYMENT_EVENT_TYPES) || hears(MONEY_EVENT_TYPES)) {
       await app.store('POST', '/api/processor/webhook', signed(storefrontWebhookSecret))
     }
@@ -133,7 +145,9 @@ function signatureOf(app: TestApp, payload: string, secret: string | null): stri
 /** Debits settle when a history says so. */
 function holdDebits({ dataDir }: TestApp): void {
   const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
-  db.exec(`create trigger if not exists held before insert on stripe_settlements begin select raise(ignore); end`)
+  db.exec(
+    `create trigger if not exists held before insert on stripe_settlements begin select raise(ignore); end`,
+  )
   db.close()
 }
 
@@ -156,7 +170,8 @@ function ownCards({ dataDir }: TestApp): void {
 function makeFaults(app: TestApp, random: Random, told: Chaos): () => void {
   let isOn = true
   intercept(app, (request, response) => {
-    if (!isOn || !request.url?.startsWith('/sandbox/stripe/') || !random.chance(FAULTS)) return false
+    if (!isOn || !request.url?.startsWith('/sandbox/stripe/') || !random.chance(FAULTS))
+      return false
     told.faults++
     response.writeHead(400, { 'content-type': 'application/json', 'stripe-should-retry': 'false' })
     response.end(JSON.stringify({ error: { type: 'api_error', message: 'Out of order.' } }))

@@ -77,7 +77,10 @@ function claudeCodeTurn(model: string): Json {
 
 const EXEC = {
   type: 'object',
-  properties: { cmd: { type: 'string', description: 'Shell command' }, yield_time_ms: { type: 'number' } },
+  properties: {
+    cmd: { type: 'string', description: 'Shell command' },
+    yield_time_ms: { type: 'number' },
+  },
   required: ['cmd'],
   additionalProperties: false,
 }
@@ -87,8 +90,18 @@ const inputText = (words: string) => ({ type: 'input_text', text: words })
 function codexHead(vendor: VendorName): Json[] {
   return [
     { type: 'message', id: 'msg_1', role: 'developer', content: [inputText(RULES)] },
-    { type: 'message', id: 'msg_2', role: 'developer', content: [inputText('Sandboxed.'), inputText('No network.')] },
-    { type: 'message', id: 'msg_3', role: 'user', content: [inputText('You are in a folder. (cell)')] },
+    {
+      type: 'message',
+      id: 'msg_2',
+      role: 'developer',
+      content: [inputText('Sandboxed.'), inputText('No network.')],
+    },
+    {
+      type: 'message',
+      id: 'msg_3',
+      role: 'user',
+      content: [inputText('You are in a folder. (cell)')],
+    },
     { type: 'message', id: 'msg_4', role: 'user', content: [inputText('say hi using the shell')] },
     {
       type: 'reasoning',
@@ -107,7 +120,10 @@ const CODEX_MORE = {
   store: false,
   include: ['reasoning.encrypted_content'],
   prompt_cache_key: '01a1ff8f-d448-7f02-820e-fb5473ff5069',
-  client_metadata: { session_id: '01a1ff8f-d448-7f02-820e-fb5473ff5069', 'x-codex-window-id': '01a1ff8f:0' },
+  client_metadata: {
+    session_id: '01a1ff8f-d448-7f02-820e-fb5473ff5069',
+    'x-codex-window-id': '01a1ff8f:0',
+  },
 }
 
 /** As Codex speaks to a model that it does not know. */
@@ -124,10 +140,21 @@ function codexTurn(model: string, vendor: VendorName): Json {
         arguments: '{"cmd":"echo recorded"}',
         call_id: 'call_1',
       },
-      { type: 'function_call_output', id: 'fco_1', call_id: 'call_1', output: 'Exit code: 0, output: recorded' },
+      {
+        type: 'function_call_output',
+        id: 'fco_1',
+        call_id: 'call_1',
+        output: 'Exit code: 0, output: recorded',
+      },
     ],
     tools: [
-      { type: 'function', name: 'exec_command', description: 'Runs a command', strict: false, parameters: EXEC },
+      {
+        type: 'function',
+        name: 'exec_command',
+        description: 'Runs a command',
+        strict: false,
+        parameters: EXEC,
+      },
       {
         type: 'namespace',
         name: 'collaboration',
@@ -228,10 +255,18 @@ function cursorAgentTurn(model: string): Json {
     input: [
       { role: 'system', content: 'You edit files.' },
       { role: 'user', content: [inputText('Add a file. (cell)')] },
-      { type: 'function_call', call_id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}' },
+      {
+        type: 'function_call',
+        call_id: 'call_1',
+        name: 'read_file',
+        arguments: '{"path":"a.txt"}',
+      },
       { type: 'function_call_output', call_id: 'call_1', output: 'recorded' },
     ],
-    tools: [{ type: 'function', name: 'read_file', description: 'Reads a file', parameters: READ_FILE }, PATCH_TOOL],
+    tools: [
+      { type: 'function', name: 'read_file', description: 'Reads a file', parameters: READ_FILE },
+      PATCH_TOOL,
+    ],
     tool_choice: 'auto',
     max_output_tokens: 4_000,
   }
@@ -247,12 +282,17 @@ function cursorAskTurn(model: string): Json {
       {
         role: 'assistant',
         content: null,
-        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'ApplyPatch', arguments: PATCH } }],
+        tool_calls: [
+          { id: 'call_1', type: 'function', function: { name: 'ApplyPatch', arguments: PATCH } },
+        ],
       },
       { role: 'tool', tool_call_id: 'call_1', content: 'recorded' },
     ],
     tools: [
-      { type: 'function', function: { name: 'list_files', parameters: { type: 'object', properties: {} } } },
+      {
+        type: 'function',
+        function: { name: 'list_files', parameters: { type: 'object', properties: {} } },
+      },
       { type: 'function', name: 'read_file', description: 'Reads a file', parameters: READ_FILE },
       PATCH_TOOL,
     ],
@@ -272,9 +312,15 @@ function cursorClaudeTurn(model: string): Json {
       { role: 'user', content: [text('Read a file. (cell)')] },
       {
         role: 'assistant',
-        content: [text('I read.'), { type: 'tool_use', id: 'toolu_1', name: 'read_file', input: { path: 'a.txt' } }],
+        content: [
+          text('I read.'),
+          { type: 'tool_use', id: 'toolu_1', name: 'read_file', input: { path: 'a.txt' } },
+        ],
       },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'recorded' }] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'recorded' }],
+      },
     ],
     tools: [{ name: 'read_file', description: 'Reads a file', input_schema: READ_FILE }],
     tool_choice: { type: 'auto' },
@@ -288,16 +334,35 @@ function anthropicServerTurn(model: string): Json {
     max_tokens: 4_000,
     messages: [
       { role: 'user', content: 'A question that the summary replaces. (cell)' },
-      { role: 'assistant', content: [{ type: 'compaction', content: 'We talked about Vienna. (cell)' }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'compaction', content: 'We talked about Vienna. (cell)' }],
+      },
       { role: 'user', content: 'What is the weather?' },
       {
         role: 'assistant',
         content: [
-          { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'weather' } },
+          {
+            type: 'server_tool_use',
+            id: 'srvtoolu_1',
+            name: 'web_search',
+            input: { query: 'weather' },
+          },
           { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
           text('I look it up.'),
-          { type: 'mcp_tool_use', id: 'mcptoolu_1', name: 'lookup', server_name: 'city', input: { city: 'Vienna' } },
-          { type: 'mcp_tool_result', tool_use_id: 'mcptoolu_1', is_error: false, content: [text('9 degrees')] },
+          {
+            type: 'mcp_tool_use',
+            id: 'mcptoolu_1',
+            name: 'lookup',
+            server_name: 'city',
+            input: { city: 'Vienna' },
+          },
+          {
+            type: 'mcp_tool_result',
+            tool_use_id: 'mcptoolu_1',
+            is_error: false,
+            content: [text('9 degrees')],
+          },
           text('It is cold.'),
         ],
       },
@@ -313,8 +378,18 @@ function openaiServerTurn(model: string): Json {
     input: [
       { type: 'message', role: 'user', content: [inputText('Fix the file. (cell)')] },
       { type: 'web_search_call', id: 'ws_1', status: 'completed' },
-      { type: 'shell_call', id: 'sh_1', call_id: 'call_1', status: 'completed', action: { commands: ['ls -l'] } },
-      { type: 'shell_call_output', call_id: 'call_1', output: [{ stdout: 'a.txt recorded', stderr: '' }] },
+      {
+        type: 'shell_call',
+        id: 'sh_1',
+        call_id: 'call_1',
+        status: 'completed',
+        action: { commands: ['ls -l'] },
+      },
+      {
+        type: 'shell_call_output',
+        call_id: 'call_1',
+        output: [{ stdout: 'a.txt recorded', stderr: '' }],
+      },
       {
         type: 'apply_patch_call',
         id: 'ap_1',
@@ -322,7 +397,12 @@ function openaiServerTurn(model: string): Json {
         status: 'completed',
         operation: { type: 'update_file', path: 'a.txt', diff: '+hi' },
       },
-      { type: 'apply_patch_call_output', call_id: 'call_2', status: 'completed', output: 'patched' },
+      {
+        type: 'apply_patch_call_output',
+        call_id: 'call_2',
+        status: 'completed',
+        output: 'patched',
+      },
       {
         type: 'mcp_call',
         id: 'mcp_1',
@@ -383,10 +463,17 @@ export const AGENT_CASES: readonly Case[] = [
     doors: ['messages'],
     async run({ send, model, vendor }) {
       if (vendor === 'anthropic') return
-      const { told, heard } = await send(anthropicServerTurn(model('plain')), { says: { text: TEXT } })
+      const { told, heard } = await send(anthropicServerTurn(model('plain')), {
+        says: { text: TEXT },
+      })
       well(told, { text: TEXT })
       const words = wordsOf(heard)
-      for (const said of ['We talked about Vienna.', 'I look it up.', 'It is cold.', 'And tomorrow?'])
+      for (const said of [
+        'We talked about Vienna.',
+        'I look it up.',
+        'It is cold.',
+        'And tomorrow?',
+      ])
         assert.ok(words.includes(said), said)
       assert.ok(!words.includes('A question that the summary replaces.'))
       assert.deepEqual(
@@ -434,14 +521,20 @@ export const AGENT_CASES: readonly Case[] = [
       assert.equal(heard.marks, 3)
       assert.equal(partsOf(heard, 'thought').length, 1)
       assert.ok(heard.body.context_management)
-      for (const beta of BETAS) assert.ok(String(heard.headers['anthropic-beta']).includes(beta), beta)
+      for (const beta of BETAS)
+        assert.ok(String(heard.headers['anthropic-beta']).includes(beta), beta)
     },
   },
   {
     name: 'a prompt’s tokens are counted',
     doors: ['messages'],
     async run({ send, model, vendor }) {
-      const { stream: _, max_tokens: __, metadata: ___, ...body } = claudeCodeTurn(model('thinking'))
+      const {
+        stream: _,
+        max_tokens: __,
+        metadata: ___,
+        ...body
+      } = claudeCodeTurn(model('thinking'))
       const tokens = { prompt: 4_321, completion: 0 }
       const { told } = await send(
         body,
@@ -458,7 +551,9 @@ export const AGENT_CASES: readonly Case[] = [
     name: 'Codex’ second turn, as it speaks to models that it does not know',
     doors: ['responses'],
     async run({ send, model, vendor }) {
-      const { told, heard } = await send(codexTurn(model('thinking'), vendor), { says: { text: TEXT } })
+      const { told, heard } = await send(codexTurn(model('thinking'), vendor), {
+        says: { text: TEXT },
+      })
       well(told, { text: TEXT })
       assert.ok(heard.system.includes(RULES.trim()) && heard.system.includes('No network.'))
       assert.ok(wordsOf(heard).includes('say hi using the shell'))
@@ -489,7 +584,9 @@ export const AGENT_CASES: readonly Case[] = [
 
 /** The arguments of the streamed calls, joined as a client joins them. */
 function shownArguments(stream: string): string {
-  const chunks = stream.split('\n\n').flatMap((block) => (/^data: \{/.test(block) ? [JSON.parse(block.slice(6))] : []))
+  const chunks = stream
+    .split('\n\n')
+    .flatMap((block) => (/^data: \{/.test(block) ? [JSON.parse(block.slice(6))] : []))
   return chunks
     .flatMap((chunk) => chunk.choices?.[0]?.delta?.tool_calls ?? [])
     .map((call) => call.function.arguments)

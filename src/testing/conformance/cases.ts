@@ -18,8 +18,10 @@ import {
 } from './words.ts'
 
 const TEXT = 'Grüß Gott aus Wien, 世界 🚀 “so” geht es.'
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
-const PDF = 'JVBERi0xLjQKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c+PgplbmRvYmoKdHJhaWxlcjw8L1Jvb3QgMSAwIFI+Pgo='
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
+const PDF =
+  'JVBERi0xLjQKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c+PgplbmRvYmoKdHJhaWxlcjw8L1Jvb3QgMSAwIFI+Pgo='
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
 const CITY = {
   type: 'object',
@@ -36,7 +38,10 @@ const HI: AskTurn = { user: [{ text: 'What is the weather in Wien?' }] }
 const LONG_ID = '9223372036854775807'
 /** A number that JSON.stringify writes exactly as here. */
 const exact = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
-const ONE_CALL: AskTurn = { assistant: '', calls: [{ id: 'call_a1', name: 'weather', args: { city: 'Wien' } }] }
+const ONE_CALL: AskTurn = {
+  assistant: '',
+  calls: [{ id: 'call_a1', name: 'weather', args: { city: 'Wien' } }],
+}
 
 export const CASES: readonly Case[] = [
   { name: 'an answer, whole', run: (cell) => hears(cell, { text: TEXT }, {}) },
@@ -51,8 +56,14 @@ export const CASES: readonly Case[] = [
     },
   },
   { name: 'comments and CRLF in the vendor’s stream', run: (cell) => streams(cell, 'crlf') },
-  { name: 'a stream cut anywhere by the network, also within a character', run: (cell) => streams(cell, 'split') },
-  { name: 'the vendor compresses a whole answer', run: (cell) => hears(cell, { text: TEXT }, {}, 'gzip') },
+  {
+    name: 'a stream cut anywhere by the network, also within a character',
+    run: (cell) => streams(cell, 'split'),
+  },
+  {
+    name: 'the vendor compresses a whole answer',
+    run: (cell) => hears(cell, { text: TEXT }, {}, 'gzip'),
+  },
   { name: 'the vendor compresses its stream', run: (cell) => streams(cell, 'gzip') },
   { name: 'an empty answer', run: (cell) => hears(cell, { text: '' }, {}) },
   {
@@ -82,7 +93,10 @@ export const CASES: readonly Case[] = [
         { says: { text: TEXT } },
       )
       well(told, { text: TEXT })
-      assert.match(heard.system, door === 'messages' ? /You are brief\./ : /You are brief\.[\s\S]*Answer in German\./)
+      assert.match(
+        heard.system,
+        door === 'messages' ? /You are brief\./ : /You are brief\.[\s\S]*Answer in German\./,
+      )
     },
   },
   {
@@ -114,7 +128,8 @@ export const CASES: readonly Case[] = [
       const { told, heard, refusals } = await ask({ turns }, { says: { text: TEXT } })
       if (isOwn && refusals.length > 0) return refusedInWords(told, /alternate/)
       well(told, { text: TEXT })
-      for (const word of ['In Celsius.', 'Sunny.', 'Warm.', 'Sure?']) assert.ok(wordsOf(heard).includes(word), word)
+      for (const word of ['In Celsius.', 'Sunny.', 'Warm.', 'Sure?'])
+        assert.ok(wordsOf(heard).includes(word), word)
     },
   },
   {
@@ -134,7 +149,10 @@ export const CASES: readonly Case[] = [
   {
     name: 'a conversation that ends with the assistant’s words',
     async run({ ask, vendor }) {
-      const { told, heard } = await ask({ turns: [HI, { assistant: 'The weather is' }] }, { says: { text: 'fine.' } })
+      const { told, heard } = await ask(
+        { turns: [HI, { assistant: 'The weather is' }] },
+        { says: { text: 'fine.' } },
+      )
       if (vendor === 'anthropic') return refusedInWords(told, /prefill/)
       well(told, { text: 'fine.' })
       assert.ok(wordsOf(heard).includes('The weather is'))
@@ -166,7 +184,10 @@ export const CASES: readonly Case[] = [
     name: 'what was said before is to be remembered by the vendor',
     doors: ['responses'],
     async run({ ask }) {
-      const { told } = await ask({ more: { previous_response_id: 'resp_1' } }, { says: { text: TEXT } })
+      const { told } = await ask(
+        { more: { previous_response_id: 'resp_1' } },
+        { says: { text: TEXT } },
+      )
       return refusedInWords(told, /previous_response_id/)
     },
   },
@@ -175,7 +196,8 @@ export const CASES: readonly Case[] = [
     doors: ['chat completions', 'messages'],
     async run({ ask, vendor }) {
       const { told, heard } = await ask({ stop: ['END', '###'] }, { says: { text: TEXT } })
-      if (vendor === 'openai' && heard.address.endsWith('/responses')) return refusedInWords(told, /stop/)
+      if (vendor === 'openai' && heard.address.endsWith('/responses'))
+        return refusedInWords(told, /stop/)
       well(told, { text: TEXT })
       assert.deepEqual(heard.stop, ['END', '###'])
     },
@@ -200,7 +222,10 @@ export const CASES: readonly Case[] = [
   {
     name: 'a temperature, of a model that takes it',
     async run({ ask }) {
-      const { told, heard } = await ask({ kind: 'warm', temperature: 0.3 }, { says: { text: TEXT } })
+      const { told, heard } = await ask(
+        { kind: 'warm', temperature: 0.3 },
+        { says: { text: TEXT } },
+      )
       well(told, { text: TEXT })
       assert.equal(heard.temperature, 0.3)
     },
@@ -208,7 +233,10 @@ export const CASES: readonly Case[] = [
   {
     name: 'a temperature, of a model that refuses it',
     async run({ ask, isOwn }) {
-      const { told, refusals } = await ask({ kind: 'thinking', temperature: 0.3 }, { says: { text: TEXT } })
+      const { told, refusals } = await ask(
+        { kind: 'thinking', temperature: 0.3 },
+        { says: { text: TEXT } },
+      )
       if (isOwn && refusals.length > 0) return refusedInWords(told, /temperature/)
       well(told, { text: TEXT })
     },
@@ -216,7 +244,10 @@ export const CASES: readonly Case[] = [
   {
     name: 'an effort',
     async run({ ask }) {
-      const { told, heard } = await ask({ kind: 'thinking', effort: 'high' }, { says: { text: TEXT } })
+      const { told, heard } = await ask(
+        { kind: 'thinking', effort: 'high' },
+        { says: { text: TEXT } },
+      )
       well(told, { text: TEXT })
       assert.equal(heard.effort, 'high')
     },
@@ -246,7 +277,8 @@ export const CASES: readonly Case[] = [
     name: 'a search of the web that the vendor would make',
     doors: ['chat completions', 'responses'],
     async run({ ask, vendor, door }) {
-      const more = door === 'responses' ? { tools: [{ type: 'web_search' }] } : { web_search_options: {} }
+      const more =
+        door === 'responses' ? { tools: [{ type: 'web_search' }] } : { web_search_options: {} }
       const { told, heard } = await ask({ more }, { says: { text: TEXT } })
       if (vendor !== 'openai' && told.status !== 200) return refusedInWords(told, /web.?search/i)
       well(told, { text: TEXT })
@@ -254,7 +286,10 @@ export const CASES: readonly Case[] = [
     },
   },
 
-  { name: 'an image', run: (cell) => shows(cell, { image: { mediaType: 'image/png', data: PNG } }, 'image/png', PNG) },
+  {
+    name: 'an image',
+    run: (cell) => shows(cell, { image: { mediaType: 'image/png', data: PNG } }, 'image/png', PNG),
+  },
   {
     name: 'an image by its address',
     run: (cell) => {
@@ -262,7 +297,10 @@ export const CASES: readonly Case[] = [
       return shows(cell, { image: { mediaType: 'image/png', data: url } }, null, url)
     },
   },
-  { name: 'a PDF', run: (cell) => shows(cell, { pdf: PDF, name: 'report.pdf' }, 'application/pdf', PDF) },
+  {
+    name: 'a PDF',
+    run: (cell) => shows(cell, { pdf: PDF, name: 'report.pdf' }, 'application/pdf', PDF),
+  },
   {
     name: 'a sound',
     doors: ['chat completions', 'responses'],
@@ -275,7 +313,10 @@ export const CASES: readonly Case[] = [
     },
   },
 
-  { name: 'a tool is called, whole', run: (cell) => hears(cell, { calls: [CALL] }, { tools: [WEATHER] }) },
+  {
+    name: 'a tool is called, whole',
+    run: (cell) => hears(cell, { calls: [CALL] }, { tools: [WEATHER] }),
+  },
   {
     name: 'a tool is called, streamed',
     run: (cell) => hears(cell, { calls: [CALL] }, { tools: [WEATHER], stream: true }),
@@ -286,7 +327,8 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'words, then a call, streamed',
-    run: (cell) => hears(cell, { text: 'I look.', calls: [CALL] }, { tools: [WEATHER], stream: true }),
+    run: (cell) =>
+      hears(cell, { text: 'I look.', calls: [CALL] }, { tools: [WEATHER], stream: true }),
   },
   {
     name: 'two calls at once, whole',
@@ -294,11 +336,13 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'two calls at once, streamed',
-    run: (cell) => hears(cell, { calls: [CALL, OTHER_CALL] }, { tools: [WEATHER, TIME], stream: true }),
+    run: (cell) =>
+      hears(cell, { calls: [CALL, OTHER_CALL] }, { tools: [WEATHER, TIME], stream: true }),
   },
   {
     name: 'a call of a model that thinks',
-    run: (cell) => hears(cell, { calls: [CALL] }, { kind: 'thinking', tools: [WEATHER], stream: true }),
+    run: (cell) =>
+      hears(cell, { calls: [CALL] }, { kind: 'thinking', tools: [WEATHER], stream: true }),
   },
   {
     name: 'tools keep the model’s thoughts and effort',
@@ -324,7 +368,10 @@ export const CASES: readonly Case[] = [
         required: ['city'],
         additionalProperties: false,
       }
-      const { told, heard } = await ask({ tools: [{ name: 'weather', schema }] }, { says: { text: TEXT } })
+      const { told, heard } = await ask(
+        { tools: [{ name: 'weather', schema }] },
+        { says: { text: TEXT } },
+      )
       well(told, { text: TEXT })
       const sent = heard.tools[0]
       assert.equal(sent?.name, 'weather')
@@ -383,7 +430,10 @@ export const CASES: readonly Case[] = [
   {
     name: 'no calls beside each other',
     async run({ ask, vendor }) {
-      const { told, heard } = await ask({ tools: [WEATHER], parallel: false }, { says: { text: TEXT } })
+      const { told, heard } = await ask(
+        { tools: [WEATHER], parallel: false },
+        { says: { text: TEXT } },
+      )
       well(told, { text: TEXT })
       // Gemini has no word for it.
       assert.equal(heard.parallel, vendor === 'gemini')
@@ -429,7 +479,11 @@ export const CASES: readonly Case[] = [
     doors: ['chat completions', 'responses'],
     async run({ ask, door, vendor }) {
       const tool = { name: 'shell', description: 'Runs a command' }
-      const more = { tools: [door === 'responses' ? { type: 'custom', ...tool } : { type: 'custom', custom: tool }] }
+      const more = {
+        tools: [
+          door === 'responses' ? { type: 'custom', ...tool } : { type: 'custom', custom: tool },
+        ],
+      }
       const { told, heard, all } = await ask({ kind: 'thinking', more }, { says: { text: TEXT } })
       if (vendor !== 'openai' && all.length === 0) return refusedInWords(told, /function/)
       well(told, { text: TEXT })
@@ -440,7 +494,10 @@ export const CASES: readonly Case[] = [
     name: 'a tool that the vendor itself would run',
     doors: ['responses', 'messages'],
     async run({ ask, door, isOwn }) {
-      const tool = door === 'responses' ? { type: 'web_search' } : { type: 'web_search_20250305', name: 'web_search' }
+      const tool =
+        door === 'responses'
+          ? { type: 'web_search' }
+          : { type: 'web_search_20250305', name: 'web_search' }
       const { told, heard, all } = await ask({ more: { tools: [tool] } }, { says: { text: TEXT } })
       if (!isOwn && all.length === 0) return refusedInWords(told, /tool|search/i)
       well(told, { text: TEXT })
@@ -451,7 +508,11 @@ export const CASES: readonly Case[] = [
     name: 'a tool’s answer that tells of a failure',
     doors: ['messages'],
     async run({ ask, isOwn }) {
-      const turns: AskTurn[] = [HI, ONE_CALL, { result: 'call_a1', parts: ['no such city'], isError: true }]
+      const turns: AskTurn[] = [
+        HI,
+        ONE_CALL,
+        { result: 'call_a1', parts: ['no such city'], isError: true },
+      ]
       const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
       well(told, { text: TEXT })
       assert.match(resultsOf(heard)[0]?.text ?? '', /no such city/)
@@ -467,14 +528,22 @@ export const CASES: readonly Case[] = [
         args: { city },
       }))
       const answers = results(['call_2', 'in Linz'], ['call_0', 'in Wien'], ['call_1', 'in Graz'])
-      const turns: AskTurn[] = [HI, { assistant: '', calls }, ...answers, { user: [{ text: 'Well?' }] }]
+      const turns: AskTurn[] = [
+        HI,
+        { assistant: '', calls },
+        ...answers,
+        { user: [{ text: 'Well?' }] },
+      ]
       const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
       well(told, { text: TEXT })
       const asked = partsOf(heard, 'call')
       for (const [index, { id, text }] of resultsOf(heard).entries()) {
         // Gemini knows them by their places, the others by their ids.
         const call = vendor === 'gemini' ? asked[index] : asked.find((one) => one.id === id)
-        assert.ok(text.includes(`in ${objectOf(call?.args).city}`), `${text} answers ${JSON.stringify(call?.args)}`)
+        assert.ok(
+          text.includes(`in ${objectOf(call?.args).city}`),
+          `${text} answers ${JSON.stringify(call?.args)}`,
+        )
       }
     },
   },
@@ -491,7 +560,10 @@ export const CASES: readonly Case[] = [
       if (isOwn && refusals.length > 0) return refusedInWords(told, /must define tools/)
       well(told, { text: TEXT })
       assert.equal(resultsOf(heard).length, 1)
-      assert.ok(heard.tools.length === 0 || heard.choice === 'none', 'a tool may be called that is not there')
+      assert.ok(
+        heard.tools.length === 0 || heard.choice === 'none',
+        'a tool may be called that is not there',
+      )
     },
   },
   {
@@ -512,7 +584,10 @@ export const CASES: readonly Case[] = [
       assert.equal(told.status, 200)
       assert.ok(heard.raw?.includes(LONG_ID), 'not heard')
       assert.ok(told.raw.includes(LONG_ID), 'not told')
-      const streamed = await ask({ tools: [WEATHER], stream: true }, { says: { calls: [{ name: 'weather', args }] } })
+      const streamed = await ask(
+        { tools: [WEATHER], stream: true },
+        { says: { calls: [{ name: 'weather', args }] } },
+      )
       assert.ok(streamed.told.callTexts.join('').includes(LONG_ID), 'not told in a stream')
     },
   },
@@ -521,7 +596,10 @@ export const CASES: readonly Case[] = [
     async run({ ask }) {
       const image = { mediaType: 'image/png', data: PNG }
       const turns: AskTurn[] = [HI, ONE_CALL, { result: 'call_a1', parts: ['A picture', image] }]
-      const { told, heard } = await ask({ kind: 'thinking', turns, tools: [WEATHER] }, { says: { text: TEXT } })
+      const { told, heard } = await ask(
+        { kind: 'thinking', turns, tools: [WEATHER] },
+        { says: { text: TEXT } },
+      )
       well(told, { text: TEXT })
       const seen = [...resultsOf(heard).flatMap(({ media }) => media), ...mediaOf(heard)]
       assert.deepEqual(seen, [image])
@@ -545,7 +623,10 @@ export const CASES: readonly Case[] = [
         { assistant: '', calls: [{ id, name: 'weather', args: { city: 'Wien' } }] },
         { result: id, parts: ['9 degrees'] },
       ]
-      const { told, heard, refusals } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
+      const { told, heard, refusals } = await ask(
+        { turns, tools: [WEATHER] },
+        { says: { text: TEXT } },
+      )
       if (isOwn && refusals.length > 0) return refusedInWords(told, /pattern/)
       well(told, { text: TEXT })
       assert.equal(resultsOf(heard).length, 1)
@@ -556,7 +637,10 @@ export const CASES: readonly Case[] = [
   {
     name: 'a JSON schema with words that Claude’s grammar lacks',
     async run(cell) {
-      const properties = { city: { type: 'string', minLength: 2 }, days: { type: 'integer', minimum: 1, maximum: 7 } }
+      const properties = {
+        city: { type: 'string', minLength: 2 },
+        days: { type: 'integer', minimum: 1, maximum: 7 },
+      }
       return fills(
         cell,
         { type: 'object', properties, required: ['city', 'days'], additionalProperties: false },
@@ -592,20 +676,37 @@ export const CASES: readonly Case[] = [
 
   { name: 'thoughts are told, whole', run: (cell) => thinks(cell, false, { text: TEXT }) },
   { name: 'thoughts are told, streamed', run: (cell) => thinks(cell, true, { text: TEXT }) },
-  { name: 'thoughts before a call are told, whole', run: (cell) => thinks(cell, false, { calls: [CALL] }) },
-  { name: 'thoughts before a call are told, streamed', run: (cell) => thinks(cell, true, { calls: [CALL] }) },
+  {
+    name: 'thoughts before a call are told, whole',
+    run: (cell) => thinks(cell, false, { calls: [CALL] }),
+  },
+  {
+    name: 'thoughts before a call are told, streamed',
+    run: (cell) => thinks(cell, true, { calls: [CALL] }),
+  },
   {
     name: 'thoughts go back sealed, with the answer of a tool',
     run: (cell) => remembers(cell, { calls: [CALL] }, false),
   },
   { name: 'the same after a stream', run: (cell) => remembers(cell, { calls: [CALL] }, true) },
-  { name: 'thoughts go back sealed, with the next question', run: (cell) => remembers(cell, { text: 'Sunny.' }, true) },
+  {
+    name: 'thoughts go back sealed, with the next question',
+    run: (cell) => remembers(cell, { text: 'Sunny.' }, true),
+  },
   {
     name: 'a conversation that began at another vendor, with its thoughts',
     async run({ ask, askOf, vendor, isOwn, door }) {
-      const from: VendorName = vendor === 'anthropic' ? 'openai' : vendor === 'openai' ? 'gemini' : 'anthropic'
-      const wish: CellAsk = { kind: 'thinking', effort: 'high', tools: [WEATHER], ...summaries(door, from) }
-      const first = await askOf(from, wish, { says: { thought: 'Hm, so.', text: 'I look.', calls: [CALL] } })
+      const from: VendorName =
+        vendor === 'anthropic' ? 'openai' : vendor === 'openai' ? 'gemini' : 'anthropic'
+      const wish: CellAsk = {
+        kind: 'thinking',
+        effort: 'high',
+        tools: [WEATHER],
+        ...summaries(door, from),
+      }
+      const first = await askOf(from, wish, {
+        says: { thought: 'Hm, so.', text: 'I look.', calls: [CALL] },
+      })
       well(first.told, { calls: [CALL] })
       const turns: AskTurn[] = [HI, { kept: first.told.kept }, result(first.told, '9 degrees')]
       const { told, heard, refusals } = await ask(
@@ -622,15 +723,27 @@ export const CASES: readonly Case[] = [
     name: 'marks for the vendor’s cache',
     async run({ ask, vendor }) {
       const rules = 'A rule that every answer shall follow. '.repeat(80)
-      const { told, heard } = await ask({ system: [{ text: rules, mark: true }] }, { says: { text: TEXT } })
+      const { told, heard } = await ask(
+        { system: [{ text: rules, mark: true }] },
+        { says: { text: TEXT } },
+      )
       well(told, { text: TEXT })
       if (vendor === 'anthropic') assert.ok(heard.marks > 0, 'no mark has come')
     },
   },
 
-  { name: 'the answer is cut by its limit', run: (cell) => hears(cell, { text: 'Half an', finish: 'length' }, {}) },
-  { name: 'the same, streamed', run: (cell) => hears(cell, { text: 'Half an', finish: 'length' }, { stream: true }) },
-  { name: 'the vendor’s filter ends the answer', run: (cell) => hears(cell, { text: 'No', finish: 'filtered' }, {}) },
+  {
+    name: 'the answer is cut by its limit',
+    run: (cell) => hears(cell, { text: 'Half an', finish: 'length' }, {}),
+  },
+  {
+    name: 'the same, streamed',
+    run: (cell) => hears(cell, { text: 'Half an', finish: 'length' }, { stream: true }),
+  },
+  {
+    name: 'the vendor’s filter ends the answer',
+    run: (cell) => hears(cell, { text: 'No', finish: 'filtered' }, {}),
+  },
   {
     name: 'the same, while it streams',
     run: (cell) => hears(cell, { text: 'No', finish: 'filtered' }, { stream: true }),
@@ -665,8 +778,13 @@ export const CASES: readonly Case[] = [
     run: (cell) =>
       fails(cell, 'prompt too long', ({ status, error }) => {
         assert.equal(status, 400)
-        if (cell.door === 'messages') assert.match(error?.message ?? '', /prompt is too long|exceeds/)
-        else assert.match(`${error?.code} ${error?.message}`, /context_length_exceeded|ContextWindowExceeded/)
+        if (cell.door === 'messages')
+          assert.match(error?.message ?? '', /prompt is too long|exceeds/)
+        else
+          assert.match(
+            `${error?.code} ${error?.message}`,
+            /context_length_exceeded|ContextWindowExceeded/,
+          )
       }),
   },
   {
@@ -691,9 +809,15 @@ export const CASES: readonly Case[] = [
   },
   { name: 'garbage in a stream: never whole', run: (cell) => breaks(cell, 'garbage') },
   { name: 'a stream that fails before its first word', run: (cell) => breaks(cell, 'error', {}) },
-  { name: 'a call’s arguments are cut: never whole', run: (cell) => breaks(cell, 'ends', { calls: [CALL] }) },
+  {
+    name: 'a call’s arguments are cut: never whole',
+    run: (cell) => breaks(cell, 'ends', { calls: [CALL] }),
+  },
   { name: 'the stream’s connection breaks: never whole', run: (cell) => breaks(cell, 'resets') },
-  { name: 'the stream ends without its end mark: never whole', run: (cell) => breaks(cell, 'ends') },
+  {
+    name: 'the stream ends without its end mark: never whole',
+    run: (cell) => breaks(cell, 'ends'),
+  },
   { name: 'the vendor reports a failure in its stream', run: (cell) => breaks(cell, 'error') },
   {
     name: 'the client leaves: the vendor is left at once',
@@ -740,7 +864,12 @@ async function counts({ ask, vendor }: Cell, tokens: NonNullable<Said['tokens']>
   }
 }
 
-async function shows({ ask }: Cell, part: Parameters<typeof turnWith>[0], mediaType: string | null, data: string) {
+async function shows(
+  { ask }: Cell,
+  part: Parameters<typeof turnWith>[0],
+  mediaType: string | null,
+  data: string,
+) {
   const { told, heard } = await ask({ turns: [turnWith(part)] }, { says: { text: TEXT } })
   well(told, { text: TEXT })
   const [seen] = mediaOf(heard)
@@ -753,7 +882,8 @@ function turnWith(part: Extract<AskTurn, { user: unknown }>['user'][number]): As
 }
 
 async function chooses({ ask }: Cell, choice: NonNullable<CellAsk['choice']>, heardAs: string) {
-  const said: Said = choice === 'none' ? { text: TEXT } : { calls: [choice === 'required' ? CALL : OTHER_CALL] }
+  const said: Said =
+    choice === 'none' ? { text: TEXT } : { calls: [choice === 'required' ? CALL : OTHER_CALL] }
   const { told, heard } = await ask({ tools: [WEATHER, TIME], choice }, { says: said })
   well(told, said)
   assert.equal(heard.choice, heardAs)
@@ -776,7 +906,9 @@ async function fills({ ask, isOwn }: Cell, schema: Json, kept?: RegExp) {
  * field for that.
  */
 function summaries(door: string, vendor: VendorName): CellAsk {
-  return door === 'chat completions' && vendor === 'openai' ? { more: { reasoning: { summary: 'auto' } } } : {}
+  return door === 'chat completions' && vendor === 'openai'
+    ? { more: { reasoning: { summary: 'auto' } } }
+    : {}
 }
 
 async function thinks({ ask, door, vendor }: Cell, stream: boolean, said: Said) {
@@ -795,19 +927,30 @@ async function thinks({ ask, door, vendor }: Cell, stream: boolean, said: Said) 
 
 /** The turn goes back as a client keeps it: what the vendor sealed is there again, and the vendor takes it. */
 async function remembers({ ask, door, vendor }: Cell, said: Said, stream: boolean) {
-  const wish: CellAsk = { kind: 'thinking', effort: 'high', tools: [WEATHER], stream, ...summaries(door, vendor) }
+  const wish: CellAsk = {
+    kind: 'thinking',
+    effort: 'high',
+    tools: [WEATHER],
+    stream,
+    ...summaries(door, vendor),
+  }
   const thought = 'Let me think about Wien.'
   const first = await ask(wish, { says: { thought, ...said } })
   well(first.told, said)
-  const next: AskTurn = said.calls === undefined ? { user: [{ text: 'Sure?' }] } : result(first.told, '9 degrees')
-  const { told, heard } = await ask({ ...wish, turns: [HI, { kept: first.told.kept }, next] }, { says: { text: TEXT } })
+  const next: AskTurn =
+    said.calls === undefined ? { user: [{ text: 'Sure?' }] } : result(first.told, '9 degrees')
+  const { told, heard } = await ask(
+    { ...wish, turns: [HI, { kept: first.told.kept }, next] },
+    { says: { text: TEXT } },
+  )
   well(told, { text: TEXT })
   assert.ok(isRemembered(heard, vendor), 'the thought’s seal has not come back')
 }
 
 /** Gemini's seals stand on words and calls. */
 function isRemembered(heard: Heard, vendor: VendorName): boolean {
-  if (vendor === 'gemini') return /"thoughtSignature":"(?!skip)/.test(JSON.stringify(heard.body.contents))
+  if (vendor === 'gemini')
+    return /"thoughtSignature":"(?!skip)/.test(JSON.stringify(heard.body.contents))
   return partsOf(heard, 'thought').length === 1
 }
 
@@ -825,7 +968,10 @@ async function breaks(
   how: 'garbage' | 'resets' | 'ends' | 'error',
   said: Said = { text: 'Half an answer' },
 ) {
-  const { told } = await ask({ stream: true, ...(said.calls ? { tools: [WEATHER] } : {}) }, { says: said, breaks: how })
+  const { told } = await ask(
+    { stream: true, ...(said.calls ? { tools: [WEATHER] } : {}) },
+    { says: said, breaks: how },
+  )
   assert.equal(told.isWhole, false, 'told to be whole')
   assert.ok(told.error, 'the client is told nothing')
 }

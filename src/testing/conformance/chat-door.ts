@@ -1,6 +1,14 @@
 // OpenAI's chat completions as a client speaks them.
 import { argumentsOf, type Door, EMPTY, parsed, type Reading, type SseEvent } from './door.ts'
-import { type Ask, type AskPart, type AskTurn, type Json, listOf, objectOf, type Tokens } from './words.ts'
+import {
+  type Ask,
+  type AskPart,
+  type AskTurn,
+  type Json,
+  listOf,
+  objectOf,
+  type Tokens,
+} from './words.ts'
 
 export const chatDoor: Door = {
   name: 'chat completions',
@@ -48,11 +56,18 @@ function body({
         }),
     ...(choice === undefined
       ? {}
-      : { tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice } }),
+      : {
+          tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice },
+        }),
     ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
     ...(schema === undefined
       ? {}
-      : { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } }),
+      : {
+          response_format: {
+            type: 'json_schema',
+            json_schema: { name: 'answer', schema, strict: true },
+          },
+        }),
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(limit == null ? {} : { max_completion_tokens: limit }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -73,29 +88,45 @@ function messageOf(turn: AskTurn): Json {
         ? { type: 'text', text: part }
         : { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } },
     )
-    return { role: 'tool', tool_call_id: turn.result, content: isText ? turn.parts.join('') : parts }
+    return {
+      role: 'tool',
+      tool_call_id: turn.result,
+      content: isText ? turn.parts.join('') : parts,
+    }
   }
   const calls = (turn.calls ?? []).map(({ id, name, args }) => ({
     id,
     type: 'function',
     function: { name, arguments: JSON.stringify(args) },
   }))
-  return { role: 'assistant', content: turn.assistant, ...(calls.length > 0 ? { tool_calls: calls } : {}) }
+  return {
+    role: 'assistant',
+    content: turn.assistant,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  }
 }
 
 function contentOf(parts: AskPart[]): string | Json[] {
   const [only] = parts
-  if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined) return only.text
+  if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined)
+    return only.text
   return parts.map((part): Json => {
     if ('text' in part)
-      return { type: 'text', text: part.text, ...(part.mark ? { cache_control: { type: 'ephemeral' } } : {}) }
+      return {
+        type: 'text',
+        text: part.text,
+        ...(part.mark ? { cache_control: { type: 'ephemeral' } } : {}),
+      }
     if ('image' in part) {
       const { mediaType, data } = part.image
       const url = data.startsWith('https:') ? data : `data:${mediaType};base64,${data}`
       return { type: 'image_url', image_url: { url } }
     }
     if ('pdf' in part)
-      return { type: 'file', file: { filename: part.name, file_data: `data:application/pdf;base64,${part.pdf}` } }
+      return {
+        type: 'file',
+        file: { filename: part.name, file_data: `data:application/pdf;base64,${part.pdf}` },
+      }
     return { type: 'input_audio', input_audio: { data: part.audio, format: 'wav' } }
   })
 }
@@ -110,7 +141,10 @@ function tokensOf(value: unknown): Tokens | null {
     completion: Number(usage.completion_tokens),
     cached: Number(prompt.cached_tokens ?? 0),
     written: Number(
-      prompt.cache_write_tokens ?? prompt.cache_creation_tokens ?? usage.cache_creation_input_tokens ?? 0,
+      prompt.cache_write_tokens ??
+        prompt.cache_creation_tokens ??
+        usage.cache_creation_input_tokens ??
+        0,
     ),
     reasoning: Number(completion.reasoning_tokens ?? 0),
   }
@@ -154,7 +188,8 @@ function readStream(events: SseEvent[]): Reading {
       told.error = errorOf(chunk)
       continue
     }
-    if (chunk.object !== 'chat.completion.chunk') told.faults.push(`a chunk is ${String(chunk.object)}`)
+    if (chunk.object !== 'chat.completion.chunk')
+      told.faults.push(`a chunk is ${String(chunk.object)}`)
     told.tokens = tokensOf(chunk.usage) ?? told.tokens
     const choice = listOf(chunk.choices)[0]
     if (choice === undefined) continue
@@ -174,7 +209,10 @@ function readStream(events: SseEvent[]): Reading {
   told.calls = [...calls.values()].map((call) => ({
     id: String(call.id),
     name: String(objectOf(call.function).name),
-    args: told.error === undefined && told.finish !== null ? argumentsOf(objectOf(call.function).arguments) : {},
+    args:
+      told.error === undefined && told.finish !== null
+        ? argumentsOf(objectOf(call.function).arguments)
+        : {},
   }))
   told.callTexts = [...calls.values()].map((call) => String(objectOf(call.function).arguments))
   told.isWhole = isDone && told.error === undefined

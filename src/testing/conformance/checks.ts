@@ -40,7 +40,8 @@ export function partsOf<Kind extends HeardPart['kind']>(
 }
 
 export const resultsOf = (heard: Heard) => partsOf(heard, 'result')
-export const mediaOf = (heard: Heard) => partsOf(heard, 'media').map(({ mediaType, data }) => ({ mediaType, data }))
+export const mediaOf = (heard: Heard) =>
+  partsOf(heard, 'media').map(({ mediaType, data }) => ({ mediaType, data }))
 export const wordsOf = (heard: Heard) =>
   partsOf(heard, 'text')
     .map(({ text }) => text)

@@ -18,9 +18,7 @@ export type Door = {
 export type Reading = Pick<
   Told,
   'text' | 'thought' | 'calls' | 'callTexts' | 'finish' | 'tokens' | 'isWhole' | 'faults' | 'kept'
-> & {
-  error?: Told['error']
-}
+> & { error?: Told['error'] }
 
 export type SseEvent = { name: string | null; data: string }
 
@@ -38,7 +36,9 @@ export const EMPTY: Omit<Reading, 'kept'> = {
 export function eventsOf(text: string): SseEvent[] {
   return text.split(/\r?\n\r?\n/).flatMap((block) => {
     const lines = block.split(/\r?\n/)
-    const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trimStart())
+    const data = lines
+      .filter((line) => line.startsWith('data:'))
+      .map((line) => line.slice(5).trimStart())
     const name =
       lines
         .find((line) => line.startsWith('event:'))
@@ -51,7 +51,9 @@ export function eventsOf(text: string): SseEvent[] {
 export function parsed(text: string): Json {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Json)
+      : {}
   } catch {
     return {}
   }

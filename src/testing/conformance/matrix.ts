@@ -50,7 +50,11 @@ export type Cell = {
   /** Asks another vendor, of which a conversation is then brought here. */
   askOf(vendor: VendorName, ask: CellAsk, ...plays: [Play, ...Play[]]): Promise<Answered>
   /** Sends a body of the door's own. */
-  send(body: Json, play: Play, more?: { path?: string; headers?: Record<string, string> }): Promise<Answered>
+  send(
+    body: Json,
+    play: Play,
+    more?: { path?: string; headers?: Record<string, string> },
+  ): Promise<Answered>
   /** Leaves after the first words; how long it took until the vendor was left, too, or null. */
   leave(ask: CellAsk, play: Play): Promise<number | null>
 }
@@ -106,7 +110,12 @@ const LIMIT = 4_000
 const PATIENCE_MS = 60_000
 const LEFT_MS = 5_000
 
-function cellOf(vendors: StrictVendors, gateway: GatewayUnderTest, doorName: DoorName, own: VendorName): Cell {
+function cellOf(
+  vendors: StrictVendors,
+  gateway: GatewayUnderTest,
+  doorName: DoorName,
+  own: VendorName,
+): Cell {
   const door = DOORS[doorName]
   const open = (vendor: VendorName, ask: CellAsk, plays: Play[]) => {
     const { kind = 'plain', turns = QUESTION, ...rest } = ask
@@ -123,7 +132,12 @@ function cellOf(vendors: StrictVendors, gateway: GatewayUnderTest, doorName: Doo
   ) =>
     fetch(`${gateway.url}${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...door.headers, ...gateway.headers(vendor), ...headers },
+      headers: {
+        'content-type': 'application/json',
+        ...door.headers,
+        ...gateway.headers(vendor),
+        ...headers,
+      },
       body: JSON.stringify(body),
       signal: signal ?? AbortSignal.timeout(PATIENCE_MS),
     })
@@ -134,14 +148,19 @@ function cellOf(vendors: StrictVendors, gateway: GatewayUnderTest, doorName: Doo
   return {
     vendor: own,
     door: doorName,
-    isOwn: (doorName === 'responses' && own === 'openai') || (doorName === 'messages' && own === 'anthropic'),
+    isOwn:
+      (doorName === 'responses' && own === 'openai') ||
+      (doorName === 'messages' && own === 'anthropic'),
     model: (kind) => MODELS[kind][own],
     askOf,
     ask: (ask, ...plays) => askOf(own, ask, ...plays),
     async send(body, play, { path = door.path, headers } = {}) {
       const { id, cell } = register(vendors, [play])
       const text = JSON.stringify(body).replaceAll('(cell)', `(cell ${id})`)
-      return answered(cell, await toldOf(door, await post(own, path, JSON.parse(text) as Json, headers)))
+      return answered(
+        cell,
+        await toldOf(door, await post(own, path, JSON.parse(text) as Json, headers)),
+      )
     },
     async leave(ask, play) {
       const { cell, body } = open(own, ask, [play])
@@ -192,7 +211,9 @@ function answered(cell: VendorCell, told: Told): Answered {
 
 function unheard(told: Told, refusals: string[]): Heard {
   const why =
-    refusals[0] === undefined ? `the vendor was not asked (${told.status})` : `the vendor refused: ${refusals[0]}`
+    refusals[0] === undefined
+      ? `the vendor was not asked (${told.status})`
+      : `the vendor refused: ${refusals[0]}`
   return new Proxy({} as Heard, {
     get() {
       throw new Error(why)
@@ -214,7 +235,9 @@ async function toldOf(door: Door, reply: Response): Promise<Told> {
   const base = { ...EMPTY, status, headers, raw, error: null, kept: null }
   if (status !== 200) return { ...base, error: door.errorOf(parsed(raw)) }
   const reading = isStream ? door.readStream(eventsOf(raw)) : door.readWhole(parsed(raw))
-  const broken = isBroken ? { isWhole: false, error: { message: 'the connection broke', code: null, type: null } } : {}
+  const broken = isBroken
+    ? { isWhole: false, error: { message: 'the connection broke', code: null, type: null } }
+    : {}
   return { ...base, ...reading, error: reading.error ?? null, ...broken }
 }
 

@@ -1,6 +1,14 @@
 // Anthropic's messages as a client speaks them.
 import { type Door, EMPTY, parsed, type Reading, type SseEvent } from './door.ts'
-import { type Ask, type AskPart, type AskTurn, type Json, listOf, objectOf, type Tokens } from './words.ts'
+import {
+  type Ask,
+  type AskPart,
+  type AskTurn,
+  type Json,
+  listOf,
+  objectOf,
+  type Tokens,
+} from './words.ts'
 
 export const messagesDoor: Door = {
   name: 'messages',
@@ -76,7 +84,8 @@ function messagesOf(turns: AskTurn[]): Json[] {
   for (const turn of turns) {
     const message = messageOf(turn)
     const last = messages.at(-1)
-    const isAfterResult = Array.isArray(last?.content) && listOf(last.content)[0]?.type === 'tool_result'
+    const isAfterResult =
+      Array.isArray(last?.content) && listOf(last.content)[0]?.type === 'tool_result'
     if (last === undefined || !isAfterResult || message.role !== 'user') messages.push(message)
     else last.content = [...listOf(last.content), ...blocksOf(message.content)]
   }
@@ -95,23 +104,39 @@ function messageOf(turn: AskTurn): Json {
     const parts = turn.parts.map((part) =>
       typeof part === 'string'
         ? { type: 'text', text: part }
-        : { type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.data } },
+        : {
+            type: 'image',
+            source: { type: 'base64', media_type: part.mediaType, data: part.data },
+          },
     )
     const content = isText ? turn.parts.join('') : parts
     const flag = turn.isError === undefined ? {} : { is_error: turn.isError }
-    return { role: 'user', content: [{ type: 'tool_result', tool_use_id: turn.result, content, ...flag }] }
+    return {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: turn.result, content, ...flag }],
+    }
   }
   const text = turn.assistant === '' ? [] : [{ type: 'text', text: turn.assistant }]
-  const calls = (turn.calls ?? []).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args }))
+  const calls = (turn.calls ?? []).map(({ id, name, args }) => ({
+    type: 'tool_use',
+    id,
+    name,
+    input: args,
+  }))
   return { role: 'assistant', content: calls.length === 0 ? turn.assistant : [...text, ...calls] }
 }
 
 function contentOf(parts: AskPart[]): string | Json[] {
   const [only] = parts
-  if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined) return only.text
+  if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined)
+    return only.text
   return parts.map((part): Json => {
     if ('text' in part)
-      return { type: 'text', text: part.text, ...(part.mark ? { cache_control: { type: 'ephemeral' } } : {}) }
+      return {
+        type: 'text',
+        text: part.text,
+        ...(part.mark ? { cache_control: { type: 'ephemeral' } } : {}),
+      }
     if ('image' in part) {
       const { mediaType, data } = part.image
       const source = data.startsWith('https:')
@@ -158,7 +183,9 @@ function readWhole(reply: Json): Reading {
   return {
     ...EMPTY,
     text: blocks.map((block) => (block.type === 'text' ? String(block.text) : '')).join(''),
-    thought: blocks.flatMap((block) => (block.type === 'thinking' ? [String(block.thinking)] : [])).join('\n\n'),
+    thought: blocks
+      .flatMap((block) => (block.type === 'thinking' ? [String(block.thinking)] : []))
+      .join('\n\n'),
     calls: blocks.flatMap((block) =>
       block.type === 'tool_use'
         ? [{ id: String(block.id), name: String(block.name), args: objectOf(block.input) }]
@@ -202,11 +229,14 @@ function readStream(events: SseEvent[]): Reading {
       case 'content_block_delta': {
         const delta = objectOf(event.delta)
         const block = blocks[index]
-        if (block === undefined || !open.has(index)) faults.push(`a delta of a block that is not open`)
+        if (block === undefined || !open.has(index))
+          faults.push(`a delta of a block that is not open`)
         else if (delta.type === 'text_delta') block.text = `${block.text}${delta.text}`
-        else if (delta.type === 'thinking_delta') block.thinking = `${block.thinking}${delta.thinking}`
+        else if (delta.type === 'thinking_delta')
+          block.thinking = `${block.thinking}${delta.thinking}`
         else if (delta.type === 'signature_delta') block.signature = delta.signature
-        else if (delta.type === 'input_json_delta') inputs.set(index, `${inputs.get(index) ?? ''}${delta.partial_json}`)
+        else if (delta.type === 'input_json_delta')
+          inputs.set(index, `${inputs.get(index) ?? ''}${delta.partial_json}`)
         break
       }
       case 'content_block_stop': {
@@ -247,5 +277,9 @@ function withoutNulls(from: Json): Json {
 function errorOf(reply: Json) {
   const error = objectOf(reply.error)
   if (typeof error.message !== 'string') return null
-  return { message: error.message, code: null, type: typeof error.type === 'string' ? error.type : null }
+  return {
+    message: error.message,
+    code: null,
+    type: typeof error.type === 'string' ? error.type : null,
+  }
 }

@@ -46,7 +46,9 @@ if (import.meta.main) void write()
 
 async function write(): Promise<void> {
   const endings: (() => unknown)[] = []
-  const outcomes = await playMatrix({ after: (ending: () => unknown) => endings.push(ending) } as never)
+  const outcomes = await playMatrix({
+    after: (ending: () => unknown) => endings.push(ending),
+  } as never)
   writeFileSync(CONFORMANCE_FILE, pageOf(outcomes))
   for (const ending of endings) await ending()
   process.exit()

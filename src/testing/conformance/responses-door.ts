@@ -1,6 +1,15 @@
 // OpenAI's Responses as a client speaks them.
 import { argumentsOf, type Door, EMPTY, parsed, type Reading, type SseEvent } from './door.ts'
-import { type Ask, type AskPart, type AskTurn, type Call, type Json, listOf, objectOf, type Tokens } from './words.ts'
+import {
+  type Ask,
+  type AskPart,
+  type AskTurn,
+  type Call,
+  type Json,
+  listOf,
+  objectOf,
+  type Tokens,
+} from './words.ts'
 
 export const responsesDoor: Door = {
   name: 'responses',
@@ -32,7 +41,9 @@ function body({
     include: ['reasoning.encrypted_content'],
     ...(system === undefined ? {} : instructions(system)),
     input: [
-      ...(system === undefined || !isMarked(system) ? [] : [{ role: 'system', content: contentOf(system) }]),
+      ...(system === undefined || !isMarked(system)
+        ? []
+        : [{ role: 'system', content: contentOf(system) }]),
       ...turns.flatMap(itemsOf),
     ],
     ...(tools === undefined
@@ -64,7 +75,9 @@ function body({
 const isMarked = (parts: AskPart[]) => parts.some((part) => 'mark' in part && part.mark)
 
 function instructions(system: AskPart[]): Json {
-  return isMarked(system) ? {} : { instructions: system.map((part) => ('text' in part ? part.text : '')).join('\n\n') }
+  return isMarked(system)
+    ? {}
+    : { instructions: system.map((part) => ('text' in part ? part.text : '')).join('\n\n') }
 }
 
 function itemsOf(turn: AskTurn): Json[] {
@@ -76,12 +89,24 @@ function itemsOf(turn: AskTurn): Json[] {
     const parts = turn.parts.map((part) =>
       typeof part === 'string'
         ? { type: 'input_text', text: part }
-        : { type: 'input_image', image_url: `data:${part.mediaType};base64,${part.data}`, detail: 'auto' },
+        : {
+            type: 'input_image',
+            image_url: `data:${part.mediaType};base64,${part.data}`,
+            detail: 'auto',
+          },
     )
-    return [{ type: 'function_call_output', call_id: turn.result, output: isText ? turn.parts.join('') : parts }]
+    return [
+      {
+        type: 'function_call_output',
+        call_id: turn.result,
+        output: isText ? turn.parts.join('') : parts,
+      },
+    ]
   }
   return [
-    ...(turn.assistant === '' && turn.calls !== undefined ? [] : [{ role: 'assistant', content: turn.assistant }]),
+    ...(turn.assistant === '' && turn.calls !== undefined
+      ? []
+      : [{ role: 'assistant', content: turn.assistant }]),
     ...(turn.calls ?? []).map(({ id, name, args }) => ({
       type: 'function_call',
       call_id: id,
@@ -93,7 +118,8 @@ function itemsOf(turn: AskTurn): Json[] {
 
 function contentOf(parts: AskPart[]): string | Json[] {
   const [only] = parts
-  if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined) return only.text
+  if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined)
+    return only.text
   return parts.map((part): Json => {
     if ('text' in part)
       return {
@@ -110,7 +136,11 @@ function contentOf(parts: AskPart[]): string | Json[] {
       }
     }
     if ('pdf' in part)
-      return { type: 'input_file', filename: part.name, file_data: `data:application/pdf;base64,${part.pdf}` }
+      return {
+        type: 'input_file',
+        filename: part.name,
+        file_data: `data:application/pdf;base64,${part.pdf}`,
+      }
     return { type: 'input_audio', input_audio: { data: part.audio, format: 'wav' } }
   })
 }
@@ -146,7 +176,11 @@ function readWhole(reply: Json): Reading {
     text: parts.map((part) => (part.type === 'output_text' ? String(part.text) : '')).join(''),
     thought: summaries.map(({ text }) => String(text)).join('\n\n'),
     calls,
-    finish: finishOf(status, reason, calls.length > 0 || parts.some(({ type }) => type === 'refusal')),
+    finish: finishOf(
+      status,
+      reason,
+      calls.length > 0 || parts.some(({ type }) => type === 'refusal'),
+    ),
     tokens: tokensOf(reply.usage),
     isWhole: reply.object === 'response' && (status === 'completed' || status === 'incomplete'),
     faults: [
@@ -195,10 +229,12 @@ function readStream(events: SseEvent[]): Reading {
       told.faults.push(`${type} of an item that was not added`)
     if (type === 'response.output_text.delta') {
       text += event.delta
-      if (!parts.has(`${place} ${event.content_index}`)) told.faults.push('words of a part that was not added')
+      if (!parts.has(`${place} ${event.content_index}`))
+        told.faults.push('words of a part that was not added')
     }
     if (/^response\.reasoning_(summary_)?text\.delta$/.test(type)) thought += event.delta
-    if (type === 'response.function_call_arguments.delta') args.set(place, `${args.get(place) ?? ''}${event.delta}`)
+    if (type === 'response.function_call_arguments.delta')
+      args.set(place, `${args.get(place) ?? ''}${event.delta}`)
     if (type === 'error' || type === 'response.failed')
       told.error = errorOf(type === 'error' ? { error: event } : objectOf(event.response))
     if (type === 'response.completed' || type === 'response.incomplete') {

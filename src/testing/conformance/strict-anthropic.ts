@@ -98,9 +98,23 @@ const isSince5 = (model: string) => /^claude-[a-z]+-([5-9]|\d\d)\b/.test(model)
 const refusesForced = (model: string) => /^claude-(fable|opus|sonnet)-5-[5-9]/.test(model)
 const outputMax = (model: string) => (isSince5(model) ? 128_000 : 64_000)
 
-export const anthropicMessages: StrictDialect = { hear, whole, events, problem, endMark: 'message_stop' }
+export const anthropicMessages: StrictDialect = {
+  hear,
+  whole,
+  events,
+  problem,
+  endMark: 'message_stop',
+}
 
-function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; path: string }): Heard {
+function hear({
+  body,
+  headers,
+  path,
+}: {
+  body: Json
+  headers: Heard['headers']
+  path: string
+}): Heard {
   if (!headers['x-api-key'] && !headers.authorization)
     throw new Refused('x-api-key header is required', { status: 401, code: 'authentication_error' })
   if (!headers['anthropic-version']) throw invalid('anthropic-version: header is required')
@@ -109,7 +123,8 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
     .map((one) => one.trim())
     .filter(Boolean)
   const foreign = betas.find((beta) => !BETA.test(beta))
-  if (foreign) throw invalid(`Unexpected value(s) \`${foreign}\` for the \`anthropic-beta\` header.`)
+  if (foreign)
+    throw invalid(`Unexpected value(s) \`${foreign}\` for the \`anthropic-beta\` header.`)
   const isCounting = path.includes('/count_tokens')
   extra(body, isCounting ? COUNTED_MEMBERS : MEMBERS, '')
 
@@ -124,17 +139,28 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
   }
   const thinking = objectOf(body.thinking)
   extra(thinking, ['type', 'display', 'budget_tokens', 'block_binding'], 'thinking')
-  if (thinking.block_binding !== undefined && !betas.some((beta) => beta.startsWith('thinking-binding')))
+  if (
+    thinking.block_binding !== undefined &&
+    !betas.some((beta) => beta.startsWith('thinking-binding'))
+  )
     throw invalid('thinking.block_binding: Extra inputs are not permitted')
   if (isSince5(model)) {
     for (const name of ['temperature', 'top_p', 'top_k'])
       if (body[name] !== undefined) throw invalid(`\`${name}\` is deprecated for this model.`)
     if (thinking.type === 'enabled')
-      throw invalid('"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive".')
-  } else if (body.temperature !== undefined && (Number(body.temperature) > 1 || body.top_p !== undefined)) {
+      throw invalid(
+        '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive".',
+      )
+  } else if (
+    body.temperature !== undefined &&
+    (Number(body.temperature) > 1 || body.top_p !== undefined)
+  ) {
     throw invalid('temperature: range: 0..1, and not together with `top_p`')
   }
-  if (body.context_management !== undefined && !betas.some((beta) => beta.startsWith('context-management')))
+  if (
+    body.context_management !== undefined &&
+    !betas.some((beta) => beta.startsWith('context-management'))
+  )
     throw invalid('context_management: Extra inputs are not permitted')
   const choice = objectOf(body.tool_choice)
   const isForced = choice.type === 'any' || choice.type === 'tool'
@@ -145,18 +171,25 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
     throw invalid(`tool_choice: \`${choice.type}\` is not supported for this model.`)
   if (isForced && thinking.type !== undefined && thinking.type !== 'disabled')
     throw invalid('Thinking may not be enabled when tool_choice forces tool use.')
-  if (tools.filter(({ strict }) => strict).length > STRICT_TOOLS_MAX) throw invalid('tools: too many strict tools')
+  if (tools.filter(({ strict }) => strict).length > STRICT_TOOLS_MAX)
+    throw invalid('tools: too many strict tools')
 
   // Its older place.
-  const before = betas.some((beta) => beta.startsWith('structured-outputs')) ? body.output_format : undefined
+  const before = betas.some((beta) => beta.startsWith('structured-outputs'))
+    ? body.output_format
+    : undefined
   if (body.output_format !== undefined && before === undefined)
     throw invalid('output_format: Extra inputs are not permitted')
   const output = objectOf(body.output_config)
   extra(output, ['effort', 'format', 'task_budget'], 'output_config')
-  if (output.effort !== undefined && !['low', 'medium', 'high', 'xhigh', 'max'].includes(String(output.effort)))
+  if (
+    output.effort !== undefined &&
+    !['low', 'medium', 'high', 'xhigh', 'max'].includes(String(output.effort))
+  )
     throw invalid("output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")
   const format = objectOf(output.format ?? before)
-  if (format.type === 'json_schema') checkSchema(objectOf(format.schema), 'output_config.format.schema')
+  if (format.type === 'json_schema')
+    checkSchema(objectOf(format.schema), 'output_config.format.schema')
 
   const messages = listOf(body.messages)
   const turns = turnsOf(
@@ -164,7 +197,10 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
     betas.some((beta) => beta.startsWith('mid-conversation-system')),
     isSince5(model),
   )
-  if (tools.length === 0 && turns.some(({ parts }) => parts.some(({ kind }) => kind === 'call' || kind === 'result')))
+  if (
+    tools.length === 0 &&
+    turns.some(({ parts }) => parts.some(({ kind }) => kind === 'call' || kind === 'result'))
+  )
     throw invalid('Requests which include `tool_use` or `tool_result` blocks must define tools.')
   const system =
     typeof body.system === 'string'
@@ -176,15 +212,22 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
         })
   if (body.system === '') throw invalid('system: text content blocks must be non-empty')
   const marks = JSON.stringify(body).split('"cache_control":{').length - 1
-  if (marks > MARKS_MAX) throw invalid(`A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`)
+  if (marks > MARKS_MAX)
+    throw invalid(`A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`)
   return {
     address: path,
     headers,
     body,
-    system: [...system, ...turns.flatMap(({ isSystem, parts }) => (isSystem ? [textOfParts(parts)] : []))].join('\n\n'),
+    system: [
+      ...system,
+      ...turns.flatMap(({ isSystem, parts }) => (isSystem ? [textOfParts(parts)] : [])),
+    ].join('\n\n'),
     turns: turns.flatMap(({ isSystem, role, parts }) => (isSystem ? [] : [{ role, parts }])),
     tools,
-    choice: textOf(choice.name) ?? textOf({ any: 'required', auto: 'auto', none: 'none' }[String(choice.type)]) ?? null,
+    choice:
+      textOf(choice.name) ??
+      textOf({ any: 'required', auto: 'auto', none: 'none' }[String(choice.type)]) ??
+      null,
     parallel: choice.disable_parallel_tool_use !== true,
     schema: format.type === 'json_schema' ? objectOf(format.schema) : null,
     effort: textOf(output.effort) ?? null,
@@ -198,7 +241,8 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
 
 function extra(from: Json, members: readonly string[], at: string): void {
   for (const name of Object.keys(from)) {
-    if (!members.includes(name)) throw invalid(`${at === '' ? '' : `${at}.`}${name}: Extra inputs are not permitted`)
+    if (!members.includes(name))
+      throw invalid(`${at === '' ? '' : `${at}.`}${name}: Extra inputs are not permitted`)
   }
 }
 
@@ -206,7 +250,8 @@ function extra(from: Json, members: readonly string[], at: string): void {
 const OWN_TOOL = /^(web_search|web_fetch|code_execution|bash|text_editor|computer|memory)_\d{8}$/
 
 function toolOf(tool: Json, at: string): Heard['tools'][number] {
-  if (OWN_TOOL.test(String(tool.type))) return { name: String(tool.name), schema: {}, strict: false }
+  if (OWN_TOOL.test(String(tool.type)))
+    return { name: String(tool.name), schema: {}, strict: false }
   extra(tool, TOOL_MEMBERS, at)
   if (typeof tool.name !== 'string' || !/^[a-zA-Z0-9_-]{1,128}$/.test(tool.name))
     throw invalid(`${at}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`)
@@ -215,7 +260,9 @@ function toolOf(tool: Json, at: string): Heard['tools'][number] {
   const schema = objectOf(tool.input_schema)
   if (schema.type !== 'object') throw invalid(`${at}.input_schema.type: Field required`)
   if (['anyOf', 'oneOf', 'allOf'].some((name) => name in schema))
-    throw invalid(`${at}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`)
+    throw invalid(
+      `${at}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`,
+    )
   if (tool.strict === true) checkSchema(schema, `${at}.input_schema`)
   return { name: tool.name, schema, strict: tool.strict === true }
 }
@@ -226,7 +273,9 @@ function checkSchema(schema: Json, at: string): void {
       if (!SCHEMA_KEYWORDS.includes(key))
         throw invalid(`${at}: For '${one.type ?? 'any'}' type, property '${key}' is not supported`)
     if (one.type === 'object' && one.additionalProperties !== false)
-      throw invalid(`${at}: For 'object' type, 'additionalProperties' must be explicitly set to false`)
+      throw invalid(
+        `${at}: For 'object' type, 'additionalProperties' must be explicitly set to false`,
+      )
     if (one.minItems !== undefined && Number(one.minItems) > 1)
       throw invalid(`${at}: 'minItems' values other than 0 or 1 are not supported`)
   })
@@ -236,7 +285,8 @@ type Turn = Heard['turns'][number] & { isSystem: boolean }
 
 function turnsOf(messages: Json[], mayInstruct: boolean, refusesPrefill: boolean): Turn[] {
   if (messages.length === 0) throw invalid('messages: at least one message is required')
-  if (messages[0]?.role !== 'user') throw invalid('messages: first message must use the "user" role')
+  if (messages[0]?.role !== 'user')
+    throw invalid('messages: first message must use the "user" role')
   const turns: Turn[] = []
   let last = ''
   for (const [index, message] of messages.entries()) {
@@ -254,8 +304,10 @@ function turnsOf(messages: Json[], mayInstruct: boolean, refusesPrefill: boolean
       throw invalid(
         'This model does not support assistant message prefill. The conversation must end with a user message.',
       )
-    const blocks = typeof content === 'string' ? [{ type: 'text', text: content } as Json] : listOf(content)
-    if (blocks.length === 0) throw invalid(`messages.${index}: all messages must have non-empty content`)
+    const blocks =
+      typeof content === 'string' ? [{ type: 'text', text: content } as Json] : listOf(content)
+    if (blocks.length === 0)
+      throw invalid(`messages.${index}: all messages must have non-empty content`)
     const parts = blocks.map((block, at) => blockOf(block, `messages.${index}.content.${at}`))
     requirePairs(parts, turns.findLast(({ isSystem }) => !isSystem)?.parts ?? [], index)
     const own: 'assistant' | 'user' = role === 'assistant' ? 'assistant' : 'user'
@@ -278,7 +330,9 @@ function requirePairs(parts: HeardPart[], before: HeardPart[], index: number): v
     )
   const stray = results.find((id) => !asked.includes(id))
   if (stray !== undefined)
-    throw invalid(`messages.${index}.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stray}`)
+    throw invalid(
+      `messages.${index}.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stray}`,
+    )
 }
 
 function textOfParts(parts: HeardPart[]): string {
@@ -289,21 +343,30 @@ function blockOf(block: Json, at: string): HeardPart {
   const type = String(block.type)
   const members = BLOCK_MEMBERS[type]
   if (members === undefined)
-    throw invalid(`${at}: Input tag '${type}' found using 'type' does not match any of the expected tags`)
+    throw invalid(
+      `${at}: Input tag '${type}' found using 'type' does not match any of the expected tags`,
+    )
   const isThought = type === 'thinking' || type === 'redacted_thinking'
   extra(block, ['type', ...(isThought ? [] : ['cache_control']), ...members], `${at}.${type}`)
   switch (type) {
     case 'text': {
-      if (typeof block.text !== 'string') throw invalid(`${at}.text.text: Input should be a valid string`)
+      if (typeof block.text !== 'string')
+        throw invalid(`${at}.text.text: Input should be a valid string`)
       if (block.text === '') throw invalid('messages: text content blocks must be non-empty')
-      if (block.text.trim() === '') throw invalid('messages: text content blocks must contain non-whitespace text')
+      if (block.text.trim() === '')
+        throw invalid('messages: text content blocks must contain non-whitespace text')
       return { kind: 'text', text: block.text }
     }
     case 'image':
     case 'document':
       return { kind: 'media', ...sourceOf(objectOf(block.source), type, at) }
     case 'tool_use':
-      return { kind: 'call', id: idOf(block.id, `${at}.tool_use.id`), name: String(block.name), args: block.input }
+      return {
+        kind: 'call',
+        id: idOf(block.id, `${at}.tool_use.id`),
+        name: String(block.name),
+        args: block.input,
+      }
     case 'tool_result': {
       const { content } = block
       const parts =
@@ -314,7 +377,12 @@ function blockOf(block: Json, at: string): HeardPart {
         part.kind === 'media' ? [{ mediaType: part.mediaType, data: part.data }] : [],
       )
       const text = typeof content === 'string' ? content : textOfParts(parts)
-      return { kind: 'result', id: idOf(block.tool_use_id, `${at}.tool_result.tool_use_id`), text, media }
+      return {
+        kind: 'result',
+        id: idOf(block.tool_use_id, `${at}.tool_result.tool_use_id`),
+        text,
+        media,
+      }
     }
     case 'thinking': {
       if (block.signature !== sealOf('anthropic', String(block.thinking)))
@@ -322,7 +390,8 @@ function blockOf(block: Json, at: string): HeardPart {
       return { kind: 'thought', seal: String(block.signature) }
     }
     default: {
-      if (!isSeal('anthropic', block.data)) throw invalid(`${at}: Invalid \`data\` in \`redacted_thinking\` block`)
+      if (!isSeal('anthropic', block.data))
+        throw invalid(`${at}: Invalid \`data\` in \`redacted_thinking\` block`)
       return { kind: 'thought', seal: String(block.data) }
     }
   }
@@ -369,7 +438,12 @@ function contentOf(said: Said, { body }: Heard): Json[] {
           },
         ]),
     ...(text === undefined ? [] : [{ type: 'text', text }]),
-    ...calls.map(({ name, args }, index) => ({ type: 'tool_use', id: `toolu_${index + 1}`, name, input: args })),
+    ...calls.map(({ name, args }, index) => ({
+      type: 'tool_use',
+      id: `toolu_${index + 1}`,
+      name,
+      input: args,
+    })),
   ]
 }
 
@@ -381,7 +455,9 @@ function usageOf({ tokens = { prompt: 10, completion: 5 } }: Said, isStart = fal
     cache_read_input_tokens: cached,
     cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
     output_tokens: isStart ? 1 : completion,
-    ...(isStart || reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
+    ...(isStart || reasoning === undefined
+      ? {}
+      : { output_tokens_details: { thinking_tokens: reasoning } }),
   }
 }
 
@@ -402,7 +478,13 @@ function whole(said: Said, heard: Heard): Json {
 
 function events(said: Said, heard: Heard) {
   const named = (type: string, rest: Json = {}) => eventLine({ type, ...rest }, type)
-  const empty = { ...head(heard), content: [], stop_reason: null, stop_sequence: null, usage: usageOf(said, true) }
+  const empty = {
+    ...head(heard),
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: usageOf(said, true),
+  }
   const middle = contentOf(said, heard).flatMap((block, index) => {
     const delta = (part: Json) => named('content_block_delta', { index, delta: part })
     const stop = named('content_block_stop', { index })
@@ -416,7 +498,10 @@ function events(said: Said, heard: Heard) {
     }
     if (block.type === 'thinking') {
       return [
-        named('content_block_start', { index, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+        named('content_block_start', {
+          index,
+          content_block: { type: 'thinking', thinking: '', signature: '' },
+        }),
         ...(String(block.thinking).match(/\S+\s*/g) ?? []).map((thinking) =>
           delta({ type: 'thinking_delta', thinking }),
         ),
@@ -436,7 +521,10 @@ function events(said: Said, heard: Heard) {
     start: [named('message_start', { message: empty }), named('ping')],
     middle,
     end: [
-      named('message_delta', { delta: { stop_reason: finishOf(said), stop_sequence: null }, usage: usageOf(said) }),
+      named('message_delta', {
+        delta: { stop_reason: finishOf(said), stop_sequence: null },
+        usage: usageOf(said),
+      }),
       named('message_stop'),
     ],
     error: named('error', { error: { type: 'overloaded_error', message: 'Overloaded' } }),
@@ -452,5 +540,9 @@ const TYPES: Record<number, string> = {
 }
 
 function problem({ message, status }: Refused) {
-  return { type: 'error', error: { type: TYPES[status] ?? 'invalid_request_error', message }, request_id: 'req_strict' }
+  return {
+    type: 'error',
+    error: { type: TYPES[status] ?? 'invalid_request_error', message },
+    request_id: 'req_strict',
+  }
 }

@@ -98,7 +98,13 @@ const NO_CHECK = /^(skip_thought_signature_validator|c2tpcF90aG91Z2h0X3NpZ25hdHV
 
 const invalid = (message: string) => new Refused(message, { code: 'INVALID_ARGUMENT' })
 
-export const geminiContent: StrictDialect = { hear, whole, events, problem, endMark: '"finishReason"' }
+export const geminiContent: StrictDialect = {
+  hear,
+  whole,
+  events,
+  problem,
+  endMark: '"finishReason"',
+}
 
 /** Google reads both spellings. */
 function camel(from: Json): Json {
@@ -121,7 +127,15 @@ function unknownName(from: Json, members: readonly string[], at: string): Json {
   return own
 }
 
-function hear({ body: given, headers, path }: { body: Json; headers: Heard['headers']; path: string }): Heard {
+function hear({
+  body: given,
+  headers,
+  path,
+}: {
+  body: Json
+  headers: Heard['headers']
+  path: string
+}): Heard {
   if (!headers['x-goog-api-key'] && !/[?&]key=/.test(path))
     throw new Refused("Method doesn't allow unregistered callers. Please use an API key.", {
       status: 403,
@@ -132,7 +146,9 @@ function hear({ body: given, headers, path }: { body: Json; headers: Heard['head
   const isCounting = path.includes(':countTokens')
   const wrapped = camel(given)
   const body = unknownName(
-    isCounting && wrapped.generateContentRequest !== undefined ? objectOf(wrapped.generateContentRequest) : given,
+    isCounting && wrapped.generateContentRequest !== undefined
+      ? objectOf(wrapped.generateContentRequest)
+      : given,
     MEMBERS,
     '',
   )
@@ -144,7 +160,8 @@ function hear({ body: given, headers, path }: { body: Json; headers: Heard['head
   )
   if (thinking.thinkingLevel !== undefined && (!isSince3 || thinking.thinkingBudget !== undefined))
     throw invalid('Thinking level is not supported for this model, or not together with a budget.')
-  const level = thinking.thinkingLevel === undefined ? null : String(thinking.thinkingLevel).toLowerCase()
+  const level =
+    thinking.thinkingLevel === undefined ? null : String(thinking.thinkingLevel).toLowerCase()
   if (level !== null && !['minimal', 'low', 'medium', 'high'].includes(level))
     throw invalid(`Invalid value at 'generation_config.thinking_config.thinking_level', "${level}"`)
   const stop = Array.isArray(config.stopSequences) ? (config.stopSequences as string[]) : []
@@ -159,22 +176,38 @@ function hear({ body: given, headers, path }: { body: Json; headers: Heard['head
     listOf(
       unknownName(
         tool,
-        ['functionDeclarations', 'googleSearch', 'codeExecution', 'urlContext', 'googleSearchRetrieval'],
+        [
+          'functionDeclarations',
+          'googleSearch',
+          'codeExecution',
+          'urlContext',
+          'googleSearchRetrieval',
+        ],
         `tools[${index}]`,
       ).functionDeclarations,
     ),
   )
-  const tools = declared.map((one, index) => toolOf(one, `tools[0].function_declarations[${index}]`))
-  const twice = tools.find(({ name }, index) => tools.findIndex((other) => other.name === name) !== index)
+  const tools = declared.map((one, index) =>
+    toolOf(one, `tools[0].function_declarations[${index}]`),
+  )
+  const twice = tools.find(
+    ({ name }, index) => tools.findIndex((other) => other.name === name) !== index,
+  )
   if (twice) throw invalid(`Duplicate function declaration found: ${twice.name}`)
   const calling = objectOf(camel(objectOf(body.toolConfig)).functionCallingConfig)
   const names = (camel(calling).allowedFunctionNames as string[] | undefined) ?? []
   if (names.length > 0 && calling.mode !== 'ANY' && calling.mode !== 'VALIDATED')
-    throw invalid('Function calling config: allowed_function_names is only supported with mode ANY.')
+    throw invalid(
+      'Function calling config: allowed_function_names is only supported with mode ANY.',
+    )
   if (names.some((name) => !tools.some((tool) => tool.name === name)))
     throw invalid('allowed_function_names names a function that is not declared.')
 
-  const instruction = unknownName(objectOf(body.systemInstruction), ['parts', 'role'], 'system_instruction')
+  const instruction = unknownName(
+    objectOf(body.systemInstruction),
+    ['parts', 'role'],
+    'system_instruction',
+  )
   const system = listOf(instruction.parts).map((part, index) => {
     const read = partOf(part, `system_instruction.parts[${index}]`)
     if (read.kind !== 'text') throw invalid('A system instruction is text.')
@@ -206,7 +239,15 @@ function hear({ body: given, headers, path }: { body: Json; headers: Heard['head
 function toolOf(given: Json, at: string): Heard['tools'][number] {
   const tool = unknownName(
     given,
-    ['name', 'description', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema', 'behavior'],
+    [
+      'name',
+      'description',
+      'parameters',
+      'parametersJsonSchema',
+      'response',
+      'responseJsonSchema',
+      'behavior',
+    ],
     at,
   )
   if (typeof tool.name !== 'string' || !/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/.test(tool.name))
@@ -214,20 +255,29 @@ function toolOf(given: Json, at: string): Heard['tools'][number] {
   if (tool.parameters !== undefined && tool.parametersJsonSchema !== undefined)
     throw invalid(`${at}: parameters and parameters_json_schema are exclusive.`)
   if (tool.parameters !== undefined) checkOpenApi(objectOf(tool.parameters), `${at}.parameters`)
-  return { name: tool.name, schema: objectOf(tool.parametersJsonSchema ?? tool.parameters), strict: false }
+  return {
+    name: tool.name,
+    schema: objectOf(tool.parametersJsonSchema ?? tool.parameters),
+    strict: false,
+  }
 }
 
 function checkOpenApi(schema: Json, at: string): void {
   walk(camel(schema), (one) => {
     for (const key of Object.keys(camel(one)))
       if (!OPEN_API_SCHEMA.includes(key))
-        throw invalid(`Invalid JSON payload received. Unknown name "${key}" at '${at}': Cannot find field.`)
+        throw invalid(
+          `Invalid JSON payload received. Unknown name "${key}" at '${at}': Cannot find field.`,
+        )
     const { type } = one
     if (
       type !== undefined &&
-      (typeof type !== 'string' || !/^(string|number|integer|boolean|array|object|null)$/i.test(type))
+      (typeof type !== 'string' ||
+        !/^(string|number|integer|boolean|array|object|null)$/i.test(type))
     )
-      throw invalid(`Invalid value at '${at}.type' (type.googleapis.com/google.ai.generativelanguage.v1beta.Type)`)
+      throw invalid(
+        `Invalid value at '${at}.type' (type.googleapis.com/google.ai.generativelanguage.v1beta.Type)`,
+      )
     if (
       /^object$/i.test(String(type)) &&
       one.properties !== undefined &&
@@ -238,7 +288,8 @@ function checkOpenApi(schema: Json, at: string): void {
 }
 
 function turnsOf(contents: Json[], isSince3: boolean): Heard['turns'] {
-  if (contents.length === 0) throw invalid('* GenerateContentRequest.contents: contents is not specified')
+  if (contents.length === 0)
+    throw invalid('* GenerateContentRequest.contents: contents is not specified')
   const turns = contents.map((given, index): Heard['turns'][number] => {
     const content = unknownName(given, ['role', 'parts'], `contents[${index}]`)
     const role = content.role ?? 'user'
@@ -246,7 +297,9 @@ function turnsOf(contents: Json[], isSince3: boolean): Heard['turns'] {
       throw invalid('Please use a valid role: user, model.')
     const parts = listOf(content.parts)
     if (parts.length === 0)
-      throw invalid(`* GenerateContentRequest.contents[${index}].parts: contents.parts must not be empty.`)
+      throw invalid(
+        `* GenerateContentRequest.contents[${index}].parts: contents.parts must not be empty.`,
+      )
     if (parts.every(({ text, thoughtSignature }) => text === '' && thoughtSignature === undefined))
       throw invalid(
         'Unable to submit request because it must have a text parameter. Add a text parameter and try again.',
@@ -263,8 +316,13 @@ function turnsOf(contents: Json[], isSince3: boolean): Heard['turns'] {
       throw invalid(
         'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
       )
-    if (parts.some(({ kind }) => kind === 'result') && !turns[index - 1]?.parts.some(({ kind }) => kind === 'call'))
-      throw invalid('Please ensure that function response turn comes immediately after a function call turn.')
+    if (
+      parts.some(({ kind }) => kind === 'result') &&
+      !turns[index - 1]?.parts.some(({ kind }) => kind === 'call')
+    )
+      throw invalid(
+        'Please ensure that function response turn comes immediately after a function call turn.',
+      )
     if (calls > 0 && index === 0)
       throw invalid(
         'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
@@ -294,15 +352,26 @@ function partOf(given: Json, at: string): HeardPart {
   const part = unknownName(given, PART, at)
   const data = DATA.filter((name) => part[name] !== undefined)
   if (data.length !== 1)
-    throw invalid(`* GenerateContentRequest.${at}.data: required oneof field 'data' must have one initialized field`)
+    throw invalid(
+      `* GenerateContentRequest.${at}.data: required oneof field 'data' must have one initialized field`,
+    )
   const seal = part.thoughtSignature
   if (seal !== undefined && !isSeal('gemini', seal) && !NO_CHECK.test(String(seal)))
     throw invalid('Thought signature is not valid.')
   if (part.functionCall !== undefined) {
-    const call = unknownName(objectOf(part.functionCall), ['id', 'name', 'args'], `${at}.function_call`)
+    const call = unknownName(
+      objectOf(part.functionCall),
+      ['id', 'name', 'args'],
+      `${at}.function_call`,
+    )
     if (typeof call.name !== 'string' || call.name === '')
       throw invalid(`* GenerateContentRequest.${at}.function_call.name: Name cannot be empty.`)
-    return { kind: 'call', id: isSeal('gemini', seal) ? String(seal) : '', name: call.name, args: call.args ?? {} }
+    return {
+      kind: 'call',
+      id: isSeal('gemini', seal) ? String(seal) : '',
+      name: call.name,
+      args: call.args ?? {},
+    }
   }
   if (part.functionResponse !== undefined) {
     const answer = unknownName(
@@ -314,7 +383,9 @@ function partOf(given: Json, at: string): HeardPart {
       throw invalid(`* GenerateContentRequest.${at}.function_response.name: Name cannot be empty.`)
     const { response } = answer
     if (typeof response !== 'object' || response === null || Array.isArray(response))
-      throw invalid(`Invalid value at '${at}.function_response.response' (type.googleapis.com/google.protobuf.Struct)`)
+      throw invalid(
+        `Invalid value at '${at}.function_response.response' (type.googleapis.com/google.protobuf.Struct)`,
+      )
     const media = listOf(answer.parts).map((one): Media => {
       const read = partOf(one, `${at}.function_response.parts`)
       if (read.kind !== 'media') throw invalid('A part of a function response is data.')
@@ -352,12 +423,17 @@ const FINISH = { length: 'MAX_TOKENS', filtered: 'SAFETY' } as const
 
 function partsOf(said: Said, { body }: Heard): Json[] {
   const { thought, text, calls = [] } = said
-  const isShown = objectOf(camel(objectOf(objectOf(body.generationConfig))).thinkingConfig).includeThoughts === true
+  const isShown =
+    objectOf(camel(objectOf(objectOf(body.generationConfig))).thinkingConfig).includeThoughts ===
+    true
   const seal = thought === undefined ? {} : { thoughtSignature: sealOf('gemini', thought) }
   return [
     ...(thought === undefined || !isShown ? [] : [{ text: thought, thought: true }]),
     ...(text === undefined ? [] : [{ text, ...(calls.length === 0 ? seal : {}) }]),
-    ...calls.map(({ name, args }, index) => ({ functionCall: { name, args }, ...(index === 0 ? seal : {}) })),
+    ...calls.map(({ name, args }, index) => ({
+      functionCall: { name, args },
+      ...(index === 0 ? seal : {}),
+    })),
   ]
 }
 
@@ -374,7 +450,13 @@ function usageOf({ tokens = { prompt: 10, completion: 5 } }: Said): Json {
 
 function bodyOf(parts: Json[], finishReason: string | null, more: Json, { body }: Heard): Json {
   return {
-    candidates: [{ content: { role: 'model', parts }, ...(finishReason === null ? {} : { finishReason }), index: 0 }],
+    candidates: [
+      {
+        content: { role: 'model', parts },
+        ...(finishReason === null ? {} : { finishReason }),
+        index: 0,
+      },
+    ],
     ...more,
     modelVersion: body.model,
     responseId: 'strict',
@@ -411,15 +493,20 @@ function events(said: Said, heard: Heard) {
     const words = text.match(/\S+\s*/g) ?? []
     return [
       ...words.map((word) => line([{ text: word, ...rest }], null, prompt)),
-      ...(thoughtSignature === undefined ? [] : [line([{ text: '', thoughtSignature }], null, prompt)]),
+      ...(thoughtSignature === undefined
+        ? []
+        : [line([{ text: '', thoughtSignature }], null, prompt)]),
     ]
   })
-  if (isBlocked(said)) return { start: [], middle: [], end: [eventLine(blocked(said, heard))], error: '' }
+  if (isBlocked(said))
+    return { start: [], middle: [], end: [eventLine(blocked(said, heard))], error: '' }
   return {
     start: [],
     middle,
     end: [line([{ text: '' }], finishOf(said), { usageMetadata: usageOf(said) })],
-    error: eventLine({ error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }),
+    error: eventLine({
+      error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' },
+    }),
   }
 }
 

@@ -1,7 +1,22 @@
 // OpenAI's /chat/completions as strict as the real one: unknown members, parameters that a model refuses, answers of tools
 // that answer nothing. https://platform.openai.com/docs/api-reference/chat
-import { checkStrictSchema, eventLine, known, type StrictDialect, textOf, toolName } from './strict.ts'
-import { type Heard, type HeardPart, type Json, listOf, objectOf, Refused, type Said } from './words.ts'
+import {
+  checkStrictSchema,
+  eventLine,
+  known,
+  type StrictDialect,
+  textOf,
+  toolName,
+} from './strict.ts'
+import {
+  type Heard,
+  type HeardPart,
+  type Json,
+  listOf,
+  objectOf,
+  Refused,
+  type Said,
+} from './words.ts'
 
 const MEMBERS = [
   'model',
@@ -63,13 +78,28 @@ const PART_MEMBERS: Record<string, string[]> = {
 /** Models since o1 reason; since GPT-5.1 unless the request turns it off. */
 export const thinks = (model: string): boolean => /^(o\d|gpt-[5-9])/.test(model)
 
-export const openAiChat: StrictDialect = { hear, whole, events, problem, endMark: 'data: [DONE]\n\n' }
+export const openAiChat: StrictDialect = {
+  hear,
+  whole,
+  events,
+  problem,
+  endMark: 'data: [DONE]\n\n',
+}
 
-function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; path: string }): Heard {
+function hear({
+  body,
+  headers,
+  path,
+}: {
+  body: Json
+  headers: Heard['headers']
+  path: string
+}): Heard {
   if (!/^Bearer \S+/.test(String(headers.authorization ?? '')))
     throw new Refused("You didn't provide an API key.", { status: 401, code: 'invalid_api_key' })
   for (const name of Object.keys(body)) {
-    if (!MEMBERS.some((one) => one === name)) throw new Refused(`Unrecognized request argument supplied: ${name}`)
+    if (!MEMBERS.some((one) => one === name))
+      throw new Refused(`Unrecognized request argument supplied: ${name}`)
   }
   const model = String(body.model)
   const effort = typeof body.reasoning_effort === 'string' ? body.reasoning_effort : null
@@ -78,7 +108,8 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
     throw new Refused("The 'stream_options' parameter is only allowed when 'stream' is enabled.")
   if (tools.length === 0) {
     for (const name of ['tool_choice', 'parallel_tool_calls'])
-      if (body[name] !== undefined) throw new Refused(`'${name}' is only allowed when 'tools' are specified.`)
+      if (body[name] !== undefined)
+        throw new Refused(`'${name}' is only allowed when 'tools' are specified.`)
   }
   if (thinks(model)) {
     const unsupported = (name: string, advice = 'Only the default value is supported.') =>
@@ -86,10 +117,18 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
         code: 'unsupported_parameter',
         param: name,
       })
-    if (body.max_tokens !== undefined) throw unsupported('max_tokens', "Use 'max_completion_tokens' instead.")
+    if (body.max_tokens !== undefined)
+      throw unsupported('max_tokens', "Use 'max_completion_tokens' instead.")
     for (const name of ['stop', 'logit_bias']) if (body[name] !== undefined) throw unsupported(name)
     if (effort !== 'none') {
-      for (const name of ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logprobs', 'top_logprobs'])
+      for (const name of [
+        'temperature',
+        'top_p',
+        'presence_penalty',
+        'frequency_penalty',
+        'logprobs',
+        'top_logprobs',
+      ])
         if (body[name] !== undefined && body[name] !== 1) throw unsupported(name)
       if (tools.length > 0)
         throw new Refused(
@@ -101,7 +140,8 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
     throw new Refused('Unrecognized request argument supplied: reasoning_effort')
   }
   const messages = listOf(body.messages)
-  if (messages.length === 0) throw new Refused("Invalid 'messages': empty array.", { code: 'empty_array' })
+  if (messages.length === 0)
+    throw new Refused("Invalid 'messages': empty array.", { code: 'empty_array' })
   const turns = messages.map(turnOf)
   requireAnswered(messages)
   const format = objectOf(body.response_format)
@@ -119,14 +159,22 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
     system: turns.flatMap(({ isSystem, text }) => (isSystem ? [text] : [])).join('\n\n'),
     turns: turns.flatMap(({ isSystem, role, parts }) => (isSystem ? [] : [{ role, parts }])),
     tools: tools.map((tool, index) => {
-      if (tool.type === 'custom') return { name: String(objectOf(tool.custom).name), schema: {}, strict: false }
+      if (tool.type === 'custom')
+        return { name: String(objectOf(tool.custom).name), schema: {}, strict: false }
       known(tool, ['type', 'function'], `tools[${index}]`)
       const own = objectOf(tool.function)
       known(own, ['name', 'description', 'parameters', 'strict'], `tools[${index}].function`)
       if (own.strict === true) checkStrictSchema(objectOf(own.parameters), `function '${own.name}'`)
-      return { name: toolName(own.name), schema: objectOf(own.parameters), strict: own.strict === true }
+      return {
+        name: toolName(own.name),
+        schema: objectOf(own.parameters),
+        strict: own.strict === true,
+      }
     }),
-    choice: typeof choice === 'string' ? choice : (textOf(objectOf(objectOf(choice).function).name) ?? null),
+    choice:
+      typeof choice === 'string'
+        ? choice
+        : (textOf(objectOf(objectOf(choice).function).name) ?? null),
     parallel: body.parallel_tool_calls !== false,
     schema: format.type === 'json_schema' ? objectOf(objectOf(format.json_schema).schema) : null,
     effort,
@@ -148,7 +196,9 @@ function turnOf(message: Json, index: number) {
   const parts: HeardPart[] = []
   if (typeof content === 'string') parts.push({ kind: 'text', text: content })
   else if (Array.isArray(content))
-    parts.push(...listOf(content).map((part, at) => partOf(part, role, `messages[${index}].content[${at}]`)))
+    parts.push(
+      ...listOf(content).map((part, at) => partOf(part, role, `messages[${index}].content[${at}]`)),
+    )
   else if (role !== 'assistant' || message.tool_calls === undefined)
     throw new Refused(`Invalid value for 'content': expected a string, got null.`, {
       param: `messages.[${index}].content`,
@@ -158,7 +208,12 @@ function turnOf(message: Json, index: number) {
     const own = objectOf(call.function)
     if (String(call.id).length > 64)
       throw new Refused(`Invalid 'messages[${index}].tool_calls[0].id': string too long.`)
-    parts.push({ kind: 'call', id: String(call.id), name: toolName(own.name), args: JSON.parse(String(own.arguments)) })
+    parts.push({
+      kind: 'call',
+      id: String(call.id),
+      name: toolName(own.name),
+      args: JSON.parse(String(own.arguments)),
+    })
   }
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   if (role === 'tool')
@@ -180,9 +235,10 @@ function partOf(part: Json, role: unknown, at: string): HeardPart {
   if (part.type === 'refusal') return { kind: 'text', text: String(part.refusal) }
   // A tool's answer is text alone here.
   if (role !== 'user')
-    throw new Refused(`Invalid '${at}': image URLs and files are only allowed for messages with role 'user'.`, {
-      code: 'invalid_value',
-    })
+    throw new Refused(
+      `Invalid '${at}': image URLs and files are only allowed for messages with role 'user'.`,
+      { code: 'invalid_value' },
+    )
   if (part.type === 'image_url') return mediaOf(String(objectOf(part.image_url).url), 'image/*')
   if (part.type === 'file') return mediaOf(String(objectOf(part.file).file_data), 'application/pdf')
   const audio = objectOf(part.input_audio)
@@ -192,9 +248,10 @@ function partOf(part: Json, role: unknown, at: string): HeardPart {
 export function mediaOf(url: string, otherwise: string): HeardPart {
   const match = /^data:([^;]+);base64,(.*)$/s.exec(url)
   if (match === null && !url.startsWith('https://'))
-    throw new Refused(`Invalid file data: '${url.slice(0, 20)}'. Expected a data URL or an address.`, {
-      code: 'invalid_value',
-    })
+    throw new Refused(
+      `Invalid file data: '${url.slice(0, 20)}'. Expected a data URL or an address.`,
+      { code: 'invalid_value' },
+    )
   return { kind: 'media', mediaType: match?.[1] ?? otherwise, data: match?.[2] ?? url }
 }
 
@@ -202,7 +259,8 @@ function requireAnswered(messages: Json[]): void {
   for (const [index, message] of messages.entries()) {
     const ids = listOf(message.tool_calls).map(({ id }) => id)
     const answers: unknown[] = []
-    for (let at = index + 1; messages[at]?.role === 'tool'; at++) answers.push(messages[at]?.tool_call_id)
+    for (let at = index + 1; messages[at]?.role === 'tool'; at++)
+      answers.push(messages[at]?.tool_call_id)
     if (ids.some((id) => !answers.includes(id)))
       throw new Refused(
         `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.`,
@@ -211,9 +269,10 @@ function requireAnswered(messages: Json[]): void {
     let asked = index - 1
     while (messages[asked]?.role === 'tool') asked--
     if (!listOf(messages[asked]?.tool_calls).some(({ id }) => id === message.tool_call_id))
-      throw new Refused("messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.", {
-        param: `messages.[${index}].role`,
-      })
+      throw new Refused(
+        "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        { param: `messages.[${index}].role` },
+      )
   }
 }
 
@@ -277,9 +336,15 @@ function events(said: Said, { body }: Heard) {
   const words = (said.text?.match(/\S+\s*/g) ?? []).map((content) => chunk({ content }))
   const calls = callsOf(said).flatMap(({ function: { name, arguments: args }, ...call }, index) => [
     chunk({ tool_calls: [{ index, ...call, function: { name, arguments: '' } }] }),
-    ...(args.match(/.{1,7}/gsu) ?? []).map((part) => chunk({ tool_calls: [{ index, function: { arguments: part } }] })),
+    ...(args.match(/.{1,7}/gsu) ?? []).map((part) =>
+      chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
+    ),
   ])
-  const usage = { ...head(String(body.model), 'chat.completion.chunk'), choices: [], usage: usageOf(said) }
+  const usage = {
+    ...head(String(body.model), 'chat.completion.chunk'),
+    choices: [],
+    usage: usageOf(said),
+  }
   return {
     start: [chunk({ role: 'assistant', content: '', refusal: null })],
     middle: [...words, ...calls],
@@ -296,6 +361,7 @@ function events(said: Said, { body }: Heard) {
 }
 
 function problem({ message, status, code, param }: Refused) {
-  const type = status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
+  const type =
+    status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
   return { error: { message, type, code, param } }
 }

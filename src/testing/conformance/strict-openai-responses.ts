@@ -1,6 +1,13 @@
 // OpenAI's /responses as strict as the real one: flat tools, calls and their outputs in pairs, thoughts that only come back
 // sealed. https://platform.openai.com/docs/api-reference/responses
-import { checkStrictSchema, eventLine, known, type StrictDialect, textOf, toolName } from './strict.ts'
+import {
+  checkStrictSchema,
+  eventLine,
+  known,
+  type StrictDialect,
+  textOf,
+  toolName,
+} from './strict.ts'
 import { mediaOf, thinks } from './strict-openai-chat.ts'
 import {
   type Heard,
@@ -73,9 +80,23 @@ const TOOL_MEMBERS: Record<string, string[]> = {
 }
 const OUTPUT_TOKENS_MIN = 16
 
-export const openAiResponses: StrictDialect = { hear, whole, events, problem, endMark: 'response.completed' }
+export const openAiResponses: StrictDialect = {
+  hear,
+  whole,
+  events,
+  problem,
+  endMark: 'response.completed',
+}
 
-function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; path: string }): Heard {
+function hear({
+  body,
+  headers,
+  path,
+}: {
+  body: Json
+  headers: Heard['headers']
+  path: string
+}): Heard {
   if (!/^Bearer \S+/.test(String(headers.authorization ?? '')))
     throw new Refused("You didn't provide an API key.", { status: 401, code: 'invalid_api_key' })
   for (const name of Object.keys(body)) {
@@ -89,17 +110,20 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
   if (thinks(model) && effort !== 'none') {
     for (const name of ['temperature', 'top_p'])
       if (body[name] !== undefined && body[name] !== null && body[name] !== 1)
-        throw new Refused(`Unsupported parameter: '${name}' is not supported with this model.`, { param: name })
+        throw new Refused(`Unsupported parameter: '${name}' is not supported with this model.`, {
+          param: name,
+        })
   }
   const limit = body.max_output_tokens
   if (typeof limit === 'number' && limit < OUTPUT_TOKENS_MIN)
     throw new Refused(
       `Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got ${limit} instead.`,
-      {
-        code: 'integer_below_min_value',
-      },
+      { code: 'integer_below_min_value' },
     )
-  const input = typeof body.input === 'string' ? [{ role: 'user', content: body.input } as Json] : listOf(body.input)
+  const input =
+    typeof body.input === 'string'
+      ? [{ role: 'user', content: body.input } as Json]
+      : listOf(body.input)
   if (input.length === 0) throw new Refused("Missing required parameter: 'input'.")
   const turns = input.flatMap((item, index) => turnOf(item, `input[${index}]`, body))
   requirePairs(input)
@@ -110,7 +134,8 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
   const format = objectOf(objectOf(body.text).format)
   if (format.type === 'json_schema') {
     known(format, ['type', 'name', 'description', 'schema', 'strict'], 'text.format')
-    if (typeof format.name !== 'string') throw new Refused("Missing required parameter: 'text.format.name'.")
+    if (typeof format.name !== 'string')
+      throw new Refused("Missing required parameter: 'text.format.name'.")
     if (format.strict === true) checkStrictSchema(objectOf(format.schema), 'text.format')
   }
   const choice = body.tool_choice
@@ -119,7 +144,9 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
     address: path,
     headers,
     body,
-    system: [...(textOf(body.instructions) ? [String(body.instructions)] : []), ...systems].join('\n\n'),
+    system: [...(textOf(body.instructions) ? [String(body.instructions)] : []), ...systems].join(
+      '\n\n',
+    ),
     turns: turns.flatMap(({ isSystem, role, parts }) => (isSystem ? [] : [{ role, parts }])),
     tools: tools.flatMap((tool, index) => toolsOf(tool, `tools[${index}]`)),
     choice: typeof choice === 'string' ? choice : (textOf(objectOf(choice).name) ?? null),
@@ -136,15 +163,19 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
 
 function toolsOf(tool: Json, at: string): Heard['tools'] {
   const members = TOOL_MEMBERS[String(tool.type)]
-  if (members === undefined) throw new Refused(`Invalid value: '${tool.type}'.`, { param: `${at}.type` })
+  if (members === undefined)
+    throw new Refused(`Invalid value: '${tool.type}'.`, { param: `${at}.type` })
   known(tool, members, at)
   if (tool.type === 'namespace')
     return listOf(tool.tools).flatMap((one, index) => toolsOf(one, `${at}.tools[${index}]`))
   if (tool.type !== 'function') return []
-  if (tool.name === undefined) throw new Refused(`Missing required parameter: '${at}.name'.`, { param: `${at}.name` })
+  if (tool.name === undefined)
+    throw new Refused(`Missing required parameter: '${at}.name'.`, { param: `${at}.name` })
   // Left out, strict is yes where the schema allows it.
   if (tool.strict === true) checkStrictSchema(objectOf(tool.parameters), `function '${tool.name}'`)
-  return [{ name: toolName(tool.name), schema: objectOf(tool.parameters), strict: tool.strict === true }]
+  return [
+    { name: toolName(tool.name), schema: objectOf(tool.parameters), strict: tool.strict === true },
+  ]
 }
 
 type Turn = Heard['turns'][number] & { isSystem: boolean }
@@ -170,15 +201,15 @@ function turnOf(item: Json, at: string, body: Json): Turn[] {
       if (typeof seal !== 'string' && body.store === false)
         throw new Refused(
           `Item with id '${item.id}' not found. Items are not persisted when \`store\` is set to false.`,
-          {
-            status: 404,
-          },
+          { status: 404 },
         )
       if (!isSeal('openai', seal))
         throw new Refused(`The encrypted content for item ${item.id} could not be verified.`, {
           code: 'invalid_encrypted_content',
         })
-      return [{ isSystem: false, role: 'assistant', parts: [{ kind: 'thought', seal: String(seal) }] }]
+      return [
+        { isSystem: false, role: 'assistant', parts: [{ kind: 'thought', seal: String(seal) }] },
+      ]
     }
     case 'function_call':
       return [
@@ -200,7 +231,14 @@ function turnOf(item: Json, at: string, body: Json): Turn[] {
         {
           isSystem: false,
           role: 'assistant',
-          parts: [{ kind: 'call', id: String(item.call_id), name: toolName(item.name), args: { input: item.input } }],
+          parts: [
+            {
+              kind: 'call',
+              id: String(item.call_id),
+              name: toolName(item.name),
+              args: { input: item.input },
+            },
+          ],
         },
       ]
     case 'function_call_output':
@@ -214,7 +252,13 @@ function turnOf(item: Json, at: string, body: Json): Turn[] {
         part.kind === 'media' ? [{ mediaType: part.mediaType, data: part.data }] : [],
       )
       const text = typeof output === 'string' ? output : wordsOf(parts)
-      return [{ isSystem: false, role: 'tool', parts: [{ kind: 'result', id: String(item.call_id), text, media }] }]
+      return [
+        {
+          isSystem: false,
+          role: 'tool',
+          parts: [{ kind: 'result', id: String(item.call_id), text, media }],
+        },
+      ]
     }
     default:
       return []
@@ -231,24 +275,26 @@ function partOf(part: Json, role: unknown, at: string): HeardPart {
   if (members === undefined || isOutput !== (role === 'assistant'))
     throw new Refused(
       `Invalid value: '${part.type}'. Supported values are: ${role === 'assistant' ? "'output_text' and 'refusal'" : "'input_text', 'input_image', and 'input_file'"}.`,
-      {
-        code: 'invalid_value',
-        param: at,
-      },
+      { code: 'invalid_value', param: at },
     )
   known(part, members, at)
   if (part.type === 'input_image') return mediaOf(String(part.image_url), 'image/*')
-  if (part.type === 'input_file') return mediaOf(String(part.file_data ?? part.file_url), 'application/pdf')
+  if (part.type === 'input_file')
+    return mediaOf(String(part.file_data ?? part.file_url), 'application/pdf')
   return { kind: 'text', text: String(part.text ?? part.refusal) }
 }
 
 function requirePairs(input: Json[]): void {
   const isOf = (type: unknown, ending: string) => String(type).endsWith(ending)
   const calls = input.filter(({ type }) => isOf(type, '_call')).map(({ call_id }) => call_id)
-  const outputs = input.filter(({ type }) => isOf(type, '_call_output')).map(({ call_id }) => call_id)
+  const outputs = input
+    .filter(({ type }) => isOf(type, '_call_output'))
+    .map(({ call_id }) => call_id)
   for (const id of outputs)
-    if (!calls.includes(id)) throw new Refused(`No tool call found for function call output with call_id ${id}.`)
-  for (const id of calls) if (!outputs.includes(id)) throw new Refused(`No tool output found for function call ${id}.`)
+    if (!calls.includes(id))
+      throw new Refused(`No tool call found for function call output with call_id ${id}.`)
+  for (const id of calls)
+    if (!outputs.includes(id)) throw new Refused(`No tool output found for function call ${id}.`)
 }
 
 function itemsOf(said: Said): Json[] {
@@ -287,7 +333,13 @@ function itemsOf(said: Said): Json[] {
 }
 
 function responseOf(said: Said, heard: Heard, isOpen = false): Json {
-  const { prompt, completion, cached = 0, written = 0, reasoning = 0 } = said.tokens ?? { prompt: 10, completion: 5 }
+  const {
+    prompt,
+    completion,
+    cached = 0,
+    written = 0,
+    reasoning = 0,
+  } = said.tokens ?? { prompt: 10, completion: 5 }
   const reason = said.finish === 'length' ? 'max_output_tokens' : 'content_filter'
   return {
     id: 'resp_strict',
@@ -335,29 +387,43 @@ function whole(said: Said, heard: Heard): Json {
 
 function events(said: Said, heard: Heard) {
   let number = 0
-  const named = (type: string, rest: Json) => eventLine({ type, ...rest, sequence_number: number++ }, type)
+  const named = (type: string, rest: Json) =>
+    eventLine({ type, ...rest, sequence_number: number++ }, type)
   const open = responseOf(said, heard, true)
-  const start = [named('response.created', { response: open }), named('response.in_progress', { response: open })]
+  const start = [
+    named('response.created', { response: open }),
+    named('response.in_progress', { response: open }),
+  ]
   const middle = shown(itemsOf(said), heard).flatMap((item, output_index) => {
     const place = { output_index, item_id: item.id }
     if (item.type === 'message') {
       const text = String(objectOf(listOf(item.content)[0]).text)
       const part = { type: 'output_text', text: '', annotations: [] }
       return [
-        named('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', content: [] } }),
+        named('response.output_item.added', {
+          output_index,
+          item: { ...item, status: 'in_progress', content: [] },
+        }),
         named('response.content_part.added', { ...place, content_index: 0, part }),
         ...(text.match(/\S+\s*/g) ?? []).map((delta) =>
           named('response.output_text.delta', { ...place, content_index: 0, delta, logprobs: [] }),
         ),
         named('response.output_text.done', { ...place, content_index: 0, text, logprobs: [] }),
-        named('response.content_part.done', { ...place, content_index: 0, part: { ...part, text } }),
+        named('response.content_part.done', {
+          ...place,
+          content_index: 0,
+          part: { ...part, text },
+        }),
         named('response.output_item.done', { output_index, item }),
       ]
     }
     if (item.type === 'function_call') {
       const args = String(item.arguments)
       return [
-        named('response.output_item.added', { output_index, item: { ...item, arguments: '', status: 'in_progress' } }),
+        named('response.output_item.added', {
+          output_index,
+          item: { ...item, arguments: '', status: 'in_progress' },
+        }),
         ...(args.match(/.{1,7}/gsu) ?? []).map((delta) =>
           named('response.function_call_arguments.delta', { ...place, delta }),
         ),
@@ -378,7 +444,9 @@ function events(said: Said, heard: Heard) {
   return {
     start,
     middle,
-    end: [named(said.finish === undefined ? 'response.completed' : 'response.incomplete', { response })],
+    end: [
+      named(said.finish === undefined ? 'response.completed' : 'response.incomplete', { response }),
+    ],
     error: named('error', {
       code: 'server_error',
       message: 'The server had an error while processing your request',
@@ -388,6 +456,7 @@ function events(said: Said, heard: Heard) {
 }
 
 function problem({ message, status, code, param }: Refused) {
-  const type = status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
+  const type =
+    status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
   return { error: { message, type, code, param } }
 }

@@ -17,7 +17,13 @@ export type Play =
   | { says: Said; breaks: 'resets' | 'ends' | 'error' | 'garbage' | 'hangs' }
   | { refuses: Refusal; headers?: Record<string, string> }
 
-export type Refusal = 'our key' | 'rate limit' | 'failure' | 'prompt too long' | 'no such model' | 'bad request'
+export type Refusal =
+  | 'our key'
+  | 'rate limit'
+  | 'failure'
+  | 'prompt too long'
+  | 'no such model'
+  | 'bad request'
 
 export type VendorCell = {
   plays: Play[]
@@ -29,11 +35,7 @@ export type VendorCell = {
   onGone: () => void
 }
 
-export type StrictVendors = {
-  url: string
-  cells: Map<string, VendorCell>
-  close(): Promise<void>
-}
+export type StrictVendors = { url: string; cells: Map<string, VendorCell>; close(): Promise<void> }
 
 export const CELL = /\(cell ([\w-]+)\)/
 
@@ -81,7 +83,11 @@ function addressOf(path: string): Address | null {
   return null
 }
 
-async function answer(cells: Map<string, VendorCell>, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+async function answer(
+  cells: Map<string, VendorCell>,
+  request: IncomingMessage,
+  reply: ServerResponse,
+): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString('utf8')
@@ -90,7 +96,10 @@ async function answer(cells: Map<string, VendorCell>, request: IncomingMessage, 
   const cell = cells.get(CELL.exec(text)?.[1] ?? '')
   if (address === null || cell === undefined) {
     sendJson(reply, 404, {
-      error: { message: `Nothing is played at ${request.method} ${path}`, type: 'invalid_request_error' },
+      error: {
+        message: `Nothing is played at ${request.method} ${path}`,
+        type: 'invalid_request_error',
+      },
     })
     return
   }
@@ -141,7 +150,9 @@ function refusalOf(vendor: VendorName, refusal: Refusal): Refused {
         ...(vendor === 'openai' ? { code: 'model_not_found' } : {}),
       })
     case 'bad request':
-      return new Refused('The picture is too small.', { ...(vendor === 'openai' ? { code: 'invalid_image' } : {}) })
+      return new Refused('The picture is too small.', {
+        ...(vendor === 'openai' ? { code: 'invalid_image' } : {}),
+      })
     case 'prompt too long':
       return new Refused(
         TOO_LONG[vendor],
@@ -151,7 +162,8 @@ function refusalOf(vendor: VendorName, refusal: Refusal): Refused {
 }
 
 const TOO_LONG: Record<VendorName, string> = {
-  openai: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  openai:
+    'Your input exceeds the context window of this model. Please adjust your input and try again.',
   anthropic: 'prompt is too long: 1204525 tokens > 1000000 maximum',
   gemini: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
 }
@@ -173,7 +185,8 @@ async function say(
     else sendBytes(reply, GARBAGE, how)
     return
   }
-  const isArray = heard.address.includes(':streamGenerateContent') && !heard.address.includes('alt=sse')
+  const isArray =
+    heard.address.includes(':streamGenerateContent') && !heard.address.includes('alt=sse')
   const events = dialect.events(play.says, heard)
   const open = { 'content-type': isArray ? 'application/json' : 'text/event-stream' }
   if (breaks === null && isArray) {
@@ -236,11 +249,19 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 function sendBytes(reply: ServerResponse, text: string, how?: 'gzip' | 'crlf' | 'split') {
   const isGzip = how === 'gzip'
-  reply.writeHead(200, { 'content-type': 'application/json', ...(isGzip ? { 'content-encoding': 'gzip' } : {}) })
+  reply.writeHead(200, {
+    'content-type': 'application/json',
+    ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
+  })
   reply.end(isGzip ? gzipSync(text) : text)
 }
 
-function sendJson(reply: ServerResponse, status: number, body: Json, headers: Record<string, string> = {}) {
+function sendJson(
+  reply: ServerResponse,
+  status: number,
+  body: Json,
+  headers: Record<string, string> = {},
+) {
   reply.writeHead(status, { 'content-type': 'application/json', ...headers })
   reply.end(JSON.stringify(body))
 }

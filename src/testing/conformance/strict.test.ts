@@ -7,7 +7,11 @@ import { openAiResponses } from './strict-openai-responses.ts'
 import { type Json, Refused } from './words.ts'
 
 const DIALECTS = {
-  chat: { dialect: openAiChat, path: '/v1/chat/completions', body: { model: 'gpt-6-luna', messages: [user('Hi')] } },
+  chat: {
+    dialect: openAiChat,
+    path: '/v1/chat/completions',
+    body: { model: 'gpt-6-luna', messages: [user('Hi')] },
+  },
   responses: {
     dialect: openAiResponses,
     path: '/v1/responses',
@@ -31,7 +35,12 @@ function user(content: unknown) {
 
 function refusalOf(name: keyof typeof DIALECTS, more: Json): string | null {
   const { dialect, path, body } = DIALECTS[name]
-  const headers = { authorization: 'Bearer k', 'x-api-key': 'k', 'anthropic-version': 'v', 'x-goog-api-key': 'k' }
+  const headers = {
+    authorization: 'Bearer k',
+    'x-api-key': 'k',
+    'anthropic-version': 'v',
+    'x-goog-api-key': 'k',
+  }
   try {
     dialect.hear({ body: { ...body, ...more }, headers, path })
     return null
@@ -43,7 +52,10 @@ function refusalOf(name: keyof typeof DIALECTS, more: Json): string | null {
 
 const FUNCTION = { type: 'function', function: { name: 'f' } }
 const CLAUDE_TOOL = { name: 'f', input_schema: { type: 'object' } }
-const use = (id: string) => ({ role: 'assistant', content: [{ type: 'tool_use', id, name: 'f', input: {} }] })
+const use = (id: string) => ({
+  role: 'assistant',
+  content: [{ type: 'tool_use', id, name: 'f', input: {} }],
+})
 const answer = (id: string) => user([{ type: 'tool_result', tool_use_id: id, content: '9' }])
 const call = { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] }
 const signed = {
@@ -54,7 +66,10 @@ const result = { role: 'user', parts: [{ functionResponse: { name: 'f', response
 const hi = { role: 'user', parts: [{ text: 'Hi' }] }
 const schema = (properties: Json, more: Json = {}) => ({
   output_config: {
-    format: { type: 'json_schema', schema: { type: 'object', properties, additionalProperties: false, ...more } },
+    format: {
+      type: 'json_schema',
+      schema: { type: 'object', properties, additionalProperties: false, ...more },
+    },
   },
 })
 
@@ -68,14 +83,30 @@ test('the strict vendors refuse what the real ones refuse, in their words', () =
     ['chat', { tool_choice: 'auto' }, /only allowed when 'tools'/],
     ['chat', { stream_options: { include_usage: true } }, /only allowed when 'stream'/],
     ['chat', { messages: [{ ...user('Hi'), reasoning_content: 'x' }] }, /reasoning_content/],
-    ['chat', { messages: [user([{ type: 'text', text: 'Hi', cache_control: {} }])] }, /cache_control/],
-    ['chat', { messages: [{ role: 'tool', tool_call_id: 'a', content: '9' }] }, /preceeding message/],
+    [
+      'chat',
+      { messages: [user([{ type: 'text', text: 'Hi', cache_control: {} }])] },
+      /cache_control/,
+    ],
+    [
+      'chat',
+      { messages: [{ role: 'tool', tool_call_id: 'a', content: '9' }] },
+      /preceeding message/,
+    ],
     ['responses', { messages: [] }, /Unknown parameter: 'messages'/],
     ['responses', { tools: [FUNCTION] }, /tools\[0\]\.function/],
     ['responses', { max_output_tokens: 5 }, /below minimum/],
-    ['responses', { input: [{ type: 'function_call_output', call_id: 'a', output: '' }] }, /No tool call found/],
+    [
+      'responses',
+      { input: [{ type: 'function_call_output', call_id: 'a', output: '' }] },
+      /No tool call found/,
+    ],
     ['responses', { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, /not persisted/],
-    ['responses', { input: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' }] }, /verified/],
+    [
+      'responses',
+      { input: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' }] },
+      /verified/,
+    ],
     ['responses', { input: [user([{ type: 'text', text: 'Hi' }])] }, /Supported values/],
     ['messages', { stop: ['x'] }, /Extra inputs/],
     ['messages', { max_tokens: 200_000 }, /maximum allowed number/],
@@ -85,10 +116,22 @@ test('the strict vendors refuse what the real ones refuse, in their words', () =
     ['messages', { messages: [user('')] }, /non-empty/],
     ['messages', { messages: [user([{ type: 'text', text: ' ' }])] }, /non-whitespace/],
     ['messages', { messages: [user('Hi'), { role: 'assistant', content: 'The' }] }, /prefill/],
-    ['messages', { messages: [user('Hi'), use('a.b'), answer('a.b')], tools: [CLAUDE_TOOL] }, /pattern/],
-    ['messages', { messages: [user('Hi'), use('a'), answer('b')], tools: [CLAUDE_TOOL] }, /immediately after/],
+    [
+      'messages',
+      { messages: [user('Hi'), use('a.b'), answer('a.b')], tools: [CLAUDE_TOOL] },
+      /pattern/,
+    ],
+    [
+      'messages',
+      { messages: [user('Hi'), use('a'), answer('b')], tools: [CLAUDE_TOOL] },
+      /immediately after/,
+    ],
     ['messages', { messages: [user('Hi'), use('a'), answer('a')] }, /must define tools/],
-    ['messages', { tools: [CLAUDE_TOOL], tool_choice: { type: 'any' } }, /not supported for this model/],
+    [
+      'messages',
+      { tools: [CLAUDE_TOOL], tool_choice: { type: 'any' } },
+      /not supported for this model/,
+    ],
     ['messages', { tools: [{ name: 'f', input_schema: {} }] }, /input_schema\.type/],
     ['messages', { context_management: {} }, /Extra inputs/],
     ['messages', schema({ n: { type: 'number', minimum: 1 } }), /'minimum' is not supported/],
@@ -109,13 +152,23 @@ test('the strict vendors refuse what the real ones refuse, in their words', () =
     ['gemini', { contents: [{ role: 'assistant', parts: [{ text: 'Hi' }] }] }, /valid role/],
     ['gemini', { contents: [{ role: 'user', parts: [{ text: '' }] }] }, /text parameter/],
     ['gemini', { contents: [hi, call, result] }, /thought_signature/],
-    ['gemini', { contents: [hi, signed, { ...result, parts: [...result.parts, ...result.parts] }] }, /is equal to/],
+    [
+      'gemini',
+      { contents: [hi, signed, { ...result, parts: [...result.parts, ...result.parts] }] },
+      /is equal to/,
+    ],
     ['gemini', { contents: [hi, result] }, /immediately after a function call/],
     ['gemini', { generationConfig: { responseJsonSchema: {} } }, /mime type/],
     [
       'gemini',
       {
-        tools: [{ functionDeclarations: [{ name: 'f', parameters: { type: 'object', additionalProperties: false } }] }],
+        tools: [
+          {
+            functionDeclarations: [
+              { name: 'f', parameters: { type: 'object', additionalProperties: false } },
+            ],
+          },
+        ],
       },
       /Unknown name "additionalProperties"/,
     ],
@@ -133,5 +186,6 @@ test('and take what those take', () => {
     ['messages', schema({ n: { type: 'number' } })],
     ['gemini', { contents: [hi, signed, result] }],
   ]
-  for (const [name, more] of cases) assert.equal(refusalOf(name, more), null, `${name} ${JSON.stringify(more)}`)
+  for (const [name, more] of cases)
+    assert.equal(refusalOf(name, more), null, `${name} ${JSON.stringify(more)}`)
 })

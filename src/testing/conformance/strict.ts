@@ -27,14 +27,19 @@ export function textOf(value: unknown): string | undefined {
 export function known(from: Json, members: readonly string[], at: string): void {
   for (const name of Object.keys(from)) {
     if (!members.includes(name))
-      throw new Refused(`Unknown parameter: '${at}.${name}'.`, { code: 'unknown_parameter', param: `${at}.${name}` })
+      throw new Refused(`Unknown parameter: '${at}.${name}'.`, {
+        code: 'unknown_parameter',
+        param: `${at}.${name}`,
+      })
   }
 }
 
 /** @throws Refused */
 export function toolName(name: unknown): string {
   if (typeof name === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(name)) return name
-  throw new Refused(`Invalid name of a tool: '${name}'. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`)
+  throw new Refused(
+    `Invalid name of a tool: '${name}'. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
+  )
 }
 
 /** OpenAI's structured outputs: every object closed, every property required. @throws Refused */
@@ -44,17 +49,13 @@ export function checkStrictSchema(schema: Json, where: string): void {
     if (one.additionalProperties !== false)
       throw new Refused(
         `Invalid schema for ${where}: 'additionalProperties' is required to be supplied and to be false.`,
-        {
-          code: 'invalid_json_schema',
-        },
+        { code: 'invalid_json_schema' },
       )
     const required = Array.isArray(one.required) ? one.required : []
     if (Object.keys(objectOf(one.properties)).some((name) => !required.includes(name)))
       throw new Refused(
         `Invalid schema for ${where}: 'required' is required to be an array including every key in properties.`,
-        {
-          code: 'invalid_json_schema',
-        },
+        { code: 'invalid_json_schema' },
       )
   })
 }
@@ -63,6 +64,7 @@ export function walk(schema: Json, look: (one: Json) => void): void {
   look(schema)
   for (const key of ['properties', '$defs', 'definitions'])
     for (const one of Object.values(objectOf(schema[key]))) walk(objectOf(one), look)
-  for (const key of ['anyOf', 'allOf', 'oneOf']) for (const one of listOf(schema[key])) walk(one, look)
+  for (const key of ['anyOf', 'allOf', 'oneOf'])
+    for (const one of listOf(schema[key])) walk(one, look)
   if (schema.items !== undefined) walk(objectOf(schema.items), look)
 }

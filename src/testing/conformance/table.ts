@@ -7,12 +7,21 @@ const SIGNS: Record<Outcome['verdict'], string> = { right: '✔', refused: '○'
 export function signsOf(outcomes: readonly Outcome[], name: string, door: DoorName): string {
   const own = outcomes.filter((one) => one.name === name && one.door === door)
   if (own.length === 0) return '–'
-  return VENDORS.map((vendor) => SIGNS[own.find((one) => one.vendor === vendor)?.verdict ?? 'wrong']).join('')
+  return VENDORS.map(
+    (vendor) => SIGNS[own.find((one) => one.vendor === vendor)?.verdict ?? 'wrong'],
+  ).join('')
 }
 
 /** `cases × doors`, and a last row of sums. */
-export function tableOf(outcomes: readonly Outcome[], cases: readonly Case[], doors: readonly DoorName[]): string {
-  const rows = cases.map(({ name }) => [name, ...doors.map((door) => signsOf(outcomes, name, door))])
+export function tableOf(
+  outcomes: readonly Outcome[],
+  cases: readonly Case[],
+  doors: readonly DoorName[],
+): string {
+  const rows = cases.map(({ name }) => [
+    name,
+    ...doors.map((door) => signsOf(outcomes, name, door)),
+  ])
   const sums = doors.map((door) => sumOf(outcomes.filter((one) => one.door === door)))
   return [['Case', ...doors], ['---', ...doors.map(() => '---')], ...rows, ['**Sum**', ...sums]]
     .map((cells) => `| ${cells.join(' | ')} |`)
@@ -20,6 +29,7 @@ export function tableOf(outcomes: readonly Outcome[], cases: readonly Case[], do
 }
 
 export function sumOf(outcomes: readonly Outcome[]): string {
-  const count = (verdict: Outcome['verdict']) => outcomes.filter((one) => one.verdict === verdict).length
+  const count = (verdict: Outcome['verdict']) =>
+    outcomes.filter((one) => one.verdict === verdict).length
   return `${count('right')} ✔ ${count('refused')} ○ ${count('wrong')} ✘`
 }

@@ -45,7 +45,13 @@ export type Ask = {
   headers?: Record<string, string>
 }
 
-export type Tokens = { prompt: number; completion: number; cached?: number; written?: number; reasoning?: number }
+export type Tokens = {
+  prompt: number
+  completion: number
+  cached?: number
+  written?: number
+  reasoning?: number
+}
 
 /** A vendor's answer. */
 export type Said = {
@@ -131,7 +137,8 @@ export function listOf(value: unknown): Json[] {
 /** A hash that needs no secret: what a vendor signs is refused when one letter of it has changed. */
 export function sealOf(vendor: VendorName, thought: string): string {
   let sum = 7
-  for (const letter of `${vendor} ${thought}`) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fffffff
+  for (const letter of `${vendor} ${thought}`)
+    sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fffffff
   return Buffer.from(`${vendor}-seal-${sum}`).toString('base64')
 }
 

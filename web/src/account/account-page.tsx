@@ -26,7 +26,9 @@ export function AccountPage() {
         onChange={(next) =>
           void navigate({
             to: '/account',
-            search: { tab: next === 'security' || next === 'sessions' || next === 'data' ? next : undefined },
+            search: {
+              tab: next === 'security' || next === 'sessions' || next === 'data' ? next : undefined,
+            },
             resetScroll: false,
           })
         }

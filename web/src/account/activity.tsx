@@ -16,7 +16,10 @@ export function Activity() {
     queryFn: ({ signal }) => api.get('/api/users/me/audit', { query, signal }),
   })
   return (
-    <Panel title="Recent activity" lead="Sign-ins, refused sign-ins, and changes of how you sign in.">
+    <Panel
+      title="Recent activity"
+      lead="Sign-ins, refused sign-ins, and changes of how you sign in."
+    >
       <Loaded query={audit} skeleton={<Skeleton h={160} />}>
         {({ entries }) => (
           <Stack gap="xs">

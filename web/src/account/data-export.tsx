@@ -41,6 +41,8 @@ export function DataExport() {
 }
 
 async function exportData(full: boolean) {
-  const response = await request('GET', '/api/users/me/export', { query: full ? { full: true } : {} })
+  const response = await request('GET', '/api/users/me/export', {
+    query: full ? { full: true } : {},
+  })
   await saveFile(response, full ? 'account.zip' : 'account.json')
 }

@@ -57,7 +57,12 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
             {...form.getInputProps('password')}
           />
         ) : (
-          <TextInput label="Type DELETE" autoComplete="off" data-autofocus {...form.getInputProps('confirm')} />
+          <TextInput
+            label="Type DELETE"
+            autoComplete="off"
+            data-autofocus
+            {...form.getInputProps('confirm')}
+          />
         )}
         {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
         <FormProblem problem={remove.error} fields={Object.keys(form.values)} />

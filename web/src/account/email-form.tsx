@@ -13,7 +13,9 @@ export function EmailForm() {
   const user = useUser()
   const form = useForm({
     initialValues: { new_email: '', password: '', code: '' },
-    validate: { new_email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an email address') },
+    validate: {
+      new_email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an email address'),
+    },
   })
   const change = useMutation({
     mutationFn: ({ new_email, password, code }: typeof form.values) =>
@@ -35,16 +37,25 @@ export function EmailForm() {
       title="Email address"
       lead={
         <>
-          Now <b>{user.email}</b>. A new address counts at once and is to be verified again; the old one gets a link
-          that undoes the change for 7 days. Your other devices are signed out.
+          Now <b>{user.email}</b>. A new address counts at once and is to be verified again; the old
+          one gets a link that undoes the change for 7 days. Your other devices are signed out.
         </>
       }
     >
       <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
         <Stack>
-          <TextInput label="New address" type="email" autoComplete="email" {...form.getInputProps('new_email')} />
+          <TextInput
+            label="New address"
+            type="email"
+            autoComplete="email"
+            {...form.getInputProps('new_email')}
+          />
           {user.has_password && (
-            <PasswordInput label="Your password" autoComplete="current-password" {...form.getInputProps('password')} />
+            <PasswordInput
+              label="Your password"
+              autoComplete="current-password"
+              {...form.getInputProps('password')}
+            />
           )}
           {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
           <FormProblem problem={change.error} fields={Object.keys(form.values)} />

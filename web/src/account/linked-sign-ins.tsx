@@ -57,7 +57,13 @@ export function LinkedSignIns() {
   )
 }
 
-function ProviderRow({ provider, link }: { provider: (typeof OAUTH_PROVIDERS)[number]; link: OAuthLink | undefined }) {
+function ProviderRow({
+  provider,
+  link,
+}: {
+  provider: (typeof OAUTH_PROVIDERS)[number]
+  link: OAuthLink | undefined
+}) {
   const { id, name, icon: Glyph } = provider
   const change = useMutation({
     mutationFn: async () => {

@@ -2,7 +2,15 @@ import { Card, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 
 /** One matter of the account: its name, a sentence, and what can be done. */
-export function Panel({ title, lead, children }: { title: string; lead?: ReactNode; children?: ReactNode }) {
+export function Panel({
+  title,
+  lead,
+  children,
+}: {
+  title: string
+  lead?: ReactNode
+  children?: ReactNode
+}) {
   const id = useId()
   return (
     <Card component="section" aria-labelledby={id}>

@@ -30,7 +30,10 @@ export function Passkeys() {
   })
 
   return (
-    <Panel title="Passkeys" lead="Sign in with your fingerprint, face or device PIN instead of a password.">
+    <Panel
+      title="Passkeys"
+      lead="Sign in with your fingerprint, face or device PIN instead of a password."
+    >
       <Stack gap="xs">
         <Loaded query={passkeys} skeleton={<Skeleton h={60} />}>
           {(list) =>
@@ -72,7 +75,8 @@ export function Passkeys() {
         title="Remove this passkey?"
         action="Remove"
         onConfirm={async () => {
-          if (toRemove) await api.delete('/api/auth/passkeys/{id}', undefined, { path: { id: toRemove.id } })
+          if (toRemove)
+            await api.delete('/api/auth/passkeys/{id}', undefined, { path: { id: toRemove.id } })
           await queries.invalidateQueries({ queryKey: passkeysKey })
         }}
       >

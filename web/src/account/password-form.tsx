@@ -18,7 +18,10 @@ function FirstPassword() {
   const { email } = useUser()
   const send = useMutation({ mutationFn: () => api.post('/api/auth/forgot-password', { email }) })
   return (
-    <Panel title="Password" lead="Your account has none: it is opened by your linked sign-ins or passkeys.">
+    <Panel
+      title="Password"
+      lead="Your account has none: it is opened by your linked sign-ins or passkeys."
+    >
       <Stack align="flex-start">
         <Button variant="default" loading={send.isPending} onClick={() => send.mutate()}>
           Mail me a link to set one
@@ -45,7 +48,10 @@ function ChangePassword() {
   })
   const change = useMutation({
     mutationFn: ({ code, ...passwords }: typeof form.values) =>
-      api.post('/api/users/me/change-password', { ...passwords, ...(code && { code: code.trim() }) }),
+      api.post('/api/users/me/change-password', {
+        ...passwords,
+        ...(code && { code: code.trim() }),
+      }),
     onSuccess: ({ message }) => {
       form.reset()
       notifications.show({ message })

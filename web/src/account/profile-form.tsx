@@ -13,7 +13,8 @@ export function ProfileForm() {
   const form = useForm({
     initialValues: { full_name: user.full_name ?? '', avatar_url: user.avatar_url ?? '' },
     validate: {
-      avatar_url: (url) => (url === '' || /^https:\/\/\S+$/.test(url) ? null : 'An address that starts with https://'),
+      avatar_url: (url) =>
+        url === '' || /^https:\/\/\S+$/.test(url) ? null : 'An address that starts with https://',
     },
   })
   const save = useMutation({

@@ -6,7 +6,8 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
   return (
     <ShownOnce confirmation="I have stored these codes" onDone={onDone}>
       <Text>
-        Two-factor is on. Each of these opens your account once when your phone does not. They are not shown again.
+        Two-factor is on. Each of these opens your account once when your phone does not. They are
+        not shown again.
       </Text>
       <SimpleGrid
         cols={2}

@@ -7,20 +7,31 @@ import { CopyIcon } from '../components/copy.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
 /** Two-factor is on only after the first right code: an app that was set up wrongly locks nobody out. */
-export function TwoFactorSetup({ start, onCodes }: { start: StartTotpResponse; onCodes: (codes: string[]) => void }) {
+export function TwoFactorSetup({
+  start,
+  onCodes,
+}: {
+  start: StartTotpResponse
+  onCodes: (codes: string[]) => void
+}) {
   const form = useForm({
     initialValues: { code: '' },
     validate: { code: (code) => (/^\d{6}$/.test(code.replace(/\s/g, '')) ? null : 'Six digits') },
   })
   const confirm = useMutation({
-    mutationFn: (code: string) => api.post('/api/users/me/totp/confirm', { code: code.replace(/\s/g, '') }),
+    mutationFn: (code: string) =>
+      api.post('/api/users/me/totp/confirm', { code: code.replace(/\s/g, '') }),
     onSuccess: ({ recovery_codes }) => onCodes(recovery_codes),
     onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (
     <form onSubmit={form.onSubmit(({ code }) => confirm.mutate(code))}>
-      <List type="ordered" spacing="md" styles={{ itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } }}>
+      <List
+        type="ordered"
+        spacing="md"
+        styles={{ itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } }}
+      >
         <List.Item>
           Scan this with your authenticator app, or{' '}
           <Anchor href={start.otpauth_url} underline="always">

@@ -1,4 +1,14 @@
-import { Badge, Box, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import {
+  Badge,
+  Box,
+  Button,
+  Group,
+  Modal,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
@@ -51,7 +61,12 @@ export function TwoFactor() {
           <FormProblem problem={begin.error} />
         </Box>
       )}
-      <Modal opened={start !== null} onClose={() => setStart(null)} title="Set up two-factor" size="md">
+      <Modal
+        opened={start !== null}
+        onClose={() => setStart(null)}
+        title="Set up two-factor"
+        size="md"
+      >
         {start && (
           <TwoFactorSetup
             start={start}
@@ -110,7 +125,11 @@ function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () =
           {...form.getInputProps('code')}
         />
         {withPassword && (
-          <PasswordInput label="Your password" autoComplete="current-password" {...form.getInputProps('password')} />
+          <PasswordInput
+            label="Your password"
+            autoComplete="current-password"
+            {...form.getInputProps('password')}
+          />
         )}
         <FormProblem problem={turnOff.error} fields={Object.keys(form.values)} />
         <Group justify="flex-end">

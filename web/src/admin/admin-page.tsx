@@ -62,9 +62,14 @@ function AdminPanel() {
   })
 
   // The right was taken away while the app was open.
-  if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser') return <Forbidden />
+  if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser')
+    return <Forbidden />
   return (
-    <Page title="Admin" lead="Everyone who has an account here, what they use, and what they wrote to us." wide>
+    <Page
+      title="Admin"
+      lead="Everyone who has an account here, what they use, and what they wrote to us."
+      wide
+    >
       <Box mb="md">
         <Loaded query={stats} skeleton={<StatsSkeleton />}>
           {(data) => (

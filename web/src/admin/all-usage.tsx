@@ -4,7 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { api } from '../api/client.ts'
-import type { AllUsageGroup, AllUsageGrouping, GetAllUsageResponse, Percentiles } from '../api/types.ts'
+import type {
+  AllUsageGroup,
+  AllUsageGrouping,
+  GetAllUsageResponse,
+  Percentiles,
+} from '../api/types.ts'
 import { compact, count, dollars, duration } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -14,7 +19,9 @@ import { daysUpTo } from '../usage/days.ts'
 import { groupName } from '../usage/group-name.ts'
 import { UsageFilters } from '../usage/usage-filters.tsx'
 
-const UsageChart = lazy(() => import('../usage/usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })))
+const UsageChart = lazy(() =>
+  import('../usage/usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })),
+)
 const route = getRouteApi('/app/admin')
 
 const HEADS: Record<AllUsageGrouping, string> = {
@@ -47,7 +54,11 @@ export function AllUsage() {
     placeholderData: (previous) => previous,
   })
   const set = (next: object) =>
-    void navigate({ search: (search) => ({ ...search, ...next }), replace: true, resetScroll: false })
+    void navigate({
+      search: (search) => ({ ...search, ...next }),
+      replace: true,
+      resetScroll: false,
+    })
 
   return (
     <Stack>
@@ -77,16 +88,25 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
   return (
     <>
       <StatGrid>
-        <Stat label="Requests" note={`${count(totals.failed)} failed, ${count(totals.cancelled)} left`}>
+        <Stat
+          label="Requests"
+          note={`${count(totals.failed)} failed, ${count(totals.cancelled)} left`}
+        >
           {count(totals.requests)}
         </Stat>
-        <Stat label="Tokens" note={`${share(totals.cached_tokens, totals.prompt_tokens)} of those in were cached`}>
+        <Stat
+          label="Tokens"
+          note={`${share(totals.cached_tokens, totals.prompt_tokens)} of those in were cached`}
+        >
           {compact(totals.prompt_tokens + totals.completion_tokens)}
         </Stat>
         <Stat label="Model cost" note="By the price list">
           {dollars(totals.cost_usd)}
         </Stat>
-        <Stat label="Half were answered within" note={`95 % within ${took(totals.latency_ms, 'p95')}`}>
+        <Stat
+          label="Half were answered within"
+          note={`95 % within ${took(totals.latency_ms, 'p95')}`}
+        >
           {took(totals.latency_ms, 'p50')}
         </Stat>
       </StatGrid>
@@ -101,7 +121,8 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
         <GroupTable groups={groups} groupedBy={groupedBy} />
         {data.is_sampled && (
           <Text c="dimmed" size="sm" mt="sm">
-            There were too many calls to time them all: how long they took is told of a part, spread over the time.
+            There were too many calls to time them all: how long they took is told of a part, spread
+            over the time.
           </Text>
         )}
       </Card>
@@ -127,7 +148,13 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
   )
 }
 
-function GroupTable({ groups, groupedBy }: { groups: AllUsageGroup[]; groupedBy: AllUsageGrouping }) {
+function GroupTable({
+  groups,
+  groupedBy,
+}: {
+  groups: AllUsageGroup[]
+  groupedBy: AllUsageGrouping
+}) {
   return (
     <ScrollX label="Usage table">
       <Table miw={860} className="numbers" verticalSpacing="xs">

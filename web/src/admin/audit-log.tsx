@@ -29,7 +29,11 @@ export function AuditLog() {
     placeholderData: (previous) => previous,
   })
   const show = (more: { user?: string | undefined; action?: string | undefined }) =>
-    void navigate({ search: (search) => ({ ...search, page: undefined, ...more }), replace: true, resetScroll: false })
+    void navigate({
+      search: (search) => ({ ...search, page: undefined, ...more }),
+      replace: true,
+      resetScroll: false,
+    })
 
   return (
     <Card>
@@ -120,7 +124,8 @@ function Person({ id, email }: { id: string | null; email: string | null }) {
 /** `kind:id`, or a word. */
 function Subject({ subject, email }: { subject: string | null; email: string | null }) {
   const [kind = '', id] = subject?.split(/:(.*)/s) ?? []
-  if (kind === 'user') return id === 'deleted' ? 'A deleted user' : <Person id={id ?? null} email={email} />
+  if (kind === 'user')
+    return id === 'deleted' ? 'A deleted user' : <Person id={id ?? null} email={email} />
   if (id === undefined) return kind === '' ? '–' : kind
   return (
     <>

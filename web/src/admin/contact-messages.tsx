@@ -21,10 +21,7 @@ export function ContactMessages() {
   const messages = useQuery({
     queryKey: ['admin', 'messages', page],
     queryFn: ({ signal }) =>
-      api.get('/api/admin/contact-messages', {
-        query: { page, limit: 20 },
-        signal,
-      }),
+      api.get('/api/admin/contact-messages', { query: { page, limit: 20 }, signal }),
     placeholderData: (previous) => previous,
   })
   return (
@@ -48,7 +45,9 @@ export function ContactMessages() {
                         </Anchor>
                       </Text>
                       <Group gap="xs">
-                        {message.notified_at === null && <Badge color="brass">Mail not sent yet</Badge>}
+                        {message.notified_at === null && (
+                          <Badge color="brass">Mail not sent yet</Badge>
+                        )}
                         <Badge color="gray">{SUBJECTS[message.subject]}</Badge>
                         <Text c="dimmed" size="sm">
                           {moment(message.created_at)}

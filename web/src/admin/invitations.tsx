@@ -53,7 +53,11 @@ function Invite() {
     onError: (problem) => setFieldErrors(form, problem),
   })
   return (
-    <Card component="form" aria-label="Invite" onSubmit={form.onSubmit((values) => invite.mutate(values))}>
+    <Card
+      component="form"
+      aria-label="Invite"
+      onSubmit={form.onSubmit((values) => invite.mutate(values))}
+    >
       <TextInput
         label="Email address"
         description="Gets a link with which it can make an account, whoever else may"
@@ -72,7 +76,11 @@ function Invite() {
   )
 }
 
-function InvitationRow({ invitation: { email, invited_at, expires_at } }: { invitation: Invitation }) {
+function InvitationRow({
+  invitation: { email, invited_at, expires_at },
+}: {
+  invitation: Invitation
+}) {
   const withdraw = useMutation({
     mutationFn: () => api.delete('/api/admin/invitations', undefined, { query: { email } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: invitationsKey }),

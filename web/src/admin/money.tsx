@@ -25,7 +25,8 @@ export function Money() {
     <Card>
       <Group justify="space-between" gap="sm" mb="sm">
         <Text c="dimmed" size="sm">
-          Subscriptions, purchases and the payments of the last 30 days, held against the payment processor.
+          Subscriptions, purchases and the payments of the last 30 days, held against the payment
+          processor.
         </Text>
         <Group gap="xs">
           <Button variant="default" loading={look.isFetching} onClick={() => void look.refetch()}>
@@ -46,7 +47,8 @@ export function Money() {
         {({ disagreements, accounts, is_whole }) =>
           disagreements.length === 0 ? (
             <Notice icon={IconCircleCheck} title="Nothing disagrees">
-              {plural(accounts, 'account')} {is_whole ? 'compared' : 'compared, the most recently read ones'}.
+              {plural(accounts, 'account')}{' '}
+              {is_whole ? 'compared' : 'compared, the most recently read ones'}.
             </Notice>
           ) : (
             <Stack gap="sm">

@@ -17,13 +17,15 @@ export function SwitchEffectView({ effect }: { effect: SwitchEffect }) {
         <Text>Calls that name no model stay with {byDefault.after ?? 'no model'}.</Text>
       ) : (
         <Text>
-          Calls that name no model, such as the app’s chat, are answered by <b>{byDefault.before}</b>. They{' '}
+          Calls that name no model, such as the app’s chat, are answered by{' '}
+          <b>{byDefault.before}</b>. They{' '}
           <Outcome to={byDefault.after} ratio={byDefault.price_ratio} />.
         </Text>
       )}
       {used.length === 0 ? (
         <Text>
-          Nobody called {models.length === 1 ? 'this model' : 'these models'} by name in the last {days} days.
+          Nobody called {models.length === 1 ? 'this model' : 'these models'} by name in the last{' '}
+          {days} days.
         </Text>
       ) : (
         <>
@@ -47,7 +49,13 @@ export function SwitchEffectView({ effect }: { effect: SwitchEffect }) {
   )
 }
 
-function ModelEffect({ model, calls_per_day, cost_usd_per_day, stand_in, price_ratio }: SwitchEffectOnModel) {
+function ModelEffect({
+  model,
+  calls_per_day,
+  cost_usd_per_day,
+  stand_in,
+  price_ratio,
+}: SwitchEffectOnModel) {
   return (
     <>
       <b>{model}</b>: {compact(calls_per_day)} ({dollars(cost_usd_per_day)}). Calls that name it{' '}

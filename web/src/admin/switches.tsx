@@ -1,4 +1,14 @@
-import { Button, Card, Group, NativeSelect, Paper, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import {
+  Button,
+  Card,
+  Group,
+  NativeSelect,
+  Paper,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -16,10 +26,26 @@ import { SwitchEffectView } from './switch-effect.tsx'
 const switchesKey = ['admin', 'switches']
 
 const KINDS: Record<SwitchKind, { label: string; asks: string; hint: string }> = {
-  user: { label: 'A user’s calls', asks: 'The user’s id', hint: 'Their account, its bills and its export stay open' },
-  key: { label: 'An API key', asks: 'The key’s id', hint: 'Refused everywhere; its owner’s other keys go on' },
-  model: { label: 'Models', asks: 'Name, alias or pattern', hint: 'gpt-6-luna, groq/*: others of an alias stand in' },
-  vendor: { label: 'A vendor', asks: 'The vendor’s name', hint: 'None of its models is asked, by anybody' },
+  user: {
+    label: 'A user’s calls',
+    asks: 'The user’s id',
+    hint: 'Their account, its bills and its export stay open',
+  },
+  key: {
+    label: 'An API key',
+    asks: 'The key’s id',
+    hint: 'Refused everywhere; its owner’s other keys go on',
+  },
+  model: {
+    label: 'Models',
+    asks: 'Name, alias or pattern',
+    hint: 'gpt-6-luna, groq/*: others of an alias stand in',
+  },
+  vendor: {
+    label: 'A vendor',
+    asks: 'The vendor’s name',
+    hint: 'None of its models is asked, by anybody',
+  },
 }
 
 /** The operator's kill switches: what is off, and one more. */
@@ -37,7 +63,8 @@ export function Switches() {
           {({ switches: off }) =>
             off.length === 0 ? (
               <Notice icon={IconCircleCheck} title="Nothing is switched off">
-                What is switched off is refused on every node within seconds, and stands here until you switch it on.
+                What is switched off is refused on every node within seconds, and stands here until
+                you switch it on.
               </Notice>
             ) : (
               <Stack gap="sm">
@@ -84,7 +111,13 @@ function SwitchOff() {
             data={Object.entries(KINDS).map(([value, { label }]) => ({ value, label }))}
             {...form.getInputProps('kind')}
           />
-          <TextInput label={asks} description={hint} required maxLength={200} {...form.getInputProps('subject')} />
+          <TextInput
+            label={asks}
+            description={hint}
+            required
+            maxLength={200}
+            {...form.getInputProps('subject')}
+          />
           <TextInput
             label="Reason"
             description="Shown to callers who are refused"

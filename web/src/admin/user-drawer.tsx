@@ -21,7 +21,8 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
   const [shown, setShown] = useState(user)
   const [override, setOverride] = useState<string | null>(user.tier_override ?? null)
   const change = useMutation({
-    mutationFn: (change: UpdateUserRequest) => api.patch('/api/admin/users/{id}', change, { path: { id: user.id } }),
+    mutationFn: (change: UpdateUserRequest) =>
+      api.patch('/api/admin/users/{id}', change, { path: { id: user.id } }),
     onError: () => setOverride(shown.tier_override ?? null),
     onSuccess: (changed) => {
       setShown((before) => ({ ...before, ...changed }))
@@ -30,7 +31,10 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
   })
   const own = user.id === me.id
   // One that is set stays to be seen, though it be on offer no more.
-  const tiers = new Set([...plans.map(({ tier }) => tier), ...(override === null ? [] : [override])])
+  const tiers = new Set([
+    ...plans.map(({ tier }) => tier),
+    ...(override === null ? [] : [override]),
+  ])
 
   return (
     <Drawer opened onClose={onClose} position="right" title={user.email} size={400}>

@@ -1,4 +1,14 @@
-import { Badge, Button, Card, Group, Skeleton, Table, Text, TextInput, VisuallyHidden } from '@mantine/core'
+import {
+  Badge,
+  Button,
+  Card,
+  Group,
+  Skeleton,
+  Table,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch, IconUserSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -25,7 +35,8 @@ export function UserTable() {
     (value: string) =>
       void navigate({
         search: (search) => ({ ...search, page: undefined, user: value || undefined }),
-        ...{ replace: true, resetScroll: false },
+        replace: true,
+        resetScroll: false,
       }),
     250,
   )
@@ -92,7 +103,10 @@ export function UserTable() {
                           <StateBadges user={user} />
                         </Table.Td>
                         <Table.Td visibleFrom="md">{day(user.created_at)}</Table.Td>
-                        <Table.Td visibleFrom="md" title={user.last_login_at ? moment(user.last_login_at) : undefined}>
+                        <Table.Td
+                          visibleFrom="md"
+                          title={user.last_login_at ? moment(user.last_login_at) : undefined}
+                        >
                           {user.last_login_at ? ago(user.last_login_at) : 'Never'}
                         </Table.Td>
                         <Table.Td ta="right">

@@ -10,7 +10,15 @@ import { KeyButtons, KeyFields } from './key-fields.tsx'
 import { changeOf, formOf, limitsOf } from './key-settings.ts'
 
 /** Of a key that has ended the name alone: nothing opens it again. */
-export function EditKey({ apiKey, isLive, onClose }: { apiKey: ApiKey; isLive: boolean; onClose: () => void }) {
+export function EditKey({
+  apiKey,
+  isLive,
+  onClose,
+}: {
+  apiKey: ApiKey
+  isLive: boolean
+  onClose: () => void
+}) {
   const form = useForm({
     initialValues: formOf(apiKey),
     validate: { name: (name) => (name.trim() ? null : 'Give it a name') },

@@ -54,7 +54,13 @@ export function KeyFields({ form, end, isOpen }: KeyFieldsProps) {
           px="xs"
           aria-expanded={opened}
           onClick={toggle}
-          rightSection={opened ? <IconChevronUp size={18} aria-hidden /> : <IconChevronDown size={18} aria-hidden />}
+          rightSection={
+            opened ? (
+              <IconChevronUp size={18} aria-hidden />
+            ) : (
+              <IconChevronDown size={18} aria-hidden />
+            )
+          }
         >
           Limits
         </Button>
@@ -96,7 +102,12 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
           hideControls
           {...form.getInputProps('requests')}
         />
-        <Select label="in" data={windows} aria-label="Time for calls" {...form.getInputProps('seconds')} />
+        <Select
+          label="in"
+          data={windows}
+          aria-label="Time for calls"
+          {...form.getInputProps('seconds')}
+        />
       </SimpleGrid>
       <NumberInput
         label="Tokens a month"

@@ -75,17 +75,22 @@ export function bodyOf(form: KeyForm, now: number) {
     addresses: orNull(form.addresses),
     budget: form.limitUsd === '' ? null : { limit_usd: form.limitUsd, period: form.period },
     monthly_token_limit: form.monthlyTokens === '' ? null : form.monthlyTokens,
-    rate_limit: form.requests === '' ? null : { requests: form.requests, seconds: Number(form.seconds) },
+    rate_limit:
+      form.requests === '' ? null : { requests: form.requests, seconds: Number(form.seconds) },
     ...(form.days === ''
       ? {}
-      : { expires_at: form.days === '0' ? null : new Date(now + Number(form.days) * DAY_MS).toISOString() }),
+      : {
+          expires_at:
+            form.days === '0' ? null : new Date(now + Number(form.days) * DAY_MS).toISOString(),
+        }),
   } satisfies ApiKeyChange
 }
 
 /** What of a form differs from the key: the rest stays as it is, whoever else changes it meanwhile. */
 export function changeOf(key: ApiKey, form: KeyForm, now: number): ApiKeyChange {
   const before: Record<string, unknown> = bodyOf(formOf(key), now)
-  const isOther = ([name, value]: [string, unknown]) => JSON.stringify(value) !== JSON.stringify(before[name])
+  const isOther = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(before[name])
   return Object.fromEntries(Object.entries(bodyOf(form, now)).filter(isOther))
 }
 
@@ -102,9 +107,15 @@ export function limitsOf(key: ApiKey): string[] {
   return [
     ...(budget ? [`${dollars(budget.limit_usd)} ${wordOf(PERIODS, budget.period)}`] : []),
     ...(tokens === undefined ? [] : [`${compact(tokens)} tokens a month`]),
-    ...(rate ? [`${count(rate.requests)} calls ${wordOf(WINDOWS, `${rate.seconds}`) ?? `in ${rate.seconds} s`}`] : []),
+    ...(rate
+      ? [
+          `${count(rate.requests)} calls ${wordOf(WINDOWS, `${rate.seconds}`) ?? `in ${rate.seconds} s`}`,
+        ]
+      : []),
     ...(scopes ? [scopes.map(labelOf).join(' and ')] : []),
     ...(models ? [models.length > 2 ? `${models.length} models` : models.join(', ')] : []),
-    ...(addresses ? [addresses.length > 1 ? `${addresses.length} networks` : `from ${addresses[0]}`] : []),
+    ...(addresses
+      ? [addresses.length > 1 ? `${addresses.length} networks` : `from ${addresses[0]}`]
+      : []),
   ]
 }

@@ -51,10 +51,15 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                   </Text>
                 </Table.Td>
                 <Table.Td className="mono">{key.key_prefix}…</Table.Td>
-                <Table.Td visibleFrom="sm" title={key.last_used_at ? moment(key.last_used_at) : undefined}>
+                <Table.Td
+                  visibleFrom="sm"
+                  title={key.last_used_at ? moment(key.last_used_at) : undefined}
+                >
                   {key.last_used_at ? ago(key.last_used_at) : 'Never'}
                 </Table.Td>
-                <Table.Td visibleFrom="sm">{key.expires_at ? day(key.expires_at) : 'No end'}</Table.Td>
+                <Table.Td visibleFrom="sm">
+                  {key.expires_at ? day(key.expires_at) : 'No end'}
+                </Table.Td>
                 <Table.Td>
                   <Menu position="bottom-end">
                     <Menu.Target>
@@ -66,7 +71,10 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                       </ActionIcon>
                     </Menu.Target>
                     <Menu.Dropdown>
-                      <Menu.Item leftSection={<IconPencil size={18} aria-hidden />} onClick={() => setToEdit(key)}>
+                      <Menu.Item
+                        leftSection={<IconPencil size={18} aria-hidden />}
+                        onClick={() => setToEdit(key)}
+                      >
                         Edit
                       </Menu.Item>
                       <Menu.Item
@@ -93,19 +101,26 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
         </Table>
       </ScrollX>
       {toRotate && <RotateKey apiKey={toRotate} onClose={() => close(setToRotate)} />}
-      {toEdit && <EditKey apiKey={toEdit} isLive={stateOf(toEdit) === 'Active'} onClose={() => close(setToEdit)} />}
+      {toEdit && (
+        <EditKey
+          apiKey={toEdit}
+          isLive={stateOf(toEdit) === 'Active'}
+          onClose={() => close(setToEdit)}
+        />
+      )}
       <Confirm
         opened={toRevoke !== null}
         onClose={() => close(setToRevoke)}
         title="Revoke this key?"
         action="Revoke"
         onConfirm={async () => {
-          if (toRevoke) await api.delete('/api/api-keys/{key_id}', undefined, { path: { key_id: toRevoke.id } })
+          if (toRevoke)
+            await api.delete('/api/api-keys/{key_id}', undefined, { path: { key_id: toRevoke.id } })
           await queries.invalidateQueries({ queryKey: keysQuery.queryKey })
         }}
       >
-        Programs that use <b>{toRevoke?.name}</b> are refused from now on. This cannot be undone; its past usage stays
-        on record.
+        Programs that use <b>{toRevoke?.name}</b> are refused from now on. This cannot be undone;
+        its past usage stays on record.
       </Confirm>
     </>
   )

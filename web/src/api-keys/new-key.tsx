@@ -21,7 +21,8 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
     validate: { name: (name) => (name.trim() ? null : 'Give it a name') },
   })
   const make = useMutation({
-    mutationFn: (values: typeof form.values) => api.post('/api/api-keys', bodyOf(values, Date.now())),
+    mutationFn: (values: typeof form.values) =>
+      api.post('/api/api-keys', bodyOf(values, Date.now())),
     onSuccess: (key) => {
       setMade(key)
       form.reset()

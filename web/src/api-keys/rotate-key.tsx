@@ -19,7 +19,11 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
   const [grace, setGrace] = useState('86400')
   const rotate = useMutation({
     mutationFn: () =>
-      api.post('/api/api-keys/{key_id}/rotate', { grace_seconds: Number(grace) }, { path: { key_id: apiKey.id } }),
+      api.post(
+        '/api/api-keys/{key_id}/rotate',
+        { grace_seconds: Number(grace) },
+        { path: { key_id: apiKey.id } },
+      ),
     onSuccess: () => void queries.invalidateQueries({ queryKey: keysQuery.queryKey }),
   })
 

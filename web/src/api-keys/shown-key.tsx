@@ -10,7 +10,8 @@ export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => 
   return (
     <ShownOnce confirmation="I have stored this key" onDone={onDone}>
       <Alert color="brass" icon={<IconAlertTriangle size={20} aria-hidden />}>
-        This is the only time it is shown. Put it where you keep secrets, such as a password manager.
+        This is the only time it is shown. Put it where you keep secrets, such as a password
+        manager.
       </Alert>
       <Group wrap="nowrap" gap="xs" className={classes.row ?? ''}>
         <code className={classes.key} data-testid="api-key">

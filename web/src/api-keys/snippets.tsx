@@ -15,8 +15,8 @@ export function Snippets() {
         Use a key
       </Title>
       <Text c="dimmed" size="sm" mb="sm">
-        Clients of OpenAI and of Anthropic work once their base address is this service’s, with every vendor’s models.
-        Put your key in place of YOUR_KEY.
+        Clients of OpenAI and of Anthropic work once their base address is this service’s, with
+        every vendor’s models. Put your key in place of YOUR_KEY.
       </Text>
       <SnippetChoice />
     </Card>

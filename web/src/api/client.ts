@@ -30,12 +30,17 @@ type BodyFirst<M extends Method, A extends Address<M>> =
       ? [body?: Body<M, A>, options?: Options<M, A>]
       : [body: Body<M, A>, options?: Options<M, A>]
     : [body: Body<M, A>, options: Options<M, A>]
-type Send<M extends Method> = <A extends Address<M>>(address: A, ...rest: BodyFirst<M, A>) => Promise<Reply<M, A>>
+type Send<M extends Method> = <A extends Address<M>>(
+  address: A,
+  ...rest: BodyFirst<M, A>
+) => Promise<Reply<M, A>>
 
 /** By address as it is described; `path` fills its `{names}`. */
 export const api = {
-  get: <A extends Address<'GET'>>(address: A, ...[options]: OptionsLast<'GET', A>): Promise<Reply<'GET', A>> =>
-    call('GET', address, options),
+  get: <A extends Address<'GET'>>(
+    address: A,
+    ...[options]: OptionsLast<'GET', A>
+  ): Promise<Reply<'GET', A>> => call('GET', address, options),
   post: sender('POST'),
   patch: sender('PATCH'),
   delete: sender('DELETE'),
@@ -71,11 +76,17 @@ async function ask(method: Method, address: string, options: AnyOptions = {}): P
   if (problem.challenge !== null) {
     const proof = await solveProof(problem.challenge)
     if (proof === null) throw problem
-    response = await send(method, address, { ...options, body: { ...(options.body as object), proof } }, token)
+    response = await send(
+      method,
+      address,
+      { ...options, body: { ...(options.body as object), proof } },
+      token,
+    )
     if (response.ok) return response
     problem = await problemOf(response)
   }
-  if (token === null || problem.code !== 'fresh_sign_in_required' || !(await freshSignIn.ask())) throw problem
+  if (token === null || problem.code !== 'fresh_sign_in_required' || !(await freshSignIn.ask()))
+    throw problem
 
   response = await send(method, address, options, await session.token())
   if (!response.ok) throw await problemOf(response)
@@ -94,8 +105,15 @@ async function call<M extends Method, A extends Address<M>>(
   return (await bodyOf(await ask(method, address, options))) as Reply<M, A>
 }
 
-async function send(method: Method, address: string, options: AnyOptions, token: string | null): Promise<Response> {
-  const headers = new Headers({ accept: options.accept ?? 'application/json, text/event-stream;q=0.9' })
+async function send(
+  method: Method,
+  address: string,
+  options: AnyOptions,
+  token: string | null,
+): Promise<Response> {
+  const headers = new Headers({
+    accept: options.accept ?? 'application/json, text/event-stream;q=0.9',
+  })
   if (options.body !== undefined) headers.set('content-type', 'application/json')
   if (token !== null) headers.set('authorization', `Bearer ${token}`)
 

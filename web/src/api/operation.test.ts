@@ -16,7 +16,11 @@ test('what fills an address stays one segment of it', () => {
     assert.equal(addressOf(address, { path: { document_id: id } }), `/api/rag/documents/${segment}`)
   }
   assert.throws(() => addressOf(address, {}), /document_id/)
-  assert.throws(() => addressOf(address, { path: { document_id: '..' } }), /document_id/, 'a browser would go up by it')
+  assert.throws(
+    () => addressOf(address, { path: { document_id: '..' } }),
+    /document_id/,
+    'a browser would go up by it',
+  )
 })
 
 test('a query leaves out what is undefined, and encodes the rest', () => {

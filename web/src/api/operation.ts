@@ -7,7 +7,11 @@ export type Address<M extends Method> = {
   [A in keyof Paths[M]]: Paths[M][A] extends { form: unknown } ? never : A
 }[keyof Paths[M]] &
   string
-export type Reply<M extends Method, A extends keyof Paths[M]> = Paths[M][A] extends { reply: infer R } ? R : never
+export type Reply<M extends Method, A extends keyof Paths[M]> = Paths[M][A] extends {
+  reply: infer R
+}
+  ? R
+  : never
 export type Body<M extends Method, A extends keyof Paths[M]> = 'body' extends keyof Paths[M][A]
   ? Paths[M][A]['body' & keyof Paths[M][A]]
   : undefined
@@ -28,7 +32,8 @@ export function addressOf(address: string, { path = {}, query = {} }: AnyParamet
     return encodeURIComponent(part)
   })
   const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) parameters.set(name, String(value))
   const text = parameters.toString()
   return text ? `${filled}?${text}` : filled
 }

@@ -3,7 +3,10 @@ import test from 'node:test'
 import { ApiProblem, fieldErrors, messageOf, problemFrom } from './problem.ts'
 
 test('a sentence in detail is what the person reads', () => {
-  const problem = problemFrom(401, { detail: 'Incorrect email or password', code: 'credentials_wrong' })
+  const problem = problemFrom(401, {
+    detail: 'Incorrect email or password',
+    code: 'credentials_wrong',
+  })
   assert.equal(problem.status, 401)
   assert.equal(messageOf(problem), 'Incorrect email or password.')
 })
@@ -26,7 +29,10 @@ test('issues land on the fields they name, the first one first', () => {
       { loc: ['body', 'messages', 0, 'role'], msg: 'Unknown role', type: 'enum' },
     ],
   })
-  assert.deepEqual(fieldErrors(problem), { email: 'Enter a valid email address', 'messages.0.role': 'Unknown role' })
+  assert.deepEqual(fieldErrors(problem), {
+    email: 'Enter a valid email address',
+    'messages.0.role': 'Unknown role',
+  })
 })
 
 test('the wait is named when there are too many requests', () => {
@@ -41,7 +47,13 @@ test('the wait is named when there are too many requests', () => {
 test('a fault of the service comes with the id to quote, and what a proxy says in its place is not read', () => {
   const headers = new Headers({ 'x-request-id': 'r-1' })
   assert.equal(
-    messageOf(problemFrom(503, { detail: 'Billing is not configured', code: 'billing_not_configured' }, headers)),
+    messageOf(
+      problemFrom(
+        503,
+        { detail: 'Billing is not configured', code: 'billing_not_configured' },
+        headers,
+      ),
+    ),
     'Billing is not configured. (Request r-1)',
   )
   for (const [status, body] of [
@@ -58,7 +70,10 @@ test('a fault of the service comes with the id to quote, and what a proxy says i
 })
 
 test('a vendor that failed behind a page is no business of its reader', () => {
-  const failed = { detail: "Vendor 'openai' failed to answer; you may retry", code: 'vendor_failed' }
+  const failed = {
+    detail: "Vendor 'openai' failed to answer; you may retry",
+    code: 'vendor_failed',
+  }
   assert.equal(
     messageOf(problemFrom(502, failed, new Headers({ 'x-request-id': 'r-1' }))),
     'The model behind this did not answer. Try again in a moment. (Request r-1)',
@@ -66,12 +81,25 @@ test('a vendor that failed behind a page is no business of its reader', () => {
 })
 
 test('why a vendor refused is kept in its own words', () => {
-  assert.equal(problemFrom(400, { detail: 'No', code: 'vendor_refused', reason: 'too long' }).reason, 'too long')
-  assert.equal(problemFrom(400, { detail: 'No', code: 'vendor_refused', reason: null }).reason, null)
+  assert.equal(
+    problemFrom(400, { detail: 'No', code: 'vendor_refused', reason: 'too long' }).reason,
+    'too long',
+  )
+  assert.equal(
+    problemFrom(400, { detail: 'No', code: 'vendor_refused', reason: null }).reason,
+    null,
+  )
 })
 
 test('bodies that are no error shape of the service still make a problem', () => {
-  for (const body of [null, 'bad gateway', [], { detail: [] }, { detail: [{ nonsense: 1 }] }, { detail: '' }]) {
+  for (const body of [
+    null,
+    'bad gateway',
+    [],
+    { detail: [] },
+    { detail: [{ nonsense: 1 }] },
+    { detail: '' },
+  ]) {
     const problem = problemFrom(502, body)
     assert.ok(problem instanceof ApiProblem)
     assert.notEqual(problem.message, '')

@@ -18,7 +18,9 @@ export class ApiProblem extends Error {
   constructor(
     status: number,
     message: string,
-    more: Partial<Pick<ApiProblem, 'code' | 'reason' | 'issues' | 'retryAfterS' | 'requestId' | 'challenge'>> = {},
+    more: Partial<
+      Pick<ApiProblem, 'code' | 'reason' | 'issues' | 'retryAfterS' | 'requestId' | 'challenge'>
+    > = {},
   ) {
     super(message)
     this.name = 'ApiProblem'
@@ -33,7 +35,11 @@ export class ApiProblem extends Error {
 }
 
 /** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
-export function problemFrom(status: number, body: unknown, headers: Headers = new Headers()): ApiProblem {
+export function problemFrom(
+  status: number,
+  body: unknown,
+  headers: Headers = new Headers(),
+): ApiProblem {
   const said: { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown } =
     typeof body === 'object' && body !== null ? body : {}
   const { detail } = said
@@ -42,15 +48,20 @@ export function problemFrom(status: number, body: unknown, headers: Headers = ne
     reason: typeof said.reason === 'string' ? said.reason : null,
     retryAfterS: seconds(headers.get('retry-after')),
     requestId: headers.get('x-request-id'),
-    challenge: said.code === 'proof_required' ? ((said.challenge as Challenge | undefined) ?? null) : null,
+    challenge:
+      said.code === 'proof_required' ? ((said.challenge as Challenge | undefined) ?? null) : null,
   }
 
   if (Array.isArray(detail)) {
     const issues = detail.filter(isIssue)
-    return new ApiProblem(status, issues.map((issue) => issue.msg).join(' ') || fallback(status), { ...more, issues })
+    return new ApiProblem(status, issues.map((issue) => issue.msg).join(' ') || fallback(status), {
+      ...more,
+      issues,
+    })
   }
   // A bug has nothing to say but that it happened, and what has no code was said by a proxy before the service.
-  const isForPeople = typeof detail === 'string' && more.code !== null && more.code !== 'internal_error'
+  const isForPeople =
+    typeof detail === 'string' && more.code !== null && more.code !== 'internal_error'
   return new ApiProblem(status, isForPeople ? detail : fallback(status), more)
 }
 
@@ -94,7 +105,13 @@ export function withStop(text: string): string {
 }
 
 function isIssue(value: unknown): value is Issue {
-  return typeof value === 'object' && value !== null && 'msg' in value && 'loc' in value && Array.isArray(value.loc)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'msg' in value &&
+    'loc' in value &&
+    Array.isArray(value.loc)
+  )
 }
 
 function seconds(header: string | null): number | null {

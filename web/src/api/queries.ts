@@ -10,7 +10,8 @@ const WAIT_MAX_S = 20
  */
 function worthRetrying(failures: number, error: unknown): boolean {
   if (!(error instanceof ApiProblem)) return false
-  if (error.status === 429) return failures < 2 && (error.retryAfterS ?? WAIT_MAX_S + 1) <= WAIT_MAX_S
+  if (error.status === 429)
+    return failures < 2 && (error.retryAfterS ?? WAIT_MAX_S + 1) <= WAIT_MAX_S
   return failures < 2 && (error.status === 0 || error.status >= 500)
 }
 
@@ -21,7 +22,12 @@ function retryDelayMs(failures: number, error: unknown): number {
 
 export const queries = new QueryClient({
   defaultOptions: {
-    queries: { retry: worthRetrying, retryDelay: retryDelayMs, staleTime: 15_000, networkMode: 'offlineFirst' },
+    queries: {
+      retry: worthRetrying,
+      retryDelay: retryDelayMs,
+      staleTime: 15_000,
+      networkMode: 'offlineFirst',
+    },
     mutations: { retry: false, networkMode: 'always' },
   },
 })

@@ -13,7 +13,8 @@ export const readinessQuery = queryOptions({
   queryFn: async ({ signal }): Promise<Readiness> => {
     const response = await fetch('/readyz', { signal })
     const body: unknown = await response.json().catch(() => null)
-    const told = typeof body === 'object' && body !== null && 'configured' in body ? body.configured : null
+    const told =
+      typeof body === 'object' && body !== null && 'configured' in body ? body.configured : null
     return typeof told === 'object' && told !== null ? told : {}
   },
   staleTime: Number.POSITIVE_INFINITY,

@@ -36,12 +36,21 @@ function AskThread() {
   const stick = useStickToBottom()
   // A question that has been asked in this browser stands above the composer already.
   const [start] = useState(() => (questions.list.some(({ text }) => text === q) ? undefined : q))
-  const retrieval = { top_k, ...(min_score !== undefined && { min_score }), ...(model !== undefined && { model }) }
+  const retrieval = {
+    top_k,
+    ...(min_score !== undefined && { min_score }),
+    ...(model !== undefined && { model }),
+  }
 
   const ask = (text: string) => {
     questions.ask(text, retrieval)
     // The last question stays in the address, so that it can be sent to a colleague, who finds it in the composer.
-    void navigate({ to: '/ask', search: (search) => ({ ...search, q: text }), replace: true, resetScroll: false })
+    void navigate({
+      to: '/ask',
+      search: (search) => ({ ...search, q: text }),
+      replace: true,
+      resetScroll: false,
+    })
     stick.jump()
   }
   const clear = () => {
@@ -76,7 +85,10 @@ function AskThread() {
             onRetry={
               index === questions.list.length - 1 && !questions.writing
                 ? (least) =>
-                    questions.retry(question, least === undefined ? retrieval : { ...retrieval, min_score: least })
+                    questions.retry(
+                      question,
+                      least === undefined ? retrieval : { ...retrieval, min_score: least },
+                    )
                 : undefined
             }
           />

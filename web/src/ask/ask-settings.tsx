@@ -31,7 +31,9 @@ export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
         min={1}
         max={50}
         value={topK}
-        onChange={(value) => typeof value === 'number' && value >= 1 && value <= 50 && set({ top_k: value })}
+        onChange={(value) =>
+          typeof value === 'number' && value >= 1 && value <= 50 && set({ top_k: value })
+        }
       />
       <NamedSlider
         name={`Least similarity: ${score?.toFixed(2) ?? 'automatic'}`}
@@ -48,14 +50,19 @@ export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
   )
 }
 
-type AnsweringModelProps = { model: string | undefined; onChange: (model: string | undefined) => void }
+type AnsweringModelProps = {
+  model: string | undefined
+  onChange: (model: string | undefined) => void
+}
 
 /** Any name will do: vendors have more models than the service lists. Left empty, the usual one answers. */
 function AnsweringModel({ model, onChange }: AnsweringModelProps) {
   const user = useUser()
   const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })
   const [typed, setTyped] = useState(model ?? '')
-  const configured = new Set(models.data?.providers.filter((one) => one.configured).map((one) => one.provider))
+  const configured = new Set(
+    models.data?.providers.filter((one) => one.configured).map((one) => one.provider),
+  )
   const offered = (models.data?.models ?? []).filter(
     ({ kind, provider }) => kind === 'chat' && configured.has(provider),
   )

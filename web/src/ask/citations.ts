@@ -7,7 +7,9 @@ import type { Citation, Quote } from '../api/types.ts'
 export function citationLinks(answer: string, sources: number): string {
   return answer
     .split(/(```[\s\S]*?(?:```|$)|`[^`\n]*`)/)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(/\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\](?![(:])/g, links)))
+    .map((part, index) =>
+      index % 2 === 1 ? part : part.replace(/\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\](?![(:])/g, links),
+    )
     .join('')
 
   function links(citation: string, numbers: string): string {

@@ -1,4 +1,13 @@
-import { ActionIcon, Button, Group, Loader, Text, Title, Tooltip, VisuallyHidden } from '@mantine/core'
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Loader,
+  Text,
+  Title,
+  Tooltip,
+  VisuallyHidden,
+} from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useId, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
@@ -75,7 +84,11 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
         <VisuallyHidden>Answer</VisuallyHidden>
         {streaming && answer === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
         {answer !== '' && (
-          <Markdown text={citationLinks(answer, sources?.length ?? 0)} streaming={streaming} components={components} />
+          <Markdown
+            text={citationLinks(answer, sources?.length ?? 0)}
+            streaming={streaming}
+            components={components}
+          />
         )}
         {ending && <UnsupportedNote answer={answer} citations={citations} />}
         {ending && <EndingNote ending={ending} begun={answer.trim() !== ''} />}
@@ -93,7 +106,11 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
         )}
       </div>
       {sources && (
-        <aside className={classes.sources} aria-label={`Passages behind “${text}”`} data-open={open || undefined}>
+        <aside
+          className={classes.sources}
+          aria-label={`Passages behind “${text}”`}
+          data-open={open || undefined}
+        >
           <Text c="dimmed" size="sm" className={classes.count ?? ''}>
             {sources.length === 0
               ? retrieval.min_score === undefined

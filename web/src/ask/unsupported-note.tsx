@@ -8,7 +8,11 @@ type UnsupportedNoteProps = { answer: string; citations: Citation[] }
 export function UnsupportedNote({ answer, citations }: UnsupportedNoteProps) {
   const statements = new Set(
     citations
-      .filter((one) => !one.supported && !citations.some((other) => other.supported && other.start === one.start))
+      .filter(
+        (one) =>
+          !one.supported &&
+          !citations.some((other) => other.supported && other.start === one.start),
+      )
       .map(({ start, end }) => answer.slice(start, end).trim()),
   )
   if (statements.size === 0) return null

@@ -30,7 +30,9 @@ export function useQuestions(userId: string) {
   const stored = kept.use(userId)
   const [draft, setDraft] = useState<Question | null>(null)
   const list = useMemo(() => {
-    const shown = draft ? stored.map((question) => (question.id === draft.id ? draft : question)) : stored
+    const shown = draft
+      ? stored.map((question) => (question.id === draft.id ? draft : question))
+      : stored
     return shown.toReversed()
   }, [stored, draft])
   const controller = useRef<AbortController | null>(null)
@@ -43,7 +45,15 @@ export function useQuestions(userId: string) {
     const own = new AbortController()
     controller.current = own
 
-    let question: Question = { id: newId(), text, retrieval, answer: '', sources: null, nearest: [], citations: [] }
+    let question: Question = {
+      id: newId(),
+      text,
+      retrieval,
+      answer: '',
+      sources: null,
+      nearest: [],
+      citations: [],
+    }
     let before: Question[] = []
     kept.update(userId, (stored) => {
       before = stored.filter(({ id }) => id !== replaced)
@@ -86,7 +96,8 @@ export function useQuestions(userId: string) {
     list,
     writing: draft !== null,
     ask: (text: string, retrieval: RetrievalOptions) => void answer(text, retrieval),
-    retry: ({ id, text }: Question, retrieval: RetrievalOptions) => void answer(text, retrieval, id),
+    retry: ({ id, text }: Question, retrieval: RetrievalOptions) =>
+      void answer(text, retrieval, id),
     stop: () => controller.current?.abort(),
     /** Deletes all questions with their answers. */
     clear: () => {

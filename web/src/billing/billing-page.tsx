@@ -34,7 +34,8 @@ export function BillingPage() {
 }
 
 /** Also over a customer that is gone at the processor: its invoices stay. */
-const hasPaid = ({ status, processor_customer_id: customer }: Subscription) => customer !== null || status !== 'free'
+const hasPaid = ({ status, processor_customer_id: customer }: Subscription) =>
+  customer !== null || status !== 'free'
 
 function SubscriptionCard({ subscription }: { subscription: Subscription }) {
   const plans = usePlans()
@@ -62,7 +63,13 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
         </Alert>
       )}
       <PendingCheckout subscription={subscription} />
-      {deal && <DealOffer deal={deal} name={planName(plans, deal.tier)} running={actions.includes('change')} />}
+      {deal && (
+        <DealOffer
+          deal={deal}
+          name={planName(plans, deal.tier)}
+          running={actions.includes('change')}
+        />
+      )}
       <Box mt="md">
         <PlanActions actions={actions} />
       </Box>
@@ -95,7 +102,11 @@ function DealOffer({ deal, name, running }: DealOfferProps) {
   const [opened, { open, close }] = useDisclosure()
   const checkout = useMutation({ mutationFn: () => openCheckout(deal.price_id) })
   return (
-    <Alert color="pine" mt="md" title={`${name} for ${money(deal.amount, deal.currency)} a ${deal.interval}`}>
+    <Alert
+      color="pine"
+      mt="md"
+      title={`${name} for ${money(deal.amount, deal.currency)} a ${deal.interval}`}
+    >
       This price is for you alone.
       <Box mt="sm">
         <Button

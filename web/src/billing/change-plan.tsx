@@ -23,7 +23,8 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
     refetchOnWindowFocus: false,
   })
   const change = useMutation({
-    mutationFn: (at: number) => api.post('/api/billing/change', { price_id: priceId, proration_at: at }),
+    mutationFn: (at: number) =>
+      api.post('/api/billing/change', { price_id: priceId, proration_at: at }),
     onSuccess: (subscription) => {
       keepSubscription(subscription)
       onClose()
@@ -38,9 +39,8 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
             {change.isError && (
               <Box mt="md">
                 <FormProblem problem={change.error} />
-                {change.error instanceof ApiProblem && change.error.code === 'payment_to_confirm' && (
-                  <AtCheckout priceId={priceId} />
-                )}
+                {change.error instanceof ApiProblem &&
+                  change.error.code === 'payment_to_confirm' && <AtCheckout priceId={priceId} />}
               </Box>
             )}
             <Group justify="flex-end" mt="lg">
@@ -48,7 +48,9 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
                 Not now
               </Button>
               <Button loading={change.isPending} onClick={() => change.mutate(data.proration_at)}>
-                {data.due_now > 0 ? `Pay ${money(data.due_now, data.currency)} and change` : 'Change the plan'}
+                {data.due_now > 0
+                  ? `Pay ${money(data.due_now, data.currency)} and change`
+                  : 'Change the plan'}
               </Button>
             </Group>
           </>
@@ -64,9 +66,14 @@ function AtCheckout({ priceId }: { priceId: string }) {
   return (
     <>
       <Text size="sm" my="xs">
-        At the checkout your bank can ask you. What is left of your plan is then credited to your next payments.
+        At the checkout your bank can ask you. What is left of your plan is then credited to your
+        next payments.
       </Text>
-      <Button variant="default" loading={checkout.isPending || checkout.isSuccess} onClick={() => checkout.mutate()}>
+      <Button
+        variant="default"
+        loading={checkout.isPending || checkout.isSuccess}
+        onClick={() => checkout.mutate()}
+      >
         Go to the checkout
       </Button>
       {checkout.isError && <FormProblem problem={checkout.error} />}
@@ -75,7 +82,14 @@ function AtCheckout({ priceId }: { priceId: string }) {
 }
 
 function Due({ preview, name }: { preview: ChangePreview; name: string }) {
-  const { lines, currency, due_now: now, due_later: later, due_later_at: laterAt, interval } = preview
+  const {
+    lines,
+    currency,
+    due_now: now,
+    due_later: later,
+    due_later_at: laterAt,
+    interval,
+  } = preview
   const isLater = Date.parse(preview.takes_effect) > Date.now() + 60_000
   return (
     <>

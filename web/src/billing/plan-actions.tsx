@@ -75,15 +75,26 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
       )
     case 'resume':
       return (
-        <Sure button="Resume" title="Resume the plan?" run={() => api.post('/api/billing/resume')} variant={variant}>
+        <Sure
+          button="Resume"
+          title="Resume the plan?"
+          run={() => api.post('/api/billing/resume')}
+          variant={variant}
+        >
           A new period begins today, and is charged to your card now.
         </Sure>
       )
     case 'pause':
       return (
-        <Sure button="Pause" title="Pause the plan?" run={() => api.post('/api/billing/pause')} variant={variant}>
-          Your plan stays open until the end of the period you have paid for. Then it closes, and nothing is billed
-          until you resume it. You can withdraw the pause before it begins. What you have stored is kept.
+        <Sure
+          button="Pause"
+          title="Pause the plan?"
+          run={() => api.post('/api/billing/pause')}
+          variant={variant}
+        >
+          Your plan stays open until the end of the period you have paid for. Then it closes, and
+          nothing is billed until you resume it. You can withdraw the pause before it begins. What
+          you have stored is kept.
         </Sure>
       )
   }

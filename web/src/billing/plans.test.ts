@@ -14,7 +14,15 @@ const limits = {
 
 const plans: Plan[] = [
   { name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [], trial_days: 0 },
-  { name: 'Documents', tier: 'docs', price_monthly: 'price_d', features: [], limits, grants: ['rag'], trial_days: 0 },
+  {
+    name: 'Documents',
+    tier: 'docs',
+    price_monthly: 'price_d',
+    features: [],
+    limits,
+    grants: ['rag'],
+    trial_days: 0,
+  },
   {
     name: 'Gift',
     tier: 'gift',

@@ -11,13 +11,19 @@ export function featuredPlan(plans: readonly Plan[]): Plan | undefined {
 }
 
 /** True while more is open than to everybody; also what the free plan grants can be something. */
-export function hasPaidPlan(plans: readonly Plan[], tier: string, entitlements: readonly Entitlement[]): boolean {
+export function hasPaidPlan(
+  plans: readonly Plan[],
+  tier: string,
+  entitlements: readonly Entitlement[],
+): boolean {
   return entitlements.length > 0 && !plans.some((plan) => plan.tier === tier && isFree(plan))
 }
 
 /** A plan's name; of one that is not on offer any more, the tier with a capital letter. */
 export function planName(plans: readonly Plan[], tier: string): string {
-  return plans.find((plan) => plan.tier === tier)?.name ?? tier.charAt(0).toUpperCase() + tier.slice(1)
+  return (
+    plans.find((plan) => plan.tier === tier)?.name ?? tier.charAt(0).toUpperCase() + tier.slice(1)
+  )
 }
 
 /** The names of the plans that have all of it, the lowest first. */

@@ -4,18 +4,25 @@ import { api } from '../api/client.ts'
 
 export async function openCheckout(priceId: string, promotionCode?: string): Promise<void> {
   const { url } = await api.post('/api/billing/create-checkout-session', undefined, {
-    query: { price_id: priceId, ...(promotionCode === undefined ? {} : { promotion_code: promotionCode }) },
+    query: {
+      price_id: priceId,
+      ...(promotionCode === undefined ? {} : { promotion_code: promotionCode }),
+    },
   })
   location.assign(url)
 }
 
 export async function openPortal(flow?: 'card' | 'cancel'): Promise<void> {
-  const { url } = await api.post('/api/billing/create-portal-session', undefined, { query: flow ? { flow } : {} })
+  const { url } = await api.post('/api/billing/create-portal-session', undefined, {
+    query: flow ? { flow } : {},
+  })
   location.assign(url)
 }
 
 /** Where a missing payment is made: of the plan, or of another checkout beside it. */
 export async function openPayment(of: 'plan' | 'checkout' = 'plan'): Promise<void> {
-  const { url } = await api.post('/api/billing/create-payment-session', undefined, { query: { for: of } })
+  const { url } = await api.post('/api/billing/create-payment-session', undefined, {
+    query: { for: of },
+  })
   location.assign(url)
 }

@@ -19,16 +19,43 @@ const running: Shown = {
   currency: 'usd',
   interval: 'month',
 }
-const none: Shown = { ...running, status: 'free', processor_status: null, current_period_end: null, amount: null }
+const none: Shown = {
+  ...running,
+  status: 'free',
+  processor_status: null,
+  current_period_end: null,
+  amount: null,
+}
 const failing: Shown = { ...running, status: 'past_due', processor_status: 'past_due' }
 
 /** Every state that there is: its badge, what the page says, whether it is urgent, and the button to press. */
-const TABLE: [what: string, state: Shown, word: string, says: RegExp, urgent: boolean | null, first: string][] = [
+const TABLE: [
+  what: string,
+  state: Shown,
+  word: string,
+  says: RegExp,
+  urgent: boolean | null,
+  first: string,
+][] = [
   ['never subscribed', none, 'No subscription', /^$/, null, 'subscribe'],
   ['ended', { ...none, status: 'cancelled' }, 'Cancelled', /has ended/, null, 'subscribe'],
   ['active', running, 'Active', /Renews on .*2027, for \$29 a month/, null, 'change'],
-  ['active, price unknown', { ...running, amount: null }, 'Active', /^Renews on [^$]*2027\.$/, null, 'change'],
-  ['a smaller plan to come', { ...running, next_tier: 'pro' }, 'Active', /Becomes Pro on .*2027, for/, null, 'change'],
+  [
+    'active, price unknown',
+    { ...running, amount: null },
+    'Active',
+    /^Renews on [^$]*2027\.$/,
+    null,
+    'change',
+  ],
+  [
+    'a smaller plan to come',
+    { ...running, next_tier: 'pro' },
+    'Active',
+    /Becomes Pro on .*2027, for/,
+    null,
+    'change',
+  ],
   [
     'on trial',
     { ...running, processor_status: 'trialing', trial_ends_at: trial },
@@ -45,10 +72,31 @@ const TABLE: [what: string, state: Shown, word: string, says: RegExp, urgent: bo
     null,
     'keep',
   ],
-  ['cancelled, runs out', { ...running, cancel_at_period_end: true }, 'Ends soon', /Ends on .*Mar/, null, 'keep'],
-  ['payment failed', { ...failing, open_until: trial }, 'Payment due', /stays open until .*Feb/, true, 'pay'],
+  [
+    'cancelled, runs out',
+    { ...running, cancel_at_period_end: true },
+    'Ends soon',
+    /Ends on .*Mar/,
+    null,
+    'keep',
+  ],
+  [
+    'payment failed',
+    { ...failing, open_until: trial },
+    'Payment due',
+    /stays open until .*Feb/,
+    true,
+    'pay',
+  ],
   ['grace over', failing, 'Payment due', /is closed until the payment/, true, 'pay'],
-  ['unpaid', { ...failing, processor_status: 'unpaid', open_until: trial }, 'Payment due', /is closed/, true, 'pay'],
+  [
+    'unpaid',
+    { ...failing, processor_status: 'unpaid', open_until: trial },
+    'Payment due',
+    /is closed/,
+    true,
+    'pay',
+  ],
   [
     'the bank asks about a renewal',
     { ...failing, payment_status: 'requires_action', open_until: trial },
@@ -113,8 +161,22 @@ const TABLE: [what: string, state: Shown, word: string, says: RegExp, urgent: bo
     false,
     'cancel',
   ],
-  ['a pause ahead', { ...running, pauses_at: end }, 'Pauses soon', /Pauses on .*Mar.*stays open/, null, 'keep'],
-  ['paused', { ...failing, processor_status: 'paused' }, 'Paused', /Nothing is billed/, false, 'resume'],
+  [
+    'a pause ahead',
+    { ...running, pauses_at: end },
+    'Pauses soon',
+    /Pauses on .*Mar.*stays open/,
+    null,
+    'keep',
+  ],
+  [
+    'paused',
+    { ...failing, processor_status: 'paused' },
+    'Paused',
+    /Nothing is billed/,
+    false,
+    'resume',
+  ],
   [
     'paused and past due by our grace',
     { ...failing, processor_status: 'paused', open_until: trial },
@@ -158,9 +220,15 @@ test('another checkout beside the plan is told by what its payment waits for, an
     pendingOf({ pending_checkout: null }, (one) => one),
     null,
   )
-  assert.match(told('requires_action', true) ?? '', /confirm the payment for ENTERPRISE.*takes the place.*true$/)
+  assert.match(
+    told('requires_action', true) ?? '',
+    /confirm the payment for ENTERPRISE.*takes the place.*true$/,
+  )
   assert.match(told('requires_action', false) ?? '', /need not confirm.*credited.*false$/)
-  assert.match(told('processing', true, null) ?? '', /for another plan is under way.*takes the place.*false$/)
+  assert.match(
+    told('processing', true, null) ?? '',
+    /for another plan is under way.*takes the place.*false$/,
+  )
   assert.match(told('processing', false) ?? '', /under way.*credited.*false$/)
   assert.equal(told('requires_payment_method', true), null, 'it was not paid, and nothing waits')
 })
@@ -169,7 +237,11 @@ test('who has paid is told of no first payment, also when the customer at the pr
   const gone = { processor_customer_id: null, card: null }
   assert.match(accountNote({ status: 'free', ...gone }), /first payment/)
   assert.match(accountNote({ status: 'cancelled', ...gone }), /was closed.*next payment/)
-  const kept = { status: 'active' as const, processor_customer_id: 'cus', card: { last4: '4242', expires_at: null } }
+  const kept = {
+    status: 'active' as const,
+    processor_customer_id: 'cus',
+    card: { last4: '4242', expires_at: null },
+  }
   assert.match(accountNote(kept), /ending in 4242/)
   assert.match(accountNote({ ...kept, card: null }), /^Cards and addresses/)
 })
@@ -177,7 +249,10 @@ test('who has paid is told of no first payment, also when the customer at the pr
 test('a plan that is closed is still named, and what is open goes before it', () => {
   assert.equal(planOf({ tier: 'free', subscribed_tier: 'pro', entitlements: [] }), 'pro')
   assert.equal(planOf({ tier: 'free', subscribed_tier: null, entitlements: [] }), 'free')
-  assert.equal(planOf({ tier: 'enterprise', subscribed_tier: 'pro', entitlements: ['ai'] }), 'enterprise')
+  assert.equal(
+    planOf({ tier: 'enterprise', subscribed_tier: 'pro', entitlements: ['ai'] }),
+    'enterprise',
+  )
 })
 
 test('what is due or paused says what it costs', () => {

@@ -2,7 +2,16 @@
 import type { Subscription } from '../api/types.ts'
 import { day, money } from '../components/format.ts'
 
-export type BillingAction = 'pay' | 'confirm' | 'card' | 'resume' | 'keep' | 'pause' | 'cancel' | 'change' | 'subscribe'
+export type BillingAction =
+  | 'pay'
+  | 'confirm'
+  | 'card'
+  | 'resume'
+  | 'keep'
+  | 'pause'
+  | 'cancel'
+  | 'change'
+  | 'subscribe'
 
 export type BillingState = {
   /** In the badge. */
@@ -32,10 +41,19 @@ export type Shown = Pick<
   | 'interval'
 >
 
-export function stateOf(subscription: Shown, nameOf: (tier: string) => string = (tier) => tier): BillingState {
-  const { status, processor_status: word, current_period_end: end, open_until: openUntil } = subscription
+export function stateOf(
+  subscription: Shown,
+  nameOf: (tier: string) => string = (tier) => tier,
+): BillingState {
+  const {
+    status,
+    processor_status: word,
+    current_period_end: end,
+    open_until: openUntil,
+  } = subscription
   const payment = subscription.payment_status
-  if (status === 'free' || status === 'cancelled') return FIRST_PAYMENTS[payment ?? ''] ?? notRunning(status)
+  if (status === 'free' || status === 'cancelled')
+    return FIRST_PAYMENTS[payment ?? ''] ?? notRunning(status)
   const cost = costOf(subscription)
   const term = cost === null ? null : `It costs ${cost}.`
   if (word === 'paused') return { ...(PAUSES[payment ?? ''] ?? PAUSED), term }
@@ -43,11 +61,18 @@ export function stateOf(subscription: Shown, nameOf: (tier: string) => string = 
   if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
   if (subscription.trial_ends_at !== null) {
     const term = `Your trial ends on ${day(subscription.trial_ends_at)}. Then ${cost ?? 'the plan'} is charged to your card.`
-    return { word: 'Trial', color: 'brass', term, alert: null, actions: ['change', 'card', 'cancel'] }
+    return {
+      word: 'Trial',
+      color: 'brass',
+      term,
+      alert: null,
+      actions: ['change', 'card', 'cancel'],
+    }
   }
   if (subscription.pauses_at !== null) return pausing(subscription.pauses_at)
   const next = subscription.next_tier
-  const then = next === null ? `Renews on ${day(end ?? '')}` : `Becomes ${nameOf(next)} on ${day(end ?? '')}`
+  const then =
+    next === null ? `Renews on ${day(end ?? '')}` : `Becomes ${nameOf(next)} on ${day(end ?? '')}`
   return {
     word: 'Active',
     color: 'pine',
@@ -89,7 +114,11 @@ const FIRST_PAYMENTS: Record<string, BillingState> = {
     word: 'To be confirmed',
     color: 'red',
     term: null,
-    alert: { title: CONFIRM, text: 'Your plan opens as soon as you have. After a day it is given up.', isUrgent: true },
+    alert: {
+      title: CONFIRM,
+      text: 'Your plan opens as soon as you have. After a day it is given up.',
+      isUrgent: true,
+    },
     actions: ['confirm', 'subscribe'],
   },
   processing: {
@@ -114,7 +143,11 @@ const PAUSES: Record<string, BillingState> = {
   },
   processing: {
     ...PAUSED,
-    alert: { title: UNDER_WAY, text: 'Your plan opens again by itself when your bank has paid.', isUrgent: false },
+    alert: {
+      title: UNDER_WAY,
+      text: 'Your plan opens again by itself when your bank has paid.',
+      isUrgent: false,
+    },
     actions: ['cancel'],
   },
 }
@@ -136,7 +169,8 @@ export function accountNote({
 }: Pick<Subscription, 'status' | 'processor_customer_id' | 'card'>): string {
   if (customer === null && status === 'free')
     return 'There is no billing account yet: one is made with your first payment.'
-  if (customer === null) return 'Your billing account was closed. Your next payment makes a new one.'
+  if (customer === null)
+    return 'Your billing account was closed. Your next payment makes a new one.'
   if (card === null) return 'Cards and addresses are kept by our payment processor.'
   return `Paid with the card ending in ${card.last4 ?? '····'}. Cards are kept by our payment processor.`
 }
@@ -177,7 +211,11 @@ function due(openUntil: string | null, payment: string | null): BillingState {
   const closed = 'Your plan is closed until the payment goes through. What you have stored is kept.'
   if (payment === 'requires_action') {
     const text = stays === null ? closed : `${stays} Confirm it, so that it stays so.`
-    return { ...state, alert: { title: CONFIRM, text, isUrgent: true }, actions: ['confirm', 'card', 'cancel'] }
+    return {
+      ...state,
+      alert: { title: CONFIRM, text, isUrgent: true },
+      actions: ['confirm', 'card', 'cancel'],
+    }
   }
   if (payment === 'processing') {
     const text = `${stays ?? closed} Your bank is asked, which can take some days.`
@@ -210,5 +248,7 @@ function pausing(at: string): BillingState {
 }
 
 function costOf({ amount, currency, interval }: Shown): string | null {
-  return amount === null || currency === null || interval === null ? null : `${money(amount, currency)} a ${interval}`
+  return amount === null || currency === null || interval === null
+    ? null
+    : `${money(amount, currency)} a ${interval}`
 }

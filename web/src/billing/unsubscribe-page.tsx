@@ -12,20 +12,26 @@ const route = getRouteApi('/public/unsubscribe')
 export function UnsubscribePage() {
   const { token = '' } = route.useSearch()
   const end = useMutation({
-    mutationFn: () => api.post('/api/billing/offers/unsubscribe', undefined, { query: { token }, anonymous: true }),
+    mutationFn: () =>
+      api.post('/api/billing/offers/unsubscribe', undefined, { query: { token }, anonymous: true }),
   })
   if (end.isSuccess) {
     return (
       <AuthPage title="No more offers">
         <Stack>
-          <Text role="status">You get no offers any more. What concerns a plan of yours is still written.</Text>
+          <Text role="status">
+            You get no offers any more. What concerns a plan of yours is still written.
+          </Text>
           <LinkButton to="/">To the start</LinkButton>
         </Stack>
       </AuthPage>
     )
   }
   return (
-    <AuthPage title="No more offers?" lead="What concerns a plan or payment of yours is still written.">
+    <AuthPage
+      title="No more offers?"
+      lead="What concerns a plan or payment of yours is still written."
+    >
       <Stack>
         <FormProblem problem={end.error} />
         <Button onClick={() => end.mutate()} loading={end.isPending}>

@@ -30,7 +30,9 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
           </Copied>
         )}
         <Fact label="Route">{call.route}</Fact>
-        <Fact label="Asked">{call.tried.replaceAll(':', ': ').replaceAll(',', ', then ') || call.vendor}</Fact>
+        <Fact label="Asked">
+          {call.tried.replaceAll(':', ': ').replaceAll(',', ', then ') || call.vendor}
+        </Fact>
         <Fact label="Key">{keyName}</Fact>
         {call.end_user && <Fact label="End user">{call.end_user}</Fact>}
         {labels.length > 0 && (
@@ -76,7 +78,15 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-function Copied({ label, value, children }: { label: string; value: string | null; children?: ReactNode }) {
+function Copied({
+  label,
+  value,
+  children,
+}: {
+  label: string
+  value: string | null
+  children?: ReactNode
+}) {
   if (value === null) return null
   return (
     <div>

@@ -44,7 +44,11 @@ function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'
     <Table.Tr>
       <Table.Td>
         <UnstyledButton mih={44} onClick={(event) => onOpen(call, event.currentTarget)}>
-          <Text fw={550} td="underline" style={{ overflowWrap: 'anywhere', textUnderlineOffset: 3 }}>
+          <Text
+            fw={550}
+            td="underline"
+            style={{ overflowWrap: 'anywhere', textUnderlineOffset: 3 }}
+          >
             {modelName(call)}
           </Text>
           <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -1,4 +1,14 @@
-import { Button, Card, Group, SegmentedControl, Select, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import {
+  Button,
+  Card,
+  Group,
+  SegmentedControl,
+  Select,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -23,7 +33,10 @@ const route = getRouteApi('/app/calls')
 export function CallsPage() {
   const search = route.useSearch()
   const filters: CallFilters = { ...search, days: search.days ?? 7 }
-  const calls = useInfiniteQuery({ ...callsQuery(filters), placeholderData: (previous) => previous })
+  const calls = useInfiniteQuery({
+    ...callsQuery(filters),
+    placeholderData: (previous) => previous,
+  })
   const download = useMutation({ mutationFn: () => downloadCalls(filters) })
   const [open, setOpen] = useState<Call | null>(null)
   const focus = useReturnFocus()
@@ -102,12 +115,22 @@ export function CallsPage() {
   )
 }
 
-function Filters({ filters, keyNames }: { filters: CallFilters; keyNames: ReadonlyMap<string, string> }) {
+function Filters({
+  filters,
+  keyNames,
+}: {
+  filters: CallFilters
+  keyNames: ReadonlyMap<string, string>
+}) {
   const navigate = route.useNavigate()
   const models = useQuery(usageQuery(filters.days, 'model'))
   const [text, setText] = useState(filters.q ?? '')
   const set = (next: object) =>
-    void navigate({ search: (search) => ({ ...search, ...next }), replace: true, resetScroll: false })
+    void navigate({
+      search: (search) => ({ ...search, ...next }),
+      replace: true,
+      resetScroll: false,
+    })
   const find = (event: FormEvent) => {
     event.preventDefault()
     set({ q: text.trim() || undefined })
@@ -149,7 +172,9 @@ function Filters({ filters, keyNames }: { filters: CallFilters; keyNames: Readon
           w={{ base: '100%', xs: 220 }}
           value={filters.model ?? null}
           onChange={(model) => set({ model: model ?? undefined })}
-          data={[...names].filter(Boolean).map((value) => ({ value, label: groupName('model', value, keyNames) }))}
+          data={[...names]
+            .filter(Boolean)
+            .map((value) => ({ value, label: groupName('model', value, keyNames) }))}
         />
         <Select
           aria-label="Key"

@@ -17,7 +17,14 @@ const PAGE = 50
 
 function queryOf({ days, outcome, model, key, q }: CallFilters) {
   const span = daysUpTo(new Date(), days)
-  return { from: span[0], to: span.at(-1), outcome, model, key, ...(q === undefined ? {} : searchOf(q)) }
+  return {
+    from: span[0],
+    to: span.at(-1),
+    outcome,
+    model,
+    key,
+    ...(q === undefined ? {} : searchOf(q)),
+  }
 }
 
 /** The calls of the last `days` days, today included, newest first, page after page. */
@@ -33,5 +40,8 @@ export function callsQuery(filters: CallFilters) {
 }
 
 export async function downloadCalls(filters: CallFilters): Promise<void> {
-  await saveFile(await request('GET', '/api/usage/calls', { query: queryOf(filters), accept: 'text/csv' }), 'calls.csv')
+  await saveFile(
+    await request('GET', '/api/usage/calls', { query: queryOf(filters), accept: 'text/csv' }),
+    'calls.csv',
+  )
 }

@@ -5,7 +5,11 @@ const NAMES = { ok: 'OK', failed: 'Failed', cancelled: 'Left' } as const
 const COLORS = { ok: 'pine', failed: 'red', cancelled: 'gray' } as const
 
 /** How a call ended, and with what status where that says more. */
-export function OutcomeBadge({ call: { outcome, status } }: { call: Pick<Call, 'outcome' | 'status'> }) {
+export function OutcomeBadge({
+  call: { outcome, status },
+}: {
+  call: Pick<Call, 'outcome' | 'status'>
+}) {
   return (
     <Badge color={COLORS[outcome]} style={{ flexShrink: 0 }}>
       {NAMES[outcome]}

@@ -24,7 +24,12 @@ export function ChatBar(props: ChatBarProps) {
   const [drawerOpen, drawer] = useDisclosure(false)
   return (
     <Group justify="space-between" gap="xs" mb="xs">
-      <ModelChoice models={props.models} failed={props.modelsFailed} chosen={props.chosen} onChange={props.onModel} />
+      <ModelChoice
+        models={props.models}
+        failed={props.modelsFailed}
+        chosen={props.chosen}
+        onChange={props.onModel}
+      />
       <Group gap={0} wrap="nowrap" ml="auto">
         <GenerationSettingsPopover settings={props.settings} onChange={props.onSettings} />
         <Tooltip label="Conversations">

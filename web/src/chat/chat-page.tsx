@@ -28,7 +28,10 @@ export function ChatPage() {
   const conversations = useConversations(user.id)
   const [draft, setDraft] = useState(() => newId())
   const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })
-  const chosen = useMemo(() => chosenModel({ provider, model }, models.data), [provider, model, models.data])
+  const chosen = useMemo(
+    () => chosenModel({ provider, model }, models.data),
+    [provider, model, models.data],
+  )
   const [settings, setSettings] = useLocalStorage({
     key: 'latchkey.chat',
     defaultValue: DEFAULT_SETTINGS,

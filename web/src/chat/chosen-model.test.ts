@@ -8,9 +8,27 @@ const models: ModelList = {
   default_provider: 'anthropic',
   default_model: 'claude-x',
   providers: [
-    { provider: 'anthropic', label: 'Anthropic', configured: true, sandbox: false, default_model: 'claude-x' },
-    { provider: 'openai', label: 'OpenAI', configured: true, sandbox: false, default_model: 'gpt-x' },
-    { provider: 'gemini', label: 'Gemini', configured: false, sandbox: false, default_model: 'gemini-x' },
+    {
+      provider: 'anthropic',
+      label: 'Anthropic',
+      configured: true,
+      sandbox: false,
+      default_model: 'claude-x',
+    },
+    {
+      provider: 'openai',
+      label: 'OpenAI',
+      configured: true,
+      sandbox: false,
+      default_model: 'gpt-x',
+    },
+    {
+      provider: 'gemini',
+      label: 'Gemini',
+      configured: false,
+      sandbox: false,
+      default_model: 'gemini-x',
+    },
     { provider: 'groq', label: 'Groq', configured: true, sandbox: false, default_model: 'llama-x' },
   ],
   models: [
@@ -50,10 +68,16 @@ test('a link cannot choose a provider that is not set up or not there, nor its m
 })
 
 test('a model by name belongs to the provider shown; how long it writes is asked only where it is known', () => {
-  assert.deepEqual(chosenModel({ provider: undefined, model: 'claude-y' }, models).modelMaxTokens, undefined)
+  assert.deepEqual(
+    chosenModel({ provider: undefined, model: 'claude-y' }, models).modelMaxTokens,
+    undefined,
+  )
   assert.equal(chosenModel({ provider: undefined, model: 'claude-y' }, models).model, 'claude-y')
   assert.equal(chosenModel({ provider: 'openai', model: undefined }, models).modelMaxTokens, 4_096)
-  assert.equal(chosenModel({ provider: 'groq', model: undefined }, models).modelMaxTokens, undefined)
+  assert.equal(
+    chosenModel({ provider: 'groq', model: undefined }, models).modelMaxTokens,
+    undefined,
+  )
 })
 
 test('while nothing is known, the link is taken at its word', () => {

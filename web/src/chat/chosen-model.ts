@@ -35,6 +35,8 @@ export function chosenModel({ provider, model }: Wanted, models: ModelList | und
 
 /** Undefined for a model whose limit nobody knows: a vendor refuses to be asked for more than it gives. */
 function maxTokensOf({ models }: ModelList, provider: string, id: string): number | undefined {
-  const known = models.find((model) => model.provider === provider && model.id === id)?.output_tokens_max
+  const known = models.find(
+    (model) => model.provider === provider && model.id === id,
+  )?.output_tokens_max
   return known == null ? undefined : Math.min(known, ASKED_TOKENS_MAX)
 }

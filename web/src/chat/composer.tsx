@@ -92,7 +92,14 @@ export function Composer({ label, writing, onSend, onStop, onUp, start = '' }: C
         classNames={{ input: classes.input ?? '' }}
       />
       {writing ? (
-        <ActionIcon key="stop" variant="filled" color="pine" radius="xl" onClick={stop} aria-label="Stop">
+        <ActionIcon
+          key="stop"
+          variant="filled"
+          color="pine"
+          radius="xl"
+          onClick={stop}
+          aria-label="Stop"
+        >
           <IconPlayerStopFilled size={18} aria-hidden />
         </ActionIcon>
       ) : (

@@ -14,7 +14,13 @@ type ConversationDrawerProps = {
   onOpen: (id: string | undefined) => void
 }
 
-export function ConversationDrawer({ opened, onClose, conversations, openId, onOpen }: ConversationDrawerProps) {
+export function ConversationDrawer({
+  opened,
+  onClose,
+  conversations,
+  openId,
+  onOpen,
+}: ConversationDrawerProps) {
   const user = useUser()
   const drop = (id: string) => {
     deleteConversation(user.id, id)
@@ -41,7 +47,10 @@ export function ConversationDrawer({ opened, onClose, conversations, openId, onO
                 }}
                 style={{ borderRadius: 10 }}
               />
-              <ActionIcon onClick={() => drop(conversation.id)} aria-label={`Delete “${titleOf(conversation)}”`}>
+              <ActionIcon
+                onClick={() => drop(conversation.id)}
+                aria-label={`Delete “${titleOf(conversation)}”`}
+              >
                 <IconTrash size={18} aria-hidden />
               </ActionIcon>
             </Group>

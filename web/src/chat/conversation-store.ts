@@ -16,7 +16,10 @@ export function useTurns(userId: string, id: string): Turn[] {
 export function updateTurns(userId: string, id: string, change: (stored: Turn[]) => Turn[]): void {
   conversations.update(userId, (stored) => {
     const turns = change(stored.find((conversation) => conversation.id === id)?.turns ?? [])
-    return [{ id, updatedAt: new Date().toISOString(), turns }, ...stored.filter((one) => one.id !== id)]
+    return [
+      { id, updatedAt: new Date().toISOString(), turns },
+      ...stored.filter((one) => one.id !== id),
+    ]
   })
 }
 

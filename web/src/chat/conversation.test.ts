@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { canContinue, chatBody, rewritten, type Turn, titleOf, upToLastQuestion } from './conversation.ts'
+import {
+  canContinue,
+  chatBody,
+  rewritten,
+  type Turn,
+  titleOf,
+  upToLastQuestion,
+} from './conversation.ts'
 
 const settings = {
   provider: undefined,
@@ -14,7 +21,12 @@ const turns: Turn[] = [
   { id: '1', role: 'user', content: 'What is a latch?' },
   { id: '2', role: 'assistant', content: 'A kind of lock.', ending: { kind: 'complete' } },
   { id: '3', role: 'user', content: 'And a key?' },
-  { id: '4', role: 'assistant', content: '', ending: { kind: 'failed', detail: 'openai is overloaded', code: null } },
+  {
+    id: '4',
+    role: 'assistant',
+    content: '',
+    ending: { kind: 'failed', detail: 'openai is overloaded', code: null },
+  },
 ]
 
 test('an answer that never came is not sent back to the vendor', () => {
@@ -32,7 +44,10 @@ test('instructions go first, as the system; provider and model only when chosen'
 })
 
 test('the answer may be as long as the reader says, else as the model can; a model that is not known is not asked for more than it may have', () => {
-  assert.equal(chatBody(turns, { ...settings, maxTokens: 300, modelMaxTokens: 16_384 }).max_tokens, 300)
+  assert.equal(
+    chatBody(turns, { ...settings, maxTokens: 300, modelMaxTokens: 16_384 }).max_tokens,
+    300,
+  )
   assert.equal(chatBody(turns, { ...settings, modelMaxTokens: 8_192 }).max_tokens, 8_192)
   assert.equal('max_tokens' in chatBody(turns, settings), false)
 })
@@ -68,14 +83,20 @@ test('a retry answers the last question again', () => {
 })
 
 test('editing a question drops what came after it', () => {
-  assert.deepEqual(rewritten(turns, '1', 'What is a bolt?'), [{ id: '1', role: 'user', content: 'What is a bolt?' }])
+  assert.deepEqual(rewritten(turns, '1', 'What is a bolt?'), [
+    { id: '1', role: 'user', content: 'What is a bolt?' },
+  ])
   assert.equal(rewritten(turns, 'unknown', 'x'), turns)
 })
 
 test('a conversation is called by the first line of its first question', () => {
   assert.equal(titleOf({ id: 'c', updatedAt: '', turns }), 'What is a latch?')
   assert.equal(
-    titleOf({ id: 'c', updatedAt: '', turns: [{ id: '1', role: 'user', content: `${'x'.repeat(80)}\ny` }] }).length,
+    titleOf({
+      id: 'c',
+      updatedAt: '',
+      turns: [{ id: '1', role: 'user', content: `${'x'.repeat(80)}\ny` }],
+    }).length,
     60,
   )
   assert.equal(titleOf({ id: 'c', updatedAt: '', turns: [] }), 'Empty conversation')

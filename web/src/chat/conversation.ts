@@ -7,7 +7,11 @@ export type Turn = { id: string; role: 'user' | 'assistant'; content: string; en
 export type Conversation = { id: string; updatedAt: string; turns: Turn[] }
 
 /** `maxTokens` null: as long as the model can. */
-export type GenerationSettings = { temperature: number; maxTokens: number | null; instructions: string }
+export type GenerationSettings = {
+  temperature: number
+  maxTokens: number | null
+  instructions: string
+}
 export type ChatSettings = GenerationSettings & Omit<Chosen, 'others'>
 
 /** The first line of the first question. */
@@ -43,7 +47,9 @@ export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = f
     temperature: settings.temperature,
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     // A link may name another: the service says so.
-    ...(settings.provider && { provider: settings.provider as NonNullable<ChatRequest['provider']> }),
+    ...(settings.provider && {
+      provider: settings.provider as NonNullable<ChatRequest['provider']>,
+    }),
     ...(settings.model && { model: settings.model }),
   }
 }
@@ -51,7 +57,8 @@ export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = f
 /** Whether the last turn is an answer that has begun and is not whole. */
 export function canContinue(turns: Turn[]): boolean {
   const last = turns.at(-1)
-  if (last?.role !== 'assistant' || last.content.trim() === '' || last.ending === undefined) return false
+  if (last?.role !== 'assistant' || last.content.trim() === '' || last.ending === undefined)
+    return false
   return last.ending.kind !== 'complete' && last.ending.kind !== 'withheld'
 }
 

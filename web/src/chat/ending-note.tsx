@@ -21,13 +21,18 @@ const MESSAGES = {
 } as const
 
 /** A page cannot tell an answer that another tab is writing from one whose tab was closed. */
-const NOTHING_YET = 'This answer broke off when you left the page, or another tab is still writing it.'
+const NOTHING_YET =
+  'This answer broke off when you left the page, or another tab is still writing it.'
 
 /** An answer that is not whole says so, always, and where it can be continued, how. */
 export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProps) {
   if (ending.kind === 'complete') return null
   const more = ending.kind !== 'withheld' && onContinue && (
-    <Button variant="default" rightSection={<IconArrowRight size={18} aria-hidden />} onClick={onContinue}>
+    <Button
+      variant="default"
+      rightSection={<IconArrowRight size={18} aria-hidden />}
+      onClick={onContinue}
+    >
       Continue
     </Button>
   )

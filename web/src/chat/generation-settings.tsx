@@ -2,7 +2,10 @@ import { NumberInput, Textarea } from '@mantine/core'
 import { NamedSlider, SettingsPopover } from '../components/settings-popover.tsx'
 import type { GenerationSettings } from './conversation.ts'
 
-type GenerationSettingsPopoverProps = { settings: GenerationSettings; onChange: (settings: GenerationSettings) => void }
+type GenerationSettingsPopoverProps = {
+  settings: GenerationSettings
+  onChange: (settings: GenerationSettings) => void
+}
 
 export function GenerationSettingsPopover({ settings, onChange }: GenerationSettingsPopoverProps) {
   return (
@@ -33,7 +36,9 @@ export function GenerationSettingsPopover({ settings, onChange }: GenerationSett
         max={16384}
         step={100}
         value={settings.maxTokens ?? ''}
-        onChange={(value) => onChange({ ...settings, maxTokens: typeof value === 'number' ? value : null })}
+        onChange={(value) =>
+          onChange({ ...settings, maxTokens: typeof value === 'number' ? value : null })
+        }
         clampBehavior="blur"
       />
     </SettingsPopover>

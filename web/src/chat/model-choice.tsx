@@ -27,7 +27,9 @@ export function ModelChoice({ models, chosen, failed, onChange }: ModelChoicePro
     label: one.configured ? one.label : `${one.label} (not set up)`,
     disabled: !one.configured,
   }))
-  const offered = (models?.models ?? []).filter((one) => one.provider === provider && one.kind === 'chat')
+  const offered = (models?.models ?? []).filter(
+    (one) => one.provider === provider && one.kind === 'chat',
+  )
   const defaultModel = models?.providers.find((one) => one.provider === provider)?.default_model
   const choose = (next: string) => {
     const name = next.trim() || undefined

@@ -1,4 +1,13 @@
-import { ActionIcon, Button, Group, Loader, Text, Textarea, Tooltip, VisuallyHidden } from '@mantine/core'
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Loader,
+  Text,
+  Textarea,
+  Tooltip,
+  VisuallyHidden,
+} from '@mantine/core'
 import { IconPencil, IconRefresh } from '@tabler/icons-react'
 import { type FormEvent, memo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
@@ -22,7 +31,14 @@ type TurnViewProps = {
 }
 
 /** Drawn again only when its own turn has changed: the others of a long conversation stand still while an answer grows. */
-export const TurnView = memo(function TurnView({ turn, last, others, onRetry, onContinue, ...edits }: TurnViewProps) {
+export const TurnView = memo(function TurnView({
+  turn,
+  last,
+  others,
+  onRetry,
+  onContinue,
+  ...edits
+}: TurnViewProps) {
   return turn.role === 'user' ? (
     <Question turn={turn} {...edits} />
   ) : (
@@ -58,7 +74,11 @@ function Question({ turn, editing, onEdit, onEditing }: QuestionProps) {
       <Group gap={0} className={classes.tools ?? ''}>
         <CopyIcon value={turn.content} what="message" />
         <Tooltip label="Edit and send again">
-          <ActionIcon ref={pencil} onClick={() => onEditing(turn.id)} aria-label="Edit and send again">
+          <ActionIcon
+            ref={pencil}
+            onClick={() => onEditing(turn.id)}
+            aria-label="Edit and send again"
+          >
             <IconPencil size={18} aria-hidden />
           </ActionIcon>
         </Tooltip>
@@ -67,7 +87,11 @@ function Question({ turn, editing, onEdit, onEditing }: QuestionProps) {
   )
 }
 
-type QuestionFormProps = { content: string; onSave: (content: string) => void; onCancel: () => void }
+type QuestionFormProps = {
+  content: string
+  onSave: (content: string) => void
+  onCancel: () => void
+}
 
 function QuestionForm({ content, onSave, onCancel }: QuestionFormProps) {
   const [draft, setDraft] = useState(content)
@@ -99,7 +123,13 @@ function QuestionForm({ content, onSave, onCancel }: QuestionFormProps) {
   )
 }
 
-function Answer({ turn, last, others, onRetry, onContinue }: Omit<TurnViewProps, keyof Omit<QuestionProps, 'turn'>>) {
+function Answer({
+  turn,
+  last,
+  others,
+  onRetry,
+  onContinue,
+}: Omit<TurnViewProps, keyof Omit<QuestionProps, 'turn'>>) {
   const streaming = turn.ending === undefined
   const begun = turn.content.trim() !== ''
   return (

@@ -3,7 +3,14 @@ import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { LEFT } from '../stream/stream.ts'
-import { type ChatSettings, canContinue, chatBody, rewritten, type Turn, upToLastQuestion } from './conversation.ts'
+import {
+  type ChatSettings,
+  canContinue,
+  chatBody,
+  rewritten,
+  type Turn,
+  upToLastQuestion,
+} from './conversation.ts'
 import { saveAnswer, updateTurns, useTurns, withTurn } from './conversation-store.ts'
 
 /**
@@ -57,12 +64,16 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
       show(begun.content)
 
       const paced = pacedText((text) => show(written.content + text))
-      const ending = await openStream('/api/ai/chat', chatBody(history, latest.current.settings, { continuing }), {
-        signal: own.signal,
-        onEvent: (event) => {
-          if (event.kind === 'token') paced.push(event.token)
+      const ending = await openStream(
+        '/api/ai/chat',
+        chatBody(history, latest.current.settings, { continuing }),
+        {
+          signal: own.signal,
+          onEvent: (event) => {
+            if (event.kind === 'token') paced.push(event.token)
+          },
         },
-      })
+      )
       paced.flush()
       const answer: Turn = { ...written, ending }
       finished.current.set(answer.id, answer)
@@ -73,7 +84,8 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
   )
 
   const send = useCallback(
-    (content: string) => void answer((stored) => [...stored, { id: newId(), role: 'user', content }]),
+    (content: string) =>
+      void answer((stored) => [...stored, { id: newId(), role: 'user', content }]),
     [answer],
   )
   const retry = useCallback(() => void answer(upToLastQuestion), [answer])
@@ -81,7 +93,8 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
     if (canContinue(latest.current.stored)) void answer((stored) => stored, { continuing: true })
   }, [answer])
   const edit = useCallback(
-    (turnId: string, content: string) => void answer((stored) => rewritten(stored, turnId, content)),
+    (turnId: string, content: string) =>
+      void answer((stored) => rewritten(stored, turnId, content)),
     [answer],
   )
   const stop = useCallback(() => controller.current?.abort(), [])

@@ -26,7 +26,14 @@ export function AuthPage({ title, lead, children, footer }: AuthPageProps) {
         <Box mt="xl">{children}</Box>
       </Box>
       {footer && (
-        <Text component="div" c="dimmed" size="sm" ta="center" mt="xs" className={classes.footer ?? ''}>
+        <Text
+          component="div"
+          c="dimmed"
+          size="sm"
+          ta="center"
+          mt="xs"
+          className={classes.footer ?? ''}
+        >
           {footer}
         </Text>
       )}

@@ -22,7 +22,9 @@ export function ColorScheme() {
           <Menu.Item
             key={value}
             leftSection={<Glyph size={18} aria-hidden />}
-            rightSection={colorScheme === value ? <IconCheck size={16} aria-label="chosen" /> : null}
+            rightSection={
+              colorScheme === value ? <IconCheck size={16} aria-label="chosen" /> : null
+            }
             onClick={() => setColorScheme(value)}
           >
             {label}

@@ -15,7 +15,15 @@ type ConfirmProps = {
 }
 
 /** Asks before something that cannot be taken back, and stays open with the reason when it failed. */
-export function Confirm({ opened, onClose, title, children, action, leave = 'Keep it', onConfirm }: ConfirmProps) {
+export function Confirm({
+  opened,
+  onClose,
+  title,
+  children,
+  action,
+  leave = 'Keep it',
+  onConfirm,
+}: ConfirmProps) {
   const close = () => {
     onClose()
     run.reset()

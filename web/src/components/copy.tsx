@@ -23,7 +23,9 @@ export function CopyText({ value, children }: { value: string; children: string 
         <Button
           variant="default"
           onClick={copy}
-          leftSection={copied ? <IconCheck size={18} aria-hidden /> : <IconCopy size={18} aria-hidden />}
+          leftSection={
+            copied ? <IconCheck size={18} aria-hidden /> : <IconCopy size={18} aria-hidden />
+          }
         >
           {copied ? 'Copied' : children}
         </Button>

@@ -18,7 +18,11 @@ export function FormProblem({ problem, fields = [] }: { problem: unknown; fields
   // Asked to sign in again, the person would rather not.
   const stale = problem instanceof ApiProblem && problem.code === 'fresh_sign_in_required'
   return (
-    <Alert color={stale ? 'brass' : 'red'} role="alert" icon={<IconAlertCircle size={20} aria-hidden />}>
+    <Alert
+      color={stale ? 'brass' : 'red'}
+      role="alert"
+      icon={<IconAlertCircle size={20} aria-hidden />}
+    >
       {stale ? 'Nothing was changed: this asks you to sign in again first.' : messageOf(problem)}
     </Alert>
   )

@@ -32,7 +32,9 @@ test('one is one and many are many', () => {
 
 test('a device is named by browser and system, a program by its own words', () => {
   assert.equal(
-    device('Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0 Safari/537.36'),
+    device(
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0 Safari/537.36',
+    ),
     'Chrome on Linux',
   )
   assert.equal(device('curl/8.5.0'), 'curl/8.5.0')

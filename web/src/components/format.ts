@@ -67,7 +67,11 @@ export function bytes(n: number): string {
 }
 
 export function day(iso: string): string {
-  return new Date(iso).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
+  return new Date(iso).toLocaleDateString(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+  })
 }
 
 /** To the second, for what is looked up in a log. */
@@ -138,5 +142,9 @@ export function device(userAgent: string | null): string {
 
 /** Budgets turn at midnight in UTC. */
 export function utcDay(iso: string): string {
-  return new Date(iso).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+  return new Date(iso).toLocaleDateString(undefined, {
+    month: 'short',
+    day: 'numeric',
+    timeZone: 'UTC',
+  })
 }

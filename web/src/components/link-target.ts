@@ -20,7 +20,9 @@ export function hidesTarget(text: string, target: string): boolean {
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .replaceAll('。', '.')
     .toLowerCase()
-  const named = [...seen.matchAll(NAMES)].map(([, withScheme, bare]) => plain(withScheme ?? bare ?? ''))
+  const named = [...seen.matchAll(NAMES)].map(([, withScheme, bare]) =>
+    plain(withScheme ?? bare ?? ''),
+  )
   return named.length === 0 || named.some((place) => place !== plain(target))
 }
 

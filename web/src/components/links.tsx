@@ -10,4 +10,6 @@ export const LinkButton = createLink((props: Omit<Native, keyof ButtonProps> & B
   <Button component="a" {...props} />
 ))
 
-export const TextLink = createLink((props: Omit<Native, keyof AnchorProps> & AnchorProps) => <Anchor {...props} />)
+export const TextLink = createLink((props: Omit<Native, keyof AnchorProps> & AnchorProps) => (
+  <Anchor {...props} />
+))

@@ -1,5 +1,13 @@
 import { Anchor, VisuallyHidden } from '@mantine/core'
-import { type CSSProperties, type MouseEvent, memo, type ReactNode, useId, useMemo, useState } from 'react'
+import {
+  type CSSProperties,
+  type MouseEvent,
+  memo,
+  type ReactNode,
+  useId,
+  useMemo,
+  useState,
+} from 'react'
 import { type Components, Streamdown } from 'streamdown'
 import { CopyIcon } from './copy.tsx'
 import { hidesTarget, targetOf } from './link-target.ts'
@@ -12,7 +20,11 @@ type MarkdownProps = { text: string; streaming?: boolean; components?: Component
  * picture from an address that the text made up is a way to carry secrets out. Half-written Markdown is repaired while it
  * streams. `components` must be the same object from one drawing to the next, else every block is drawn anew with each token.
  */
-export const Markdown = memo(function Markdown({ text, streaming = false, components }: MarkdownProps) {
+export const Markdown = memo(function Markdown({
+  text,
+  streaming = false,
+  components,
+}: MarkdownProps) {
   const id = useId()
   // An answer that has been written before the reader's eyes stays in the blocks that it grew in: to draw it anew as one, at
   // its end, would take longer than all that came before.
@@ -21,7 +33,10 @@ export const Markdown = memo(function Markdown({ text, streaming = false, compon
   const all = useMemo(() => (components ? { ...elements, ...components } : elements), [components])
   // The anchors of footnotes are ids of the whole page, and every answer numbers its own from 1.
   const footnotes = text.includes('[^')
-  const options = useMemo(() => (footnotes ? { clobberPrefix: `${id}-` } : undefined), [footnotes, id])
+  const options = useMemo(
+    () => (footnotes ? { clobberPrefix: `${id}-` } : undefined),
+    [footnotes, id],
+  )
   return (
     <Streamdown
       className={classes.prose ?? ''}
@@ -91,7 +106,9 @@ const elements: Components = {
       aria-label={checked === true ? 'Done' : 'To do'}
     />
   ),
-  blockquote: ({ children }: ElementProps) => <blockquote dir="auto">{asNode(children)}</blockquote>,
+  blockquote: ({ children }: ElementProps) => (
+    <blockquote dir="auto">{asNode(children)}</blockquote>
+  ),
   hr: () => <hr />,
   a: ({ href, id, children }: ElementProps) => (
     <Link to={href} id={id}>
@@ -99,7 +116,9 @@ const elements: Components = {
     </Link>
   ),
   img: ({ src, alt }: ElementProps) => (
-    <ExternalLink to={src}>Image: {typeof alt === 'string' && alt ? alt : 'without a description'}</ExternalLink>
+    <ExternalLink to={src}>
+      Image: {typeof alt === 'string' && alt ? alt : 'without a description'}
+    </ExternalLink>
   ),
   pre: ({ children }: ElementProps) => <CodeBlock>{children}</CodeBlock>,
   code: ({ children }: ElementProps) => <code>{asNode(children)}</code>,
@@ -145,7 +164,8 @@ function heading(level: 1 | 2 | 3 | 4 | 5 | 6) {
 
 /** A mark that leads to a footnote and back stays inside the answer; every other link leaves the app. */
 export function Link({ to, id, children }: { to: unknown; id: unknown; children: unknown }) {
-  if (typeof to !== 'string' || !to.startsWith('#')) return <ExternalLink to={to}>{children}</ExternalLink>
+  if (typeof to !== 'string' || !to.startsWith('#'))
+    return <ExternalLink to={to}>{children}</ExternalLink>
   const go = (event: MouseEvent) => {
     event.preventDefault()
     const target = document.getElementById(decoded(to.slice(1)))
@@ -210,7 +230,10 @@ function textOf(node: unknown): string {
 
 /** The column's alignment is all that a table's cell may bring of style. */
 function alignment(style: unknown): CSSProperties | undefined {
-  const side = typeof style === 'object' && style !== null && 'textAlign' in style ? style.textAlign : undefined
+  const side =
+    typeof style === 'object' && style !== null && 'textAlign' in style
+      ? style.textAlign
+      : undefined
   return side === 'left' || side === 'center' || side === 'right' ? { textAlign: side } : undefined
 }
 

@@ -3,7 +3,13 @@ import { type Icon, IconPlugConnectedX, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { ApiProblem, messageOf } from '../api/problem.ts'
 
-type NoticeProps = { icon: Icon; title: string; children?: ReactNode; action?: ReactNode; order?: 1 | 2 | 3 }
+type NoticeProps = {
+  icon: Icon
+  title: string
+  children?: ReactNode
+  action?: ReactNode
+  order?: 1 | 2 | 3
+}
 
 /** What stands where content would: nothing yet, nothing found, nothing reached. */
 export function Notice({ icon: Glyph, title, children, action, order = 2 }: NoticeProps) {
@@ -37,7 +43,11 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
         title={unreached ? 'No answer from the service' : 'That did not work'}
         action={
           retry && (
-            <Button variant="light" leftSection={<IconRefresh size={18} aria-hidden />} onClick={retry}>
+            <Button
+              variant="light"
+              leftSection={<IconRefresh size={18} aria-hidden />}
+              onClick={retry}
+            >
               Try again
             </Button>
           )

@@ -15,7 +15,9 @@ export function OfflineBar() {
       {!online && (
         <Group className={classes.bar} justify="center" gap="xs">
           <IconWifiOff size={18} aria-hidden />
-          <Text size="sm">You are offline. What you see may be old; sending will fail until you are back.</Text>
+          <Text size="sm">
+            You are offline. What you see may be old; sending will fail until you are back.
+          </Text>
         </Group>
       )}
     </div>

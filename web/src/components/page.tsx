@@ -2,7 +2,13 @@ import { Box, Group, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTitle } from './title.ts'
 
-type PageProps = { title: string; lead?: ReactNode; actions?: ReactNode; wide?: boolean; children: ReactNode }
+type PageProps = {
+  title: string
+  lead?: ReactNode
+  actions?: ReactNode
+  wide?: boolean
+  children: ReactNode
+}
 
 /** A page inside the app: its heading, one sentence about it, what can be done, and the rest. */
 export function Page({ title, lead, actions, wide = false, children }: PageProps) {

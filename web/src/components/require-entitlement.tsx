@@ -7,10 +7,20 @@ import { useUser } from '../session/user.ts'
 import { LinkButton } from './links.tsx'
 import { Notice } from './notice.tsx'
 
-type RequireEntitlementProps = { entitlement: Entitlement; what: string; page?: boolean; children: ReactNode }
+type RequireEntitlementProps = {
+  entitlement: Entitlement
+  what: string
+  page?: boolean
+  children: ReactNode
+}
 
 /** Shows its children to those whose plan grants them, and others which plan does; who has one that is closed is led to what opens it. `page`: they are a whole page. */
-export function RequireEntitlement({ entitlement, what, page = false, children }: RequireEntitlementProps) {
+export function RequireEntitlement({
+  entitlement,
+  what,
+  page = false,
+  children,
+}: RequireEntitlementProps) {
   const { subscription_status, subscription_tier, entitlements } = useUser()
   const plans = usePlans()
   if (entitlements.includes(entitlement)) return <>{children}</>

@@ -3,7 +3,9 @@ export async function saveFile(response: Response, fallbackName: string): Promis
   const url = URL.createObjectURL(await response.blob())
   const link = document.createElement('a')
   link.href = url
-  link.download = /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? fallbackName
+  link.download =
+    /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1] ??
+    fallbackName
   link.click()
   URL.revokeObjectURL(url)
 }

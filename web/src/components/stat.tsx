@@ -2,7 +2,15 @@ import { Paper, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** One number and what it counts. */
-export function Stat({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) {
+export function Stat({
+  label,
+  children,
+  note,
+}: {
+  label: string
+  children: ReactNode
+  note?: ReactNode
+}) {
   return (
     <Paper withBorder p="lg" style={{ containerType: 'inline-size' }}>
       <Text c="dimmed" size="sm">

@@ -24,7 +24,10 @@ export function DashboardPage() {
   const first = user.full_name?.split(' ')[0]
 
   return (
-    <Page title={first ? `Hello, ${first}` : 'Hello'} lead="Your plan, the last 30 days, and what to do next.">
+    <Page
+      title={first ? `Hello, ${first}` : 'Hello'}
+      lead="Your plan, the last 30 days, and what to do next."
+    >
       {success && <PaymentConfirmation />}
       <PlanPanel />
       <Loaded

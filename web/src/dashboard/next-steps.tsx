@@ -28,7 +28,12 @@ export function NextSteps({ steps }: { steps: Step[] }) {
         {steps.map((step) => (
           <li key={step.label}>
             <Link to={step.to} className={classes.step} data-done={step.done || undefined}>
-              <ThemeIcon variant={step.done ? 'filled' : 'default'} radius="xl" size={28} aria-hidden>
+              <ThemeIcon
+                variant={step.done ? 'filled' : 'default'}
+                radius="xl"
+                size={28}
+                aria-hidden
+              >
                 {step.done && <IconCheck size={16} />}
               </ThemeIcon>
               <span>

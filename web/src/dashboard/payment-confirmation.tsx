@@ -59,7 +59,8 @@ export function PaymentConfirmation() {
         icon={<IconClockHour4 size={20} aria-hidden />}
         title="Your payment is on its way"
       >
-        The processor has not confirmed it yet. It usually takes seconds; your plan opens by itself when it arrives.{' '}
+        The processor has not confirmed it yet. It usually takes seconds; your plan opens by itself
+        when it arrives.{' '}
         <Button variant="default" mt="sm" onClick={() => void subscription.refetch()}>
           Look again
         </Button>

@@ -15,14 +15,19 @@ export function PlanPanel() {
   const state = subscription && stateOf(subscription, (one) => planName(plans, one))
   const isPaid = hasPaidPlan(plans, tier, entitlements)
   const isOpen = entitlements.length > 0 ? 'Everything your plan has is open.' : null
-  const closed = 'You can look around. Chat, documents, questions and API keys open with a paid plan.'
+  const closed =
+    'You can look around. Chat, documents, questions and API keys open with a paid plan.'
   return (
     <Paper withBorder p="lg">
       <Group justify="space-between" gap="md">
         <div>
           <Group gap="xs" mb={4}>
             <Text fw={600}>{planName(plans, tier)} plan</Text>
-            {state ? <Badge color={state.color}>{state.word}</Badge> : <StatusBadge status={status} />}
+            {state ? (
+              <Badge color={state.color}>{state.word}</Badge>
+            ) : (
+              <StatusBadge status={status} />
+            )}
             {status === 'free' && isPaid && <TierBadge tier={tier} />}
           </Group>
           <Text c="dimmed">{state?.alert?.text ?? state?.term ?? isOpen ?? closed}</Text>

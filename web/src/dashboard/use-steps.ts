@@ -22,7 +22,8 @@ export function useSteps(usage: UseQueryResult<GetUsageResponse>): Step[] | null
   const hasKeys = entitlements.includes('api_keys')
   const documents = useQuery({ ...documentsQuery(1), enabled: hasDocuments })
   const keys = useQuery({ ...keysQuery, enabled: hasKeys })
-  if (usage.isPending || (hasDocuments && documents.isPending) || (hasKeys && keys.isPending)) return null
+  if (usage.isPending || (hasDocuments && documents.isPending) || (hasKeys && keys.isPending))
+    return null
 
   const steps: (Step & { needs?: Entitlement })[] = [
     {
@@ -31,7 +32,12 @@ export function useSteps(usage: UseQueryResult<GetUsageResponse>): Step[] | null
       hint: 'Open the link that we sent you',
       to: '/account',
     },
-    { done: isPaid, label: 'Take a plan', hint: 'Opens the models, documents and keys', to: '/pricing' },
+    {
+      done: isPaid,
+      label: 'Take a plan',
+      hint: 'Opens the models, documents and keys',
+      to: '/pricing',
+    },
     {
       needs: 'rag',
       done: (documents.data?.total ?? 0) > 0,
@@ -55,5 +61,7 @@ export function useSteps(usage: UseQueryResult<GetUsageResponse>): Step[] | null
     },
   ]
   // What the plan does not have is no step of its user.
-  return steps.filter(({ needs }) => entitlements.length === 0 || needs === undefined || entitlements.includes(needs))
+  return steps.filter(
+    ({ needs }) => entitlements.length === 0 || needs === undefined || entitlements.includes(needs),
+  )
 }

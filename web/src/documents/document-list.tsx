@@ -1,4 +1,15 @@
-import { ActionIcon, Card, Group, Pagination, Skeleton, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
+import {
+  ActionIcon,
+  Card,
+  Group,
+  Pagination,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+  Title,
+  VisuallyHidden,
+} from '@mantine/core'
 import { IconFiles, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -119,11 +130,14 @@ export function DocumentList() {
         action="Delete"
         onConfirm={async () => {
           if (!toDelete) return
-          await api.delete('/api/rag/documents/{document_id}', undefined, { path: { document_id: toDelete.id } })
+          await api.delete('/api/rag/documents/{document_id}', undefined, {
+            path: { document_id: toDelete.id },
+          })
           await queries.invalidateQueries({ queryKey: ['documents'] })
         }}
       >
-        <b>{toDelete && nameOf(toDelete)}</b> and its passages are removed at once. Answers will no longer draw on them.
+        <b>{toDelete && nameOf(toDelete)}</b> and its passages are removed at once. Answers will no
+        longer draw on them.
       </Confirm>
     </Card>
   )

@@ -31,7 +31,10 @@ export function DocumentPage() {
       })
       const [span] = document.spans
       const { content } = document
-      return { document, passage: span === undefined || content === null ? null : { ...span, content } }
+      return {
+        document,
+        passage: span === undefined || content === null ? null : { ...span, content },
+      }
     },
   })
   const [view, setView] = useState<'page' | 'text'>('page')
@@ -99,7 +102,9 @@ function Download({ id, name, bytes: sizeBytes }: { id: string; name: string; by
       variant="default"
       leftSection={<IconDownload size={18} aria-hidden />}
       onClick={async () => {
-        const response = await request('GET', '/api/rag/documents/{document_id}/file', { path: { document_id: id } })
+        const response = await request('GET', '/api/rag/documents/{document_id}/file', {
+          path: { document_id: id },
+        })
         await saveFile(response, name)
       }}
     >

@@ -18,7 +18,8 @@ export function DocumentText({ documentId, passage, quote }: DocumentTextProps) 
   const id = passage?.id ?? documentId
   const text = useQuery({
     queryKey: ['documents', 'text', id],
-    queryFn: ({ signal }) => api.get('/api/rag/documents/{document_id}/text', { path: { document_id: id }, signal }),
+    queryFn: ({ signal }) =>
+      api.get('/api/rag/documents/{document_id}/text', { path: { document_id: id }, signal }),
   })
   return (
     <Loaded query={text} skeleton={<Skeleton h={600} />}>
@@ -36,7 +37,11 @@ export function DocumentText({ documentId, passage, quote }: DocumentTextProps) 
   )
 }
 
-function MarkedText({ text, passage, quote }: { text: string } & Pick<DocumentTextProps, 'passage' | 'quote'>) {
+function MarkedText({
+  text,
+  passage,
+  quote,
+}: { text: string } & Pick<DocumentTextProps, 'passage' | 'quote'>) {
   const around = passage && placeOf(text, passage.content, passage.start)
   const place = (quote !== '' && quotePlace(text, quote, around?.from ?? 0)) || around
   if (!place) return <Text className={classes.text ?? ''}>{text}</Text>

@@ -7,7 +7,10 @@ import { DocumentSearch } from './document-search.tsx'
 
 export function DocumentsPage() {
   return (
-    <Page title="Documents" lead="What you put here is yours alone: questions and searches look at nothing else.">
+    <Page
+      title="Documents"
+      lead="What you put here is yours alone: questions and searches look at nothing else."
+    >
       <RequireEntitlement entitlement="rag" what="Documents open">
         <Stack>
           <AddDocuments />

@@ -28,7 +28,13 @@ export function FileUpload() {
           <Dropzone.Reject>
             <IconX size={40} stroke={1.4} aria-hidden />
           </Dropzone.Reject>
-          <IconFileUpload size={40} stroke={1.4} aria-hidden color="var(--latch-brass)" style={{ flexShrink: 0 }} />
+          <IconFileUpload
+            size={40}
+            stroke={1.4}
+            aria-hidden
+            color="var(--latch-brass)"
+            style={{ flexShrink: 0 }}
+          />
           <div>
             <Text fw={600}>Drop files here, or click to choose</Text>
             <Text c="dimmed" size="sm">
@@ -44,7 +50,14 @@ export function FileUpload() {
         onChange={(event) => setReplaces(event.currentTarget.checked)}
       />
       {uploads.rows.length > 0 && (
-        <Stack component="ul" gap="xs" mt="md" p={0} aria-label="Uploads" style={{ listStyle: 'none' }}>
+        <Stack
+          component="ul"
+          gap="xs"
+          mt="md"
+          p={0}
+          aria-label="Uploads"
+          style={{ listStyle: 'none' }}
+        >
           {uploads.rows.map((row) => (
             <UploadRow
               key={row.id}

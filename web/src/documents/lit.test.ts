@@ -8,7 +8,8 @@ const marked = (page: string, passage: string) => {
 }
 
 test('a passage is found on its page, over line ends, hyphens and ligatures', () => {
-  const page = 'Report 2026\nThe ﬁrst result was un-\nexpected by every-\none who had read it.\nNothing more.'
+  const page =
+    'Report 2026\nThe ﬁrst result was un-\nexpected by every-\none who had read it.\nNothing more.'
   const passage = 'The first result was unexpected by everyone who had read it.'
   const lit = litCharacters(page, passage)
   const texts = [...page].filter((_, i) => lit[i]).join('')
@@ -23,14 +24,18 @@ test('only the part that is on this page is lit, and nothing by chance', () => {
     ).includes('A'),
     false,
   )
-  assert.equal(litCharacters('the cat and the dog', 'the cow and the pig of the neighbour').includes(1), false)
+  assert.equal(
+    litCharacters('the cat and the dog', 'the cow and the pig of the neighbour').includes(1),
+    false,
+  )
   assert.equal(litCharacters('', 'x').length, 0)
   assert.equal(litCharacters('page', '  ').includes(1), false)
   assert.deepEqual([...litCharacters('a Yes b', 'Yes')], [0, 0, 1, 1, 1, 0, 0])
 })
 
 test('a sentence that is whole on the page is lit alone, not what another one shares with it', () => {
-  const page = 'The deposit is 3,450 dollars in New York.\nThe deposit is 3,450 eu-\nros in Paris.\nNothing.'
+  const page =
+    'The deposit is 3,450 dollars in New York.\nThe deposit is 3,450 eu-\nros in Paris.\nNothing.'
   const lit = litCharacters(page, 'The deposit is 3,450 euros in Paris.')
   const texts = [...page].filter((_, i) => lit[i]).join('')
   assert.equal(texts, 'Thedepositis3,450eurosinParis.')

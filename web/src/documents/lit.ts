@@ -44,14 +44,22 @@ function plainOf(text: string): { text: string; places: number[] } {
 }
 
 /** Where in a text a quote of the passage at `from` is; null where it is not. */
-export function quotePlace(text: string, quote: string, from: number): { from: number; to: number } | null {
+export function quotePlace(
+  text: string,
+  quote: string,
+  from: number,
+): { from: number; to: number } | null {
   const after = text.indexOf(quote, from)
   const found = after >= 0 ? after : text.indexOf(quote)
   return found < 0 ? null : { from: found, to: found + quote.length }
 }
 
 /** Where in a text the passage is that is said to start at `start`; null where it is not. */
-export function placeOf(text: string, content: string, start: number): { from: number; to: number } | null {
+export function placeOf(
+  text: string,
+  content: string,
+  start: number,
+): { from: number; to: number } | null {
   // Long white space is told shorter than it was: then it stands before its place.
   const from = text.lastIndexOf(content, start)
   const found = from >= 0 ? from : text.indexOf(content)

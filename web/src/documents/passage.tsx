@@ -26,7 +26,10 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
   const placeIn = (quote: Quote | undefined) => ({
     to: '/documents/$id' as const,
     params: { id: chunk.id.split('_')[0] ?? '' },
-    search: { chunk: typeof chunk_index === 'number' ? chunk_index : undefined, page: quote?.page ?? undefined },
+    search: {
+      chunk: typeof chunk_index === 'number' ? chunk_index : undefined,
+      page: quote?.page ?? undefined,
+    },
     ...(quote && { hash: quote.text }),
   })
   return (
@@ -36,7 +39,11 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
       radius="md"
       id={id}
       tabIndex={id ? -1 : undefined}
-      style={highlighted ? { borderColor: 'var(--latch-brass)', boxShadow: '0 0 0 1px var(--latch-brass)' } : undefined}
+      style={
+        highlighted
+          ? { borderColor: 'var(--latch-brass)', boxShadow: '0 0 0 1px var(--latch-brass)' }
+          : undefined
+      }
     >
       <Group justify="space-between" wrap="nowrap" mb={6} gap="xs">
         <Group gap="xs" wrap="nowrap" miw={0}>
@@ -49,11 +56,13 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
               {pages}
             </Text>
           )}
-          {pages === null && typeof chunk_index === 'number' && typeof total_chunks === 'number' && (
-            <Text c="dimmed" size="sm" style={{ whiteSpace: 'nowrap' }}>
-              {chunk_index + 1} of {total_chunks}
-            </Text>
-          )}
+          {pages === null &&
+            typeof chunk_index === 'number' &&
+            typeof total_chunks === 'number' && (
+              <Text c="dimmed" size="sm" style={{ whiteSpace: 'nowrap' }}>
+                {chunk_index + 1} of {total_chunks}
+              </Text>
+            )}
         </Group>
         <Badge color="gray" className="numbers" style={{ flexShrink: 0 }}>
           {chunk.score.toFixed(2)}
@@ -66,7 +75,13 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
       )}
       {quotes.map((quote) => (
         <blockquote key={quote.start} className={classes.quote}>
-          <TextLink {...placeIn(quote)} size="sm" dir="auto" c="inherit" className={classes.content ?? ''}>
+          <TextLink
+            {...placeIn(quote)}
+            size="sm"
+            dir="auto"
+            c="inherit"
+            className={classes.content ?? ''}
+          >
             {quote.text}
           </TextLink>
           {quote.page !== null && (
@@ -78,12 +93,23 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
         </blockquote>
       ))}
       {(quotes.length === 0 || whole) && (
-        <Text size="sm" dir="auto" lineClamp={whole ? undefined : 5} className={classes.content ?? ''}>
+        <Text
+          size="sm"
+          dir="auto"
+          lineClamp={whole ? undefined : 5}
+          className={classes.content ?? ''}
+        >
           {chunk.content.trim()}
         </Text>
       )}
       {isFolded && (
-        <Button variant="subtle" px={0} mb={-12} onClick={() => setWhole(!whole)} aria-expanded={whole}>
+        <Button
+          variant="subtle"
+          px={0}
+          mb={-12}
+          onClick={() => setWhole(!whole)}
+          aria-expanded={whole}
+        >
           {whole ? 'Show less' : quotes.length > 0 ? 'Show the passage' : 'Show all'}
         </Button>
       )}

@@ -32,7 +32,13 @@ export function PasteText() {
           description="Shown beside answers that use it. Optional."
           {...form.getInputProps('name')}
         />
-        <Textarea label="Text" autosize minRows={5} maxRows={16} {...form.getInputProps('content')} />
+        <Textarea
+          label="Text"
+          autosize
+          minRows={5}
+          maxRows={16}
+          {...form.getInputProps('content')}
+        />
         <FormProblem problem={ingest.error} fields={Object.keys(form.values)} />
         {ingest.isSuccess && (
           <Alert color="pine" role="status">

@@ -16,7 +16,10 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
     queryKey: ['documents', 'file', documentId],
     queryFn: async ({ signal, client, queryKey }) => {
       const path = { document_id: documentId }
-      const response = await request('GET', '/api/rag/documents/{document_id}/file', { path, signal })
+      const response = await request('GET', '/api/rag/documents/{document_id}/file', {
+        path,
+        signal,
+      })
       const opened = await openPdf(await response.arrayBuffer())
       // Each has a worker of its own, which holds the file until it is told to go.
       const close = () => void opened.loadingTask.destroy()
@@ -43,7 +46,9 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
     setFailed(false)
     document
       .getPage(number)
-      .then((one) => drawPage(one, target, { width: target.parentElement?.clientWidth || 800, passage }))
+      .then((one) =>
+        drawPage(one, target, { width: target.parentElement?.clientWidth || 800, passage }),
+      )
       .then((found) => !gone && setLit(found))
       .catch(() => !gone && setFailed(true))
     return () => {
@@ -56,13 +61,21 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
       {({ numPages }) => (
         <Stack gap="sm">
           <Group justify="center" gap="xs">
-            <ActionIcon onClick={() => setNumber(number - 1)} disabled={number <= 1} aria-label="Previous page">
+            <ActionIcon
+              onClick={() => setNumber(number - 1)}
+              disabled={number <= 1}
+              aria-label="Previous page"
+            >
               <IconChevronLeft size={20} aria-hidden />
             </ActionIcon>
             <Text className="numbers" aria-live="polite">
               Page {number} of {numPages}
             </Text>
-            <ActionIcon onClick={() => setNumber(number + 1)} disabled={number >= numPages} aria-label="Next page">
+            <ActionIcon
+              onClick={() => setNumber(number + 1)}
+              disabled={number >= numPages}
+              aria-label="Next page"
+            >
               <IconChevronRight size={20} aria-hidden />
             </ActionIcon>
           </Group>

@@ -11,10 +11,15 @@ import workerUrl from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?url'
 import { litCharacters } from './lit.ts'
 
 const files = import.meta.glob<string>(
-  ['../../../node_modules/pdfjs-dist/cmaps/*.bcmap', '../../../node_modules/pdfjs-dist/standard_fonts/*.{pfb,ttf}'],
+  [
+    '../../../node_modules/pdfjs-dist/cmaps/*.bcmap',
+    '../../../node_modules/pdfjs-dist/standard_fonts/*.{pfb,ttf}',
+  ],
   { query: '?url', import: 'default', eager: true },
 )
-const addresses = new Map(Object.entries(files).map(([path, url]) => [path.slice(path.lastIndexOf('/') + 1), url]))
+const addresses = new Map(
+  Object.entries(files).map(([path, url]) => [path.slice(path.lastIndexOf('/') + 1), url]),
+)
 
 /** Asked by name for what a PDF does not bring itself. */
 class OwnFiles {
@@ -49,7 +54,9 @@ export async function drawPage(
   { width, passage }: { width: number; passage: string | null },
 ): Promise<Lit[]> {
   const { width: points } = page.getViewport({ scale: 1 })
-  const viewport = page.getViewport({ scale: (width / points) * Math.min(window.devicePixelRatio, 2) })
+  const viewport = page.getViewport({
+    scale: (width / points) * Math.min(window.devicePixelRatio, 2),
+  })
   canvas.width = Math.floor(viewport.width)
   canvas.height = Math.floor(viewport.height)
   await page.render({ canvas, viewport }).promise
@@ -74,11 +81,14 @@ async function litOn(page: PDFPageProxy, passage: string): Promise<Lit[]> {
     const tall = height || size
     // Along the direction of writing, from the first of its letters to the last.
     const point = (along: number, up: number) =>
-      viewport.convertToViewportPoint(e + (a * along - b * up) / size, f + (b * along + a * up) / size) as [
-        number,
-        number,
-      ]
-    const corners = [point((width * first) / str.length, -tall * 0.25), point((width * last) / str.length, tall * 0.95)]
+      viewport.convertToViewportPoint(
+        e + (a * along - b * up) / size,
+        f + (b * along + a * up) / size,
+      ) as [number, number]
+    const corners = [
+      point((width * first) / str.length, -tall * 0.25),
+      point((width * last) / str.length, tall * 0.95),
+    ]
     const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)]
     found.push({
       left: Math.min(...xs) / viewport.width,

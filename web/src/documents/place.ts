@@ -1,7 +1,10 @@
 import type { Chunk } from '../api/types.ts'
 
 /** Where a passage stands in its file, for people: `p. 3–4`, `Terms › Notice`. */
-export function placesOf({ metadata }: Pick<Chunk, 'metadata'>): { pages: string | null; heading: string | null } {
+export function placesOf({ metadata }: Pick<Chunk, 'metadata'>): {
+  pages: string | null
+  heading: string | null
+} {
   const { page, page_end, heading } = metadata
   const from = typeof page === 'number' ? page : null
   const to = typeof page_end === 'number' && page_end !== from ? `–${page_end}` : ''

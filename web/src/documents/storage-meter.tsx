@@ -4,7 +4,12 @@ import type { StorageRoom } from '../api/types.ts'
 import { bytes, compact } from '../components/format.ts'
 import { storageQuery } from './documents-query.ts'
 
-const NAMES = { documents: 'Documents', characters: 'Characters', chunks: 'Passages', file_bytes: 'Files' } as const
+const NAMES = {
+  documents: 'Documents',
+  characters: 'Characters',
+  chunks: 'Passages',
+  file_bytes: 'Files',
+} as const
 
 /** While the server's embedder is changed; nothing at other times. */
 export function EmbeddingProgress() {
@@ -17,8 +22,9 @@ export function EmbeddingProgress() {
   return (
     <Alert role="status" mt="sm" title="Your documents are being embedded anew">
       <Text size="sm">
-        The server has a new embedder. {compact(done)} of {compact(total)} passages are done; until then searches and
-        questions compare as before, or by words alone. There is nothing for you to do.
+        The server has a new embedder. {compact(done)} of {compact(total)} passages are done; until
+        then searches and questions compare as before, or by words alone. There is nothing for you
+        to do.
       </Text>
       <Progress.Root size="sm" mt="xs">
         <Progress.Section
@@ -37,7 +43,9 @@ export function StorageMeter() {
   if (!data) return null
   const bounded = (Object.keys(NAMES) as (keyof typeof NAMES)[]).flatMap((name) => {
     const { used, max } = data[name]
-    return max === null ? [] : [{ name: NAMES[name], used, max, told: name === 'file_bytes' ? bytes : compact }]
+    return max === null
+      ? []
+      : [{ name: NAMES[name], used, max, told: name === 'file_bytes' ? bytes : compact }]
   })
   return bounded.length === 0 ? null : (
     <Stack component="section" aria-label="Storage" gap="xs" mt="sm">
@@ -48,7 +56,12 @@ export function StorageMeter() {
   )
 }
 
-type MeterProps = { name: string; used: StorageRoom['used']; max: number; told: (n: number) => string }
+type MeterProps = {
+  name: string
+  used: StorageRoom['used']
+  max: number
+  told: (n: number) => string
+}
 
 function Meter({ name, used, max, told }: MeterProps) {
   // A tiny share would be written as 2e-7, which no screen reader takes for a number.

@@ -11,7 +11,12 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
   return (
     <Paper component="li" withBorder radius="md" px="sm" py={6}>
       <Group wrap="nowrap" gap="sm">
-        <ThemeIcon variant="light" color={state.kind === 'failed' ? 'red' : 'pine'} size={36} aria-hidden>
+        <ThemeIcon
+          variant="light"
+          color={state.kind === 'failed' ? 'red' : 'pine'}
+          size={36}
+          aria-hidden
+        >
           {state.kind === 'done' ? (
             <IconCheck size={20} />
           ) : state.kind === 'failed' ? (
@@ -27,7 +32,11 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
               {sizeBytes === null ? null : bytes(sizeBytes)}
             </Text>
           </Text>
-          <Text size="sm" c={state.kind === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} role="status">
+          <Text
+            size="sm"
+            c={state.kind === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'}
+            role="status"
+          >
             {words(state)}
           </Text>
           {state.kind === 'done' &&
@@ -51,7 +60,10 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
             Retry
           </Button>
         )}
-        <ActionIcon onClick={onRemove} aria-label={busy ? `Stop ${name}` : `Remove ${name} from this list`}>
+        <ActionIcon
+          onClick={onRemove}
+          aria-label={busy ? `Stop ${name}` : `Remove ${name} from this list`}
+        >
           <IconX size={18} aria-hidden />
         </ActionIcon>
       </Group>
@@ -77,11 +89,13 @@ function percentOf(state: RowState): number {
 
 function words(state: RowState): string {
   if (state.kind === 'waiting') return 'Waiting'
-  if (state.kind === 'paused') return `Waiting: the service takes more in ${plural(state.seconds, 'second')}`
+  if (state.kind === 'paused')
+    return `Waiting: the service takes more in ${plural(state.seconds, 'second')}`
   if (state.kind === 'sending') return `Sending, ${Math.floor(100 * state.sent)} %`
   if (state.kind === 'queued') return 'Sent: waits for its turn, also when you leave this page'
   if (state.kind === 'reading') return 'Reading'
-  if (state.kind === 'storing') return `Indexing, ${state.done} of ${plural(state.total, 'passage')}`
+  if (state.kind === 'storing')
+    return `Indexing, ${state.done} of ${plural(state.total, 'passage')}`
   if (state.kind === 'done') return `Done: searchable in ${plural(state.chunks, 'passage')}`
   return state.reason
 }

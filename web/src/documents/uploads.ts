@@ -42,7 +42,9 @@ export function useUploads() {
   const controllers = useRef(new Map<string, AbortController>())
 
   useEffect(() => {
-    const running = list.filter(({ state }) => state.kind === 'sending' || state.kind === 'paused').length
+    const running = list.filter(
+      ({ state }) => state.kind === 'sending' || state.kind === 'paused',
+    ).length
     const next = list.find(({ state }) => state.kind === 'waiting')
     if (next && running < AT_ONCE) void start(next)
   })
@@ -92,16 +94,28 @@ export function useUploads() {
   }
 
   function set(id: string, state: Sending) {
-    setList((uploads) => uploads.map((upload) => (upload.id === id ? { ...upload, state } : upload)))
+    setList((uploads) =>
+      uploads.map((upload) => (upload.id === id ? { ...upload, state } : upload)),
+    )
   }
 
   const jobOf = new Map(jobs.map((job) => [job.id, job]))
   const ours = new Set(list.flatMap(({ state }) => (state.kind === 'taken' ? state.jobId : [])))
   const rows: Row[] = [
-    ...list.map(({ id, file, state }) => ({ id, name: file.name, sizeBytes: file.size, state: shown(state, jobOf) })),
+    ...list.map(({ id, file, state }) => ({
+      id,
+      name: file.name,
+      sizeBytes: file.size,
+      state: shown(state, jobOf),
+    })),
     ...jobs
       .filter((job) => isActive(job) && !ours.has(job.id))
-      .map((job) => ({ id: job.id, name: job.source ?? 'A text', sizeBytes: null, state: stateOf(job) })),
+      .map((job) => ({
+        id: job.id,
+        name: job.source ?? 'A text',
+        sizeBytes: null,
+        state: stateOf(job),
+      })),
   ]
 
   return {
@@ -109,13 +123,17 @@ export function useUploads() {
     add: (files: File[], replaces: boolean) =>
       setList((uploads) => [
         ...uploads,
-        ...files.map((file): Upload => ({ id: newId(), file, replaces, state: { kind: 'waiting' } })),
+        ...files.map(
+          (file): Upload => ({ id: newId(), file, replaces, state: { kind: 'waiting' } }),
+        ),
       ]),
     retry: (id: string) => set(id, { kind: 'waiting' }),
     remove: (id: string) => {
       controllers.current.get(id)?.abort()
       const upload = list.find((one) => one.id === id)
-      const job = jobOf.get(upload === undefined ? id : upload.state.kind === 'taken' ? upload.state.jobId : '')
+      const job = jobOf.get(
+        upload === undefined ? id : upload.state.kind === 'taken' ? upload.state.jobId : '',
+      )
       if (job && isActive(job)) void cancel(job.id)
       setList((uploads) => uploads.filter((upload) => upload.id !== id))
     },
@@ -133,7 +151,15 @@ function shown(state: Sending, jobOf: ReadonlyMap<string, ListedIngestJob>): Row
   return job ? stateOf(job) : { kind: 'queued' }
 }
 
-function stateOf({ state, stage, done, total, chunks_created, warnings, error }: ListedIngestJob): RowState {
+function stateOf({
+  state,
+  stage,
+  done,
+  total,
+  chunks_created,
+  warnings,
+  error,
+}: ListedIngestJob): RowState {
   if (state === 'done') return { kind: 'done', chunks: chunks_created, warnings }
   // Whoever has the file still may send it again, unless the file itself was refused.
   if (state === 'failed') {
@@ -141,7 +167,9 @@ function stateOf({ state, stage, done, total, chunks_created, warnings, error }:
     return { kind: 'failed', reason: error?.detail ?? 'It could not be stored.', retriable }
   }
   if (state === 'queued') return { kind: 'queued' }
-  return stage === 'storing' && total !== null ? { kind: 'storing', done, total } : { kind: 'reading' }
+  return stage === 'storing' && total !== null
+    ? { kind: 'storing', done, total }
+    : { kind: 'reading' }
 }
 
 /** How long to wait where too much was sent at once; null where that is not why, or too long. */

@@ -23,7 +23,8 @@ export function UndoEmailChangePage() {
       <AuthPage title="Your old address is back">
         <Stack>
           <Text role="status">
-            Every device was signed out, and a link to set a new password is on its way to this address. <SandboxMail />
+            Every device was signed out, and a link to set a new password is on its way to this
+            address. <SandboxMail />
           </Text>
           <LinkButton to="/login">Sign in</LinkButton>
         </Stack>

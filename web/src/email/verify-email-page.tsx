@@ -57,8 +57,8 @@ export function VerifyEmailPage() {
       <AuthPage title="This link does not work">
         <Stack>
           <Text role="alert">
-            {messageOf(verify.error)} Links work for a day, and a newer one replaces the older. Sign in to have a new
-            one sent.
+            {messageOf(verify.error)} Links work for a day, and a newer one replaces the older. Sign
+            in to have a new one sent.
           </Text>
           {onward}
         </Stack>

@@ -8,8 +8,8 @@ export function ExampleAnswer() {
       <div className={classes.card}>
         <p className={classes.question}>How long can a tenant keep a spare key?</p>
         <p className={classes.answer}>
-          Until the lease ends. The tenant may have one spare cut at their own cost<sup>1</sup> and hands every copy
-          back on the day they move out<sup>2</sup>.
+          Until the lease ends. The tenant may have one spare cut at their own cost<sup>1</sup> and
+          hands every copy back on the day they move out<sup>2</sup>.
         </p>
         <ol className={classes.sources}>
           <li>

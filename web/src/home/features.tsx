@@ -1,5 +1,12 @@
 import { Text, Title } from '@mantine/core'
-import { type Icon, IconFileSearch, IconKey, IconMessages, IconReceipt2, IconShieldLock } from '@tabler/icons-react'
+import {
+  type Icon,
+  IconFileSearch,
+  IconKey,
+  IconMessages,
+  IconReceipt2,
+  IconShieldLock,
+} from '@tabler/icons-react'
 import classes from './features.module.css'
 
 const FEATURES: { icon: Icon; title: string; text: string; span: 2 | 3 }[] = [

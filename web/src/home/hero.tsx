@@ -16,8 +16,8 @@ export function Hero() {
             One key to your models and your documents
           </Title>
           <Text className={classes.lead}>
-            Chat with the models of several vendors, ask your own files and see the lines an answer stands on, and build
-            on it all with an API that any OpenAI client speaks.
+            Chat with the models of several vendors, ask your own files and see the lines an answer
+            stands on, and build on it all with an API that any OpenAI client speaks.
           </Text>
           <Group gap="sm" mt="xl">
             {signedIn ? (
@@ -34,7 +34,8 @@ export function Hero() {
             </LinkButton>
           </Group>
           <Text size="sm" mt="md" className={classes.small}>
-            An account is free, and needs no card. Chat, documents and API keys come with {fullPlan}.
+            An account is free, and needs no card. Chat, documents and API keys come with {fullPlan}
+            .
           </Text>
         </div>
         <ExampleAnswer />

@@ -14,7 +14,8 @@ export function ForgotPasswordPage() {
     validate: { email: (email) => (email.trim() ? null : 'Enter your email address') },
   })
   const ask = useMutation({
-    mutationFn: (email: string) => api.post('/api/auth/forgot-password', { email }, { anonymous: true }),
+    mutationFn: (email: string) =>
+      api.post('/api/auth/forgot-password', { email }, { anonymous: true }),
     onError: (problem) => setFieldErrors(form, problem),
   })
 
@@ -27,7 +28,12 @@ export function ForgotPasswordPage() {
       <form onSubmit={form.onSubmit(({ email }) => ask.mutate(email))} noValidate>
         <Stack>
           <FormProblem problem={ask.error} fields={['email']} />
-          <TextInput label="Email" type="email" autoComplete="email" {...form.getInputProps('email')} />
+          <TextInput
+            label="Email"
+            type="email"
+            autoComplete="email"
+            {...form.getInputProps('email')}
+          />
           <Button type="submit" loading={ask.isPending}>
             Send the link
           </Button>

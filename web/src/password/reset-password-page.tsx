@@ -33,7 +33,8 @@ export function ResetPasswordPage() {
       <AuthPage title="This link does not work">
         <Stack>
           <Text role="alert">
-            {messageOf(check.error)} Links work once and for an hour; a newer one replaces the older.
+            {messageOf(check.error)} Links work once and for an hour; a newer one replaces the
+            older.
           </Text>
           <LinkButton to="/forgot-password">Send a new link</LinkButton>
         </Stack>
@@ -46,7 +47,9 @@ export function ResetPasswordPage() {
 function NewPassword({ token }: { token: string }) {
   const form = useForm({
     initialValues: { new_password: '', revoke_api_keys: false },
-    validate: { new_password: (password) => (password.length >= 8 ? null : 'At least 8 characters') },
+    validate: {
+      new_password: (password) => (password.length >= 8 ? null : 'At least 8 characters'),
+    },
   })
   const reset = useMutation({
     mutationFn: (values: typeof form.values) =>

@@ -38,7 +38,11 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
   }
   if (!signedIn) {
     return (
-      <LinkButton to="/register" search={{ redirect: '/pricing' }} variant={featured ? 'filled' : 'default'}>
+      <LinkButton
+        to="/register"
+        search={{ redirect: '/pricing' }}
+        variant={featured ? 'filled' : 'default'}
+      >
         Get {plan.name}
       </LinkButton>
     )
@@ -65,7 +69,9 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
             ? `Try ${plan.name} for ${trialDays} days`
             : `Get ${plan.name}`}
       </Button>
-      {running && <ChangePlan priceId={priceId} name={plan.name} opened={changing} onClose={close} />}
+      {running && (
+        <ChangePlan priceId={priceId} name={plan.name} opened={changing} onClose={close} />
+      )}
       {checkout.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
           {messageOf(checkout.error)}

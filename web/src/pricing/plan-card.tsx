@@ -15,10 +15,22 @@ type PlanCardProps = {
   action?: ReactNode
 }
 
-export function PlanCard({ plan, period, order = 2, featured = false, current = false, action }: PlanCardProps) {
+export function PlanCard({
+  plan,
+  period,
+  order = 2,
+  featured = false,
+  current = false,
+  action,
+}: PlanCardProps) {
   const { amount, currency, per, saving } = priceOf(plan, period)
   return (
-    <Paper component="article" withBorder className={classes.card} data-featured={featured || undefined}>
+    <Paper
+      component="article"
+      withBorder
+      className={classes.card}
+      data-featured={featured || undefined}
+    >
       <Group justify="space-between" mih={28}>
         <Title order={order} fz="h3">
           {plan.name}

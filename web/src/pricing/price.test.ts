@@ -59,8 +59,10 @@ test('prices that are not known are not made up', () => {
   assert.equal(priceOf(unknown, 'monthly').amount, null)
   assert.equal(priceOf(unknown, 'yearly').amount, null)
   assert.equal(
-    priceOf({ name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [], trial_days: 0 }, 'monthly')
-      .amount,
+    priceOf(
+      { name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [], trial_days: 0 },
+      'monthly',
+    ).amount,
     0,
   )
 })

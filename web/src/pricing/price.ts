@@ -30,5 +30,11 @@ export function priceOf(plan: Plan, period: Period): Price {
       saving: saving !== null && saving > 0.005 ? saving : null,
     }
   }
-  return { amount: month, currency, per: 'a month', priceId: plan.price_monthly ?? null, saving: null }
+  return {
+    amount: month,
+    currency,
+    per: 'a month',
+    priceId: plan.price_monthly ?? null,
+    saving: null,
+  }
 }

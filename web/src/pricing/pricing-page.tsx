@@ -1,4 +1,14 @@
-import { Alert, Box, Center, Container, SegmentedControl, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
+import {
+  Alert,
+  Box,
+  Center,
+  Container,
+  SegmentedControl,
+  SimpleGrid,
+  Skeleton,
+  Text,
+  Title,
+} from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -30,8 +40,8 @@ export function PricingPage() {
           Plans and prices
         </Title>
         <Text c="dimmed" mt="sm" maw={520} mx="auto">
-          An account costs nothing, and buying in the storefront needs no plan. Chat, documents and API keys open with{' '}
-          {fullPlan}, and close when a plan that you cancelled has run out.
+          An account costs nothing, and buying in the storefront needs no plan. Chat, documents and
+          API keys open with {fullPlan}, and close when a plan that you cancelled has run out.
         </Text>
       </Box>
       {canceled && (

@@ -56,7 +56,12 @@ export function RegisterPage() {
       <form onSubmit={form.onSubmit((values) => register.mutate(values))} noValidate>
         <Stack>
           <FormProblem problem={register.error} fields={Object.keys(form.values)} />
-          <TextInput label="Name" description="Optional" autoComplete="name" {...form.getInputProps('full_name')} />
+          <TextInput
+            label="Name"
+            description="Optional"
+            autoComplete="name"
+            {...form.getInputProps('full_name')}
+          />
           <TextInput
             label="Email"
             type="email"

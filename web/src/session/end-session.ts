@@ -10,13 +10,16 @@ const TIMEOUT_MS = 3_000
  * now ends by itself, and whoever asked goes on.
  */
 export async function endSession(id: string, accessToken: string): Promise<void> {
-  await fetch(addressOf(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }), {
-    method: 'DELETE',
-    headers: { authorization: `Bearer ${accessToken}` },
-    // The page may be left before the answer is there.
-    keepalive: true,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(() => undefined)
+  await fetch(
+    addressOf(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }),
+    {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${accessToken}` },
+      // The page may be left before the answer is there.
+      keepalive: true,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    },
+  ).catch(() => undefined)
 }
 
 /** What a promise brings, or null when it fails or takes too long. */

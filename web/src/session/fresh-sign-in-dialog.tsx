@@ -95,7 +95,9 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
       leaveForProvider(id, { as: session.userId(), returnTo: location.pathname + location.search }),
   })
   const withPasskey = passkeysSupported() && (passkeys.data?.length ?? 0) > 0
-  const linked = OAUTH_PROVIDERS.filter(({ id }) => links.data?.some(({ provider }) => provider === id))
+  const linked = OAUTH_PROVIDERS.filter(({ id }) =>
+    links.data?.some(({ provider }) => provider === id),
+  )
   const problem = passkey.error ?? provider.error
   if (!withPasskey && linked.length === 0) return null
   return (

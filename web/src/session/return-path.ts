@@ -3,6 +3,7 @@
  * scheme, a backslash that browsers read as a slash, control characters) is refused: `redirect` comes from the address, so from anyone.
  */
 export function returnPath(wanted: string | undefined): string {
-  if (!wanted?.startsWith('/') || /^\/[/\\]/.test(wanted) || /[\\\p{Cc}]/u.test(wanted)) return '/dashboard'
+  if (!wanted?.startsWith('/') || /^\/[/\\]/.test(wanted) || /[\\\p{Cc}]/u.test(wanted))
+    return '/dashboard'
   return wanted
 }

@@ -114,14 +114,18 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
 
     // Somebody signed out, or in anew, while we asked: they meant it. (Where tabs share no lock, a sibling may
     // have stored the very successor that we hold: that is no change.)
-    if (stored !== refreshToken && stored !== answer.refresh_token) return renewedSince(refreshToken, refused)
+    if (stored !== refreshToken && stored !== answer.refresh_token)
+      return renewedSince(refreshToken, refused)
 
     keep(answer)
     return answer.access_token
   }
 
   /** Who asked for a token gets that of the session that took the place of theirs, but never another person's. */
-  async function renewedSince(refreshToken: string, refused: string | null): Promise<string | null> {
+  async function renewedSince(
+    refreshToken: string,
+    refused: string | null,
+  ): Promise<string | null> {
     return storedUserId() === claimsOf(refreshToken)?.sub ? renewInLock(refused) : null
   }
 

@@ -42,7 +42,10 @@ export function signInFromProvider(
     return 'invalid_state'
   }
   // Signed out meanwhile, in another tab: who comes back as the same person has simply signed in.
-  if (pending.as === null || (!session.isSignedIn() && claimsOf(pair.access_token)?.sub === pending.as)) {
+  if (
+    pending.as === null ||
+    (!session.isSignedIn() && claimsOf(pair.access_token)?.sub === pending.as)
+  ) {
     signIn(pair)
     return null
   }

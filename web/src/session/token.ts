@@ -6,11 +6,15 @@ export function claimsOf(token: string | null): Claims | null {
   if (token === null) return null
   try {
     const payload = token.split('.')[1] ?? ''
-    const bytes = Uint8Array.from(atob(payload.replace(/-/g, '+').replace(/_/g, '/')), (char) => char.charCodeAt(0))
+    const bytes = Uint8Array.from(atob(payload.replace(/-/g, '+').replace(/_/g, '/')), (char) =>
+      char.charCodeAt(0),
+    )
     const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
     if (typeof claims !== 'object' || claims === null) return null
     const { sub, sid, exp } = claims as Partial<Claims>
-    return typeof sub === 'string' && typeof exp === 'number' ? { sub, sid: String(sid ?? ''), exp } : null
+    return typeof sub === 'string' && typeof exp === 'number'
+      ? { sub, sid: String(sid ?? ''), exp }
+      : null
   } catch {
     return null
   }

@@ -158,7 +158,10 @@ function UserMenu({ user }: { user: User }) {
           Billing
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={18} aria-hidden />} onClick={() => void signOut()}>
+        <Menu.Item
+          leftSection={<IconLogout size={18} aria-hidden />}
+          onClick={() => void signOut()}
+        >
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

@@ -29,7 +29,13 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
       <Notice
         icon={IconHammer}
         order={1}
-        title={stale ? 'A newer version is here' : unreached ? 'This page could not be loaded' : 'Something went wrong'}
+        title={
+          stale
+            ? 'A newer version is here'
+            : unreached
+              ? 'This page could not be loaded'
+              : 'Something went wrong'
+        }
         action={
           <Group justify="center">
             {!unreached && <Button onClick={() => location.reload()}>Reload the page</Button>}

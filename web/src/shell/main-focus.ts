@@ -8,7 +8,8 @@ export function useMainFocus() {
   const last = useRef(path)
 
   useEffect(() => {
-    if (last.current !== undefined && path !== last.current) main.current?.focus({ preventScroll: true })
+    if (last.current !== undefined && path !== last.current)
+      main.current?.focus({ preventScroll: true })
     last.current = path
   }, [path])
 

@@ -13,15 +13,63 @@ import {
 
 /** The pages of the app, in the order of the menu. */
 export const NAV_ITEMS = [
-  { to: '/dashboard', label: 'Dashboard', icon: IconGauge, about: 'Your plan, usage and next steps', group: 'Home' },
+  {
+    to: '/dashboard',
+    label: 'Dashboard',
+    icon: IconGauge,
+    about: 'Your plan, usage and next steps',
+    group: 'Home',
+  },
   { to: '/chat', label: 'Chat', icon: IconMessage, about: 'Talk to a model', group: 'Work' },
-  { to: '/ask', label: 'Ask', icon: IconZoomQuestion, about: 'Answers from your documents', group: 'Work' },
-  { to: '/documents', label: 'Documents', icon: IconFiles, about: 'Upload, search, delete', group: 'Work' },
-  { to: '/api-keys', label: 'API keys', icon: IconKey, about: 'Keys for your programs', group: 'Build' },
-  { to: '/usage', label: 'Usage', icon: IconChartBar, about: 'Requests, tokens, cost', group: 'Build' },
-  { to: '/calls', label: 'Calls', icon: IconListDetails, about: 'Every call, one by one', group: 'Build' },
-  { to: '/billing', label: 'Billing', icon: IconBuildingBank, about: 'Plan, invoices, card', group: 'You' },
-  { to: '/account', label: 'Account', icon: IconUserCircle, about: 'Profile, security, data', group: 'You' },
+  {
+    to: '/ask',
+    label: 'Ask',
+    icon: IconZoomQuestion,
+    about: 'Answers from your documents',
+    group: 'Work',
+  },
+  {
+    to: '/documents',
+    label: 'Documents',
+    icon: IconFiles,
+    about: 'Upload, search, delete',
+    group: 'Work',
+  },
+  {
+    to: '/api-keys',
+    label: 'API keys',
+    icon: IconKey,
+    about: 'Keys for your programs',
+    group: 'Build',
+  },
+  {
+    to: '/usage',
+    label: 'Usage',
+    icon: IconChartBar,
+    about: 'Requests, tokens, cost',
+    group: 'Build',
+  },
+  {
+    to: '/calls',
+    label: 'Calls',
+    icon: IconListDetails,
+    about: 'Every call, one by one',
+    group: 'Build',
+  },
+  {
+    to: '/billing',
+    label: 'Billing',
+    icon: IconBuildingBank,
+    about: 'Plan, invoices, card',
+    group: 'You',
+  },
+  {
+    to: '/account',
+    label: 'Account',
+    icon: IconUserCircle,
+    about: 'Profile, security, data',
+    group: 'You',
+  },
 ] as const
 
 export const ADMIN_NAV_ITEM = {

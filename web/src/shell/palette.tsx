@@ -45,13 +45,23 @@ export function Palette({ openCount }: { openCount: number }) {
     ...(signedIn
       ? [
           ...pages,
-          action('new-chat', 'New conversation', IconPlus, () => void navigate({ to: '/chat', search: {} })),
+          action(
+            'new-chat',
+            'New conversation',
+            IconPlus,
+            () => void navigate({ to: '/chat', search: {} }),
+          ),
           action('sign-out', 'Sign out', IconLogout, () => void signOut()),
         ]
       : [
           action('home', 'Home', IconHome, () => void navigate({ to: '/' })),
           action('login', 'Sign in', IconLogin, () => void navigate({ to: '/login' })),
-          action('register', 'Create an account', IconUserPlus, () => void navigate({ to: '/register' })),
+          action(
+            'register',
+            'Create an account',
+            IconUserPlus,
+            () => void navigate({ to: '/register' }),
+          ),
         ]),
     action('pricing', 'Plans and prices', IconReceipt, () => void navigate({ to: '/pricing' })),
     action('light', 'Light colours', IconSun, () => setColorScheme('light')),
@@ -77,6 +87,11 @@ export function Palette({ openCount }: { openCount: number }) {
   )
 }
 
-function action(id: string, label: string, Glyph: typeof IconHome, onClick: () => void): SpotlightActionData {
+function action(
+  id: string,
+  label: string,
+  Glyph: typeof IconHome,
+  onClick: () => void,
+): SpotlightActionData {
   return { id, label, leftSection: <Glyph size={20} stroke={1.6} aria-hidden />, onClick }
 }

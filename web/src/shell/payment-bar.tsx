@@ -21,7 +21,12 @@ export function PaymentBar() {
         {pay.isError ? messageOf(pay.error) : `${alert.title}. ${alert.text}`}
       </Text>
       <Group gap={0}>
-        <Button variant="subtle" color="red" loading={pay.isPending || pay.isSuccess} onClick={() => pay.mutate()}>
+        <Button
+          variant="subtle"
+          color="red"
+          loading={pay.isPending || pay.isSuccess}
+          onClick={() => pay.mutate()}
+        >
           {actions.includes('confirm') ? 'Confirm' : 'Pay now'}
         </Button>
         <LinkButton to="/billing" variant="subtle" color="brass">

@@ -23,7 +23,13 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
               <Wordmark />
             </Link>
             <Group component="nav" aria-label="Main" gap={6} wrap="nowrap">
-              <LinkButton to="/pricing" variant="subtle" color="gray" px="sm" className={classes.wide}>
+              <LinkButton
+                to="/pricing"
+                variant="subtle"
+                color="gray"
+                px="sm"
+                className={classes.wide}
+              >
                 Pricing
               </LinkButton>
               <ColorScheme />

@@ -8,16 +8,27 @@ import classes from './bar.module.css'
 
 /** Reminds of the address that is not verified yet, and sends the link again. */
 export function VerifyBar({ email }: { email: string }) {
-  const resend = useMutation({ mutationFn: () => api.post('/api/auth/resend-verification', { email }) })
+  const resend = useMutation({
+    mutationFn: () => api.post('/api/auth/resend-verification', { email }),
+  })
   return (
     <section aria-label="Verify your address" className={classes.bar}>
       <IconMail size={20} stroke={1.6} aria-hidden className={classes.icon} />
       <Text size="sm" component="div" role="status" flex={1} miw={220}>
-        {resend.isSuccess ? 'Sent. ' : resend.isError ? `${messageOf(resend.error)} ` : 'Verify your address: '}
+        {resend.isSuccess
+          ? 'Sent. '
+          : resend.isError
+            ? `${messageOf(resend.error)} `
+            : 'Verify your address: '}
         open the link that we sent to <b>{email}</b>. <SandboxMail />
       </Text>
       <Group gap={0}>
-        <Button variant="subtle" color="brass" loading={resend.isPending} onClick={() => resend.mutate()}>
+        <Button
+          variant="subtle"
+          color="brass"
+          loading={resend.isPending}
+          onClick={() => resend.mutate()}
+        >
           Send it again
         </Button>
       </Group>

@@ -11,7 +11,8 @@ export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
   const { data: readiness } = useQuery(readinessQuery)
   const providers = OAUTH_PROVIDERS.filter(({ id }) => readiness?.oauth?.[id] !== 'not configured')
   const start = useMutation({
-    mutationFn: (provider: OAuthProvider) => leaveForProvider(provider, { as: session.userId(), returnTo: redirect }),
+    mutationFn: (provider: OAuthProvider) =>
+      leaveForProvider(provider, { as: session.userId(), returnTo: redirect }),
   })
 
   if (providers.length === 0) return null

@@ -10,8 +10,14 @@ export const OAUTH_PROVIDERS: { id: OAuthProvider; name: string; icon: Icon }[] 
 ]
 
 /** Leaves this app for the provider's; `/auth/callback` is where the way back ends. */
-export async function leaveForProvider(provider: OAuthProvider, pending: PendingSignIn): Promise<void> {
-  const { authorization_url } = await api.get('/api/auth/oauth/{provider}', { path: { provider }, anonymous: true })
+export async function leaveForProvider(
+  provider: OAuthProvider,
+  pending: PendingSignIn,
+): Promise<void> {
+  const { authorization_url } = await api.get('/api/auth/oauth/{provider}', {
+    path: { provider },
+    anonymous: true,
+  })
   rememberSignIn(pending)
   location.assign(authorization_url)
 }

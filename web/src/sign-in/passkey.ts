@@ -12,7 +12,9 @@ export function passkeysSupported(): boolean {
 /** Signs in with whichever passkey the person picks: no email needed. */
 export async function passkeySignIn(): Promise<Token> {
   const { startAuthentication } = await import('@simplewebauthn/browser')
-  const { options } = await api.post('/api/auth/passkeys/login/options', undefined, { anonymous: true })
+  const { options } = await api.post('/api/auth/passkeys/login/options', undefined, {
+    anonymous: true,
+  })
   const response = await startAuthentication({
     optionsJSON: options as unknown as PublicKeyCredentialRequestOptionsJSON,
   })

@@ -7,7 +7,10 @@ import type { Token } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
 
-type PasswordFormProps = { onToken: (pair: Token) => void; onCodeNeeded: (email: string, password: string) => void }
+type PasswordFormProps = {
+  onToken: (pair: Token) => void
+  onCodeNeeded: (email: string, password: string) => void
+}
 
 export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
   const form = useForm({
@@ -18,7 +21,8 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
     },
   })
   const signIn = useMutation({
-    mutationFn: (values: typeof form.values) => api.post('/api/auth/login', values, { anonymous: true }),
+    mutationFn: (values: typeof form.values) =>
+      api.post('/api/auth/login', values, { anonymous: true }),
     onSuccess: onToken,
     onError: (problem, { email, password }) => {
       if (codeNeeded(problem)) onCodeNeeded(email, password)
@@ -29,7 +33,10 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
   return (
     <form onSubmit={form.onSubmit((values) => signIn.mutate(values))} noValidate>
       <Stack>
-        <FormProblem problem={codeNeeded(signIn.error) ? null : signIn.error} fields={Object.keys(form.values)} />
+        <FormProblem
+          problem={codeNeeded(signIn.error) ? null : signIn.error}
+          fields={Object.keys(form.values)}
+        />
         <TextInput
           label="Email"
           type="email"

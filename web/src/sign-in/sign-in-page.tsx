@@ -47,7 +47,8 @@ export function SignInPage() {
   const passkey = useMutation({ mutationFn: passkeySignIn, onSuccess: enter })
   const startOver = () => setStep({ kind: 'password' })
 
-  if (step.kind === 'refused') return <Navigate to="/auth/callback" search={{ error: step.error }} replace />
+  if (step.kind === 'refused')
+    return <Navigate to="/auth/callback" search={{ error: step.error }} replace />
   if (step.kind !== 'password') {
     return (
       <AuthPage
@@ -65,7 +66,13 @@ export function SignInPage() {
           />
         ) : (
           <CodeForm
-            prove={(code) => api.post('/api/auth/challenge', { challenge: step.challenge, code }, { anonymous: true })}
+            prove={(code) =>
+              api.post(
+                '/api/auth/challenge',
+                { challenge: step.challenge, code },
+                { anonymous: true },
+              )
+            }
             onToken={enter}
             onBack={startOver}
           />
@@ -100,7 +107,10 @@ export function SignInPage() {
             Sign in to go on to where you were.
           </Alert>
         )}
-        <PasswordForm onToken={enter} onCodeNeeded={(email, password) => setStep({ kind: 'code', email, password })} />
+        <PasswordForm
+          onToken={enter}
+          onCodeNeeded={(email, password) => setStep({ kind: 'code', email, password })}
+        />
         {passkeysSupported() && (
           <Button
             variant="light"
@@ -124,9 +134,19 @@ export function SignInPage() {
   )
 }
 
-function firstStep({ error, challenge }: { error: string | undefined; challenge: string | undefined }): Step {
+function firstStep({
+  error,
+  challenge,
+}: {
+  error: string | undefined
+  challenge: string | undefined
+}): Step {
   if (challenge !== undefined) {
-    return pendingSignIn() ? { kind: 'challenge', challenge } : { kind: 'refused', error: 'invalid_state' }
+    return pendingSignIn()
+      ? { kind: 'challenge', challenge }
+      : { kind: 'refused', error: 'invalid_state' }
   }
-  return error !== undefined && session.isSignedIn() ? { kind: 'refused', error } : { kind: 'password' }
+  return error !== undefined && session.isSignedIn()
+    ? { kind: 'refused', error }
+    : { kind: 'password' }
 }

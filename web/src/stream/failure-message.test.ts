@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { failureMessage } from './failure-message.ts'
 
-const failed = { kind: 'failed', detail: "Vendor 'openai' failed to answer; you may retry.", requestId: 'r-1' } as const
+const failed = {
+  kind: 'failed',
+  detail: "Vendor 'openai' failed to answer; you may retry.",
+  requestId: 'r-1',
+} as const
 const at = { begun: false, others: ['Anthropic', 'Gemini'] }
 
 test('a reader is told what happened and what to do, with the id to quote, and no operator’s words', () => {
@@ -29,25 +33,43 @@ test('a reader is told what happened and what to do, with the id to quote, and n
 })
 
 test('an answer that broke off in its middle is not called unanswered', () => {
-  assert.match(failureMessage({ ...failed, code: null }, { ...at, begun: true }), /^The model broke off in the middle/)
+  assert.match(
+    failureMessage({ ...failed, code: null }, { ...at, begun: true }),
+    /^The model broke off in the middle/,
+  )
   assert.match(failureMessage({ ...failed, code: null }, at), /^The model did not answer\./)
 })
 
 test('a refusal keeps its reason', () => {
   for (const code of ['vendor_refused', 'context_length_exceeded'] as const) {
-    const refused = (reason: string | null) => failureMessage({ ...failed, reason, code, status: 400 }, at)
-    assert.equal(refused('1,200,000 tokens: too many'), 'The model refused this request: 1,200,000 tokens: too many.')
+    const refused = (reason: string | null) =>
+      failureMessage({ ...failed, reason, code, status: 400 }, at)
+    assert.equal(
+      refused('1,200,000 tokens: too many'),
+      'The model refused this request: 1,200,000 tokens: too many.',
+    )
     assert.equal(refused(null), 'The model refused this request.')
   }
-  const unasked = { ...failed, reason: 'Audio is not supported', code: 'request_not_supported', status: 400 } as const
-  assert.equal(failureMessage(unasked, at), 'This model cannot take this request: Audio is not supported.')
+  const unasked = {
+    ...failed,
+    reason: 'Audio is not supported',
+    code: 'request_not_supported',
+    status: 400,
+  } as const
+  assert.equal(
+    failureMessage(unasked, at),
+    'This model cannot take this request: Audio is not supported.',
+  )
 })
 
 test('what is no fault of a model keeps the sentence of the service', () => {
   const detail = 'Rate limit exceeded. Try again in 17 s.'
   assert.equal(failureMessage({ ...failed, detail, code: 'rate_limited', status: 429 }, at), detail)
   assert.equal(
-    failureMessage({ ...failed, detail: 'No network.', code: null, status: 0, requestId: null }, at),
+    failureMessage(
+      { ...failed, detail: 'No network.', code: null, status: 0, requestId: null },
+      at,
+    ),
     'No network.',
   )
 })

@@ -39,6 +39,8 @@ export function failureMessage(
     case 'vendor_timeout':
       return `The model took too long to answer. ${again}${quote}`
     default:
-      return status === 502 || status === 504 ? `The model did not answer. ${again}${quote}` : detail
+      return status === 502 || status === 504
+        ? `The model did not answer. ${again}${quote}`
+        : detail
   }
 }

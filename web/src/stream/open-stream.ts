@@ -19,10 +19,13 @@ export async function openStream<A extends StreamAddress>(
     const response = await request('POST', address, asked as unknown as Options<'POST', A>)
     if (!response.body) return { kind: 'cut' }
     const ending = await readStream(response.body, onEvent, signal)
-    return ending.kind === 'failed' ? { ...ending, requestId: response.headers.get('x-request-id') } : ending
+    return ending.kind === 'failed'
+      ? { ...ending, requestId: response.headers.get('x-request-id') }
+      : ending
   } catch (error) {
     if (signal.aborted) return abortedEnding(signal)
-    if (!(error instanceof ApiProblem)) return { kind: 'failed', detail: 'The answer could not be read.', code: null }
+    if (!(error instanceof ApiProblem))
+      return { kind: 'failed', detail: 'The answer could not be read.', code: null }
     const { code, reason, status, requestId } = error
     return { kind: 'failed', detail: messageOf(error), code, reason, status, requestId }
   }

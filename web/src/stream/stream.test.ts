@@ -4,7 +4,9 @@ import fc from 'fast-check'
 import { LEFT, readStream, type StreamEvent } from './stream.ts'
 
 test('tokens arrive in order and [DONE] makes the answer whole', async () => {
-  const { pieces, ending } = await read('data: {"token":"Hel"}\n\ndata: {"token":"lo"}\n\ndata: [DONE]\n\n')
+  const { pieces, ending } = await read(
+    'data: {"token":"Hel"}\n\ndata: {"token":"lo"}\n\ndata: [DONE]\n\n',
+  )
   assert.deepEqual(pieces, [
     { kind: 'token', token: 'Hel' },
     { kind: 'token', token: 'lo' },
@@ -27,7 +29,9 @@ test('an error event says why, and what follows it is not read', async () => {
 })
 
 test('an error event may name its kind', async () => {
-  const { ending } = await read('event: error\ndata: {"detail":"openai went away","code":"vendor_failed"}\n\n')
+  const { ending } = await read(
+    'event: error\ndata: {"detail":"openai went away","code":"vendor_failed"}\n\n',
+  )
   assert.deepEqual(ending, { kind: 'failed', detail: 'openai went away', code: 'vendor_failed' })
 })
 
@@ -77,9 +81,14 @@ test('a reason to finish does not make a cut answer whole', async () => {
 })
 
 test('an answer that was left is told apart from one that was stopped', async () => {
-  const body = () => new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error('aborted')) })
-  assert.deepEqual(await readStream(body(), () => undefined, AbortSignal.abort(LEFT)), { kind: 'left' })
-  assert.deepEqual(await readStream(body(), () => undefined, AbortSignal.abort()), { kind: 'stopped' })
+  const body = () =>
+    new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error('aborted')) })
+  assert.deepEqual(await readStream(body(), () => undefined, AbortSignal.abort(LEFT)), {
+    kind: 'left',
+  })
+  assert.deepEqual(await readStream(body(), () => undefined, AbortSignal.abort()), {
+    kind: 'stopped',
+  })
 })
 
 test('a broken connection keeps what came; one the reader stopped is told apart from one that was cut', async () => {
@@ -95,7 +104,9 @@ test('a broken connection keeps what came; one the reader stopped is told apart 
   const pieces: StreamEvent[] = []
   assert.deepEqual(await readStream(broken(), (piece) => pieces.push(piece)), { kind: 'cut' })
   assert.deepEqual(pieces, [{ kind: 'token', token: 'a' }])
-  assert.deepEqual(await readStream(broken(), () => undefined, AbortSignal.abort()), { kind: 'stopped' })
+  assert.deepEqual(await readStream(broken(), () => undefined, AbortSignal.abort()), {
+    kind: 'stopped',
+  })
 })
 
 test('however the bytes are split, the text is the same', async () => {
@@ -106,7 +117,10 @@ test('however the bytes are split, the text is the same', async () => {
       async (tokens, sizes) => {
         const text = `${tokens.map((token) => `data: ${JSON.stringify({ token })}\r\n\r\n`).join('')}data: [DONE]\r\n\r\n`
         const { pieces, ending } = await read(text, sizes)
-        assert.equal(pieces.map((piece) => (piece.kind === 'token' ? piece.token : '')).join(''), tokens.join(''))
+        assert.equal(
+          pieces.map((piece) => (piece.kind === 'token' ? piece.token : '')).join(''),
+          tokens.join(''),
+        )
         assert.deepEqual(ending, { kind: 'complete' })
       },
     ),

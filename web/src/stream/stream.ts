@@ -79,7 +79,10 @@ export async function readStream(
 
 function finishOf(data: string): Ending {
   const value = parsed(data)
-  const reason = typeof value === 'object' && value !== null && 'finish_reason' in value ? value.finish_reason : null
+  const reason =
+    typeof value === 'object' && value !== null && 'finish_reason' in value
+      ? value.finish_reason
+      : null
   if (reason === 'length') return { kind: 'length' }
   return { kind: reason === 'content_filter' ? 'withheld' : 'complete' }
 }
@@ -90,17 +93,26 @@ function eventOf(event: string | undefined, data: string): StreamEvent | null {
 
   if (event === 'sources') {
     const of = value as { sources?: unknown; nearest?: unknown }
-    return { kind: 'sources', sources: listOf<Chunk>(of.sources), nearest: listOf<Chunk>(of.nearest) }
+    return {
+      kind: 'sources',
+      sources: listOf<Chunk>(of.sources),
+      nearest: listOf<Chunk>(of.nearest),
+    }
   }
   if (event === 'citations') {
-    return { kind: 'citations', citations: listOf<Citation>((value as { citations?: unknown }).citations) }
+    return {
+      kind: 'citations',
+      citations: listOf<Citation>((value as { citations?: unknown }).citations),
+    }
   }
   if (event === 'usage') {
     return { kind: 'usage', usage: ('usage' in value ? value.usage : value) as TokenUsage }
   }
   // Events of other names are for other readers.
   if (event !== undefined && event !== 'message') return null
-  return 'token' in value && typeof value.token === 'string' ? { kind: 'token', token: value.token } : null
+  return 'token' in value && typeof value.token === 'string'
+    ? { kind: 'token', token: value.token }
+    : null
 }
 
 function listOf<T>(value: unknown): T[] {
@@ -109,7 +121,8 @@ function listOf<T>(value: unknown): T[] {
 
 function failureOf(data: string): Ending {
   const value = parsed(data)
-  const said: { detail?: unknown; code?: unknown } = typeof value === 'object' && value !== null ? value : {}
+  const said: { detail?: unknown; code?: unknown } =
+    typeof value === 'object' && value !== null ? value : {}
   return {
     kind: 'failed',
     detail: typeof said.detail === 'string' ? said.detail : 'The model stopped with an error',

@@ -64,7 +64,10 @@ const red: MantineColorsTuple = [
 ]
 
 /** A dialog's `header` is not the page's: without this role it would be a second banner to a screen reader. */
-const dialog = { closeButtonProps: { 'aria-label': 'Close' }, attributes: { header: { role: 'presentation' } } }
+const dialog = {
+  closeButtonProps: { 'aria-label': 'Close' },
+  attributes: { header: { role: 'presentation' } },
+}
 
 export const theme = createTheme({
   colors: { pine, brass, gray, dark, red },
@@ -110,9 +113,7 @@ export const theme = createTheme({
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Paper: { defaultProps: { radius: 'lg' } },
     Drawer: { defaultProps: dialog },
-    Modal: {
-      defaultProps: { ...dialog, centered: true, radius: 'lg', padding: 'lg' },
-    },
+    Modal: { defaultProps: { ...dialog, centered: true, radius: 'lg', padding: 'lg' } },
     Skeleton: { defaultProps: { radius: 'md' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300 } },
     Loader: { defaultProps: { type: 'dots' } },

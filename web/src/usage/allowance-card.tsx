@@ -27,15 +27,23 @@ function Meters({ allowance }: { allowance: Allowance }) {
   const { limit_usd, used_usd, reserved_usd, renews_at, keys, alerts } = allowance
   const isGranted = useUser().entitlements.includes('api_keys')
   const { data } = useQuery({ ...keysQuery, enabled: keys.length > 0 && isGranted })
-  const nameOf = ({ id }: KeyAllowance) => data?.find((key) => key.id === id)?.name ?? `${id.slice(0, 8)}…`
+  const nameOf = ({ id }: KeyAllowance) =>
+    data?.find((key) => key.id === id)?.name ?? `${id.slice(0, 8)}…`
   return (
     <Stack>
       {limit_usd !== null && (
-        <Meter name="This period" used={used_usd} held={reserved_usd} limit={limit_usd} renews={renewal(renews_at)} />
+        <Meter
+          name="This period"
+          used={used_usd}
+          held={reserved_usd}
+          limit={limit_usd}
+          renews={renewal(renews_at)}
+        />
       )}
       {alerts.map(({ percent, at }) => (
         <Text key={at + percent} c="dimmed" size="sm">
-          {percent === 100 ? 'Used up' : `${percent} % used`} on {moment(at)}; we wrote you an email.
+          {percent === 100 ? 'Used up' : `${percent} % used`} on {moment(at)}; we wrote you an
+          email.
         </Text>
       ))}
       {keys.map((key) => (
@@ -71,7 +79,11 @@ function Meter({ name, used, held, limit, renews }: MeterProps) {
       <Progress.Root size="lg">
         <Progress.Section value={share(used)} color={color} aria-label={`${name}: used`} />
         {held > 0 && (
-          <Progress.Section value={share(held)} color="gray" aria-label={`${name}: held by running calls`} />
+          <Progress.Section
+            value={share(held)}
+            color="gray"
+            aria-label={`${name}: held by running calls`}
+          />
         )}
       </Progress.Root>
       <Text c="dimmed" size="sm" mt={4}>

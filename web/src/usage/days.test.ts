@@ -3,7 +3,11 @@ import test from 'node:test'
 import { daysUpTo, everyDay } from './days.ts'
 
 test('days end today, in UTC, whatever the hour', () => {
-  assert.deepEqual(daysUpTo(new Date('2026-03-01T23:59:59.999Z'), 3), ['2026-02-27', '2026-02-28', '2026-03-01'])
+  assert.deepEqual(daysUpTo(new Date('2026-03-01T23:59:59.999Z'), 3), [
+    '2026-02-27',
+    '2026-02-28',
+    '2026-03-01',
+  ])
   assert.deepEqual(daysUpTo(new Date('2026-01-01T00:00:00.000Z'), 2), ['2025-12-31', '2026-01-01'])
 })
 

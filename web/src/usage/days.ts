@@ -4,7 +4,9 @@ const DAY_MS = 86_400_000
 
 /** The last `n` UTC days as YYYY-MM-DD, oldest first, ending with the day of `now`. */
 export function daysUpTo(now: Date, n: number): string[] {
-  return Array.from({ length: n }, (_, i) => new Date(now.getTime() - (n - 1 - i) * DAY_MS).toISOString().slice(0, 10))
+  return Array.from({ length: n }, (_, i) =>
+    new Date(now.getTime() - (n - 1 - i) * DAY_MS).toISOString().slice(0, 10),
+  )
 }
 
 /** One entry per day, also for days without a call: a chart that leaves them out would draw idle weeks as busy ones. */

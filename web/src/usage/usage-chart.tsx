@@ -10,7 +10,10 @@ const NAMES = { tokens: 'Tokens', requests: 'Requests', cost: 'Cost' } as const
 /** A picture of the table view, which says the same in words and numbers. */
 export function UsageChart({ bars, measure }: UsageChartProps) {
   const total = bars.reduce((sum, { value }) => sum + value, 0)
-  const highest = bars.reduce<Bar | null>((high, bar) => (high && high.value >= bar.value ? high : bar), null)
+  const highest = bars.reduce<Bar | null>(
+    (high, bar) => (high && high.value >= bar.value ? high : bar),
+    null,
+  )
   const written = (value: number) => (measure === 'cost' ? dollars(value) : count(value))
   return (
     <figure
@@ -22,10 +25,13 @@ export function UsageChart({ bars, measure }: UsageChartProps) {
           h={320}
           data={bars}
           dataKey="name"
-          series={[{ name: 'value', label: NAMES[measure], color: 'var(--mantine-primary-color-filled)' }]}
+          series={[
+            { name: 'value', label: NAMES[measure], color: 'var(--mantine-primary-color-filled)' },
+          ]}
           valueFormatter={written}
           yAxisProps={{
-            tickFormatter: (value: number) => (measure === 'cost' ? dollars(value) : compact(value)),
+            tickFormatter: (value: number) =>
+              measure === 'cost' ? dollars(value) : compact(value),
             width: 64,
           }}
           barProps={{ radius: [4, 4, 0, 0], isAnimationActive: false, maxBarSize: 56 }}

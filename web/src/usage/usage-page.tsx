@@ -20,7 +20,9 @@ import { UsageFilters } from './usage-filters.tsx'
 import { usageQuery } from './usage-query.ts'
 import { UsageTable } from './usage-table.tsx'
 
-const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })))
+const UsageChart = lazy(() =>
+  import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })),
+)
 const route = getRouteApi('/app/usage')
 
 const GROUPINGS = [
@@ -38,7 +40,11 @@ export function UsagePage() {
   const usage = useQuery({ ...usageQuery(days, group_by), placeholderData: (previous) => previous })
   const nameOf = useNames(group_by)
   const set = (next: object) =>
-    void navigate({ search: (search) => ({ ...search, ...next }), replace: true, resetScroll: false })
+    void navigate({
+      search: (search) => ({ ...search, ...next }),
+      replace: true,
+      resetScroll: false,
+    })
 
   return (
     <Page
@@ -93,7 +99,10 @@ export function UsagePage() {
                 <UsageTable groups={data.groups} groupedBy={group_by} nameOf={nameOf} />
               ) : (
                 <Suspense fallback={<Skeleton h={320} />}>
-                  <UsageChart bars={bars(data, days, group_by, measure, nameOf)} measure={measure} />
+                  <UsageChart
+                    bars={bars(data, days, group_by, measure, nameOf)}
+                    measure={measure}
+                  />
                 </Suspense>
               )}
               {data.has_more && (
@@ -130,6 +139,11 @@ function bars(
       : data.groups
   return groups.map((group) => ({
     name: groupedBy === 'day' ? group.key.slice(5) : nameOf(group.key),
-    value: measure === 'requests' ? group.requests : measure === 'cost' ? group.cost_usd : group.total_tokens,
+    value:
+      measure === 'requests'
+        ? group.requests
+        : measure === 'cost'
+          ? group.cost_usd
+          : group.total_tokens,
   }))
 }

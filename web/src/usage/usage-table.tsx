@@ -12,7 +12,11 @@ const HEADS = {
   outcome: 'Ended',
 } as const
 
-type UsageTableProps = { groups: UsageGroup[]; groupedBy: keyof typeof HEADS; nameOf: (key: string) => string }
+type UsageTableProps = {
+  groups: UsageGroup[]
+  groupedBy: keyof typeof HEADS
+  nameOf: (key: string) => string
+}
 
 export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
   return (

@@ -10,7 +10,10 @@ type Series = { name: string; categories: Points; values: Points }
 export const POINTS_MAX = 100_000
 const CELLS_MAX = 1_000_000
 
-export function chartText(xml: string, { hasNumbers }: { hasNumbers: boolean }): { text: string; isCut: boolean } {
+export function chartText(
+  xml: string,
+  { hasNumbers }: { hasNumbers: boolean },
+): { text: string; isCut: boolean } {
   const { titles, labels, series, isCut } = readChart(xml)
   const names = series.map(({ name }) => name).filter((name) => name !== '')
   const words = [...titles, ...(hasNumbers ? [] : names), ...labels].filter((text) => text !== '')
@@ -24,16 +27,24 @@ function tablesOf(series: readonly Series[]): string[] {
   const groups = Map.groupBy(filled, ({ categories }) => JSON.stringify([...categories]))
   return [...groups.values()].flatMap((group) => {
     const categories = group[0]?.categories ?? new Map<number, string>()
-    const places = new Set([...categories.keys(), ...group.flatMap(({ values }) => [...values.keys()])])
+    const places = new Set([
+      ...categories.keys(),
+      ...group.flatMap(({ values }) => [...values.keys()]),
+    ])
     const isWide = places.size * group.length > CELLS_MAX
-    return isWide ? group.map((one) => tableOf([one], [...one.values.keys()])) : tableOf(group, [...places])
+    return isWide
+      ? group.map((one) => tableOf([one], [...one.values.keys()]))
+      : tableOf(group, [...places])
   })
 }
 
 function tableOf(group: readonly Series[], places: number[]): string {
   const rows = places
     .sort((a, b) => a - b)
-    .map((place) => [group[0]?.categories.get(place) ?? '', ...group.map(({ values }) => values.get(place) ?? '')])
+    .map((place) => [
+      group[0]?.categories.get(place) ?? '',
+      ...group.map(({ values }) => values.get(place) ?? ''),
+    ])
   return markdownTable([['', ...group.map(({ name }) => name)], ...rows])
 }
 
@@ -46,7 +57,12 @@ const held: Record<string, 'name' | 'categories' | 'values'> = {
   yVal: 'values',
 }
 
-function readChart(xml: string): { titles: string[]; labels: string[]; series: Series[]; isCut: boolean } {
+function readChart(xml: string): {
+  titles: string[]
+  labels: string[]
+  series: Series[]
+  isCut: boolean
+} {
   const titles: string[] = []
   const labels: string[] = []
   const series: Series[] = []

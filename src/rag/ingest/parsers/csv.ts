@@ -7,7 +7,11 @@ import type { Reading } from './unreadable.ts'
 export async function parseCsv(bytes: Uint8Array): Promise<Reading> {
   const text = await parsePlainText(bytes)
   const rows = tableIn(text.replace(/^\ufeff/, ''))
-  return { text: rows === null ? text : markdownTable(rows), outline: { headings: [] }, warnings: [] }
+  return {
+    text: rows === null ? text : markdownTable(rows),
+    outline: { headings: [] },
+    warnings: [],
+  }
 }
 
 /** Null where rows do not agree on how many cells they have: then it is no table, or its separator is another. */

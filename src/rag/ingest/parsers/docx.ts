@@ -18,7 +18,8 @@ export function parseDocx(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
   const main = mainPart(zip)
   const document = zip.read(main, PART_MAX)
-  if (document === undefined) throw new Unreadable('The file is not a Word document: it has no text part.')
+  if (document === undefined)
+    throw new Unreadable('The file is not a Word document: it has no text part.')
 
   const folder = main.slice(0, main.lastIndexOf('/') + 1)
   const styles = stylesOf(zip.read(`${folder}styles.xml`, SMALL_PART_MAX))
@@ -40,7 +41,9 @@ export function parseDocx(bytes: Uint8Array): Reading {
 /** What a reader of the document sees and its text does not have. */
 function leftOut(zip: Zip, main: string, document: string): string[] {
   const folder = main.slice(0, main.lastIndexOf('/') + 1).toLowerCase()
-  const names = zip.names.filter((name) => name.startsWith(folder)).map((name) => name.slice(folder.length))
+  const names = zip.names
+    .filter((name) => name.startsWith(folder))
+    .map((name) => name.slice(folder.length))
   const hasText = (file: RegExp) =>
     names.some((name) => {
       if (!file.test(name)) return false
@@ -53,14 +56,18 @@ function leftOut(zip: Zip, main: string, document: string): string[] {
       }
     })
   // The workbook behind a chart is embedded, too, but belongs to the chart.
-  const hasEmbedded = relationsOf(zip, main).some(({ type }) => type === 'oleObject' || type === 'package')
+  const hasEmbedded = relationsOf(zip, main).some(
+    ({ type }) => type === 'oleObject' || type === 'package',
+  )
 
   return [
     ...(names.some((name) => name.startsWith('media/')) ? [PICTURES.reason] : []),
     ...(hasEmbedded ? ['Embedded documents are left out.'] : []),
     ...(hasText(/^(header|footer)\d*\.xml$/) ? ['Page headers and footers are left out.'] : []),
     ...(hasText(/^comments\.xml$/) ? ['Comments are left out.'] : []),
-    ...(/<(?:\w+:)?altChunk\b/.test(document) ? ['A document that was inserted as a whole is left out.'] : []),
+    ...(/<(?:\w+:)?altChunk\b/.test(document)
+      ? ['A document that was inserted as a whole is left out.']
+      : []),
   ]
 }
 
@@ -158,12 +165,15 @@ function readParagraphs(xml: string, styles: Styles, graphics: Graphics | null):
       else if (name === 't') inText++
       else if (name === 'oMath') formula ??= new FormulaReader()
       else if (formula !== null) formula.open(name, (attribute) => attributes().get(attribute))
-      else if (name === 'p') paragraphs.push({ text: new ScriptedText(), heading: 0, isItem: false })
+      else if (name === 'p')
+        paragraphs.push({ text: new ScriptedText(), heading: 0, isItem: false })
       else if (name === 'chart' || name === 'relIds')
         place(graphics?.textOf(attributes().get(name === 'chart' ? 'id' : 'dm') ?? '') ?? '', false)
       else if (name === 'r') script = ''
-      else if (name === 'vertAlign' && script !== null) script = scripts[attributes().get('val') ?? ''] ?? ''
-      else if (name === 'rStyle' && script !== null) script = styles.get(attributes().get('val') ?? '')?.script ?? ''
+      else if (name === 'vertAlign' && script !== null)
+        script = scripts[attributes().get('val') ?? ''] ?? ''
+      else if (name === 'rStyle' && script !== null)
+        script = styles.get(attributes().get('val') ?? '')?.script ?? ''
       else if (name === 'tab') write(tables.length > 0 ? ' ' : '\t')
       else if (name === 'br' || name === 'cr') write(tables.length > 0 ? ' ' : '\n')
       else if (name === 'noBreakHyphen') write('-')
@@ -177,7 +187,11 @@ function readParagraphs(xml: string, styles: Styles, graphics: Graphics | null):
         if (table) Object.assign(table, { cell: [], columns: 1 })
       } else if (name === 'gridSpan') {
         const table = tables.at(-1)
-        if (table) table.columns = Math.min(COLUMNS_MAX, Math.max(1, Math.trunc(Number(attributes().get('val'))) || 1))
+        if (table)
+          table.columns = Math.min(
+            COLUMNS_MAX,
+            Math.max(1, Math.trunc(Number(attributes().get('val'))) || 1),
+          )
       } else if (paragraph && name === 'pStyle')
         Object.assign(paragraph, lookOf(styles.get(attributes().get('val') ?? '')))
       else if (paragraph && name === 'numPr') paragraph.isItem = true
@@ -192,7 +206,8 @@ function readParagraphs(xml: string, styles: Styles, graphics: Graphics | null):
       else if (name === 'r') script = null
       else if (name === 'p') {
         const paragraph = paragraphs.pop()
-        if (paragraph) place(written(paragraph, tables.length > 0), paragraph.isItem && paragraph.heading === 0)
+        if (paragraph)
+          place(written(paragraph, tables.length > 0), paragraph.isItem && paragraph.heading === 0)
       } else if (name === 'tbl' && deeper > 0) deeper--
       else if (inTable.has(name) && deeper > 0) return
       else if (name === 'tc') {
@@ -228,7 +243,9 @@ const looks = new Set(['pStyle', 'numPr', 'numId', 'gridSpan'])
 
 /** What a reader of the finished document does not see: what was deleted, and how things looked before they were changed. */
 const skippedParts = new Set(
-  'del moveFrom Fallback instrText delText delInstrText tabs pPrChange rPrChange tcPrChange'.split(' '),
+  'del moveFrom Fallback instrText delText delInstrText tabs pPrChange rPrChange tcPrChange'.split(
+    ' ',
+  ),
 )
 
 const lookOf = ({ heading, isItem }: Style = PLAIN) => ({ heading, isItem })

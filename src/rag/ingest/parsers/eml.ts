@@ -17,7 +17,8 @@ export async function parseEml(bytes: Uint8Array): Promise<Reading> {
 
   const page = email.html === undefined ? null : markdownOf(email.html)
   const body = page?.text || email.text?.trim() || ''
-  const heading = email.subject === undefined ? '' : `# ${email.subject.replace(/\s+/g, ' ').trim()}`
+  const heading =
+    email.subject === undefined ? '' : `# ${email.subject.replace(/\s+/g, ' ').trim()}`
   return {
     text: [heading, headOf(email), body].filter((part) => part !== '').join('\n\n'),
     warnings: [...(page?.hasPictures ? [PICTURES] : []), ...attachmentsLeftOut(email)],
@@ -26,7 +27,10 @@ export async function parseEml(bytes: Uint8Array): Promise<Reading> {
 
 async function readEmail(bytes: Uint8Array): Promise<Email> {
   try {
-    return await PostalMime.parse(bytes, { maxNestingDepth: NESTING_MAX, maxHeadersSize: HEADERS_BYTES_MAX })
+    return await PostalMime.parse(bytes, {
+      maxNestingDepth: NESTING_MAX,
+      maxHeadersSize: HEADERS_BYTES_MAX,
+    })
   } catch (cause) {
     if (/nesting|header/i.test(String(cause)))
       throw new Unreadable('The email is nested too deeply to be read.', { cause })
@@ -58,9 +62,18 @@ const isCiphertext = ({ mimeType }: Email['attachments'][number]) =>
 
 /** Pictures of a signature are no attachments to a reader. */
 function attachmentsLeftOut({ attachments }: Email): Warning[] {
-  const files = attachments.filter(({ related, mimeType }) => !(related && mimeType.startsWith('image/')))
+  const files = attachments.filter(
+    ({ related, mimeType }) => !(related && mimeType.startsWith('image/')),
+  )
   if (files.length === 0) return []
-  const names = files.slice(0, NAMED_MAX).map(({ filename, mimeType }) => (filename ?? mimeType).slice(0, 200))
+  const names = files
+    .slice(0, NAMED_MAX)
+    .map(({ filename, mimeType }) => (filename ?? mimeType).slice(0, 200))
   const more = files.length > NAMED_MAX ? ` and ${files.length - NAMED_MAX} more` : ''
-  return [{ page: null, reason: `Attachments are left out: ${names.join(', ')}${more}. Upload them on their own.` }]
+  return [
+    {
+      page: null,
+      reason: `Attachments are left out: ${names.join(', ')}${more}. Upload them on their own.`,
+    },
+  ]
 }

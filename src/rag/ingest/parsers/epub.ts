@@ -30,7 +30,8 @@ export function parseEpub(bytes: Uint8Array): Reading {
     const { text, hasPictures: has } = markdownOf(decodeXml(chapter), { isXhtml: true })
     hasPictures ||= has
     length += text.length
-    if (length > TEXT_MAX) throw new Unreadable('The book holds more than 64 MB of text. Split it and send the parts.')
+    if (length > TEXT_MAX)
+      throw new Unreadable('The book holds more than 64 MB of text. Split it and send the parts.')
     if (text !== '') texts.push(text)
   }
   if (hasPictures) warnings.push(PICTURES)
@@ -55,7 +56,8 @@ function spineOf(xml: string, folder: string): string[] {
   walkXml(xml, {
     open(name, attributes) {
       const given = name === 'item' || name === 'itemref' ? attributes() : undefined
-      if (name === 'item') paths.set(given?.get('id') ?? '', resolved(folder, unescaped(given?.get('href') ?? '')))
+      if (name === 'item')
+        paths.set(given?.get('id') ?? '', resolved(folder, unescaped(given?.get('href') ?? '')))
       else if (name === 'itemref') spine.push(given?.get('idref') ?? '')
     },
     close() {},

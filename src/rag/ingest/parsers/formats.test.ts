@@ -65,7 +65,9 @@ test('a web page’s cells reach down no further than their group, and a table o
     '| A | B |\n| --- | --- |\n|  | C |\n|  | D |\n| 1 | 2 |',
   )
   assert.equal(
-    await html('<table><tr><td colspan=2><p>One long paragraph.</p></td></tr><tr><td></td><td>Two.</td></tr></table>'),
+    await html(
+      '<table><tr><td colspan=2><p>One long paragraph.</p></td></tr><tr><td></td><td>Two.</td></tr></table>',
+    ),
     'One long paragraph.\n\nTwo.',
   )
 })
@@ -101,7 +103,10 @@ test('XHTML may close an element in its own tag, in a namespace', async () => {
 
 test('a web page is read in the encoding that it names', async () => {
   const said = '<meta charset="windows-1251"><p>'
-  const cyrillic = Buffer.concat([Buffer.from(said), Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2])])
+  const cyrillic = Buffer.concat([
+    Buffer.from(said),
+    Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]),
+  ])
   assert.equal((await parseHtml(cyrillic)).text, 'Привет')
   assert.equal(await html('<meta charset="utf-8"><p>日本'), '日本')
 })
@@ -213,7 +218,10 @@ test('formulas whose results a workbook does not hold are named as left out', ()
       }),
     ).warnings.map(({ reason }) => reason)
 
-  assert.match(book('<c><f>A1*2</f><v></v></c><c><f>A1*3</f></c>').join(), /^Formulas whose results are not stored/)
+  assert.match(
+    book('<c><f>A1*2</f><v></v></c><c><f>A1*3</f></c>').join(),
+    /^Formulas whose results are not stored/,
+  )
   assert.deepEqual(book('<c><f>A1*2</f><v>2</v></c><c t="str"><f>""</f><v></v></c>'), [])
 })
 
@@ -228,7 +236,10 @@ test('a workbook of few cells far apart is refused before its table is made', ()
   const columns = 16_000
   const letters = (n: number): string =>
     n < 0 ? '' : letters(Math.floor(n / 26) - 1) + String.fromCharCode(65 + (n % 26))
-  const cells = Array.from({ length: columns }, (_, n) => `<row><c r="${letters(n)}${n + 1}"><v>1</v></c></row>`)
+  const cells = Array.from(
+    { length: columns },
+    (_, n) => `<row><c r="${letters(n)}${n + 1}"><v>1</v></c></row>`,
+  )
   const workbook = zipOf({
     '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
     'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Far" sheetId="1" r:id="r1"/></sheets></workbook>`,
@@ -254,7 +265,10 @@ test('a presentation gives its slides as pages in their order, with titles, list
         r2: ['slide', 'slides/slide2.xml'],
       }),
       'ppt/slides/slide2.xml': slide(
-        shape('', 'Beside') + shape('title', 'Agenda') + shape('body', 'One', 'Two') + shape('sldNum', '1'),
+        shape('', 'Beside') +
+          shape('title', 'Agenda') +
+          shape('body', 'One', 'Two') +
+          shape('sldNum', '1'),
       ),
       'ppt/slides/slide1.xml': slide(
         '<p:graphicFrame><a:tbl><a:tr><a:tc><a:txBody><a:p><a:r><a:t>Q</a:t></a:r></a:p></a:txBody></a:tc><a:tc><a:p><a:r><a:t>EUR</a:t></a:r></a:p></a:tc></a:tr><a:tr><a:tc><a:p><a:r><a:t>1</a:t></a:r></a:p></a:tc><a:tc><a:p><a:r><a:t>9</a:t></a:r></a:p></a:tc></a:tr></a:tbl></p:graphicFrame>',
@@ -278,15 +292,19 @@ test('a presentation gives its slides as pages in their order, with titles, list
       [2, '| Q | EU'],
     ],
   )
-  assert.deepEqual(warnings, [{ page: 2, reason: 'Pictures are left out: text in them is not read.' }])
+  assert.deepEqual(warnings, [
+    { page: 2, reason: 'Pictures are left out: text in them is not read.' },
+  ])
 })
 
 test('a book gives its chapters in the order of its spine', () => {
   const book = {
-    'META-INF/container.xml': '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
+    'META-INF/container.xml':
+      '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
     'OEBPS/book.opf':
       '<package><manifest><item id="b" href="b.xhtml"/><item id="a" href="text/a%20one.xhtml"/><item id="c" href="../../../etc/passwd"/></manifest><spine><itemref idref="a"/><itemref idref="b"/><itemref idref="c"/></spine></package>',
-    'OEBPS/text/a one.xhtml': '<html><head><title>x</title></head><body><h1>First</h1><p>It began.</p></body></html>',
+    'OEBPS/text/a one.xhtml':
+      '<html><head><title>x</title></head><body><h1>First</h1><p>It began.</p></body></html>',
     'OEBPS/b.xhtml': '<html><body><h1>Second</h1><p>It ended.</p></body></html>',
   }
   const { text, warnings } = parseEpub(zipOf(book))
@@ -309,16 +327,21 @@ test('comma-separated values are a table; what is none stays as it is', async ()
     assert.equal(await csv(text), text)
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.stringMatching(/^[a-z ,;"\n]{1,9}$/), fc.stringMatching(/^[0-9]{1,4}$/)), {
-        minLength: 2,
-        maxLength: 20,
-      }),
+      fc.array(
+        fc.tuple(fc.stringMatching(/^[a-z ,;"\n]{1,9}$/), fc.stringMatching(/^[0-9]{1,4}$/)),
+        { minLength: 2, maxLength: 20 },
+      ),
       async (rows) => {
-        const quoted = rows.map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n')
+        const quoted = rows
+          .map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(','))
+          .join('\n')
         const written = await csv(`name,count\n${quoted}`)
         for (const [name, count] of rows) {
           const cell = name.replace(/\s+/g, ' ').trim()
-          assert.ok(written.includes(`| ${cell} | ${count} |`), `${JSON.stringify(rows)}\n${written}`)
+          assert.ok(
+            written.includes(`| ${cell} | ${count} |`),
+            `${JSON.stringify(rows)}\n${written}`,
+          )
         }
       },
     ),
@@ -346,7 +369,8 @@ const cache = (name: string, values: string[], format = '') =>
 const series = (name: string, values: string[]) =>
   `<c:ser>${cache('tx', [name])}${cache('cat', ['Q1', 'Q2'])}${cache('val', values, '0%')}</c:ser>`
 const chart = `<c:chartSpace><c:title><a:p><a:r><a:t>Share of sales</a:t></a:r></a:p></c:title><c:plotArea>${series('North', ['0.25', '0.5'])}${series('South', ['0.75'])}</c:plotArea></c:chartSpace>`
-const CHART = 'Chart: Share of sales\n\n|  | North | South |\n| --- | --- | --- |\n| Q1 | 25% | 75% |\n| Q2 | 50% |  |'
+const CHART =
+  'Chart: Share of sales\n\n|  | North | South |\n| --- | --- | --- |\n| Q1 | 25% | 75% |\n| Q2 | 50% |  |'
 const shown = (text: string) => `<a:p><a:r><a:t>${text}</a:t></a:r></a:p>`
 const diagram = `<dgm:dataModel><dgm:ptLst><dgm:pt><dgm:t>${shown('Plan')}</dgm:t></dgm:pt><dgm:pt><dgm:t>${shown('Build')}</dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>`
 const frame = (content: string) => `<p:graphicFrame>${content}</p:graphicFrame>`
@@ -377,7 +401,10 @@ test('charts and diagrams of a Word document stand where they are shown, text bo
     docxOf(
       `${paragraph('Before')}<w:p><w:r><w:drawing><c:chart r:id="r1"/></w:drawing></w:r></w:p><w:p><w:r><w:drawing><dgm:relIds r:dm="r2"/></w:drawing></w:r></w:p><w:p><w:r>${box}</w:r></w:p>${paragraph('After')}`,
       {
-        'word/_rels/document.xml.rels': relations({ r1: ['chart', 'c.xml'], r2: ['diagramData', 'd.xml'] }),
+        'word/_rels/document.xml.rels': relations({
+          r1: ['chart', 'c.xml'],
+          r2: ['diagramData', 'd.xml'],
+        }),
         'word/c.xml': chart,
         'word/d.xml': diagram,
         'word/_rels/c.xml.rels': relations({ r1: ['package', 'embeddings/book.xlsx'] }),
@@ -398,7 +425,10 @@ test('text boxes, diagrams and the words of charts of a workbook are read, also 
       'xl/worksheets/s.xml': '<worksheet><sheetData/><drawing r:id="r1"/></worksheet>',
       'xl/worksheets/_rels/s.xml.rels': relations({ r1: ['drawing', '../drawings/d.xml'] }),
       'xl/drawings/d.xml': `<xdr:wsDr>${shape('Disclaimer')}<mc:AlternateContent><mc:Choice>${shape('All rights reserved')}</mc:Choice><mc:Fallback>${shape('gone')}</mc:Fallback></mc:AlternateContent><xdr:graphicFrame><c:chart r:id="r1"/></xdr:graphicFrame><xdr:graphicFrame><dgm:relIds r:dm="r2"/></xdr:graphicFrame></xdr:wsDr>`,
-      'xl/drawings/_rels/d.xml.rels': relations({ r1: ['chart', 'c.xml'], r2: ['diagramData', 'data.xml'] }),
+      'xl/drawings/_rels/d.xml.rels': relations({
+        r1: ['chart', 'c.xml'],
+        r2: ['diagramData', 'data.xml'],
+      }),
       'xl/drawings/c.xml': chart,
       'xl/drawings/data.xml': diagram,
     }),

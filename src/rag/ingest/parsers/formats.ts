@@ -20,7 +20,11 @@ const accepted = {
   xlsx: { name: 'Excel', endings: 'xlsx xlsm', package: 'an Excel workbook' },
   pptx: { name: 'PowerPoint', endings: 'pptx pptm', package: 'a PowerPoint presentation' },
   epub: { name: 'EPUB', endings: 'epub', package: 'an EPUB' },
-  opendocument: { name: 'OpenDocument', endings: 'odt ods odp odg ott ots otp', package: 'an OpenDocument file' },
+  opendocument: {
+    name: 'OpenDocument',
+    endings: 'odt ods odp odg ott ots otp',
+    package: 'an OpenDocument file',
+  },
   html: { name: 'HTML', endings: 'html htm xhtml' },
   eml: { name: 'email', endings: 'eml' },
   csv: { name: 'CSV', endings: 'csv tsv tab' },
@@ -35,7 +39,9 @@ const accepted = {
 } satisfies Record<string, Accepted>
 
 const lists: [Format, Accepted][] = Object.entries(accepted) as never
-const byEnding = new Map(lists.flatMap(([format, { endings }]) => endings.split(' ').map((ending) => [ending, format])))
+const byEnding = new Map(
+  lists.flatMap(([format, { endings }]) => endings.split(' ').map((ending) => [ending, format])),
+)
 
 export function formatOfEnding(ending: string): Format | undefined {
   return byEnding.get(ending)
@@ -67,7 +73,9 @@ const savedAs: Record<string, string> = {
   ass: 'srt',
 }
 const savedAsByEnding = new Map(
-  Object.entries(savedAs).flatMap(([endings, better]) => endings.split(' ').map((ending) => [ending, better])),
+  Object.entries(savedAs).flatMap(([endings, better]) =>
+    endings.split(' ').map((ending) => [ending, better]),
+  ),
 )
 const pictures = new Set('png jpg jpeg gif webp bmp heic svg avif'.split(' '))
 const archives = new Set('zip rar 7z tar gz tgz bz2 xz zst'.split(' '))
@@ -80,6 +88,7 @@ export function adviceOf(ending: string): string {
   if (pictures.has(ending))
     return 'Text in pictures is not read: make a PDF with recognised text (OCR) of it and upload that.'
   if (archives.has(ending)) return 'Unpack it and upload the files in it.'
-  if (recordings.has(ending)) return 'Recordings are not heard: upload a transcript or subtitles (.srt, .vtt).'
+  if (recordings.has(ending))
+    return 'Recordings are not heard: upload a transcript or subtitles (.srt, .vtt).'
   return `Upload a ${FORMAT_ENDINGS} file, or source code.`
 }

@@ -9,11 +9,14 @@ import { docxOf, paragraph, zipOf } from './samples.ts'
 import { parseXlsx } from './xlsx.ts'
 
 const html = (page: string) => markdownOf(page).text
-const math = (content: string) => html(`<p>The energy is <math>${content}</math> as found in 1905.`).slice(14, -18)
+const math = (content: string) =>
+  html(`<p>The energy is <math>${content}</math> as found in 1905.`).slice(14, -18)
 const run = (text: string) => `<m:r><w:rPr><w:rFonts/></w:rPr><m:t>${text}</m:t></m:r>`
 const word = (content: string) =>
   parseDocx(
-    docxOf(`<w:p><w:r><w:t xml:space="preserve">It is </w:t></w:r><m:oMath>${content}</m:oMath></w:p>`),
+    docxOf(
+      `<w:p><w:r><w:t xml:space="preserve">It is </w:t></w:r><m:oMath>${content}</m:oMath></w:p>`,
+    ),
   ).text.slice(6)
 const part = (name: string, content: string) => `<m:${name}>${content}</m:${name}>`
 const value = (name: string, val: string) => `<m:${name} m:val="${val}"/>`
@@ -22,10 +25,18 @@ const [a, b, x] = ['a', 'b', 'x'].map((name) => `<mi>${name}</mi>`)
 const mathMl: [string, string, string][] = [
   ['a product', '<mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>', 'E = mc^2'],
   ['a fraction', `<mfrac><mrow>${a}<mo>+</mo><mn>1</mn></mrow>${b}</mfrac>`, '(a+1)/(b)'],
-  ['an exponent of several parts', `<msup>${x}<mrow>${a}<mo>+</mo><mn>1</mn></mrow></msup>`, 'x^(a+1)'],
+  [
+    'an exponent of several parts',
+    `<msup>${x}<mrow>${a}<mo>+</mo><mn>1</mn></mrow></msup>`,
+    'x^(a+1)',
+  ],
   ['both scripts', `<msubsup>${x}<mn>1</mn><mn>2</mn></msubsup>`, 'x_1^2'],
   ['roots', `<msqrt>${x}</msqrt><mo>+</mo><mroot>${x}<mn>3</mn></mroot>`, '√(x)+(x)^(1/3)'],
-  ['a sum', `<munderover><mo>∑</mo><mrow>${a}<mo>=</mo><mn>1</mn></mrow><mn>9</mn></munderover>${a}`, '∑_(a = 1)^9 a'],
+  [
+    'a sum',
+    `<munderover><mo>∑</mo><mrow>${a}<mo>=</mo><mn>1</mn></mrow><mn>9</mn></munderover>${a}`,
+    '∑_(a = 1)^9 a',
+  ],
   [
     'a matrix',
     `<mtable><mtr><mtd>${a}</mtd><mtd>${b}</mtd></mtr><mtr><mtd>1</mtd><mtd>2</mtd></mtr></mtable>`,
@@ -37,7 +48,11 @@ const mathMl: [string, string, string][] = [
   ['a function', `<mi>sin</mi><mo>\u2061</mo>${x}`, 'sin x'],
   ['fences', `<mfenced open="[" close=")">${a}${b}</mfenced>`, '[a, b)'],
   ['numbers side by side', '<mn>1</mn><mn>2</mn>', '1 2'],
-  ['an isotope', '<mmultiscripts><mi>C</mi><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts>', '_6^14 C'],
+  [
+    'an isotope',
+    '<mmultiscripts><mi>C</mi><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts>',
+    '_6^14 C',
+  ],
   [
     'its source in TeX',
     `<semantics><mrow>${a}</mrow><annotation encoding="application/x-tex">\\a</annotation></semantics>`,
@@ -51,14 +66,25 @@ for (const [title, content, expected] of mathMl) {
 const officeMath: [string, string, string][] = [
   ['a fraction', part('f', part('num', run('12 mg')) + part('den', run('5 ml'))), '(12 mg)/(5 ml)'],
   ['an exponent', run('2·') + part('sSup', part('e', run('10')) + part('sup', run('3'))), '2·10^3'],
-  ['both scripts', part('sSubSup', part('e', run('x')) + part('sub', run('i+1')) + part('sup', run('2'))), 'x_(i+1)^2'],
-  ['a root', part('rad', part('radPr', value('degHide', '1')) + part('deg', '') + part('e', run('x'))), '√(x)'],
+  [
+    'both scripts',
+    part('sSubSup', part('e', run('x')) + part('sub', run('i+1')) + part('sup', run('2'))),
+    'x_(i+1)^2',
+  ],
+  [
+    'a root',
+    part('rad', part('radPr', value('degHide', '1')) + part('deg', '') + part('e', run('x'))),
+    '√(x)',
+  ],
   ['a root of a degree', part('rad', part('deg', run('3')) + part('e', run('x'))), '(x)^(1/3)'],
   [
     'an integral',
     part(
       'nary',
-      part('naryPr', value('chr', '∫')) + part('sub', run('0')) + part('sup', run('∞')) + part('e', run('f')),
+      part('naryPr', value('chr', '∫')) +
+        part('sub', run('0')) +
+        part('sup', run('∞')) +
+        part('e', run('f')),
     ),
     '∫_0^∞ f',
   ],
@@ -80,10 +106,17 @@ const officeMath: [string, string, string][] = [
   ],
   [
     'a matrix',
-    part('m', [1, 2].map((n) => part('mr', part('e', run(`a${n}`)) + part('e', run(`b${n}`)))).join('')),
+    part(
+      'm',
+      [1, 2].map((n) => part('mr', part('e', run(`a${n}`)) + part('e', run(`b${n}`)))).join(''),
+    ),
     '[a1, b1; a2, b2]',
   ],
-  ['an accent', part('acc', part('accPr', value('chr', '\u0304')) + part('e', run('x'))), 'x\u0304'],
+  [
+    'an accent',
+    part('acc', part('accPr', value('chr', '\u0304')) + part('e', run('x'))),
+    'x\u0304',
+  ],
   ['equations', part('eqArr', part('e', run('a=1')) + part('e', run('b=2'))), 'a=1; b=2'],
 ]
 for (const [title, content, expected] of officeMath) {
@@ -100,10 +133,15 @@ const scripted: [string, string, string][] = [
   ['a chemical formula', 'CO<sub>2</sub>, H<sub>2</sub>O, Ca<sup>2+</sup>', 'CO₂, H₂O, Ca^2+'],
   ['the number of a note', 'in Kiel<sup>1</sup>, in Lund<sup>[2]</sup>', 'in Kiel^1, in Lund[2]'],
   ['the text of a note', '<sup>1</sup> Without Sweden', '1 Without Sweden'],
-  ['an ordinal', 'the 1<sup>st</sup> and 2<sup>nd</sup>, Acme<sup>®</sup>', 'the 1st and 2nd, Acme®'],
+  [
+    'an ordinal',
+    'the 1<sup>st</sup> and 2<sup>nd</sup>, Acme<sup>®</sup>',
+    'the 1st and 2nd, Acme®',
+  ],
 ]
 for (const [title, content, expected] of scripted) {
-  test(`raised and lowered text of a page: ${title}`, () => assert.equal(html(`<p>${content}`), expected))
+  test(`raised and lowered text of a page: ${title}`, () =>
+    assert.equal(html(`<p>${content}`), expected))
 }
 
 test('the choices of a page are read', () => {
@@ -155,12 +193,17 @@ test('formulas of any depth and length are read once, and damaged ones to their 
   const deep = 20_000
   assert.match(math(`${'<mfrac><mi>a</mi>'.repeat(deep)}<mi>b</mi>`), /a/)
   assert.match(word(`${'<m:f><m:num>'.repeat(deep)}${run('b')}`), /b/)
-  assert.match(word(`${'<m:sSup><m:e>'.repeat(deep)}${run('b')}${'</m:e></m:sSup>'.repeat(deep)}`), /^b/)
+  assert.match(
+    word(`${'<m:sSup><m:e>'.repeat(deep)}${run('b')}${'</m:e></m:sSup>'.repeat(deep)}`),
+    /^b/,
+  )
   assert.equal(math(`<mrow>${'<mi>a</mi>'.repeat(300_000)}</mrow>`).length, 300_000)
   assert.equal(html(`<p>x${'<sup>2</sup>+x'.repeat(200_000)}`).length, 1 + 200_000 * 4)
   assert.equal(html('<p>a <math><mi>b</mi><p>c'), 'a b\n\nc')
   assert.equal(
-    parseDocx(docxOf(`${paragraph('a')}<w:p><m:oMath>${run('b')}</w:p>${paragraph('c')}`)).text.includes('b'),
+    parseDocx(
+      docxOf(`${paragraph('a')}<w:p><m:oMath>${run('b')}</w:p>${paragraph('c')}`),
+    ).text.includes('b'),
     true,
   )
 
@@ -186,13 +229,16 @@ test('formulas of any depth and length are read once, and damaged ones to their 
     ),
   )
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.string(), fc.constantFrom('^', '_', '')), { maxLength: 10 }), (parts) => {
-      const text = new ScriptedText()
-      for (const [piece, script] of parts) text.add(piece, script as '')
-      assert.equal(
-        text.toString().replace(/[\^_() ₀-₉\d]/g, ''),
-        parts.map(([piece]) => piece.replace(/[\^_() \d]/g, '')).join(''),
-      )
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.string(), fc.constantFrom('^', '_', '')), { maxLength: 10 }),
+      (parts) => {
+        const text = new ScriptedText()
+        for (const [piece, script] of parts) text.add(piece, script as '')
+        assert.equal(
+          text.toString().replace(/[\^_() ₀-₉\d]/g, ''),
+          parts.map(([piece]) => piece.replace(/[\^_() \d]/g, '')).join(''),
+        )
+      },
+    ),
   )
 })

@@ -123,8 +123,10 @@ const writers: Record<string, (parts: Parts, marks: Marks) => string> = {
   sSubSup: (parts) => raised(named(parts, 'e'), named(parts, 'sub'), named(parts, 'sup')),
   sPre: (parts) => `${raised('', named(parts, 'sub'), named(parts, 'sup'))} ${named(parts, 'e')}`,
   rad: (parts) => root(named(parts, 'e'), named(parts, 'deg')),
-  nary: (parts, { chr = '∫' }) => `${raised(chr, named(parts, 'sub'), named(parts, 'sup'))} ${named(parts, 'e')}`,
-  d: (parts, { open = '(', close = ')', separators = '|' }) => open + all(parts, 'e').join(separators) + close,
+  nary: (parts, { chr = '∫' }) =>
+    `${raised(chr, named(parts, 'sub'), named(parts, 'sup'))} ${named(parts, 'e')}`,
+  d: (parts, { open = '(', close = ')', separators = '|' }) =>
+    open + all(parts, 'e').join(separators) + close,
   func: (parts) => applied(named(parts, 'fName'), named(parts, 'e')),
   limLow: (parts) => raised(named(parts, 'e'), named(parts, 'lim'), ''),
   limUpp: (parts) => raised(named(parts, 'e'), '', named(parts, 'lim')),
@@ -161,12 +163,16 @@ function joined(parts: Parts): string {
 }
 
 const scripted = new Set(
-  'msup msub msubsup munder mover munderover mmultiscripts sSup sSub sSubSup limLow limUpp'.split(' '),
+  'msup msub msubsup munder mover munderover mmultiscripts sSup sSub sSubSup limLow limUpp'.split(
+    ' ',
+  ),
 )
 
-const elements = (parts: Parts) => parts.filter(({ name }) => name !== '').map(({ text }) => text.trim())
+const elements = (parts: Parts) =>
+  parts.filter(({ name }) => name !== '').map(({ text }) => text.trim())
 const at = (parts: Parts, index: number) => elements(parts)[index] ?? ''
-const all = (parts: Parts, name: string) => parts.filter((part) => part.name === name).map(({ text }) => text.trim())
+const all = (parts: Parts, name: string) =>
+  parts.filter((part) => part.name === name).map(({ text }) => text.trim())
 const named = (parts: Parts, name: string) => all(parts, name).join('')
 
 function spaced(operator: string): string {
@@ -184,12 +190,21 @@ function root(of: string, degree: string): string {
 }
 
 function raised(base: string, below: string, above: string): string {
-  return base + (below === '' ? '' : `_${grouped(below)}`) + (above === '' ? '' : `^${grouped(above)}`)
+  return (
+    base + (below === '' ? '' : `_${grouped(below)}`) + (above === '' ? '' : `^${grouped(above)}`)
+  )
 }
 
 const accents: Record<string, string> = {
-  ...{ '^': '\u0302', ˆ: '\u0302', '~': '\u0303', '˜': '\u0303', '¯': '\u0305', '‾': '\u0305', '→': '\u20d7' },
-  ...{ '˙': '\u0307', '¨': '\u0308' },
+  '^': '\u0302',
+  ˆ: '\u0302',
+  '~': '\u0303',
+  '˜': '\u0303',
+  '¯': '\u0305',
+  '‾': '\u0305',
+  '→': '\u20d7',
+  '˙': '\u0307',
+  '¨': '\u0308',
 }
 
 function accented(base: string, sign: string): string {
@@ -199,7 +214,9 @@ function accented(base: string, sign: string): string {
 
 /** A single name, number or sign needs no parentheses. */
 function grouped(text: string): string {
-  return /^[+\-−±]?[\p{L}\p{M}\p{N}.,]+$/u.test(text) || text.length < 2 ? text : parenthesized(text)
+  return /^[+\-−±]?[\p{L}\p{M}\p{N}.,]+$/u.test(text) || text.length < 2
+    ? text
+    : parenthesized(text)
 }
 
 function applied(name: string, argument: string): string {

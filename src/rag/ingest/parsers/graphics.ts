@@ -16,9 +16,12 @@ export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Op
   return {
     textOf(relationId) {
       const { type, target } = relations.find(({ id }) => id === relationId) ?? {}
-      const bytes = target === undefined || type === 'chartEx' ? undefined : zip.read(target, PART_MAX)
+      const bytes =
+        target === undefined || type === 'chartEx' ? undefined : zip.read(target, PART_MAX)
       if (bytes === undefined) {
-        leftOut.add(type === 'diagramData' ? 'Diagrams (SmartArt) are left out.' : 'Charts are left out.')
+        leftOut.add(
+          type === 'diagramData' ? 'Diagrams (SmartArt) are left out.' : 'Charts are left out.',
+        )
         return ''
       }
       if (type === 'diagramData') return shapesText(decodeXml(bytes), NONE).replace(/\n+/g, '\n')

@@ -11,11 +11,14 @@ import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser } from './parser.ts'
 import { docxOf, freeNumber, paragraph, pdfOf, zipOf } from './samples.ts'
 
-const files = createTemporaryFiles(join(tmpdir(), `hostile-${randomUUID()}`), { memoryBytes: 1_000 })
+const files = createTemporaryFiles(join(tmpdir(), `hostile-${randomUUID()}`), {
+  memoryBytes: 1_000,
+})
 const parser = createParser({ temporaryFiles: files, log: createLog('silent') })
 after(() => parser.close().then(files.close))
 
-const range = (count: number, of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i))
+const range = (count: number, of: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => of(i))
 
 async function read(name: string, bytes: Uint8Array | string): Promise<string> {
   const content = inMemory(typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes)
@@ -29,12 +32,17 @@ async function read(name: string, bytes: Uint8Array | string): Promise<string> {
 /** A page as large as it takes. */
 const WIDE = '/MediaBox[-9000000 -9000000 9000000 9000000]'
 const show = (text: string, x: number, y: number) => `BT /F 10 Tf ${x} ${y} Td (${text}) Tj ET`
-const wide = (streams: string[], more: { catalogue?: string; page?: string; objects?: string[] } = {}) =>
-  pdfOf(streams, '', { ...more, page: `${WIDE}${more.page ?? ''}` })
+const wide = (
+  streams: string[],
+  more: { catalogue?: string; page?: string; objects?: string[] } = {},
+) => pdfOf(streams, '', { ...more, page: `${WIDE}${more.page ?? ''}` })
 
 test('a thousand bookmarks to a page of sixty thousand lines', async () => {
   const free = freeNumber(1)
-  const titles = [...range(999, (i) => `Nowhere on this page does this title number ${i} stand`), 'Line 59999 ends']
+  const titles = [
+    ...range(999, (i) => `Nowhere on this page does this title number ${i} stand`),
+    'Line 59999 ends',
+  ]
   const bookmarks = titles.map(
     (title, i) =>
       `<</Title(${title})/Parent ${free} 0 R/Dest[4 0 R/Fit]${i < 999 ? `/Next ${free + i + 2} 0 R` : ''}>>`,
@@ -48,7 +56,10 @@ test('a thousand bookmarks to a page of sixty thousand lines', async () => {
 
 test('lines of numbers without end, at the head of each page', async () => {
   const numbers = range(60_000, (i) => String(i % 9)).join(' ')
-  const text = await read('a.pdf', wide(range(5, () => `${show(numbers, 72, 700)}\n${show('The text.', 72, 400)}`)))
+  const text = await read(
+    'a.pdf',
+    wide(range(5, () => `${show(numbers, 72, 700)}\n${show('The text.', 72, 400)}`)),
+  )
 
   assert.equal(text.split(numbers).length, 6)
 })
@@ -65,12 +76,16 @@ test('a form of twelve thousand fields', async () => {
   const count = 12_000
   const fields = range(
     count,
-    (i) => `<</Subtype/Widget/FT/Tx/T(f${i})/Rect[150 ${i * -12} 260 ${i * -12 + 10}]/V(value ${i})>>`,
+    (i) =>
+      `<</Subtype/Widget/FT/Tx/T(f${i})/Rect[150 ${i * -12} 260 ${i * -12 + 10}]/V(value ${i})>>`,
   )
   const refs = fields.map((_, i) => `${free + i} 0 R`).join(' ')
   const page = range(count, (i) => show(`Label ${i}:`, 72, 2 - i * 12)).join('\n')
   const catalogue = `/AcroForm<</Fields[${refs}]/DA(/F 10 Tf 0 g)>>`
-  const text = await read('a.pdf', wide([page], { catalogue, page: `/Annots[${refs}]`, objects: fields }))
+  const text = await read(
+    'a.pdf',
+    wide([page], { catalogue, page: `/Annots[${refs}]`, objects: fields }),
+  )
 
   assert.match(text, /Label 11999:\s+value 0\s[\s\S]*value 11999$/)
 })
@@ -80,7 +95,10 @@ test('a table of one long row and many short ones', async () => {
   const cell = `<w:tc>${paragraph('x')}</w:tc>`
   const rows = `<w:tr>${cell.repeat(count)}</w:tr>${`<w:tr>${cell}</w:tr>`.repeat(count)}`
   const ofPage = `<table><tr>${'<td>x'.repeat(count)}</tr>${'<tr><td>x</tr>'.repeat(count)}</table>`
-  for (const text of [await read('a.docx', docxOf(`<w:tbl>${rows}</w:tbl>`)), await read('a.html', ofPage)]) {
+  for (const text of [
+    await read('a.docx', docxOf(`<w:tbl>${rows}</w:tbl>`)),
+    await read('a.html', ofPage),
+  ]) {
     assert.equal(text.match(/x/g)?.length, 2 * count)
     assert.ok(text.length < 20 * count, `${text.length}`)
   }

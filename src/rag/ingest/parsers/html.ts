@@ -15,7 +15,9 @@ export async function parseHtml(bytes: Uint8Array, ending = 'html'): Promise<Rea
 
 /** What the page says of its encoding counts where its bytes do not speak against it. */
 async function decodeHtml(bytes: Uint8Array): Promise<string> {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString('latin1')
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString(
+    'latin1',
+  )
   const label = /<meta[^<>]{0,200}charset\s*=\s*["']?([\w-]{2,40})/i.exec(head)?.[1]
   const hasMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(head)
   if (label !== undefined && !hasMark && !/^utf-?16/i.test(label)) {
@@ -35,15 +37,25 @@ const blocks = new Set(
 )
 /** Elements whose content a reader of the page does not see. */
 const hidden = new Set(
-  'title script style textarea noscript template svg iframe object datalist noembed noframes'.split(' '),
+  'title script style textarea noscript template svg iframe object datalist noembed noframes'.split(
+    ' ',
+  ),
 )
 const HEADING = /^h[1-6]$/
 const scripts: Record<string, Script> = { sup: '^', sub: '_' }
 /** Elements without a line of their own that mean something here. */
-const inline = new Set([...hidden, ...mathElements, ...Object.keys(scripts), 'select', 'optgroup', 'option'])
+const inline = new Set([
+  ...hidden,
+  ...mathElements,
+  ...Object.keys(scripts),
+  'select',
+  'optgroup',
+  'option',
+])
 /** Nothing reaches down beyond its group. */
 const rowGroups = new Set(['thead', 'tbody', 'tfoot'])
-const breaksLine = (name: string) => blocks.has(name) || HEADING.test(name) || /^(?:hr|li|ol|pre|ul)$/.test(name)
+const breaksLine = (name: string) =>
+  blocks.has(name) || HEADING.test(name) || /^(?:hr|li|ol|pre|ul)$/.test(name)
 
 /** Elements that are open at once: the parser searches all of them at each end tag. */
 const OPEN_MAX = 50_000
@@ -144,9 +156,11 @@ class MarkdownWriter {
     if (breaksLine(name)) this.#flush()
     if (HEADING.test(name)) this.#prefix = `${'#'.repeat(Number(name[1]))} `
     else if (name === 'pre') this.#pre++
-    else if (name === 'ul' || name === 'ol') this.#lists.push({ isOrdered: name === 'ol', count: 0 })
+    else if (name === 'ul' || name === 'ol')
+      this.#lists.push({ isOrdered: name === 'ol', count: 0 })
     else if (name === 'li') this.#openItem()
-    else if (name === 'select' || name === 'optgroup' || name === 'option') this.#openChoice(name, attributes)
+    else if (name === 'select' || name === 'optgroup' || name === 'option')
+      this.#openChoice(name, attributes)
     else this.#openInTable(name, attributes)
   }
 
@@ -196,7 +210,9 @@ class MarkdownWriter {
     this.#line = new ScriptedText()
     const text = this.#pre > 0 ? line.replace(/^\n/, '').trimEnd() : folded(line)
     if (text === '') return
-    this.#place(this.#pre > 0 && this.#tables.length === 0 ? `\`\`\`\n${text}\n\`\`\`` : this.#prefix + text)
+    this.#place(
+      this.#pre > 0 && this.#tables.length === 0 ? `\`\`\`\n${text}\n\`\`\`` : this.#prefix + text,
+    )
     this.#prefix = ''
   }
 
@@ -222,7 +238,8 @@ class MarkdownWriter {
   #openInTable(name: string, attributes: Attributes): void {
     if (name === 'table' && this.#tables.length === TABLES_DEEP_MAX) this.#tooDeep++
     if (this.#tooDeep > 0) return
-    if (name === 'table') this.#tables.push({ rows: [], cell: null, columns: 1, down: 1, takenUntil: [] })
+    if (name === 'table')
+      this.#tables.push({ rows: [], cell: null, columns: 1, down: 1, takenUntil: [] })
     const table = this.#tables.at(-1)
     if (table === undefined) return
     if (rowGroups.has(name)) this.#endGroup(table)
@@ -264,7 +281,11 @@ class MarkdownWriter {
     if (table.rows.length === 0) table.rows.push([])
     const row = table.rows.at(-1) as string[]
     // A cell that reaches over several columns or rows is the first of them, and the others are empty.
-    while ((table.takenUntil[row.length] ?? 0) >= table.rows.length && this.#reached++ < REACHED_MAX) row.push('')
+    while (
+      (table.takenUntil[row.length] ?? 0) >= table.rows.length &&
+      this.#reached++ < REACHED_MAX
+    )
+      row.push('')
     for (let i = 0; i < table.columns && (i === 0 || this.#reached++ < REACHED_MAX); i++) {
       if (table.down > 1) table.takenUntil[row.length] = table.rows.length + table.down - 1
       row.push(i === 0 ? table.cell.join(' ') : '')

@@ -7,11 +7,15 @@ type Fields = Record<string, unknown>
 
 export async function parseIpynb(bytes: Uint8Array): Promise<Reading> {
   const notebook = parseNotebook(await parsePlainText(bytes))
-  const cells = arrayOf(notebook.cells ?? fieldsOf(arrayOf(notebook.worksheets)[0]).cells).map(fieldsOf)
+  const cells = arrayOf(notebook.cells ?? fieldsOf(arrayOf(notebook.worksheets)[0]).cells).map(
+    fieldsOf,
+  )
   const { language_info, kernelspec } = fieldsOf(notebook.metadata)
   const language = textOf(fieldsOf(language_info).name) || textOf(fieldsOf(kernelspec).language)
   const warnings = new Set<Warning>()
-  const parts = cells.flatMap((cell) => cellParts(cell, /^\w*$/.test(language) ? language : '', warnings))
+  const parts = cells.flatMap((cell) =>
+    cellParts(cell, /^\w*$/.test(language) ? language : '', warnings),
+  )
   return { text: parts.filter((part) => part.trim() !== '').join('\n\n'), warnings: [...warnings] }
 }
 
@@ -34,7 +38,10 @@ function cellParts(cell: Fields, language: string, warnings: Set<Warning>): stri
   if (cell.cell_type === 'heading')
     return [`${'#'.repeat(Math.min(6, Math.max(1, Number(cell.level) || 1)))} ${source}`]
   if (cell.cell_type !== 'code') return [withoutPictures(source, warnings)]
-  return [block(source, language), ...arrayOf(cell.outputs).map((output) => outputText(fieldsOf(output), warnings))]
+  return [
+    block(source, language),
+    ...arrayOf(cell.outputs).map((output) => outputText(fieldsOf(output), warnings)),
+  ]
 }
 
 /** A picture within the text, as base64. */
@@ -83,4 +90,5 @@ function textOf(value: unknown): string {
 }
 
 const arrayOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {}

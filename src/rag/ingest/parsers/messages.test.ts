@@ -96,12 +96,25 @@ test('emails made to be slow are read or refused in time that grows with their l
     ({ text }) => assert.match(text, /deepest|Preise/),
     (error) => assert.ok(error instanceof Unreadable, String(error)),
   )
-  const parts = Array.from({ length: 20_000 }, () => ['--b', 'Content-Type: text/plain', '', 'part']).flat()
-  const { text } = await eml([...HEAD, 'Content-Type: multipart/mixed; boundary=b', '', ...parts, '--b--'])
+  const parts = Array.from({ length: 20_000 }, () => [
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'part',
+  ]).flat()
+  const { text } = await eml([
+    ...HEAD,
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    ...parts,
+    '--b--',
+  ])
   assert.equal(text.match(/part/g)?.length, 20_000)
   const long = `${'=?UTF-8?Q?a?= '.repeat(20_000)}`
   assert.match((await eml([`Subject: ${long}`, 'From: a@example.com', '', 'body'])).text, /^# a+/)
-  const addresses = Array.from({ length: 20_000 }, (_, i) => `"n ${i}" <a${i}@example.com>`).join(', ')
+  const addresses = Array.from({ length: 20_000 }, (_, i) => `"n ${i}" <a${i}@example.com>`).join(
+    ', ',
+  )
   assert.match((await eml([`To: ${addresses}`, 'Subject: s', '', 'body'])).text, /n 19999/)
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (noise) => {
@@ -115,7 +128,10 @@ test('emails made to be slow are read or refused in time that grows with their l
 test('a notebook gives its cells and their text outputs, and no pictures', async () => {
   const { text, warnings } = await notebook(
     [
-      { cell_type: 'markdown', source: ['# Title\n', 'With a ![plot](data:image/png;base64,iVBORw0KGgo=) in it.'] },
+      {
+        cell_type: 'markdown',
+        source: ['# Title\n', 'With a ![plot](data:image/png;base64,iVBORw0KGgo=) in it.'],
+      },
       {
         cell_type: 'code',
         source: 'x = 1\nprint(x)',
@@ -123,10 +139,21 @@ test('a notebook gives its cells and their text outputs, and no pictures', async
           { output_type: 'stream', name: 'stdout', text: ['1\n'] },
           {
             output_type: 'execute_result',
-            data: { 'text/plain': '<Table>', 'text/html': '<table><tr><th>a<th>b<tr><td>1<td>2</table>' },
+            data: {
+              'text/plain': '<Table>',
+              'text/html': '<table><tr><th>a<th>b<tr><td>1<td>2</table>',
+            },
           },
-          { output_type: 'display_data', data: { 'image/png': 'iVBORw0KGgo=', 'text/plain': '<Figure size 640x480>' } },
-          { output_type: 'error', ename: 'ValueError', evalue: '\u001b[31mbad\u001b[0m', traceback: ['…'] },
+          {
+            output_type: 'display_data',
+            data: { 'image/png': 'iVBORw0KGgo=', 'text/plain': '<Figure size 640x480>' },
+          },
+          {
+            output_type: 'error',
+            ename: 'ValueError',
+            evalue: '\u001b[31mbad\u001b[0m',
+            traceback: ['…'],
+          },
         ],
       },
       { cell_type: 'raw', source: 'raw' },
@@ -162,14 +189,24 @@ test('what is no notebook is refused, and one of odd parts is read', async () =>
   for (const text of ['{"a": 1}', '[]', 'null', '{"cells": [', `${'['.repeat(200_000)}`])
     await assert.rejects(parseIpynb(bytes(text)), Unreadable)
   assert.equal(
-    (await notebook([{}, { cell_type: 'code', source: 7, outputs: 'x' }, { cell_type: 'markdown', source: 'kept' }]))
-      .text,
+    (
+      await notebook([
+        {},
+        { cell_type: 'code', source: 7, outputs: 'x' },
+        { cell_type: 'markdown', source: 'kept' },
+      ])
+    ).text,
     'kept',
   )
   const pictures = '![a](data:image/png;base64,'.repeat(50_000)
-  assert.ok((await notebook([{ cell_type: 'markdown', source: pictures }])).text.length < pictures.length)
+  assert.ok(
+    (await notebook([{ cell_type: 'markdown', source: pictures }])).text.length < pictures.length,
+  )
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.object({ maxDepth: 3 })), async (cells) => void (await notebook(cells))),
+    fc.asyncProperty(
+      fc.array(fc.object({ maxDepth: 3 })),
+      async (cells) => void (await notebook(cells)),
+    ),
     { numRuns: 50 },
   )
 })
@@ -201,5 +238,6 @@ test('a format that is not accepted comes with what to do', () => {
   assert.match(adviceOf('zip'), /Unpack/)
   assert.match(adviceOf('png'), /OCR/)
   assert.match(adviceOf('exe'), /\.pdf, \.docx, \.xlsx/)
-  for (const ending of FORMAT_ENDINGS.split(', ')) assert.notEqual(formatOfEnding(ending.slice(1)), undefined, ending)
+  for (const ending of FORMAT_ENDINGS.split(', '))
+    assert.notEqual(formatOfEnding(ending.slice(1)), undefined, ending)
 })

@@ -26,7 +26,11 @@ export function relationsOf(zip: Zip, part: string): Relation[] {
       if (given.get('TargetMode') === 'External') return
       const type = given.get('Type') ?? ''
       const target = resolved(part.slice(0, slash + 1), given.get('Target') ?? '')
-      relations.push({ id: given.get('Id') ?? '', type: type.slice(type.lastIndexOf('/') + 1), target })
+      relations.push({
+        id: given.get('Id') ?? '',
+        type: type.slice(type.lastIndexOf('/') + 1),
+        target,
+      })
     },
     close() {},
     text() {},

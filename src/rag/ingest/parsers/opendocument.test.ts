@@ -15,7 +15,8 @@ const odf = (body: string, more: Record<string, string> = {}, styles = '') =>
 const text = (body: string, more?: Record<string, string>, styles?: string) =>
   odf(`<office:text>${body}</office:text>`, more, styles).text
 const p = (content: string) => `<text:p>${content}</text:p>`
-const cell = (content: string, more = '') => `<table:table-cell ${more}>${p(content)}</table:table-cell>`
+const cell = (content: string, more = '') =>
+  `<table:table-cell ${more}>${p(content)}</table:table-cell>`
 const row = (cells: string, more = '') => `<table:table-row ${more}>${cells}</table:table-row>`
 
 test('a text gives headings, lists, tables and notes, without what was deleted', () => {
@@ -26,8 +27,10 @@ test('a text gives headings, lists, tables and notes, without what was deleted',
       'They make<text:tab/>it.<text:line-break/>A line.<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>See there</text:p></text:note-body></text:note>',
     ),
     `<text:list><text:list-item>${p('one')}<text:list><text:list-item>${p('inner')}</text:list-item></text:list></text:list-item><text:list-item>${p('two')}</text:list-item></text:list>`,
-    `<table:table table:name="Table1">${row(cell('a') + cell('b'))}${row(cell('c', 'table:number-columns-spanned="2"') + '<table:covered-table-cell/>')}</table:table>`,
-    p('2·10<text:span text:style-name="T1">3</text:span> of H<text:span text:style-name="T2">2</text:span>O'),
+    `<table:table table:name="Table1">${row(cell('a') + cell('b'))}${row(`${cell('c', 'table:number-columns-spanned="2"')}<table:covered-table-cell/>`)}</table:table>`,
+    p(
+      '2·10<text:span text:style-name="T1">3</text:span> of H<text:span text:style-name="T2">2</text:span>O',
+    ),
   ]
   const style = (name: string, position: string) =>
     `<style:style style:name="${name}"><style:text-properties style:text-position="${position}"/></style:style>`
@@ -63,7 +66,7 @@ test('formulas and charts inside of the package are read, and what is left out i
 test('a workbook gives each sheet as a table without its empty edges, with shapes', () => {
   const edge = '<table:table-cell table:number-columns-repeated="16384"/>'
   const { text } = odf(
-    `<office:spreadsheet><table:table table:name="Prices"><table:shapes><draw:frame><draw:text-box>${p('Disclaimer')}</draw:text-box></draw:frame></table:shapes>${row(cell('Item') + edge)}${row(edge, 'table:number-rows-repeated="1048000"')}${row(cell('Bolt') + '<table:table-cell/>' + cell('12', 'table:number-columns-repeated="2"') + edge, 'table:number-rows-repeated="2"')}</table:table></office:spreadsheet>`,
+    `<office:spreadsheet><table:table table:name="Prices"><table:shapes><draw:frame><draw:text-box>${p('Disclaimer')}</draw:text-box></draw:frame></table:shapes>${row(cell('Item') + edge)}${row(edge, 'table:number-rows-repeated="1048000"')}${row(`${cell('Bolt')}<table:table-cell/>${cell('12', 'table:number-columns-repeated="2"')}${edge}`, 'table:number-rows-repeated="2"')}</table:table></office:spreadsheet>`,
   )
   assert.equal(
     text,
@@ -86,13 +89,19 @@ test('a presentation gives its slides as pages, with titles and notes', () => {
 })
 
 test('an encrypted file and one without content are refused', () => {
-  assert.throws(() => odf('', { 'META-INF/manifest.xml': '<manifest:encryption-data/>' }), /password/)
+  assert.throws(
+    () => odf('', { 'META-INF/manifest.xml': '<manifest:encryption-data/>' }),
+    /password/,
+  )
   assert.throws(() => parseOpenDocument(zipOf({ mimetype: 'x' })), Unreadable)
 })
 
 test('files made to be slow or large are read once or refused', () => {
   const deep = 50_000
-  assert.match(text(`${'<table:table><table:table-row><table:table-cell>'.repeat(deep)}${p('deepest')}`), /deepest/)
+  assert.match(
+    text(`${'<table:table><table:table-row><table:table-cell>'.repeat(deep)}${p('deepest')}`),
+    /deepest/,
+  )
   assert.match(text(`${'<text:list><text:list-item>'.repeat(deep)}${p('deepest')}`), /- deepest/)
   assert.match(text(`${'<text:p>a'.repeat(deep)}`), /a/)
   assert.ok(text('<text:p>a<text:s text:c="999999999"/>b</text:p>').length < 200)
@@ -109,7 +118,9 @@ test('files made to be slow or large are read once or refused', () => {
   assert.throws(() => text(`<table:table>${apart.join('')}</table:table>`), /too many cells/)
   // An object that shows itself.
   assert.match(
-    text('<draw:object xlink:href="O"/>', { 'O/content.xml': `${p('inner')}<draw:object xlink:href="../O"/>` }),
+    text('<draw:object xlink:href="O"/>', {
+      'O/content.xml': `${p('inner')}<draw:object xlink:href="../O"/>`,
+    }),
     /inner/,
   )
   fc.assert(

@@ -15,15 +15,22 @@ export function parseOpenDocument(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
   const manifest = zip.read('META-INF/manifest.xml', PART_MAX)
   if (manifest !== undefined && decodeXml(manifest).includes('encryption-data'))
-    throw new Unreadable('The document is encrypted and needs a password. Save it without one and send it again.')
+    throw new Unreadable(
+      'The document is encrypted and needs a password. Save it without one and send it again.',
+    )
   const content = zip.read('content.xml', PART_MAX)
-  if (content === undefined) throw new Unreadable('The file is not an OpenDocument file: it has no text part.')
+  if (content === undefined)
+    throw new Unreadable('The file is not an OpenDocument file: it has no text part.')
 
   const warnings = new Set<string>()
   const reader = new ContentReader(zip, '', warnings)
   reader.readStyles(zip.read('styles.xml', PART_MAX))
   const { text, pages } = reader.read(decodeXml(content))
-  return { text, ...(pages.length > 0 && { outline: { pages } }), warnings: [...warnings].map(whole) }
+  return {
+    text,
+    ...(pages.length > 0 && { outline: { pages } }),
+    warnings: [...warnings].map(whole),
+  }
 }
 
 const whole = (reason: string): Warning => ({ page: null, reason })
@@ -94,14 +101,16 @@ class ContentReader {
     walkXml(decodeXml(part), {
       open: (name, attributes) => {
         if (name === 'style') style = attributes().get('name') ?? ''
-        else if (name === 'text-properties') this.#setScript(style, attributes().get('text-position'))
+        else if (name === 'text-properties')
+          this.#setScript(style, attributes().get('text-position'))
         else if (name === 'header' || name === 'footer') inEdge++
       },
       close: (name) => {
         if (name === 'header' || name === 'footer') inEdge--
       },
       text: (text) => {
-        if (inEdge > 0 && text.trim() !== '') this.#warnings.add('Page headers and footers are left out.')
+        if (inEdge > 0 && text.trim() !== '')
+          this.#warnings.add('Page headers and footers are left out.')
       },
     })
   }
@@ -111,16 +120,19 @@ class ContentReader {
     walkXml(xml, {
       open: (name, attributes) => {
         if (name === 'style') style = attributes().get('name') ?? ''
-        else if (name === 'text-properties') this.#setScript(style, attributes().get('text-position'))
+        else if (name === 'text-properties')
+          this.#setScript(style, attributes().get('text-position'))
         else this.#open(name, attributes)
       },
       close: (name) => this.#close(name),
       text: (text) => this.#text(text),
     })
-    for (const paragraph of this.#paragraphs.splice(0)) this.#place(String(paragraph.text).trim(), false)
+    for (const paragraph of this.#paragraphs.splice(0))
+      this.#place(String(paragraph.text).trim(), false)
     // What a damaged file leaves open is still text.
     this.#tooDeep = 0
-    while (this.#tables.length > 0) for (const name of ['table-cell', 'table-row', 'table']) this.#closeInTable(name)
+    while (this.#tables.length > 0)
+      for (const name of ['table-cell', 'table-row', 'table']) this.#closeInTable(name)
     return this.#joined()
   }
 
@@ -135,31 +147,38 @@ class ContentReader {
 
   #open(name: string, attributes: () => Map<string, string>): void {
     if (this.#formula === null && skippedParts.has(name)) this.#skipped++
-    if (this.#formula === null && name === 'annotation') this.#warnings.add('Comments are left out.')
+    if (this.#formula === null && name === 'annotation')
+      this.#warnings.add('Comments are left out.')
     if (this.#skipped > 0) return
     if (name === 'math') this.#formula ??= new FormulaReader()
     const paragraph = this.#paragraphs.at(-1)
     if (this.#formula !== null) this.#formula.open(name, (attribute) => attributes().get(attribute))
     else if (name === 'p' || name === 'h') {
       const level =
-        name === 'h' ? Math.min(6, Math.max(1, Number(attributes().get('outline-level')) || 1)) : Number(this.#inTitle)
+        name === 'h'
+          ? Math.min(6, Math.max(1, Number(attributes().get('outline-level')) || 1))
+          : Number(this.#inTitle)
       this.#paragraphs.push({ text: new ScriptedText(), level })
     } else if (name === 'span')
       this.#spans.push(this.#scripts.get(attributes().get('style-name') ?? '') ?? this.#script())
     else if (name === 's')
-      paragraph?.text.add(' '.repeat(Math.min(100, Math.max(1, Number(attributes().get('c')) || 1))))
+      paragraph?.text.add(
+        ' '.repeat(Math.min(100, Math.max(1, Number(attributes().get('c')) || 1))),
+      )
     else if (name === 'tab') paragraph?.text.add(this.#tables.length > 0 ? ' ' : '\t')
     else if (name === 'line-break') paragraph?.text.add(this.#tables.length > 0 ? ' ' : '\n')
     else if (name === 'list') this.#lists++
     else if (name === 'note-body') this.#notes++
-    else if (name === 'page') this.#pages.push({ block: this.#blocks.length, page: this.#pages.length + 1 })
+    else if (name === 'page')
+      this.#pages.push({ block: this.#blocks.length, page: this.#pages.length + 1 })
     else if (name === 'notes') this.#notesMark = 'Notes: '
     else if (name === 'spreadsheet') this.#isWorkbook = true
     else if (name === 'shapes') this.#inShapes = true
     else if (name === 'frame') this.#inTitle = attributes().get('class') === 'title'
     else if (name === 'image') {
       // Of an object, as it looked when it was saved.
-      if (!attributes().get('href')?.includes('ObjectReplacements')) this.#warnings.add(PICTURES.reason)
+      if (!attributes().get('href')?.includes('ObjectReplacements'))
+        this.#warnings.add(PICTURES.reason)
     } else if (name === 'object') this.#openObject(attributes().get('href') ?? '')
     else if (name === 'object-ole') this.#warnings.add('Embedded documents are left out.')
     else this.#openInTable(name, attributes)
@@ -215,7 +234,12 @@ class ContentReader {
       const line = text.replace(/\s+/g, ' ')
       this.#place(line === '' ? '' : `${'#'.repeat(paragraph.level)} ${line}`, false)
     } else if (this.#lists > 0 && this.#tables.length === 0)
-      this.#place(text === '' ? '' : `${'  '.repeat(Math.min(8, this.#lists - 1))}- ${text.replace(/\s+/g, ' ')}`, true)
+      this.#place(
+        text === ''
+          ? ''
+          : `${'  '.repeat(Math.min(8, this.#lists - 1))}- ${text.replace(/\s+/g, ' ')}`,
+        true,
+      )
     else this.#place(text, false)
   }
 
@@ -232,7 +256,15 @@ class ContentReader {
     if (this.#tooDeep > 0) return
     if (name === 'table') {
       const sheet = attributes().get('name') ?? ''
-      this.#tables.push({ name: sheet, rows: [], row: new Map(), column: 0, cell: [], columnRepeats: 1, rowRepeats: 1 })
+      this.#tables.push({
+        name: sheet,
+        rows: [],
+        row: new Map(),
+        column: 0,
+        cell: [],
+        columnRepeats: 1,
+        rowRepeats: 1,
+      })
       return
     }
     const table = this.#tables.at(-1)
@@ -244,7 +276,10 @@ class ContentReader {
         rowRepeats: repeatsOf(attributes().get('number-rows-repeated')),
       })
     } else if (isCell(name)) {
-      Object.assign(table, { cell: [], columnRepeats: repeatsOf(attributes().get('number-columns-repeated')) })
+      Object.assign(table, {
+        cell: [],
+        columnRepeats: repeatsOf(attributes().get('number-columns-repeated')),
+      })
     }
   }
 
@@ -274,7 +309,8 @@ class ContentReader {
 
   #count(cells: number): void {
     this.#cells += cells
-    if (this.#cells > CELLS_MAX) throw new Unreadable('The file has too many cells. Split it and send the parts.')
+    if (this.#cells > CELLS_MAX)
+      throw new Unreadable('The file has too many cells. Split it and send the parts.')
   }
 
   #closeTable(): void {
@@ -298,7 +334,8 @@ class ContentReader {
   /** Formulas and charts that the text shows. */
   #openObject(href: string): void {
     const folder = `${resolved(this.#folder, href)}/`
-    const part = this.#depth < OBJECTS_DEEP_MAX ? this.#zip.read(`${folder}content.xml`, PART_MAX) : undefined
+    const part =
+      this.#depth < OBJECTS_DEEP_MAX ? this.#zip.read(`${folder}content.xml`, PART_MAX) : undefined
     if (part === undefined) {
       this.#warnings.add('Embedded documents are left out.')
       return
@@ -315,7 +352,8 @@ class ContentReader {
       const before = this.#blocks[i - 1]
       const page = this.#pages[next]
       let begins: number | null = null
-      for (; this.#pages[next] && (this.#pages[next]?.block ?? 0) <= i; next++) begins = this.#pages[next]?.page ?? null
+      for (; this.#pages[next] && (this.#pages[next]?.block ?? 0) <= i; next++)
+        begins = this.#pages[next]?.page ?? null
       if (before) text += before.isItem && block.isItem && page?.block !== i ? '\n' : '\n\n'
       if (begins !== null) pages.push({ at: text.length, page: begins })
       text += block.text

@@ -14,7 +14,9 @@ import { createParser, type ParsedFile } from '#rag/ingest/parsers/parser.ts'
 import { docxOf, drawn, paragraph, pdfOf, zipOf } from '#rag/ingest/parsers/samples.ts'
 import { walkXml } from '#rag/ingest/parsers/xml.ts'
 
-const files = createTemporaryFiles(join(tmpdir(), `parsing-${randomUUID()}`), { memoryBytes: 1_000 })
+const files = createTemporaryFiles(join(tmpdir(), `parsing-${randomUUID()}`), {
+  memoryBytes: 1_000,
+})
 const parser = createParser({ temporaryFiles: files, log: createLog('silent') })
 const cramped = createParser(
   { temporaryFiles: files, log: createLog('silent') },
@@ -23,7 +25,8 @@ const cramped = createParser(
 after(() => Promise.all([parser.close(), cramped.close()]).then(files.close))
 
 const patient = new AbortController().signal
-const read = (name: string, bytes: Uint8Array | string) => opened(name, bytes).then(({ text }) => String(text))
+const read = (name: string, bytes: Uint8Array | string) =>
+  opened(name, bytes).then(({ text }) => String(text))
 
 /** Short files come in memory and long ones on disk: both ways give the same. */
 async function opened(name: string, given: Uint8Array | string): Promise<ParsedFile> {
@@ -50,7 +53,11 @@ async function told(outcome: { file: ParsedFile | null; refusal: Problem | null 
   const { file = null, refusal = null } = outcome ?? {}
   if (file === null) return refusal?.detail
   const { text } = file
-  return { ...file, text: typeof text === 'string' ? text : Buffer.from(await text.read(0, text.sizeBytes)).toString() }
+  return {
+    ...file,
+    text:
+      typeof text === 'string' ? text : Buffer.from(await text.read(0, text.sizeBytes)).toString(),
+  }
 }
 
 async function refused(promise: Promise<unknown>): Promise<{ status: number; reason: string }> {
@@ -59,7 +66,10 @@ async function refused(promise: Promise<unknown>): Promise<{ status: number; rea
     (error: Problem) => error,
   )
   const { detail } = problem
-  return { status: problem.status, reason: typeof detail === 'string' ? detail : (detail[0]?.msg ?? '') }
+  return {
+    status: problem.status,
+    reason: typeof detail === 'string' ? detail : (detail[0]?.msg ?? ''),
+  }
 }
 
 const encodings: [string, Uint8Array, string][] = [
@@ -68,10 +78,15 @@ const encodings: [string, Uint8Array, string][] = [
   ['UTF-16 LE with a mark', Buffer.from('\ufeffnaïve', 'utf16le'), 'naïve'],
   ['UTF-16 BE with a mark', Buffer.from('\ufeffnaïve', 'utf16le').swap16(), 'naïve'],
   ['UTF-16 LE without a mark', Buffer.from('plain words', 'utf16le'), 'plain words'],
-  ['windows-1252', Buffer.from([0x6e, 0x61, 0xef, 0x76, 0x65, 0x20, 0x96, 0x20, 0x80]), 'naïve – €'],
+  [
+    'windows-1252',
+    Buffer.from([0x6e, 0x61, 0xef, 0x76, 0x65, 0x20, 0x96, 0x20, 0x80]),
+    'naïve – €',
+  ],
 ]
 for (const [name, bytes, text] of encodings) {
-  test(`plain text in ${name}`, async () => assert.equal(await read('a.txt', new Uint8Array(bytes)), text))
+  test(`plain text in ${name}`, async () =>
+    assert.equal(await read('a.txt', new Uint8Array(bytes)), text))
 }
 
 test('a Word document gives headings, lists and tables, without what was deleted', async () => {
@@ -85,7 +100,8 @@ test('a Word document gives headings, lists and tables, without what was deleted
       `<w:tbl><w:tr><w:tc>${paragraph('a')}</w:tc><w:tc>${paragraph('b')}</w:tc></w:tr><w:tr><w:tc>${paragraph('c')}</w:tc><w:tc>${paragraph('d')}</w:tc></w:tr></w:tbl>`,
     ].join(''),
     {
-      'word/styles.xml': '<w:styles><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>',
+      'word/styles.xml':
+        '<w:styles><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>',
     },
   )
 
@@ -96,7 +112,8 @@ test('a Word document gives headings, lists and tables, without what was deleted
 })
 
 test('a Word document’s lists may be styles, and its merged cells leave their columns empty', async () => {
-  const cell = (text: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${paragraph(text)}</w:tc>`
+  const cell = (text: string, properties = '') =>
+    `<w:tc><w:tcPr>${properties}</w:tcPr>${paragraph(text)}</w:tc>`
   const bytes = docxOf(
     [
       paragraph('one', '<w:pStyle w:val="Bullet"/>'),
@@ -118,10 +135,14 @@ test('a Word document’s lists may be styles, and its merged cells leave their 
 
 test('a Word document is read as it is, not as it looked before tracked changes', async () => {
   const was = (properties: string) => `<w:pPrChange><w:pPr>${properties}</w:pPr></w:pPrChange>`
-  const cell = (text: string, span: string) => `<w:tc><w:tcPr>${span}</w:tcPr>${paragraph(text)}</w:tc>`
+  const cell = (text: string, span: string) =>
+    `<w:tc><w:tcPr>${span}</w:tcPr>${paragraph(text)}</w:tc>`
   const bytes = docxOf(
     [
-      paragraph('item now', `<w:numPr><w:numId w:val="3"/></w:numPr>${was('<w:pStyle w:val="X"/>')}`),
+      paragraph(
+        'item now',
+        `<w:numPr><w:numId w:val="3"/></w:numPr>${was('<w:pStyle w:val="X"/>')}`,
+      ),
       paragraph('no item now', was('<w:numPr><w:numId w:val="3"/></w:numPr>')),
       `<w:tbl><w:tr>${cell('a', '<w:gridSpan w:val="-1"/>')}${cell('b', '<w:tcPrChange><w:tcPr><w:gridSpan w:val="2"/></w:tcPr></w:tcPrChange>')}</w:tr></w:tbl>`,
     ].join(''),
@@ -131,11 +152,19 @@ test('a Word document is read as it is, not as it looked before tracked changes'
 
 test('merged cells of a Word document fill no memory', async () => {
   const row = `<w:tr><w:tc><w:tcPr><w:gridSpan w:val="63"/></w:tcPr>${paragraph('a')}</w:tc></w:tr>`
-  assert.ok((await read('a.docx', docxOf(`<w:tbl>${row.repeat(50_000)}</w:tbl>`))).length < 6_000_000)
+  assert.ok(
+    (await read('a.docx', docxOf(`<w:tbl>${row.repeat(50_000)}</w:tbl>`))).length < 6_000_000,
+  )
 })
 
 test('the longest line of a list is followed by a line of its own, that of a text is not', async () => {
-  const names = ['Ada Lovelace', 'Grace Brewster Murray Hopper', 'Alan Turing', 'Edsger Dijkstra', 'Barbara Liskov']
+  const names = [
+    'Ada Lovelace',
+    'Grace Brewster Murray Hopper',
+    'Alan Turing',
+    'Edsger Dijkstra',
+    'Barbara Liskov',
+  ]
   assert.equal(await read('a.pdf', pdfOf([drawn(names)])), names.join('\n'))
   const prose = [
     'The harbour has two cranes, of which',
@@ -176,7 +205,11 @@ const prose = (page: number) =>
   )
 
 const heads: [string, (page: number) => { head?: string; foot?: string }, RegExp][] = [
-  ['the same words', () => ({ head: 'Annual report 2026', foot: 'Confidential' }), /Annual|Confidential/],
+  [
+    'the same words',
+    () => ({ head: 'Annual report 2026', foot: 'Confidential' }),
+    /Annual|Confidential/,
+  ],
   ['a number alone', (n) => ({ foot: `${n}` }), /^\d+$/m],
   ['a journal’s number', (n) => ({ foot: `- ${464 + n} -` }), /46\d/],
   ['a page of all', (n) => ({ foot: `Page ${n} of 8` }), /Page \d/],
@@ -193,7 +226,9 @@ for (const [title, edge, gone] of heads) {
 
     assert.doesNotMatch(String(text), gone)
     assert.match(String(text), /first page line 1 [\s\S]*eighth page line 30 /)
-    assert.deepEqual(warnings, [{ page: null, reason: 'Repeated page headers and footers are left out.' }])
+    assert.deepEqual(warnings, [
+      { page: null, reason: 'Repeated page headers and footers are left out.' },
+    ])
   })
 }
 
@@ -207,7 +242,9 @@ for (const last of [
   '9 vouchers so far',
 ]) {
   test(`a last line whose number goes up with the pages stays: ${last}`, async () => {
-    const foots = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => last.replace(/\d+/, (first) => `${Number(first) + n - 1}`))
+    const foots = [1, 2, 3, 4, 5, 6, 7, 8].map((n) =>
+      last.replace(/\d+/, (first) => `${Number(first) + n - 1}`),
+    )
     const pages = foots.map((foot, i) => pageOf(prose(i + 1), { foot }))
 
     const { text, warnings } = await opened('a.pdf', pdfOf(pages))
@@ -217,10 +254,16 @@ for (const last of [
   })
 }
 
-const rows = <T>(count: number, row: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => row(i))
+const rows = <T>(count: number, row: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => row(i))
 const cut = (all: string[], each: number) =>
-  Array.from({ length: Math.ceil(all.length / each) }, (_, i) => all.slice(i * each, (i + 1) * each))
-const letter = rows(20, (i) => `Dear customer, sentence ${i} of this letter explains the statement that follows it.`)
+  Array.from({ length: Math.ceil(all.length / each) }, (_, i) =>
+    all.slice(i * each, (i + 1) * each),
+  )
+const letter = rows(
+  20,
+  (i) => `Dear customer, sentence ${i} of this letter explains the statement that follows it.`,
+)
 const alike: [string, string[][], object?][] = [
   [
     'a statement behind a letter',
@@ -270,7 +313,13 @@ const alike: [string, string[][], object?][] = [
   ],
   [
     'invoices',
-    rows(7, (n) => ['Invoice', `Number ${501 + n}`, `Customer ${n}`, `Total EUR ${n * 7}.50`, 'Due in 14 days']),
+    rows(7, (n) => [
+      'Invoice',
+      `Number ${501 + n}`,
+      `Customer ${n}`,
+      `Total EUR ${n * 7}.50`,
+      'Due in 14 days',
+    ]),
   ],
   ['slides', rows(9, (n) => ['Agenda', `Point ${'abcdefghi'[n]} of the talk`, 'Questions?'])],
   ['the same form', rows(6, () => ['Form 12', 'Name', 'Street', 'City'])],
@@ -280,15 +329,21 @@ for (const [title, pages, layout = {}] of alike) {
     const text = await read('a.pdf', pdfOf(pages.map((lines) => pageOf(lines, layout))))
 
     const seen = text.replace(/\s+/g, ' ')
-    for (const line of pages.flat()) assert.ok(seen.includes(line), `${line} is not in ${seen.slice(0, 300)}`)
+    for (const line of pages.flat())
+      assert.ok(seen.includes(line), `${line} is not in ${seen.slice(0, 300)}`)
     const count = (line: string) => pages.flat().filter((other) => other === line).length
-    for (const line of new Set(pages.flat())) assert.ok(seen.split(line).length - 1 >= count(line), line)
+    for (const line of new Set(pages.flat()))
+      assert.ok(seen.split(line).length - 1 >= count(line), line)
   })
 }
 
 test('the names of a table’s columns stay, though every page repeats them', async () => {
-  const columns = [72, 240, 420].map((x, i) => drawn([['Date', 'Payee', 'Amount'][i] ?? ''], { x, y: 740 })).join('\n')
-  const pages = [1, 2, 3, 4, 5, 6].map((n) => `${columns}\n${pageOf(prose(n), { foot: `Page ${n}` })}`)
+  const columns = [72, 240, 420]
+    .map((x, i) => drawn([['Date', 'Payee', 'Amount'][i] ?? ''], { x, y: 740 }))
+    .join('\n')
+  const pages = [1, 2, 3, 4, 5, 6].map(
+    (n) => `${columns}\n${pageOf(prose(n), { foot: `Page ${n}` })}`,
+  )
 
   const text = await read('a.pdf', pdfOf(pages))
 
@@ -298,7 +353,10 @@ test('the names of a table’s columns stay, though every page repeats them', as
 
 test('a head that states a fact is kept once', async () => {
   const pages = [1, 2, 3, 4, 5, 6].map((n) =>
-    pageOf(prose(n), { head: 'Patient: Ada Lovelace, born 1815', foot: `Account DE89 3704 0044 0532 · Page ${n}` }),
+    pageOf(prose(n), {
+      head: 'Patient: Ada Lovelace, born 1815',
+      foot: `Account DE89 3704 0044 0532 · Page ${n}`,
+    }),
   )
 
   const text = await read('a.pdf', pdfOf(pages))
@@ -308,7 +366,9 @@ test('a head that states a fact is kept once', async () => {
 })
 
 test('a page that has nothing but its head and foot keeps them', async () => {
-  const pages = [1, 2, 3, 4, 5, 6].map((n) => pageOf(n === 4 ? [] : prose(n), { head: 'Annual report', foot: `${n}` }))
+  const pages = [1, 2, 3, 4, 5, 6].map((n) =>
+    pageOf(n === 4 ? [] : prose(n), { head: 'Annual report', foot: `${n}` }),
+  )
 
   const text = await read('a.pdf', pdfOf(pages))
 
@@ -316,10 +376,18 @@ test('a page that has nothing but its head and foot keeps them', async () => {
 })
 
 test('pages are judged one by one: what cannot be read is left out with a warning', async () => {
-  const unreadable = Array.from({ length: 12 }, () => 'BT /F 12 Tf 72 700 Td <0102030405060708> Tj ET').join('\n')
+  const unreadable = Array.from(
+    { length: 12 },
+    () => 'BT /F 12 Tf 72 700 Td <0102030405060708> Tj ET',
+  ).join('\n')
   const { text, warnings } = await opened(
     'a.pdf',
-    pdfOf([drawn(['The first page is good.']), '0 0 m 9 9 l S', unreadable, drawn(['The last one, too.'])]),
+    pdfOf([
+      drawn(['The first page is good.']),
+      '0 0 m 9 9 l S',
+      unreadable,
+      drawn(['The last one, too.']),
+    ]),
   )
 
   assert.equal(text, 'The first page is good.\n\nThe last one, too.')
@@ -335,7 +403,9 @@ test('pages are judged one by one: what cannot be read is left out with a warnin
 })
 
 test('a page that throws is left out with a warning', async () => {
-  const whole = Buffer.from(pdfOf([drawn(['The first page is good.']), drawn(['The second is lost.'])]))
+  const whole = Buffer.from(
+    pdfOf([drawn(['The first page is good.']), drawn(['The second is lost.'])]),
+  )
   // The list of pages points to an object that is not there.
   whole.write('/Kids[4 0 R 0 0 R]', whole.indexOf('/Kids['))
 
@@ -349,10 +419,14 @@ test('files attached to a PDF are named as left out', async () => {
   const file = '<</Type/Filespec/F(a.txt)/EF<</F 5 0 R>>>>'
   const { warnings } = await opened(
     'a.pdf',
-    pdfOf([drawn(['A form.'])], '', { catalogue: `/Names<</EmbeddedFiles<</Names[(a.txt)${file}]>>>>` }),
+    pdfOf([drawn(['A form.'])], '', {
+      catalogue: `/Names<</EmbeddedFiles<</Names[(a.txt)${file}]>>>>`,
+    }),
   )
 
-  assert.deepEqual(warnings, [{ page: null, reason: 'The files attached to the PDF are left out.' }])
+  assert.deepEqual(warnings, [
+    { page: null, reason: 'The files attached to the PDF are left out.' },
+  ])
 })
 
 test('what a Word document shows beside its text is named as left out', async () => {
@@ -374,7 +448,14 @@ test('what a Word document shows beside its text is named as left out', async ()
   assert.deepEqual(plain, { text: 'text', outline: {}, warnings: [] })
   assert.equal(rich.text, 'text')
   const reasons = rich.warnings.map(({ page, reason }) => `${page} ${reason}`).join('\n')
-  for (const what of [/Pictures/, /Charts/, /headers and footers/, /Comments/, /Embedded/, /inserted/])
+  for (const what of [
+    /Pictures/,
+    /Charts/,
+    /headers and footers/,
+    /Comments/,
+    /Embedded/,
+    /inserted/,
+  ])
     assert.match(reasons, what)
 })
 
@@ -397,11 +478,20 @@ const refusals: [string, string, Uint8Array | string, number, RegExp][] = [
   ['text named .docx', 'a.docx', 'hello', 422, /not a Word document/],
   ['a ZIP without a document', 'a.docx', zipOf({ 'x.xml': '<a/>' }), 422, /not a Word document/],
   ['a cut ZIP', 'a.docx', docxOf(paragraph('x')).subarray(0, 90), 422, /damaged/],
-  ['an old .doc', 'a.docx', new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0]), 422, /old \.doc/],
+  [
+    'an old .doc',
+    'a.docx',
+    new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0]),
+    422,
+    /old \.doc/,
+  ],
   [
     'an encrypted document',
     'a.docx',
-    Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.from('EncryptedPackage', 'utf16le')]),
+    Buffer.concat([
+      Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+      Buffer.from('EncryptedPackage', 'utf16le'),
+    ]),
     422,
     /encrypted/,
   ],
@@ -448,7 +538,9 @@ test('a ZIP bomb costs its cap and no more', async () => {
 test('a PDF that unpacks without end is stopped', async () => {
   // Four layers of deflate: 150 KB that become 1.2 GB of drawing.
   const inner = deflateSync(Buffer.alloc(300_000_000, `${drawn(['x'])}\n`), { level: 1 })
-  const bomb = pdfOf(Array.from({ length: 4 }, () => ({ raw: new Uint8Array(inner), filter: 'FlateDecode' })))
+  const bomb = pdfOf(
+    Array.from({ length: 4 }, () => ({ raw: new Uint8Array(inner), filter: 'FlateDecode' })),
+  )
 
   const { status, reason } = await refused(cramped.read('a.pdf', inMemory(bomb), patient))
 
@@ -504,7 +596,22 @@ test('XML is walked once whatever it holds', () => {
   fc.assert(
     fc.property(
       fc.array(
-        fc.constantFrom('<a>', '</a>', '<!--', '-->', '<![CDATA[', ']]>', '<?', '"', "'", '&lt;', '&', '<', '>', 'x'),
+        fc.constantFrom(
+          '<a>',
+          '</a>',
+          '<!--',
+          '-->',
+          '<![CDATA[',
+          ']]>',
+          '<?',
+          '"',
+          "'",
+          '&lt;',
+          '&',
+          '<',
+          '>',
+          'x',
+        ),
         { maxLength: 200 },
       ),
       (parts) => {
@@ -512,7 +619,17 @@ test('XML is walked once whatever it holds', () => {
       },
     ),
   )
-  for (const part of ['<', '<!--', '<![CDATA[', '<?', '<!DOCTYPE [', '<a "', "<a b='<", '<a ', '&']) {
+  for (const part of [
+    '<',
+    '<!--',
+    '<![CDATA[',
+    '<?',
+    '<!DOCTYPE [',
+    '<a "',
+    "<a b='<",
+    '<a ',
+    '&',
+  ]) {
     walkXml(part.repeat(200_000), { open() {}, close() {}, text() {} })
   }
 })

@@ -58,11 +58,16 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
 
   return {
     /** @throws Problem 415 (format), 422 (cannot be read, with the reason), 503 (too many at once) */
-    async read(name: string, { sizeBytes, place, read }: Content, signal: AbortSignal): Promise<ParsedFile> {
+    async read(
+      name: string,
+      { sizeBytes, place, read }: Content,
+      signal: AbortSignal,
+    ): Promise<ParsedFile> {
       const format = formatOf(name, await read(0, Math.min(sizeBytes, HEAD_BYTES)))
       const task = { ...format, place, start: new Int32Array(new SharedArrayBuffer(8)) }
       // A short file has no need of a disk, but where it unpacks to a long text.
-      const outcome = sizeBytes <= SHORT_BYTES ? await run({ ...task, longPath: null }, signal) : null
+      const outcome =
+        sizeBytes <= SHORT_BYTES ? await run({ ...task, longPath: null }, signal) : null
       return outcome === null || 'needsFile' in outcome ? readLong(task, signal) : parsed(outcome)
     },
     close: () => pool.destroy(),
@@ -91,7 +96,8 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
     } catch (error) {
       if (killed.signal.aborted) throw killed.signal.reason
       if (signal.aborted) throw error
-      if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') throw unreadable(TOO_MUCH_MEMORY)
+      if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY')
+        throw unreadable(TOO_MUCH_MEMORY)
       if (pool.queueSize >= QUEUE_MAX) throw tooBusy(5)
       // Damage that no parser foresaw, or a fault of the parser's own.
       log.warn({ err: error, format: task.format }, 'a file could not be read')
@@ -110,9 +116,11 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
       const memory = await thread?.getHeapStatistics().catch(() => undefined)
       // Rejects where the system does not count the CPU time of a thread; then `wallMs` alone ends it.
       const cpu = await thread?.cpuUsage().catch(() => undefined)
-      if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024) killed.abort(unreadable(TOO_MUCH_MEMORY))
+      if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024)
+        killed.abort(unreadable(TOO_MUCH_MEMORY))
       if (cpu === undefined || cpuMsAtStart === UNKNOWN) continue
-      if ((cpu.user + cpu.system) / 1_000 - cpuMsAtStart > cpuMs) killed.abort(unreadable(TOO_MUCH_TIME))
+      if ((cpu.user + cpu.system) / 1_000 - cpuMsAtStart > cpuMs)
+        killed.abort(unreadable(TOO_MUCH_TIME))
     }
   }
 }
@@ -122,18 +130,27 @@ function parsed(outcome: Outcome, longPath = ''): ParsedFile {
   if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
   if ('needsFile' in outcome) throw new Error('a long text has no file')
   const { outline, warnings } = outcome
-  return { text: 'text' in outcome ? outcome.text : inFile(longPath, outcome.utf8Bytes), outline, warnings }
+  return {
+    text: 'text' in outcome ? outcome.text : inFile(longPath, outcome.utf8Bytes),
+    outline,
+    warnings,
+  }
 }
 
-const TOO_MUCH_MEMORY = 'The file takes too much memory to read: it is damaged, or unpacks to far more than it seems.'
-const TOO_MUCH_TIME = 'The file takes too long to read. Split it, or save it anew, and send it again.'
+const TOO_MUCH_MEMORY =
+  'The file takes too much memory to read: it is damaged, or unpacks to far more than it seems.'
+const TOO_MUCH_TIME =
+  'The file takes too long to read. Split it, or save it anew, and send it again.'
 
 function tooBusy(seconds: number): Problem {
   return ragProblem('parser_busy', { headers: { 'Retry-After': String(seconds) } })
 }
 
 function unreadable(msg: string, cause?: unknown): Problem {
-  return ragProblem('file_unreadable', { issues: [{ loc: ['body', 'file'], msg, type: 'unreadable_file' }], cause })
+  return ragProblem('file_unreadable', {
+    issues: [{ loc: ['body', 'file'], msg, type: 'unreadable_file' }],
+    cause,
+  })
 }
 
 /** Readers accept bytes before a PDF's header, within the first 1,024 (PDF 1.7, annex H.3.4.1). */
@@ -153,7 +170,8 @@ function formatOf(name: string, head: Uint8Array): Pick<Task, 'format' | 'ending
 
   const actual = magicOf(head)
   const kind = packageOf(claimed)
-  if (actual === 'ole' && kind !== undefined && OFFICE.has(claimed)) return { format: 'ole', ending }
+  if (actual === 'ole' && kind !== undefined && OFFICE.has(claimed))
+    return { format: 'ole', ending }
   const isOther = actual === 'zip' || actual === 'ole' || (actual === 'pdf' && head[0] === 0x25)
   if (claimed === 'pdf') {
     if (actual !== 'pdf') throw unreadable('The file is named .pdf but is not a PDF.')
@@ -167,5 +185,7 @@ function magicOf(bytes: Uint8Array): 'pdf' | 'zip' | 'ole' | undefined {
   const starts = (...magic: number[]) => magic.every((byte, i) => bytes[i] === byte)
   if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0x50, 0x4b, 0x05, 0x06)) return 'zip'
   if (starts(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)) return 'ole'
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('%PDF-') ? 'pdf' : undefined
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('%PDF-')
+    ? 'pdf'
+    : undefined
 }

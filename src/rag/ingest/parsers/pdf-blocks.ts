@@ -95,7 +95,9 @@ function blocksOf(lines: Line[], titles: Titles, carried: Span[] | null): Block[
 }
 
 function markdownOf({ rows, columns, goesOn }: Table): string {
-  return goesOn ? rows.map((row) => markdownRow(row, columns.length)).join('\n') : markdownTable(rows)
+  return goesOn
+    ? rows.map((row) => markdownRow(row, columns.length)).join('\n')
+    : markdownTable(rows)
 }
 
 function headingOf({ level, lines }: Title): Block {
@@ -109,7 +111,12 @@ const TITLE_LINES_MAX = 3
 /** What is set larger than the text, but is as much as this of all lines, is text as well. */
 const LARGE_SHARE_MAX = 0.4
 
-function titlesIn(pages: PageLines[], body: Body, bold: ReadonlySet<string>, bookmarks: Bookmark[]): Titles {
+function titlesIn(
+  pages: PageLines[],
+  body: Body,
+  bold: ReadonlySet<string>,
+  bookmarks: Bookmark[],
+): Titles {
   const found = pages.flatMap(({ lines }) => setApart(lines, body, bold))
   const counts = Map.groupBy(found.flat(), ({ height }) => rounded(height))
   const count = pages.reduce((sum, { lines }) => sum + lines.length, 0)
@@ -122,12 +129,14 @@ function titlesIn(pages: PageLines[], body: Body, bold: ReadonlySet<string>, boo
   const depths = new Map<number, number>()
   for (const [line] of styled) {
     const height = heightOf(line)
-    if (depthOf(line) > 0) depths.set(height, Math.min(depths.get(height) ?? LEVEL_MAX, depthOf(line)))
+    if (depthOf(line) > 0)
+      depths.set(height, Math.min(depths.get(height) ?? LEVEL_MAX, depthOf(line)))
   }
   const titles = new Map<Line, Title>()
   for (const lines of styled) {
     const height = heightOf(lines[0])
-    const level = 1 + (ranks.get(height) ?? 0) + Math.max(0, depthOf(lines[0]) - (depths.get(height) ?? 0))
+    const level =
+      1 + (ranks.get(height) ?? 0) + Math.max(0, depthOf(lines[0]) - (depths.get(height) ?? 0))
     titles.set(lines[0] as Line, { level: Math.min(LEVEL_MAX, level), lines })
   }
   addBookmarked(titles, pages, bookmarks)
@@ -160,9 +169,19 @@ function setApart(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][
 
 /** The next line of the same title. */
 function goesOn(line: Line, next: Line | undefined): boolean {
-  if (next === undefined || next.font !== line.font || rounded(next.height) !== rounded(line.height)) return false
+  if (
+    next === undefined ||
+    next.font !== line.font ||
+    rounded(next.height) !== rounded(line.height)
+  )
+    return false
   const step = next.y - line.y
-  return step > line.height * 0.5 && step < line.height * 1.6 && next.cells.length === 1 && depthOf(next) === 0
+  return (
+    step > line.height * 0.5 &&
+    step < line.height * 1.6 &&
+    next.cells.length === 1 &&
+    depthOf(next) === 0
+  )
 }
 
 /** The first line of a paragraph, whatever it is set in. */
@@ -175,7 +194,8 @@ const caption = /^(?:figure|fig|table|abbildung|abb|tabelle|tab|figura|tableau|t
 const leader = /[.·…_]{4,}|(?:[.·…] ){3,}/
 
 function isLikeTitle({ text, cells }: Line): boolean {
-  const isOne = cells.length === 1 || (cells.length === 2 && /^[\dA-Z.]{1,8}$/.test(cells[0]?.text ?? ''))
+  const isOne =
+    cells.length === 1 || (cells.length === 2 && /^[\dA-Z.]{1,8}$/.test(cells[0]?.text ?? ''))
   return (
     isOne &&
     text.length <= TITLE_MAX &&
@@ -192,9 +212,15 @@ function standsAlone(lines: Line[], i: number, body: Body): boolean {
   const line = lines[i] as Line
   const before = lines[i - 1]
   const next = lines[i + 1]
-  if (line.heightMin < body.height * 0.95 || line.font === body.font || line.text.length > 80) return false
+  if (line.heightMin < body.height * 0.95 || line.font === body.font || line.text.length > 80)
+    return false
   const below = next === undefined ? 0 : next.y - line.y
-  if (next === undefined || next.font === line.font || below < line.height * 0.5 || below > line.height * 3.5)
+  if (
+    next === undefined ||
+    next.font === line.font ||
+    below < line.height * 0.5 ||
+    below > line.height * 3.5
+  )
     return false
   const above = before === undefined ? Infinity : line.y - before.y
   return above < 0 || above > Math.max(line.height * 1.45, below * 0.9)
@@ -216,8 +242,14 @@ export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number
 function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: Bookmark[]): void {
   const byPage = Map.groupBy(bookmarks, ({ page }) => page)
   for (const { page, lines } of pages) {
-    const wanted = (byPage.get(page) ?? []).map((bookmark) => ({ ...bookmark, name: plain(bookmark.title) }))
-    const named = linesNamed(lines, new Set(wanted.map(({ name }) => name).filter((name) => name !== '')))
+    const wanted = (byPage.get(page) ?? []).map((bookmark) => ({
+      ...bookmark,
+      name: plain(bookmark.title),
+    }))
+    const named = linesNamed(
+      lines,
+      new Set(wanted.map(({ name }) => name).filter((name) => name !== '')),
+    )
     for (const { name, level } of wanted) {
       const run = named.get(name)
       const first = run?.[0]
@@ -245,6 +277,8 @@ function linesNamed(lines: Line[], names: ReadonlySet<string>): Map<string, Line
 
 /** Letters and digits alone, without the number of the section. */
 function plain(title: string): string {
-  const bare = title.normalize('NFKC').replace(/^\s*(?:\d{1,3}(?:\.\d{1,3})*|[IVX]+|[A-Z])[.)]?\s+/, '')
+  const bare = title
+    .normalize('NFKC')
+    .replace(/^\s*(?:\d{1,3}(?:\.\d{1,3})*|[IVX]+|[A-Z])[.)]?\s+/, '')
   return bare.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }

@@ -54,33 +54,55 @@ const UNCHECKED = '[ ]'
 
 /** A field's lines from the top down. */
 function piecesOf(annotation: Annotation): Piece[] {
-  const { rect: [left = 0, low = 0, right = 0, high = 0] = [], defaultAppearanceData, multiLine } = annotation
+  const {
+    rect: [left = 0, low = 0, right = 0, high = 0] = [],
+    defaultAppearanceData,
+    multiLine,
+  } = annotation
   const lines = linesOf(annotation)
   const room = (high - low) / Math.max(1, multiLine ? Math.max(lines.length, 2) : lines.length)
   const height = Math.max(1, Math.min(defaultAppearanceData?.fontSize || 12, room * 0.8))
   return lines.flatMap((text, i) => {
     if (text.trim() === '') return []
     // Where the letters stand: in the middle of a single line's box, from the top down in one of several.
-    const y = lines.length === 1 && !multiLine ? (low + high) / 2 - height * 0.35 : high - height - i * height * 1.2
+    const y =
+      lines.length === 1 && !multiLine
+        ? (low + high) / 2 - height * 0.35
+        : high - height - i * height * 1.2
     const width = Math.min(right - left, text.length * height * 0.5)
     return [{ text, x: left, y: -y, width, height, font: '' }]
   })
 }
 
 function linesOf(annotation: Annotation): string[] {
-  const { subtype, fieldType, fieldValue, textContent = [], contentsObj, password, options = [] } = annotation
+  const {
+    subtype,
+    fieldType,
+    fieldValue,
+    textContent = [],
+    contentsObj,
+    password,
+    options = [],
+  } = annotation
   const shown = textContent.join('\n')
   if (subtype === 'FreeText') return (shown || contentsObj?.str || '').split(/\r\n?|\n/)
   if (subtype !== 'Widget' || password) return []
   if (fieldType === 'Tx') return (shown.trim() ? shown : stringOf(fieldValue)).split(/\r\n?|\n/)
   if (fieldType === 'Ch') {
-    const nameOf = (value: string) => options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value
+    const nameOf = (value: string) =>
+      options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value
     return [fieldValue].flat().map((value) => nameOf(stringOf(value)))
   }
   return fieldType === 'Btn' ? markOf(annotation) : []
 }
 
-function markOf({ checkBox, radioButton, fieldValue, exportValue, buttonValue }: Annotation): string[] {
+function markOf({
+  checkBox,
+  radioButton,
+  fieldValue,
+  exportValue,
+  buttonValue,
+}: Annotation): string[] {
   if (checkBox) return [fieldValue === exportValue ? CHECKED : UNCHECKED]
   if (radioButton) return [fieldValue !== null && fieldValue === buttonValue ? CHECKED : UNCHECKED]
   return []
@@ -91,7 +113,8 @@ const stringOf = (value: unknown) => (typeof value === 'string' ? value : '')
 /** Into its row, behind what stands left of it; without one behind what stands above. */
 function place(pieces: Piece[], field: Piece): void {
   // A gap between two words of the row, told as a blank, is no gap where a field fills it.
-  for (let i = pieces.length - 1; i >= 0; i--) if (isFilled(pieces[i] as Piece, field)) pieces.splice(i, 1)
+  for (let i = pieces.length - 1; i >= 0; i--)
+    if (isFilled(pieces[i] as Piece, field)) pieces.splice(i, 1)
   const row: number[] = []
   let above = -1
   for (const [i, piece] of pieces.entries()) {
@@ -107,8 +130,10 @@ function place(pieces: Piece[], field: Piece): void {
   // A box stands before its label, in a form of several columns behind the label of another.
   const isBefore =
     right !== undefined &&
-    (left === undefined || at(right).x - field.x < Math.min(field.height * 3, field.x - at(left).x - at(left).width))
-  const y = nearest === undefined ? field.y : at(isBefore && right !== undefined ? right : nearest).y
+    (left === undefined ||
+      at(right).x - field.x < Math.min(field.height * 3, field.x - at(left).x - at(left).width))
+  const y =
+    nearest === undefined ? field.y : at(isBefore && right !== undefined ? right : nearest).y
   pieces.splice(isBefore ? right : (left ?? above) + 1, 0, { ...field, y })
 }
 

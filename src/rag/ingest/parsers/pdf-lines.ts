@@ -43,7 +43,10 @@ export function linesOf(pieces: Piece[]): Line[] {
     const line = lines.at(-1)
     const size = Math.max(height, line?.height ?? 0) || 1
     const isSame =
-      line !== undefined && Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
+      line !== undefined &&
+      Math.abs(y - line.y) < size * 0.5 &&
+      x > line.x - size &&
+      x - line.end < size * 40
     if (!isSame) {
       if (text.trim() !== '') {
         lines.push(lineOf(piece))
@@ -72,13 +75,28 @@ export function linesOf(pieces: Piece[]): Line[] {
     line.height = Math.max(line.height, height)
   }
   return lines
-    .map((line) => ({ ...line, text: line.text.trim(), columns: line.columns.trim(), cells: line.cells.map(trimmed) }))
+    .map((line) => ({
+      ...line,
+      text: line.text.trim(),
+      columns: line.columns.trim(),
+      cells: line.cells.map(trimmed),
+    }))
     .filter(({ text }) => text !== '')
 }
 
 function lineOf({ text, x, y, width, height, font }: Piece): Line {
   const end = x + width
-  return { text, columns: text, cells: [{ text, x, end }], x, end, y, height, heightMin: height, font }
+  return {
+    text,
+    columns: text,
+    cells: [{ text, x, end }],
+    x,
+    end,
+    y,
+    height,
+    heightMin: height,
+    font,
+  }
 }
 
 const blankAtEnd = /(?<=\s)$/
@@ -86,7 +104,12 @@ const blankAtEnd = /(?<=\s)$/
 /** Wider than a space of justified text. */
 const CELL_GAP = 1
 
-function addToCells(line: Line, { text, x, width, height, font }: Piece, size: number, end: string): void {
+function addToCells(
+  line: Line,
+  { text, x, width, height, font }: Piece,
+  size: number,
+  end: string,
+): void {
   if (text.trim() === '') return
   const cell = line.cells.at(-1) as Cell
   const gap = x - cell.end
@@ -127,7 +150,13 @@ function betweenLines(before: Line, line: Line, edge: number): string | null {
   const isShort = before.end - before.x < widest * 0.75
   const isIndented = line.x - before.x > size * 0.8 && line.x - before.x < size * 4 && !isNewColumn
 
-  if (!isGap && !otherSize && /\p{Ll}[-\u00ad\u2010]$/u.test(before.text) && /^\p{Ll}/u.test(line.text)) return null
+  if (
+    !isGap &&
+    !otherSize &&
+    /\p{Ll}[-\u00ad\u2010]$/u.test(before.text) &&
+    /^\p{Ll}/u.test(line.text)
+  )
+    return null
   const endsSentence = /[.!?:。！？]["'”’)\]]*$/.test(before.text)
   if (isGap || otherSize || (isIndented && endsSentence)) return '\n\n'
   if (isNewColumn) return endsSentence ? '\n\n' : glue(before.text, line.text)
@@ -163,7 +192,9 @@ function isList(lines: Line[], edge: number): boolean {
   return (
     lines.length >= LIST_MIN &&
     full.length === 1 &&
-    lines.slice(1).every((line, i) => full.includes(lines[i] as Line) || isRow(lines[i] as Line, line, edge))
+    lines
+      .slice(1)
+      .every((line, i) => full.includes(lines[i] as Line) || isRow(lines[i] as Line, line, edge))
   )
 }
 
@@ -180,9 +211,12 @@ function isRow(before: Line, line: Line, edge: number): boolean {
   const shape = (text: string) => text.replace(/\d+/g, '0')
   if (/\d/.test(line.text) && shape(before.text) === shape(line.text)) return true
   const start = startOf(line)
-  if (start !== undefined && start.length > 3 && shape(startOf(before) ?? '') === shape(start)) return true
+  if (start !== undefined && start.length > 3 && shape(startOf(before) ?? '') === shape(start))
+    return true
   // How wide the next word is can only be guessed: letters differ.
-  const word = unspaced.test(line.text[0] ?? '') ? line.text.slice(0, 4) : (/^\S+/.exec(line.text)?.[0] ?? '')
+  const word = unspaced.test(line.text[0] ?? '')
+    ? line.text.slice(0, 4)
+    : (/^\S+/.exec(line.text)?.[0] ?? '')
   const width = ((line.end - line.x) / line.text.length) * word.length
   return before.end + width * 1.4 + line.height < edge
 }
@@ -262,7 +296,9 @@ function heightOnMost(seen: { page: number; height: number }[], pages: number): 
   if (seen.length <= pages / 2) return undefined
   const heights = seen.map(({ height }) => height).sort((a, b) => a - b)
   const middle = heights[heights.length >> 1] as number
-  const there = new Set(seen.filter(({ height }) => Math.abs(height - middle) <= DRIFT).map(({ page }) => page))
+  const there = new Set(
+    seen.filter(({ height }) => Math.abs(height - middle) <= DRIFT).map(({ page }) => page),
+  )
   return there.size > pages / 2 ? middle : undefined
 }
 
@@ -311,7 +347,9 @@ function keysOf(line: string, page: number, isFoot: boolean): string[] {
   const keys: string[] = []
   // The names of a table's columns are no running line, though every page repeats them.
   if (text.split('\t').length < 3) keys.push(text)
-  for (const match of text.matchAll(/(?<![\d\p{L}])(?<!\d[-.,:/])\d{1,5}(?![\d\p{L}])(?![-.,:]\d)/gu)) {
+  for (const match of text.matchAll(
+    /(?<![\d\p{L}])(?<!\d[-.,:/])\d{1,5}(?![\d\p{L}])(?![-.,:]\d)/gu,
+  )) {
     const before = text.slice(0, match.index)
     const after = text.slice(match.index + match[0].length)
     const offset = Number(match[0]) - page
@@ -324,7 +362,8 @@ function keysOf(line: string, page: number, isFoot: boolean): string[] {
 function isPageNumber(before: string, after: string, offset: number, isFoot: boolean): boolean {
   if (pageWord.test(before) || pageCounter.test(after)) return true
   const isAlone =
-    !/[\p{L}\d]/u.test(before) && /^[^\p{L}\d]*(?:(?:\/|of|von|de|di|из|van|av|z)\s*\d+[^\p{L}\d]*)?$/iu.test(after)
+    !/[\p{L}\d]/u.test(before) &&
+    /^[^\p{L}\d]*(?:(?:\/|of|von|de|di|из|van|av|z)\s*\d+[^\p{L}\d]*)?$/iu.test(after)
   if (isAlone) return isFoot || Math.abs(offset) <= OFFSET_MAX
   if (Math.abs(offset) > OFFSET_MAX) return false
   if (separated.test(before) && separates.test(after)) return true

@@ -20,14 +20,18 @@ export type PdfSample = {
 }
 
 export function bytesOf({ pages, running, bookmarks = [] }: PdfSample): Uint8Array {
-  const streams = pages.map((page, i) => [...(running?.(i + 1) ?? []), ...page].map(show).join('\n'))
+  const streams = pages.map((page, i) =>
+    [...(running?.(i + 1) ?? []), ...page].map(show).join('\n'),
+  )
   const free = freeNumber(pages.length)
   const items = bookmarks.map(({ title, page }, i) => {
     const next = i + 1 < bookmarks.length ? `/Next ${free + i + 2} 0 R` : ''
     return `<</Title(${escaped(title)})/Parent ${free} 0 R/Dest[${4 + (page - 1) * 2} 0 R/Fit]${next}>>`
   })
   const objects = [`<</First ${free + 1} 0 R/Last ${free + items.length} 0 R>>`, ...items]
-  return items.length === 0 ? pdfOf(streams) : pdfOf(streams, '', { catalogue: `/Outlines ${free} 0 R`, objects })
+  return items.length === 0
+    ? pdfOf(streams)
+    : pdfOf(streams, '', { catalogue: `/Outlines ${free} 0 R`, objects })
 }
 
 function show({ text, x, y, size = 10, font = 'F' }: Drawn): string {
@@ -40,16 +44,29 @@ function escaped(text: string): string {
 
 /** Of Helvetica, near enough to set a number flush right. */
 function widthOf(text: string, size: number): number {
-  return [...text].reduce((sum, c) => sum + (/[.,:;| il]/.test(c) ? 0.278 : /[A-Z€]/.test(c) ? 0.68 : 0.556), 0) * size
+  return (
+    [...text].reduce(
+      (sum, c) => sum + (/[.,:;| il]/.test(c) ? 0.278 : /[A-Z€]/.test(c) ? 0.68 : 0.556),
+      0,
+    ) * size
+  )
 }
 
-const at = (text: string, x: number, y: number, style: Partial<Drawn> = {}): Drawn => ({ text, x, y, ...style })
+const at = (text: string, x: number, y: number, style: Partial<Drawn> = {}): Drawn => ({
+  text,
+  x,
+  y,
+  ...style,
+})
 const right = (text: string, end: number, y: number, style: Partial<Drawn> = {}): Drawn =>
   at(text, end - widthOf(text, style.size ?? 10), y, style)
 
 /** Lines of text, one under the other. */
-const lines = (texts: string[], y: number, { x = 72, step = 12, ...style }: Partial<Drawn & { step: number }> = {}) =>
-  texts.map((text, i) => at(text, x, y - i * step, style))
+const lines = (
+  texts: string[],
+  y: number,
+  { x = 72, step = 12, ...style }: Partial<Drawn & { step: number }> = {},
+) => texts.map((text, i) => at(text, x, y - i * step, style))
 
 type Column = { x: number; isRight?: boolean }
 
@@ -58,7 +75,11 @@ function table(
   columns: Column[],
   rows: string[][],
   y: number,
-  { step = 14, head = {} as Partial<Drawn>, ...style }: Partial<Drawn> & { step?: number; head?: Partial<Drawn> } = {},
+  {
+    step = 14,
+    head = {} as Partial<Drawn>,
+    ...style
+  }: Partial<Drawn> & { step?: number; head?: Partial<Drawn> } = {},
 ): Drawn[] {
   return rows.flatMap((row, i) =>
     row.flatMap((text, n) => {
@@ -69,13 +90,19 @@ function table(
   )
 }
 
-const range = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i))
+const range = <T>(count: number, of: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => of(i))
 const BOLD = { font: 'B' } as const
-const euros = (cents: number) => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+const euros = (cents: number) =>
+  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 
 /** Sentences about a matter, one a line, of about the width of a page. */
 const prose = (matter: string, count: number, from = 1) =>
-  range(count, (i) => `Sentence ${from + i} about ${matter} tells what was seen, what was done and what came of it.`)
+  range(
+    count,
+    (i) =>
+      `Sentence ${from + i} about ${matter} tells what was seen, what was done and what came of it.`,
+  )
 
 const statement = (): PdfSample => {
   const columns = [{ x: 72 }, { x: 150 }, { x: 430, isRight: true }, { x: 530, isRight: true }]
@@ -91,7 +118,9 @@ const statement = (): PdfSample => {
     pages: [
       [
         at('Statement of account', 72, 740, { size: 18, font: 'B' }),
-        ...lines(['Account holder: Ada Example', 'IBAN DE02 1203 0000 0000 2020 51'], 712, { step: 16 }),
+        ...lines(['Account holder: Ada Example', 'IBAN DE02 1203 0000 0000 2020 51'], 712, {
+          step: 16,
+        }),
         ...table(columns, [head, ...range(24, row)], 660, { head: BOLD, step: 18 }),
       ],
       table(columns, [head, ...range(24, (i) => row(i + 24))], 740, { head: BOLD, step: 18 }),
@@ -103,13 +132,19 @@ const statement = (): PdfSample => {
 
 const longTable = (): PdfSample => {
   const columns = [{ x: 72 }, { x: 170 }, { x: 420, isRight: true }]
-  const row = (i: number) => [`Part ${'ABCDEFGH'[i % 8]}${i}`, `Bracket of type ${i}`, euros(900 + i * 21)]
+  const row = (i: number) => [
+    `Part ${'ABCDEFGH'[i % 8]}${i}`,
+    `Bracket of type ${i}`,
+    euros(900 + i * 21),
+  ]
   return {
     name: 'price list whose table goes on without its head',
     pages: [
       [
         at('Price list', 72, 740, { size: 16 }),
-        ...table(columns, [['Article', 'Description', 'Price'], ...range(30, row)], 700, { step: 20 }),
+        ...table(columns, [['Article', 'Description', 'Price'], ...range(30, row)], 700, {
+          step: 20,
+        }),
       ],
       table(
         columns,
@@ -132,7 +167,12 @@ const invoice = (): PdfSample => ({
       at('Invoice 2026-0117', 72, 690, { size: 20, font: 'B' }),
       ...lines(['Customer: Bob Example', 'Due on 1 April 2026'], 665, { step: 15 }),
       ...table(
-        [{ x: 72 }, { x: 330, isRight: true }, { x: 430, isRight: true }, { x: 530, isRight: true }],
+        [
+          { x: 72 },
+          { x: 330, isRight: true },
+          { x: 430, isRight: true },
+          { x: 530, isRight: true },
+        ],
         [
           ['Description', 'Quantity', 'Price', 'Sum'],
           ['Oak board', '4', '12.50', '50.00'],
@@ -143,7 +183,10 @@ const invoice = (): PdfSample => ({
         620,
         { head: BOLD },
       ),
-      ...lines(['Please transfer the amount of 74.60 euros within 14 days.', 'Thank you for your order.'], 500),
+      ...lines(
+        ['Please transfer the amount of 74.60 euros within 14 days.', 'Thank you for your order.'],
+        500,
+      ),
     ],
   ],
   headings: ['Example Works Ltd', 'Invoice 2026-0117'],
@@ -227,9 +270,9 @@ const contract = (): PdfSample => ({
     range(3, (i) => {
       const n = page * 3 + i + 1
       const y = 740 - i * 200
-      return [at(`${n}. ${'Term Rent Deposit Notice Repairs Pets'.split(' ')[n - 1]}`, 72, y, BOLD)].concat(
-        lines(prose(`clause ${n}`, 9), y - 24),
-      )
+      return [
+        at(`${n}. ${'Term Rent Deposit Notice Repairs Pets'.split(' ')[n - 1]}`, 72, y, BOLD),
+      ].concat(lines(prose(`clause ${n}`, 9), y - 24))
     }).flat(),
   ),
   headings: ['1. Term', '2. Rent', '3. Deposit', '4. Notice', '5. Repairs', '6. Pets'],
@@ -300,7 +343,11 @@ const payslip = (): PdfSample => ({
 const contents = (): PdfSample => ({
   name: 'book with contents, lists and running lines',
   pages: [
-    lines(['Contents', ...range(6, (i) => `Chapter ${i + 1} ${'.'.repeat(60)} ${i * 2 + 3}`)], 740, { step: 18 }),
+    lines(
+      ['Contents', ...range(6, (i) => `Chapter ${i + 1} ${'.'.repeat(60)} ${i * 2 + 3}`)],
+      740,
+      { step: 18 },
+    ),
     ...range(5, (i) => [
       ...lines(prose(`chapter ${'ABCDE'[i]}`, 30), 730),
       ...range(4, (n) => [
@@ -309,7 +356,10 @@ const contents = (): PdfSample => ({
       ]).flat(),
     ]),
   ],
-  running: (page) => [at('A book of boats', 250, 775, { size: 8 }), at(`Page ${page}`, 280, 30, { size: 8 })],
+  running: (page) => [
+    at('A book of boats', 250, 775, { size: 8 }),
+    at(`Page ${page}`, 280, 30, { size: 8 }),
+  ],
   headings: [],
   tables: [],
 })

@@ -31,7 +31,13 @@ export function tablesIn(lines: Line[], carried: Span[] | null): Table[] {
     const hasOwnHead = isTable(region, false)
     if (hasOwnHead || (goesOn && isTable(region, true))) {
       const rows = region.lines.map((line) => rowOf(line, region.columns))
-      tables.push({ from: i, to: i + region.lines.length, rows, columns: region.columns, goesOn: !hasOwnHead })
+      tables.push({
+        from: i,
+        to: i + region.lines.length,
+        rows,
+        columns: region.columns,
+        goesOn: !hasOwnHead,
+      })
       i += region.lines.length
     } else i += region.lines.length > RETRY_MAX ? region.lines.length : 1
   }
@@ -100,7 +106,9 @@ function rowOf(line: Line, columns: Span[]): string[] {
 function continues(columns: Span[], carried: Span[]): boolean {
   return (
     columns.length === carried.length &&
-    columns.every((column, i) => column.x < (carried[i]?.end ?? 0) && column.end > (carried[i]?.x ?? 0))
+    columns.every(
+      (column, i) => column.x < (carried[i]?.end ?? 0) && column.end > (carried[i]?.x ?? 0),
+    )
   )
 }
 
@@ -120,8 +128,15 @@ function isTable({ lines, columns }: Region, goesOn: boolean): boolean {
   )
   if (cells.flat().length < body.length * columns.length * 0.55) return false
   if (lines.some((line) => leader.test(line.text))) return false
-  if (cells.some((column) => column.filter(({ text }) => bullet.test(text)).length > column.length / 2)) return false
-  const lengths = cells.map((column) => column.reduce((sum, { text }) => sum + text.length, 0) / column.length)
+  if (
+    cells.some(
+      (column) => column.filter(({ text }) => bullet.test(text)).length > column.length / 2,
+    )
+  )
+    return false
+  const lengths = cells.map(
+    (column) => column.reduce((sum, { text }) => sum + text.length, 0) / column.length,
+  )
   if (Math.min(...lengths) > SHORT_MAX || Math.max(...lengths) > LONG_MAX) return false
   const size = lines[0]?.height ?? 1
   if (!cells.every((column) => isAligned(column, size))) return false
@@ -135,7 +150,10 @@ function isAligned(column: Cell[], size: number): boolean {
   return anchors.some((anchorOf) => {
     const places = column.map(anchorOf).sort((a, b) => a - b)
     const middle = places[places.length >> 1] as number
-    return places.filter((place) => Math.abs(place - middle) <= size * 0.6).length >= column.length * 0.75
+    return (
+      places.filter((place) => Math.abs(place - middle) <= size * 0.6).length >=
+      column.length * 0.75
+    )
   })
 }
 
@@ -143,15 +161,20 @@ function isAligned(column: Cell[], size: number): boolean {
 function hasHead(lines: Line[], columns: Span[], body: Cell[][]): boolean {
   const [head, first] = lines as [Line, Line]
   const names = head.cells.map(({ text }) => text)
-  if (names.length < Math.max(2, columns.length - 1) || new Set(names).size < names.length) return false
-  if (names.some((name) => name.length > 40 || /[.;,]$/.test(name.replace(/\b\p{L}{1,4}\.$/u, '')))) return false
+  if (names.length < Math.max(2, columns.length - 1) || new Set(names).size < names.length)
+    return false
+  if (names.some((name) => name.length > 40 || /[.;,]$/.test(name.replace(/\b\p{L}{1,4}\.$/u, ''))))
+    return false
   const isOwnFont = head.font !== null && lines.slice(1).every(({ font }) => font !== head.font)
-  if (names.some((name) => /\d/.test(name))) return isOwnFont && !names.every((name) => /^[\d.,]+$/.test(name))
+  if (names.some((name) => /\d/.test(name)))
+    return isOwnFont && !names.every((name) => /^[\d.,]+$/.test(name))
   const steps = lines.slice(2).map((line, i) => line.y - (lines[i + 1] as Line).y)
   const usual = steps.sort((a, b) => a - b)[steps.length >> 1] ?? 0
   const isApart = usual > 0 && first.y - head.y > usual * 1.2
   const hasNumbers = body.some(
-    (column) => column.length >= 2 && column.filter(({ text }) => /\d/.test(text)).length > column.length * 0.6,
+    (column) =>
+      column.length >= 2 &&
+      column.filter(({ text }) => /\d/.test(text)).length > column.length * 0.6,
   )
   return isOwnFont || isApart || hasNumbers
 }

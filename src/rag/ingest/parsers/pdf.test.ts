@@ -13,11 +13,14 @@ for (const sample of pdfSamples()) {
 
     assertSame(plain(text), plain(linesOf(sample).join('\n')))
     const { texts, places } = cut(text, outline)
-    const paths = places.map(({ heading }) => heading).filter((path, i, all) => path !== null && path !== all[i - 1])
+    const paths = places
+      .map(({ heading }) => heading)
+      .filter((path, i, all) => path !== null && path !== all[i - 1])
     assert.deepEqual(paths, sample.headings)
     assert.deepEqual(headsIn(text), sample.tables)
     for (const [i, piece] of texts.entries()) {
-      if (!/^\|(?! ---)/.test(piece) || sample.tables.some((head) => piece.startsWith(head))) continue
+      if (!/^\|(?! ---)/.test(piece) || sample.tables.some((head) => piece.startsWith(head)))
+        continue
       assert.ok(
         sample.tables.some((head) => places[i]?.tableHeader?.startsWith(head)),
         `no head goes with ${piece}`,
@@ -46,7 +49,10 @@ function plain(text: string): string {
 function assertSame(actual: string, expected: string): void {
   let at = 0
   while (at < actual.length && actual[at] === expected[at]) at++
-  assert.equal(actual.slice(Math.max(0, at - 40), at + 40), expected.slice(Math.max(0, at - 40), at + 40))
+  assert.equal(
+    actual.slice(Math.max(0, at - 40), at + 40),
+    expected.slice(Math.max(0, at - 40), at + 40),
+  )
 }
 
 function headsIn(text: string): string[] {
@@ -141,31 +147,47 @@ test('a page of nothing but filled fields is read, and one that is typed onto, t
 })
 
 test('a form that nobody has filled in says nothing but what it asks', async () => {
-  const { text, warnings } = await parsePdf(formOf(drawn(['Name:']), ['/FT/Tx/T(name)/Rect[120 697 260 711]']))
+  const { text, warnings } = await parsePdf(
+    formOf(drawn(['Name:']), ['/FT/Tx/T(name)/Rect[120 697 260 711]']),
+  )
   assert.deepEqual([text, warnings], ['Name:', []])
 })
 
 const rowsOf: [string, string[]][] = [
-  ['of a statement', ['2026-01-02 Card payment 1001 EUR 11.01', '2026-01-03 Card payment 1002 EUR 12.02']],
-  ['that begin with dates', ['02.01.2026 Rent for January, flat 3', '03.01.2026 Bread, milk and cheese']],
+  [
+    'of a statement',
+    ['2026-01-02 Card payment 1001 EUR 11.01', '2026-01-03 Card payment 1002 EUR 12.02'],
+  ],
+  [
+    'that begin with dates',
+    ['02.01.2026 Rent for January, flat 3', '03.01.2026 Bread, milk and cheese'],
+  ],
   ['of numbers', ['12 144 204', '13 169 221', '14 196 238']],
   ['of a list', ['Oats, rolled', 'Barley and rye', 'Spelt', 'Wheat from the north of the country']],
 ]
 for (const [title, rows] of rowsOf) {
-  test(`rows ${title} stay lines`, async () => assert.equal(await read(pdfOf([drawn(rows)])), rows.join('\n')))
+  test(`rows ${title} stay lines`, async () =>
+    assert.equal(await read(pdfOf([drawn(rows)])), rows.join('\n')))
 }
 
 test('lines of text that was wrapped are joined, where a year begins one, too', async () => {
-  const lines = ['The lighthouse of the harbour was built by Hilda Marsh in the year', '1871 and burned down.']
+  const lines = [
+    'The lighthouse of the harbour was built by Hilda Marsh in the year',
+    '1871 and burned down.',
+  ]
   assert.equal(await read(pdfOf([drawn(lines)])), lines.join(' '))
 })
 
 test('a table goes on over the page’s end also where text follows it', async () => {
-  const row = (texts: string[], y: number) => texts.map((text, i) => drawn([text], { x: 200 + i * 110, y })).join('\n')
+  const row = (texts: string[], y: number) =>
+    texts.map((text, i) => drawn([text], { x: 200 + i * 110, y })).join('\n')
   const items = Array.from({ length: 8 }, (_, i) => [`A${i}`, `Article ${i}`, `${i}.00`])
   const page = (rows: string[][]) => rows.map((cells, i) => row(cells, 720 - i * 14)).join('\n')
   const first = page([['Article', 'Text', 'Price'], ...items.slice(0, 5)])
-  const second = [page(items.slice(5)), drawn(['Terms', 'Pay within 30 days.'], { x: 60, y: 660, step: 20 })].join('\n')
+  const second = [
+    page(items.slice(5)),
+    drawn(['Terms', 'Pay within 30 days.'], { x: 60, y: 660, step: 20 }),
+  ].join('\n')
 
   assert.equal(
     await read(pdfOf([first, second])),
@@ -183,7 +205,9 @@ const notTables: [string, string][] = [
   [
     'prose in two columns that is drawn line by line',
     Array.from({ length: 12 }, (_, i) =>
-      [72, 330].map((x) => drawn([`Line ${i} of column ${x} goes on about the sea and`], { x, y: 700 - i * 14 })),
+      [72, 330].map((x) =>
+        drawn([`Line ${i} of column ${x} goes on about the sea and`], { x, y: 700 - i * 14 }),
+      ),
     )
       .flat()
       .join('\n'),
@@ -214,7 +238,10 @@ for (const [title, page] of notTables) {
 test('what is large but ends as a sentence does, is long or is no word is no heading', async () => {
   const large = (text: string, y: number) => `BT /F 20 Tf 72 ${y} Td (${text}) Tj ET`
   const body = drawn(
-    Array.from({ length: 20 }, (_, i) => `Line ${i} of the text, which is set smaller than the rest.`),
+    Array.from(
+      { length: 20 },
+      (_, i) => `Line ${i} of the text, which is set smaller than the rest.`,
+    ),
     { y: 600 },
   )
   const page = [
@@ -242,7 +269,9 @@ test('what is filled into a form on a turned page stands behind its labels', asy
   const bytes = pdfOf([labels.map((label) => `BT /F 10 Tf ${label} Tj ET`).join('\n')], '', {
     catalogue: `/AcroForm<</Fields[${refs}]>>`,
     page: `/Rotate 90/Annots[${refs}]`,
-    objects: fields.map((field) => `<</Type/Annot/Subtype/Widget/FT/Tx${field}/MK<</R 90>>/DA(/F 10 Tf 0 g)>>`),
+    objects: fields.map(
+      (field) => `<</Type/Annot/Subtype/Widget/FT/Tx${field}/MK<</R 90>>/DA(/F 10 Tf 0 g)>>`,
+    ),
   })
   const { text } = await parsePdf(bytes)
   assert.match(text, /Name:\s+AdaL\s+City:\s+Paris\s+Signed/)

@@ -62,7 +62,8 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
         warn(DAMAGED)
       }
       length += pages.at(-1)?.number === number ? lengthOf(pages.at(-1)) : 0
-      if (length > TEXT_MAX) throw new Unreadable('The PDF holds more than 64 MB of text. Split it and send the parts.')
+      if (length > TEXT_MAX)
+        throw new Unreadable('The PDF holds more than 64 MB of text. Split it and send the parts.')
     }
     const attached: Map<string, unknown> | null = await document.getAttachments().catch(() => null)
     if (attached !== null && attached.size > 0)
@@ -114,7 +115,9 @@ async function boldFonts(document: Document, fonts: Map<string, number>): Promis
       const page = await document.getPage(number)
       await page.getOperatorList()
       for (const id of fonts.keys()) {
-        const font = page.commonObjs.has(id) ? (page.commonObjs.get(id) as { name?: string } | null) : null
+        const font = page.commonObjs.has(id)
+          ? (page.commonObjs.get(id) as { name?: string } | null)
+          : null
         if (BOLD.test(font?.name ?? '')) bold.add(id)
       }
       page.cleanup()
@@ -151,16 +154,12 @@ const LEVELS_MAX = 10
 async function pageOf(document: Document, dest: OutlineItem['dest']): Promise<number | null> {
   const [target] = (typeof dest === 'string' ? await document.getDestination(dest) : dest) ?? []
   if (typeof target === 'number') return target + 1
-  return target && typeof target === 'object' ? (await document.getPageIndex(target as never)) + 1 : null
+  return target && typeof target === 'object'
+    ? (await document.getPageIndex(target as never)) + 1
+    : null
 }
 
-type Item = {
-  str: string
-  transform: number[]
-  width: number
-  height: number
-  fontName: string
-}
+type Item = { str: string; transform: number[]; width: number; height: number; fontName: string }
 
 /** Turned text is read along its own direction. */
 function piecesOf(items: unknown[]): Piece[] {
@@ -184,9 +183,11 @@ function unligate(text: string): string {
   return text.replace(/[\ufb00-\ufb06]/g, (c) => c.normalize('NFKC'))
 }
 
-const FIELDS_LOST = 'What is filled into the form fields of the page cannot be read and is left out.'
+const FIELDS_LOST =
+  'What is filled into the form fields of the page cannot be read and is left out.'
 const DAMAGED = 'The page is damaged and cannot be read.'
-const EMPTY = 'The page has no text. If it is a picture (a scan), run the file through text recognition (OCR) first.'
+const EMPTY =
+  'The page has no text. If it is a picture (a scan), run the file through text recognition (OCR) first.'
 const UNKNOWN =
   'The text of the page cannot be read: its fonts do not say which letters they draw. Run the file through text recognition (OCR) first.'
 const UNCLEAR = 'Some letters of the page are left out: a font does not say which letters it draws.'
@@ -232,7 +233,9 @@ function reasonOf(warnings: Warning[]): string {
 function explained(error: unknown): Unreadable {
   if (error instanceof Unreadable) return error
   if ((error as Error)?.name === 'PasswordException') {
-    return new Unreadable('The PDF is encrypted and needs a password. Save it without one and send it again.')
+    return new Unreadable(
+      'The PDF is encrypted and needs a password. Save it without one and send it again.',
+    )
   }
   return new Unreadable('The PDF is damaged and cannot be opened.', { cause: error })
 }

@@ -46,8 +46,13 @@ for (const [label, texts] of cases) {
   test(`text in ${label} is read right, or refused where it is too short to be sure`, async () => {
     for (const whole of texts) {
       const long = Array.from({ length: 40 }, () => whole).join('\n')
-      for (const text of [long, whole]) assert.equal(await parsePlainText(encoded(text, label)), text)
-      for (const text of [whole.slice(0, 25), whole.slice(30, 42), whole.split(/[ 、，]/)[0] ?? '']) {
+      for (const text of [long, whole])
+        assert.equal(await parsePlainText(encoded(text, label)), text)
+      for (const text of [
+        whole.slice(0, 25),
+        whole.slice(30, 42),
+        whole.split(/[ 、，]/)[0] ?? '',
+      ]) {
         const read = await parsePlainText(encoded(text, label)).catch(asked)
         assert.ok(read === undefined || read === text, `${text} as ${read}`)
       }
@@ -100,7 +105,9 @@ test('UTF-32, and bytes of no text, are refused', async () => {
 })
 
 test('of a long text the lines beyond ASCII decide, wherever they stand', async () => {
-  const log = Array.from({ length: 6_000 }, (_, i) => `${i} INFO all is quiet on the shore`).join('\n')
+  const log = Array.from({ length: 6_000 }, (_, i) => `${i} INFO all is quiet on the shore`).join(
+    '\n',
+  )
   const text = `${log}\n${russian}\n`
   assert.equal(await parsePlainText(encoded(text, 'windows-1251')), text)
 })
@@ -120,7 +127,9 @@ function encoded(text: string, label: string): Uint8Array {
   if (label === 'utf-16be') return Buffer.from(text, 'utf16le').swap16()
   const table = tables.get(label) ?? tableOf(label)
   tables.set(label, table)
-  return Uint8Array.from([...text].flatMap((letter) => table.get(letter) ?? assert.fail(`${letter} in ${label}`)))
+  return Uint8Array.from(
+    [...text].flatMap((letter) => table.get(letter) ?? assert.fail(`${letter} in ${label}`)),
+  )
 }
 
 function tableOf(label: string): Map<string, number[]> {
@@ -131,6 +140,7 @@ function tableOf(label: string): Map<string, number[]> {
       table.set(letter, bytes)
   }
   for (let byte = 0; byte < 256; byte++) learn(byte)
-  for (let lead = 0x81; lead < 0xff; lead++) for (let trail = 0x40; trail < 0xff; trail++) learn(lead, trail)
+  for (let lead = 0x81; lead < 0xff; lead++)
+    for (let trail = 0x40; trail < 0xff; trail++) learn(lead, trail)
   return table
 }

@@ -21,7 +21,8 @@ export async function parsePlainText(bytes: Uint8Array): Promise<string> {
 }
 
 const BINARY = 'The file is not text: it holds binary data.'
-const UNSURE = 'The encoding of this text file cannot be told with certainty. Save it as UTF-8 and send it again.'
+const UNSURE =
+  'The encoding of this text file cannot be told with certainty. Save it as UTF-8 and send it again.'
 
 function damaged(label: string): string {
   return `The file is ${label.toUpperCase()}, but some of its bytes are damaged. Save it anew as UTF-8 and send it again.`
@@ -51,7 +52,9 @@ const ESCAPE = 0x1b
 
 /** Seven bits that switch to Japanese and back (ISO-2022-JP: ESC $ or ESC ( with a letter); other escapes colour a terminal. */
 function escaped(bytes: Uint8Array): string {
-  const switches = bytes.some((byte, i) => byte === ESCAPE && bytes[i + 1] === 0x24 && /[@AB(]/.test(at(bytes, i + 2)))
+  const switches = bytes.some(
+    (byte, i) => byte === ESCAPE && bytes[i + 1] === 0x24 && /[@AB(]/.test(at(bytes, i + 2)),
+  )
   return switches ? 'iso-2022-jp' : 'utf-8'
 }
 
@@ -63,7 +66,8 @@ function at(bytes: Uint8Array, i: number): string {
 function isBinary(bytes: Uint8Array): boolean {
   let controls = 0
   const sample = bytes.subarray(0, 65_536)
-  for (const byte of sample) if (byte < 32 && !(byte >= 8 && byte <= 13) && byte !== ESCAPE && byte !== 26) controls++
+  for (const byte of sample)
+    if (byte < 32 && !(byte >= 8 && byte <= 13) && byte !== ESCAPE && byte !== 26) controls++
   return bytes.includes(0) || controls > sample.length / 100
 }
 
@@ -83,11 +87,14 @@ function wideText(bytes: Uint8Array): string | undefined {
     const text = new TextDecoder(label).decode(sample, { stream: true })
     const separated = text.match(separators)?.length ?? 0
     // A single word has none: there Latin letters tell, by the zeros between them.
-    const reads = separated > text.length * SEPARATORS_A_CHARACTER || /^[\x20-\x7e\u00a0-\u017f]+$/.test(text)
+    const reads =
+      separated > text.length * SEPARATORS_A_CHARACTER || /^[\x20-\x7e\u00a0-\u017f]+$/.test(text)
     return reads && usual.test(text) ? { label, separated } : []
   })
   const [best, other] = readings.sort((a, b) => b.separated - a.separated)
-  return best !== undefined && best.separated > (other?.separated ?? -1) ? decode(best.label, bytes) : undefined
+  return best !== undefined && best.separated > (other?.separated ?? -1)
+    ? decode(best.label, bytes)
+    : undefined
 }
 
 /** Whole sequences of UTF-8 hardly ever come about by chance: where they outnumber the odd bytes, the file was UTF-8 once. */
@@ -107,7 +114,8 @@ function punctuated(bytes: Uint8Array): string | undefined {
 }
 
 const punctuation = new Set([
-  0x80, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xa0, 0xa9, 0xab, 0xae, 0xb0, 0xb7, 0xbb,
+  0x80, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xa0, 0xa9, 0xab, 0xae, 0xb0,
+  0xb7, 0xbb,
 ])
 const apostrophe = {
   /** it’s, isn’t */
@@ -135,14 +143,14 @@ function marginOf({ label }: Reading, beyondAscii: number): number {
 }
 const CONFIDENCE_MIN = 0.005
 /** Where statistics are thin: how much likelier than its evidence, since so many or so few files are in it. */
-const priors: Record<string, number> = { 'windows-1252': 1.3, macintosh: 0.85, 'x-mac-cyrillic': 0.85 }
+const priors: Record<string, number> = {
+  'windows-1252': 1.3,
+  macintosh: 0.85,
+  'x-mac-cyrillic': 0.85,
+}
 const SAMPLE_MAX = 100_000
 
-type Reading = {
-  label: string
-  confidence: number
-  text: string
-}
+type Reading = { label: string; confidence: number; text: string }
 
 async function guessed(bytes: Uint8Array): Promise<string> {
   const { detectAll } = await import('jschardet')
@@ -154,9 +162,11 @@ async function guessed(bytes: Uint8Array): Promise<string> {
   )
   const [first] = ranked
   // A word of a few letters that are all foreign is a word in many scripts.
-  if (beyondAscii < VERY_FEW && !sample.some((byte) => (byte | 32) >= 0x61 && (byte | 32) <= 0x7a)) refuse(UNSURE)
+  if (beyondAscii < VERY_FEW && !sample.some((byte) => (byte | 32) >= 0x61 && (byte | 32) <= 0x7a))
+    refuse(UNSURE)
   // DOS's and mainframes' encodings, which nothing here can read: a few bytes prove nothing, more do.
-  if (first === undefined || (beyondAscii >= VERY_FEW && decode(first.label, sample) === undefined)) refuse(UNSURE)
+  if (first === undefined || (beyondAscii >= VERY_FEW && decode(first.label, sample) === undefined))
+    refuse(UNSURE)
 
   const readings = new Map<string, Reading>()
   for (const { label, confidence } of ranked) {
@@ -171,7 +181,8 @@ async function guessed(bytes: Uint8Array): Promise<string> {
   const [best, other] = [...readings.values()].sort((a, b) => b.confidence - a.confidence)
   if (best === undefined || best.confidence < CONFIDENCE_MIN || rare.has(best.label)) refuse(UNSURE)
   if (isThin && best.label.includes('mac')) refuse(UNSURE)
-  if (other !== undefined && other.confidence > best.confidence * marginOf(best, beyondAscii)) refuse(UNSURE)
+  if (other !== undefined && other.confidence > best.confidence * marginOf(best, beyondAscii))
+    refuse(UNSURE)
 
   const text = decode(best.label, bytes)
   return text === undefined || unassigned.test(text) ? refuse(UNSURE) : text
@@ -204,7 +215,8 @@ const scripts: [RegExp, RegExp][] = [
   [/1256|iso-8859-6/, /\p{Script=Arabic}/u],
   [/874/, /\p{Script=Thai}/u],
 ]
-const foreign = '\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Cyrillic}\\p{Script=Greek}\\p{Script=Thai}'
+const foreign =
+  '\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Cyrillic}\\p{Script=Greek}\\p{Script=Thai}'
 /** Two scripts in one word, a capital or a sign inside of it, an accent that stands alone beside a letter. */
 const odd = new RegExp(
   [

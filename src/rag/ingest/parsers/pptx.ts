@@ -9,7 +9,9 @@ import { openZip } from './zip.ts'
 
 export function parsePptx(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
-  const main = relationsOf(zip, '').find(({ type }) => type === 'officeDocument')?.target ?? 'ppt/presentation.xml'
+  const main =
+    relationsOf(zip, '').find(({ type }) => type === 'officeDocument')?.target ??
+    'ppt/presentation.xml'
   const presentation = zip.read(main, PART_MAX)
   if (presentation === undefined) throw new Unreadable('The file is not a PowerPoint presentation.')
 

@@ -60,7 +60,9 @@ export function pdfOf(
   const offsets: number[] = []
   const add = (body: Buffer) => {
     offsets.push(parts.reduce((sum, part) => sum + part.length, 0))
-    parts.push(Buffer.concat([Buffer.from(`${offsets.length} 0 obj\n`), body, Buffer.from('\nendobj\n')]))
+    parts.push(
+      Buffer.concat([Buffer.from(`${offsets.length} 0 obj\n`), body, Buffer.from('\nendobj\n')]),
+    )
   }
   const kids = streams.map((_, i) => `${4 + i * 2} 0 R`).join(' ')
   add(Buffer.from(`<</Type/Catalog/Pages 2 0 R${catalogue}>>`))
@@ -75,9 +77,16 @@ export function pdfOf(
     )
     const raw = typeof stream === 'string' ? Buffer.from(stream, 'latin1') : Buffer.from(stream.raw)
     const filter = typeof stream === 'string' ? '' : `/Filter/${stream.filter}`
-    add(Buffer.concat([Buffer.from(`<</Length ${raw.length}${filter}>>\nstream\n`), raw, Buffer.from('\nendstream')]))
+    add(
+      Buffer.concat([
+        Buffer.from(`<</Length ${raw.length}${filter}>>\nstream\n`),
+        raw,
+        Buffer.from('\nendstream'),
+      ]),
+    )
   }
-  for (const name of ['Helvetica-Bold', 'Courier']) add(Buffer.from(`<</Type/Font/Subtype/Type1/BaseFont/${name}>>`))
+  for (const name of ['Helvetica-Bold', 'Courier'])
+    add(Buffer.from(`<</Type/Font/Subtype/Type1/BaseFont/${name}>>`))
   for (const object of objects) add(Buffer.from(object, 'latin1'))
   const body = Buffer.concat(parts)
   const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
@@ -93,6 +102,8 @@ export function freeNumber(pages: number): number {
 /** A page's program that draws these lines, one below the other. */
 export function drawn(lines: string[], { x = 72, y = 720, step = 14 } = {}): string {
   return lines
-    .map((line, i) => `BT /F 12 Tf ${x} ${y - i * step} Td (${line.replace(/[()\\]/g, '\\$&')}) Tj ET`)
+    .map(
+      (line, i) => `BT /F 12 Tf ${x} ${y - i * step} Td (${line.replace(/[()\\]/g, '\\$&')}) Tj ET`,
+    )
     .join('\n')
 }

@@ -27,11 +27,13 @@ export function shapesOf(xml: string, graphics: Graphics): Shape[] {
       if (name === 't') inText = true
       else if (name === 'oMath') formula ??= new FormulaReader()
       else if (formula !== null) formula.open(name, (attribute) => attributes().get(attribute))
-      else if (name === 'sp' || name === 'graphicFrame' || name === 'pt') shapes.push({ kind: 'text', parts: [] })
+      else if (name === 'sp' || name === 'graphicFrame' || name === 'pt')
+        shapes.push({ kind: 'text', parts: [] })
       else if (name === 'chart' || name === 'relIds')
-        shapes
-          .at(-1)
-          ?.parts.push({ text: graphics.textOf(attributes().get(name === 'chart' ? 'id' : 'dm') ?? ''), isItem: false })
+        shapes.at(-1)?.parts.push({
+          text: graphics.textOf(attributes().get(name === 'chart' ? 'id' : 'dm') ?? ''),
+          isItem: false,
+        })
       else if (name === 'ph') {
         const shape = shapes.at(-1)
         if (shape) shape.kind = attributes().get('type') ?? 'body'
@@ -39,7 +41,8 @@ export function shapesOf(xml: string, graphics: Graphics): Shape[] {
       else if (name === 'tr') table?.push([])
       else if (name === 'tc') cell = []
       else if (name === 'p') paragraph = { text: new ScriptedText(), level: 0 }
-      else if (name === 'pPr' && paragraph) paragraph.level = Math.min(8, Number(attributes().get('lvl') ?? 0) || 0)
+      else if (name === 'pPr' && paragraph)
+        paragraph.level = Math.min(8, Number(attributes().get('lvl') ?? 0) || 0)
       else if (name === 'br') paragraph?.text.add('\n')
       else if (name === 'r') script = ''
       else if (name === 'rPr') {
@@ -63,7 +66,9 @@ export function shapesOf(xml: string, graphics: Graphics): Shape[] {
         if (written !== '' && cell) cell.push(written)
         else if (written !== '') {
           const isItem = shape?.kind === 'body'
-          const text = isItem ? `${'  '.repeat(paragraph.level)}- ${written.replace(/\s+/g, ' ')}` : written
+          const text = isItem
+            ? `${'  '.repeat(paragraph.level)}- ${written.replace(/\s+/g, ' ')}`
+            : written
           if (shape) shape.parts.push({ text, isItem })
         }
         paragraph = null

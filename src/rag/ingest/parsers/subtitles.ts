@@ -2,7 +2,8 @@
 import { parsePlainText } from './plain-text.ts'
 import type { Reading } from './unreadable.ts'
 
-const TIMES = /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
+const TIMES =
+  /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
 const PAUSE_SECONDS = 2
 
 /** What has no times is text as it stands. */

@@ -10,7 +10,11 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
   const [head = [], ...rest] = rows
   if (rows.length < 2) return rows.length === 0 ? '' : markdownRow(head, widthOf(head))
   const rule = `| ${Array.from({ length: widthOf(head) }, () => '---').join(' | ')} |`
-  return [markdownRow(head, widthOf(head)), rule, ...rest.map((row) => markdownRow(row, widthOf(row)))].join('\n')
+  return [
+    markdownRow(head, widthOf(head)),
+    rule,
+    ...rest.map((row) => markdownRow(row, widthOf(row))),
+  ].join('\n')
 }
 
 /** Tables in tables, each written into a cell of the one around it: what lies deeper is text of the innermost. */

@@ -30,4 +30,7 @@ export type Warning = {
   reason: string
 }
 
-export const PICTURES: Warning = { page: null, reason: 'Pictures are left out: text in them is not read.' }
+export const PICTURES: Warning = {
+  page: null,
+  reason: 'Pictures are left out: text in them is not read.',
+}

@@ -50,14 +50,19 @@ function cpuMs(): number {
 
 type Parse = (bytes: Uint8Array, ending: string) => Reading | Promise<Reading>
 
-const plainText = async (bytes: Uint8Array) => (await import('./plain-text.ts')).parsePlainText(bytes)
+const plainText = async (bytes: Uint8Array) =>
+  (await import('./plain-text.ts')).parsePlainText(bytes)
 
 /** Each is loaded when a first file needs it. */
 const parsers: Record<Format, () => Parse | Promise<Parse>> = {
   ole: async () => (await import('./ole.ts')).parseOle,
   text: () => async (bytes) => ({ text: await plainText(bytes), warnings: [] }),
   // A # begins a comment there, and no heading.
-  code: () => async (bytes) => ({ text: await plainText(bytes), outline: { headings: [] }, warnings: [] }),
+  code: () => async (bytes) => ({
+    text: await plainText(bytes),
+    outline: { headings: [] },
+    warnings: [],
+  }),
   csv: async () => (await import('./csv.ts')).parseCsv,
   html: async () => (await import('./html.ts')).parseHtml,
   pdf: async () => (await import('./pdf.ts')).parsePdf,

@@ -13,7 +13,8 @@ const CELLS_MAX = 5_000_000
 
 export function parseXlsx(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
-  const book = relationsOf(zip, '').find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml'
+  const book =
+    relationsOf(zip, '').find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml'
   const workbook = zip.read(book, PART_MAX)
   if (workbook === undefined) throw new Unreadable('The file is not an Excel workbook.')
   const relations = relationsOf(zip, book)
@@ -33,7 +34,11 @@ export function parseXlsx(bytes: Uint8Array): Reading {
     const target = relations.find((relation) => relation.id === id)?.target
     const part = target === undefined ? undefined : zip.read(target, PART_MAX)
     if (part === undefined) return []
-    const { rows, isUncalculated } = rowsOf(decodeXml(part), { shared, formats, is1904 }, CELLS_MAX - cells)
+    const { rows, isUncalculated } = rowsOf(
+      decodeXml(part),
+      { shared, formats, is1904 },
+      CELLS_MAX - cells,
+    )
     if (isUncalculated && !warnings.includes(UNCALCULATED)) warnings.push(UNCALCULATED)
     cells += rows.length * (rows[0]?.length ?? 0)
     const parts = [markdownTable(rows), ...drawingTexts(zip, target ?? '', graphicsLeftOut)].filter(
@@ -48,7 +53,8 @@ export function parseXlsx(bytes: Uint8Array): Reading {
 /** What a program has written that does not calculate: a library, an export. */
 const UNCALCULATED: Warning = {
   page: null,
-  reason: 'Formulas whose results are not stored are left out. Open the workbook, save it, and send it again.',
+  reason:
+    'Formulas whose results are not stored are left out. Open the workbook, save it, and send it again.',
 }
 
 function leftOut({ names }: Zip): Warning[] {
@@ -57,7 +63,9 @@ function leftOut({ names }: Zip): Warning[] {
     [/^xl\/(comments|threadedcomments)/, 'Comments are left out.'],
     [/^xl\/embeddings\//, 'Embedded documents are left out.'],
   ]
-  return besides.filter(([part]) => names.some((name) => part.test(name))).map(([, reason]) => ({ page: null, reason }))
+  return besides
+    .filter(([part]) => names.some((name) => part.test(name)))
+    .map(([, reason]) => ({ page: null, reason }))
 }
 
 /** Text boxes, shapes, diagrams and the words of charts, whose numbers are those of cells. */
@@ -75,7 +83,8 @@ function sheetsOf(xml: string): { sheets: { name: string; id: string }[]; is1904
   let is1904 = false
   walkXml(xml, {
     open(name, attributes) {
-      if (name === 'sheet') sheets.push({ name: attributes().get('name') ?? '', id: attributes().get('id') ?? '' })
+      if (name === 'sheet')
+        sheets.push({ name: attributes().get('name') ?? '', id: attributes().get('id') ?? '' })
       if (name === 'workbookPr') is1904 = /^(1|true)$/.test(attributes().get('date1904') ?? '')
     },
     close() {},
@@ -122,9 +131,11 @@ function formatsOf(part: Uint8Array | undefined): Shown[] {
   let inCells = false
   walkXml(decodeXml(part), {
     open(name, attributes) {
-      if (name === 'numFmt') own.set(Number(attributes().get('numFmtId')), attributes().get('formatCode') ?? '')
+      if (name === 'numFmt')
+        own.set(Number(attributes().get('numFmtId')), attributes().get('formatCode') ?? '')
       else if (name === 'cellXfs') inCells = true
-      else if (name === 'xf' && inCells) styles.push(shownAs(Number(attributes().get('numFmtId') ?? 0), own))
+      else if (name === 'xf' && inCells)
+        styles.push(shownAs(Number(attributes().get('numFmtId') ?? 0), own))
     },
     close(name) {
       if (name === 'cellXfs') inCells = false
@@ -145,7 +156,11 @@ function shownAs(id: number, own: Map<number, string>): Shown {
 type Book = { shared: string[]; formats: Shown[]; is1904: boolean }
 
 /** Without the rows and columns that are empty. @throws Unreadable */
-function rowsOf(xml: string, book: Book, cellsMax: number): { rows: string[][]; isUncalculated: boolean } {
+function rowsOf(
+  xml: string,
+  book: Book,
+  cellsMax: number,
+): { rows: string[][]; isUncalculated: boolean } {
   const rows: Map<number, string>[] = []
   let column = -1
   let cell = { type: '', style: 0 }
@@ -208,7 +223,11 @@ function columnOf(reference: string | undefined): number | undefined {
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
 }
 
-function textOf(value: string, { type, style }: { type: string; style: number }, { shared, formats, is1904 }: Book) {
+function textOf(
+  value: string,
+  { type, style }: { type: string; style: number },
+  { shared, formats, is1904 }: Book,
+) {
   if (type === 's') return shared[Number(value)] ?? ''
   if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
   if (type !== 'n') return value

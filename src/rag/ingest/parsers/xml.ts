@@ -43,9 +43,14 @@ const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', a
 
 function decode(text: string): string {
   if (!text.includes('&')) return text
-  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{1,32}));/gi, (_, hex, decimal, name) => {
-    if (name !== undefined) return named[name] ?? ''
-    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-    return code <= 0x10ffff && code > 0 && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : ''
-  })
+  return text.replace(
+    /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{1,32}));/gi,
+    (_, hex, decimal, name) => {
+      if (name !== undefined) return named[name] ?? ''
+      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+      return code <= 0x10ffff && code > 0 && !(code >= 0xd800 && code <= 0xdfff)
+        ? String.fromCodePoint(code)
+        : ''
+    },
+  )
 }

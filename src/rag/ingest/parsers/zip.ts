@@ -12,12 +12,7 @@ const ENTRIES_MAX = 10_000
 /** Of all that is read, each time it is: parts may be named a thousand times. */
 const UNPACKED_MAX = 1_000_000_000
 
-type Entry = {
-  method: number
-  flags: number
-  packed: number
-  at: number
-}
+type Entry = { method: number; flags: number; packed: number; at: number }
 
 export type Zip = {
   names: string[]
@@ -49,7 +44,8 @@ export function openZip(bytes: Uint8Array): Zip {
 function directory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
   const end = findEnd(view)
   const count = view.getUint16(end + 10, true)
-  if (count > ENTRIES_MAX) throw new Unreadable(`The file holds too much: it has more than ${ENTRIES_MAX} parts.`)
+  if (count > ENTRIES_MAX)
+    throw new Unreadable(`The file holds too much: it has more than ${ENTRIES_MAX} parts.`)
   const entries = new Map<string, Entry>()
   let at = view.getUint32(end + 16, true)
 
@@ -77,9 +73,11 @@ function findEnd(view: DataView): number {
 }
 
 function inflate(view: DataView, bytes: Uint8Array, entry: Entry, bytesMax: number): Uint8Array {
-  if (entry.flags & 1) throw new Unreadable('The file is encrypted. Save it without a password and send it again.')
+  if (entry.flags & 1)
+    throw new Unreadable('The file is encrypted. Save it without a password and send it again.')
   if (entry.at + 30 > view.byteLength || view.getUint32(entry.at, true) !== LOCAL) throw damaged()
-  const start = entry.at + 30 + view.getUint16(entry.at + 26, true) + view.getUint16(entry.at + 28, true)
+  const start =
+    entry.at + 30 + view.getUint16(entry.at + 26, true) + view.getUint16(entry.at + 28, true)
   const packed = bytes.subarray(start, start + entry.packed)
 
   if (entry.method === 0) {

@@ -15,13 +15,15 @@ export const byteRows: Pick<
       await tx
         .insertInto('rag_vectors')
         .values(
-          rows.slice(from, from + ROWS_A_STATEMENT).map(({ index, vector: { buffer, byteOffset, byteLength } }) => ({
-            user_id: userId,
-            version,
-            embedder,
-            chunk_index: index,
-            vector: new Uint8Array(buffer, byteOffset, byteLength),
-          })),
+          rows
+            .slice(from, from + ROWS_A_STATEMENT)
+            .map(({ index, vector: { buffer, byteOffset, byteLength } }) => ({
+              user_id: userId,
+              version,
+              embedder,
+              chunk_index: index,
+              vector: new Uint8Array(buffer, byteOffset, byteLength),
+            })),
         )
         .onConflict((conflict) => conflict.doNothing())
         .execute()
@@ -29,7 +31,10 @@ export const byteRows: Pick<
   },
 
   async remove(tx, userId, version, indexes) {
-    let query = tx.deleteFrom('rag_vectors').where('user_id', '=', userId).where('version', '=', version)
+    let query = tx
+      .deleteFrom('rag_vectors')
+      .where('user_id', '=', userId)
+      .where('version', '=', version)
     if (indexes !== null) query = query.where('chunk_index', 'in', indexes)
     await query.execute()
   },
@@ -46,7 +51,11 @@ export const byteRows: Pick<
       .where('user_id', '=', userId)
       .where('version', '=', version)
       .where((e) =>
-        e(e.refTuple('embedder', 'chunk_index'), 'in', some.limit(SLICE_ROWS).$asTuple('embedder', 'chunk_index')),
+        e(
+          e.refTuple('embedder', 'chunk_index'),
+          'in',
+          some.limit(SLICE_ROWS).$asTuple('embedder', 'chunk_index'),
+        ),
       )
       .executeTakeFirstOrThrow()
     return Number(numDeletedRows)

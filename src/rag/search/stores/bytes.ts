@@ -37,7 +37,9 @@ export function openByteVectors(
       const best = new TopK<Neighbour>(count)
       let sinceYield = 0
       for await (const { version, matrix } of matrices(userId, embedder, query.length, scope)) {
-        nearestRows(matrix, query, count, (index, cosine) => best.add(cosine, { version, index, cosine }))
+        nearestRows(matrix, query, count, (index, cosine) =>
+          best.add(cosine, { version, index, cosine }),
+        )
         sinceYield += matrix.indexes.length
         if (sinceYield < ROWS_AT_ONCE) continue
         await yieldToOthers()
@@ -57,7 +59,9 @@ export function openByteVectors(
     for (const document of scope.documents) {
       const known = cache.get(userId, keyOf(document, embedder), dims)
       if (known === undefined) missing.push(document)
-      else for (const matrix of known) yield { version: document.version, matrix: within(matrix, scope, dims) }
+      else
+        for (const matrix of known)
+          yield { version: document.version, matrix: within(matrix, scope, dims) }
     }
     for (const group of grouped(missing)) {
       for await (const { document, matrix } of load(userId, embedder, group, dims)) {
@@ -88,7 +92,10 @@ export function openByteVectors(
       return
     }
     for (let from = 0; from < first.totalChunks; from += ROWS_AT_ONCE) {
-      const matrix = matrixOf(await read(userId, embedder, [first.version], from, from + ROWS_AT_ONCE), dims)
+      const matrix = matrixOf(
+        await read(userId, embedder, [first.version], from, from + ROWS_AT_ONCE),
+        dims,
+      )
       slices.push(matrix)
       yield { document: first, matrix }
     }
@@ -110,7 +117,10 @@ export function openByteVectors(
   }
 }
 
-function keyOf({ version, edition }: { version: string; edition: number }, embedder: string): string {
+function keyOf(
+  { version, edition }: { version: string; edition: number },
+  embedder: string,
+): string {
   return `${version}:${edition}:${embedder}`
 }
 
@@ -145,7 +155,8 @@ function within(matrix: Matrix, { conditions }: Scope, dims: number): Matrix {
     conditions.every((condition) => holds(matrix.indexes[row], condition)),
   )
   const rows = new Float32Array(kept.length * dims)
-  for (const [i, row] of kept.entries()) rows.set(matrix.rows.subarray(row * dims, (row + 1) * dims), i * dims)
+  for (const [i, row] of kept.entries())
+    rows.set(matrix.rows.subarray(row * dims, (row + 1) * dims), i * dims)
   return { indexes: Int32Array.from(kept, (row) => matrix.indexes[row] as number), rows }
 }
 
@@ -168,7 +179,9 @@ function createCache(bytesMax: number) {
       users.delete(userId)
       users.set(userId, user)
       const known = user.documents.get(key)
-      return known?.every(({ rows, indexes }) => rows.length === indexes.length * dims) ? known : undefined
+      return known?.every(({ rows, indexes }) => rows.length === indexes.length * dims)
+        ? known
+        : undefined
     },
     set(userId: string, key: string, matrices: Matrix[]): void {
       const bytes = matrices.reduce((sum, { rows }) => sum + rows.byteLength + 200, 0)

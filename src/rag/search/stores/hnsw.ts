@@ -47,7 +47,8 @@ export function predicateOf({ userId, embedder, dims }: Indexed): RawBuilder<unk
   return sql`user_id = ${sql.lit(userId)} and embedder = ${sql.lit(embedder)} and vector_dims(vector) = ${sql.lit(dims)}`
 }
 
-export const ordered = (dims: number): RawBuilder<unknown> => sql`(vector::halfvec(${sql.lit(dims)}))`
+export const ordered = (dims: number): RawBuilder<unknown> =>
+  sql`(vector::halfvec(${sql.lit(dims)}))`
 
 /**
  * Made beside the writers, on a connection of its own. One that a lost process left half-made is made anew.
@@ -98,4 +99,5 @@ function prefixOf(userId: string, embedder?: string): string {
   return embedder === undefined ? ofUser : `${ofUser}${digest(embedder)}_`
 }
 
-const nameOf = ({ userId, embedder, dims }: Indexed): string => `${prefixOf(userId, embedder)}${dims}`
+const nameOf = ({ userId, embedder, dims }: Indexed): string =>
+  `${prefixOf(userId, embedder)}${dims}`

@@ -15,10 +15,7 @@ type ExactSearch = (
   count: number,
   metric: string,
   threads: number,
-) => {
-  keys: BigUint64Array
-  distances: Float32Array
-}
+) => { keys: BigUint64Array; distances: Float32Array }
 
 /** Loaded at the first search: the binary costs a start some 20 ms and memory. */
 let loaded: { exactSearch: ExactSearch | undefined } | undefined
@@ -38,12 +35,14 @@ export function nearestRows(
   loaded ??= { exactSearch: loadUsearch() }
   const { exactSearch } = loaded
   if (exactSearch === undefined || total < ROWS_MIN || count >= total) {
-    for (let row = 0; row < total; row++) found(indexes[row] as number, dot(rows, row * dims, query))
+    for (let row = 0; row < total; row++)
+      found(indexes[row] as number, dot(rows, row * dims, query))
     return
   }
   // Distances are 1 − the cosine; 'ip' is the same for unit vectors, and quicker.
   const { keys, distances } = exactSearch(rows, query, dims, count, 'ip', 1)
-  for (const [i, key] of keys.entries()) found(indexes[Number(key)] as number, 1 - (distances[i] as number))
+  for (const [i, key] of keys.entries())
+    found(indexes[Number(key)] as number, 1 - (distances[i] as number))
 }
 
 /** Four sums at once: some 2.5 times as fast as one. */
@@ -89,7 +88,9 @@ export class TopK<T> {
 
 function loadUsearch(): ExactSearch | undefined {
   try {
-    const { exactSearch } = createRequire(import.meta.url)('usearch') as { exactSearch: ExactSearch }
+    const { exactSearch } = createRequire(import.meta.url)('usearch') as {
+      exactSearch: ExactSearch
+    }
     const probe = exactSearch(Float32Array.of(1, 0, 0, 1), Float32Array.of(0, 1), 2, 1, 'ip', 1)
     return probe.keys[0] === 1n ? exactSearch : undefined
   } catch {

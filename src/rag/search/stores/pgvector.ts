@@ -6,7 +6,15 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Db, dialectOf } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Condition } from '#rag/search/filter.ts'
-import { dropIndexes, EXACT_MAX, type Indexed, isIndexable, ordered, predicateOf, throughIndex } from './hnsw.ts'
+import {
+  dropIndexes,
+  EXACT_MAX,
+  type Indexed,
+  isIndexable,
+  ordered,
+  predicateOf,
+  throughIndex,
+} from './hnsw.ts'
 import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
 
 export type PgvectorOptions = {
@@ -30,7 +38,8 @@ export async function openPgvector(
     primary key (user_id, version, embedder, chunk_index))`.execute(db)
   const { rows } = await sql<{ storage: string }>`select attstorage as storage from pg_attribute
     where attrelid = 'rag_halfvecs'::regclass and attname = 'vector'`.execute(db)
-  if (rows[0]?.storage !== 'm') await sql`alter table rag_halfvecs alter vector set storage main`.execute(db)
+  if (rows[0]?.storage !== 'm')
+    await sql`alter table rag_halfvecs alter vector set storage main`.execute(db)
 
   return {
     name: 'pgvector',
@@ -39,7 +48,8 @@ export async function openPgvector(
 
     async insert(tx, userId, { version, embedder }, rows) {
       const values = rows.map(
-        ({ index, vector }) => sql`(${userId}, ${version}, ${embedder}, ${index}, ${literal(vector)}::halfvec)`,
+        ({ index, vector }) =>
+          sql`(${userId}, ${version}, ${embedder}, ${index}, ${literal(vector)}::halfvec)`,
       )
       await sql`insert into rag_halfvecs (user_id, version, embedder, chunk_index, vector) values ${sql.join(values)}
         on conflict do nothing`.execute(tx)
@@ -47,7 +57,9 @@ export async function openPgvector(
 
     async remove(tx, userId, version, indexes) {
       const some = indexes === null ? sql`` : sql`and chunk_index in (${sql.join(indexes)})`
-      await sql`delete from rag_halfvecs where user_id = ${userId} and version = ${version} ${some}`.execute(tx)
+      await sql`delete from rag_halfvecs where user_id = ${userId} and version = ${version} ${some}`.execute(
+        tx,
+      )
     },
 
     removeOthers: (db, userId, version, keep) =>
@@ -57,7 +69,9 @@ export async function openPgvector(
       ),
 
     async lastOf(db, userId, { version, embedder }) {
-      const { rows } = await sql<{ last: number | null }>`select max(chunk_index) as last from rag_halfvecs
+      const { rows } = await sql<{
+        last: number | null
+      }>`select max(chunk_index) as last from rag_halfvecs
         where user_id = ${userId} and version = ${version} and embedder = ${embedder}`.execute(db)
       return Number(rows[0]?.last ?? -1)
     },
@@ -73,7 +87,10 @@ export async function openPgvector(
         select chunk_index as index, vector::text as vector from rag_halfvecs
         where user_id = ${userId} and version = ${version} and embedder = ${embedder} and chunk_index >= ${from}
         order by chunk_index limit ${limit}`.execute(db)
-      return rows.map(({ index, vector }) => ({ index: Number(index), vector: Float32Array.from(JSON.parse(vector)) }))
+      return rows.map(({ index, vector }) => ({
+        index: Number(index),
+        vector: Float32Array.from(JSON.parse(vector)),
+      }))
     },
 
     async eraseSlice(db, userId) {
@@ -88,7 +105,9 @@ export async function openPgvector(
       const chunks = scope.documents.reduce((sum, { totalChunks }) => sum + totalChunks, 0)
       const of = { userId, embedder, dims: query.length }
       if (chunks * query.length > indexedFrom && isIndexable(query.length)) {
-        const found = await throughIndex(db, of, count, (tx) => nearestByIndex(tx, of, query, scope, count))
+        const found = await throughIndex(db, of, count, (tx) =>
+          nearestByIndex(tx, of, query, scope, count),
+        )
         if (found === undefined) await onLarge(of)
         // Where a filter leaves little, the graph may end before enough is found.
         else if (found.length >= Math.min(count, chunks)) return found

@@ -57,8 +57,19 @@ async function addUser({ platform: { db } }: TestApp, id: string) {
 
 /** A row with nothing behind it. */
 const documentRow = (user_id: string, version: string) => ({
-  ...{ user_id, id: version, version, edition: 0, source: null, metadata_json: {}, chunks: 1, total_chunks: 1 },
-  ...{ characters: 1, embedder: 'e/one', next_embedder: '', kept_in: 'pgvector', original_id: null },
+  user_id,
+  id: version,
+  version,
+  edition: 0,
+  source: null,
+  metadata_json: {},
+  chunks: 1,
+  total_chunks: 1,
+  characters: 1,
+  embedder: 'e/one',
+  next_embedder: '',
+  kept_in: 'pgvector',
+  original_id: null,
   created_at: new Date(0).toISOString(),
 })
 
@@ -85,7 +96,10 @@ test('every store finds what brute force finds, of one user, in the scope, cache
     const [query = new Float32Array(DIMS)] = vectorsOf(1, 3)
     await fill(app, store, eve, 'large', [query])
 
-    const scope = { documents: [documentOf('large', 1_500), documentOf('small', 20)], conditions: [] }
+    const scope = {
+      documents: [documentOf('large', 1_500), documentOf('small', 20)],
+      conditions: [],
+    }
     const expected = [
       ...vectors.map((v, index) => ({ version: 'large', index, cosine: dot(v, 0, query) })),
       ...small.map((v, index) => ({ version: 'small', index, cosine: dot(v, 0, query) })),
@@ -96,7 +110,10 @@ test('every store finds what brute force finds, of one user, in the scope, cache
       const found = await store.nearest(ada, 'e/one', query, scope, 10)
       assert.equal(found.length, 10)
       for (const [i, { cosine }] of found.entries())
-        assert.ok(Math.abs(cosine - (expected[i]?.cosine ?? 9)) < (store.name === 'bytes' ? 1e-5 : 1e-3), store.name)
+        assert.ok(
+          Math.abs(cosine - (expected[i]?.cosine ?? 9)) < (store.name === 'bytes' ? 1e-5 : 1e-3),
+          store.name,
+        )
       assert.deepEqual({ ...found[0], cosine: 0 }, { ...expected[0], cosine: 0 })
     }
 
@@ -104,11 +121,17 @@ test('every store finds what brute force finds, of one user, in the scope, cache
       ada,
       'e/one',
       query,
-      { documents: [documentOf('small', 20)], conditions: [{ key: 'chunk_index', operator: '$gte', value: 17 }] },
+      {
+        documents: [documentOf('small', 20)],
+        conditions: [{ key: 'chunk_index', operator: '$gte', value: 17 }],
+      },
       10,
     )
     assert.deepEqual(narrow.map(({ index }) => index).sort(), [17, 18, 19])
-    assert.deepEqual(await store.nearest(ada, 'e/one', query, { documents: [], conditions: [] }, 10), [])
+    assert.deepEqual(
+      await store.nearest(ada, 'e/one', query, { documents: [], conditions: [] }, 10),
+      [],
+    )
     assert.deepEqual(
       await store.nearest(ada, 'e/one', query.subarray(0, 32), scope, 10),
       [],
@@ -118,7 +141,15 @@ test('every store finds what brute force finds, of one user, in the scope, cache
     while ((await store.eraseSlice(app.platform.db, ada)) > 0);
     assert.deepEqual(await store.nearest(ada, 'e/one', query, scope, 10), [])
     assert.equal(
-      (await store.nearest(eve, 'e/one', query, { ...scope, documents: [documentOf('large', 1)] }, 10)).length,
+      (
+        await store.nearest(
+          eve,
+          'e/one',
+          query,
+          { ...scope, documents: [documentOf('large', 1)] },
+          10,
+        )
+      ).length,
       1,
     )
   }
@@ -132,29 +163,46 @@ test('without an embedder no vectors are kept on any engine, and what lies in pg
   await put('Bread rises because of yeast.')
   const { db } = app.platform
 
-  const documents = await db.selectFrom('rag_documents').select(['kept_in', 'version']).orderBy('characters').execute()
+  const documents = await db
+    .selectFrom('rag_documents')
+    .select(['kept_in', 'version'])
+    .orderBy('characters')
+    .execute()
   assert.deepEqual(
     documents.map(({ kept_in }) => kept_in),
     ['', ''],
   )
   assert.deepEqual(await db.selectFrom('rag_vectors').select('vector').execute(), [])
-  assert.match((await ada.post('/api/rag/search', { query: 'lighthouse' })).body.results[0].content, /1882/)
+  assert.match(
+    (await ada.post('/api/rag/search', { query: 'lighthouse' })).body.results[0].content,
+    /1882/,
+  )
 
   if ((await openPgvector({ db })) === undefined) return
   const rows = async () => (await sql`select 1 from rag_halfvecs`.execute(db)).rows.length
   assert.equal(await rows(), 0)
   for (const { version } of documents) {
-    await sql`insert into rag_halfvecs values (${ada.userId}, ${version}, 'e/one', 0, '[1,2]'::halfvec)`.execute(db)
+    await sql`insert into rag_halfvecs values (${ada.userId}, ${version}, 'e/one', 0, '[1,2]'::halfvec)`.execute(
+      db,
+    )
   }
-  assert.equal((await ada.delete(`/api/rag/documents/${stored.body.document_ids[0].slice(0, 12)}`)).status, 200)
+  assert.equal(
+    (await ada.delete(`/api/rag/documents/${stored.body.document_ids[0].slice(0, 12)}`)).status,
+    200,
+  )
   assert.equal(await rows(), 1)
-  assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+  assert.equal(
+    (await ada.delete('/api/users/me', { password: 'correct horse battery' })).status,
+    200,
+  )
   await app.settle()
   assert.equal(await rows(), 0)
 })
 
 test('a user with many vectors gets an index of his own, which finds what brute force finds, and goes with what it is for', {
-  skip: process.env.TEST_ENGINE === 'pglite' && 'it is made on a connection beside the first, and that engine has one',
+  skip:
+    process.env.TEST_ENGINE === 'pglite' &&
+    'it is made on a connection beside the first, and that engine has one',
 }, async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
@@ -176,7 +224,9 @@ test('a user with many vectors gets an index of his own, which finds what brute 
   await fill(app, store, ada, 'large', vectorsOf(600, 1))
   await fill(app, store, ada, 'small', vectorsOf(20, 2))
   // Of another width, under the same name: no row of the index.
-  await store.insert(db, ada, { version: 'odd', embedder: 'e/one' }, [{ index: 0, vector: Float32Array.of(1, 0) }])
+  await store.insert(db, ada, { version: 'odd', embedder: 'e/one' }, [
+    { index: 0, vector: Float32Array.of(1, 0) },
+  ])
   await fill(app, store, 'eve', 'large', vectorsOf(600, 5))
   const all = { documents: [documentOf('large', 600), documentOf('small', 20)], conditions: [] }
   const [first = new Float32Array(DIMS), ...queries] = vectorsOf(20, 3)
@@ -238,21 +288,30 @@ async function isScanned({ platform: { db } }: TestApp): Promise<boolean> {
 }
 
 test('an index is made by one node at a time, and made anew where its maker was killed half-way', {
-  skip: process.env.TEST_ENGINE === 'pglite' && 'it is made on a connection beside the first, and that engine has one',
+  skip:
+    process.env.TEST_ENGINE === 'pglite' &&
+    'it is made on a connection beside the first, and that engine has one',
 }, async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const url = app.config.databaseUrl ?? ''
   const wanted: Indexed[] = []
-  const store = await openPgvector({ db }, { exactMax: 0, onLarge: async (of) => void wanted.push(of) })
+  const store = await openPgvector(
+    { db },
+    { exactMax: 0, onLarge: async (of) => void wanted.push(of) },
+  )
   if (store === undefined) return
   const of = { userId: randomUUID(), embedder: 'e/one', dims: DIMS }
   await addUser(app, of.userId)
   await db.insertInto('rag_documents').values(documentRow(of.userId, 'large')).execute()
   await fill(app, store, of.userId, 'large', vectorsOf(200, 1))
   const states = async () => {
-    const { rows } = await sql<{ valid: boolean }>`select indisvalid as valid from pg_index i join pg_class c
-      on c.oid = i.indexrelid where i.indrelid = 'rag_halfvecs'::regclass and relname like 'rag_hnsw_%'`.execute(db)
+    const { rows } = await sql<{
+      valid: boolean
+    }>`select indisvalid as valid from pg_index i join pg_class c
+      on c.oid = i.indexrelid where i.indrelid = 'rag_halfvecs'::regclass and relname like 'rag_hnsw_%'`.execute(
+      db,
+    )
     return rows.map(({ valid }) => valid)
   }
   // Whoever makes an index beside the writers waits for those that have begun.
@@ -260,7 +319,9 @@ test('an index is made by one node at a time, and made anew where its maker was 
   await writer.connect()
   t.after(() => writer.end())
   const begin = () =>
-    writer.query(`begin; insert into rag_halfvecs values ('${of.userId}', 'open', 'e/one', 0, '[1]'::halfvec)`)
+    writer.query(
+      `begin; insert into rag_halfvecs values ('${of.userId}', 'open', 'e/one', 0, '[1]'::halfvec)`,
+    )
   const begun = async () => {
     while ((await states()).length === 0) await sleep(10)
   }
@@ -300,19 +361,33 @@ test('an index is made by one node at a time, and made anew where its maker was 
 test('the index of a user’s vectors goes with the last document', async (t) => {
   const vendor = await mockVendor(t)
   vendor.play(({ body }, reply) => {
-    const data = [body.input].flat().map((_: string, index: number) => ({ index, embedding: [1, index] }))
+    const data = [body.input]
+      .flat()
+      .map((_: string, index: number) => ({ index, embedding: [1, index] }))
     reply.setHeader('content-type', 'application/json')
-    reply.end(JSON.stringify({ data, model: body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }))
+    reply.end(
+      JSON.stringify({ data, model: body.model, usage: { prompt_tokens: 1, total_tokens: 1 } }),
+    )
   })
-  const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' } })
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' },
+  })
   const { db } = app.platform
   if ((await openPgvector({ db })) === undefined) return
   const ada = await app.as('ada', { tier: 'pro' })
   const put = async (content: string) =>
-    (await ada.post('/api/rag/ingest/text', { content })).body.document_ids[0].slice(0, 12) as string
-  const ids = [await put('The lighthouse was built in 1882.'), await put('Bread rises because of yeast.')]
+    (await ada.post('/api/rag/ingest/text', { content })).body.document_ids[0].slice(
+      0,
+      12,
+    ) as string
+  const ids = [
+    await put('The lighthouse was built in 1882.'),
+    await put('Bread rises because of yeast.'),
+  ]
   const digest = createHash('sha256').update(ada.userId).digest('hex').slice(0, 16)
-  await sql`create index ${sql.id(`rag_hnsw_${digest}_0_8`)} on rag_halfvecs (chunk_index)`.execute(db)
+  await sql`create index ${sql.id(`rag_hnsw_${digest}_0_8`)} on rag_halfvecs (chunk_index)`.execute(
+    db,
+  )
   const indexes = async () => {
     await app.settle()
     const { rows } = await sql`select from pg_class where relname like 'rag_hnsw_%'`.execute(db)
@@ -331,8 +406,11 @@ test('few rows and many rows are ranked alike', () => {
     const rows = new Float32Array(count * DIMS)
     for (const [i, vector] of vectors.slice(0, count).entries()) rows.set(vector, i * DIMS)
     const found: [number, number][] = []
-    nearestRows({ indexes: Int32Array.from({ length: count }, (_, i) => i), rows }, query, 3, (index, cosine) =>
-      found.push([index, cosine]),
+    nearestRows(
+      { indexes: Int32Array.from({ length: count }, (_, i) => i), rows },
+      query,
+      3,
+      (index, cosine) => found.push([index, cosine]),
     )
     const best = found.sort((a, b) => b[1] - a[1])[0]
     const expected = vectors.slice(0, count).map((vector) => dot(vector, 0, query))

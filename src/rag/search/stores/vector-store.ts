@@ -25,16 +25,19 @@ export interface VectorStore {
   /** When the account goes: called until it finds no more. @returns how many rows went. */
   eraseSlice(db: Db, userId: string): Promise<number>
   /** The nearest chunks within the scope by cosine, nearest first. */
-  nearest(userId: string, embedder: string, query: Float32Array, scope: Scope, count: number): Promise<Neighbour[]>
+  nearest(
+    userId: string,
+    embedder: string,
+    query: Float32Array,
+    scope: Scope,
+    count: number,
+  ): Promise<Neighbour[]>
   forget(userId: string): void
   /** Whose are in memory. */
   users(): string[]
 }
 
-export type VectorRow = {
-  index: number
-  vector: Float32Array
-}
+export type VectorRow = { index: number; vector: Float32Array }
 
 export type Scope = {
   documents: { version: string; edition: number; totalChunks: number }[]
@@ -42,8 +45,4 @@ export type Scope = {
   conditions: Condition[]
 }
 
-export type Neighbour = {
-  version: string
-  index: number
-  cosine: number
-}
+export type Neighbour = { version: string; index: number; cosine: number }

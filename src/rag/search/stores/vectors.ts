@@ -14,7 +14,10 @@ export type Vectors = Awaited<ReturnType<typeof openVectors>>
 
 export type SearchedDocument = Pick<DocumentRow, 'version' | 'edition' | 'total_chunks' | 'kept_in'>
 
-export async function openVectors({ db }: { db: Db }, options: PgvectorOptions & ByteVectorsOptions = {}) {
+export async function openVectors(
+  { db }: { db: Db },
+  options: PgvectorOptions & ByteVectorsOptions = {},
+) {
   const bytes = openByteVectors({ db }, options)
   const pgvector = await openPgvector({ db }, options)
   return vectorsIn(pgvector ?? bytes, pgvector === undefined ? [] : [bytes])
@@ -28,7 +31,8 @@ export function vectorsIn(inUse: VectorStore, others: readonly VectorStore[]) {
     name: inUse.name,
     /** Whether what lies there can be searched. */
     has: (name: string): boolean => stores.some((store) => store.name === name),
-    insert: (tx: Db, userId: string, set: VectorSet, rows: VectorRow[]) => inUse.insert(tx, userId, set, rows),
+    insert: (tx: Db, userId: string, set: VectorSet, rows: VectorRow[]) =>
+      inUse.insert(tx, userId, set, rows),
     lastOf: (db: Db, userId: string, set: VectorSet) => inUse.lastOf(db, userId, set),
     count: (db: Db, userId: string, set: VectorSet) => inUse.count(db, userId, set),
     /** A slice of what is to be made anew: of all embedders but the one that is kept. @returns how many rows went */
@@ -65,10 +69,22 @@ export function vectorsIn(inUse: VectorStore, others: readonly VectorStore[]) {
     },
 
     /** A slice of what lies elsewhere, copied into the store in use. @returns how many rows were copied: none at the end. */
-    async carrySlice(tx: Db, userId: string, set: VectorSet, keptIn: string, limit: number): Promise<number> {
+    async carrySlice(
+      tx: Db,
+      userId: string,
+      set: VectorSet,
+      keptIn: string,
+      limit: number,
+    ): Promise<number> {
       const from = others.find(({ name }) => name === keptIn)
       if (from === undefined) return 0
-      const rows = await from.read(tx, userId, set, (await inUse.lastOf(tx, userId, set)) + 1, limit)
+      const rows = await from.read(
+        tx,
+        userId,
+        set,
+        (await inUse.lastOf(tx, userId, set)) + 1,
+        limit,
+      )
       if (rows.length > 0) await inUse.insert(tx, userId, set, rows)
       return rows.length
     },
@@ -91,9 +107,15 @@ export function vectorsIn(inUse: VectorStore, others: readonly VectorStore[]) {
       for (const store of stores) {
         const here = documents
           .filter(({ kept_in }) => kept_in === store.name)
-          .map(({ version, edition, total_chunks }) => ({ version, edition, totalChunks: total_chunks }))
+          .map(({ version, edition, total_chunks }) => ({
+            version,
+            edition,
+            totalChunks: total_chunks,
+          }))
         if (here.length === 0) continue
-        found.push(...(await store.nearest(userId, embedder, query, { documents: here, conditions }, count)))
+        found.push(
+          ...(await store.nearest(userId, embedder, query, { documents: here, conditions }, count)),
+        )
       }
       return found.sort((a, b) => b.cosine - a.cosine).slice(0, count)
     },

@@ -22,7 +22,8 @@ export class Lists {
   /** @returns its number, counted from 0. */
   open(): number {
     const list = this.#count++
-    if (this.#count * FIELDS > this.#heads.length) this.#heads = grown(this.#heads, this.#count * FIELDS)
+    if (this.#count * FIELDS > this.#heads.length)
+      this.#heads = grown(this.#heads, this.#count * FIELDS)
     return list
   }
 
@@ -66,7 +67,10 @@ export class Lists {
   }
 }
 
-export function grown<T extends Uint32Array | Float32Array | Int32Array | Uint8Array>(array: T, atLeast: number): T {
+export function grown<T extends Uint32Array | Float32Array | Int32Array | Uint8Array>(
+  array: T,
+  atLeast: number,
+): T {
   const Numbers = array.constructor as new (length: number) => T
   const larger = new Numbers(Math.max(atLeast, Math.ceil(array.length * 1.5)))
   larger.set(array as never)

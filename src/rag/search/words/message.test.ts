@@ -8,8 +8,16 @@ import { Shelf } from './shelf.ts'
 const read: [message: string, subject: string, sentences: string[]][] = [
   ['Who built it?', 'Who built it?', []],
   ['Hello! Who built the lighthouse? Thanks a lot!', 'Who built the lighthouse?', []],
-  ['Good morning, according to my files, who built the lighthouse?', 'who built the lighthouse?', []],
-  ['Wer baute den Leuchtturm? Bitte antworte kurz und nenne die Quelle.', 'Wer baute den Leuchtturm?', []],
+  [
+    'Good morning, according to my files, who built the lighthouse?',
+    'who built the lighthouse?',
+    [],
+  ],
+  [
+    'Wer baute den Leuchtturm? Bitte antworte kurz und nenne die Quelle.',
+    'Wer baute den Leuchtturm?',
+    [],
+  ],
   ['你好！请问，谁建造了灯塔？谢谢！', '谁建造了灯塔？', []],
   [
     'My boss needs a report on the coast. Who built the lighthouse? Answer in two sentences.',
@@ -82,15 +90,25 @@ const open = new Uint8Array(TEXTS.length).fill(1)
 test('a question scores within a longer message what it scores alone', () => {
   const question = 'Who built the lighthouse of Porto Calvo?'
   const [plain] = rank(shelf, readQuestion(shelf, question), open, 1)
-  const message = readMessage(`I am writing about the coast for a magazine of sailors. ${question} Please be brief.`)
+  const message = readMessage(
+    `I am writing about the coast for a magazine of sailors. ${question} Please be brief.`,
+  )
   const [phrased] = rankMessage(shelf, message, open, 4)
   assert.deepEqual(phrased, plain)
   assert.deepEqual(scoreMessage(shelf, message, [0])[0], plain)
 })
 
 test('each of several questions finds its text', () => {
-  const found = rankMessage(shelf, readMessage('Who built the lighthouse? How is a ticket paid?'), open, 4)
-  assert.deepEqual(new Set(found.filter(({ score }) => score >= 0.5).map(({ slot }) => slot)), new Set([0, 2]))
+  const found = rankMessage(
+    shelf,
+    readMessage('Who built the lighthouse? How is a ticket paid?'),
+    open,
+    4,
+  )
+  assert.deepEqual(
+    new Set(found.filter(({ score }) => score >= 0.5).map(({ slot }) => slot)),
+    new Set([0, 2]),
+  )
 })
 
 test('a message of one sentence is ranked as it is, and no message fails', () => {

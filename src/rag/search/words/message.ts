@@ -41,7 +41,11 @@ export function readMessage(text: string): Message {
   if (saying.length < 2) return { subject: saying[0] ?? text, sentences: [] }
   const whole = saying.filter((sentence) => countSubjects(sentence) >= SUBJECTS_MIN)
   // Background may be about something else that the documents know.
-  const tiers = [whole.filter((sentence) => QUESTION_MARK.test(sentence)), whole.filter(hasQuestionWord), saying]
+  const tiers = [
+    whole.filter((sentence) => QUESTION_MARK.test(sentence)),
+    whole.filter(hasQuestionWord),
+    saying,
+  ]
   const asking = tiers.find((tier) => tier.length > 0) ?? saying
   return { subject: saying.join(' '), sentences: [...new Set(asking)].slice(-SENTENCES_MAX) }
 }
@@ -58,7 +62,12 @@ export function asksNothing(text: string): boolean {
 }
 
 /** The open chunks, best first, each with the score of the sentence that it has most to do with. */
-export function rankMessage(shelf: Shelf, message: Message, open: Uint8Array, count: number): Ranked[] {
+export function rankMessage(
+  shelf: Shelf,
+  message: Message,
+  open: Uint8Array,
+  count: number,
+): Ranked[] {
   return best(readQuestions(shelf, message).map((question) => rank(shelf, question, open, count)))
     .sort((a, b) => b.score - a.score || a.slot - b.slot)
     .slice(0, count)

@@ -63,7 +63,10 @@ test('pieces that no text holds count less of what could be reached, those of a 
     asked(shelf, 'lighthouse').ceiling,
     asked(shelf, 'lighthouse').weights.reduce((sum, w) => sum + w, 0),
   )
-  assert.ok((asked(shelf, 'the', ['the']).weights[0] as number) < (asked(shelf, 'the').weights[0] as number))
+  assert.ok(
+    (asked(shelf, 'the', ['the']).weights[0] as number) <
+      (asked(shelf, 'the').weights[0] as number),
+  )
 })
 
 test('a question that repeats a word has its pieces once; scripts in groups and endless words have none', () => {
@@ -91,7 +94,8 @@ test('a failure while counting leaves nothing behind for the next question', () 
 test('a group of letters in thousands of words is left out', () => {
   const letters = 'abcdefghijklmnopqrstuvwxyz'
   const words: string[] = []
-  for (const a of letters) for (const b of letters) for (const c of letters) words.push(`harbour${a}${b}${c}`)
+  for (const a of letters)
+    for (const b of letters) for (const c of letters) words.push(`harbour${a}${b}${c}`)
   const shelf = shelfOf([words.join(' ')])
   assert.ok(shelf.wordCountOf('harb') > 5_000)
   // What is in so many words is an ending or a beginning. `our_` is in one: harbourour.

@@ -28,7 +28,13 @@ const HELD_MAX = 200_000
 const UNKNOWN = 0.4
 
 export function piecesOf(shelf: Shelf, words: { name: string; isStop: boolean }[]): Pieces {
-  const pieces: Pieces = { weights: [], ceiling: 0, terms: new Uint32Array(256), held: new Uint32Array(256), length: 0 }
+  const pieces: Pieces = {
+    weights: [],
+    ceiling: 0,
+    terms: new Uint32Array(256),
+    held: new Uint32Array(256),
+    length: 0,
+  }
   const seen = new Set<string>()
   for (const { name, isStop } of words) {
     if (!isWord(name) || name.length > LIKE_LETTERS_MAX) continue
@@ -68,7 +74,11 @@ let counts = new Uint32Array(256)
 let found = new Uint32Array(256)
 
 /** Counts pieces in chunks while `work` runs. */
-export function countingPieces<T>(shelf: Shelf, pieces: Pieces, work: (counter: PieceCounter) => T): T {
+export function countingPieces<T>(
+  shelf: Shelf,
+  pieces: Pieces,
+  work: (counter: PieceCounter) => T,
+): T {
   const { terms, length, weights } = pieces
   if (firsts.length < shelf.termCount) firsts = grown(firsts, shelf.termCount)
   if (nexts.length <= length) nexts = grown(nexts, length + 1)

@@ -68,11 +68,7 @@ type QuestionWord = {
 
 type Pair = { first: number; second: number; weight: number }
 
-export type Question = {
-  words: QuestionWord[]
-  pairs: Pair[]
-  pieces: Pieces
-}
+export type Question = { words: QuestionWord[]; pairs: Pair[]; pieces: Pieces }
 
 /** What is left of the comparisons of similar words that one message may make. */
 export type Looks = { left: number }
@@ -99,13 +95,19 @@ export function readQuestion(shelf: Shelf, text: string, looks = newLooks()): Qu
 function questionWord(shelf: Shelf, name: string, looks: Looks): QuestionWord {
   const isOfWords = isWord(name)
   const isStop = isOfWords && isStopWord(name)
-  const isAsWritten = !isOfWords || isStop || name.length > LIKE_LETTERS_MAX || /\p{N}/u.test(name) || looks.left <= 0
+  const isAsWritten =
+    !isOfWords || isStop || name.length > LIKE_LETTERS_MAX || /\p{N}/u.test(name) || looks.left <= 0
   const found = isAsWritten ? exactly(shelf, name) : wordsLike(shelf, name, looks)
   let frequency = 0
   for (const [i, term] of found.terms.entries()) {
     frequency += (found.likeness[i] as number) * (shelf.frequencies[term] as number)
   }
-  return { name, isStop, ...found, weight: idf(shelf, frequency, isStop) * (isStop ? STOP_WEIGHT : 1) }
+  return {
+    name,
+    isStop,
+    ...found,
+    weight: idf(shelf, frequency, isStop) * (isStop ? STOP_WEIGHT : 1),
+  }
 }
 
 function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
@@ -118,7 +120,11 @@ function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'like
 /** Scratch space, all zeros between uses: how many pieces a word shares with the one in question. */
 let shared = new Uint8Array(1_024)
 
-function wordsLike(shelf: Shelf, name: string, looks: Looks): Pick<QuestionWord, 'terms' | 'likeness'> {
+function wordsLike(
+  shelf: Shelf,
+  name: string,
+  looks: Looks,
+): Pick<QuestionWord, 'terms' | 'likeness'> {
   const word = folded(name)
   if (shared.length < shelf.termCount) shared = grown(shared, shelf.termCount)
   const touched: number[] = []
@@ -207,7 +213,13 @@ function candidates(shelf: Shelf, question: Question, open: Uint8Array, count: n
 }
 
 /** Adds to `touched` what holds words of the question, their weight in `sums`. @returns what the words not looked for weigh */
-function sumUp(shelf: Shelf, { words }: Question, open: Uint8Array, count: number, touched: number[]): number {
+function sumUp(
+  shelf: Shelf,
+  { words }: Question,
+  open: Uint8Array,
+  count: number,
+  touched: number[],
+): number {
   const { starts, postings } = shelf
   const [sumOf, turnOf] = [sums, counted]
   const base = K1 * (1 - B)
@@ -316,7 +328,9 @@ export function score(shelf: Shelf, question: Question, slots: number[]): Ranked
   const listed = [...uses.values()]
   try {
     for (const [i, term] of [...uses.keys()].entries()) usesOf[term] = i + 1
-    return countingPieces(shelf, question.pieces, (counter) => scored(shelf, question, slots, listed, counter))
+    return countingPieces(shelf, question.pieces, (counter) =>
+      scored(shelf, question, slots, listed, counter),
+    )
   } finally {
     for (const term of uses.keys()) usesOf[term] = 0
   }
@@ -325,7 +339,13 @@ export function score(shelf: Shelf, question: Question, slots: number[]): Ranked
 type Use = { word: number; likeness: number }
 
 /** `uses`: as `usesOf` numbers them. */
-function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][], pieces: PieceCounter): Ranked[] {
+function scored(
+  shelf: Shelf,
+  question: Question,
+  slots: number[],
+  uses: Use[][],
+  pieces: PieceCounter,
+): Ranked[] {
   const { words, pairs } = question
   // Pairs are few: by their first word.
   const pairsFrom = new Map<number, { second: number; pair: number }[]>()
@@ -359,7 +379,8 @@ function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]
           if (likeness > (best[word] as number)) best[word] = likeness
           passage.add(i, word, likeness)
         }
-        if (before !== undefined && pairs.length > 0) addPairs(before, here, pairsFrom, pairFrequency)
+        if (before !== undefined && pairs.length > 0)
+          addPairs(before, here, pairsFrom, pairFrequency)
       }
       before = here
     }
@@ -386,7 +407,8 @@ function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]
   }
   const pairWeights = pairs.map(
     ({ first, second, weight }, pair) =>
-      weight * idf(shelf, Math.max(chunksWith[pair] as number, chanceOf(shelf, words, first, second))),
+      weight *
+      idf(shelf, Math.max(chunksWith[pair] as number, chanceOf(shelf, words, first, second))),
   )
   for (const { at, pair, gain } of pairGains) {
     reached[at] = (reached[at] as number) + gain * (pairWeights[pair] as number)
@@ -423,7 +445,9 @@ function chanceOf(shelf: Shelf, words: QuestionWord[], first: number, second: nu
   const frequencyOf = ({ terms, likeness }: QuestionWord) =>
     terms.reduce(
       (sum, term, i) =>
-        (likeness[i] as number) < PAIRED_LIKENESS_MIN ? sum : sum + (shelf.frequencies[term] as number),
+        (likeness[i] as number) < PAIRED_LIKENESS_MIN
+          ? sum
+          : sum + (shelf.frequencies[term] as number),
       0,
     )
   const [a, b] = [words[first] as QuestionWord, words[second] as QuestionWord]
@@ -434,12 +458,19 @@ function chanceOf(shelf: Shelf, words: QuestionWord[], first: number, second: nu
 }
 
 function moreOf({ words }: Question): number {
-  const sum = words.reduce((sum, { name }) => sum + (isWord(name) ? CEILING_MORE.word : CEILING_MORE.group), 0)
+  const sum = words.reduce(
+    (sum, { name }) => sum + (isWord(name) ? CEILING_MORE.word : CEILING_MORE.group),
+    0,
+  )
   return sum / Math.max(1, words.length)
 }
 
 /** The share's other side. */
-function ceilingOf({ words, pairs, pieces }: Question, pairWeights: number[], chunksWith: Uint32Array): number {
+function ceilingOf(
+  { words, pairs, pieces }: Question,
+  pairWeights: number[],
+  chunksWith: Uint32Array,
+): number {
   let ceiling = 0
   for (const { name, terms, weight } of words) {
     const share = terms.length === 0 ? UNKNOWN : KNOWN

@@ -38,7 +38,9 @@ export function eachTerm(text: string, add: (term: string) => void): void {
     }
     if (kind === Word) add(normal.slice(at, Math.min(end, at + TERM_MAX)))
     else if (kind === Triples) addGroups(normal.slice(at, end), 3, add)
-    else for (const part of normal.slice(at, end).replace(stopPhrases, ' ').split(' ')) addGroups(part, 2, add)
+    else
+      for (const part of normal.slice(at, end).replace(stopPhrases, ' ').split(' '))
+        addGroups(part, 2, add)
     at = end
   }
 }
@@ -78,7 +80,10 @@ function normalized(text: string): string {
   const normal = lower.normalize('NFKC')
   return /[\u0591-\u06d3]/.test(normal)
     ? normal
-        .replace(/[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0655\u0670]+/g, '')
+        .replace(
+          /[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0655\u0670]+/g,
+          '',
+        )
         .replace(/[أإآٱ]/g, 'ا')
         .replaceAll('ى', 'ي')
         .replaceAll('ة', 'ه')
@@ -107,10 +112,13 @@ const ARABIC_SUFFIXES = ['ها', 'ان', 'ات', 'ون', 'ين', 'يه', 'ه', '
 /** The article and what is written in one with it, and the endings of number and gender: Larkey, Ballesteros, Connell 2002, "light10". */
 function arabicRoot(word: string): string {
   let root = word
-  const prefix = ARABIC_PREFIXES.find((prefix) => root.startsWith(prefix) && root.length - prefix.length >= 3)
+  const prefix = ARABIC_PREFIXES.find(
+    (prefix) => root.startsWith(prefix) && root.length - prefix.length >= 3,
+  )
   if (prefix !== undefined) root = root.slice(prefix.length)
   for (const suffix of ARABIC_SUFFIXES) {
-    if (root.endsWith(suffix) && root.length - suffix.length >= 3) root = root.slice(0, -suffix.length)
+    if (root.endsWith(suffix) && root.length - suffix.length >= 3)
+      root = root.slice(0, -suffix.length)
   }
   return root
 }

@@ -59,7 +59,11 @@ test('after a chunk is cleared, nothing of it is left for the next', () => {
 })
 
 test('the best passage is what trying every beginning finds, and adding the same twice changes nothing', () => {
-  const hit = fc.record({ gap: fc.nat({ max: 50 }), word: fc.nat({ max: 1 }), likeness: fc.constantFrom(0.6, 0.95, 1) })
+  const hit = fc.record({
+    gap: fc.nat({ max: 50 }),
+    word: fc.nat({ max: 1 }),
+    likeness: fc.constantFrom(0.6, 0.95, 1),
+  })
   fc.assert(
     fc.property(fc.array(hit, { maxLength: 40 }), (gaps) => {
       let place = 0
@@ -70,7 +74,9 @@ test('the best passage is what trying every beginning finds, and adding the same
       const expected = hits.map(({ place: from }) => {
         const within = hits.filter(({ place }) => place >= from && place < from + 40)
         return [0, 1].reduce((sum, word) => {
-          const likenesses = within.filter((one) => one.word === word).map(({ likeness }) => likeness)
+          const likenesses = within
+            .filter((one) => one.word === word)
+            .map(({ likeness }) => likeness)
           return sum + (words[word]?.weight ?? 0) * Math.max(0, ...likenesses)
         }, 0)
       })

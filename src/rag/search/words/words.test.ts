@@ -10,7 +10,8 @@ function shelfOf(texts: string[]) {
   const words = new Shelf()
   for (const text of texts) words.add(text)
   const open = new Uint8Array(texts.length).fill(1)
-  const find = (question: string, count = texts.length) => rank(words, readQuestion(words, question), open, count)
+  const find = (question: string, count = texts.length) =>
+    rank(words, readQuestion(words, question), open, count)
   return { words, open, find }
 }
 
@@ -22,8 +23,14 @@ function termsOf(text: string): string[] {
 
 /** Pairs of a question and the text that answers it, in languages and forms that differ between the two. */
 const answered: [string, string][] = [
-  ['When was the lighthouse built?', 'The lighthouses on this coast were all built in 1882 and 1883.'],
-  ['How do I cancel my subscription?', 'Subscriptions can be cancelled at any time from the billing page.'],
+  [
+    'When was the lighthouse built?',
+    'The lighthouses on this coast were all built in 1882 and 1883.',
+  ],
+  [
+    'How do I cancel my subscription?',
+    'Subscriptions can be cancelled at any time from the billing page.',
+  ],
   [
     'Wie hoch sind die Steuern?',
     'Die Steuer beträgt neunzehn Prozent. Wer eine Steuererklärung abgibt, bekommt oft etwas zurück.',
@@ -100,7 +107,12 @@ test('a text has most to do with itself', () => {
 })
 
 test('codes, names and accents are told apart, and found without', () => {
-  const { find } = shelfOf(['Error E-4471 stops the pump.', 'Error E-4472 stops the fan.', 'má là mẹ', 'mà là nhưng'])
+  const { find } = shelfOf([
+    'Error E-4471 stops the pump.',
+    'Error E-4472 stops the fan.',
+    'má là mẹ',
+    'mà là nhưng',
+  ])
   assert.equal(find('E-4471')[0]?.slot, 0)
   assert.equal(find('e 4472')[0]?.slot, 1)
   assert.equal(find('má')[0]?.slot, 2)
@@ -108,7 +120,10 @@ test('codes, names and accents are told apart, and found without', () => {
 })
 
 test('a shelf after adding and removing answers as one that never held what is gone', () => {
-  const texts = fc.array(fc.constantFrom(...corpus, 'built built', 'the pier', ''), { minLength: 1, maxLength: 12 })
+  const texts = fc.array(fc.constantFrom(...corpus, 'built built', 'the pier', ''), {
+    minLength: 1,
+    maxLength: 12,
+  })
   fc.assert(
     fc.property(texts, texts, (kept, gone) => {
       const words = new Shelf()
@@ -141,8 +156,12 @@ test('early stopping finds what scoring every chunk finds', () => {
     return Math.floor((state / 2 ** 32) * below)
   }
   // Some words in most chunks, others in few: by Zipf's law.
-  const vocabulary = Array.from({ length: 3_000 }, (_, i) => `w${i.toString(36)}q${(i * 7919).toString(36)}`)
-  const draw = () => vocabulary[Math.floor(vocabulary.length ** (next(10_000) / 10_000)) - 1] as string
+  const vocabulary = Array.from(
+    { length: 3_000 },
+    (_, i) => `w${i.toString(36)}q${(i * 7919).toString(36)}`,
+  )
+  const draw = () =>
+    vocabulary[Math.floor(vocabulary.length ** (next(10_000) / 10_000)) - 1] as string
   const texts = Array.from({ length: 12_000 }, () => Array.from({ length: 20 }, draw).join(' '))
   const { open, words } = shelfOf(texts)
   const all = texts.map((_, slot) => slot)
@@ -152,7 +171,9 @@ test('early stopping finds what scoring every chunk finds', () => {
     const question = { ...readQuestion(words, text), pairs: [] }
     const best = score(words, question, all).sort((a, b) => b.score - a.score || a.slot - b.slot)
     const found = rank(words, question, open, 10)
-    const shared = found.filter(({ slot }) => best.slice(0, 10).some((other) => other.slot === slot)).length
+    const shared = found.filter(({ slot }) =>
+      best.slice(0, 10).some((other) => other.slot === slot),
+    ).length
     assert.equal(found[0]?.slot, best[0]?.slot, text)
     assert.ok(shared >= 9, `${shared} of 10: ${text}`)
   }
@@ -201,14 +222,24 @@ test('a text of endless like words makes no question slow, and each of its words
 })
 
 test('long compounds, and words with a number behind them, are found by words like them', () => {
-  const { find } = shelfOf(['Die Lebensversicherungsgesellschaften zahlen.', 'The iphone15 is new.', 'Something else.'])
+  const { find } = shelfOf([
+    'Die Lebensversicherungsgesellschaften zahlen.',
+    'The iphone15 is new.',
+    'Something else.',
+  ])
   assert.equal(find('Lebensversicherungsgesellschaft')[0]?.slot, 0)
   assert.equal(find('iphone')[0]?.slot, 1)
 })
 
 test('of texts that are all alike no more than some are read as a whole, and the nearer ones are among them', () => {
-  const texts = Array.from({ length: 5_000 }, (_, i) => `Invoice ${i} of the harbour company, due in thirty days.`)
-  const { words, find } = shelfOf([...texts, 'Invoice of the harbour company. The harbour company sent the invoice.'])
+  const texts = Array.from(
+    { length: 5_000 },
+    (_, i) => `Invoice ${i} of the harbour company, due in thirty days.`,
+  )
+  const { words, find } = shelfOf([
+    ...texts,
+    'Invoice of the harbour company. The harbour company sent the invoice.',
+  ])
   let reads = 0
   words.sequence = new Proxy(words.sequence, {
     get(target, key) {

@@ -21,7 +21,9 @@ import { isSafePath } from './entry-name.ts'
 import { openPack, type PackSource, preparePack } from './pack.ts'
 
 const PASSWORD = 'LK-7F3K-9QZT-0001'
-const EDGE_SIZES = [0, 1, 15, 16, 17, 31, 32, 33, 65_535, 65_536, 131_071, 131_072, 131_073, 262_160, 1_048_577]
+const EDGE_SIZES = [
+  0, 1, 15, 16, 17, 31, 32, 33, 65_535, 65_536, 131_071, 131_072, 131_073, 262_160, 1_048_577,
+]
 
 type Files = Record<string, Buffer>
 
@@ -64,7 +66,10 @@ test('7-Zip tests and lists the archive, and refuses a wrong password', async (t
   for (const [name, content] of Object.entries(inFolder(files))) {
     assert.deepEqual(readFileSync(join(folder, 'out', name)), content)
   }
-  assert.match(execFileSync('7z', ['l', '-slt', path], { encoding: 'utf8' }), /Method = AES-256 Deflate/)
+  assert.match(
+    execFileSync('7z', ['l', '-slt', path], { encoding: 'utf8' }),
+    /Method = AES-256 Deflate/,
+  )
   assert.notEqual(spawnSync('7z', ['t', '-pwrong', path]).status, 0)
 })
 
@@ -98,7 +103,10 @@ test('the same order gives the same bytes; another buyer, secret or release give
 test('two contents never share a salt', async (t) => {
   const one = await pack(t, { 'a.txt': Buffer.from('first') })
   const two = await pack(t, { 'a.txt': Buffer.from('other') })
-  assert.notDeepEqual(entrySalt(one.archive, one.archive.entries[0]!), entrySalt(two.archive, two.archive.entries[0]!))
+  assert.notDeepEqual(
+    entrySalt(one.archive, one.archive.entries[0]!),
+    entrySalt(two.archive, two.archive.entries[0]!),
+  )
 })
 
 test('any range equals that slice of the whole', async (t) => {
@@ -109,8 +117,12 @@ test('any range equals that slice of the whole', async (t) => {
     'c.bin': noise(17),
   })
   const offset = fc.nat({ max: bytes.length })
-  const near = fc.constantFrom(...archive.entries.flatMap((entry) => [entry.at, entry.at + entry.headerBytes + 18]))
-  const edge = fc.tuple(near, fc.integer({ min: -20, max: 20 })).map(([at, by]) => Math.max(0, at + by))
+  const near = fc.constantFrom(
+    ...archive.entries.flatMap((entry) => [entry.at, entry.at + entry.headerBytes + 18]),
+  )
+  const edge = fc
+    .tuple(near, fc.integer({ min: -20, max: 20 }))
+    .map(([at, by]) => Math.max(0, at + by))
 
   await fc.assert(
     fc.asyncProperty(fc.oneof(offset, edge), fc.oneof(offset, edge), async (a, b) => {
@@ -122,7 +134,9 @@ test('any range equals that slice of the whole', async (t) => {
 })
 
 test('a range reads only the entries it touches', async (t) => {
-  const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}.bin`, noise(10_000)]))
+  const files = Object.fromEntries(
+    Array.from({ length: 50 }, (_, index) => [`${index}.bin`, noise(10_000)]),
+  )
   const { archive, source } = await pack(t, files)
   let read = 0
   const counting: PackReader = {
@@ -164,7 +178,10 @@ test('a download that stops anywhere goes on without reading the beginning again
   assert.ok(read < 400_000, `${read} bytes read`)
   const again = await collect(fresh, source)
   assert.deepEqual(again.subarray(2_800_000), tail)
-  assert.deepEqual((await unpack(again, fresh.password))['latchkey-pro-1.0.0/a.bin'], noise(3_000_000))
+  assert.deepEqual(
+    (await unpack(again, fresh.password))['latchkey-pro-1.0.0/a.bin'],
+    noise(3_000_000),
+  )
 })
 
 test('archives and entries beyond 4 GB are read by zip.js through ranges', async () => {
@@ -249,7 +266,10 @@ test('a reader that stops early stops the work', async (t) => {
 })
 
 test('a large file is deflated where that helps, and stored where it does not', async (t) => {
-  const files = { 'text.txt': Buffer.alloc(3_000_000, 'all work and no play '), 'noise.bin': randomBytes(3_000_000) }
+  const files = {
+    'text.txt': Buffer.alloc(3_000_000, 'all work and no play '),
+    'noise.bin': randomBytes(3_000_000),
+  }
   const { bytes, archive } = await pack(t, files)
   assert.deepEqual(
     archive.entries.map(({ method, packed }) => [method, packed.sizeBytes]),
@@ -290,7 +310,9 @@ test('a pack is made once, shared by two callers, and made again when it is torn
 })
 
 test('small files are opened sixteen at once, and lie in the pack in their order', async (t) => {
-  const contents = Array.from({ length: 60 }, (_, index) => noise(index === 30 ? 2_000_000 : 100 + index))
+  const contents = Array.from({ length: 60 }, (_, index) =>
+    noise(index === 30 ? 2_000_000 : 100 + index),
+  )
   const packed = async (isHeld: boolean) => {
     let underWay = 0
     let most = 0
@@ -331,7 +353,9 @@ test('a small file that cannot be read fails the pack, wherever it lies', async 
       tag: String(index),
       executable: false,
       open: async () =>
-        index === bad ? Promise.reject(new Error('left the bucket')) : Readable.from([Buffer.from('text')]),
+        index === bad
+          ? Promise.reject(new Error('left the bucket'))
+          : Readable.from([Buffer.from('text')]),
     }))
     const folder = temporary(t)
     await assert.rejects(preparePack(folder, sources), /left the bucket/)
@@ -384,7 +408,12 @@ function stored(path: string, sizeBytes: number, offset: number, hash: string): 
   return { path, method: 0, sizeBytes, packedBytes: sizeBytes, offset, hash, executable: false }
 }
 
-async function collect(archive: Archive, source: PackReader, start?: number, end?: number): Promise<Buffer> {
+async function collect(
+  archive: Archive,
+  source: PackReader,
+  start?: number,
+  end?: number,
+): Promise<Buffer> {
   const parts: Buffer[] = []
   for await (const part of readArchive(archive, source, start, end)) parts.push(part)
   return Buffer.concat(parts)
@@ -394,13 +423,16 @@ async function unpack(bytes: Buffer, password: string): Promise<Files> {
   const reader = new ZipReader(new Uint8ArrayReader(bytes), { password, checkSignature: true })
   const files: Files = {}
   for (const entry of await reader.getEntries()) {
-    if (!entry.directory) files[entry.filename] = Buffer.from(await entry.getData(new Uint8ArrayWriter()))
+    if (!entry.directory)
+      files[entry.filename] = Buffer.from(await entry.getData(new Uint8ArrayWriter()))
   }
   return files
 }
 
 function inFolder(files: Files): Files {
-  return Object.fromEntries(Object.entries(files).map(([path, content]) => [`latchkey-pro-1.0.0/${path}`, content]))
+  return Object.fromEntries(
+    Object.entries(files).map(([path, content]) => [`latchkey-pro-1.0.0/${path}`, content]),
+  )
 }
 
 class RangeReader extends Reader<Archive> {

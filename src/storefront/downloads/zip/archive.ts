@@ -39,9 +39,7 @@ export type PackedEntry = {
 }
 
 /** Random access to a pack's bytes; fills the whole buffer or throws. */
-export type PackReader = {
-  read(into: Buffer, position: number): Promise<void>
-}
+export type PackReader = { read(into: Buffer, position: number): Promise<void> }
 
 export type Order = {
   entries: PackedEntry[]
@@ -72,13 +70,12 @@ export type ArchiveEntry = EntryRecord & {
   listedAt: number
 }
 
-type Window = {
-  start: number
-  end: number
-}
+type Window = { start: number; end: number }
 
 export function planArchive(order: Order): Archive {
-  const tag = createHmac('sha256', order.saltKey).update('etag-1').update(hashPassword(order.password))
+  const tag = createHmac('sha256', order.saltKey)
+    .update('etag-1')
+    .update(hashPassword(order.password))
   tag.update(order.modifiedAt.toISOString())
   const entries: ArchiveEntry[] = []
   let at = 0
@@ -170,7 +167,8 @@ export async function* readArchive(
 
 async function* pieces(archive: Archive, pack: PackReader, window: Window): AsyncGenerator<Buffer> {
   const { entries } = archive
-  const first = window.start < archive.directoryAt ? findLastEntry(entries, 'at', window.start) : entries.length
+  const first =
+    window.start < archive.directoryAt ? findLastEntry(entries, 'at', window.start) : entries.length
   const keys = keysAhead(archive, first, window.end)
 
   for (let index = first; index < entries.length; index++) {
@@ -184,7 +182,11 @@ async function* pieces(archive: Archive, pack: PackReader, window: Window): Asyn
   }
 
   if (archive.directoryAt + archive.directoryBytes > window.start) {
-    for (let index = findLastEntry(entries, 'listedAt', window.start); index < entries.length; index++) {
+    for (
+      let index = findLastEntry(entries, 'listedAt', window.start);
+      index < entries.length;
+      index++
+    ) {
       const entry = entries[index] as ArchiveEntry
       if (entry.listedAt >= window.end) return
       yield* clip(directoryHeader(entry), entry.listedAt, window)
@@ -215,7 +217,11 @@ async function* entryBody(
   const encrypt = entryCipher(keys.cipherKey, BATCH_BYTES)
 
   try {
-    for (let position = mac ? Math.min(mac.position, resumeAt) : resumeAt; position < to; position += BATCH_BYTES) {
+    for (
+      let position = mac ? Math.min(mac.position, resumeAt) : resumeAt;
+      position < to;
+      position += BATCH_BYTES
+    ) {
       const batch = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, packed.packedBytes - position))
       await pack.read(batch, packed.offset + position)
       encrypt(batch, position)
@@ -248,12 +254,20 @@ function findLastEntry(entries: ArchiveEntry[], place: 'at' | 'listedAt', offset
 }
 
 /** Derives the keys of the next few entries while the current one is written, on the other cores. */
-function keysAhead(archive: Archive, first: number, end: number): (index: number) => Promise<SaltedKeys> {
+function keysAhead(
+  archive: Archive,
+  first: number,
+  end: number,
+): (index: number) => Promise<SaltedKeys> {
   const running = new Map<number, Promise<SaltedKeys>>()
   let next = first
 
   return (index) => {
-    for (next = Math.max(next, index); next < Math.min(index + KEYS_AHEAD, archive.entries.length); next++) {
+    for (
+      next = Math.max(next, index);
+      next < Math.min(index + KEYS_AHEAD, archive.entries.length);
+      next++
+    ) {
       const entry = archive.entries[next] as ArchiveEntry
       if (next > index && entry.at >= end) break
       const keys = saltedKeys(archive, entry)
@@ -266,9 +280,7 @@ function keysAhead(archive: Archive, first: number, end: number): (index: number
   }
 }
 
-type SaltedKeys = EntryKeys & {
-  salt: Buffer
-}
+type SaltedKeys = EntryKeys & { salt: Buffer }
 
 async function saltedKeys(archive: Archive, entry: ArchiveEntry): Promise<SaltedKeys> {
   const salt = entrySalt(archive, entry)
@@ -291,7 +303,8 @@ const unfinished = new Map<string, Mac>()
 
 function resumeMac(salt: Buffer, macKey: Buffer): Mac {
   const unfinishedState = unfinished.get(salt.toString('latin1'))
-  if (unfinishedState) return { inner: unfinishedState.inner.copy(), position: unfinishedState.position }
+  if (unfinishedState)
+    return { inner: unfinishedState.inner.copy(), position: unfinishedState.position }
   return { inner: createHash('sha1').update(padded(macKey, 0x36)), position: 0 }
 }
 
@@ -303,7 +316,11 @@ function advance(mac: Mac, batch: Buffer) {
 function finish(salt: Buffer, mac: Mac | undefined, macKey: Buffer): Buffer {
   if (!mac) throw new Error('the authentication code was asked for without its entry')
   const inner = mac.inner.digest()
-  const code = createHash('sha1').update(padded(macKey, 0x5c)).update(inner).digest().subarray(0, CODE_BYTES)
+  const code = createHash('sha1')
+    .update(padded(macKey, 0x5c))
+    .update(inner)
+    .digest()
+    .subarray(0, CODE_BYTES)
   unfinished.delete(salt.toString('latin1'))
   keep(codes, salt, code, CODES_KEPT)
   return code

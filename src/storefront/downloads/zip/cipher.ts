@@ -28,7 +28,10 @@ export async function deriveKeys(password: string, salt: Buffer): Promise<EntryK
  * AE-2 counts its blocks from 1, little-endian, which OpenSSL's CTR (big-endian) cannot do. So the counter blocks are encrypted with
  * ECB in one batch and XORed onto the data. Works in place; `position` is the offset in the entry and a multiple of 16.
  */
-export function entryCipher(cipherKey: Buffer, batchBytes: number): (data: Buffer, position: number) => void {
+export function entryCipher(
+  cipherKey: Buffer,
+  batchBytes: number,
+): (data: Buffer, position: number) => void {
   const cipher = createCipheriv('aes-256-ecb', cipherKey, null).setAutoPadding(false)
   const counters = new Uint32Array(batchBytes / 4)
   const counterBytes = Buffer.from(counters.buffer)
@@ -54,5 +57,6 @@ function xor(data: Buffer, stream: Buffer) {
     const from = new Int32Array(stream.buffer, stream.byteOffset, words)
     for (let i = 0; i < words; i++) to[i] = (to[i] as number) ^ (from[i] as number)
   }
-  for (let i = words * 4; i < data.length; i++) data[i] = (data[i] as number) ^ (stream[i] as number)
+  for (let i = words * 4; i < data.length; i++)
+    data[i] = (data[i] as number) ^ (stream[i] as number)
 }

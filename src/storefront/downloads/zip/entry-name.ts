@@ -6,6 +6,7 @@
 export function isSafePath(path: string): boolean {
   if (path === '' || path.length > 1024 || !path.isWellFormed()) return false
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (/[\u0000-\u001f\u007f\\\u202a-\u202e\u2066-\u2069]/.test(path) || /^[a-zA-Z]:/.test(path)) return false
+  if (/[\u0000-\u001f\u007f\\\u202a-\u202e\u2066-\u2069]/.test(path) || /^[a-zA-Z]:/.test(path))
+    return false
   return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
 }

@@ -3,7 +3,18 @@
  * Lies in DATA_DIR/cache and may be deleted at any time: it is made again from the product's files.
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -43,9 +54,7 @@ export type Pack = {
   entries: PackedEntry[]
 }
 
-export type OpenPack = PackReader & {
-  close(): Promise<void>
-}
+export type OpenPack = PackReader & { close(): Promise<void> }
 
 /** The pack of these files: from the cache, or made now. Two callers at once share the work. @throws when a source cannot be read. */
 export function preparePack(cacheDir: string, sources: PackSource[]): Promise<Pack> {
@@ -109,7 +118,8 @@ async function readKept(cacheDir: string, index: string): Promise<Pack | undefin
     if (size !== pack.sizeBytes) return undefined
     indexes.set(index, pack)
     const now = new Date()
-    if (now.getTime() - mtimeMs > TOUCHED_MS) await Promise.all([utimes(index, now, now), utimes(file, now, now)])
+    if (now.getTime() - mtimeMs > TOUCHED_MS)
+      await Promise.all([utimes(index, now, now), utimes(file, now, now)])
     return pack
   } catch {
     return undefined // absent or torn: it is made again
@@ -126,7 +136,8 @@ async function writePack(path: string, sources: PackSource[]): Promise<Pack> {
   try {
     for (const source of sources) {
       // A bucket takes tens of milliseconds to begin each of thousands of files.
-      while (ahead.length < AHEAD_MAX && small.length > 0) ahead.push(deflateAhead(small.shift() as PackSource))
+      while (ahead.length < AHEAD_MAX && small.length > 0)
+        ahead.push(deflateAhead(small.shift() as PackSource))
       const made = isSmall(source) ? ahead.shift() : undefined
       const entry = await (made
         ? writeWhole(file, source, offset, whole, await made)
@@ -177,7 +188,12 @@ async function writeWhole(
 }
 
 /** A large file is looked at first: deflating a video or a model's weights takes minutes and saves nothing. */
-async function packStreaming(file: FileHandle, source: PackSource, offset: number, whole: Hash): Promise<PackedEntry> {
+async function packStreaming(
+  file: FileHandle,
+  source: PackSource,
+  offset: number,
+  whole: Hash,
+): Promise<PackedEntry> {
   const chunks: AsyncIterator<Buffer> = (await source.open())[Symbol.asyncIterator]()
   const head = await take(chunks, SAMPLE_BYTES)
   const isWorthIt = (await deflate(head, { level: LEVEL })).length < head.length * SAMPLE_RATIO
@@ -203,12 +219,21 @@ async function packStreaming(file: FileHandle, source: PackSource, offset: numbe
       packedBytes += chunk.length
     }
   }
-  if (isWorthIt) await pipeline(content, createDeflateRaw({ level: LEVEL, chunkSize: 64 * 1024 }), write)
+  if (isWorthIt)
+    await pipeline(content, createDeflateRaw({ level: LEVEL, chunkSize: 64 * 1024 }), write)
   else await pipeline(content, write)
 
   const { path, executable } = source
   const method = isWorthIt ? 8 : 0
-  return { path, method, sizeBytes, packedBytes, offset, hash: hash.digest('base64url'), executable }
+  return {
+    path,
+    method,
+    sizeBytes,
+    packedBytes,
+    offset,
+    hash: hash.digest('base64url'),
+    executable,
+  }
 }
 
 async function take(chunks: AsyncIterator<Buffer>, sizeBytes: number): Promise<Buffer> {

@@ -57,7 +57,9 @@ export function localHeader(entry: EntryRecord): Buffer {
 
 /** The length of localHeader and of directoryHeader, without making them: a release may hold tens of thousands of files. */
 export function headerLengths(entry: EntryRecord): { local: number; listed: number } {
-  const overflows = [entry.sizeBytes, entry.storedBytes, entry.at].filter((value) => value >= UINT32_MAX).length
+  const overflows = [entry.sizeBytes, entry.storedBytes, entry.at].filter(
+    (value) => value >= UINT32_MAX,
+  ).length
   const wide = entry.sizeBytes >= UINT32_MAX || entry.storedBytes >= UINT32_MAX
   return {
     local: 30 + entry.name.length + EXTRAS_BYTES + (wide ? 20 : 0),
