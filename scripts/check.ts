@@ -12,9 +12,9 @@ const STEPS: Record<string, string[]> = {
   'arrows between rooms, what stands in docs/': [
     'node',
     '--test',
-    'src/arrows.test.ts',
-    'src/problems.test.ts',
-    'src/api-description.test.ts',
+    'src/app/arrows.test.ts',
+    'src/app/problems.test.ts',
+    'src/app/api-description.test.ts',
   ],
 }
 

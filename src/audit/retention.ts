@@ -1,5 +1,5 @@
+import type { Config } from '#config/config.ts'
 import type { Aged } from '#platform/retention.ts'
-import type { Config } from '#src/config.ts'
 import { cutChainsSlice } from './audit.ts'
 
 export function agedAudit({ retention }: Pick<Config, 'retention'>): Aged[] {

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import type { Config } from '#config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open.ts'
-import type { Config } from '../config.ts'
-import { version } from '../version.ts'
+import { version } from '#platform/version.ts'
 import { DATABASE_FILE, writeRows } from './backups/backed-up.ts'
 import {
   backUpDataFolder,

@@ -1,5 +1,5 @@
+import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Config } from '../config.ts'
 
 export type Context = {
   /** Read when it is first asked for: a command may mend what stops it. @throws ConfigError */

@@ -4,11 +4,11 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { migrations } from '#app/migrations.ts'
+import { citusScript } from '#app/sharding.ts'
 import { lockFolder } from '#platform/data-lock.ts'
 import { requireMigrated } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
-import { migrations } from '../migrations.ts'
-import { citusScript } from '../sharding.ts'
 import { fillPostgres } from './backups/fill.ts'
 import { lockedOut, storedRoot } from './backups/root.ts'
 import { openSqliteDatabase } from './backups/sqlite-snapshot.ts'

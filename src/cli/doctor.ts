@@ -2,6 +2,13 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
+import { agedRows } from '#app/retention.ts'
+import {
+  type Config,
+  exposures,
+  findOriginalsFault,
+  SECRET_KEY_LENGTH_MIN,
+} from '#config/config.ts'
 import { hasSuperuser } from '#identity/admin/superuser.ts'
 import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
@@ -10,8 +17,6 @@ import { hearsNotifications } from '#platform/notify.ts'
 import { findMark, requireMark } from '#rag/originals/folder-mark.ts'
 import { renewalOf } from '#rag/renewal/progress.ts'
 import { embedderIdOf } from '#rag/vendor-embedder.ts'
-import { type Config, exposures, findOriginalsFault, SECRET_KEY_LENGTH_MIN } from '../config.ts'
-import { agedRows } from '../retention.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'

@@ -1,8 +1,9 @@
 /** The tables of this version, ahead of its start: what is missing (--plan), or applied. Nodes of the version before go on meanwhile. */
+
+import { migrations } from '#app/migrations.ts'
 import { lockFolder } from '#platform/data-lock.ts'
 import { migrate, planOf } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
-import { migrations } from '../migrations.ts'
 import type { Context } from './context.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {

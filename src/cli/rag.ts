@@ -1,6 +1,6 @@
 // `sync`: what a program could do for its user's documents, over the public API with a key. `calibrate`: what the operator does for the embedder.
 import { parseArgs } from 'node:util'
-import { clientSettingsFromProcess } from '../config.ts'
+import { clientSettingsFromProcess } from '#config/config.ts'
 import type { Context } from './context.ts'
 import { calibrateEmbedder } from './rag/calibrate.ts'
 import { syncFolder } from './rag/sync.ts'

@@ -4,11 +4,11 @@
  */
 import { chmod, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { migrations } from '#app/migrations.ts'
+import type { Config } from '#config/config.ts'
 import { lockFolder } from '#platform/data-lock.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { makeFolder } from '#platform/folder.ts'
-import type { Config } from '../config.ts'
-import { migrations } from '../migrations.ts'
 import { DATABASE_FILE, entryOf, fetchFile, isSame, readDatabase } from './backups/backed-up.ts'
 import { homeOf, sizeOf } from './backups/contents.ts'
 import { fillPostgres, madeBy } from './backups/fill.ts'

@@ -1,5 +1,5 @@
+import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
-import type { Config } from '#src/config.ts'
 import './tables.ts'
 
 /** A matter that comes up again so much later is told again. */

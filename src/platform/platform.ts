@@ -1,5 +1,5 @@
 /** The platform below every room: one object of services, opened once, closed once. */
-import type { Config } from '../config.ts'
+import type { Config } from '#config/config.ts'
 import { type Bus, createBus, redisCarrier } from './bus.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Database, Db, Dialect } from './db/db.ts'

@@ -1,7 +1,7 @@
 /** Purchases stay for the books; who downloaded what from where, and what was written to support, does not. */
 
+import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
-import type { Config } from '#src/config.ts'
 import './tables.ts'
 
 export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[] {

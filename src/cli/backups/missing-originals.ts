@@ -1,9 +1,9 @@
 /** Holds the documents of a backup against the files that they were read from, so that a backup without them says so. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Config } from '#config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import { listClaimed } from '#rag/originals/original-store.ts'
-import type { Config } from '#src/config.ts'
 import { originalsFolder } from './contents.ts'
 import type { Snapshot } from './rows.ts'
 

@@ -1,4 +1,4 @@
-import type { Config } from '#src/config.ts'
+import type { Config } from '#config/config.ts'
 import { folderPlace } from './folder-place.ts'
 import type { Place } from './place.ts'
 import { bucketPlace } from './s3-place.ts'

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import '../tables.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '../retention.ts'
 
 export function agedEvents({ retention }: Pick<Config, 'retention'>): Aged[] {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '..', '..')
 
 /** `stamp`: the file beside what was built that holds the fingerprint of its sources. */
 export type Built = { folder: string; stamp: string; sources(): string[] }

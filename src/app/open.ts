@@ -1,9 +1,9 @@
 import { keyAudit } from '#audit/audit.ts'
+import type { Config } from '#config/config.ts'
 import { systemClock } from '#platform/clock.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { sandboxClock } from '#sandbox/clock.ts'
-import type { Config } from './config.ts'
 import { migrations } from './migrations.ts'
 
 /** The platform with every room's tables, for the service and for commands. @throws Error with a sentence for the operator. */

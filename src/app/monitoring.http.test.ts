@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { openShop } from '#testing/buyer.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
 
-const read = (path: string) => readFileSync(join(import.meta.dirname, '..', path), 'utf8')
+const read = (path: string) => readFileSync(join(import.meta.dirname, '..', '..', path), 'utf8')
 const RULES = read('deploy/prometheus/latchkey.rules.yml')
 const BOARD = JSON.parse(read('deploy/grafana/latchkey.json')) as {
   panels: { id: number; title: string; targets?: { expr: string }[] }[]

@@ -5,7 +5,7 @@ import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '..', '..')
 
 const { dependencies, devDependencies, engines } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),

@@ -12,7 +12,7 @@ import { freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { mockVendor } from '#testing/mock-vendor.ts'
 
 const sample = (name: string) =>
-  readFileSync(join(import.meta.dirname, '..', 'deploy', name), 'utf8')
+  readFileSync(join(import.meta.dirname, '..', '..', 'deploy', name), 'utf8')
 const has = (program: string) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error === undefined
 
 type Ports = { tls: number; plain: number; api: number; storefront: number }

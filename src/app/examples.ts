@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Example } from '#platform/http/openapi.ts'
 
-export const EXAMPLES_FILE = join(import.meta.dirname, '..', 'docs', 'examples.json')
+export const EXAMPLES_FILE = join(import.meta.dirname, '..', '..', 'docs', 'examples.json')
 
 /** By operation, server by server. */
 export type Examples = { api: Record<string, Example>; storefront: Record<string, Example> }

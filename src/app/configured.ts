@@ -1,4 +1,4 @@
-import type { Config } from './config.ts'
+import type { Config } from '#config/config.ts'
 
 /** What has a key, what the sandbox plays, and what is off; no secrets. */
 export function configured(config: Config) {

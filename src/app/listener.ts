@@ -1,10 +1,10 @@
 /** The ports: one listener for each server, or one for both, which are then told apart by the Host header. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Config } from '#config/config.ts'
 import { type App, CONNECTIONS_MAX } from '#platform/http/app.ts'
 import { judgeBeforeContinue } from '#platform/http/bodies.ts'
 import type { ConnectionLimit } from '#platform/http/connections.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
-import type { Config } from './config.ts'
 
 export type Listener = {
   servers: readonly Server[]

@@ -1,4 +1,4 @@
-import { type Config, exposures } from './config.ts'
+import { type Config, exposures } from '#config/config.ts'
 import type { Service } from './service.ts'
 
 /**

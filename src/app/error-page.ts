@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Entry } from '#platform/problem.ts'
 import { catalogues } from './problems.ts'
 
-export const ERROR_PAGE = join(import.meta.dirname, '..', 'docs', 'errors.md')
+export const ERROR_PAGE = join(import.meta.dirname, '..', '..', 'docs', 'errors.md')
 
 const HEAD = `# Errors
 

@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { readConfig } from '#config/config.ts'
 import type { Description as Described, Operation } from '#platform/http/openapi.ts'
-import { readConfig } from './config.ts'
 import { createService } from './service.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '..', '..')
 export const OPENAPI_FILE = join(ROOT, 'docs', 'openapi.json')
 export const STOREFRONT_FILE = join(ROOT, 'docs', 'storefront.openapi.json')
 export const TYPES_FILE = join(ROOT, 'web', 'src', 'api', 'schema.d.ts')

@@ -3,6 +3,7 @@
 import { agedKeys } from '#api-keys/retention.ts'
 import { agedAudit } from '#audit/retention.ts'
 import { agedBilling } from '#billing/retention.ts'
+import type { Config } from '#config/config.ts'
 import { agedIdentity } from '#identity/retention.ts'
 import { agedMail } from '#mail/retention.ts'
 import { agedEvents } from '#platform/jobs/retention.ts'
@@ -10,7 +11,6 @@ import type { Aged } from '#platform/retention.ts'
 import { agedRag } from '#rag/retention.ts'
 import { agedStorefront } from '#storefront/retention.ts'
 import { agedUsage } from '#usage/retention.ts'
-import type { Config } from './config.ts'
 
 export const agedRows = (config: Config): Aged[] => [
   ...agedAudit(config),

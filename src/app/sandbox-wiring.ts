@@ -1,13 +1,13 @@
 /** The sandbox, told where this service listens: it calls back over those ports, as the real world would over the network. */
 
 import { RECONCILE_JOB } from '#billing/reconciliation.ts'
+import type { Config } from '#config/config.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
 import { isMovable } from '#platform/clock.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createSandbox, type Sandbox, type SandboxNeeds } from '#sandbox/sandbox.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
-import type { Config } from './config.ts'
 
 export function openSandbox(
   { config, clock, db, jobs, log }: Pick<Platform, 'config' | 'clock' | 'db' | 'jobs' | 'log'>,

@@ -4,7 +4,11 @@
  */
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import type { Catalogue, Tier } from './catalogue/catalogue.ts'
+import type { Catalogue, Tier } from '#catalogue/catalogue.ts'
+import type { Route } from '#models/catalogue.ts'
+import type { PriceFiles } from '#models/price-list.ts'
+import type { LaneSlots } from '#platform/jobs/lanes.ts'
+import { version } from '#platform/version.ts'
 import {
   type AiConfig,
   readAi,
@@ -12,7 +16,7 @@ import {
   readModel,
   readPriceFiles,
   readReranker,
-} from './config/ai.ts'
+} from './ai.ts'
 import {
   type ProcessorConfig,
   pricesOf,
@@ -20,22 +24,18 @@ import {
   readCatalogue,
   readProcessor,
   refuseStrayPlans,
-} from './config/catalogue.ts'
-import { isLocal } from './config/exposures.ts'
-import { readLaneSlots } from './config/job-lanes.ts'
-import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
-import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
-import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
-import { readTelemetry, type TelemetryConfig } from './config/telemetry.ts'
-import type { Route } from './models/catalogue.ts'
-import type { PriceFiles } from './models/price-list.ts'
-import type { LaneSlots } from './platform/jobs/lanes.ts'
-import { version } from './version.ts'
+} from './catalogue.ts'
+import { isLocal } from './exposures.ts'
+import { readLaneSlots } from './job-lanes.ts'
+import { ConfigError, createReader, type Env, type Rate, type Reader } from './reader.ts'
+import { type OAuthConfig, readOAuth, readSuperuser } from './sign-in.ts'
+import { readSignUp, type SignUpConfig } from './sign-up.ts'
+import { readTelemetry, type TelemetryConfig } from './telemetry.ts'
 
-export type { VendorConfig } from './config/ai.ts'
-export { exposures } from './config/exposures.ts'
-export { ConfigError, type Rate } from './config/reader.ts'
-export type { TracesConfig } from './config/telemetry.ts'
+export type { VendorConfig } from './ai.ts'
+export { exposures } from './exposures.ts'
+export { ConfigError, type Rate } from './reader.ts'
+export type { TracesConfig } from './telemetry.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
 

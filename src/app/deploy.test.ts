@@ -5,11 +5,11 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { readConfig } from '#config/config.ts'
 import { MEGABYTE } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
-import { readConfig } from './config.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '..', '..')
 /** The package that descriptions are written with brings it. */
 const { parseAllDocuments } = createRequire(
   createRequire(import.meta.url).resolve('@fastify/swagger'),

@@ -14,7 +14,7 @@ import { canonicalPath } from '#platform/http/path.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { isCurrent, USER_APP } from './built.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '..', '..')
 const DIST = USER_APP.folder
 
 /** Pages behind the sign-in have nothing for search engines. */
