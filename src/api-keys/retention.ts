@@ -4,7 +4,7 @@ import './tables.ts'
 
 /** A revoked key names the calls that were made with it, and goes with them. */
 export function agedKeys({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const period = { days: retention.usageDays, setting: 'RETENTION_USAGE_DAYS' }
+  const period = { days: retention.usageDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
       ...period,

@@ -10,11 +10,7 @@ import { scansOf } from '#testing/plans.ts'
 import { agedRows } from './retention.ts'
 
 const DAY_MS = 86_400_000
-const ENV = {
-  RETENTION_EVENTS_DAYS: '30',
-  RETENTION_USAGE_DAYS: '100',
-  RETENTION_CONTACT_DAYS: '50',
-}
+const ENV = { RETENTION_DAYS: 'events=30,usage=100,contact=50' }
 
 test('every table that grows is in a rule of retention, or it is said what bounds it', async (t) => {
   const app = await testApp(t)

@@ -32,7 +32,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     dataFolder(config),
     await originals(config, platform),
     await redis(config, platform),
-    await jobs(config, platform),
+    await jobs(platform),
     await port(config, 'API', config.http.port),
     await port(config, 'Storefront', config.http.storefrontPort),
     ...(await checkBilling(config, platform)),
@@ -152,14 +152,14 @@ async function embedder({ embedder }: Config, platform: Context['platform']): Pr
 /** Longer than this, and nobody works in that lane, or too few. */
 const LATE_SECONDS = { urgent: 60, events: 300, bulk: 3_600, long: 6 * 3_600 } as const
 
-async function jobs(config: Config, platform: Context['platform']): Promise<Line> {
+async function jobs(platform: Context['platform']): Promise<Line> {
   const name = 'Jobs'
   try {
     const { jobs } = await platform()
     const [lanes, { dead }] = await Promise.all([jobs.lanes(), jobs.counts()])
     const says = LANES.map(
       (lane) =>
-        `${lane} ${lanes[lane].waiting === 0 ? 'none' : `${lanes[lane].waiting}, the oldest for ${Math.round(lanes[lane].ageSeconds)} s`}${config.jobLanes[lane] === 0 ? ' (left to other processes)' : ''}`,
+        `${lane} ${lanes[lane].waiting === 0 ? 'none' : `${lanes[lane].waiting}, the oldest for ${Math.round(lanes[lane].ageSeconds)} s`}`,
     )
     const isLate = LANES.some((lane) => lanes[lane].ageSeconds > LATE_SECONDS[lane])
     return {

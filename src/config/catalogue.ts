@@ -53,11 +53,18 @@ export function readProcessor(
     storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
-    tax: {
-      by: read.oneOf('TAX', ['off', 'stripe', 'managed'], 'off'),
-      behavior: read.oneOf('TAX_BEHAVIOR', ['exclusive', 'inclusive'], 'exclusive'),
-    },
+    tax: readTax(read),
     retentionCoupon: read.optional('RETENTION_COUPON'),
+  }
+}
+
+const TAX_CHOICES = ['off', 'stripe', 'stripe-inclusive', 'managed', 'managed-inclusive'] as const
+
+function readTax(read: Reader): ProcessorConfig['tax'] {
+  const [by, suffix] = read.oneOf('TAX', TAX_CHOICES, 'off').split('-')
+  return {
+    by: by as ProcessorConfig['tax']['by'],
+    behavior: suffix === 'inclusive' ? 'inclusive' : 'exclusive',
   }
 }
 

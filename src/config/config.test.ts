@@ -200,10 +200,9 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:hunter2@host' },
     /^OTEL_EXPORTER_OTLP_ENDPOINT is wrong: no user or pass/,
   ],
-  [
-    { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://user@host/v1/traces' },
-    /OTEL_EXPORTER_OTLP_HEADERS=authorization/,
-  ],
+  [{ RETENTION_DAYS: 'usage=61' }, /^RETENTION_DAYS is wrong: expected at least 62 for usage/],
+  [{ RETENTION_DAYS: 'calls=90' }, /^RETENTION_DAYS is wrong: expected name=number for some of/],
+  [{ TAX: 'stripe-exclusive' }, /^TAX is wrong: expected one of off, stripe,/],
   [{ TRUST_PROXY: 'all' }, /^TRUST_PROXY is wrong: expected the number of proxies .*, got 'all'$/],
   [{ TRUST_PROXY: '10.0.0.0/8,0.0.0.0/0' }, /got '0\.0\.0\.0\/0'$/],
   [{ TRUST_PROXY: '::/0' }, /^TRUST_PROXY is wrong/],

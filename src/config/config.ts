@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path'
 import type { Catalogue, Tier } from '#catalogue/catalogue.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { PriceFiles } from '#models/price-list.ts'
-import type { LaneSlots } from '#platform/jobs/lanes.ts'
 import { version } from '#platform/version.ts'
 import {
   type AiConfig,
@@ -26,7 +25,6 @@ import {
   refuseStrayPlans,
 } from './catalogue.ts'
 import { isLocal } from './exposures.ts'
-import { readLaneSlots } from './job-lanes.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './sign-in.ts'
 import { readSignUp, type SignUpConfig } from './sign-up.ts'
@@ -47,8 +45,6 @@ export type Config = {
   logLevel: string
   telemetry: TelemetryConfig
   serve: ReadonlySet<Part>
-  /** How many jobs of each lane run here at once. */
-  jobLanes: LaneSlots
   /** `trustProxy`: how many proxies stand in front, or their networks. */
   http: {
     host: string
@@ -103,7 +99,7 @@ export type Config = {
   pwnedPasswordsUrl: string | null
   /** Tokens a month and user, of the plans that have such a budget. */
   budgets: ReadonlyMap<Tier, number>
-  /** How long what has happened is kept. */
+  /** Days after which the retention job removes rows. */
   retention: {
     eventsDays: number
     usageDays: number
@@ -292,7 +288,6 @@ export function readConfig(env: Env): Config {
     ),
     telemetry: readTelemetry(read, version),
     serve,
-    jobLanes: readLaneSlots(read),
     http: {
       host,
       port,
@@ -361,13 +356,20 @@ export function readConfig(env: Env): Config {
 }
 
 function readRetention(read: Reader): Config['retention'] {
+  const days = read.numbers('RETENTION_DAYS', {
+    // Budgets need the daily sums of the previous month.
+    usage: { fallback: 400, min: 62 },
+    events: { fallback: 90, min: 7 },
+    audit: { fallback: 400, min: 30 },
+    downloads: { fallback: 400, min: 7 },
+    contact: { fallback: 730, min: 7 },
+  })
   return {
-    eventsDays: read.atLeast('RETENTION_EVENTS_DAYS', 90, 7),
-    // Budgets are counted from the days of the month before this one on.
-    usageDays: read.atLeast('RETENTION_USAGE_DAYS', 400, 62),
-    auditDays: read.atLeast('RETENTION_AUDIT_DAYS', 400, 30),
-    downloadsDays: read.atLeast('RETENTION_DOWNLOADS_DAYS', 400, 7),
-    contactDays: read.atLeast('RETENTION_CONTACT_DAYS', 730, 7),
+    usageDays: days.usage,
+    eventsDays: days.events,
+    auditDays: days.audit,
+    downloadsDays: days.downloads,
+    contactDays: days.contact,
   }
 }
 

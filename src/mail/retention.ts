@@ -4,7 +4,7 @@ import './tables.ts'
 
 /** A matter that comes up again so much later is told again. */
 export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.eventsDays, setting: 'RETENTION_EVENTS_DAYS' }
+  const kept = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
       ...kept,

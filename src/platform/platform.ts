@@ -94,7 +94,7 @@ export async function openPlatform(
     carrierOf({ db, dialect: database.dialect, redis, log }, config, { isGuest }),
   )
   await bus.opened
-  const jobs = createJobs({ db, clock, log, slots: config.jobLanes, tracer })
+  const jobs = createJobs({ db, clock, log, tracer })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
 
   return {

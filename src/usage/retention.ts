@@ -8,7 +8,7 @@ import './tables.ts'
 import { archiveDays } from './archive.ts'
 
 export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.usageDays, setting: 'RETENTION_USAGE_DAYS' }
+  const kept = { days: retention.usageDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
       ...kept,

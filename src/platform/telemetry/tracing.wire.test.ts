@@ -68,8 +68,7 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
       ...vendor.env.openai,
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b',
-      OTEL_SERVICE_NAME: 'shop',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.name=shop,deployment.environment.name=test',
       REQUEST_LOG: 'on',
     },
     log: createLog('info', { write: (line) => void lines.push(line) }, { traced: true }),
@@ -201,8 +200,7 @@ test('an unreachable collector is reported once, is not flooded, and gets the sp
     lines.push(line)
     warned.resolve()
   }
-  const config = readConfig({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` })
-    .telemetry.traces
+  const config = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }).telemetry.traces
   assert.ok(config)
   const metrics = createMetrics()
   const exporter = openExporter(config, { log: createLog('warn', { write }), metrics })
