@@ -1,7 +1,7 @@
 /**
  * Writes docs/openapi.json, docs/storefront.openapi.json and web/src/api/schema.d.ts from the routes: `npm run docs`.
  * `npm run check` fails when one is stale.
- * One trap: it starts a service of its own in a folder of its own, with no setting but DEBUG, so that every machine writes the same.
+ * It starts a separate service in a temporary folder with only DEBUG set, so every machine writes the same files.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -121,7 +121,7 @@ const whole = (properties: Record<string, Schema>): Schema => ({
   required: Object.keys(properties),
 })
 
-/** Of a schema in the subset that the routes use; what is not told is unknown. */
+/** Covers the subset of JSON Schema that the routes use; everything else becomes `unknown`. */
 function typeOf(schema: Schema, indent: string): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1) ?? 'unknown'
   if ('const' in schema) return literal(schema.const)

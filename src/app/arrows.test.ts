@@ -75,7 +75,7 @@ test('rooms import along the arrows, and every arrow is used', () => {
   assert.deepEqual(unused, [])
 })
 
-/** Within identity: a folder, or a file with arrows of its own, may import the folders on the right, and the files beside them. */
+/** Inside identity, each folder or file on the left may import the folders on the right and the files beside them. */
 const IDENTITY_MAY_IMPORT: Record<string, string[]> = {
   sessions: [],
   passwords: ['sessions'],

@@ -1,4 +1,4 @@
-/** What `npm run build` makes, and whether it is current: each part has a stamp of the sources that it was made of. */
+/** The outputs of `npm run build`, and whether they are current: each has a stamp of its sources. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ function filesBelow(folder: string, isSource: (file: string) => boolean): string
     .sort()
 }
 
-/** Returns a hash of the sources' names, sizes and times: cheap enough for every start. Seconds, since archives keep no more. */
+/** Returns a hash of the sources' names, sizes and times: cheap enough for every start. Whole seconds, because archives store no fractions. */
 export function fingerprint({ sources }: Built): string {
   const hash = createHash('sha256')
   for (const file of sources()) {

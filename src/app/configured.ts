@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts'
 
-/** What has a key, what the sandbox plays, and what is off; no secrets. */
+/** Lists which services have a key, are sandboxed, or are off. Contains no secrets. */
 export function configured(config: Config) {
   const played = (on: boolean, sandboxed: boolean) =>
     sandboxed ? 'sandbox' : on ? 'configured' : 'not configured'

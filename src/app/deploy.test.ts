@@ -1,4 +1,4 @@
-// What is shipped to operators (image, composition, units, manifests, proxies) names settings, files and commands that there are.
+// The deployment files (image, compose, units, manifests, proxies) name only settings, files and commands that exist.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ const FILES = ['Dockerfile', 'compose.yaml', ...globSync('deploy/**/*.*', { cwd:
 /** Of the base image, of other containers, and of Node. */
 const FOREIGN = /^(POSTGRES_\w+|BACKUP_TO|NODE_COMPILE_CACHE)$/
 
-test('every setting of theirs is one of .env.example', () => {
+test('every setting in the deployment files is in .env.example', () => {
   const known = new Set(
     [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name),
   )
@@ -58,7 +58,7 @@ test('what runs on PostgreSQL keeps uploaded files where every node finds them',
   assert.match(read('compose.yaml'), /volumes: \['data:\/data'\]/)
 })
 
-test('every file that they take is there, and in the image only what was let in', () => {
+test('every copied file exists, and the image holds only files that .dockerignore admits', () => {
   const dockerfile = read('Dockerfile')
   const copied = [...dockerfile.matchAll(/^COPY --from=build (.+) \S+$/gm)].flatMap(
     ([, list = '']) => list.split(' '),
@@ -87,7 +87,7 @@ test('every file that they take is there, and in the image only what was let in'
   }
 })
 
-/** What the image's base has: glibc, libstdc++ and what comes with a C++ compiler. */
+/** Libraries of the base image: glibc, libstdc++ and the C++ runtime. */
 const OF_THE_BASE = /^(?:linux-vdso|ld-linux.*|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so/
 
 test('the image has every library that its programs are linked with', {
@@ -149,7 +149,7 @@ test('on Kubernetes every pod has bounds, is watched, and is reached by those al
   }
 })
 
-test('nobody is killed before his drain has ended', () => {
+test('no process manager kills the service before its drain has ended', () => {
   const seconds = (path: string, pattern: RegExp) => Number(pattern.exec(read(path))?.[1])
   // Production's DRAIN_DELAY_SECONDS, and DRAIN_SECONDS.
   const drain = 5 + 30

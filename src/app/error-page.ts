@@ -23,7 +23,7 @@ Inside a reply of \`/mcp\` errors are JSON-RPC's. Words in braces are filled in.
 that is known. Every reply has an \`X-Request-Id\`: quote it.
 `
 
-/** What helps where neither the sentence nor the catalogue says it. */
+/** Advice for errors whose sentence does not already contain it. */
 const ADVICE: Record<number, string> = {
   404: 'Check the id: it must be one of yours.',
   503: 'Wait `Retry-After` seconds and try again.',

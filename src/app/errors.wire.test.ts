@@ -1,4 +1,4 @@
-// Walks every route of both servers with broken input, strangers and wrong ids: whatever is refused says a known code.
+// Calls every route of both servers with broken input, as strangers and with wrong ids. Each refusal has a known code.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ const openaiWords = new Map(
   ]),
 )
 
-/** What a client may send that it should not. */
+/** Invalid inputs. */
 const BODIES: RequestOptions[] = [
   {},
   { body: {} },
@@ -54,7 +54,7 @@ const QUERY =
 
 type Route = { method: string; path: string }
 
-test('every route of the API says a known code with whatever it refuses', async (t) => {
+test('every refusal of the API has a known code', async (t) => {
   const app = await testApp(t, { env: { DEBUG: 'true' } })
   const pro = await app.as('ada', { tier: 'pro' })
   const key = await pro.post('/api/api-keys', { name: 'laptop' })
@@ -93,7 +93,7 @@ test('every route of the API says a known code with whatever it refuses', async 
     assert.ok(codes.has(code), code)
 })
 
-test('every route of the storefront says a known code with whatever it refuses', async (t) => {
+test('every refusal of the storefront has a known code', async (t) => {
   const app = await testApp(t, { env: { DEBUG: 'true' } })
   const { email } = await app.as('ada')
   const session = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
@@ -173,7 +173,7 @@ test('what breaks behind a route says a known code in each of the four shapes', 
   }
 })
 
-/** Calls every route as everyone with everything. @returns the codes that were said */
+/** Calls every route as every caller with every input. @returns the codes of the refusals */
 async function walk(
   url: string,
   routes: Route[],
@@ -181,7 +181,7 @@ async function walk(
   described?: (method: string, path: string) => string[] | null,
 ): Promise<Set<string>> {
   const codes = new Set<string>()
-  // What ends a session comes last.
+  // Routes that end a session come last.
   for (const { method, path } of routes.toSorted(
     (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
   )) {
@@ -216,7 +216,7 @@ async function walk(
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
 type Description = any
 
-/** The codes that the API's description has for an operation; null where it tells none, as under /v1. */
+/** The codes that the API's description lists for an operation; null where it lists none, as under /v1. */
 function codesOf({
   paths,
   components,
@@ -257,7 +257,7 @@ const mcpFrom = async (app: TestApp, origin: string | undefined) => {
   })
 }
 
-/** Fastify tells its routes as a tree of lines: `├── /api/x (GET, HEAD)`, four characters a level. */
+/** Fastify prints its routes as a tree of lines: `├── /api/x (GET, HEAD)`, four characters a level. */
 function routesOf(app: TestApp['service']['api']): Route[] {
   const tree = app?.printRoutes({ commonPrefix: false }) ?? ''
   const above: string[] = []
@@ -275,7 +275,7 @@ function routesOf(app: TestApp['service']['api']): Route[] {
   })
 }
 
-/** What a server answers to bytes that `fetch` would not send. */
+/** Sends raw bytes that `fetch` would refuse to send. */
 function said(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Refusing a request must cost little, whatever it holds: one thread serves everybody.
+// Every refusal must cost little CPU, because one thread serves all users.
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'

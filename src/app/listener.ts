@@ -1,4 +1,4 @@
-/** The ports: one listener for each server, or one for both, which are then told apart by the Host header. */
+/** The ports: one listener for each server, or one for both, which then selects the server by the Host header. */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Config } from '#config/config.ts'
 import { type App, CONNECTIONS_MAX } from '#platform/http/app.ts'
@@ -53,7 +53,7 @@ function onSharedPort(
 ): Listener {
   const { host, port } = http
   const storefrontHost = new URL(urls.storefront).host
-  // The storefront's events come by whatever name the processor has: the sandbox calls this machine's own address.
+  // The processor may call the storefront's webhook by any host name: the sandbox uses a loopback address.
   const isStorefronts = ({ headers, url }: IncomingMessage) =>
     headers.host === storefrontHost || url === STOREFRONT_EVENTS
   const { headersTimeout, requestTimeout, keepAliveTimeout } = api.server

@@ -1,4 +1,4 @@
-// What is shipped to watch a service (alert rules, a board) asks for what a service tells, and the handbook knows each alert.
+// The shipped alert rules and dashboard use metrics that exist, and docs/operations.md describes each alert.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const expressions = [
   ...BOARD.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
 ]
 
-/** Each metric of an expression, with the labels that it is asked for by. */
+/** The metrics of an expression with their labels. */
 function selectorsIn(expr: string): { name: string; labels: string[] }[] {
   return [...expr.matchAll(/\b((?:latchkey|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
     ([, name = '', labels = '']) => ({
@@ -79,7 +79,7 @@ test('every alert and every panel asks for metrics and labels that there are', a
   assert.equal(value('latchkey_neighbour_up{neighbour="database-writes"}'), 1)
   assert.doesNotMatch(text, /made-up-by-a-caller|ada@|eve@/)
 
-  // Told only where there is something to tell: a collector, Redis, a clock of another machine, a failover.
+  // Metrics that exist only with a collector, Redis, a remote clock or a failover.
   const seldom = new Map([
     ['latchkey_trace_spans_total', ['result']],
     ['latchkey_clock_skew_seconds', []],

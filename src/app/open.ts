@@ -16,7 +16,7 @@ export async function openWithRooms(config: Config, options: PlatformOptions): P
   return { ...platform, config: withSandboxSecrets(config, platform.secrets) }
 }
 
-/** What the sandbox signs its events with where nobody set a secret: every data folder has its own. */
+/** Secrets with which the sandbox signs its events when none are set. Each data folder has different ones. */
 function withSandboxSecrets(config: Config, secrets: Secrets): Config {
   const { processor } = config
   if (!processor.sandboxed) return config

@@ -1,6 +1,6 @@
 /**
  * Every route that takes an id, asked by eve for what is ada's: she reads what she would of an id that nobody has, and ada's stays
- * as it was. Whose an id is stands in `ASKED`; a route with an id that stands in no table here fails by its name.
+ * as it was. `ASKED` lists the owner of each id; a route whose id is in no table here fails the test by name.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -35,9 +35,9 @@ type Asked = {
   thing: keyof Things
   body?: (id: string) => object
   query?: (id: string) => string
-  /** What eve reads; 404 unless told. */
+  /** The status that eve gets; 404 by default. */
   status?: number
-  /** Who may ask, if not ada. */
+  /** The caller, when it is not ada. */
   owner?: 'root'
 }
 
@@ -101,7 +101,7 @@ const ASKED: Record<string, Asked> = {
     status: 403,
     query: (id) => `?purchase_id=${id}`,
   },
-  // Of what was bought by nobody nothing was downloaded.
+  // A purchase that does not exist has no downloads.
   'GET /api/download/history purchase_id': {
     thing: 'purchase',
     status: 200,
@@ -147,7 +147,7 @@ const ASKED: Record<string, Asked> = {
   },
 }
 
-/** What looks like an id and is nobody's. */
+/** Well-formed ids that belong to no user. */
 const NOBODYS: Record<string, string> = {
   'GET /api/auth/oauth/:provider provider': 'a provider',
   'GET /api/auth/callback/:provider provider': 'a provider',
@@ -180,7 +180,7 @@ const UNTOLD = [
   'POST /api/rag/query filter',
 ]
 
-test('an id of another is an id of nobody, whatever route is asked', async (t) => {
+test('every route treats an id of another user as unknown', async (t) => {
   const mounted = collectRoutes(t)
   const { app, things, eve, owner } = await openWithThings(t)
   const taken = [...mounted().flatMap(fieldsOf), ...UNTOLD]
@@ -197,7 +197,7 @@ test('an id of another is an id of nobody, whatever route is asked', async (t) =
   )
   assert.deepEqual(gone, [], 'no route takes these any more')
 
-  // What takes ada's things away comes last.
+  // Routes that delete ada's data come last.
   const asked = Object.entries(ASKED).toSorted(
     ([a], [b]) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')),
   )
@@ -303,7 +303,7 @@ function formOf(name: string, fields: Record<string, string>): FormData {
   return form
 }
 
-/** As long as ada's and as well made, so that only whose it is can tell them apart. */
+/** As long and as well formed as ada's id, so that only the owner differs. */
 function idOfNobody(thing: keyof Things): string {
   if (thing === 'link') return 'github'
   if (thing === 'checkout') return `cs_test_${'0'.repeat(32)}`
@@ -312,7 +312,7 @@ function idOfNobody(thing: keyof Things): string {
   return '0190a6a8-0000-7000-8000-000000000000'
 }
 
-/** What a reply tells, but for the id that was asked, and what is new in each reply. */
+/** The reply without the requested id and without values that change in each reply. */
 function saidOf({ status, text }: Reply, id: string) {
   const alike = text
     .replaceAll(id, 'ID')

@@ -1,4 +1,4 @@
-// A production install (`npm ci --omit=dev`) has what the service imports, and none of what only builds the user app.
+// A production install (`npm ci --omit=dev`) contains the packages that the service imports, and none that only the build of the user app needs.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'

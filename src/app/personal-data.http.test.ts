@@ -1,4 +1,4 @@
-// What is held of a person, in every room: all of it is in the full export, and none of it outlives the account.
+// Personal data in every room: the full export contains all of it, and none outlives the account.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -298,7 +298,7 @@ async function exportOf(app: TestApp, person: Client): Promise<Map<string, unkno
 
 const list = (files: Map<string, unknown>, name: string) => files.get(`${name}.json`) as unknown[]
 
-/** The processor tells of the end that we asked for in its own time. */
+/** The processor's event about the cancellation arrives later. */
 async function untilHandled(app: TestApp) {
   for (let look = 0; look < 200; look++) {
     const open = await app.platform.db
@@ -327,7 +327,7 @@ async function listTablesOfUsers({ platform: { db, dialect } }: TestApp): Promis
   return rows.map(({ name }) => name)
 }
 
-/** The whole database, whatever tables it has by now. */
+/** Reads every table of the database. */
 async function everyRow(app: TestApp): Promise<Held[]> {
   const { db, dialect } = app.platform
   const { rows: tables } =

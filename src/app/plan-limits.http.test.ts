@@ -1,4 +1,4 @@
-// What a plan of the catalogue bounds: documents, their characters and chunks, answers at once and their length.
+// The limits of a plan: documents, characters, chunks, concurrent answers and their length.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -89,7 +89,7 @@ suite('a plan’s limits', () => {
     )
     assert.match(tool.text, /Storage limit reached/)
 
-    // What takes the place of another needs no place of its own.
+    // A replacement does not count as another document.
     const stored = replies.findIndex(({ status }) => status === 200)
     assert.equal((await store(ada, `Note number ${stored}.`)).status, 200)
     const [document] = (await ada.get('/api/rag/documents')).body
@@ -205,7 +205,7 @@ suite('a plan’s limits', () => {
     await app.settle()
     assert.deepEqual((await kept(ida)).documents.used, 2)
 
-    // What takes the place of another needs no place of its own, whether it has come or is on its way.
+    // A replacement does not count as another document, stored or in progress.
     assert.equal((await send(`Number 7. ${'word '.repeat(180)}`, again)).status, 202)
     assert.equal((await send('A third one.')).status, 202)
     assert.deepEqual(told(await send('A fourth one.')), refusal('documents_max', 3))
@@ -351,7 +351,7 @@ suite('a plan’s limits', () => {
     assert.equal(await keptFiles(), 2_500)
   })
 
-  test('are told with the plan, and one without limits has none', async () => {
+  test('are part of the plan’s view, and a plan without limits has none', async () => {
     const { plans } = (await app.get('/api/billing/plans')).body
     assert.deepEqual(plans.map(({ limits }: { limits: object }) => limits).at(1), LIMITS)
     const carl = await app.as('carl', { tier: 'open' })
@@ -401,7 +401,7 @@ suite('a plan’s limits', () => {
     )
   })
 
-  test('only known members of a request reach a vendor, and OpenAI is told whom to take for an abuser', async () => {
+  test('only known members of a request reach a vendor, and OpenAI gets a safety identifier for the end user', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const paid = {
       models: ['openai/dearest'],
@@ -428,7 +428,7 @@ suite('a plan’s limits', () => {
       'of servers beside OpenAI nobody asked for it',
     )
 
-    // Nobody passes for another account, and two customers of one account are told apart.
+    // The identifier cannot be forged for another account, and it differs between two customers of one account.
     await chat(ada, { user: 'customer-1', safety_identifier: 'somebody-else' })
     await chat(ada, { user: 'customer-2' })
     await ada.post('/v1/responses', {

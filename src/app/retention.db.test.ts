@@ -12,7 +12,7 @@ import { agedRows } from './retention.ts'
 const DAY_MS = 86_400_000
 const ENV = { RETENTION_DAYS: 'events=30,usage=100,contact=50' }
 
-test('every table that grows is in a rule of retention, or it is said what bounds it', async (t) => {
+test('every growing table has a retention rule or a stated bound', async (t) => {
   const app = await testApp(t)
   const aged = new Set<string>(agedRows(app.config).map(({ table }) => table))
   const tables = await tablesOf(app.platform.db)
@@ -28,7 +28,7 @@ test('every table that grows is in a rule of retention, or it is said what bound
   )
 })
 
-/** What bounds the tables that no rule of age takes from. */
+/** The bound of each table without a retention rule. */
 const BOUNDED: Record<string, string> = {
   ...of('one row a person, or a few; they go with the account', [
     ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons', 'lookups'],

@@ -1,4 +1,4 @@
-/** What of every room's tables ages, and when it goes. A table that grows is here, or `retention.db.test.ts` says what bounds it. */
+/** The retention rules of all rooms. A table that grows is here, or `retention.db.test.ts` says what bounds it. */
 
 import { agedKeys } from '#api-keys/retention.ts'
 import { agedAudit } from '#audit/retention.ts'

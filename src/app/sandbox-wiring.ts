@@ -1,4 +1,4 @@
-/** The sandbox, told where this service listens: it calls back over those ports, as the real world would over the network. */
+/** Starts the sandbox with the service's addresses: it calls back over these ports, as real services do over the network. */
 
 import { RECONCILE_JOB } from '#billing/reconciliation.ts'
 import type { Config } from '#config/config.ts'
@@ -19,7 +19,7 @@ export function openSandbox(
     clock,
     hands: {
       advance: config.processor.sandboxed && isMovable(clock) ? (ms) => clock.advance(ms) : null,
-      // Nothing tells the service of days: what it does by the hour is done in each day of a move.
+      // Jobs that run hourly run once for each day that the clock moves.
       async catchUp({ isThere }) {
         const payload = { byClockAlone: !isThere }
         await jobs.enqueue(db, RECONCILE_JOB, payload, {
@@ -37,7 +37,7 @@ export function openSandbox(
   })
 }
 
-/** Where the processor's events go; nowhere, where another processor than the sandbox's is asked. */
+/** The addresses that receive the processor's events; empty when the service uses another processor. */
 function endpointsOf({
   processor,
   serve,
@@ -45,7 +45,7 @@ function endpointsOf({
   http,
 }: Config): ReturnType<SandboxNeeds['endpoints']> {
   const { webhookSecret, storefrontWebhookSecret } = processor
-  // A key of one's own may be tried against the sandbox's processor.
+  // Operators may try their own key against the sandbox's processor.
   const isPlayed = processor.sandboxed || processor.apiBase?.endsWith('/sandbox/stripe')
   if (!isPlayed || webhookSecret === null || storefrontWebhookSecret === null) return []
   // Events go to this machine's own ports, also where the storefront runs in another process: they are taken from nowhere else.

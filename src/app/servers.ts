@@ -29,7 +29,7 @@ import { configured } from './configured.ts'
 import { readExamples } from './examples.ts'
 import { findRedoc, userAppRoutes } from './user-app.ts'
 
-/** What the contract's limits and policies are about. */
+/** Paths under the contract's limits and policies. */
 const API = /^\/(api|v1)(\/|$)/
 const DOCUMENTED = /^\/(api|v1|mcp)/
 
@@ -65,7 +65,7 @@ type Needs = {
   connections: ConnectionLimit
 }
 
-/** `health`: where neither is served; who only works is looked at all the same. */
+/** `health` is the server of a process that serves neither and only runs jobs; it still answers health checks. */
 export async function createServers(
   platform: Platform,
   needs: Needs,
@@ -136,7 +136,7 @@ export async function createServers(
   return { ...servers, health }
 }
 
-/** What the operator has switched off is granted by no plan. */
+/** Adds the operator's switches to the plans' entitlements: no plan grants what is switched off. */
 export function entitlementsOf(
   config: Pick<Config, 'catalogue' | 'requireVerifiedEmail'>,
   switches: LiveSwitches,

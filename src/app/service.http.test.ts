@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePorts, testApp } from '#testing/app.ts'
 
-test('both servers share a port, told apart by Host; the storefront’s events arrive by any name', async (t) => {
+test('both servers share a port and are selected by Host; the storefront’s events arrive under any host name', async (t) => {
   const [port = 0] = await freePorts(1)
   const host = `shop.localhost:${port}`
   const app = await testApp(t, {
@@ -53,7 +53,7 @@ for (const shared of [false, true]) {
   })
 }
 
-test('a drain is told first, and served in', async (t) => {
+test('announces a drain on /readyz and serves requests during it', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   let isClosed = false

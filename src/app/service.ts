@@ -39,15 +39,15 @@ export type Service = {
   rag: Rag
   api: App | null
   storefront: App | null
-  /** What listens: one where both servers share a port. */
+  /** The listening servers; one when both share a port. */
   servers: readonly Server[]
-  /** How to become the superuser, while there is none; known once it listens. */
+  /** The address for creating the superuser, while there is none; set by `listen`. */
   readonly superuserNotice: SuperuserNotice
   /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
   listen(): Promise<void>
   /**
-   * Says so for `delayMs` and serves on, so that balancers go elsewhere; then lets running jobs and replies end (up to
-   * `drainMs` in all), and closes everything. Once: a second call waits for the first.
+   * Answers 503 on /readyz for `delayMs` so that balancers leave; then lets running jobs and replies end (up to
+   * `drainMs` in all), and closes everything. A second call waits for the first.
    */
   close(drainMs?: number, delayMs?: number): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function createService(
     return room
   }
 
-  // In this order they are mounted, opened and started, and erase and export what they hold; in the other they are closed.
+  // Rooms are mounted, opened and started, and erase and export users' data, in this order. They close in reverse.
   add(createLinking(platform))
   add(createRetention(platform, agedRows(config)))
   const mail = add(createMail(platform))
@@ -141,7 +141,7 @@ export async function createService(
     async listen() {
       if (api) for (const room of rooms) await room.open?.()
       await listener.listen()
-      // A wrong clock is told at the start.
+      // Warns at the start when the clock is wrong.
       void platform.readiness.look()
       sandbox?.start()
       if (!config.serve.has('worker')) return
@@ -156,7 +156,7 @@ export async function createService(
     if (delayMs > 0) await wait(delayMs)
     for (const room of rooms) room.stop?.()
     const begun = performance.now()
-    // What the jobs call in the sandbox goes over these ports.
+    // Running jobs call the sandbox over these ports.
     if (sandbox) await platform.stop(drainMs)
     const leftMs = Math.max(0, drainMs - (performance.now() - begun))
     await Promise.all([platform.stop(leftMs), listener.close(leftMs)])

@@ -1,4 +1,4 @@
-// What a call on a hot path asks of the database names its user, so that the rows of all users may lie on many servers (docs/scaling.md).
+// Statements on hot paths name the user, so that users' rows can lie on many servers (docs/scaling.md).
 import assert from 'node:assert/strict'
 import { StatementSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -35,7 +35,7 @@ test('what a table keeps unique, and what it refers to, can be kept over many se
   for (const table of Object.keys(ELSEWHERE))
     assert.ok(!ofUsers.includes(table), `${table} needs no excuse`)
 
-  // What would be refused is found.
+  // Finds keys and references that Citus would refuse.
   await sql`create table bad_notes (user_id text not null, id text not null, slug text not null unique,
     primary key (user_id, id))`.execute(db)
   await sql`create table bad_marks (user_id text not null, note_id text not null, author text references users (id),
@@ -149,7 +149,7 @@ test('the cluster’s own planner sends each statement of a hot path to one shar
   const client = new pg.Client(settingsOf(app.config.databaseUrl ?? ''))
   await client.connect()
   t.after(() => client.end())
-  /** None of tables that lie whole. A step of its own, whose rows are sent on, counts as well. */
+  /** Excludes reference tables. A separate step whose rows are forwarded counts too. */
   const tasksOf = async (text: string, values: unknown[] = []) => {
     const { rows } = await client.query<{ 'QUERY PLAN': string }>({
       text: `explain ${text}`,
@@ -172,7 +172,7 @@ test('the cluster’s own planner sends each statement of a hot path to one shar
   assert.ok(spread > 40, `${spread} statements went to a shard`)
 })
 
-/** What a person, a key and a buyer do all day, prepared by what they did before. */
+/** Typical calls of a user, an API key and a buyer, with the setup that they need. */
 async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
   const shop = shopOf(app)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -223,7 +223,7 @@ async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
   }
 }
 
-/** Whether a table is asked, or joined, without what its rows lie by; or that is written anew. */
+/** Whether a statement reads or joins a table without its shard key, or changes that key. */
 function crosses(spread: ReadonlyMap<string, string>, statement: string): boolean {
   for (const [, table = '', alias = table, condition = ''] of statement.matchAll(
     /join "(\w+)"(?: as "(\w+)")? on (.*?)(?= (?:inner|left) join | where |$)/g,

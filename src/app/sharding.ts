@@ -59,7 +59,7 @@ function placementOf(table: string, keys: readonly Key[]): Placement {
   return { table, isSpread: true, column, group: isOfUser ? 'users' : column }
 }
 
-/** What cannot be kept over several servers, in words; empty in every release. */
+/** Keys and references that do not work over several servers, as sentences; empty in every release. */
 export async function refusals(db: Db): Promise<string[]> {
   const { keys, references } = await catalogueOf(db)
   const placed = new Map((await placements(db)).map((placement) => [placement.table, placement]))

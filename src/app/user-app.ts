@@ -81,7 +81,7 @@ export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
     )
   }
   log.info('building the user app (once)')
-  // In a process of its own: a bundler takes a gigabyte, and this one would keep it.
+  // In a separate process: the bundler takes a gigabyte, which this process would not give back.
   try {
     await promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { cwd: ROOT })
   } catch (error) {

@@ -131,7 +131,7 @@ test('TRUST_PROXY counts proxies or names their networks', () => {
   assert.deepEqual(read('10.0.0.0/8, ::1,loopback'), ['10.0.0.0/8', '::1', 'loopback'])
 })
 
-test('a drain is told for 5 s in production, and waits for 30', () => {
+test('a drain is announced for 5 s in production and then lasts up to 30 s', () => {
   assert.deepEqual(readConfig({}).drain, { delaySeconds: 0, seconds: 30 })
   assert.deepEqual(readConfig({ NODE_ENV: 'production' }).drain, { delaySeconds: 5, seconds: 30 })
   assert.deepEqual(readConfig({ DRAIN_DELAY_SECONDS: '15', DRAIN_SECONDS: '0' }).drain, {

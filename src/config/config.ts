@@ -1,6 +1,5 @@
 /**
- * The settings: the only reader of the environment, and what it makes of it, one frozen object. A wrong value stops the start with one
- * line that names the setting; nothing falls back silently.
+ * Reads the environment into one frozen object; no other file does. A wrong value stops the start with one line that names the setting.
  */
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -38,7 +37,7 @@ export type { TracesConfig } from './telemetry.ts'
 export type Part = 'api' | 'storefront' | 'worker'
 
 export type Config = {
-  /** What emails, passkeys and authenticator apps call the service. */
+  /** The name in emails, passkeys and authenticator apps. */
   brand: string
   production: boolean
   debug: boolean
@@ -55,12 +54,12 @@ export type Config = {
     connectionsPerAddress: number | null | 'off'
   }
   urls: { base: string; frontend: string; storefront: string }
-  /** How long /readyz says that the process goes before its ports close, and how long what runs may still take. */
+  /** How long /readyz answers 503 before the ports close, and how long running requests may still take. */
   drain: { delaySeconds: number; seconds: number }
   dataDir: string
   databaseUrl: string | null
   redisUrl: string | null
-  /** `on` when the sandbox is served at all; `open` lets it answer other hosts than loopback. `url`: where the service calls it. */
+  /** `on`: the sandbox is served. `open`: it answers hosts other than loopback. `url`: the address that the service calls. */
   sandbox: { on: boolean; open: boolean; url: string }
   products: {
     location: string | null
@@ -73,29 +72,29 @@ export type Config = {
       sessionToken: string | null
     }
   }
-  /** Where the files that users upload are kept: a folder or `s3://bucket/prefix`; null: nowhere. */
+  /** Location of uploaded files: a folder or `s3://bucket/prefix`; null: they are not stored. */
   originals: string | null
-  /** False: the place above is the default, in the DATA_DIR of this node. */
+  /** False when the location above is the default in this node's DATA_DIR. */
   isOriginalsDirSet: boolean
-  /** What is sold, and what each plan grants. */
+  /** Plans with their grants, and products. */
   catalogue: Catalogue
   processor: ProcessorConfig
   ai: AiConfig
   /** `local` or `vendor:MODEL`, with `auto` and aliases resolved. */
   embedder: string
-  /** Makes follow-up questions about documents stand alone before they are searched; null: no model does. */
+  /** Rewrites follow-up questions before documents are searched; null for none. */
   followUpModel: Route | null
   rerankModel: Route | null
   oauth: OAuthConfig
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   signUp: SignUpConfig
-  /** What a plan grants waits until the address is verified. */
+  /** A plan grants nothing until the address is verified. */
   requireVerifiedEmail: boolean
-  /** Superusers without two-factor do nothing that only superusers may. */
+  /** Superusers without two-factor authentication cannot use superuser functions. */
   requireSuperuserTwoFactor: boolean
   superuser: ReturnType<typeof readSuperuser>
-  /** Where breached passwords are looked up, as https://api.pwnedpasswords.com; null: only in the shipped list. */
+  /** Address of the breached-password service; null: only the built-in list is used. */
   pwnedPasswordsUrl: string | null
   /** Tokens a month and user, of the plans that have such a budget. */
   budgets: ReadonlyMap<Tier, number>
@@ -107,11 +106,11 @@ export type Config = {
     downloadsDays: number
     contactDays: number
   }
-  /** How long a failed payment leaves a plan open. */
+  /** Days for which a plan stays open after a failed payment. */
   pastDueGraceDays: number
   maxTextBytes: number
   maxFileBytes: number
-  /** What searches keep of documents in memory: of their words, and as much of their vectors. Null: as the machine has it. */
+  /** Memory for indexes of recently searched documents; null: an eighth of the machine's memory. */
   searchMemoryMb: number | null
   /** Of a request to a model; packed ones are measured unpacked. */
   maxAiBodyBytes: number
@@ -119,16 +118,16 @@ export type Config = {
   securityContact: string
   metricsToken: string | null
   geoipDb: string | null
-  /** Seals the root of all secrets; null: it lies plain in the database. */
+  /** Encrypts the root of all secrets; null: the root is stored in plain text. */
   secretKey: string | null
-  /** The former one, while it is being changed. */
+  /** The previous key during a rotation. */
   secretKeyOld: string | null
 }
 
 /** In characters; a random one of 16 has some 95 bits. Nothing stretches it. */
 export const SECRET_KEY_LENGTH_MIN = 16
 
-/** What stops a start, as a sentence; null where all nodes find the same files. */
+/** Returns why the service cannot start, or null when all nodes use the same files. */
 export function findOriginalsFault({
   databaseUrl,
   isOriginalsDirSet,
@@ -156,18 +155,18 @@ export function configFromProcess({
   if (!config.production || use === 'look') return config
   if (config.secretKey === null) {
     throw new ConfigError(
-      'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (npm run -s cli -- secret)',
+      'SECRET_KEY is not set: NODE_ENV=production requires it, so that a stolen database is useless (npm run -s cli -- secret)',
     )
   }
   if (config.secretKey.length < SECRET_KEY_LENGTH_MIN) {
     throw new ConfigError(
-      `SECRET_KEY is shorter than ${SECRET_KEY_LENGTH_MIN} characters: whoever has a copy of the database can guess it (npm run -s cli -- secret; this one goes into SECRET_KEY_OLD)`,
+      `SECRET_KEY is shorter than ${SECRET_KEY_LENGTH_MIN} characters: an attacker with a copy of the database can guess it (npm run -s cli -- secret; this one goes into SECRET_KEY_OLD)`,
     )
   }
   return config
 }
 
-/** The one setting that `prices` needs: it mends lists for which no other command starts. @throws ConfigError */
+/** Reads only the setting that `prices` needs, because a broken price list stops every other command. @throws ConfigError */
 export function priceFilesFromProcess(): PriceFiles {
   return priceFiles(processEnv())
 }
@@ -177,7 +176,7 @@ export function priceFiles(env: Env): PriceFiles {
   return readPriceFiles(read, readDataDir(read))
 }
 
-/** For commands that call a service, here or elsewhere, as its users do. @throws ConfigError */
+/** Settings of commands that call a service over HTTP. @throws ConfigError */
 export function clientSettingsFromProcess(): { url: string; apiKey: string | null } {
   const read = createReader(processEnv())
   const url = read.url('LATCHKEY_URL', ['http:', 'https:'])
@@ -201,7 +200,7 @@ function processEnv(): Env {
   return process.env
 }
 
-/** Whether a failed start tells its stack as well; also where the settings themselves are wrong. */
+/** Whether a failed start prints its stack, also when the settings themselves are wrong. */
 export function wantsDetails(): boolean {
   return process.env.LOG_LEVEL === 'debug'
 }
@@ -224,7 +223,7 @@ export function readConfig(env: Env): Config {
   const sandboxSetting = read.oneOf('SANDBOX', ['auto', 'on', 'off'], 'auto')
   if (sandboxSetting === 'on' && production) {
     throw new ConfigError(
-      'SANDBOX=on is refused with NODE_ENV=production: the sandbox hands out mail and money to anyone',
+      'SANDBOX=on is refused with NODE_ENV=production: the sandbox shows all email and accepts fake payments from anyone',
     )
   }
   const host = read.text('HOST', '127.0.0.1')
@@ -251,10 +250,10 @@ export function readConfig(env: Env): Config {
     read.list('SERVE', ['api', 'storefront', 'worker'] as const, ['api', 'storefront', 'worker']),
   )
   const sandbox = {
-    // Whoever tells the world a public address is no newcomer on a laptop.
+    // A public address means that this is not a trial on a laptop.
     on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production && isLocal(urls)),
     open: sandboxSetting === 'on',
-    // Over the address this process listens on, whatever the public one is; where another process has the API, `PORT` is not its.
+    // Uses the listening address, not the public one; when another process serves the API, `PORT` is not its port.
     url: serve.has('api') ? `http://127.0.0.1:${port}/sandbox` : `${base}/sandbox`,
   }
 
@@ -326,7 +325,7 @@ export function readConfig(env: Env): Config {
     embedder: readEmbedder(read, ai),
     followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),
     rerankModel: readReranker(read, ai),
-    // Nobody is vouched for by a sandbox where the emails to them are real.
+    // With real email, the sandboxed sign-in providers would confirm other people's addresses.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base, productName),
     limits: {
@@ -402,7 +401,7 @@ function readSecretKeys(read: Reader): Pick<Config, 'secretKey' | 'secretKeyOld'
   return { secretKey, secretKeyOld }
 }
 
-/** Never all: the first addresses of X-Forwarded-For are written by whoever asks. */
+/** Trusting all proxies is refused: the caller can write the first addresses of X-Forwarded-For. */
 function readTrustProxy(read: Reader): false | number | string[] {
   const value = read.optional('TRUST_PROXY')
   if (value === null || /^(false|off|0|no)$/i.test(value)) return false
@@ -436,7 +435,7 @@ function deepFreeze<T>(value: T): T {
   return value
 }
 
-/** libpq's list of hosts, as Patroni and clouds hand it out, is no URL, and the driver takes one host. */
+/** Patroni and some clouds hand out libpq's list of hosts; it is not a valid URL, and the driver connects to one host. */
 function readDatabaseUrl(read: Reader): string | null {
   const value = read.optional('DATABASE_URL')
   if (value !== null && /^postgres(?:ql)?:\/\/(?:[^/?#@]*@)?[^/?#@]*,/.test(value)) {

@@ -19,7 +19,7 @@ export type TracesConfig = {
   sampler: (typeof SAMPLERS)[number]
   /** Of the traces that begin here, for the samplers that have one. */
   ratio: number
-  /** Whether vendors are told whose trace a call is of. */
+  /** Whether calls to vendors carry `traceparent`. */
   tellsVendors: boolean
 }
 
