@@ -47,14 +47,14 @@ async function bundleService(): Promise<void> {
   const bundle = await rolldown({
     input: join(ROOT, 'src', 'main.ts'),
     platform: 'node',
-    external: (id) => SEPARATE.has(packageOf(id)),
+    external: (id) => SEPARATE.has(readPackageName(id)),
     plugins: [besideSources()],
   })
   await bundle.write({ dir: BUNDLE.folder, cleanDir: true, chunkFileNames: '[name].js' })
   writeFileSync(BUNDLE.stamp, sources)
 }
 
-function packageOf(id: string): string {
+function readPackageName(id: string): string {
   return id.split('/', id.startsWith('@') ? 2 : 1).join('/')
 }
 

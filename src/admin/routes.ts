@@ -77,7 +77,7 @@ const AdminAuditEntry = Type.Object(
 type Needs = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & { identity: Identity }
 
 /** The ids of the users that an entry names, and who still exist. */
-function usersOf({ actor_id, subject }: Static<typeof AuditEntryView>): string[] {
+function collectUserIds({ actor_id, subject }: Static<typeof AuditEntryView>): string[] {
   const named =
     subject?.startsWith('user:') && subject !== 'user:deleted'
       ? subject.slice('user:'.length)
@@ -166,7 +166,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
     },
     async ({ query: { user_id: userId, ...asked } }) => {
       const page = await pageOfAudit(db, { userId, ...asked })
-      const emails = await findEmails(db, [...new Set(page.entries.flatMap(usersOf))])
+      const emails = await findEmails(db, [...new Set(page.entries.flatMap(collectUserIds))])
       const entries = page.entries.map((entry) => ({
         ...entry,
         actor_email: emails.get(entry.actor_id ?? '') ?? null,

@@ -61,7 +61,7 @@ export function descriptionText(description: Description): string {
 /** The named schemas as TypeScript types, and `Paths`. */
 export function typesText({ components, paths }: Description): string {
   const types = Object.entries({ ...components.schemas, Paths: schemaOfPaths(paths) }).map(
-    ([name, schema]) => `${comment(schema, '')}export type ${name} = ${typeOf(schema, '')}\n`,
+    ([name, schema]) => `${comment(schema, '')}export type ${name} = ${printType(schema, '')}\n`,
   )
   return `// Made from docs/openapi.json by \`npm run docs\`; not for editing.\n\n${types.join('\n')}`
 }
@@ -88,14 +88,14 @@ function schemaOfPaths(paths: Description['paths']): Schema {
 }
 
 function schemaOfOperation({ parameters = [], requestBody, responses }: Operation): Schema {
-  const given = (place: string): Schema | undefined => {
+  const readParameters = (place: string): Schema | undefined => {
     const found = parameters.filter((one) => one.in === place)
     const named = (some: Parameter[]) => some.map(({ name = '' }) => name)
     if (found.length === 0) return undefined
     const properties = Object.fromEntries(found.map(({ name, schema }) => [name, schema as Schema]))
     return { type: 'object', properties, required: named(found.filter(({ required }) => required)) }
   }
-  const [path, query] = [given('path'), given('query')]
+  const [path, query] = [readParameters('path'), readParameters('query')]
   const { 'application/json': body, 'multipart/form-data': form } = requestBody?.content ?? {}
   const done = Object.entries(responses).find(
     ([status, { content }]) => status.startsWith('2') && content?.[JSON_TYPE],
@@ -122,24 +122,24 @@ const whole = (properties: Record<string, Schema>): Schema => ({
 })
 
 /** Covers the subset of JSON Schema that the routes use; everything else becomes `unknown`. */
-function typeOf(schema: Schema, indent: string): string {
+function printType(schema: Schema, indent: string): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1) ?? 'unknown'
   if ('const' in schema) return literal(schema.const)
   if (schema.enum) return union(schema.enum.map(literal))
-  if (schema.anyOf) return union(schema.anyOf.map((one) => typeOf(one, indent)))
-  if (schema.allOf) return schema.allOf.map((one) => typeOf(one, indent)).join(' & ')
+  if (schema.anyOf) return union(schema.anyOf.map((one) => printType(one, indent)))
+  if (schema.allOf) return schema.allOf.map((one) => printType(one, indent)).join(' & ')
   return union([schema.type ?? 'unknown'].flat().map((type) => typeNamed(type, schema, indent)))
 }
 
 function typeNamed(type: string, schema: Schema, indent: string): string {
   if (type === 'integer') return 'number'
-  if (type === 'array') return `Array<${typeOf(schema.items ?? {}, indent)}>`
+  if (type === 'array') return `Array<${printType(schema.items ?? {}, indent)}>`
   if (type !== 'object') return type
   const { properties = {}, required = [], additionalProperties: rest } = schema
   const inner = `${indent}  `
   const fields = Object.entries(properties).map(
     ([name, field]) =>
-      `${comment(field, inner)}${inner}${name}${required.includes(name) ? '' : '?'}: ${typeOf(field, inner)}\n`,
+      `${comment(field, inner)}${inner}${name}${required.includes(name) ? '' : '?'}: ${printType(field, inner)}\n`,
   )
   if (fields.length === 0) return 'Record<string, unknown>'
   return `{\n${fields.join('')}${rest ? `${inner}[other: string]: unknown\n` : ''}${indent}}`

@@ -33,12 +33,12 @@ export function openSandbox(
     open: config.sandbox.open,
     baseUrl: () => config.urls.base,
     catalogue: config.catalogue,
-    endpoints: () => endpointsOf(config),
+    endpoints: () => findWebhookEndpoints(config),
   })
 }
 
 /** The addresses that receive the processor's events; empty when the service uses another processor. */
-function endpointsOf({
+function findWebhookEndpoints({
   processor,
   serve,
   urls,

@@ -39,18 +39,19 @@ export type Placement =
 
 /** A table after those that it refers to. */
 export async function placements(db: Db): Promise<Placement[]> {
-  const { keys, references } = await catalogueOf(db)
+  const { keys, references } = await readDatabaseCatalogue(db)
   const placed = new Map<string, Placement>()
   const place = (table: string) => {
     if (placed.has(table)) return
-    for (const one of references) if (one.table === table && one.target !== table) place(one.target)
-    placed.set(table, placementOf(table, keys))
+    for (const reference of references)
+      if (reference.table === table && reference.target !== table) place(reference.target)
+    placed.set(table, choosePlacement(table, keys))
   }
   for (const table of [...new Set(['users', ...keys.map((key) => key.table)])]) place(table)
   return [...placed.values()]
 }
 
-function placementOf(table: string, keys: readonly Key[]): Placement {
+function choosePlacement(table: string, keys: readonly Key[]): Placement {
   const why = WHOLE[table]
   if (why !== undefined) return { table, isSpread: false, why }
   const column = keys.find((key) => key.table === table && key.isPrimary)?.columns[0]
@@ -61,7 +62,7 @@ function placementOf(table: string, keys: readonly Key[]): Placement {
 
 /** Keys and references that do not work over several servers, as sentences; empty in every release. */
 export async function refusals(db: Db): Promise<string[]> {
-  const { keys, references } = await catalogueOf(db)
+  const { keys, references } = await readDatabaseCatalogue(db)
   const placed = new Map((await placements(db)).map((placement) => [placement.table, placement]))
   const found: string[] = []
   for (const { table, columns } of keys) {
@@ -106,7 +107,7 @@ export async function citusScript(db: Db): Promise<string> {
 type Key = { table: string; isPrimary: boolean; columns: string[] }
 type Reference = { table: string; columns: string[]; target: string; targetColumns: string[] }
 
-async function catalogueOf(db: Db): Promise<{ keys: Key[]; references: Reference[] }> {
+async function readDatabaseCatalogue(db: Db): Promise<{ keys: Key[]; references: Reference[] }> {
   return dialectOf(db) === 'sqlite' ? ofSqlite(db) : ofPostgres(db)
 }
 

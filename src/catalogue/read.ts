@@ -34,59 +34,61 @@ export function parseCatalogue(text: string): Partial<CatalogueFile> {
     plans,
     products,
     entitlements = [],
-  } = fieldsOf(parsed(text), '', ['plans', 'products', 'entitlements'])
-  const words = [...ENTITLEMENTS, ...listOf(entitlements, 'entitlements', entitlementOf)]
+  } = readFields(parsed(text), '', ['plans', 'products', 'entitlements'])
+  const words = [...ENTITLEMENTS, ...readList(entitlements, 'entitlements', readEntitlement)]
   return {
     ...(plans === undefined
       ? {}
       : {
           plans: unlike(
-            listOf(plans, 'plans', (plan, at) => planOf(plan, at, words)),
+            readList(plans, 'plans', (plan, at) => readPlan(plan, at, words)),
             'plans',
           ),
         }),
     ...(products === undefined
       ? {}
-      : { products: unlike(listOf(products, 'products', productOf), 'products') }),
+      : { products: unlike(readList(products, 'products', readProduct), 'products') }),
   }
 }
 
-function planOf(value: unknown, at: string, words: readonly string[]): FilePlan {
-  const fields = fieldsOf(value, at, PLAN_FIELDS)
-  const tier = tierOf(fields.tier, `${at}.tier`)
+function readPlan(value: unknown, at: string, words: readonly string[]): FilePlan {
+  const fields = readFields(value, at, PLAN_FIELDS)
+  const tier = readTier(fields.tier, `${at}.tier`)
   const isPriced = fields.prices !== undefined && fields.prices !== null
-  const prices = isPriced ? pricesOf(fields.prices, `${at}.prices`) : null
+  const prices = isPriced ? readPrices(fields.prices, `${at}.prices`) : null
   if (tier === FREE && prices !== null && Object.keys(prices).length > 0) {
     throw new CatalogueError(
       `${at}.prices is wrong: '${FREE}' is the plan of who has no subscription, and costs nothing`,
     )
   }
-  const allowanceUsd = allowanceOf(fields.allowance_usd ?? null, `${at}.allowance_usd`)
+  const allowanceUsd = readAllowance(fields.allowance_usd ?? null, `${at}.allowance_usd`)
   const tenth = allowanceUsd === null ? null : allowanceUsd / TRIALS_IN_AN_ALLOWANCE
   return {
     tier,
-    name: textOf(fields.name, `${at}.name`),
+    name: readText(fields.name, `${at}.name`),
     prices,
-    grants: listOf(fields.grants, `${at}.grants`, (grant, place) => grantOf(grant, place, words)),
+    grants: readList(fields.grants, `${at}.grants`, (grant, place) =>
+      readGrant(grant, place, words),
+    ),
     allowanceUsd,
-    trialAllowanceUsd: allowanceOf(
+    trialAllowanceUsd: readAllowance(
       fields.trial_allowance_usd ?? tenth,
       `${at}.trial_allowance_usd`,
     ),
-    limits: limitsOf(fields.limits ?? {}, `${at}.limits`),
-    trialDays: trialOf(fields.trial_days ?? 0, tier, `${at}.trial_days`),
-    features: listOf(fields.features ?? [], `${at}.features`, textOf),
+    limits: readLimits(fields.limits ?? {}, `${at}.limits`),
+    trialDays: readTrialDays(fields.trial_days ?? 0, tier, `${at}.trial_days`),
+    features: readList(fields.features ?? [], `${at}.features`, readText),
   }
 }
 
-function allowanceOf(value: unknown, at: string): number | null {
+function readAllowance(value: unknown, at: string): number | null {
   const isAmount = typeof value === 'number' && value >= 0 && value <= ALLOWANCE_USD_MAX
   return value === null || isAmount
     ? value
     : wrong(value, at, `US dollars, from 0 to ${ALLOWANCE_USD_MAX}`)
 }
 
-function trialOf(value: unknown, tier: string, at: string): number {
+function readTrialDays(value: unknown, tier: string, at: string): number {
   const isDays =
     typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TRIAL_DAYS_MAX
   if (!isDays) return wrong(value, at, `whole days, from 0 to ${TRIAL_DAYS_MAX}`)
@@ -112,70 +114,70 @@ const LIMIT_FIELDS: Readonly<Record<string, keyof PlanLimits>> = {
   choices_max: 'choicesMax',
 }
 
-function limitsOf(value: unknown, at: string): PlanLimits {
-  const fields = fieldsOf(value, at, Object.keys(LIMIT_FIELDS))
+function readLimits(value: unknown, at: string): PlanLimits {
+  const fields = readFields(value, at, Object.keys(LIMIT_FIELDS))
   const named = Object.entries(LIMIT_FIELDS).map(([field, name]) => [
     name,
-    limitOf(fields[field] ?? null, `${at}.${field}`),
+    readLimit(fields[field] ?? null, `${at}.${field}`),
   ])
   return Object.fromEntries(named) as PlanLimits
 }
 
-function limitOf(value: unknown, at: string): number | null {
+function readLimit(value: unknown, at: string): number | null {
   const isCount = Number.isSafeInteger(value) && (value as number) > 0
   return value === null || isCount
     ? (value as number | null)
     : wrong(value, at, 'a whole number above 0')
 }
 
-function pricesOf(value: unknown, at: string): CataloguePlan['prices'] {
-  const fields = fieldsOf(value, at, INTERVALS)
+function readPrices(value: unknown, at: string): CataloguePlan['prices'] {
+  const fields = readFields(value, at, INTERVALS)
   const named = INTERVALS.filter(
     (interval) => fields[interval] !== undefined && fields[interval] !== null,
   )
   return Object.fromEntries(
-    named.map((interval) => [interval, textOf(fields[interval], `${at}.${interval}`)]),
+    named.map((interval) => [interval, readText(fields[interval], `${at}.${interval}`)]),
   )
 }
 
-function grantOf(value: unknown, at: string, words: readonly string[]): string {
+function readGrant(value: unknown, at: string, words: readonly string[]): string {
   return words.find((word) => word === value) ?? wrong(value, at, `one of ${words.join(', ')}`)
 }
 
-function entitlementOf(value: unknown, at: string): string {
+function readEntitlement(value: unknown, at: string): string {
   const isWord = typeof value === 'string' && /^[a-z][a-z0-9_]{0,63}$/.test(value)
   return isWord ? value : wrong(value, at, 'small letters, digits and _')
 }
 
-function productOf(value: unknown, at: string): CatalogueProduct {
-  const fields = fieldsOf(value, at, PRODUCT_FIELDS)
+function readProduct(value: unknown, at: string): CatalogueProduct {
+  const fields = readFields(value, at, PRODUCT_FIELDS)
   const { includes = null, tax_code = null } = fields
-  const currency = currencyOf(fields.currency, `${at}.currency`)
+  const currency = readCurrency(fields.currency, `${at}.currency`)
   return {
-    tier: tierOf(fields.tier, `${at}.tier`),
-    name: textOf(fields.name, `${at}.name`),
-    price: priceOf(fields.price, `${at}.price`, currency),
+    tier: readTier(fields.tier, `${at}.tier`),
+    name: readText(fields.name, `${at}.name`),
+    price: readPrice(fields.price, `${at}.price`, currency),
     currency,
-    description: stringOf(fields.description ?? '', `${at}.description`),
-    includes: includes === null ? null : textOf(includes, `${at}.includes`),
-    images: listOf(fields.images ?? [], `${at}.images`, imageOf),
-    features: listOf(fields.features ?? [], `${at}.features`, textOf),
-    taxCode: tax_code === null ? null : textOf(tax_code, `${at}.tax_code`),
+    description: readString(fields.description ?? '', `${at}.description`),
+    includes: includes === null ? null : readText(includes, `${at}.includes`),
+    images: readList(fields.images ?? [], `${at}.images`, readImage),
+    features: readList(fields.features ?? [], `${at}.features`, readText),
+    taxCode: tax_code === null ? null : readText(tax_code, `${at}.tax_code`),
   }
 }
 
 /** It stands in addresses, in the names of folders and settings. */
-function tierOf(value: unknown, at: string): string {
+function readTier(value: unknown, at: string): string {
   const isTier = typeof value === 'string' && /^[a-z0-9][a-z0-9_-]{0,63}$/i.test(value)
   return isTier ? value : wrong(value, at, 'letters, digits, - and _')
 }
 
-function currencyOf(value: unknown, at: string): string {
+function readCurrency(value: unknown, at: string): string {
   const isKnown = typeof value === 'string' && /^[a-z]{3}$/i.test(value) && isCurrency(value)
   return isKnown ? value.toLowerCase() : wrong(value, at, 'a currency, as usd or eur')
 }
 
-function priceOf(value: unknown, at: string, currency: string): number {
+function readPrice(value: unknown, at: string, currency: string): number {
   const isAmount = typeof value === 'number' && Number.isFinite(value) && value >= 0
   if (!isAmount) return wrong(value, at, 'an amount of 0 or more')
   const digits = decimalsMax(currency)
@@ -183,28 +185,28 @@ function priceOf(value: unknown, at: string, currency: string): number {
   return wrong(value, at, `an amount with at most ${digits} decimals, as ${currency} has them`)
 }
 
-function imageOf(value: unknown, at: string): string {
+function readImage(value: unknown, at: string): string {
   const isAddress = typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')
   return isAddress ? value : wrong(value, at, 'an address starting with https:// or http://')
 }
 
-function textOf(value: unknown, at: string): string {
+function readText(value: unknown, at: string): string {
   return typeof value === 'string' && value.trim() !== ''
     ? value.trim()
     : wrong(value, at, 'a text')
 }
 
-function stringOf(value: unknown, at: string): string {
+function readString(value: unknown, at: string): string {
   return typeof value === 'string' ? value : wrong(value, at, 'a text')
 }
 
-function listOf<T>(value: unknown, at: string, read: (item: unknown, at: string) => T): T[] {
+function readList<T>(value: unknown, at: string, read: (item: unknown, at: string) => T): T[] {
   return Array.isArray(value)
     ? value.map((item, index) => read(item, `${at}[${index}]`))
     : wrong(value, at, 'a list')
 }
 
-function fieldsOf(value: unknown, at: string, known: readonly string[]): Record<string, unknown> {
+function readFields(value: unknown, at: string, known: readonly string[]): Record<string, unknown> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   if (!isObject) return wrong(value, at || 'it', 'an object')
   const unknown = Object.keys(value).find((name) => !known.includes(name))

@@ -73,12 +73,14 @@ export function readAi(
   const prices = readPrices(readPriceFiles(read, dataDir))
   try {
     const { vendors: entries, file } = readVendors(read.optional('MODELS'), prices)
-    const given = byName(
+    const configuredVendors = byName(
       entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)),
     )
     const tiers = plans.map(({ tier }) => tier)
-    const { aliases, allow } = readNames(file, given, tiers)
-    const set = byName(Object.values(given).map((vendor) => withoutAlias(vendor, aliases)))
+    const { aliases, allow } = readNames(file, configuredVendors, tiers)
+    const set = byName(
+      Object.values(configuredVendors).map((vendor) => withoutAlias(vendor, aliases)),
+    )
     const named = readRoutes(read, 'LLM_VENDORS', { vendors: set, aliases })
     // The model with which LLM_VENDORS first names a vendor is that vendor's usual one.
     const vendors = byName(
@@ -147,9 +149,9 @@ function withoutAlias(vendor: VendorConfig, aliases: Names['aliases']): VendorCo
   if (alias === undefined) return vendor
   const own = alias.routes.find((route) => route.vendor === vendor.name)
   if (own !== undefined) return { ...vendor, defaultModel: own.model }
-  const other = alias.routes[0].vendor
+  const aliasVendor = alias.routes[0].vendor
   throw new ConfigError(
-    `${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${other}`,
+    `${settingPrefix(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${aliasVendor}`,
   )
 }
 
@@ -164,10 +166,10 @@ const SANDBOX_PATHS: Record<Dialect, string> = {
 
 /** Where a vendor is set by itself: GROQ_BASE_URL, GROQ_MODEL, and its key where the catalogue says. */
 function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null): VendorConfig {
-  const prefix = prefixOf(entry.name)
+  const prefix = settingPrefix(entry.name)
   const own = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
   const baseUrl = trimSlash(own ?? entry.baseUrl)
-  const keyed = endpointsOf(read, entry, baseUrl, own !== null)
+  const keyed = listEndpoints(read, entry, baseUrl, own !== null)
   // The sandbox plays only vendors without a key and without a configured address.
   const sandboxed = sandboxUrl !== null && keyed.length === 0
   const played = {
@@ -191,7 +193,7 @@ function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null)
 }
 
 /** Those whose keys are set; a key setting may hold several, each of which is an endpoint. */
-function endpointsOf(
+function listEndpoints(
   read: Reader,
   entry: VendorEntry,
   baseUrl: string,
@@ -222,7 +224,7 @@ function endpointsOf(
   }))
 }
 
-const prefixOf = (vendor: string) => vendor.toUpperCase().replaceAll('-', '_')
+const settingPrefix = (vendor: string) => vendor.toUpperCase().replaceAll('-', '_')
 
 const isSame = (one: Route, other: Route) =>
   one.vendor === other.vendor && one.model === other.model

@@ -116,9 +116,9 @@ export function pricesOf(catalogue: Catalogue): ProcessorConfig['prices'] {
     for (const interval of INTERVALS) {
       const id = ids[interval]
       if (id === undefined) continue
-      const other = prices.get(id)
-      if (other) {
-        const [field, first] = [{ tier, interval }, other].map((price) =>
+      const existing = prices.get(id)
+      if (existing) {
+        const [field, first] = [{ tier, interval }, existing].map((price) =>
           priceField(catalogue, price),
         )
         throw new ConfigError(`${field} repeats the price id '${id}' of ${first}`)

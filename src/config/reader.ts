@@ -18,7 +18,7 @@ export function createReader(env: Env) {
     const value = env[name]?.trim()
     if (value) return value
     const file = SECRET_NAME.test(name) ? env[`${name}_FILE`]?.trim() : undefined
-    return file ? secretFrom(`${name}_FILE`, file) : null
+    return file ? readSecretFile(`${name}_FILE`, file) : null
   }
 
   const fail = (name: string, expected: string): never => {
@@ -140,7 +140,7 @@ export function createReader(env: Env) {
 /** Settings that may come from a file, as orchestrators hand secrets over: `NAME_FILE`. */
 const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|^(DATABASE|REDIS|SMTP)_URL$|_OTLP_HEADERS$/
 
-function secretFrom(setting: string, path: string): string | null {
+function readSecretFile(setting: string, path: string): string | null {
   try {
     return readFileSync(path, 'utf8').trim() || null
   } catch (error) {

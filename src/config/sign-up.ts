@@ -38,7 +38,7 @@ export function readSignUp(read: Reader): SignUpConfig {
 function readDisposable(value: string): ReadonlySet<string> {
   if (value === 'allow') return new Set()
   try {
-    return domainsIn(readFileSync(value === 'refuse' ? SHIPPED : value, 'utf8'))
+    return parseDomains(readFileSync(value === 'refuse' ? SHIPPED : value, 'utf8'))
   } catch (error) {
     throw new ConfigError(
       `DISPOSABLE_DOMAINS is neither allow nor refuse, and no list that can be read: ${(error as Error).message}`,
@@ -47,7 +47,7 @@ function readDisposable(value: string): ReadonlySet<string> {
 }
 
 /** A domain a line; lines that begin with # say something else. */
-function domainsIn(list: string): ReadonlySet<string> {
+function parseDomains(list: string): ReadonlySet<string> {
   const lines = list.split('\n').map((line) => line.trim().toLowerCase())
   return new Set(lines.filter((line) => line !== '' && !line.startsWith('#')))
 }

@@ -151,7 +151,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
       email: user.email,
       email_key: emailKey(user.email),
       full_name: user.full_name,
-      search_text: searchTextOf(user),
+      search_text: buildSearchText(user),
       avatar_url: user.avatar_url ?? null,
       password_hash: user.password_hash,
       oauth_provider: user.oauth_provider ?? null,
@@ -197,14 +197,14 @@ export async function updateUser(
   if (row && (changes.email !== undefined || changes.full_name !== undefined)) {
     await tx
       .updateTable('users')
-      .set({ search_text: searchTextOf(row) })
+      .set({ search_text: buildSearchText(row) })
       .where('id', '=', id)
       .execute()
   }
   return row ?? null
 }
 
-function searchTextOf({ email, full_name }: Pick<User, 'email' | 'full_name'>): string {
+function buildSearchText({ email, full_name }: Pick<User, 'email' | 'full_name'>): string {
   return `${email} ${full_name ?? ''}`.toLowerCase()
 }
 

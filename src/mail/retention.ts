@@ -4,10 +4,10 @@ import './tables.ts'
 
 /** A matter that comes up again so much later is told again. */
 export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
+  const period = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
-      ...kept,
+      ...period,
       what: 'notices to the operator',
       table: 'operator_notices',
       key: ['subject'],

@@ -12,12 +12,12 @@ export interface Clock {
 /** Many ask within one millisecond; writing a date costs ten times what reading the clock does. */
 let written = { ms: 0, instant: '' }
 
-function instantOf(ms: number): Instant {
+function formatInstant(ms: number): Instant {
   if (ms !== written.ms) written = { ms, instant: new Date(ms).toISOString() }
   return written.instant
 }
 
-export const systemClock: Clock = { now: () => instantOf(Date.now()), ms: () => Date.now() }
+export const systemClock: Clock = { now: () => formatInstant(Date.now()), ms: () => Date.now() }
 
 export type MovableClock = Clock & { movedMs(): number; advance(ms: number): void }
 
@@ -25,7 +25,7 @@ export function movableClock(): MovableClock {
   let offsetMs = 0
   return {
     ms: () => Date.now() + offsetMs,
-    now: () => instantOf(Date.now() + offsetMs),
+    now: () => formatInstant(Date.now() + offsetMs),
     movedMs: () => offsetMs,
     advance(ms) {
       offsetMs += ms

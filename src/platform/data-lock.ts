@@ -40,7 +40,7 @@ function lockPart(dataDir: string, part: string): DatabaseSync {
     return lock
   } catch (error) {
     const isHeld = (error as { errcode?: number }).errcode === SQLITE_BUSY
-    const holder = isHeld ? holderOf(lock) : 0
+    const holder = isHeld ? readHolderPid(lock) : 0
     lock.close()
     if (!isHeld) throw error
     throw new FolderInUse(
@@ -51,7 +51,7 @@ function lockPart(dataDir: string, part: string): DatabaseSync {
 
 const SQLITE_BUSY = 5
 
-function holderOf(lock: DatabaseSync): number {
+function readHolderPid(lock: DatabaseSync): number {
   const row = lock.prepare('pragma user_version').get() as { user_version: number } | undefined
   return row?.user_version ?? 0
 }

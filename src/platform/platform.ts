@@ -91,7 +91,7 @@ export async function openPlatform(
 
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
   const bus = createBus(
-    carrierOf({ db, dialect: database.dialect, redis, log }, config, { isGuest }),
+    chooseCarrier({ db, dialect: database.dialect, redis, log }, config, { isGuest }),
   )
   await bus.opened
   const jobs = createJobs({ db, clock, log, tracer })
@@ -136,7 +136,7 @@ export async function openPlatform(
  * The transport of messages between nodes. A pool of one connection has no server that could spare
  * one for listening.
  */
-function carrierOf(
+function chooseCarrier(
   { db, dialect, redis, log }: Pick<Platform, 'db' | 'dialect' | 'redis' | 'log'>,
   { databaseUrl }: Config,
   as: { isGuest: boolean },

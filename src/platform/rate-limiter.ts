@@ -43,13 +43,18 @@ export function memoryLimiter(clock: Clock): RateLimiter {
       }
       const allowed = window.count < rate.requests
       if (allowed) window.count++
-      return hitOf(allowed, rate.requests, window.count, window.endsMs - now)
+      return buildHit(allowed, rate.requests, window.count, window.endsMs - now)
     },
     look(bucket, key, rate) {
       const now = clock.ms()
       const window = windows.get(`${bucket}:${key}`)
       if (!window || window.endsMs <= now) return unused(rate)
-      return hitOf(window.count < rate.requests, rate.requests, window.count, window.endsMs - now)
+      return buildHit(
+        window.count < rate.requests,
+        rate.requests,
+        window.count,
+        window.endsMs - now,
+      )
     },
     takeBack(bucket, key) {
       const window = windows.get(`${bucket}:${key}`)
@@ -86,7 +91,7 @@ return 0
 /** Shared by all nodes. While Redis is away or stands still each node counts for itself: a doubled limit beats an outage. */
 export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): RateLimiter {
   const fallback = memoryLimiter(clock)
-  const nameOf = (bucket: string, key: string) => `limit:${bucket}:${key}`
+  const buildKey = (bucket: string, key: string) => `limit:${bucket}:${key}`
 
   return {
     async hit(bucket, key, rate) {
@@ -95,13 +100,13 @@ export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): 
           client.eval(
             HIT_SCRIPT,
             1,
-            nameOf(bucket, key),
+            buildKey(bucket, key),
             rate.requests,
             rate.seconds * 1_000,
             clock.ms(),
           ),
         )) as [number, number, number]
-        return hitOf(allowed === 1, rate.requests, count, ttlMs)
+        return buildHit(allowed === 1, rate.requests, count, ttlMs)
       } catch {
         return fallback.hit(bucket, key, rate)
       }
@@ -109,19 +114,19 @@ export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): 
     async look(bucket, key, rate) {
       try {
         const [count, ends] = await redis.ask((client) =>
-          client.hmget(nameOf(bucket, key), 'count', 'ends'),
+          client.hmget(buildKey(bucket, key), 'count', 'ends'),
         )
         const leftMs = Number(ends ?? 0) - clock.ms()
         return leftMs <= 0
           ? unused(rate)
-          : hitOf(Number(count) < rate.requests, rate.requests, Number(count), leftMs)
+          : buildHit(Number(count) < rate.requests, rate.requests, Number(count), leftMs)
       } catch {
         return fallback.look(bucket, key, rate)
       }
     },
     async takeBack(bucket, key) {
       try {
-        await redis.ask((client) => client.eval(TAKE_BACK_SCRIPT, 1, nameOf(bucket, key)))
+        await redis.ask((client) => client.eval(TAKE_BACK_SCRIPT, 1, buildKey(bucket, key)))
       } catch {
         fallback.takeBack(bucket, key)
       }
@@ -147,10 +152,10 @@ export function rateProblem(hit: Hit): Problem {
 
 /** A window opens with its first hit. */
 function unused({ requests, seconds }: NonNullable<Rate>): Hit {
-  return hitOf(true, requests, 0, seconds * 1_000)
+  return buildHit(true, requests, 0, seconds * 1_000)
 }
 
-function hitOf(allowed: boolean, limit: number, count: number, leftMs: number): Hit {
+function buildHit(allowed: boolean, limit: number, count: number, leftMs: number): Hit {
   return {
     allowed,
     limit,

@@ -150,8 +150,8 @@ function eachPiece(
       }
     }
     const onEnd = () => settle(resolve)
-    const onError = (error: Error) => fail(error instanceof Problem ? error : brokenOff(error))
-    const onClose = () => fail(brokenOff(new Error('The body was broken off')))
+    const onError = (error: Error) => fail(error instanceof Problem ? error : toUploadError(error))
+    const onClose = () => fail(toUploadError(new Error('The body was broken off')))
     stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
     if (stream.destroyed) onClose()
     else stream.resume()
@@ -159,7 +159,7 @@ function eachPiece(
 }
 
 /** Not the service's fault: the sender has gone. */
-function brokenOff(error: Error): Error {
+function toUploadError(error: Error): Error {
   return 'statusCode' in error ? error : Object.assign(error, { statusCode: 400 })
 }
 
@@ -180,7 +180,7 @@ function makeOwnFolder(root: string): { folder: string; unlock: () => void } {
 
 function sweepFolders(root: string, log: Pick<Log, 'warn'>): number {
   let swept = 0
-  for (const folder of foldersIn(root, log)) {
+  for (const folder of listFolders(root, log)) {
     try {
       // Held until it is gone: let go before, another process could still lock it for its own.
       const unlock = lockFolder(folder, [LOCK])
@@ -199,7 +199,7 @@ function sweepFolders(root: string, log: Pick<Log, 'warn'>): number {
   return swept
 }
 
-function foldersIn(root: string, log: Pick<Log, 'warn'>): string[] {
+function listFolders(root: string, log: Pick<Log, 'warn'>): string[] {
   if (!existsSync(root)) return []
   try {
     return readdirSync(root).map((name) => join(root, name))

@@ -177,7 +177,7 @@ async function acceptRecovery(
   userId: string,
   code: string,
 ): Promise<boolean> {
-  const taken = await db
+  const update = await db
     .updateTable('recovery_codes')
     .set({ spent_at: clock.now() })
     .where('user_id', '=', userId)
@@ -185,7 +185,7 @@ async function acceptRecovery(
     .where('spent_at', 'is', null)
     .returning('user_id')
     .executeTakeFirst()
-  return taken !== undefined
+  return update !== undefined
 }
 
 function createTotp(secret: string, issuer: string, label: string): TOTP {

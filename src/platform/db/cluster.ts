@@ -9,8 +9,8 @@ const known = new WeakMap<object, boolean>()
 export async function isCluster(db: Db, run: Run): Promise<boolean> {
   if (dialectOf(db) !== 'postgres') return false
   const { adapter } = db.getExecutor()
-  const told = known.get(adapter)
-  if (told !== undefined) return told
+  const cached = known.get(adapter)
+  if (cached !== undefined) return cached
   const { rows } = await run(sql`select 1 from pg_extension where extname = 'citus'`.compile(db))
   known.set(adapter, rows.length > 0)
   return rows.length > 0

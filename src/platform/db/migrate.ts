@@ -88,7 +88,7 @@ export async function migrate(db: Db, migrations: Migration[], now: string): Pro
       const { id, contracts = false } = migration
       const values = {
         id,
-        checksum: checksumOf(migration),
+        checksum: computeChecksum(migration),
         is_contraction: contracts,
         applied_at: now,
       }
@@ -142,9 +142,9 @@ export async function planOf(db: Db, migrations: Migration[]): Promise<Plan> {
     missing: missing.map(({ id, sql: text, contracts = false }) => ({
       id,
       contracts,
-      statements: statementsOf(text, dialectOf(db)),
+      statements: splitStatements(text, dialectOf(db)),
     })),
-    ahead: unknownTo(applied, migrations),
+    ahead: findUnknownMigrations(applied, migrations),
   }
 }
 
@@ -166,12 +166,13 @@ async function appliedMigrations(db: Db): Promise<Applied> {
   return new Map(rows.map(({ id, ...row }) => [id, row]))
 }
 
-const checksumOf = ({ sql: text }: Migration) => createHash('sha256').update(text).digest('hex')
+const computeChecksum = ({ sql: text }: Migration) =>
+  createHash('sha256').update(text).digest('hex')
 
 function refuseChanged(applied: Applied, migrations: Migration[]) {
   for (const migration of migrations) {
     const known = applied.get(migration.id)
-    if (known !== undefined && known.checksum !== checksumOf(migration)) {
+    if (known !== undefined && known.checksum !== computeChecksum(migration)) {
       throw new Error(`migration ${migration.id} was changed after it had been applied`)
     }
   }
@@ -182,7 +183,7 @@ function refuseChanged(applied: Applied, migrations: Migration[]) {
  * database has another history.
  */
 function refuseForeign(applied: Applied, migrations: Migration[]) {
-  const unknown = unknownTo(applied, migrations)
+  const unknown = findUnknownMigrations(applied, migrations)
   if (unknown.length === 0) return
   const contractions = unknown.filter((id) => applied.get(id)?.is_contraction)
   if (contractions.length > 0) {
@@ -197,16 +198,16 @@ function refuseForeign(applied: Applied, migrations: Migration[]) {
   }
 }
 
-function unknownTo(applied: Applied, migrations: Migration[]): string[] {
+function findUnknownMigrations(applied: Applied, migrations: Migration[]): string[] {
   const known = new Set(migrations.map(({ id }) => id))
   return [...applied.keys()].filter((id) => !known.has(id))
 }
 
 async function run(tx: Db, dialect: Dialect, text: string) {
-  for (const statement of statementsOf(text, dialect)) await sql.raw(statement).execute(tx)
+  for (const statement of splitStatements(text, dialect)) await sql.raw(statement).execute(tx)
 }
 
-function statementsOf(text: string, dialect: Dialect): string[] {
+function splitStatements(text: string, dialect: Dialect): string[] {
   const statements = text.split(/;\s*$/m).map((part) => part.trim())
   return statements.filter((part) => part !== '').map((statement) => forDialect(statement, dialect))
 }

@@ -53,7 +53,7 @@ export function openPostgres(
     keepAliveInitialDelayMillis: 30_000,
     types: {
       getTypeParser: ((oid: number, format?: 'text') =>
-        parserOf(oid) ?? types.getTypeParser(oid, format)) as never,
+        findParser(oid) ?? types.getTypeParser(oid, format)) as never,
     },
   })
   // An idle connection that ends is taken out of the pool; who has one in hand hears of it at the next statement.
@@ -62,7 +62,7 @@ export function openPostgres(
     client.on('error', () => {})
     if (onNotice) client.on('notice', (notice) => onNotice(String(notice.message)))
   })
-  return { pool, answerMs: answerMsOf(url), namings: new WeakMap(), liveness: new Liveness() }
+  return { pool, answerMs: readAnswerMs(url), namings: new WeakMap(), liveness: new Liveness() }
 }
 
 export type PostgresPool = {
@@ -80,7 +80,7 @@ const isDriverSetting = (name: string) => DRIVER_SETTINGS.has(name) || name.star
 /** Returns the driver's options. @throws Error with a sentence that names the wrong setting. */
 export function settingsOf(url: string): PoolConfig {
   const address = new URL(url)
-  const limits = limitsOf(address)
+  const limits = readLimits(address)
   for (const name of Object.keys(limits)) address.searchParams.delete(name)
   const { searchParams } = address
   const options = searchParams.get('options') ? [searchParams.get('options')] : []
@@ -102,8 +102,8 @@ export function settingsOf(url: string): PoolConfig {
 }
 
 /** `?statement_timeout=30000` in the address sets another limit; 0 takes it off. */
-function limitsOf({ searchParams }: URL) {
-  const msOf = (name: string, fallback: number) => {
+function readLimits({ searchParams }: URL) {
+  const readMs = (name: string, fallback: number) => {
     const value = searchParams.get(name)
     if (value === null) return fallback
     if (/^\d{1,9}$/.test(value)) return Number(value)
@@ -112,21 +112,21 @@ function limitsOf({ searchParams }: URL) {
     )
   }
   return {
-    statement_timeout: msOf('statement_timeout', STATEMENT_MS),
-    idle_in_transaction_session_timeout: msOf(
+    statement_timeout: readMs('statement_timeout', STATEMENT_MS),
+    idle_in_transaction_session_timeout: readMs(
       'idle_in_transaction_session_timeout',
       IDLE_IN_TRANSACTION_MS,
     ),
   }
 }
 
-function answerMsOf(url: string): number {
-  const statementMs = limitsOf(new URL(url)).statement_timeout
+function readAnswerMs(url: string): number {
+  const statementMs = readLimits(new URL(url)).statement_timeout
   return statementMs === 0 ? 0 : statementMs + ANSWER_GRACE_MS
 }
 
 /** int8 and numeric: counts, sums and amounts stay far below 2^53. timestamptz: as the text that it was written from. */
-function parserOf(oid: number): ((text: string) => unknown) | undefined {
+function findParser(oid: number): ((text: string) => unknown) | undefined {
   if (oid === 20 || oid === 1700) return Number
   if (oid === 1184) return (text) => new Date(text).toISOString()
   return undefined
@@ -162,7 +162,7 @@ async function commitAsync<T>(
   try {
     await connection.run('begin; set local synchronous_commit = off')
     const result = await work(async (query) =>
-      resultOf(await connection.run(query.sql, query.parameters)),
+      toQueryResult(await connection.run(query.sql, query.parameters)),
     )
     await connection.run('commit')
     committed?.(result)
@@ -193,7 +193,7 @@ function postgresDriver(server: PostgresPool): Driver {
       }
       transactions.set(kysely, connection)
       kysely.executeQuery = async (query) =>
-        resultOf(await connection.run(query.sql, query.parameters))
+        toQueryResult(await connection.run(query.sql, query.parameters))
     },
     async commitTransaction(kysely) {
       const connection = transactions.get(kysely)
@@ -225,7 +225,7 @@ function postgresDriver(server: PostgresPool): Driver {
  */
 async function runAlone<R>(server: PostgresPool, query: CompiledQuery): Promise<QueryResult<R>> {
   const isRead = query.query.kind === 'SelectQueryNode'
-  return resultOf(
+  return toQueryResult(
     isRead
       ? await readAgain(() => runOnce(server, query.sql, query.parameters))
       : await runOnce(server, query.sql, query.parameters),
@@ -275,7 +275,7 @@ async function runOnce(
 
 type Rows = { rows: unknown[]; rowCount: number | null }
 
-function resultOf<R>({ rows, rowCount }: Rows): QueryResult<R> {
+function toQueryResult<R>({ rows, rowCount }: Rows): QueryResult<R> {
   return { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) }
 }
 
@@ -301,7 +301,7 @@ async function connect(server: PostgresPool): Promise<Connection> {
   const send = async (text: string, parameters: readonly unknown[] | undefined): Promise<Rows> => {
     if (failure) throw failure
     if (text === WITHOUT_TIME_LIMIT) limitMs = 0
-    const naming = parameters && namingOf(server, client)
+    const naming = parameters && prepareNaming(server, client)
     const name = naming?.nameOf(text)
     // A statement without a limit may be silent for long.
     if (limitMs !== 0) liveness.asked(client)
@@ -354,7 +354,7 @@ async function connect(server: PostgresPool): Promise<Connection> {
 type Naming = { nameOf(text: string): string | undefined; forget(text: string): void }
 
 /** Names are a connection's own, also where a proxy (or the embedded server) lets several share one session. */
-function namingOf(server: PostgresPool, client: PoolClient): Naming {
+function prepareNaming(server: PostgresPool, client: PoolClient): Naming {
   const known = server.namings.get(client)
   if (known) return known
   const prefix = crypto.randomUUID().slice(0, 13)

@@ -180,7 +180,7 @@ function openHandle(path: string) {
     if (known) return known
     if (statements.size >= STATEMENTS_MAX) statements.clear()
     const statement = database.prepare(text)
-    const columns = statement.columns().map(({ name }) => ({ name, kind: kindOf(name) }))
+    const columns = statement.columns().map(({ name }) => ({ name, kind: inferKind(name) }))
     // The rows that node:sqlite makes itself have no prototype and no shape: a row built from an array costs half of one
     // that was made there and is read afterwards.
     if (columns.length > 0) statement.setReturnArrays(true)
@@ -199,14 +199,14 @@ function openHandle(path: string) {
       }
       const rows = statement.all(...parameters) as unknown as unknown[][]
       return {
-        rows: rows.map((values) => rowOf(columns, values)) as R[],
+        rows: rows.map((values) => decodeRow(columns, values)) as R[],
         numAffectedRows: BigInt(rows.length),
       }
     },
     firstRow<R>(text: string, parameters: readonly unknown[]): R | undefined {
       const { statement, columns } = prepare(text)
       const values = statement.get(...parameters.map(encode)) as unknown[] | undefined
-      return values && (rowOf(columns, values) as R)
+      return values && (decodeRow(columns, values) as R)
     },
     exec: (text: string) => database.exec(text),
     /** Sets the mode of the next commit; call it before its transaction begins. */
@@ -223,11 +223,14 @@ function openHandle(path: string) {
 type Column = { name: string; kind: 'boolean' | 'json' | 'plain' }
 
 /** Column names carry the type that SQLite lacks: `is_…` is a boolean, `…_json` an object. */
-function kindOf(name: string): Column['kind'] {
+function inferKind(name: string): Column['kind'] {
   return name.startsWith('is_') ? 'boolean' : name.endsWith('_json') ? 'json' : 'plain'
 }
 
-function rowOf(columns: readonly Column[], values: readonly unknown[]): Record<string, unknown> {
+function decodeRow(
+  columns: readonly Column[],
+  values: readonly unknown[],
+): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   let index = 0
   for (const { name, kind } of columns) {

@@ -47,7 +47,9 @@ export function isNetwork(text: string): boolean {
 export function isWithin(networks: readonly string[], ip: string): boolean {
   const address = plainAddress(ip)
   const version = isIP(address) as 0 | 4 | 6
-  return version !== 0 && listsOf(networks)[FAMILIES[version]].check(address, FAMILIES[version])
+  return (
+    version !== 0 && compileLists(networks)[FAMILIES[version]].check(address, FAMILIES[version])
+  )
 }
 
 const FAMILIES = { 4: 'ipv4', 6: 'ipv6' } as const
@@ -58,7 +60,7 @@ const lists = new WeakMap<readonly string[], Lists>()
 /** One for each family: in one list `::/0` would hold every IPv4 address, too. */
 type Lists = Readonly<Record<'ipv4' | 'ipv6', BlockList>>
 
-function listsOf(networks: readonly string[]): Lists {
+function compileLists(networks: readonly string[]): Lists {
   const known = lists.get(networks)
   if (known !== undefined) return known
   const made: Lists = { ipv4: new BlockList(), ipv6: new BlockList() }

@@ -153,7 +153,7 @@ export async function createApp(
   app.setSerializerCompiler(({ schema }) => {
     let stringify: Stringify | null = null
     return (value) => {
-      stringify ??= stringifyBy(schema as object)
+      stringify ??= buildStringify(schema as object)
       return stringify(value)
     }
   })
@@ -253,7 +253,7 @@ type Stringify = (value: unknown) => string
 /** Compiled at a schema's first reply, once a process: most routes refuse in the same form. */
 const stringifiers = new WeakMap<object, Stringify>()
 
-function stringifyBy(schema: object): Stringify {
+function buildStringify(schema: object): Stringify {
   const known = stringifiers.get(schema)
   if (known) return known
   const stringify = fastJson(schema as Parameters<typeof fastJson>[0])

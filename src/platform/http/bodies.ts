@@ -194,7 +194,7 @@ export class BodyAdmission {
   #sweep(): void {
     for (const arrival of this.#arriving) {
       if (hasArrived(arrival)) this.#arriving.delete(arrival)
-      else if (this.#clock.ms() - arrival.begunMs > arrivalMs(sizeOf(arrival))) {
+      else if (this.#clock.ms() - arrival.begunMs > arrivalMs(estimateBytes(arrival))) {
         this.#arriving.delete(arrival)
         cut(arrival, platformProblem('request_timeout'))
       }
@@ -281,7 +281,7 @@ const arrivalMs = (bytes: number) => ARRIVAL_MS + Math.ceil(bytes / BYTES_A_SECO
 const hasArrived = ({ request: { raw } }: Arrival) =>
   raw.complete || raw.destroyed || raw.socket.destroyed
 
-const sizeOf = ({ declared, request: { raw }, begunBytes }: Arrival) =>
+const estimateBytes = ({ declared, request: { raw }, begunBytes }: Arrival) =>
   declared ?? raw.socket.bytesRead - begunBytes
 
 /**

@@ -213,11 +213,11 @@ function declareBody(
 /** As the plugin would have it from a schema, before anything is named. */
 function declareDescribed(operation: Operation, { parameters, body, replies }: Described): void {
   if (parameters) {
-    const others =
+    const remaining =
       operation.parameters?.filter(({ name }) => parameters.every((one) => one.name !== name)) ?? []
-    operation.parameters = [...others, ...(parameters as { schema: Json }[])]
+    operation.parameters = [...remaining, ...(parameters as { schema: Json }[])]
   }
-  if (body) operation.requestBody = { required: true, content: mediaOf(body) }
+  if (body) operation.requestBody = { required: true, content: buildMedia(body) }
   if (!replies) return
   // The plugin's default for a route without a reply schema.
   if (operation.responses['200']?.content === undefined) delete operation.responses['200']
@@ -227,7 +227,7 @@ function declareDescribed(operation: Operation, { parameters, body, replies }: D
     operation.responses[status] = {
       ...known,
       ...reply,
-      ...(content ? { content: mediaOf(content) } : {}),
+      ...(content ? { content: buildMedia(content) } : {}),
     }
   }
 }
@@ -262,7 +262,7 @@ function declareStream(
 ): void {
   const reply = operation.responses['200'] ?? { description: 'Done.' }
   operation.responses['200'] = reply
-  const told = Object.entries(events).map(
+  const lines = Object.entries(events).map(
     ([event, schema]) => `\`${event}\`: ${(schema as Json).description}`,
   )
   // Dialects with named events have a separate end event.
@@ -270,7 +270,7 @@ function declareStream(
   reply.content = {
     ...(reply.content ?? json({ type: 'object', additionalProperties: true })),
     'text/event-stream': {
-      schema: { type: 'string', description: `Server-sent events${end}. ${told.join(' ')}` },
+      schema: { type: 'string', description: `Server-sent events${end}. ${lines.join(' ')}` },
       'x-events': Object.fromEntries(
         Object.entries(events).map(([event, schema]) => [
           event,
@@ -317,9 +317,9 @@ type ErrorTerms = { dialect: ErrorDialect; codes: Codes; isValidated: boolean }
 function errorReply(status: number | null, { name, tellsCodes }: ErrorDialect, codes: Codes): Json {
   const says = status === null ? 'Refused: `code` says why.' : (STATUS_SAYS[status] ?? 'Refused.')
   const ofStatus = codes.filter(([, [statuses]]) => [statuses].flat().some((one) => one === status))
-  const told = status !== null && tellsCodes ? ofStatus.map(([code]) => `\`${code}\``) : []
+  const codeNames = status !== null && tellsCodes ? ofStatus.map(([code]) => `\`${code}\``) : []
   return {
-    description: [says, told.join(', ')].filter(Boolean).join(' '),
+    description: [says, codeNames.join(', ')].filter(Boolean).join(' '),
     content: json({ $ref: `#/components/schemas/${name}Error` }),
   }
 }
@@ -422,7 +422,7 @@ function withDefaultsTold(schema: Json): Json {
   } = schema as { required?: string[]; properties?: Record<string, Json> }
   if (!properties || !Object.values(properties).some(hasDefault)) return schema
   const needed = required.filter((field) => !hasDefault(properties[field]))
-  const told = Object.entries(properties).map(([field, { default: usual, ...property }]) => {
+  const fields = Object.entries(properties).map(([field, { default: usual, ...property }]) => {
     const says = [
       property.description,
       usual !== undefined && `Default: ${JSON.stringify(usual)}.`,
@@ -432,14 +432,14 @@ function withDefaultsTold(schema: Json): Json {
   return {
     ...rest,
     ...(needed.length > 0 ? { required: needed } : {}),
-    properties: Object.fromEntries(told),
+    properties: Object.fromEntries(fields),
   }
 }
 
 const listSecuritySchemes = ({ security }: Operation) => security.flatMap(Object.keys)
 const NO_POLICY: DescribedPolicy = { access: 'anyone', limited: false, events: null, described: {} }
 
-const mediaOf = (schemas: Record<string, object>) =>
+const buildMedia = (schemas: Record<string, object>) =>
   Object.fromEntries(
     Object.entries(schemas).map(([type, schema]) => [type, { schema: schema as Json }]),
   )

@@ -36,9 +36,9 @@ export function encodingOf(
   { headers }: Pick<IncomingMessage, 'headers'>,
   isTaken: boolean,
 ): Encoding | null {
-  const told = headers['content-encoding']
-  if (told === undefined) return null
-  const encoding = told.trim().toLowerCase()
+  const header = headers['content-encoding']
+  if (header === undefined) return null
+  const encoding = header.trim().toLowerCase()
   if (encoding === '' || encoding === 'identity') return null
   if (isTaken && Object.hasOwn(UNPACKERS, encoding)) return encoding as Encoding
   throw platformProblem(

@@ -24,6 +24,6 @@ export function logRefusal(request: FastifyRequest, { code, status }: Problem): 
   const write = known.get(key) ?? seldom((details, message) => log.warn(details, message))
   known.set(key, write)
   const { userId, keyId } = caller
-  const asked = { method: request.method, route: request.routeOptions.url }
-  write({ code, userId, keyId, address: request.ip, ...asked, reqId: request.id }, 'refused')
+  const target = { method: request.method, route: request.routeOptions.url }
+  write({ code, userId, keyId, address: request.ip, ...target, reqId: request.id }, 'refused')
 }

@@ -79,13 +79,13 @@ function logFailure(
   error: unknown,
   { cause, code, message, status }: Problem,
 ): void {
-  const asked = { code, reqId: id }
+  const logged = { code, reqId: id }
   if (cause !== undefined && databaseFailure(cause) !== null) {
-    saySeldom(log, code)({ err: cause, ...asked }, 'requests fail by the database')
+    saySeldom(log, code)({ err: cause, ...logged }, 'requests fail by the database')
   } else if (status === 503 && cause === undefined) {
-    saySeldom(log, code)(asked, message)
+    saySeldom(log, code)(logged, message)
   } else {
-    log.error({ err: error, ...asked }, 'a request failed')
+    log.error({ err: error, ...logged }, 'a request failed')
   }
 }
 

@@ -41,7 +41,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   let checker: Checker | null = null
 
   return (input: unknown) => {
-    checker ??= checkerOf(schema)
+    checker ??= compileChecker(schema)
     const { compiled, hasDefaults } = checker
     let value = input
     if (hasDefaults && typeof value === 'object' && value !== null)
@@ -57,7 +57,7 @@ type Checker = { compiled: ReturnType<typeof Compile>; hasDefaults: boolean }
 /** Once a process: routes share schemas, and services too. */
 const checkers = new WeakMap<TSchema, Checker>()
 
-function checkerOf(schema: TSchema): Checker {
+function compileChecker(schema: TSchema): Checker {
   const known = checkers.get(schema)
   if (known) return known
   const checker = {

@@ -36,7 +36,7 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
   const arrivals = batchWrites(keepAll)
   const settlements = batchWrites<EventKey, void>((settled) =>
     commitAsync(db, async (run) => {
-      for (const query of settlementsOf({ clock, jobs }, db, settled)) await run(query)
+      for (const query of groupSettlements({ clock, jobs }, db, settled)) await run(query)
       return []
     }),
   )
@@ -64,9 +64,9 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
       payload: object,
       { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
     ): Promise<Received> {
-      const kept = await arrivals.add({ source, eventId, payload })
-      if ('error' in kept) throw kept.error
-      if (!kept.isFresh) return 'duplicate'
+      const stored = await arrivals.add({ source, eventId, payload })
+      if ('error' in stored) throw stored.error
+      if (!stored.isFresh) return 'duplicate'
 
       const handling = new Promise<'handled' | 'queued'>((resolve) => {
         const handled = () => resolve('handled')
@@ -98,7 +98,7 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
 
     let isSettled = false
     const settle = async (tx: Db) => {
-      for (const query of settlementsOf({ clock, jobs }, tx, [{ source, eventId }]))
+      for (const query of groupSettlements({ clock, jobs }, tx, [{ source, eventId }]))
         await tx.executeQuery(query)
       afterCommit(tx, () => {
         isSettled = true
@@ -123,13 +123,13 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
   /** An event that the database refuses does not affect the others in its batch. */
   async function keepAll(arrived: Arrival[]): Promise<Kept[]> {
     try {
-      return await transaction(db, (tx) => keepIn({ clock, jobs }, tx, arrived))
+      return await transaction(db, (tx) => storeEvent({ clock, jobs }, tx, arrived))
     } catch (error) {
       if (databaseFailure(error)) throw error
       if (arrived.length === 1) return [{ error }]
-      const kept: Kept[] = []
-      for (const one of arrived) kept.push(...(await keepAll([one])))
-      return kept
+      const storedEvents: Kept[] = []
+      for (const arrival of arrived) storedEvents.push(...(await keepAll([arrival])))
+      return storedEvents
     }
   }
 }
@@ -151,14 +151,14 @@ function afterPatience(ms: number, handling: Promise<unknown>): Promise<'queued'
   })
 }
 
-async function keepIn(
+async function storeEvent(
   { clock, jobs }: Pick<Deps, 'clock' | 'jobs'>,
   tx: Db,
   arrived: readonly Arrival[],
 ): Promise<Kept[]> {
   const now = clock.now()
   // In a fixed order, so that two nodes with the same events do not deadlock.
-  const sorted = [...arrived].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const sorted = [...arrived].sort((a, b) => (buildRetryKey(a) < buildRetryKey(b) ? -1 : 1))
   const rows = await tx
     .insertInto('inbox')
     .values(
@@ -185,11 +185,11 @@ async function keepIn(
   )
   const fresh = new Set(rows.map(({ source, event_id: eventId }) => retryKey(source, eventId)))
   // Of two deliveries in one batch the first is the fresh one.
-  return arrived.map((one) => ({ isFresh: fresh.delete(keyOf(one)) }))
+  return arrived.map((one) => ({ isFresh: fresh.delete(buildRetryKey(one)) }))
 }
 
 /** The id stays, against a second delivery; what the event said of a person has served its purpose. */
-function settlementsOf(
+function groupSettlements(
   { clock, jobs }: Pick<Deps, 'clock' | 'jobs'>,
   tx: Db,
   settled: readonly EventKey[],
@@ -208,9 +208,9 @@ function settlementsOf(
         )
         .compile(),
     ),
-    jobs.withdrawal(tx, settled.map(keyOf)).compile(),
+    jobs.withdrawal(tx, settled.map(buildRetryKey)).compile(),
   ]
 }
 
 const retryKey = (source: string, eventId: string) => `inbox:${source}:${eventId}`
-const keyOf = ({ source, eventId }: EventKey) => retryKey(source, eventId)
+const buildRetryKey = ({ source, eventId }: EventKey) => retryKey(source, eventId)

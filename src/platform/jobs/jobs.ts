@@ -12,7 +12,7 @@ import type { Log } from '../telemetry/log.ts'
 import { traceparentOf } from '../telemetry/trace-context.ts'
 import { currentSpan, type Tracer } from '../telemetry/tracer.ts'
 import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
-import { knockOf, type Neighbour } from './neighbours.ts'
+import { type Neighbour, probeKind } from './neighbours.ts'
 import {
   createRunner,
   type DeadJobHandler,
@@ -68,7 +68,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       if (handlers.has(kind)) throw new Error(`two handlers for jobs of kind ${kind}`)
       const run = handler as unknown as JobHandler
       handlers.set(kind, { handler: run, delaysMs, lane, atOnce, needs, isKnock: false })
-      if (needs) handlers.set(knockOf(needs), knockKind(needs, log))
+      if (needs) handlers.set(probeKind(needs), knockKind(needs, log))
     },
 
     /**
@@ -88,7 +88,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
     enqueueAll,
 
     /** Returns the payloads of waiting and failed jobs whose key has the prefix. */
-    payloadsOf,
+    payloadsOf: findPayloads,
 
     /** Takes back the job of this key, where there is one: what it was for is done. */
     async withdraw(tx: Db, key: string): Promise<void> {
@@ -135,7 +135,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       return row !== undefined
     },
 
-    counts: () => countsOf(db),
+    counts: () => countJobs(db),
 
     /**
      * Counts due jobs that do not run, by lane and by the database's clock. For a kind without a
@@ -189,7 +189,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
   }
 }
 
-async function payloadsOf<P>(db: Db, keyPrefix: string): Promise<P[]> {
+async function findPayloads<P>(db: Db, keyPrefix: string): Promise<P[]> {
   const waiting = db
     .selectFrom('jobs')
     .select('payload_json')
@@ -197,7 +197,7 @@ async function payloadsOf<P>(db: Db, keyPrefix: string): Promise<P[]> {
   return (await waiting.execute()).map(({ payload_json: payload }) => payload as P)
 }
 
-async function countsOf(db: Db): Promise<{ queued: number; dead: number }> {
+async function countJobs(db: Db): Promise<{ queued: number; dead: number }> {
   const rows = await db
     .selectFrom('jobs')
     .select((e) => ['status', e.fn.countAll<number>().as('count')])

@@ -17,7 +17,7 @@ export class NeighbourAway extends Error {}
 export const KNOCK_MS = 2 * SECOND_MS
 
 /** The kind of the job that knocks, and its key: there is one for all nodes. */
-export const knockOf = ({ name }: Neighbour): string => `knock.${name}`
+export const probeKind = ({ name }: Neighbour): string => `knock.${name}`
 
 export async function knock(neighbour: Neighbour): Promise<void> {
   if (!(await neighbour.answers())) throw new NeighbourAway(`${neighbour.name} does not answer`)

@@ -8,10 +8,10 @@ import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '../retention.ts'
 
 export function agedEvents({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
+  const period = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
   const jobs = (status: 'dead' | 'queued', what: string) =>
     byAge({
-      ...kept,
+      ...period,
       what,
       table: 'jobs',
       key: ['id'],
@@ -20,7 +20,7 @@ export function agedEvents({ retention }: Pick<Config, 'retention'>): Aged[] {
     })
   return [
     byAge({
-      ...kept,
+      ...period,
       what: 'events',
       table: 'inbox',
       key: ['source', 'event_id'],

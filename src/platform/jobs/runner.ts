@@ -21,7 +21,7 @@ import {
   renewLease,
   type Share,
 } from './leases.ts'
-import { KNOCK_MS, knock, knockOf, type Neighbour, NeighbourAway } from './neighbours.ts'
+import { KNOCK_MS, knock, type Neighbour, NeighbourAway, probeKind } from './neighbours.ts'
 
 export type JobContext = {
   id: string
@@ -146,7 +146,7 @@ export function createRunner(deps: Deps) {
 
   /** The jobs that fell due first, of all kinds. */
   function claimNext(): Promise<LeasedJob[]> {
-    const shares = new Map([...handlers].map(([kind, { needs }]) => [kind, shareOf(1, needs)]))
+    const shares = new Map([...handlers].map(([kind, { needs }]) => [kind, buildShare(1, needs)]))
     return leaseDue(deps, shares, (due) => due.slice(0, 1).map(({ id }) => id))
   }
 
@@ -189,15 +189,15 @@ function freeSlots({ handlers, slots }: Deps, running: Iterable<string>) {
     const most = atOnce ?? Math.max(1, slots[lane] - 1)
     ofKinds.set(
       kind,
-      shareOf(Math.max(0, Math.min(ofLanes[lane], most - (runs.get(kind) ?? 0))), needs),
+      buildShare(Math.max(0, Math.min(ofLanes[lane], most - (runs.get(kind) ?? 0))), needs),
     )
   }
   return { ofKinds, ofLanes }
 }
 
-const shareOf = (max: number, needs: Neighbour | undefined): Share => ({
+const buildShare = (max: number, needs: Neighbour | undefined): Share => ({
   max,
-  unless: needs ? knockOf(needs) : null,
+  unless: needs ? probeKind(needs) : null,
 })
 
 function placed(handlers: Handlers, due: DueJob[], left: Record<Lane, number>): string[] {
@@ -279,7 +279,7 @@ async function fail(
     if (entry.isKnock)
       return putBack(deps, { ...job, attempts: 0 }, { delayMs: KNOCK_MS, error: error.message })
     if (entry.needs && delayMs !== undefined)
-      return waitFor(entry.needs, deps, job, { delayMs, error: error.message })
+      return waitUntilDone(entry.needs, deps, job, { delayMs, error: error.message })
   }
   deps.log.warn(
     { err: error, job: job.id, kind: job.kind, attempt: job.attempts },
@@ -294,13 +294,13 @@ async function fail(
 }
 
 /** It is due again when the neighbour answers. One that found it away several times has its usual waits: perhaps it is the job, or this node. */
-async function waitFor(
+async function waitUntilDone(
   needs: Neighbour,
   deps: Deps,
   job: LeasedJob,
   { delayMs, error }: { delayMs: number; error: string },
 ): Promise<void> {
-  const key = knockOf(needs)
+  const key = probeKind(needs)
   await transaction(deps.db, async (tx) => {
     await deps.enqueueAll(tx, key, [{ payload: {}, key, runAt: plus(deps.clock.now(), KNOCK_MS) }])
     await putBack({ ...deps, db: tx }, job, {

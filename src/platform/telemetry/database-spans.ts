@@ -68,12 +68,12 @@ export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): 
       if (result instanceof Promise) {
         result.then(
           () => done(null),
-          (error) => done(codeOf(error)),
+          (error) => done(readErrorCode(error)),
         )
       } else done(null)
       return result
     } catch (error) {
-      done(codeOf(error))
+      done(readErrorCode(error))
       throw error
     }
   }
@@ -130,7 +130,7 @@ const newGroup = (startMs: number): Group => ({
 })
 
 /** Never the message: PostgreSQL's repeats values. */
-function codeOf(error: unknown): string {
+function readErrorCode(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown }
   return typeof code === 'string' ? code : String(name)
 }

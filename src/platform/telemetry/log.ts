@@ -37,12 +37,12 @@ export function createLog(
     base: null,
     redact: { paths, censor: '[secret]' },
     timestamp: pino.stdTimeFunctions.isoTime,
-    ...(traced ? { mixin: traceOf } : {}),
+    ...(traced ? { mixin: readTraceFields } : {}),
   }
   return destination ? pino(options, destination) : pino(options)
 }
 
-function traceOf(): object {
+function readTraceFields(): object {
   const span = currentSpan()
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId }
 }

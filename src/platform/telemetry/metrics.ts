@@ -96,15 +96,15 @@ function lines<L extends object>(
 
   return (...values: (string | number)[]): L => {
     const key = values.join('\n')
-    let one = known.get(key)
-    if (!one) {
+    let series = known.get(key)
+    if (!series) {
       const labels = Object.fromEntries(
         labelNames.map((name, index) => [name, values[index] ?? '']),
       )
-      one = { labels, line: shape.open() }
-      known.set(key, one)
+      series = { labels, line: shape.open() }
+      known.set(key, series)
     }
-    return one.line
+    return series.line
   }
 }
 
@@ -190,12 +190,12 @@ function requestTimes(registers: Registry[]) {
     observe(method: string, route: string, status: number, seconds: number) {
       const series = routes.get(route) ?? []
       if (series.length === 0) routes.set(route, series)
-      let one = series.find((other) => other.status === status && other.method === method)
-      if (!one) {
-        one = { method, status, line: lineOf(method, route, status) }
-        series.push(one)
+      let found = series.find((other) => other.status === status && other.method === method)
+      if (!found) {
+        found = { method, status, line: lineOf(method, route, status) }
+        series.push(found)
       }
-      one.line.observe(seconds)
+      found.line.observe(seconds)
     },
   }
 }

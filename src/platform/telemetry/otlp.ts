@@ -78,7 +78,7 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
       const reply = await fetch(config.url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...config.headers },
-        body: JSON.stringify(requestOf(batch, config)),
+        body: JSON.stringify(buildRequest(batch, config)),
         redirect: 'error',
         signal,
       })
@@ -103,9 +103,9 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
   }
 
   function keep(batch: FinishedSpan[]): void {
-    const kept = batch.slice(0, Math.max(0, WAITING_MAX - waiting.length))
-    count.dropped.value += batch.length - kept.length
-    waiting.unshift(...kept)
+    const accepted = batch.slice(0, Math.max(0, WAITING_MAX - waiting.length))
+    count.dropped.value += batch.length - accepted.length
+    waiting.unshift(...accepted)
   }
 }
 
@@ -118,18 +118,18 @@ const KINDS: Record<SpanKind, number> = {
 }
 const FAILED = 2
 
-function requestOf(spans: FinishedSpan[], { resource, version }: TracesConfig) {
+function buildRequest(spans: FinishedSpan[], { resource, version }: TracesConfig) {
   return {
     resourceSpans: [
       {
-        resource: { attributes: attributesOf(resource) },
-        scopeSpans: [{ scope: { name: 'latchkey', version }, spans: spans.map(spanOf) }],
+        resource: { attributes: encodeAttributes(resource) },
+        scopeSpans: [{ scope: { name: 'latchkey', version }, spans: spans.map(encodeSpan) }],
       },
     ],
   }
 }
 
-function spanOf({
+function encodeSpan({
   traceId,
   spanId,
   parentId,
@@ -146,17 +146,17 @@ function spanOf({
     ...(parentId === null ? {} : { parentSpanId: parentId }),
     name,
     kind: KINDS[kind],
-    startTimeUnixNano: nanosOf(startMs),
-    endTimeUnixNano: nanosOf(Math.max(startMs, endMs)),
-    attributes: attributesOf(attributes),
+    startTimeUnixNano: toNanos(startMs),
+    endTimeUnixNano: toNanos(Math.max(startMs, endMs)),
+    attributes: encodeAttributes(attributes),
     ...(failure === null ? {} : { status: { code: FAILED, message: failure.slice(0, 300) } }),
   }
 }
 
 /** As a text: beyond what a number holds exactly. */
-const nanosOf = (ms: number) => `${Math.round(ms * 1_000)}000`
+const toNanos = (ms: number) => `${Math.round(ms * 1_000)}000`
 
-function attributesOf(attributes: Attributes) {
+function encodeAttributes(attributes: Attributes) {
   return Object.entries(attributes).flatMap(([key, value]) =>
     value === null || value === undefined ? [] : [{ key, value: anyValue(value) }],
   )
