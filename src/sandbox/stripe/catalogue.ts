@@ -7,6 +7,7 @@ import { type Catalogue, FREE, INTERVALS } from '#catalogue/catalogue.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { stockPromotion } from './discounts.ts'
 import { emit } from './events.ts'
@@ -72,25 +73,15 @@ function keepProduct(
   const at = seconds(deps)
   const product: Stripe.Product = {
     id,
-    object: 'product',
+    ...blank('product'),
     active: true,
     created: at,
-    default_price: null,
-    description: null,
     images: [],
-    livemode: false,
     marketing_features: [],
     metadata,
     name,
-    package_dimensions: null,
-    shippable: null,
-    statement_descriptor: null,
-    tax_code: null,
-    tax_details: null,
     type: 'service',
-    unit_label: null,
     updated: at,
-    url: null,
     ...details,
   }
   return put(deps.db, product).id
@@ -112,16 +103,12 @@ function keepPrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
   const { id, product, cents, interval } = price
   const kept: Stripe.Price = {
     id,
-    object: 'price',
+    ...blank('price'),
     active: price.active ?? true,
     billing_scheme: 'per_unit',
     created: seconds(deps),
     currency: price.currency ?? 'usd',
-    custom_unit_amount: null,
-    livemode: false,
-    lookup_key: null,
     metadata: price.metadata ?? {},
-    nickname: null,
     product,
     recurring: interval && {
       interval,
@@ -131,8 +118,6 @@ function keepPrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
       usage_type: 'licensed',
     },
     tax_behavior: price.taxBehavior ?? 'unspecified',
-    tiers_mode: null,
-    transform_quantity: null,
     type: interval ? 'recurring' : 'one_time',
     unit_amount: cents,
     unit_amount_decimal: decimal(cents),

@@ -134,7 +134,6 @@ export function createSession(
   const session = {
     ...EMPTY_SESSION,
     id,
-    object: 'checkout.session',
     allow_promotion_codes:
       form.allow_promotion_codes === undefined ? null : flag(form, 'allow_promotion_codes'),
     ...totals(deps, side),

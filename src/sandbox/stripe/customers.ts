@@ -1,6 +1,7 @@
 /** People who pay. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter, missing } from './fault.ts'
@@ -17,16 +18,11 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
     throw badParameter('email', `Invalid email address: ${email}`, 'email_invalid')
   const customer: Stripe.Customer = {
     id: newId('cus'),
-    object: 'customer',
-    address: null,
+    ...blank('customer'),
     balance: 0,
     created: seconds(deps),
-    currency: null,
-    customer_account: null,
-    default_source: null,
     delinquent: false,
     description: optionalText(form, 'description'),
-    discount: null,
     email,
     invoice_prefix: newId('x').slice(2, 10).toUpperCase(),
     invoice_settings: {
@@ -35,15 +31,12 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
       footer: null,
       rendering_options: null,
     },
-    livemode: false,
     metadata: mergeMetadata({}, form.metadata),
     name: optionalText(form, 'name'),
     next_invoice_sequence: 1,
     phone: optionalText(form, 'phone'),
     preferred_locales: [],
-    shipping: null,
     tax_exempt: 'none',
-    test_clock: null,
   }
   put(deps.db, customer, { owner: customer.id })
   emit(deps, 'customer.created', customer)

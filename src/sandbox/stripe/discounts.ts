@@ -1,6 +1,7 @@
 /** Coupons, the codes that people type for them, and the discounts that come of both on a checkout, a subscription or an invoice. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
@@ -81,18 +82,10 @@ function newCoupon(
   wanted: Partial<Stripe.Coupon> & { id: string },
 ): Stripe.Coupon {
   const coupon: Stripe.Coupon = {
-    object: 'coupon',
-    amount_off: null,
+    ...blank('coupon'),
     created: seconds(deps),
-    currency: null,
     duration: 'once',
-    duration_in_months: null,
-    livemode: false,
-    max_redemptions: null,
     metadata: {},
-    name: null,
-    percent_off: null,
-    redeem_by: null,
     times_redeemed: 0,
     valid: true,
     ...wanted,
@@ -182,15 +175,10 @@ function newPromotionCode(
 ): Stripe.PromotionCode {
   const promotion: Stripe.PromotionCode = {
     id,
-    object: 'promotion_code',
+    ...blank('promotion_code'),
     active: true,
     code,
     created: seconds(deps),
-    customer: null,
-    customer_account: null,
-    expires_at: null,
-    livemode: false,
-    max_redemptions: null,
     metadata: {},
     promotion: { coupon, type: 'coupon' },
     restrictions: {
@@ -320,18 +308,12 @@ export function passingDiscount(
       : null
   return {
     id: newId('di'),
-    object: 'discount',
-    checkout_session: null,
+    ...blank('discount'),
     customer,
-    customer_account: null,
     end,
-    invoice: null,
-    invoice_item: null,
     promotion_code: promotion?.id ?? null,
     source: { coupon: coupon.id, type: 'coupon' },
     start,
-    subscription: null,
-    subscription_item: null,
   } satisfies Stripe.Discount
 }
 

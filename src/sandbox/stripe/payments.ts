@@ -1,6 +1,7 @@
 /** Money that moves: payment intents, their charges, refunds. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { cardOf, type Outcome } from './cards.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { openDispute } from './disputes.ts'
@@ -24,48 +25,22 @@ export function newIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.Paymen
   const id = newId('pi')
   const intent: Stripe.PaymentIntent = {
     id,
-    object: 'payment_intent',
-    allowed_payment_method_types: null,
+    ...blank('payment_intent'),
     amount: wanted.amount,
     amount_capturable: 0,
     amount_received: 0,
-    application: null,
-    application_fee_amount: null,
-    automatic_payment_methods: null,
-    canceled_at: null,
-    cancellation_reason: null,
     capture_method: 'automatic_async',
     client_secret: `${id}_secret_${newId('x').slice(2)}`,
     confirmation_method: 'automatic',
     created: seconds(deps),
     currency: wanted.currency,
     customer: wanted.customer,
-    customer_account: null,
     description: wanted.description,
-    excluded_payment_method_types: null,
-    last_payment_error: null,
-    latest_charge: null,
-    livemode: false,
-    managed_payments: null,
     metadata: wanted.metadata,
-    next_action: null,
-    on_behalf_of: null,
-    payment_method: null,
-    payment_method_configuration_details: null,
     payment_method_options: {},
     payment_method_types: ['card', 'us_bank_account'],
-    payment_record: null,
-    processing: null,
     receipt_email: wanted.receiptEmail,
-    review: null,
-    setup_future_usage: null,
-    shipping: null,
-    source: null,
-    statement_descriptor: null,
-    statement_descriptor_suffix: null,
     status: 'requires_payment_method',
-    transfer_data: null,
-    transfer_group: null,
   }
   put(deps.db, intent, { owner: wanted.customer ?? '' })
   emit(deps, 'payment_intent.created', intent)
@@ -291,13 +266,10 @@ function newCharge(
   const paid = status === 'succeeded'
   const charge = {
     id: newId(method.type === 'card' ? 'ch' : 'py'),
-    object: 'charge',
+    ...blank('charge'),
     amount: intent.amount,
     amount_captured: paid ? intent.amount : 0,
     amount_refunded: 0,
-    application: null,
-    application_fee: null,
-    application_fee_amount: null,
     balance_transaction: paid ? newId('txn') : null,
     billing_details: method.billing_details,
     calculated_statement_descriptor: 'LATCHKEY SANDBOX',
@@ -307,13 +279,10 @@ function newCharge(
     customer: intent.customer,
     description: intent.description,
     disputed: false,
-    failure_balance_transaction: null,
     failure_code: why?.code ?? null,
     failure_message: why?.message ?? null,
     fraud_details: {},
-    livemode: false,
     metadata: intent.metadata,
-    on_behalf_of: null,
     outcome: paid
       ? {
           advice_code: null,
@@ -333,18 +302,8 @@ function newCharge(
       ? { card: { ...method.card, amount_authorized: intent.amount }, type: 'card' }
       : { type: method.type, us_bank_account: method.us_bank_account },
     receipt_email: intent.receipt_email,
-    receipt_number: null,
-    receipt_url: null,
     refunded: false,
-    review: null,
-    shipping: null,
-    source: null,
-    source_transfer: null,
-    statement_descriptor: null,
-    statement_descriptor_suffix: null,
     status,
-    transfer_data: null,
-    transfer_group: null,
   } as unknown as Stripe.Charge
   return put(deps.db, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
 }
@@ -377,14 +336,13 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
 
   const refund: Stripe.Refund = {
     id: newId('re'),
-    object: 'refund',
+    ...blank('refund'),
     amount,
     balance_transaction: newId('txn'),
     charge: charge.id,
     created: seconds(deps),
     currency: charge.currency,
     customer: charge.customer,
-    customer_account: null,
     destination_details: {
       card: { reference: 'sandbox', reference_status: 'available', type: 'refund' },
       type: 'card',
@@ -393,10 +351,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     payment_intent: charge.payment_intent,
     payment_method: charge.payment_method,
     reason: optionalText(form, 'reason'),
-    receipt_number: null,
-    source_transfer_reversal: null,
     status: 'succeeded',
-    transfer_reversal: null,
   }
   put(deps.db, refund, { owner: charge.id })
 

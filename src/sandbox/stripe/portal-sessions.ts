@@ -1,6 +1,7 @@
 /** Customer portal sessions: an address that opens the pages of one customer, or one thing to do there (a flow). */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { badParameter, missing } from './fault.ts'
 import { mustParam, newId, put } from './objects.ts'
@@ -37,16 +38,12 @@ export function createPortalSession(
   const flow = flowIn(deps, form, customer.id)
   const session: Stripe.BillingPortal.Session = {
     id,
-    object: 'billing_portal.session',
-    after_expiration: null,
+    ...blank('billing_portal.session'),
     configuration,
     created: seconds(deps),
     customer: customer.id,
-    customer_account: null,
     flow,
-    livemode: false,
     locale: optionalText(form, 'locale'),
-    on_behalf_of: null,
     return_url: optionalText(form, 'return_url'),
     url: `${origin}/sandbox/portal/${id}${flow ? '/flow' : ''}`,
   }
