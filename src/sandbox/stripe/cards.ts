@@ -139,7 +139,7 @@ export function cardByNumber(number: string): TestCard | undefined {
 }
 
 /** The card behind a stored payment method; its number is kept beside it. */
-export function cardOf(method: Stripe.PaymentMethod): TestCard {
+export function findCard(method: Stripe.PaymentMethod): TestCard {
   const number = method.metadata?.sandbox_number ?? ''
   const card = cardByNumber(number)
   if (!card) throw new Error(`payment method ${method.id} names no test card`)
@@ -217,7 +217,7 @@ export function keepMethod(
 export function describeMethod(method: Stripe.PaymentMethod | undefined): string {
   if (!method) return 'none'
   return method.card
-    ? `${cardOf(method).name} •••• ${method.card.last4}`
+    ? `${findCard(method).name} •••• ${method.card.last4}`
     : `Bank account •••• ${method.us_bank_account?.last4}`
 }
 

@@ -4,15 +4,15 @@ import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
-import { badParameter, missing } from './fault.ts'
-import { all, must, newId, put } from './objects.ts'
-import { mergeMetadata, optionalText, played, text } from './parameters.ts'
+import { badParameter, missingObject } from './fault.ts'
+import { all, getExisting, newId, put } from './objects.ts'
+import { allowSupported, mergeMetadata, optionalText, text } from './parameters.ts'
 import { cancelNow } from './subscriptions.ts'
 
 const FIELDS = ['email', 'name', 'phone', 'description', 'metadata']
 
 export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer {
-  played(form, FIELDS)
+  allowSupported(form, FIELDS)
   const email = optionalText(form, 'email')
   if (email && !/^[^\s@]+@[^\s@]+$/.test(email))
     throw badParameter('email', `Invalid email address: ${email}`, 'email_invalid')
@@ -44,9 +44,9 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
 }
 
 export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Stripe.Customer {
-  played(form, FIELDS)
-  const before = must<Stripe.Customer>(deps.db, 'customer', id)
-  if (before.deleted as unknown) throw missing('customer', id)
+  allowSupported(form, FIELDS)
+  const before = getExisting<Stripe.Customer>(deps.db, 'customer', id)
+  if (before.deleted as unknown) throw missingObject('customer', id)
   const customer: Stripe.Customer = {
     ...before,
     email: optionalText(form, 'email', before.email),
@@ -62,8 +62,8 @@ export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Str
 
 /** Kept as given: the sandbox looks no number up. */
 export function createTaxId(deps: ProcessorDeps, customerId: string, form: Form): Stripe.TaxId {
-  played(form, ['type', 'value'])
-  const customer = must<Stripe.Customer>(deps.db, 'customer', customerId)
+  allowSupported(form, ['type', 'value'])
+  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', customerId)
   const taxId: Stripe.TaxId = {
     id: newId('txi'),
     object: 'tax_id',
@@ -87,7 +87,7 @@ export function deleteCustomer(
   deps: ProcessorDeps,
   id: string,
 ): { id: string; object: 'customer'; deleted: true } {
-  const customer = must<Stripe.Customer>(deps.db, 'customer', id)
+  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', id)
   for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', id)) {
     if (subscription.status !== 'canceled') cancelNow(deps, subscription.id)
   }

@@ -3,12 +3,12 @@ import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
-import { all, must, newId, put } from './objects.ts'
+import { all, getExisting, newId, put } from './objects.ts'
 
 const ANSWER_WITHIN_S = 7 * 24 * 3_600
 
 export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispute {
-  const charge = must<Stripe.Charge>(deps.db, 'charge', chargeId)
+  const charge = getExisting<Stripe.Charge>(deps.db, 'charge', chargeId)
   if (charge.status !== 'succeeded' || charge.disputed) {
     throw new Fault(400, {
       type: 'invalid_request_error',
@@ -55,7 +55,10 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
     reason: 'fraudulent',
     status: 'needs_response',
   } as unknown as Stripe.Dispute
-  const withdrawn = { ...dispute, balance_transactions: [movement(deps, dispute, -charge.amount)] }
+  const withdrawn = {
+    ...dispute,
+    balance_transactions: [balanceTransaction(deps, dispute, -charge.amount)],
+  }
   put(deps.db, withdrawn, { owner: charge.id })
   put(deps.db, { ...charge, disputed: true })
   emit(deps, 'charge.dispute.created', withdrawn)
@@ -69,10 +72,10 @@ export function closeDispute(
   id: string,
   status: 'lost' | 'won',
 ): Stripe.Dispute {
-  const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
+  const dispute = getExisting<Stripe.Dispute>(deps.db, 'dispute', id)
   if (!isOpen(dispute))
     throw badParameter('dispute', `The dispute ${id} is already closed.`, 'dispute_closed')
-  const closed = { ...(status === 'won' ? givenBack(deps, dispute) : dispute), status }
+  const closed = { ...(status === 'won' ? returnFunds(deps, dispute) : dispute), status }
   put(deps.db, closed)
   if (status === 'won') emit(deps, 'charge.dispute.funds_reinstated', closed)
   emit(deps, 'charge.dispute.closed', closed, { status: dispute.status })
@@ -81,28 +84,31 @@ export function closeDispute(
 
 /** The bank thinks better of it: the money comes back, and the status stays. */
 export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Dispute {
-  const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
-  if (!isTaken(dispute))
+  const dispute = getExisting<Stripe.Dispute>(deps.db, 'dispute', id)
+  if (!isLost(dispute))
     throw badParameter('dispute', `Nothing of the dispute ${id} is left to be given back.`)
-  const reinstated = givenBack(deps, dispute)
+  const reinstated = returnFunds(deps, dispute)
   put(deps.db, reinstated)
   emit(deps, 'charge.dispute.funds_reinstated', reinstated)
   return reinstated
 }
 
 /** Lost, and the bank has the money. */
-export const isTaken = ({ status, balance_transactions: moved }: Stripe.Dispute) =>
+export const isLost = ({ status, balance_transactions: moved }: Stripe.Dispute) =>
   status === 'lost' && moved.reduce((sum, { amount }) => sum + amount, 0) < 0
 
-const givenBack = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispute => ({
+const returnFunds = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispute => ({
   ...dispute,
-  balance_transactions: [...dispute.balance_transactions, movement(deps, dispute, dispute.amount)],
+  balance_transactions: [
+    ...dispute.balance_transactions,
+    balanceTransaction(deps, dispute, dispute.amount),
+  ],
 })
 
 const FEE_CENTS = 1_500
 
 /** The processor's balance transaction for money lost, with its fee, or regained. */
-function movement(
+function balanceTransaction(
   deps: ProcessorDeps,
   { id, currency }: Stripe.Dispute,
   amount: number,
@@ -141,7 +147,7 @@ function movement(
 
 export const isOpen = (dispute: Stripe.Dispute) => dispute.status === 'needs_response'
 
-export function disputeOf(
+export function findDispute(
   { db }: Pick<ProcessorDeps, 'db'>,
   chargeId: string,
 ): Stripe.Dispute | undefined {

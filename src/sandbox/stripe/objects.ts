@@ -3,7 +3,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { SandboxDatabase } from '../database.ts'
-import { badReference, missing } from './fault.ts'
+import { badReference, missingObject } from './fault.ts'
 
 export type StripeObject = { id: string; object: string }
 
@@ -42,24 +42,24 @@ export function get<T extends StripeObject>(db: SandboxDatabase, id: string): T 
   return row && (JSON.parse(row.body) as T)
 }
 
-export function sideOf<S extends object>(db: SandboxDatabase, id: string): S {
+export function getSide<S extends object>(db: SandboxDatabase, id: string): S {
   const row = db.prepare('select side from stripe_objects where id = ?').get(id) as Kept | undefined
   return JSON.parse(row?.side ?? '{}') as S
 }
 
 /** @throws Fault 404 `No such customer: 'cus_…'` when there is none, or it is of another kind. */
-export function must<T extends StripeObject>(
+export function getExisting<T extends StripeObject>(
   db: SandboxDatabase,
   object: T['object'],
   id: string,
 ): T {
   const found = get<T>(db, id)
-  if (found?.object !== object) throw missing(object.replace('.', ' '), id)
+  if (found?.object !== object) throw missingObject(object.replace('.', ' '), id)
   return found
 }
 
 /** As `must`, for an id that a parameter names: 400 with that parameter. */
-export function mustParam<T extends StripeObject>(
+export function getNamed<T extends StripeObject>(
   db: SandboxDatabase,
   object: T['object'],
   id: string,
@@ -89,7 +89,7 @@ export function all<T extends StripeObject>(
 }
 
 /** The newest of a kind that `fits`. */
-export function findOne<T extends StripeObject>(
+export function findNewest<T extends StripeObject>(
   db: SandboxDatabase,
   object: T['object'],
   fits: (it: T) => boolean,

@@ -3,14 +3,14 @@ import type { Stripe } from 'stripe'
 import { cardByNumber, keepMethod } from './cards.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { emit } from './events.ts'
-import { all, get, must, put } from './objects.ts'
+import { all, get, getExisting, put } from './objects.ts'
 
 export function setDefaultMethod(
   deps: ProcessorDeps,
   customerId: string,
   method: Stripe.PaymentMethod,
 ): void {
-  const customer = must<Stripe.Customer>(deps.db, 'customer', customerId)
+  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', customerId)
   const before = customer.invoice_settings
   put(deps.db, { ...customer, invoice_settings: { ...before, default_payment_method: method.id } })
   put(deps.db, { ...method, customer: customerId }, { owner: customerId })
@@ -22,7 +22,7 @@ export function setDefaultMethod(
       default_payment_method: subscription.default_payment_method,
     })
   }
-  emit(deps, 'customer.updated', must<Stripe.Customer>(deps.db, 'customer', customerId), {
+  emit(deps, 'customer.updated', getExisting<Stripe.Customer>(deps.db, 'customer', customerId), {
     invoice_settings: before,
   })
 }
@@ -32,7 +32,7 @@ export function changeCard(deps: ProcessorDeps, customerId: string, number: stri
   const card = cardByNumber(number)
   if (card?.kind !== 'card' || card.first.at === 'never')
     return 'That card was refused; the old one stays.'
-  const { name = null, email } = must<Stripe.Customer>(deps.db, 'customer', customerId)
+  const { name = null, email } = getExisting<Stripe.Customer>(deps.db, 'customer', customerId)
   setDefaultMethod(deps, customerId, keepMethod(deps, card, customerId, { name, email }))
   return null
 }
@@ -46,7 +46,7 @@ export function defaultMethod(
   return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps.db, id) : undefined
 }
 
-export function methodOf(
+export function findMethod(
   deps: Pick<ProcessorDeps, 'db'>,
   subscription: Stripe.Subscription,
 ): Stripe.PaymentMethod | undefined {

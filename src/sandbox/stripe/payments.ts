@@ -2,13 +2,13 @@
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
-import { cardOf, type Outcome } from './cards.ts'
+import { findCard, type Outcome } from './cards.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { openDispute } from './disputes.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
-import { all, get, must, mustParam, newId, put } from './objects.ts'
-import { integer, mergeMetadata, optionalText } from './parameters.ts'
+import { all, get, getExisting, getNamed, newId, put } from './objects.ts'
+import { allowOnly, integer, mergeMetadata, optionalText } from './parameters.ts'
 
 export type NewIntent = {
   amount: number
@@ -21,7 +21,7 @@ export type NewIntent = {
 
 const SETTLES_AFTER_MS = 8_000
 
-export function newIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.PaymentIntent {
+export function createIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.PaymentIntent {
   const id = newId('pi')
   const intent: Stripe.PaymentIntent = {
     id,
@@ -63,14 +63,15 @@ export function attemptPayment(
   method: Stripe.PaymentMethod,
   present: boolean,
 ): Attempt {
-  const intent = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
-  const card = cardOf(method)
+  const intent = getExisting<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
+  const card = findCard(method)
   const outcome: Outcome = present ? card.first : card.renewal
 
   if (outcome.at === 'never') return fail(deps, intent, method, outcome)
-  if (card.asks && (present || card.asks === 'always')) return askBank(deps, intent, method)
+  if (card.asks && (present || card.asks === 'always'))
+    return requireConfirmation(deps, intent, method)
   if (outcome.at === 'later') {
-    const charge = newCharge(deps, intent, method, 'pending')
+    const charge = createCharge(deps, intent, method, 'pending')
     const processing: Stripe.PaymentIntent = {
       ...intent,
       status: 'processing',
@@ -88,27 +89,27 @@ export function attemptPayment(
     return { status: 'processing' }
   }
 
-  const charge = newCharge(deps, intent, method, 'succeeded')
+  const charge = createCharge(deps, intent, method, 'succeeded')
   succeed(deps, intent, charge)
   if (card.disputes) openDispute(deps, charge.id)
   return { status: 'succeeded' }
 }
 
-function askBank(
+function requireConfirmation(
   deps: ProcessorDeps,
   intent: Stripe.PaymentIntent,
   method: Stripe.PaymentMethod,
 ): Attempt {
   const url = `${deps.origin()}/sandbox/confirm/${intent.id}`
-  const asked: Stripe.PaymentIntent = {
+  const intentAtBank: Stripe.PaymentIntent = {
     ...intent,
     status: 'requires_action',
     payment_method: method.id,
     last_payment_error: null,
     next_action: { type: 'redirect_to_url', redirect_to_url: { return_url: null, url } },
   }
-  put(deps.db, asked)
-  emit(deps, 'payment_intent.requires_action', asked)
+  put(deps.db, intentAtBank)
+  emit(deps, 'payment_intent.requires_action', intentAtBank)
   return { status: 'requires_action', url }
 }
 
@@ -121,18 +122,18 @@ export function confirmIntent(
   intentId: string,
   confirms: boolean,
 ): Stripe.PaymentIntent {
-  const intent = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
+  const intent = getExisting<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
   if (intent.status !== 'requires_action')
     throw badParameter(
       'payment_intent',
       `The bank asks nothing any more: the payment is ${intent.status}.`,
     )
-  const method = must<Stripe.PaymentMethod>(
+  const method = getExisting<Stripe.PaymentMethod>(
     deps.db,
     'payment_method',
     String(intent.payment_method),
   )
-  if (confirms) return succeed(deps, intent, newCharge(deps, intent, method, 'succeeded'))
+  if (confirms) return succeed(deps, intent, createCharge(deps, intent, method, 'succeeded'))
   const error = {
     type: 'card_error',
     code: 'payment_intent_authentication_failure',
@@ -174,7 +175,7 @@ export function settleIntent(
   deps.db.prepare('delete from stripe_settlements where payment_intent = ?').run(intentId)
   const intent = get<Stripe.PaymentIntent>(deps.db, intentId)
   if (intent?.status !== 'processing') return undefined
-  const pending = must<Stripe.Charge>(deps.db, 'charge', String(intent.latest_charge))
+  const pending = getExisting<Stripe.Charge>(deps.db, 'charge', String(intent.latest_charge))
   if (succeeds) {
     const charge: Stripe.Charge = {
       ...pending,
@@ -236,7 +237,7 @@ function fail(
   method: Stripe.PaymentMethod,
   why: Outcome & { at: 'never' },
 ): Attempt {
-  const charge = newCharge(deps, intent, method, 'failed', why)
+  const charge = createCharge(deps, intent, method, 'failed', why)
   const error = {
     type: 'card_error',
     code: why.code,
@@ -256,7 +257,7 @@ function fail(
   return { status: 'failed', error }
 }
 
-function newCharge(
+function createCharge(
   deps: ProcessorDeps,
   intent: Stripe.PaymentIntent,
   method: Stripe.PaymentMethod,
@@ -310,7 +311,8 @@ function newCharge(
 
 /** `charge` or `payment_intent`, `amount` (all that is left by default), `reason`, `metadata`. */
 export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
-  const charge = chargeToRefund(deps, form)
+  allowOnly(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata'])
+  const charge = findCharge(deps, form)
   const left = charge.amount - charge.amount_refunded
   const amount = integer(form, 'amount') ?? left
   if (charge.status !== 'succeeded')
@@ -382,7 +384,7 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
     failure_balance_transaction: newId('txn'),
   }
   put(deps.db, failed)
-  const charge = must<Stripe.Charge>(deps.db, 'charge', id)
+  const charge = getExisting<Stripe.Charge>(deps.db, 'charge', id)
   put(deps.db, {
     ...charge,
     amount_refunded: charge.amount_refunded - refund.amount,
@@ -392,15 +394,15 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
   emit(deps, 'refund.failed', failed)
 }
 
-function chargeToRefund({ db }: ProcessorDeps, form: Form): Stripe.Charge {
+function findCharge({ db }: ProcessorDeps, form: Form): Stripe.Charge {
   const intentId = optionalText(form, 'payment_intent')
   if (intentId) {
-    const intent = mustParam<Stripe.PaymentIntent>(db, 'payment_intent', intentId, 'payment_intent')
-    return must<Stripe.Charge>(db, 'charge', String(intent.latest_charge))
+    const intent = getNamed<Stripe.PaymentIntent>(db, 'payment_intent', intentId, 'payment_intent')
+    return getExisting<Stripe.Charge>(db, 'charge', String(intent.latest_charge))
   }
-  return mustParam<Stripe.Charge>(db, 'charge', optionalText(form, 'charge') ?? '', 'charge')
+  return getNamed<Stripe.Charge>(db, 'charge', optionalText(form, 'charge') ?? '', 'charge')
 }
 
-export function chargesOf({ db }: Pick<ProcessorDeps, 'db'>, customer?: string): Stripe.Charge[] {
+export function listCharges({ db }: Pick<ProcessorDeps, 'db'>, customer?: string): Stripe.Charge[] {
   return all<Stripe.Charge>(db, 'charge', customer)
 }

@@ -17,8 +17,6 @@ export type NewSubscription = {
   offers: readonly Offer[]
   /** Null: billed at once. */
   trialEnd: number | null
-  /** The end of a trial without a card. */
-  missingMethod: 'cancel' | 'create_invoice' | 'pause'
   /** The checkout it was made by. */
   session: string | null
   hasTax: boolean
@@ -48,7 +46,7 @@ export function newItem(
     current_trial: null,
     discounts: [],
     metadata: {},
-    plan: planOf(price),
+    plan: toPlan(price),
     price,
     quantity,
     subscription,
@@ -57,7 +55,7 @@ export function newItem(
   return put(deps.db, item, { owner: subscription })
 }
 
-export function planOf(price: Stripe.Price): Stripe.Plan {
+export function toPlan(price: Stripe.Price): Stripe.Plan {
   return {
     id: price.id,
     ...blank('plan'),
@@ -126,17 +124,8 @@ export function newSubscription(
     status: trialEnd === null ? 'incomplete' : 'trialing',
     trial_end: trialEnd,
     trial_settings: {
-      end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod },
+      end_behavior: { billing_cycle_anchor: null, missing_payment_method: 'cancel' },
     },
     trial_start: trialEnd === null ? null : at,
   }
-}
-
-export function missingMethod(word: string): 'cancel' | 'create_invoice' | 'pause' {
-  if (word !== 'cancel' && word !== 'create_invoice' && word !== 'pause')
-    throw badParameter(
-      'trial_settings[end_behavior][missing_payment_method]',
-      `Invalid value: ${word}`,
-    )
-  return word
 }
