@@ -13,13 +13,12 @@ import { wasDelivered } from './deliveries.ts'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'
 import { createCoupon, createPromotionCode, deleteCoupon } from './discounts.ts'
 import { closeDispute } from './disputes.ts'
-import type { StoredEvent } from './events.ts'
 import { expandObject, withPending } from './expand.ts'
 import { badParameter, Fault, toFault } from './fault.ts'
 import { replayOrRun } from './idempotency.ts'
 import { readSubscriptionId, voidInvoice } from './invoices.ts'
 import { type List, PAGING, paginate } from './lists.ts'
-import { all, getExisting, getNamed, type StripeObject } from './objects.ts'
+import { all, getExisting, getNamed, type Kind, type Stored, type StripeObject } from './objects.ts'
 import { allowOnly, optionalText, texts } from './parameters.ts'
 import { pauseSubscription, resumeSubscription } from './pauses.ts'
 import { createRefund } from './payments.ts'
@@ -52,19 +51,19 @@ export function processorApi(
   app.setNotFoundHandler(unrecognized)
 
   const { db } = deps
-  const retrieve = (path: string, object: string) =>
-    route('GET', `${path}/:id`, ({ id }) => getExisting(db, object, id))
+  const retrieve = (path: string, object: Kind) =>
+    route('GET', `${path}/:id`, ({ id }) => getExisting(deps, object, id))
   /** An unknown customer is rejected, as in the real API. */
-  const find = <T extends StripeObject>(object: T['object'], form: Form, filters: Filters<T>) => {
+  const find = <K extends Kind>(object: K, form: Form, filters: Filters<Stored[K]>) => {
     allowOnly(form, [...PAGING, ...Object.keys(filters)])
     const owner = filters.customer ? optionalText(form, 'customer') : null
-    if (owner !== null) getNamed(db, 'customer', owner, 'customer')
+    if (owner !== null) getNamed(deps, 'customer', owner, 'customer')
     const active = Object.entries(filters).filter(([name]) => form[name] !== undefined)
-    return all<T>(db, object, owner ?? undefined).filter((item) =>
+    return all(deps, object, owner ?? undefined).filter((item) =>
       active.every(([name, matches]) => matches(item, String(form[name]))),
     )
   }
-  const list = <T extends StripeObject>(path: string, object: T['object'], filters: Filters<T>) =>
+  const list = <K extends Kind>(path: string, object: K, filters: Filters<Stored[K]>) =>
     route('GET', path, ({ form }) => paginate(find(object, form, filters), form, path))
 
   route('POST', '/v1/customers', ({ form }) => createCustomer(deps, form))
@@ -92,7 +91,7 @@ export function processorApi(
   retrieve(sessions, 'checkout.session')
   route('POST', `${sessions}/:id/expire`, ({ id }) => expireSession(deps, id))
   route('GET', `${sessions}/:id/line_items`, ({ form, id }) => {
-    const items = listLineItems(deps, getExisting(db, 'checkout.session', id))
+    const items = listLineItems(deps, getExisting(deps, 'checkout.session', id))
     return paginate(items, form, `${sessions}/${id}/line_items`)
   })
   list(
@@ -103,7 +102,7 @@ export function processorApi(
 
   retrieve('/v1/subscriptions', 'subscription')
   route('GET', '/v1/subscriptions', ({ form }) => {
-    const found = find<Stripe.Subscription>('subscription', form, {
+    const found = find('subscription', form, {
       ...equals<Stripe.Subscription>('customer'),
       status: ({ status }, value) => value === 'all' || status === value,
       price: ({ items }, value) => items.data.some(({ price }) => price.id === value),
@@ -122,16 +121,16 @@ export function processorApi(
   retrieve('/v1/invoices', 'invoice')
   route('POST', '/v1/invoices/:id/void', ({ form, id }) => {
     allowOnly(form, [])
-    if (getExisting<Stripe.Invoice>(db, 'invoice', id).status !== 'open')
+    if (getExisting(deps, 'invoice', id).status !== 'open')
       throw badParameter('invoice', 'You can only void an invoice that is open.')
     voidInvoice(deps, id)
-    return getExisting<Stripe.Invoice>(db, 'invoice', id)
+    return getExisting(deps, 'invoice', id)
   })
-  list<Stripe.Invoice>('/v1/invoices', 'invoice', {
+  list('/v1/invoices', 'invoice', {
     ...equals<Stripe.Invoice>('customer', 'status'),
     subscription: (invoice, value) => readSubscriptionId(invoice) === value,
   })
-  list<Stripe.InvoicePayment>('/v1/invoice_payments', 'invoice_payment', {
+  list('/v1/invoice_payments', 'invoice_payment', {
     ...equals<Stripe.InvoicePayment>('invoice', 'status'),
   })
 
@@ -158,7 +157,7 @@ export function processorApi(
     allowOnly(form, [...PAGING, 'type', 'types', 'delivery_success'])
     const types = [...texts(form.type), ...texts(form.types)]
     const delivered = optionalText(form, 'delivery_success')
-    const found = all<StoredEvent>(db, 'event').filter(
+    const found = all(deps, 'event').filter(
       ({ id, type }) =>
         (types.length === 0 || types.includes(type)) &&
         (delivered === null || wasDelivered(deps, id) === (delivered === 'true')),

@@ -210,7 +210,7 @@ export function keepMethod(
     metadata: { sandbox_number: card.number },
     type: card.kind,
   } as unknown as Stripe.PaymentMethod
-  return put(deps.db, method, { owner: customer ?? '' })
+  return put(deps, method, { owner: customer ?? '' })
 }
 
 /** `Visa •••• 4242` */

@@ -37,7 +37,7 @@ export function stockCatalogue(
     for (const [place, { tier, name, prices }] of paid.entries()) {
       for (const interval of INTERVALS) {
         const id = prices[interval]
-        if (id === undefined || get(deps.db, id)) continue
+        if (id === undefined || get(deps, id)) continue
         const product = createProduct(deps, `prod_sandbox_${tier}`, `${name} plan`, { tier })
         const cents = sandboxCents(place) * (interval === 'year' ? YEAR_IN_MONTHS : 1)
         storePrice(deps, { id, product, cents, interval, metadata: { tier } })
@@ -45,7 +45,7 @@ export function stockCatalogue(
     }
     for (const { tier, name, price, currency } of products) {
       const id = `price_sandbox_store_${tier}`
-      if (get(deps.db, id)) continue
+      if (get(deps, id)) continue
       const product = createProduct(deps, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, {
         tier,
       })
@@ -77,7 +77,7 @@ function createProduct(
   metadata: Record<string, string>,
   details: Partial<Pick<Stripe.Product, 'description' | 'images' | 'tax_code'>> = {},
 ): string {
-  if (get(deps.db, id)) return id
+  if (get(deps, id)) return id
   const at = seconds(deps)
   const product: Stripe.Product = {
     id,
@@ -92,7 +92,7 @@ function createProduct(
     updated: at,
     ...details,
   }
-  return put(deps.db, product).id
+  return put(deps, product).id
 }
 
 type NewPrice = {
@@ -130,7 +130,7 @@ function storePrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
     unit_amount: cents,
     unit_amount_decimal: decimal(cents),
   }
-  return put(deps.db, stored)
+  return put(deps, stored)
 }
 
 /** On the wire decimals are strings; the SDK makes its own type of them. */
@@ -157,14 +157,14 @@ export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
     metadata: mergeMetadata({}, form.metadata),
     nickname: optionalText(form, 'nickname'),
   }
-  put(deps.db, named)
+  put(deps, named)
   emit(deps, 'price.created', named)
   return named
 }
 
 export function updatePrice(deps: ProcessorDeps, id: string, form: Form): Stripe.Price {
   allowSupported(form, ['active', 'metadata', 'nickname', 'tax_behavior'])
-  const before = getExisting<Stripe.Price>(deps.db, 'price', id)
+  const before = getExisting(deps, 'price', id)
   const behavior = taxBehavior(form, 'tax_behavior', before.tax_behavior)
   if (before.tax_behavior !== 'unspecified' && behavior !== before.tax_behavior)
     throw badParameter('tax_behavior', 'You cannot change tax_behavior once it is set.')
@@ -175,7 +175,7 @@ export function updatePrice(deps: ProcessorDeps, id: string, form: Form): Stripe
     nickname: optionalText(form, 'nickname', before.nickname),
     tax_behavior: behavior,
   }
-  put(deps.db, after)
+  put(deps, after)
   emit(deps, 'price.updated', after, { active: before.active })
   return after
 }
@@ -190,7 +190,7 @@ const readProductDetails = (form: Form) => ({
 export function readLinePrice(deps: ProcessorDeps, line: Form, at: string): Stripe.Price {
   const id = optionalText(line, 'price')
   if (id) {
-    const price = getNamed<Stripe.Price>(deps.db, 'price', id, `${at}[price]`)
+    const price = getNamed(deps, 'price', id, `${at}[price]`)
     if (!price.active)
       throw badParameter(
         `${at}[price]`,
@@ -219,7 +219,7 @@ function readPriceData(
   const named = optionalText(data, 'product')
   const productData = group(data, 'product_data')
   const product = named
-    ? getNamed<Stripe.Product>(deps.db, 'product', named, at('[product]')).id
+    ? getNamed(deps, 'product', named, at('[product]')).id
     : createProduct(
         deps,
         newId('prod'),
@@ -254,5 +254,5 @@ function taxBehavior(
 }
 
 export function productName(deps: Pick<ProcessorDeps, 'db'>, price: Stripe.Price): string {
-  return get<Stripe.Product>(deps.db, String(price.product))?.name ?? price.id
+  return get<Stripe.Product>(deps, String(price.product))?.name ?? price.id
 }

@@ -63,7 +63,7 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
         ...input,
         refused: 'Your card number is invalid: choose one of the test cards.',
       })
-    const before = getExisting<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+    const before = getExisting(deps, 'checkout.session', id)
     const email = input.email || before.customer_details?.email || before.customer_email || ''
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
       return showCheckout(deps, reply, id, {
@@ -96,7 +96,7 @@ export function showCheckout(
   id: string,
   said: CheckoutInput,
 ): FastifyReply {
-  const session = getExisting<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open') {
     const main = html`<div class="card narrow"><h1>${session.status === 'complete' ? 'Paid already' : 'This checkout has expired'}</h1>
 <p class="quiet">${session.status === 'complete' ? 'Nothing more to do here.' : 'Start again where you came from.'}</p>
@@ -107,12 +107,12 @@ export function showCheckout(
   const total = session.amount_total ?? 0
   const off = session.total_details?.amount_discount ?? 0
   const lines = listLineItems(deps, session)
-  const side = getSide<Side>(deps.db, id)
+  const side = getSide<Side>(deps, id)
   const trial = `${side.trialDays} days free`
   const recurring = lines[0]?.price?.recurring
   const promotion = session.discounts?.[0]?.promotion_code
   const code =
-    typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps.db, promotion)?.code : undefined
+    typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps, promotion)?.code : undefined
   const email = said.email || session.customer_details?.email || session.customer_email || ''
   const confirmationId = findPendingConfirmation(deps, session)
 

@@ -54,7 +54,7 @@ export type Payer = {
 export type Paid = { session: Stripe.Checkout.Session } | { asks: string } | { refused: string }
 
 export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid {
-  const session = getExisting<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open') {
     throw new Fault(400, {
       type: 'invalid_request_error',
@@ -63,7 +63,7 @@ export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid 
   }
   if (payer.card && !session.payment_method_types.includes(payer.card.kind))
     return { refused: OTHER_METHOD }
-  const side = getSide<Side>(deps.db, id)
+  const side = getSide<Side>(deps, id)
   const isAsked = session.consent_collection?.terms_of_service === 'required'
   if (isAsked && !payer.agrees) return { refused: 'You have to accept the terms of service.' }
   const withPayer = {
@@ -97,7 +97,7 @@ function payOnce(
     }
 
   const before = session.payment_intent
-    ? get<Stripe.PaymentIntent>(deps.db, String(session.payment_intent))
+    ? get<Stripe.PaymentIntent>(deps, String(session.payment_intent))
     : undefined
   const isSame = before?.amount === session.amount_total
   // Else its bank's page could still be answered, and the order be paid twice.
@@ -117,11 +117,11 @@ function payOnce(
   const method = keepMethod(deps, payer.card, customer, payer)
   const attempt = attemptPayment(deps, intent.id, method, true)
   if (attempt.status === 'failed') {
-    put(deps.db, { ...session, customer_details: null, payment_intent: intent.id })
+    put(deps, { ...session, customer_details: null, payment_intent: intent.id })
     return { refused: attempt.error.message }
   }
   if (attempt.status === 'requires_action') {
-    put(deps.db, { ...session, customer, payment_intent: intent.id })
+    put(deps, { ...session, customer, payment_intent: intent.id })
     return { asks: attempt.url }
   }
   const isPaid = attempt.status === 'succeeded'
@@ -149,7 +149,7 @@ function subscribe(
   storeTaxIds(deps, customer, session)
   if (payer.card.asks && session.amount_total === 0 && !payer.isConfirmed) {
     put(
-      deps.db,
+      deps,
       { ...session, customer },
       { side: { ...side, payer: { ...payer, card: payer.card.number } } },
     )
@@ -170,7 +170,7 @@ function subscribe(
   const { subscription, invoice, attempt } =
     retryFirstPayment(deps, session, method) ?? startSubscription(deps, newSubscription, true)
   if (attempt.status === 'requires_action') {
-    put(deps.db, { ...session, customer, invoice: invoice.id })
+    put(deps, { ...session, customer, invoice: invoice.id })
     return { asks: attempt.url }
   }
   if (attempt.status === 'failed') return { refused: attempt.error.message }
@@ -198,9 +198,7 @@ function retryFirstPayment(
   session: Stripe.Checkout.Session,
   method: Stripe.PaymentMethod,
 ): Started | null {
-  const invoice = session.invoice
-    ? getExisting<Stripe.Invoice>(deps.db, 'invoice', String(session.invoice))
-    : null
+  const invoice = session.invoice ? getExisting(deps, 'invoice', String(session.invoice)) : null
   if (invoice?.status !== 'open') return null
   if (invoice.amount_due !== session.amount_total) {
     expireIncomplete(deps, invoice)
@@ -209,8 +207,8 @@ function retryFirstPayment(
   const id = readSubscriptionId(invoice)
   const attempt = retryInvoice(deps, invoice, method, true)
   return {
-    subscription: getExisting(deps.db, 'subscription', id),
-    invoice: getExisting(deps.db, 'invoice', invoice.id),
+    subscription: getExisting(deps, 'subscription', id),
+    invoice: getExisting(deps, 'invoice', invoice.id),
     attempt,
   }
 }
@@ -221,19 +219,11 @@ export function readBankQuestion(
   id: string,
 ): { amount: number; currency: string } {
   if (!id.startsWith('cs_')) {
-    const { status, amount, currency } = getExisting<Stripe.PaymentIntent>(
-      deps.db,
-      'payment_intent',
-      id,
-    )
+    const { status, amount, currency } = getExisting(deps, 'payment_intent', id)
     if (status === 'requires_action') return { amount, currency }
   } else {
-    const { status, currency } = getExisting<Stripe.Checkout.Session>(
-      deps.db,
-      'checkout.session',
-      id,
-    )
-    if (status === 'open' && getSide<Side>(deps.db, id).payer)
+    const { status, currency } = getExisting(deps, 'checkout.session', id)
+    if (status === 'open' && getSide<Side>(deps, id).payer)
       return { amount: 0, currency: currency ?? 'usd' }
   }
   throw new Fault(410, {
@@ -247,9 +237,9 @@ export function findPendingConfirmation(
   deps: ProcessorDeps,
   { id, payment_intent, invoice }: Stripe.Checkout.Session,
 ): string | null {
-  if (getSide<Side>(deps.db, id).payer) return id
+  if (getSide<Side>(deps, id).payer) return id
   const intent = payment_intent ?? (invoice ? findIntentId(deps, String(invoice)) : null)
-  return get<Stripe.PaymentIntent>(deps.db, String(intent))?.status === 'requires_action'
+  return get<Stripe.PaymentIntent>(deps, String(intent))?.status === 'requires_action'
     ? String(intent)
     : null
 }
@@ -275,11 +265,7 @@ export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): 
   if (invoice && confirms) {
     markPaid(deps, invoice.id)
     if (customer && method)
-      setDefaultMethod(
-        deps,
-        String(customer),
-        getExisting(deps.db, 'payment_method', String(method)),
-      )
+      setDefaultMethod(deps, String(customer), getExisting(deps, 'payment_method', String(method)))
     applyPaidInvoice(deps, invoice)
   }
   if (invoice && !confirms) emit(deps, 'invoice.payment_failed', invoice)
@@ -306,14 +292,10 @@ export function completePaidCheckout(
 }
 
 function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): BankAnswer {
-  const { payer, ...side } = getSide<Side>(deps.db, id)
-  const session = put(
-    deps.db,
-    getExisting<Stripe.Checkout.Session>(deps.db, 'checkout.session', id),
-    {
-      side,
-    },
-  )
+  const { payer, ...side } = getSide<Side>(deps, id)
+  const session = put(deps, getExisting(deps, 'checkout.session', id), {
+    side,
+  })
   if (!payer || !confirms) return { session, invoice: null, refused: NOT_CONFIRMED }
   const done = paySession(deps, id, {
     ...payer,
@@ -326,8 +308,8 @@ function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): BankAn
 
 /** The checkout that a payment was made at. */
 function findSession(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoice | undefined) {
-  return findNewest<Stripe.Checkout.Session>(
-    deps.db,
+  return findNewest(
+    deps,
     'checkout.session',
     (one) =>
       one.payment_intent === intentId || (invoice !== undefined && one.invoice === invoice.id),
@@ -336,7 +318,7 @@ function findSession(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invo
 
 /** A first payment that failed ends what it was to begin; another is left open. */
 function failFirstPayment(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
-  const subscription = get<Stripe.Subscription>(deps.db, readSubscriptionId(invoice))
+  const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
   if (subscription?.status === 'incomplete') expireIncomplete(deps, invoice)
   else markUnpaid(deps, invoice.id)
 }
@@ -357,10 +339,10 @@ function addInvoice(
 ): Stripe.Checkout.Session {
   const { invoice_creation: wanted, customer, currency, payment_intent: intent } = session
   if (!wanted?.enabled || typeof customer !== 'string' || session.invoice) return session
-  const side = getSide<Side>(deps.db, session.id)
+  const side = getSide<Side>(deps, session.id)
   const at = seconds(deps)
   const offers = listOffers(deps, session).map((offer) => previewDiscount(deps, offer, customer))
-  for (const discount of offers) put(deps.db, discount, { owner: customer })
+  for (const discount of offers) put(deps, discount, { owner: customer })
   const invoice = createPaidInvoice(
     deps,
     {
@@ -389,7 +371,7 @@ function addInvoice(
 
 function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
   const completed: Stripe.Checkout.Session = { ...session, status: 'complete', url: null }
-  put(deps.db, completed, { owner: session.customer ? String(session.customer) : '' })
+  put(deps, completed, { owner: session.customer ? String(session.customer) : '' })
   // A subscription's are given with it.
   if (session.mode === 'payment') {
     const to = {
@@ -419,7 +401,7 @@ export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean)
     payment_status: succeeds ? 'paid' : 'unpaid',
   }
   const after = succeeds ? addInvoice(deps, spoken) : spoken
-  put(deps.db, after)
+  put(deps, after)
   emit(
     deps,
     succeeds ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed',

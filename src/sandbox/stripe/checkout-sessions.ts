@@ -95,9 +95,7 @@ export function createSession(
   if (!successUrl)
     throw badParameter('success_url', 'Missing required param: success_url.', 'parameter_missing')
   const customerId = optionalText(form, 'customer')
-  const customer = customerId
-    ? getNamed<Stripe.Customer>(deps.db, 'customer', customerId, 'customer')
-    : undefined
+  const customer = customerId ? getNamed(deps, 'customer', customerId, 'customer') : undefined
   if (customer && (customer.deleted as unknown))
     throw badParameter('customer', `No such customer: '${customerId}'`, 'resource_missing')
 
@@ -156,23 +154,21 @@ export function createSession(
     success_url: successUrl,
     url: `${origin}/sandbox/pay/${id}`,
   } as unknown as Stripe.Checkout.Session
-  return put(deps.db, session, { owner: customer?.id ?? '', side })
+  return put(deps, session, { owner: customer?.id ?? '', side })
 }
 
 export function expireSession(deps: ProcessorDeps, id: string): Stripe.Checkout.Session {
-  const session = getExisting<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open') {
     throw badParameter(
       'session',
       `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ${session.status}.`,
     )
   }
-  const invoice = session.invoice
-    ? get<Stripe.Invoice>(deps.db, String(session.invoice))
-    : undefined
+  const invoice = session.invoice ? get<Stripe.Invoice>(deps, String(session.invoice)) : undefined
   if (invoice?.status === 'open') expireIncomplete(deps, invoice)
   if (session.payment_intent) cancelIntent(deps, String(session.payment_intent))
-  const expired = put(deps.db, {
+  const expired = put(deps, {
     ...session,
     status: 'expired',
     url: null,
@@ -200,27 +196,27 @@ export function applyPromotion(
   id: string,
   code: string,
 ): { session: Stripe.Checkout.Session; known: boolean } {
-  const session = getExisting<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   const promotion =
     session.allow_promotion_codes && session.status === 'open'
       ? findPromotion(deps, code)
       : undefined
-  const coupon = promotion && get<Stripe.Coupon>(deps.db, String(promotion.promotion.coupon))
+  const coupon = promotion && get<Stripe.Coupon>(deps, String(promotion.promotion.coupon))
   if (!coupon || explainUnusable({ coupon, promotion }, session)) return { session, known: false }
-  const side = { ...getSide<Side>(deps.db, id), coupon: String(promotion.promotion.coupon) }
+  const side = { ...getSide<Side>(deps, id), coupon: String(promotion.promotion.coupon) }
   const changed = {
     ...session,
     ...totals(deps, side),
     discounts: [{ coupon: null, promotion_code: promotion.id }],
   }
-  return { session: put(deps.db, changed as Stripe.Checkout.Session, { side }), known: true }
+  return { session: put(deps, changed as Stripe.Checkout.Session, { side }), known: true }
 }
 
 export function removePromotion(deps: ProcessorDeps, id: string): void {
-  const session = getExisting<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open' || !session.allow_promotion_codes) return
-  const side = { ...getSide<Side>(deps.db, id), coupon: null }
-  put(deps.db, { ...session, ...totals(deps, side), discounts: [] } as Stripe.Checkout.Session, {
+  const side = { ...getSide<Side>(deps, id), coupon: null }
+  put(deps, { ...session, ...totals(deps, side), discounts: [] } as Stripe.Checkout.Session, {
     side,
   })
 }
@@ -231,13 +227,9 @@ export const isTrial = ({ trialDays }: Pick<Side, 'trialDays'>): boolean => tria
 export function listOffers(deps: ProcessorDeps, { discounts }: Stripe.Checkout.Session): Offer[] {
   return (discounts ?? []).map((one) => {
     const promotion = one.promotion_code
-      ? get<Stripe.PromotionCode>(deps.db, String(one.promotion_code))
+      ? get<Stripe.PromotionCode>(deps, String(one.promotion_code))
       : undefined
-    const coupon = getExisting<Stripe.Coupon>(
-      deps.db,
-      'coupon',
-      String(promotion?.promotion.coupon ?? one.coupon),
-    )
+    const coupon = getExisting(deps, 'coupon', String(promotion?.promotion.coupon ?? one.coupon))
     return { coupon, promotion: promotion ?? null }
   })
 }
@@ -246,7 +238,7 @@ export function listLineItems(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,
 ): Stripe.LineItem[] {
-  const side = getSide<Side>(deps.db, session.id)
+  const side = getSide<Side>(deps, session.id)
   return pricedLines(deps, side).map(({ line, cents, off, tax }) => ({
     id: line.id,
     object: 'item',
@@ -272,7 +264,7 @@ function pricedLines(deps: ProcessorDeps, side: Side) {
   const subtotal = rows.reduce((sum, { cents }) => sum + cents, 0)
   const all = computeDiscount(
     subtotal,
-    side.coupon ? get<Stripe.Coupon>(deps.db, side.coupon) : undefined,
+    side.coupon ? get<Stripe.Coupon>(deps, side.coupon) : undefined,
   )
   let left = all
   return rows.map(({ line, cents }, index) => {
@@ -340,11 +332,11 @@ export function withTaxId(
   session: Stripe.Checkout.Session,
   value: string,
 ): Stripe.Checkout.Session {
-  const before = getSide<Side>(deps.db, session.id)
+  const before = getSide<Side>(deps, session.id)
   if (!session.tax_id_collection?.enabled || value === '' || !before.tax) return session
   const side = { ...before, tax: { ...before.tax, isReverse: true } }
   const changed = { ...session, ...totals(deps, side) } as Stripe.Checkout.Session
-  return put(deps.db, changed, { side })
+  return put(deps, changed, { side })
 }
 
 /** A trial puts off what recurs. */

@@ -64,8 +64,7 @@ function checkManagedPayments(deps: ProcessorDeps, form: Form, { lines }: Sold):
       throw badParameter(name, `You cannot pass ${name} when managed_payments is enabled.`)
   // The plans of the sandbox's own making have no codes; what a checkout makes up has to say its own.
   const uncoded = lines.find(
-    ({ price }) =>
-      !price.recurring && !get<Stripe.Product>(deps.db, String(price.product))?.tax_code,
+    ({ price }) => !price.recurring && !get<Stripe.Product>(deps, String(price.product))?.tax_code,
   )
   if (uncoded)
     throw badParameter(

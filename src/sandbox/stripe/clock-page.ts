@@ -104,7 +104,7 @@ ${
   next.length === 0
     ? html`<p class="quiet">Nothing is ahead: no subscription runs.</p>`
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Ahead</th><th scope="col">Customer</th><th scope="col">What happens</th></tr></thead><tbody>
-${next.map((due) => html`<tr><td class="small">${timeOf(toIso(due.at))}</td><td>${get<Stripe.Customer>(deps.db, due.customer)?.email ?? due.customer}</td><td>${due.what}</td></tr>`)}</tbody></table></div>`
+${next.map((due) => html`<tr><td class="small">${timeOf(toIso(due.at))}</td><td>${get<Stripe.Customer>(deps, due.customer)?.email ?? due.customer}</td><td>${due.what}</td></tr>`)}</tbody></table></div>`
 }
 <details><summary>How the account is set</summary><form method="post" action="/sandbox/processor/settings">
 <div class="field"><label for="after-retries">When the last retry of a payment has failed</label><select id="after-retries" name="after_retries">${Object.entries(ENDINGS).map(([value, words]) => html`<option value="${value}"${value === afterRetries ? html` selected` : ''}>${words}</option>`)}</select></div>

@@ -38,14 +38,14 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
     preferred_locales: [],
     tax_exempt: 'none',
   }
-  put(deps.db, customer, { owner: customer.id })
+  put(deps, customer, { owner: customer.id })
   emit(deps, 'customer.created', customer)
   return customer
 }
 
 export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Stripe.Customer {
   allowSupported(form, FIELDS)
-  const before = getExisting<Stripe.Customer>(deps.db, 'customer', id)
+  const before = getExisting(deps, 'customer', id)
   if (before.deleted as unknown) throw missingObject('customer', id)
   const customer: Stripe.Customer = {
     ...before,
@@ -55,7 +55,7 @@ export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Str
     description: optionalText(form, 'description', before.description),
     metadata: mergeMetadata(before.metadata, form.metadata),
   }
-  put(deps.db, customer)
+  put(deps, customer)
   emit(deps, 'customer.updated', customer, { email: before.email, name: before.name })
   return customer
 }
@@ -63,7 +63,7 @@ export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Str
 /** Kept as given: the sandbox looks no number up. */
 export function createTaxId(deps: ProcessorDeps, customerId: string, form: Form): Stripe.TaxId {
   allowSupported(form, ['type', 'value'])
-  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', customerId)
+  const customer = getExisting(deps, 'customer', customerId)
   const taxId: Stripe.TaxId = {
     id: newId('txi'),
     object: 'tax_id',
@@ -77,7 +77,7 @@ export function createTaxId(deps: ProcessorDeps, customerId: string, form: Form)
     value: text(form, 'value'),
     verification: { status: 'unavailable', verified_address: null, verified_name: null },
   }
-  put(deps.db, taxId, { owner: customer.id })
+  put(deps, taxId, { owner: customer.id })
   emit(deps, 'customer.tax_id.created', taxId)
   return taxId
 }
@@ -87,12 +87,12 @@ export function deleteCustomer(
   deps: ProcessorDeps,
   id: string,
 ): { id: string; object: 'customer'; deleted: true } {
-  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', id)
-  for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', id)) {
+  const customer = getExisting(deps, 'customer', id)
+  for (const subscription of all(deps, 'subscription', id)) {
     if (subscription.status !== 'canceled') cancelNow(deps, subscription.id)
   }
   const gone = { id, object: 'customer', deleted: true } as const
-  put(deps.db, gone)
+  put(deps, gone)
   emit(deps, 'customer.deleted', customer)
   return gone
 }

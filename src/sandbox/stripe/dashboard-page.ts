@@ -64,7 +64,7 @@ export function dashboardPages(
     async (request, reply) => {
       const act = ACTIONS[request.params.action]
       if (!act) throw missingObject('action', request.params.action)
-      const charge = getExisting<Stripe.Charge>(deps.db, 'charge', request.params.id)
+      const charge = getExisting(deps, 'charge', request.params.id)
       atomically(deps.db, () => act(deps, charge, request.body))
       await courier.settled(WEBHOOK_PATIENCE_MS)
       const back = field(request.body, 'back')
@@ -84,7 +84,7 @@ export function dashboardPages(
   )
 
   app.get<{ Params: { id: string } }>('/processor/events/:id', OPEN, (request, reply) => {
-    const event = get<StoredEvent>(deps.db, request.params.id)
+    const event = get<StoredEvent>(deps, request.params.id)
     return event?.object === 'event'
       ? showEvent(deps, reply, event)
       : notFound(reply, 'processor', 'event')
@@ -94,7 +94,7 @@ export function dashboardPages(
     '/processor/events/:id/resend',
     OPEN,
     async (request, reply) => {
-      const event = getExisting<StoredEvent>(deps.db, 'event', request.params.id)
+      const event = getExisting(deps, 'event', request.params.id)
       resend(deps, event.id)
       await courier.settled(WEBHOOK_PATIENCE_MS)
       return reply.redirect(`/sandbox/processor/events/${event.id}`, 303)
@@ -103,10 +103,10 @@ export function dashboardPages(
 }
 
 function showDesk(deps: ProcessorDeps, reply: FastifyReply, time: TimeTravel): FastifyReply {
-  const customers = all<Stripe.Customer>(deps.db, 'customer')
+  const customers = all(deps, 'customer')
     .filter((one) => !one.deleted)
     .slice(0, SHOWN_MAX)
-  const events = all<StoredEvent>(deps.db, 'event').slice(0, SHOWN_MAX)
+  const events = all(deps, 'event').slice(0, SHOWN_MAX)
   const main = html`<h1>Processor</h1>
 <p class="quiet">Speaks the part of Stripe’s API that the service uses. Its events arrive signed at ${deps.endpoints().map((one, index) => html`${index > 0 ? ' and ' : ''}<code>${one.url}</code>`)}.</p>
 ${clockCard(deps, time)}
@@ -116,9 +116,7 @@ ${
     ? html`<p class="quiet">None yet: the first subscription makes one.</p>`
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Customer</th><th scope="col">Email</th><th scope="col">Subscription</th><th scope="col">Since</th><th scope="col">Portal</th></tr></thead><tbody>
 ${customers.map((customer) => {
-  const live = all<Stripe.Subscription>(deps.db, 'subscription', customer.id).find(
-    (one) => !hasEnded(one),
-  )
+  const live = all(deps, 'subscription', customer.id).find((one) => !hasEnded(one))
   return html`<tr><td>${customer.name ?? html`<span class="mono small">${customer.id}</span>`}</td><td>${customer.email}</td><td>${live ? badge(live.status) : html`<span class="quiet">none</span>`}</td><td class="small">${timeOf(toIso(customer.created))}</td>
 <td><form method="post" action="/sandbox/processor/customers/${customer.id}/portal"><button class="plain">Open</button></form></td></tr>`
 })}</tbody></table></div>`

@@ -135,7 +135,7 @@ async function attempt(
   delivery: Delivery,
   stop: AbortSignal,
 ): Promise<void> {
-  const event = get<StoredEvent>(deps.db, delivery.event_id)
+  const event = get<StoredEvent>(deps, delivery.event_id)
   const endpoint = deps.endpoints().find((one) => one.name === delivery.endpoint)
   const note =
     event && endpoint

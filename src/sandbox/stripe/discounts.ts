@@ -35,7 +35,7 @@ const DURATIONS = ['once', 'repeating', 'forever']
 export function createCoupon(deps: ProcessorDeps, form: Form): Stripe.Coupon {
   allowSupported(form, COUPON)
   const id = optionalText(form, 'id') ?? newId('co').slice(3, 11)
-  if (get(deps.db, id))
+  if (get(deps, id))
     throw badParameter('id', `Coupon already exists: ${id}`, 'resource_already_exists')
   const percent = optionalText(form, 'percent_off')
   const amount = integer(form, 'amount_off')
@@ -85,7 +85,7 @@ function newCoupon(
     valid: true,
     ...wanted,
   }
-  return put(deps.db, coupon)
+  return put(deps, coupon)
 }
 
 /** It can no longer be used; customers who have it keep it. */
@@ -93,8 +93,8 @@ export function deleteCoupon(
   deps: ProcessorDeps,
   id: string,
 ): { id: string; object: 'coupon'; deleted: true } {
-  const coupon = getExisting<Stripe.Coupon>(deps.db, 'coupon', id)
-  put(deps.db, { ...coupon, valid: false })
+  const coupon = getExisting(deps, 'coupon', id)
+  put(deps, { ...coupon, valid: false })
   emit(deps, 'coupon.deleted', coupon)
   return { id, object: 'coupon', deleted: true }
 }
@@ -104,7 +104,7 @@ export function createPromotionCode(deps: ProcessorDeps, form: Form): Stripe.Pro
   const promotion = group(form, 'promotion')
   allowSupported(promotion, ['type', 'coupon'], 'promotion')
   const couponId = text(promotion, 'coupon')
-  const coupon = getNamed<Stripe.Coupon>(deps.db, 'coupon', couponId, 'promotion[coupon]')
+  const coupon = getNamed(deps, 'coupon', couponId, 'promotion[coupon]')
   const code = text(form, 'code')
   if (findPromotion(deps, code))
     throw badParameter(
@@ -138,7 +138,7 @@ function newPromotionCode(
     },
     times_redeemed: 0,
   }
-  return put(deps.db, promotion)
+  return put(deps, promotion)
 }
 
 /** Put in place where it is missing; ids are stable, so that a restart changes nothing. */
@@ -147,7 +147,7 @@ export function stockPromotion(
   code: string,
   coupon: Partial<Stripe.Coupon>,
 ): void {
-  if (get(deps.db, `promo_sandbox_${code}`)) return
+  if (get(deps, `promo_sandbox_${code}`)) return
   const { id } = newCoupon(deps, { id: `coupon_sandbox_${code}`, ...coupon })
   newPromotionCode(deps, `promo_sandbox_${code}`, code, id)
 }
@@ -156,8 +156,8 @@ export function findPromotion(
   deps: Pick<ProcessorDeps, 'db'>,
   code: string,
 ): Stripe.PromotionCode | undefined {
-  return findNewest<Stripe.PromotionCode>(
-    deps.db,
+  return findNewest(
+    deps,
     'promotion_code',
     (one) => one.active && one.code.toLowerCase() === code.trim().toLowerCase(),
   )
@@ -170,16 +170,11 @@ export function readOffers(deps: ProcessorDeps, form: Form, sold: { currency: st
     allowSupported(one, ['coupon', 'promotion_code'], at)
     const promotionId = optionalText(one, 'promotion_code')
     const promotion = promotionId
-      ? getNamed<Stripe.PromotionCode>(
-          deps.db,
-          'promotion_code',
-          promotionId,
-          `${at}[promotion_code]`,
-        )
+      ? getNamed(deps, 'promotion_code', promotionId, `${at}[promotion_code]`)
       : null
     const couponId = promotion ? String(promotion.promotion.coupon) : text(one, 'coupon')
     const offer = {
-      coupon: getNamed<Stripe.Coupon>(deps.db, 'coupon', couponId, `${at}[coupon]`),
+      coupon: getNamed(deps, 'coupon', couponId, `${at}[coupon]`),
       promotion,
     }
     const why = explainUnusable(offer, sold)
@@ -234,9 +229,9 @@ export function grantDiscount(
     subscription: to.subscription,
   }
   const { coupon, promotion } = offer
-  put(deps.db, discount, { owner: to.customer ?? '' })
-  put(deps.db, { ...coupon, times_redeemed: coupon.times_redeemed + 1 })
-  if (promotion) put(deps.db, { ...promotion, times_redeemed: promotion.times_redeemed + 1 })
+  put(deps, discount, { owner: to.customer ?? '' })
+  put(deps, { ...coupon, times_redeemed: coupon.times_redeemed + 1 })
+  if (promotion) put(deps, { ...promotion, times_redeemed: promotion.times_redeemed + 1 })
   emit(deps, 'customer.discount.created', discount)
   return discount
 }
@@ -248,14 +243,14 @@ export function findDiscounts(
   at: number,
 ) {
   return subscription.discounts
-    .map((id) => get<Stripe.Discount>(deps.db, String(id)))
+    .map((id) => get<Stripe.Discount>(deps, String(id)))
     .filter((one) => one !== undefined && (one.end === null || one.end > at)) as Stripe.Discount[]
 }
 
 export const findCoupon = (
   deps: Pick<ProcessorDeps, 'db'>,
   discount: Stripe.Discount,
-): Stripe.Coupon => getExisting<Stripe.Coupon>(deps.db, 'coupon', String(discount.source.coupon))
+): Stripe.Coupon => getExisting(deps, 'coupon', String(discount.source.coupon))
 
 /** A coupon that holds once is used up by the first invoice that it took something off. */
 export function removeUsedDiscounts(
@@ -264,7 +259,7 @@ export function removeUsedDiscounts(
   ids: readonly string[],
 ): Stripe.Subscription {
   const used = ids
-    .map((id) => getExisting<Stripe.Discount>(deps.db, 'discount', id))
+    .map((id) => getExisting(deps, 'discount', id))
     .filter((one) => findCoupon(deps, one).duration === 'once')
   if (used.length === 0) return subscription
   for (const discount of used) emit(deps, 'customer.discount.deleted', discount)

@@ -8,7 +8,7 @@ import { all, getExisting, newId, put } from './objects.ts'
 const ANSWER_WITHIN_S = 7 * 24 * 3_600
 
 export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispute {
-  const charge = getExisting<Stripe.Charge>(deps.db, 'charge', chargeId)
+  const charge = getExisting(deps, 'charge', chargeId)
   if (charge.status !== 'succeeded' || charge.disputed) {
     throw new Fault(400, {
       type: 'invalid_request_error',
@@ -59,8 +59,8 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
     ...dispute,
     balance_transactions: [balanceTransaction(deps, dispute, -charge.amount)],
   }
-  put(deps.db, withdrawn, { owner: charge.id })
-  put(deps.db, { ...charge, disputed: true })
+  put(deps, withdrawn, { owner: charge.id })
+  put(deps, { ...charge, disputed: true })
   emit(deps, 'charge.dispute.created', withdrawn)
   emit(deps, 'charge.dispute.funds_withdrawn', withdrawn)
   return withdrawn
@@ -72,11 +72,11 @@ export function closeDispute(
   id: string,
   status: 'lost' | 'won',
 ): Stripe.Dispute {
-  const dispute = getExisting<Stripe.Dispute>(deps.db, 'dispute', id)
+  const dispute = getExisting(deps, 'dispute', id)
   if (!isOpen(dispute))
     throw badParameter('dispute', `The dispute ${id} is already closed.`, 'dispute_closed')
   const closed = { ...(status === 'won' ? returnFunds(deps, dispute) : dispute), status }
-  put(deps.db, closed)
+  put(deps, closed)
   if (status === 'won') emit(deps, 'charge.dispute.funds_reinstated', closed)
   emit(deps, 'charge.dispute.closed', closed, { status: dispute.status })
   return closed
@@ -84,11 +84,11 @@ export function closeDispute(
 
 /** The bank thinks better of it: the money comes back, and the status stays. */
 export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Dispute {
-  const dispute = getExisting<Stripe.Dispute>(deps.db, 'dispute', id)
+  const dispute = getExisting(deps, 'dispute', id)
   if (!isLost(dispute))
     throw badParameter('dispute', `Nothing of the dispute ${id} is left to be given back.`)
   const reinstated = returnFunds(deps, dispute)
-  put(deps.db, reinstated)
+  put(deps, reinstated)
   emit(deps, 'charge.dispute.funds_reinstated', reinstated)
   return reinstated
 }
@@ -151,7 +151,7 @@ export function findDispute(
   { db }: Pick<ProcessorDeps, 'db'>,
   chargeId: string,
 ): Stripe.Dispute | undefined {
-  return all<Stripe.Dispute>(db, 'dispute', chargeId)[0]
+  return all({ db }, 'dispute', chargeId)[0]
 }
 
 const NO_EVIDENCE = {

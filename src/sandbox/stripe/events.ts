@@ -32,7 +32,7 @@ export function emit<T extends StripeObject>(
     request: { id: null, idempotency_key: null },
     type,
   }
-  put(deps.db, event)
+  put(deps, event)
   const insert = deps.db.prepare(
     `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, 'due', '')`,
   )

@@ -46,7 +46,7 @@ function walk(deps: ProcessorDeps, node: Node, [head, ...rest]: string[], path: 
 }
 
 function loadObject(deps: ProcessorDeps, value: unknown): unknown {
-  return typeof value === 'string' ? (get(deps.db, value) ?? value) : value
+  return typeof value === 'string' ? (get(deps, value) ?? value) : value
 }
 
 /** Properties that exist only when asked for. */

@@ -30,7 +30,7 @@ export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier:
   )
 
   app.get<Params>('/invoices/:id/pdf', OPEN, (request, reply) => {
-    const invoice = getExisting<Stripe.Invoice>(deps.db, 'invoice', request.params.id)
+    const invoice = getExisting(deps, 'invoice', request.params.id)
     return reply
       .type('application/pdf')
       .header('content-disposition', `inline; filename="Invoice-${invoice.number ?? 'draft'}.pdf"`)
@@ -50,7 +50,7 @@ export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier:
 
 /** With another card than the one on file, that one is on file from then on. */
 function payInvoice(deps: ProcessorDeps, id: string, number: string): Attempt {
-  const invoice = getExisting<Stripe.Invoice>(deps.db, 'invoice', id)
+  const invoice = getExisting(deps, 'invoice', id)
   if (invoice.status !== 'open')
     throw new Fault(400, {
       type: 'invalid_request_error',
@@ -61,7 +61,7 @@ function payInvoice(deps: ProcessorDeps, id: string, number: string): Attempt {
       type: 'invalid_request_error',
       message: 'This invoice is being paid: its bank is asked.',
     })
-  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', String(invoice.customer))
+  const customer = getExisting(deps, 'customer', String(invoice.customer))
   const card = cardByNumber(number)
   const { email, name = null } = customer
   const method = card
@@ -75,7 +75,7 @@ function payInvoice(deps: ProcessorDeps, id: string, number: string): Attempt {
 }
 
 const findPayment = (deps: ProcessorDeps, invoiceId: string) =>
-  get<Stripe.PaymentIntent>(deps.db, findIntentId(deps, invoiceId))
+  get<Stripe.PaymentIntent>(deps, findIntentId(deps, invoiceId))
 
 export function showInvoice(
   deps: ProcessorDeps,
@@ -83,7 +83,7 @@ export function showInvoice(
   id: string,
   refused: string | null,
 ): FastifyReply {
-  const invoice = getExisting<Stripe.Invoice>(deps.db, 'invoice', id)
+  const invoice = getExisting(deps, 'invoice', id)
   const { currency } = invoice
   const off = (invoice.total_discount_amounts ?? []).reduce((sum, { amount }) => sum + amount, 0)
   const onFile = defaultMethod(deps, String(invoice.customer))

@@ -27,7 +27,7 @@ export function buildInvoice(
   id: string,
 ): Stripe.Invoice {
   const { subscription, currency, tax: terms } = bill
-  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', bill.customer)
+  const customer = getExisting(deps, 'customer', bill.customer)
   const at = seconds(deps)
   const rows = priceLines(deps, bill.lines, bill.discounts, terms)
   const subtotal = bill.lines.reduce((sum, line) => sum + line.amount, 0)
@@ -76,7 +76,7 @@ export function buildInvoice(
     customer_email: customer.email,
     customer_name: customer.name ?? null,
     customer_phone: customer.phone ?? null,
-    customer_tax_ids: all<Stripe.TaxId>(deps.db, 'tax_id', customer.id).map(({ type, value }) => ({
+    customer_tax_ids: all(deps, 'tax_id', customer.id).map(({ type, value }) => ({
       type,
       value,
     })),
@@ -118,7 +118,7 @@ export function buildInvoice(
 export function createInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const id = newId('in')
   const draft = buildInvoice(deps, bill, id)
-  put(deps.db, draft, { owner: bill.customer })
+  put(deps, draft, { owner: bill.customer })
   emit(deps, 'invoice.created', draft)
   return finalize(deps, draft)
 }
@@ -135,7 +135,7 @@ export function createPaidInvoice(
     ending_balance: null,
   }
   const due = { ...draft, amount_due: draft.total, amount_remaining: draft.total }
-  put(deps.db, due, { owner: bill.customer })
+  put(deps, due, { owner: bill.customer })
   emit(deps, 'invoice.created', due)
   return markPaid(deps, finalize(deps, due, intent ?? undefined).id)
 }
@@ -143,7 +143,7 @@ export function createPaidInvoice(
 /** Left as a draft: nobody pays anything until it is finalised. */
 export function createDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const draft = put(
-    deps.db,
+    deps,
     { ...buildInvoice(deps, bill, newId('in')), auto_advance: false },
     { owner: bill.customer },
   )
@@ -153,14 +153,17 @@ export function createDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
 
 function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): Stripe.Invoice {
   const { db } = deps
-  const customer = getExisting<Stripe.Customer>(db, 'customer', String(draft.customer))
+  const customer = getExisting({ db }, 'customer', String(draft.customer))
   const sequence = customer.next_invoice_sequence ?? 1
   const at = seconds(deps)
-  put(db, {
-    ...customer,
-    next_invoice_sequence: sequence + 1,
-    balance: draft.ending_balance ?? customer.balance,
-  })
+  put(
+    { db },
+    {
+      ...customer,
+      next_invoice_sequence: sequence + 1,
+      balance: draft.ending_balance ?? customer.balance,
+    },
+  )
   const open: Stripe.Invoice = {
     ...draft,
     effective_at: at,
@@ -170,7 +173,7 @@ function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): 
     status: 'open',
     status_transitions: { ...draft.status_transitions, finalized_at: at },
   }
-  put(db, open)
+  put({ db }, open)
   spendDiscounts(deps, open)
   if (open.amount_due > 0) addPayment(deps, open, intent)
   emit(deps, 'invoice.finalized', open)
@@ -178,9 +181,9 @@ function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): 
 }
 
 function spendDiscounts(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
-  const subscription = get<Stripe.Subscription>(deps.db, readSubscriptionId(invoice))
+  const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
   const used = (invoice.total_discount_amounts ?? []).map(({ discount }) => String(discount))
-  if (subscription && used.length > 0) put(deps.db, removeUsedDiscounts(deps, subscription, used))
+  if (subscription && used.length > 0) put(deps, removeUsedDiscounts(deps, subscription, used))
 }
 
 /** The payment intent of an open invoice, and the row that ties the two. */
@@ -212,7 +215,7 @@ function addPayment(deps: ProcessorDeps, invoice: Stripe.Invoice, known?: string
     status: 'open',
     status_transitions: { canceled_at: null, paid_at: null },
   }
-  put(deps.db, payment, { owner: invoice.id })
+  put(deps, payment, { owner: invoice.id })
 }
 
 /** Tries to collect an open invoice; one with nothing to pay is paid at once. */
@@ -222,7 +225,7 @@ export function collect(
   method: Stripe.PaymentMethod | undefined,
   present: boolean,
 ): Attempt {
-  const invoice = getExisting<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   if (invoice.amount_due === 0) {
     markPaid(deps, invoice.id)
     return { status: 'succeeded' }
@@ -245,7 +248,7 @@ export function collect(
 }
 
 export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
-  const invoice = getExisting<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   const at = seconds(deps)
   const paid: Stripe.Invoice = {
     ...invoice,
@@ -258,9 +261,9 @@ export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice
     next_payment_attempt: null,
     status_transitions: { ...invoice.status_transitions, paid_at: at },
   }
-  put(deps.db, paid)
+  put(deps, paid)
   for (const payment of listPayments(deps, invoiceId)) {
-    put(deps.db, {
+    put(deps, {
       ...payment,
       amount_paid: payment.amount_requested,
       status: 'paid',
@@ -290,10 +293,10 @@ function markActionRequired(deps: ProcessorDeps, invoiceId: string, present: boo
 }
 
 function countAttempt(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
-  const invoice = getExisting<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   const days =
     invoice.billing_reason === 'subscription_create' ? undefined : RETRY_DAYS[invoice.attempt_count]
-  return put(deps.db, {
+  return put(deps, {
     ...invoice,
     attempted: true,
     attempt_count: invoice.attempt_count + 1,
@@ -302,7 +305,7 @@ function countAttempt(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
 }
 
 export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
-  const invoice = getExisting<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   const voided: Stripe.Invoice = {
     ...invoice,
     status: 'void',
@@ -310,13 +313,13 @@ export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
     next_payment_attempt: null,
     status_transitions: { ...invoice.status_transitions, voided_at: seconds(deps) },
   }
-  put(deps.db, voided)
+  put(deps, voided)
   cancelIntent(deps, findIntentId(deps, invoiceId))
   emit(deps, 'invoice.voided', voided)
 }
 
 export const listPayments = ({ db }: Pick<ProcessorDeps, 'db'>, invoiceId: string) =>
-  all<Stripe.InvoicePayment>(db, 'invoice_payment', invoiceId)
+  all({ db }, 'invoice_payment', invoiceId)
 
 export function findIntentId(deps: Pick<ProcessorDeps, 'db'>, invoiceId: string): string {
   return String(listPayments(deps, invoiceId)[0]?.payment.payment_intent ?? '')
@@ -327,10 +330,10 @@ export function findInvoiceByIntent(
   deps: Pick<ProcessorDeps, 'db'>,
   intentId: string,
 ): Stripe.Invoice | undefined {
-  const payment = all<Stripe.InvoicePayment>(deps.db, 'invoice_payment').find(
+  const payment = all(deps, 'invoice_payment').find(
     (one) => one.payment.payment_intent === intentId,
   )
-  return payment && get<Stripe.Invoice>(deps.db, String(payment.invoice))
+  return payment && get<Stripe.Invoice>(deps, String(payment.invoice))
 }
 
 export const readSubscriptionId = (invoice: Stripe.Invoice): string =>

@@ -40,7 +40,7 @@ export function resumeSubscription(
     throw badParameter('proration_behavior', 'The sandbox supports only `none`.')
   if (optionalText(form, 'payment_behavior') !== 'resume_on_payment_success')
     throw badParameter('payment_behavior', 'The sandbox supports only `resume_on_payment_success`.')
-  const before = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const before = getExisting(deps, 'subscription', id)
   if (before.status !== 'paused') return resumePaused(deps, id)
   const at = seconds(deps)
   const data = before.items.data.map((item) => ({
@@ -58,10 +58,10 @@ export function resumeSubscription(
   const lines = data.map((item) => periodLine(deps, item))
   const invoice = createBill(deps, anchored, 'subscription_cycle', lines)
   const side = {
-    ...getSide<SubscriptionSide>(deps.db, id),
+    ...getSide<SubscriptionSide>(deps, id),
     resumes: { invoice: invoice.id, items: data, at },
   }
-  put(deps.db, { ...before, latest_invoice: invoice.id }, { side })
+  put(deps, { ...before, latest_invoice: invoice.id }, { side })
   retryInvoice(deps, invoice, findMethod(deps, before), false)
-  return getExisting(deps.db, 'subscription', id)
+  return getExisting(deps, 'subscription', id)
 }

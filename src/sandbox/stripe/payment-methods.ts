@@ -10,19 +10,19 @@ export function setDefaultMethod(
   customerId: string,
   method: Stripe.PaymentMethod,
 ): void {
-  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', customerId)
+  const customer = getExisting(deps, 'customer', customerId)
   const before = customer.invoice_settings
-  put(deps.db, { ...customer, invoice_settings: { ...before, default_payment_method: method.id } })
-  put(deps.db, { ...method, customer: customerId }, { owner: customerId })
-  for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', customerId)) {
+  put(deps, { ...customer, invoice_settings: { ...before, default_payment_method: method.id } })
+  put(deps, { ...method, customer: customerId }, { owner: customerId })
+  for (const subscription of all(deps, 'subscription', customerId)) {
     if (subscription.status === 'canceled' || subscription.default_payment_method === method.id)
       continue
-    const changed = put(deps.db, { ...subscription, default_payment_method: method.id })
+    const changed = put(deps, { ...subscription, default_payment_method: method.id })
     emit(deps, 'customer.subscription.updated', changed, {
       default_payment_method: subscription.default_payment_method,
     })
   }
-  emit(deps, 'customer.updated', getExisting<Stripe.Customer>(deps.db, 'customer', customerId), {
+  emit(deps, 'customer.updated', getExisting(deps, 'customer', customerId), {
     invoice_settings: before,
   })
 }
@@ -32,7 +32,7 @@ export function changeCard(deps: ProcessorDeps, customerId: string, number: stri
   const card = cardByNumber(number)
   if (card?.kind !== 'card' || card.first.at === 'never')
     return 'That card was refused; the old one stays.'
-  const { name = null, email } = getExisting<Stripe.Customer>(deps.db, 'customer', customerId)
+  const { name = null, email } = getExisting(deps, 'customer', customerId)
   setDefaultMethod(deps, customerId, keepMethod(deps, card, customerId, { name, email }))
   return null
 }
@@ -41,9 +41,9 @@ export function defaultMethod(
   deps: Pick<ProcessorDeps, 'db'>,
   customerId: string,
 ): Stripe.PaymentMethod | undefined {
-  const customer = get<Stripe.Customer>(deps.db, customerId)
+  const customer = get<Stripe.Customer>(deps, customerId)
   const id = customer?.invoice_settings?.default_payment_method
-  return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps.db, id) : undefined
+  return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps, id) : undefined
 }
 
 export function findMethod(
@@ -52,7 +52,7 @@ export function findMethod(
 ): Stripe.PaymentMethod | undefined {
   const id = subscription.default_payment_method
   return (
-    (typeof id === 'string' && get<Stripe.PaymentMethod>(deps.db, id)) ||
+    (typeof id === 'string' && get<Stripe.PaymentMethod>(deps, id)) ||
     defaultMethod(deps, String(subscription.customer))
   )
 }

@@ -42,7 +42,7 @@ export function createIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.Pay
     receipt_email: wanted.receiptEmail,
     status: 'requires_payment_method',
   }
-  put(deps.db, intent, { owner: wanted.customer ?? '' })
+  put(deps, intent, { owner: wanted.customer ?? '' })
   emit(deps, 'payment_intent.created', intent)
   return intent
 }
@@ -63,7 +63,7 @@ export function attemptPayment(
   method: Stripe.PaymentMethod,
   present: boolean,
 ): Attempt {
-  const intent = getExisting<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
+  const intent = getExisting(deps, 'payment_intent', intentId)
   const card = findCard(method)
   const outcome: Outcome = present ? card.first : card.renewal
 
@@ -78,7 +78,7 @@ export function attemptPayment(
       payment_method: method.id,
       latest_charge: charge.id,
     }
-    put(deps.db, processing)
+    put(deps, processing)
     deps.db
       .prepare(
         'insert into stripe_settlements (payment_intent, due_ms, outcome) values (?, ?, ?) on conflict do nothing',
@@ -108,7 +108,7 @@ function requireConfirmation(
     last_payment_error: null,
     next_action: { type: 'redirect_to_url', redirect_to_url: { return_url: null, url } },
   }
-  put(deps.db, intentAtBank)
+  put(deps, intentAtBank)
   emit(deps, 'payment_intent.requires_action', intentAtBank)
   return { status: 'requires_action', url }
 }
@@ -122,17 +122,13 @@ export function confirmIntent(
   intentId: string,
   confirms: boolean,
 ): Stripe.PaymentIntent {
-  const intent = getExisting<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
+  const intent = getExisting(deps, 'payment_intent', intentId)
   if (intent.status !== 'requires_action')
     throw badParameter(
       'payment_intent',
       `The bank asks nothing any more: the payment is ${intent.status}.`,
     )
-  const method = getExisting<Stripe.PaymentMethod>(
-    deps.db,
-    'payment_method',
-    String(intent.payment_method),
-  )
+  const method = getExisting(deps, 'payment_method', String(intent.payment_method))
   if (confirms) return succeed(deps, intent, createCharge(deps, intent, method, 'succeeded'))
   const error = {
     type: 'card_error',
@@ -146,14 +142,14 @@ export function confirmIntent(
     next_action: null,
     last_payment_error: { ...error, payment_method: method },
   } as Stripe.PaymentIntent
-  put(deps.db, failed)
+  put(deps, failed)
   emit(deps, 'payment_intent.payment_failed', failed)
   return failed
 }
 
 /** Nobody can confirm it any more. One that is settled, or settling, stays as it is. */
 export function cancelIntent(deps: ProcessorDeps, intentId: string): void {
-  const intent = get<Stripe.PaymentIntent>(deps.db, intentId)
+  const intent = get<Stripe.PaymentIntent>(deps, intentId)
   if (intent?.status !== 'requires_action' && intent?.status !== 'requires_payment_method') return
   const canceled: Stripe.PaymentIntent = {
     ...intent,
@@ -162,7 +158,7 @@ export function cancelIntent(deps: ProcessorDeps, intentId: string): void {
     cancellation_reason: 'abandoned',
     next_action: null,
   }
-  put(deps.db, canceled)
+  put(deps, canceled)
   emit(deps, 'payment_intent.canceled', canceled)
 }
 
@@ -173,9 +169,9 @@ export function settleIntent(
   succeeds: boolean,
 ): Stripe.PaymentIntent | undefined {
   deps.db.prepare('delete from stripe_settlements where payment_intent = ?').run(intentId)
-  const intent = get<Stripe.PaymentIntent>(deps.db, intentId)
+  const intent = get<Stripe.PaymentIntent>(deps, intentId)
   if (intent?.status !== 'processing') return undefined
-  const pending = getExisting<Stripe.Charge>(deps.db, 'charge', String(intent.latest_charge))
+  const pending = getExisting(deps, 'charge', String(intent.latest_charge))
   if (succeeds) {
     const charge: Stripe.Charge = {
       ...pending,
@@ -184,7 +180,7 @@ export function settleIntent(
       captured: true,
       amount_captured: pending.amount,
     }
-    put(deps.db, charge)
+    put(deps, charge)
     return succeed(deps, intent, charge)
   }
   const words = {
@@ -198,7 +194,7 @@ export function settleIntent(
     failure_code: words.code,
     failure_message: words.message,
   }
-  put(deps.db, charge)
+  put(deps, charge)
   emit(deps, 'charge.failed', charge)
   const failed = {
     ...intent,
@@ -206,7 +202,7 @@ export function settleIntent(
     payment_method: null,
     last_payment_error: { type: 'card_error', ...words },
   }
-  put(deps.db, failed)
+  put(deps, failed)
   emit(deps, 'payment_intent.payment_failed', failed)
   return failed as Stripe.PaymentIntent
 }
@@ -225,7 +221,7 @@ function succeed(
     last_payment_error: null,
     next_action: null,
   }
-  put(deps.db, paid)
+  put(deps, paid)
   emit(deps, 'charge.succeeded', charge)
   emit(deps, 'payment_intent.succeeded', paid)
   return paid
@@ -251,7 +247,7 @@ function fail(
     latest_charge: charge.id,
     last_payment_error: { ...error, payment_method: method },
   }
-  put(deps.db, failed)
+  put(deps, failed)
   emit(deps, 'charge.failed', charge)
   emit(deps, 'payment_intent.payment_failed', failed)
   return { status: 'failed', error }
@@ -306,7 +302,7 @@ function createCharge(
     refunded: false,
     status,
   } as unknown as Stripe.Charge
-  return put(deps.db, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
+  return put(deps, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
 }
 
 /** `charge` or `payment_intent`, `amount` (all that is left by default), `reason`, `metadata`. */
@@ -355,14 +351,14 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     reason: optionalText(form, 'reason'),
     status: 'succeeded',
   }
-  put(deps.db, refund, { owner: charge.id })
+  put(deps, refund, { owner: charge.id })
 
   const refunded = {
     ...charge,
     amount_refunded: charge.amount_refunded + amount,
     refunded: amount === left,
   }
-  put(deps.db, refunded)
+  put(deps, refunded)
   emit(deps, 'refund.created', refund)
   emit(deps, 'charge.refunded', refunded, {
     amount_refunded: charge.amount_refunded,
@@ -373,9 +369,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
 
 /** The payer's bank could not take the newest refund: its money comes back. */
 export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
-  const refund = all<Stripe.Refund>(deps.db, 'refund', id).find(
-    ({ status }) => status === 'succeeded',
-  )
+  const refund = all(deps, 'refund', id).find(({ status }) => status === 'succeeded')
   if (!refund) throw badParameter('charge', `Charge ${id} has no refund that could fail.`)
   const failed = {
     ...refund,
@@ -383,9 +377,9 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
     failure_reason: 'expired_or_canceled_card',
     failure_balance_transaction: newId('txn'),
   }
-  put(deps.db, failed)
-  const charge = getExisting<Stripe.Charge>(deps.db, 'charge', id)
-  put(deps.db, {
+  put(deps, failed)
+  const charge = getExisting(deps, 'charge', id)
+  put(deps, {
     ...charge,
     amount_refunded: charge.amount_refunded - refund.amount,
     refunded: false,
@@ -397,12 +391,12 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
 function findCharge({ db }: ProcessorDeps, form: Form): Stripe.Charge {
   const intentId = optionalText(form, 'payment_intent')
   if (intentId) {
-    const intent = getNamed<Stripe.PaymentIntent>(db, 'payment_intent', intentId, 'payment_intent')
-    return getExisting<Stripe.Charge>(db, 'charge', String(intent.latest_charge))
+    const intent = getNamed({ db }, 'payment_intent', intentId, 'payment_intent')
+    return getExisting({ db }, 'charge', String(intent.latest_charge))
   }
-  return getNamed<Stripe.Charge>(db, 'charge', optionalText(form, 'charge') ?? '', 'charge')
+  return getNamed({ db }, 'charge', optionalText(form, 'charge') ?? '', 'charge')
 }
 
 export function listCharges({ db }: Pick<ProcessorDeps, 'db'>, customer?: string): Stripe.Charge[] {
-  return all<Stripe.Charge>(db, 'charge', customer)
+  return all({ db }, 'charge', customer)
 }

@@ -20,7 +20,7 @@ const WEBHOOK_PATIENCE_MS = 3_000
 
 export function portalFlowPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
   showFaultsAsPages(app)
-  const findSession = (id: string) => getExisting<Session>(deps.db, 'billing_portal.session', id)
+  const findSession = (id: string) => getExisting(deps, 'billing_portal.session', id)
 
   app.get<Params>('/portal/:id/flow', OPEN, (request, reply) =>
     showFlow(deps, reply, findSession(request.params.id), null),
@@ -91,10 +91,10 @@ function cancelForm(
   deps: ProcessorDeps,
   { subscription: id, retention }: Stripe.BillingPortal.Session.Flow.SubscriptionCancel,
 ) {
-  const { items } = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const { items } = getExisting(deps, 'subscription', id)
   const end = time(toIso(items.data[0]?.current_period_end ?? 0))
   const offered = retention?.coupon_offer
-  const coupon = offered && getExisting<Stripe.Coupon>(deps.db, 'coupon', offered.coupon)
+  const coupon = offered && getExisting(deps, 'coupon', offered.coupon)
   return html`${coupon ? html`<p class="notice">Stay, and have ${coupon.name ?? `${coupon.percent_off} % off`}. <button name="choice" value="stay">Stay</button></p>` : ''}
 <p>It goes on until ${end}, and is not renewed.</p>
 <div class="field"><label for="feedback">Why do you leave?</label><select id="feedback" name="feedback"><option value="">I would rather not say</option>${FEEDBACK.map((word) => html`<option value="${word}">${word.replaceAll('_', ' ')}</option>`)}</select></div>

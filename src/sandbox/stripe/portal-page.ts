@@ -48,7 +48,7 @@ const ACTIONS: Record<
     return 'The subscription is cancelled.'
   },
   'change-plan': (deps, id, form) => {
-    const item = getExisting<Stripe.Subscription>(deps.db, 'subscription', id).items.data[0]
+    const item = getExisting(deps, 'subscription', id).items.data[0]
     updateSubscription(deps, id, {
       items: [{ id: item?.id ?? '', price: field(form, 'price') }],
       proration_behavior: 'always_invoice',
@@ -99,11 +99,7 @@ export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: 
   )
 
   app.post<Params>('/portal/:id/card', OPEN, async (request, reply) => {
-    const { customer } = getExisting<Stripe.BillingPortal.Session>(
-      deps.db,
-      'billing_portal.session',
-      request.params.id,
-    )
+    const { customer } = getExisting(deps, 'billing_portal.session', request.params.id)
     const refused = atomically(deps.db, () =>
       changeCard(deps, customer, field(request.body, 'card')),
     )
@@ -112,17 +108,9 @@ export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: 
   })
 
   app.post<Params>('/portal/:id/:action', OPEN, async (request, reply) => {
-    const session = getExisting<Stripe.BillingPortal.Session>(
-      deps.db,
-      'billing_portal.session',
-      request.params.id,
-    )
+    const session = getExisting(deps, 'billing_portal.session', request.params.id)
     const act = ACTIONS[request.params.action]
-    const subscription = getExisting<Stripe.Subscription>(
-      deps.db,
-      'subscription',
-      field(request.body, 'subscription'),
-    )
+    const subscription = getExisting(deps, 'subscription', field(request.body, 'subscription'))
     if (!act || subscription.customer !== session.customer) {
       throw new Fault(404, {
         type: 'invalid_request_error',
@@ -144,13 +132,13 @@ function showPortal(
   id: string,
   said: string | undefined,
 ): FastifyReply {
-  const session = getExisting<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', id)
-  const customer = getExisting<Stripe.Customer>(deps.db, 'customer', session.customer)
+  const session = getExisting(deps, 'billing_portal.session', id)
+  const customer = getExisting(deps, 'customer', session.customer)
   if (customer.deleted as unknown)
     throw new Fault(410, { type: 'invalid_request_error', message: 'This customer is deleted.' })
-  const subscriptions = all<Stripe.Subscription>(deps.db, 'subscription', customer.id)
+  const subscriptions = all(deps, 'subscription', customer.id)
   const live = subscriptions.filter((one) => !hasEnded(one))
-  const invoices = all<Stripe.Invoice>(deps.db, 'invoice', customer.id).slice(0, 24)
+  const invoices = all(deps, 'invoice', customer.id).slice(0, 24)
   const here = `/sandbox/portal/${id}`
 
   const main = html`
@@ -182,7 +170,7 @@ function subscriptionCard(
 ): Html {
   const item = subscription.items.data[0]
   if (!item) return html``
-  const prices = all<Stripe.Price>(deps.db, 'price').filter(
+  const prices = all(deps, 'price').filter(
     (price) => price.active && price.recurring && price.id !== item.price.id,
   )
   const end = time(toIso(item.current_period_end))

@@ -16,12 +16,7 @@ export function createPortalSession(
   origin: string,
 ): Stripe.BillingPortal.Session {
   allowSupported(form, ['customer', 'return_url', 'flow_data'])
-  const customer = getNamed<Stripe.Customer>(
-    deps.db,
-    'customer',
-    text(form, 'customer'),
-    'customer',
-  )
+  const customer = getNamed(deps, 'customer', text(form, 'customer'), 'customer')
   if (customer.deleted as unknown)
     throw badParameter('customer', `No such customer: '${customer.id}'`, 'resource_missing')
   const id = newId('bps')
@@ -37,7 +32,7 @@ export function createPortalSession(
     return_url: optionalText(form, 'return_url'),
     url: `${origin}/sandbox/portal/${id}${flow ? '/flow' : ''}`,
   }
-  return put(deps.db, session, { owner: customer.id })
+  return put(deps, session, { owner: customer.id })
 }
 
 function readFlow(
@@ -66,12 +61,7 @@ function readFlow(
   const at = `flow_data[${type}]`
   allowSupported(cancel, ['subscription', 'retention'], at)
   const param = `${at}[subscription]`
-  const subscription = getNamed<Stripe.Subscription>(
-    deps.db,
-    'subscription',
-    text(cancel, 'subscription'),
-    param,
-  )
+  const subscription = getNamed(deps, 'subscription', text(cancel, 'subscription'), param)
   const { id } = subscription
   if (subscription.customer !== customer)
     throw badParameter(param, `No such subscription: '${id}'`, 'resource_missing')
@@ -100,7 +90,7 @@ function readRetention(deps: ProcessorDeps, given: Form, at: string) {
     throw badParameter(`${at}[retention][type]`, 'Invalid type: must be coupon_offer')
   const coupon = text(group(retention, 'coupon_offer'), 'coupon')
   const param = `${at}[retention][coupon_offer][coupon]`
-  const { valid } = getNamed<Stripe.Coupon>(deps.db, 'coupon', coupon, param)
+  const { valid } = getNamed(deps, 'coupon', coupon, param)
   // A deleted coupon is kept for the subscriptions that have it.
   if (!valid) throw badParameter(param, `No such coupon: '${coupon}'`, 'resource_missing')
   return { type: 'coupon_offer' as const, coupon_offer: { coupon } }

@@ -18,7 +18,7 @@ export function previewInvoice(deps: ProcessorDeps, form: Form): Stripe.Invoice 
   const details = group(form, DETAILS)
   allowSupported(details, ['items', 'proration_behavior', 'proration_date', 'trial_end'], DETAILS)
   const id = text(form, 'subscription')
-  const subscription = getNamed<Stripe.Subscription>(deps.db, 'subscription', id, 'subscription')
+  const subscription = getNamed(deps, 'subscription', id, 'subscription')
   if (hasEnded(subscription)) throw nothingUpcoming(subscription)
   const lines = form[DETAILS]
     ? changeLines(deps, subscription, details)
@@ -71,6 +71,6 @@ const nothingUpcoming = ({ customer }: Stripe.Subscription) =>
 /** The invoice of the coming renewal, announced by `invoice.upcoming` some days ahead. */
 export function upcomingInvoice(deps: ProcessorDeps, id: string): Stripe.Invoice {
   return previewInvoice(deps, {
-    subscription: getExisting<Stripe.Subscription>(deps.db, 'subscription', id).id,
+    subscription: getExisting(deps, 'subscription', id).id,
   })
 }

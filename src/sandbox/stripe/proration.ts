@@ -58,7 +58,7 @@ export function changeItems(
     const change = changes[index]
     if (!change) return item
     const priceId = optionalText(change, 'price') ?? item.price.id
-    const price = getNamed<Stripe.Price>(deps.db, 'price', priceId, `${param}[${index}][price]`)
+    const price = getNamed(deps, 'price', priceId, `${param}[${index}][price]`)
     if (!price.recurring)
       throw badParameter(
         `${param}[${index}][price]`,

@@ -35,7 +35,7 @@ const RUN_AT_ONCE_MAX = 10_000
 
 /** All that is ahead, the next first. */
 export function listSchedule(deps: ProcessorDeps): Due[] {
-  return all<Stripe.Subscription>(deps.db, 'subscription')
+  return all(deps, 'subscription')
     .filter((one) => !hasEnded(one))
     .flatMap((one) => listDue(deps, one))
     .sort((one, other) => one.at - other.at)
@@ -58,7 +58,7 @@ function listDue(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] 
   const customer = String(subscription.customer)
   const item = subscription.items.data[0]
   const { current_period_start: start = 0, current_period_end: end = 0 } = item ?? {}
-  const side = getSide<SubscriptionSide>(deps.db, id)
+  const side = getSide<SubscriptionSide>(deps, id)
   const due: Due[] = []
   const add = (at: number | null | undefined, what: string, play: () => void) => {
     if (typeof at === 'number') due.push({ at, what, customer, play })
@@ -105,35 +105,31 @@ function listDue(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] 
 }
 
 const isSettling = (deps: ProcessorDeps, invoiceId: string): boolean =>
-  get<Stripe.PaymentIntent>(deps.db, findIntentId(deps, invoiceId))?.status === 'processing'
+  get<Stripe.PaymentIntent>(deps, findIntentId(deps, invoiceId))?.status === 'processing'
 
 function announceTrialEnd(deps: ProcessorDeps, id: string, end: number): void {
-  const subscription = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
-  put(deps.db, subscription, {
-    side: { ...getSide<SubscriptionSide>(deps.db, id), trialEndTold: end },
+  const subscription = getExisting(deps, 'subscription', id)
+  put(deps, subscription, {
+    side: { ...getSide<SubscriptionSide>(deps, id), trialEndTold: end },
   })
   emit(deps, 'customer.subscription.trial_will_end', subscription)
 }
 
 function announceRenewal(deps: ProcessorDeps, id: string, end: number): void {
-  const subscription = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
-  put(deps.db, subscription, {
-    side: { ...getSide<SubscriptionSide>(deps.db, id), periodEndTold: end },
+  const subscription = getExisting(deps, 'subscription', id)
+  put(deps, subscription, {
+    side: { ...getSide<SubscriptionSide>(deps, id), periodEndTold: end },
   })
   emit(deps, 'invoice.upcoming', upcomingInvoice(deps, id))
 }
 
 /** After the last try it is as the account is set: the subscription ends, is unpaid, or stays past due. */
 function retry(deps: ProcessorDeps, invoiceId: string, id: string): void {
-  const subscription = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
-  const invoice = getExisting<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const subscription = getExisting(deps, 'subscription', id)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   if (retryInvoice(deps, invoice, findMethod(deps, subscription), false).status === 'succeeded')
     return
-  const { status, next_payment_attempt: next } = getExisting<Stripe.Invoice>(
-    deps.db,
-    'invoice',
-    invoiceId,
-  )
+  const { status, next_payment_attempt: next } = getExisting(deps, 'invoice', invoiceId)
   if (status !== 'open' || next !== null) return
   const { afterRetries } = readSettings(deps)
   if (afterRetries === 'cancel') cancelNow(deps, id, { reason: 'payment_failed' })

@@ -54,7 +54,7 @@ export function updateSubscription(
     'proration_date',
     'trial_end',
   ])
-  const before = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const before = getExisting(deps, 'subscription', id)
   const isOnlyWords = Object.keys(form).every((name) =>
     ['cancellation_details', 'metadata', 'expand'].includes(name),
   )
@@ -66,10 +66,10 @@ export function updateSubscription(
     )
   }
   const after = withFields(deps, before, form)
-  put(deps.db, after)
+  put(deps, after)
   const changes = groups(form, 'items')
   if (changes.length > 0) billChange(deps, after, changes, form)
-  const now = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const now = getExisting(deps, 'subscription', id)
   emit(deps, 'customer.subscription.updated', now, differences(before, now))
   if (form.trial_end !== 'now' || before.status !== 'trialing') return now
   const begun = renew(deps, id, true)
@@ -195,7 +195,7 @@ function billChange(
     ...subscription,
     items: { ...subscription.items, data: items },
   }
-  put(deps.db, changed)
+  put(deps, changed)
   const due = selectDueLines(subscription, behavior, lines)
   if (due.length > 0) collectChange(deps, changed, due, form)
 }
@@ -211,8 +211,8 @@ function collectChange(
   if (behavior !== 'allow_incomplete' && behavior !== 'error_if_incomplete')
     throw badParameter('payment_behavior', `The sandbox does not play ${behavior}.`)
   const invoice = createBill(deps, changed, 'subscription_update', lines)
-  put(deps.db, {
-    ...getExisting<Stripe.Subscription>(deps.db, 'subscription', changed.id),
+  put(deps, {
+    ...getExisting(deps, 'subscription', changed.id),
     latest_invoice: invoice.id,
   })
   const attempt = collect(deps, invoice.id, findMethod(deps, changed), false)
@@ -228,7 +228,7 @@ function collectChange(
 function explainUnpaid(deps: ProcessorDeps, { id }: Stripe.Subscription): Fault {
   const waits = openInvoices(deps, id).some(
     (one) =>
-      get<Stripe.PaymentIntent>(deps.db, findIntentId(deps, one.id))?.status === 'requires_action',
+      get<Stripe.PaymentIntent>(deps, findIntentId(deps, one.id))?.status === 'requires_action',
   )
   if (waits) return confirmationRequired()
   return new Fault(402, {
@@ -253,9 +253,9 @@ export function cancelSubscription(
   form: Form,
 ): Stripe.Subscription {
   allowSupported(form, ['prorate', 'invoice_now', 'cancellation_details'])
-  const before = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const before = getExisting(deps, 'subscription', id)
   if (!hasEnded(before))
-    put(deps.db, { ...before, cancellation_details: readCancellationDetails(before, form, true) })
+    put(deps, { ...before, cancellation_details: readCancellationDetails(before, form, true) })
   const at = seconds(deps)
   const unused =
     flag(form, 'prorate') && before.status === 'active'

@@ -52,7 +52,7 @@ export function newItem(
     subscription,
     tax_rates: [],
   }
-  return put(deps.db, item, { owner: subscription })
+  return put(deps, item, { owner: subscription })
 }
 
 export function toPlan(price: Stripe.Price): Stripe.Plan {

@@ -51,24 +51,24 @@ export function startSubscription(
   const to = { customer: wanted.customer, subscription: id, session: wanted.session }
   const discounts = wanted.offers.map((offer) => grantDiscount(deps, offer, to))
   const fresh: Stripe.Subscription = { ...bare, discounts: discounts.map((one) => one.id) }
-  put(deps.db, fresh, { owner: wanted.customer, side: {} })
+  put(deps, fresh, { owner: wanted.customer, side: {} })
 
   const lines = items.map((item) =>
     trialEnd === null ? periodLine(deps, item) : trialLine(deps, item),
   )
   const invoice = createBill(deps, fresh, 'subscription_create', lines)
   const started = {
-    ...getExisting<Stripe.Subscription>(deps.db, 'subscription', id),
+    ...getExisting(deps, 'subscription', id),
     latest_invoice: invoice.id,
   }
-  put(deps.db, started)
+  put(deps, started)
   emit(deps, 'customer.subscription.created', started)
   const attempt = collect(deps, invoice.id, wanted.method ?? undefined, present)
 
   if (attempt.status === 'succeeded' && trialEnd === null) setStatus(deps, id, 'active')
   return {
-    subscription: getExisting(deps.db, 'subscription', id),
-    invoice: getExisting(deps.db, 'invoice', invoice.id),
+    subscription: getExisting(deps, 'subscription', id),
+    invoice: getExisting(deps, 'invoice', invoice.id),
     attempt,
   }
 }
@@ -107,7 +107,7 @@ export function setStatus(
   id: string,
   status: 'active' | 'past_due' | 'unpaid' | 'incomplete_expired' | 'paused',
 ): Stripe.Subscription {
-  const before = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const before = getExisting(deps, 'subscription', id)
   if (before.status === status) return before
   const ended = status === 'incomplete_expired' ? seconds(deps) : before.ended_at
   const { status_details: _, ...kept } = before
@@ -117,7 +117,7 @@ export function setStatus(
     ended_at: ended,
     ...describePause(deps, before, status),
   }
-  put(deps.db, after)
+  put(deps, after)
   emit(deps, 'customer.subscription.updated', after, { status: before.status })
   return after
 }
@@ -146,7 +146,7 @@ export function cancelNow(
   id: string,
   { reason, lines = [] }: Ending = {},
 ): Stripe.Subscription {
-  const before = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const before = getExisting(deps, 'subscription', id)
   if (hasEnded(before))
     throw new Fault(404, {
       type: 'invalid_request_error',
@@ -158,7 +158,7 @@ export function cancelNow(
   for (const invoice of openInvoices(deps, id)) voidInvoice(deps, invoice.id)
   if (lines.length > 0) markPaid(deps, createBill(deps, before, 'subscription_update', lines).id)
   const after: Stripe.Subscription = {
-    ...getExisting<Stripe.Subscription>(deps.db, 'subscription', id),
+    ...getExisting(deps, 'subscription', id),
     status: 'canceled',
     canceled_at: before.canceled_at ?? at,
     ended_at: at,
@@ -169,7 +169,7 @@ export function cancelNow(
       reason: reason ?? before.cancellation_details?.reason ?? 'cancellation_requested',
     } as Stripe.Subscription.CancellationDetails,
   }
-  put(deps.db, after)
+  put(deps, after)
   emit(deps, 'customer.subscription.deleted', after)
   return after
 }
@@ -179,7 +179,7 @@ export function cancelNow(
  * requested.
  */
 export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Stripe.Subscription {
-  const before = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const before = getExisting(deps, 'subscription', id)
   if (hasEnded(before) || before.status === 'incomplete' || before.status === 'paused')
     throw badParameter('id', 'Only a live subscription renews.')
   if (before.cancel_at_period_end) return cancelNow(deps, id)
@@ -195,7 +195,7 @@ export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Strip
       : item.current_period_end,
   }))
   const moved: Stripe.Subscription = { ...before, items: { ...before.items, data: items } }
-  put(deps.db, moved)
+  put(deps, moved)
   const lines = items.map((item) => periodLine(deps, item))
   if (before.status === 'unpaid' || before.pause_collection)
     return billWithoutCharge(deps, moved, before, lines)
@@ -221,7 +221,7 @@ function billWithoutCharge(
   if (behavior === 'void') voidInvoice(deps, invoice.id)
   announcePeriod(deps, id, before, invoice.id)
   return before.status === 'unpaid'
-    ? getExisting(deps.db, 'subscription', id)
+    ? getExisting(deps, 'subscription', id)
     : setStatus(deps, id, 'active')
 }
 
@@ -232,10 +232,10 @@ function announcePeriod(
   invoice: string,
 ): void {
   const now = {
-    ...getExisting<Stripe.Subscription>(deps.db, 'subscription', id),
+    ...getExisting(deps, 'subscription', id),
     latest_invoice: invoice,
   }
-  put(deps.db, now)
+  put(deps, now)
   emit(deps, 'customer.subscription.updated', now, {
     items: before.items,
     latest_invoice: before.latest_invoice,
@@ -252,7 +252,7 @@ export function pause(deps: ProcessorDeps, id: string): Stripe.Subscription {
 
 /** A period that has gone by meanwhile is not billed: the next one begins now. */
 export function resumePaused(deps: ProcessorDeps, id: string): Stripe.Subscription {
-  const { status } = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const { status } = getExisting(deps, 'subscription', id)
   if (status !== 'paused')
     throw badParameter('id', `You can only resume subscriptions which are paused, not ${status}.`)
   const at = seconds(deps)
@@ -260,7 +260,7 @@ export function resumePaused(deps: ProcessorDeps, id: string): Stripe.Subscripti
   const isOpen = resumed.items.data.every((item) => item.current_period_end > at)
   if (!isOpen) {
     const items = resumed.items.data.map((item) => ({ ...item, current_period_end: at }))
-    put(deps.db, { ...resumed, items: { ...resumed.items, data: items } })
+    put(deps, { ...resumed, items: { ...resumed.items, data: items } })
   }
   emit(deps, 'customer.subscription.resumed', resumed)
   return isOpen ? resumed : renew(deps, id, true)
@@ -274,7 +274,7 @@ export function giveUp(deps: ProcessorDeps, id: string): Stripe.Subscription {
 }
 
 function requireRunning(deps: ProcessorDeps, id: string, what: string): Stripe.Subscription {
-  const subscription = getExisting<Stripe.Subscription>(deps.db, 'subscription', id)
+  const subscription = getExisting(deps, 'subscription', id)
   if (
     hasEnded(subscription) ||
     subscription.status === 'incomplete' ||
@@ -298,7 +298,7 @@ export function retryPayment(deps: ProcessorDeps, id: string): Attempt {
     last = retryInvoice(
       deps,
       invoice,
-      findMethod(deps, getExisting(deps.db, 'subscription', id)),
+      findMethod(deps, getExisting(deps, 'subscription', id)),
       false,
     )
     if (last.status !== 'succeeded') return last
@@ -321,15 +321,15 @@ export function retryInvoice(
 
 /** An invoice is paid: once none is open its subscription runs, and what it was to resume is resumed. */
 export function applyPaidInvoice(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
-  const subscription = get<Stripe.Subscription>(deps.db, readSubscriptionId(invoice))
+  const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
   if (!subscription) return
   const { id, status } = subscription
   const isOwing = ['past_due', 'unpaid', 'incomplete'].includes(status)
   if (isOwing && openInvoices(deps, id).length === 0) setStatus(deps, id, 'active')
-  const { resumes, ...side } = getSide<SubscriptionSide>(deps.db, id)
+  const { resumes, ...side } = getSide<SubscriptionSide>(deps, id)
   if (status !== 'paused' || resumes?.invoice !== invoice.id) return
   const items = { ...subscription.items, data: resumes.items }
-  put(deps.db, { ...subscription, items, billing_cycle_anchor: resumes.at }, { side })
+  put(deps, { ...subscription, items, billing_cycle_anchor: resumes.at }, { side })
   emit(deps, 'customer.subscription.resumed', setStatus(deps, id, 'active'))
 }
 
@@ -340,8 +340,8 @@ export function openInvoices(
   deps: Pick<ProcessorDeps, 'db'>,
   subscriptionId: string,
 ): Stripe.Invoice[] {
-  const subscription = getExisting<Stripe.Subscription>(deps.db, 'subscription', subscriptionId)
-  return all<Stripe.Invoice>(deps.db, 'invoice', String(subscription.customer)).filter(
+  const subscription = getExisting(deps, 'subscription', subscriptionId)
+  return all(deps, 'invoice', String(subscription.customer)).filter(
     (invoice) => readSubscriptionId(invoice) === subscriptionId && invoice.status === 'open',
   )
 }

@@ -15,7 +15,7 @@ export function taxTerms(
 ): TaxTerms | null {
   if (!isAsked) return null
   const isReverse =
-    taxIds.length > 0 || (customer !== null && all(deps.db, 'tax_id', customer).length > 0)
+    taxIds.length > 0 || (customer !== null && all(deps, 'tax_id', customer).length > 0)
   return { percent: readSettings(deps).taxPercent, isReverse }
 }
 
