@@ -81,7 +81,7 @@ for (const [name, schema] of Object.entries(SCHEMAS)) {
   })
 }
 
-test('texts that ask for an answer get it, and those that ask for what was asked, that', () => {
+test('an answer field gets the answer, and a question field the question', () => {
   const properties = {
     query: { type: 'string' },
     summary: { type: 'string' },

@@ -154,7 +154,7 @@ ${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text
 
 function promotionForm(id: string, applied: string | undefined, unknown: string | undefined) {
   if (applied) {
-    return html`<form method="post" action="/sandbox/pay/${id}/code/remove"><button class="plain">Take code ${applied} away</button></form>`
+    return html`<form method="post" action="/sandbox/pay/${id}/code/remove"><button class="plain">Remove code ${applied}</button></form>`
   }
   return html`<form method="post" action="/sandbox/pay/${id}/code">
 ${unknown === undefined ? '' : html`<p class="notice bad" role="alert">The code “${unknown}” is not valid.</p>`}

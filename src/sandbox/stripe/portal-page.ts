@@ -1,4 +1,4 @@
-/** The hosted customer portal: the customer's own part, and below it what only a sandbox can do: time and trouble at a button. */
+/** The hosted customer portal. Below the customer's own controls are buttons that only a sandbox has: renew, fail, retry. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'

@@ -279,7 +279,7 @@ test('wrong keys, unknown parameters and unknown prices are refused as the real 
   assert.equal((await get('/sandbox/stripe/v1/nothing')).status, 404)
 })
 
-test('an address that the API does not have is refused in its own shape, whatever the method', async (t) => {
+test('an unknown address returns 404 in the API’s form for every method', async (t) => {
   const { stripe } = await deps(t)
   for (const method of ['GET', 'POST', 'DELETE'] as const) {
     await assert.rejects(stripe.rawRequest(method, '/v1/nothing'), {
@@ -290,7 +290,7 @@ test('an address that the API does not have is refused in its own shape, whateve
   }
 })
 
-test('what the sandbox does not play is refused, and never taken for played', async (t) => {
+test('an unsupported parameter is rejected, never ignored', async (t) => {
   const { stripe } = await deps(t)
   const create = (more: object) =>
     stripe.checkout.sessions.create({
@@ -662,7 +662,7 @@ test('deep links of the portal do one thing and lead back', async (t) => {
   )
 })
 
-test('a year goes by: a trial ends, renewals are told of and paid, and each at its own time', async (t) => {
+test('a year passes: the trial ends, and each renewal is announced and paid at its own time', async (t) => {
   const it = await deps(t)
   const session = await it.stripe.checkout.sessions.create({
     mode: 'subscription',
@@ -824,7 +824,7 @@ test('a sale with tax has an invoice that shows it, and asks for consent and tax
   assert.equal(business.customer_tax_ids?.[0]?.value, 'DE123456789')
 })
 
-test('the merchant of record sets taxes itself, and refuses to be told', async (t) => {
+test('managed payments set taxes and reject tax parameters', async (t) => {
   const it = await deps(t)
   const open = (more: object, product: object = { tax_code: 'txcd_10202000' }) =>
     it.stripe.checkout.sessions.create({
@@ -849,7 +849,7 @@ test('the merchant of record sets taxes itself, and refuses to be told', async (
   await assert.rejects(open({}, {}), /eligible tax code/)
 })
 
-test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
+test('an expanded invoice shows the amount paid outside the processor', async (t) => {
   const it = await deps(t)
   const { session } = await it.subscribed()
   const invoice = await it.stripe.invoices.retrieve(String(session.invoice), {

@@ -230,7 +230,7 @@ async function pressOnCharge(app: TestApp, sandbox: DatabaseSync, person: Person
   )
 }
 
-/** None of their payments may be billed from then on, including open, settling and delayed ones. */
+/** No payment of theirs may be billed from then on, including open, settling and delayed ones. */
 async function deleteAccount(app: TestApp, person: Person) {
   const { status } = await call(app, person, 'DELETE', '/api/users/me', { password: PASSWORD })
   if (status === 200) person.isGone = true

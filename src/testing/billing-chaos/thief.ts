@@ -55,7 +55,7 @@ const CHARGES = [
 ]
 /** Calls of so many dollars are tried one after the other. */
 const CALLS = [80, 60, 20, 20, 10, 5, 2, 1, 0.5, 0.2]
-/** What rounding down to thousand-millionths may differ by. */
+/** Tolerance for rounding down to thousand-millionths. */
 const EPSILON = 1e-6
 
 export type Thieves = {
@@ -118,7 +118,7 @@ export async function playThieves(
   }
 }
 
-/** Time goes by at the processor, which tells of it; nothing that it told is lost. */
+/** Moves the processor's clock. Every event it sends arrives. */
 async function pass(app: TestApp, ms: number): Promise<void> {
   const { status, text } = await app.post('/sandbox/processor/clock', {
     to: new Date(app.clock.ms() + ms),
@@ -185,7 +185,7 @@ async function pressPortal(app: TestApp, person: Person, random: Random): Promis
   return button
 }
 
-/** What the operator and the banks do. */
+/** Actions of the operator and the banks. */
 async function pressCharge(app: TestApp, person: Person, random: Random): Promise<string> {
   const charges = await listCharges(app, person.client)
   if (charges.length === 0) return 'no charge'
@@ -196,7 +196,7 @@ async function pressCharge(app: TestApp, person: Person, random: Random): Promis
   return button
 }
 
-/** What the kept payments of a customer had bought until now, in US dollars, with what trials are given. */
+/** Returns the value of a customer's kept payments until now, in US dollars, including trials. */
 async function computePurchases(app: TestApp, client: Client): Promise<number> {
   const { processor } = shopOf(app)
   const keptCharges = new Set(
@@ -231,7 +231,7 @@ function listLines(
   kept: ReadonlySet<string>,
 ): Line[] {
   const intents = (payments?.data ?? []).map(({ payment }) => String(payment.payment_intent))
-  // What a balance or a coupon paid needed no charge.
+  // Amounts paid by a balance or a coupon needed no charge.
   const isKept = amount_paid === 0 || intents.some((intent) => kept.has(intent))
   return lines.data.map(({ amount, period, pricing, parent }) => {
     const { proration = false, subscription = '' } = parent?.subscription_item_details ?? {}

@@ -146,7 +146,7 @@ const BEST_FIRST = [
 ]
 
 /**
- * Voided invoices mean paused, whatever the processor calls it. A customer's pause waits for the end of the paid period; a dispute closes
+ * Voided invoices mean paused, even when the processor reports another status. A customer's pause waits for the end of the paid period; a dispute closes
  * the plan at once.
  */
 function describeStatus({
