@@ -114,7 +114,7 @@ function readEnding(
   }
 }
 
-export function readCancellationDetails(
+function readCancellationDetails(
   before: Stripe.Subscription,
   form: Form,
   isEnding: boolean,
