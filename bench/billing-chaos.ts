@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrations } from '../src/app/migrations.ts'
 import { testApp } from '../src/testing/app.ts'
-import { randomOf } from '../src/testing/billing-chaos/random.ts'
+import { createRandom } from '../src/testing/billing-chaos/random.ts'
 import { playThieves } from '../src/testing/billing-chaos/thief.ts'
 import { chaosCatalogue } from '../src/testing/billing-chaos/world.ts'
 import { migratedDatabase } from '../src/testing/database.ts'
@@ -120,7 +120,7 @@ async function playHistories([count = '1000', first]: string[]): Promise<void> {
 async function playWorld(seed: number): Promise<Told> {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-chaos-'))
   const database = await migratedDatabase(dataDir, migrations)
-  const random = randomOf(seed)
+  const random = createRandom(seed)
   try {
     for (let life = 0; ; life++) {
       const isLast = life === LIVES - 1

@@ -14,7 +14,7 @@ import {
   VENDORS,
 } from '#testing/conformance/matrix.ts'
 import { startStrictVendors, vendorSettings } from '#testing/conformance/strict-vendors.ts'
-import { signsOf, sumOf } from '#testing/conformance/table.ts'
+import { listSigns, summarize } from '#testing/conformance/table.ts'
 import { freePort, payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 import { installLiteLlm, installPeers, isInstalled, LITELLM, PORTKEY } from './peers/install.ts'
@@ -61,9 +61,9 @@ function print(
   for (const door of doors) {
     const rows = CASES.filter((one) => one.doors?.includes(door) ?? true).map(({ name }) => [
       name,
-      ...results.map(({ outcomes }) => signsOf(outcomes, name, door)),
+      ...results.map(({ outcomes }) => listSigns(outcomes, name, door)),
     ])
-    const sums = results.map(({ outcomes }) => sumOf(outcomes.filter((one) => one.door === door)))
+    const sums = results.map(({ outcomes }) => summarize(outcomes.filter((one) => one.door === door)))
     printTable(
       `${door}: ${VENDORS.join(', ')}`,
       ['case', ...results.map(({ name }) => name)],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { CONFORMANCE_FILE, pageOf, playMatrix } from '#testing/conformance/page.ts'
+import { buildPage, CONFORMANCE_FILE, playMatrix } from '#testing/conformance/page.ts'
 
 test('every wire case is right at every door, on every vendor’s model, or is refused in words', async (t) => {
   const outcomes = await playMatrix(t)
@@ -13,7 +13,7 @@ test('every wire case is right at every door, on every vendor’s model, or is r
   )
   assert.equal(
     readFileSync(CONFORMANCE_FILE, 'utf8'),
-    pageOf(outcomes),
+    buildPage(outcomes),
     'docs/conformance.md is old: npm run docs',
   )
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
-import { mockVendor, refuses, responseOf, type Step, says } from '#testing/mock-vendor.ts'
+import { buildResponse, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
 import { createOpenAi } from './vendors/openai.ts'
 
 test('a search that no vendor tells of is paid where it was made, and not where another answered', async (t) => {
@@ -201,7 +201,7 @@ suite('what is billed beside tokens', () => {
   test('tools that cost nothing beside their tokens pass', async () => {
     const local = { type: 'shell', environment: { type: 'local' } }
     const free = [WEATHER, { type: 'custom', name: 'c' }, local, { type: 'apply_patch' }]
-    openai.play(json(responseOf([])))
+    openai.play(json(buildResponse([])))
     assert.equal((await respond({ tools: free })).status, 200)
     assert.deepEqual(openai.calls.at(-1)!.body.tools, free)
     assert.equal(openai.calls.at(-1)!.body.max_tool_calls, undefined)
@@ -244,13 +244,13 @@ suite('what is billed beside tokens', () => {
     const costs: number[] = []
     for (const told of ['flex', 'default', undefined]) {
       openai.play(
-        json(responseOf([], { prompt: 1_000, completion: 1_000 }, { service_tier: told })),
+        json(buildResponse([], { prompt: 1_000, completion: 1_000 }, { service_tier: told })),
       )
       costs.push(nanos(await respond({ service_tier: 'flex' })))
     }
     assert.deepEqual(costs, [300_000, 600_000, 600_000])
     openai.play(
-      json(responseOf([], { prompt: 1_000, completion: 1_000 }, { service_tier: 'flex' })),
+      json(buildResponse([], { prompt: 1_000, completion: 1_000 }, { service_tier: 'flex' })),
     )
     assert.equal(nanos(await respond({})), 600_000, 'unasked, the account’s own setting')
 
@@ -272,7 +272,7 @@ suite('what is billed beside tokens', () => {
     const found = { type: 'file_search_call', id: 'fs_1', status: 'completed' }
     const costs: number[] = []
     for (const output of [[], [found, found]]) {
-      openai.play(json(responseOf(output)))
+      openai.play(json(buildResponse(output)))
       costs.push(
         nanos(await respond({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] })),
       )
@@ -305,7 +305,7 @@ suite('what is billed beside tokens', () => {
   test('a budget that holds one search allows one, and one that holds none is exhausted before any is made', async () => {
     // A search and what it finds: $0.01, and 8,000 tokens of $0.1 a million.
     const one = await keyOf({ budget: { limit_usd: 0.012, period: 'day' } })
-    openai.play(json(responseOf([{ type: 'web_search_call', id: 'ws_1', status: 'completed' }])))
+    openai.play(json(buildResponse([{ type: 'web_search_call', id: 'ws_1', status: 'completed' }])))
     assert.equal(
       (await respond({ tools: [search], max_output_tokens: 100, max_tool_calls: 50 }, one)).status,
       200,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
-import { mockVendor, responseOf, type Step, says } from '#testing/mock-vendor.ts'
+import { buildResponse, mockVendor, type Step, says } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 const GPT = 'gpt-6-luna'
@@ -376,7 +376,7 @@ suite('members of request bodies', () => {
       role: 'assistant',
       content: [{ type: 'output_text', text: 'Hi', annotations }],
     }
-    openai.play(json(responseOf([])))
+    openai.play(json(buildResponse([])))
     const tools = [{ type: 'function', name: 'open', parameters: schema }]
     const response = await respond({ input: [...HI, said, ...HI], tools })
     assert.equal(response.status, 200, JSON.stringify(response.body))

@@ -6,7 +6,7 @@ import { type Db, dialectOf } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
-import { scansOf } from '#testing/plans.ts'
+import { findScans } from '#testing/plans.ts'
 import { agedRows } from './retention.ts'
 
 const DAY_MS = 86_400_000
@@ -89,7 +89,7 @@ test('what is too old goes, in slices and by an index; what is younger stays', a
       return rows
     },
   }))
-  const scans = await scansOf(app, (scanned) => removeAged({ db: scanned, clock }, rules))
+  const scans = await findScans(app, (scanned) => removeAged({ db: scanned, clock }, rules))
 
   assert.deepEqual(scans, [])
   assert.equal(seen.filter((what) => what === 'events').length, 2, 'one slice, and the rest')

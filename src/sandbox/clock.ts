@@ -12,7 +12,7 @@ const REREAD_MS = 1_000
 export function sandboxClock(dataDir: string): MovableClock {
   const path = join(dataDir, 'sandbox-clock')
   const clock = movableClock()
-  clock.advance(movedIn(path))
+  clock.advance(readMovedMs(path))
   let readAt = Date.now()
 
   const follow = () => {
@@ -20,7 +20,7 @@ export function sandboxClock(dataDir: string): MovableClock {
     if (now - readAt < REREAD_MS) return
     readAt = now
     try {
-      const moved = movedIn(path)
+      const moved = readMovedMs(path)
       if (moved > clock.movedMs()) clock.advance(moved - clock.movedMs())
     } catch {
       // Out of descriptors, say: everybody asks for the time, and what was read last is good for another second.
@@ -49,7 +49,7 @@ export function sandboxClock(dataDir: string): MovableClock {
   }
 }
 
-function movedIn(path: string): number {
+function readMovedMs(path: string): number {
   try {
     const moved = Number(readFileSync(path, 'utf8'))
     return Number.isSafeInteger(moved) ? moved : 0

@@ -34,7 +34,7 @@ test('a source of many blank lines is read in time that grows with its length', 
   )
 })
 
-test('asked what there is, it counts as it was told to, and names each with its beginning', () => {
+test('a question about all documents counts them and quotes the beginning of each', () => {
   const says =
     'Today is 2026-11-23.\n\nThe question is about the documents as a whole: 3 documents, newest first. The sources are their beginnings;'
   const inside =
@@ -53,7 +53,7 @@ test('asked what there is, it counts as it was told to, and names each with its 
   assert.doesNotMatch(answer(given('')), /You have/)
 })
 
-test('sources and question in one message are told apart', () => {
+test('sources and a question in one message are separated', () => {
   const said = answer([
     { role: 'user', content: `${SOURCES}\n\nQuestion: How many days do I have for returns?` },
   ])
@@ -140,7 +140,7 @@ test('what is written without spaces is found by its characters', () => {
   assert.match(said, /^館長は田中花子です。 \[1\]/)
 })
 
-test('sources that share no word with the question are told by name and beginning', () => {
+test('sources that share no word with the question are listed by name and beginning', () => {
   const content = `Sources:\n\n[1] (lease.pdf, page 1)\nNo dogs are allowed in the flat.\n\n[2] (a.md)\nThe bees sleep in the winter.`
   const said = answer([
     { role: 'system', content },

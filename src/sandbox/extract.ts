@@ -12,13 +12,13 @@ type Sentence = { text: string; mark: string; name: string; words: Set<string>; 
 export function answer(given: readonly Message[]): string {
   // Runs of white space are read again at each of their ends below.
   const messages = given.map(({ role, content }) => ({ role, content: tidy(content) }))
-  const question = messages.findLast((message) => message.role === 'user')?.content ?? ''
-  const sources = sourcesOf(messages)
-  const shelf = shelfIn(messages)
+  const lastMessage = messages.findLast((message) => message.role === 'user')?.content ?? ''
+  const sources = readSources(messages)
+  const shelf = describeDocuments(messages)
   if (shelf !== null) return `${shelf}\n\n${SIGNATURE}`
   // The question stands apart from its context where both are in one message, so that it does not quote itself.
-  const asked = questionIn(question)
-  const quoted = relevant(asked, sources)
+  const question = readQuestion(lastMessage)
+  const quoted = relevant(question, sources)
   if (quoted.length > 0)
     return `${quoted.map(({ text, mark }) => (mark ? `${text} ${mark}` : text)).join(' ')}\n\n${SIGNATURE}`
   // Numbered sources were chosen for the question by somebody who understands more: the first is the nearest.
@@ -30,23 +30,23 @@ export function answer(given: readonly Message[]): string {
     )
     return `No sentence of the sources shares a word with the question. ${says}:\n\n${quotes.join('\n')}\n\n${SIGNATURE}`
   }
-  return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
+  return `${smallTalk(question, sources.length > 0)}\n\n${SIGNATURE}`
 }
 
 /** The text about all documents and their beginnings, for questions about all of them. */
-function shelfIn(messages: readonly Message[]): string | null {
-  const told = messages.flatMap(({ role, content }) => {
+function describeDocuments(messages: readonly Message[]): string | null {
+  const listing = messages.flatMap(({ role, content }) => {
     const count = role === 'user' ? WHOLE_SHELF.exec(content)?.[1] : undefined
     return count === undefined ? [] : [{ count, content }]
   })[0]
-  if (told === undefined) return null
-  const parts = passages(told.content, true)
+  if (listing === undefined) return null
+  const parts = passages(listing.content, true)
   const begun = new Map(beginnings(sentences(parts)).map((sentence) => [sentence.mark, sentence]))
   const lines = parts.slice(0, BEGUN_MAX).map(({ mark, name = '' }) => {
     const first = begun.get(mark)
     return `- ${name === '' ? 'A text without a name' : name}${first ? `: ${first.text} ${mark}` : ''}`
   })
-  return `You have ${told.count}${lines.length < parts.length ? '. The newest' : ''}:\n\n${lines.join('\n')}`
+  return `You have ${listing.count}${lines.length < parts.length ? '. The newest' : ''}:\n\n${lines.join('\n')}`
 }
 
 const WHOLE_SHELF =
@@ -72,7 +72,7 @@ function beginnings(sources: readonly Sentence[]): Sentence[] {
  * The context: marked passages ([1] …) in any message, or else the text of the system message and
  * earlier turns.
  */
-function sourcesOf(messages: readonly Message[]): Sentence[] {
+function readSources(messages: readonly Message[]): Sentence[] {
   const marked = messages
     .filter(({ role }) => role !== 'assistant')
     .flatMap(({ role, content }) => passages(content, role === 'user'))
@@ -80,9 +80,9 @@ function sourcesOf(messages: readonly Message[]): Sentence[] {
   const last = messages.findLastIndex((message) => message.role === 'user')
   const plain = messages.flatMap(({ role, content }, index) => {
     if (role === 'assistant' || index < last - 6) return []
-    if (index === last) return [{ mark: '', text: contextIn(content) }]
+    if (index === last) return [{ mark: '', text: readContext(content) }]
     return role === 'system'
-      ? [{ mark: '', text: contextIn(content) }]
+      ? [{ mark: '', text: readContext(content) }]
       : [{ mark: '', text: content }]
   })
   return sentences(plain)
@@ -100,7 +100,7 @@ function passages(content: string, hasQuestion: boolean): Part[] {
       marks[index + 1]?.index ?? (hasQuestion ? endOfPassages(content, from) : content.length)
     const text = unquoted(content.slice(from, until))
     const origin = ORIGIN.exec(text)?.[0] ?? ''
-    return { mark: `[${match[1]}]`, text: text.slice(origin.length), name: nameIn(origin) }
+    return { mark: `[${match[1]}]`, text: text.slice(origin.length), name: readSourceName(origin) }
   })
 }
 
@@ -119,7 +119,7 @@ function endOfPassages(content: string, from: number): number {
 
 const LABEL = /(?:^|\n)\s*(?:question|user question|frage|query)\s*:\s*/i
 
-function questionIn(content: string): string {
+function readQuestion(content: string): string {
   const label = LABEL.exec(content)
   if (label) return content.slice(label.index + label[0].length).split('\n\n')[0] ?? ''
   const paragraphs = content.trim().split(/\n{2,}/)
@@ -129,22 +129,22 @@ function questionIn(content: string): string {
 }
 
 /** The part of a message that is material rather than instruction or question. */
-function contextIn(content: string): string {
+function readContext(content: string): string {
   const context = /(?:^|\n)\s*(?:context|sources?|documents?|text)\s*:\s*\n?/i.exec(content)
   if (context)
     return content.slice(
       context.index + context[0].length,
       endOfPassages(content, context.index + context[0].length),
     )
-  const asked = questionIn(content)
-  return content.length > 600 ? content.replace(asked, '') : ''
+  const questionText = readQuestion(content)
+  return content.length > 600 ? content.replace(questionText, '') : ''
 }
 
 /** Where a text came from, in brackets before it, is not part of it. */
 const ORIGIN = /^\s*\((?:(?:source|from)\b[^)]*\)|[^()\n]{1,220}\)[ \t]*\n)/i
 
 /** "(lease.pdf, page 3, added 2026-11-23)". */
-function nameIn(origin: string): string {
+function readSourceName(origin: string): string {
   const inside = origin
     .trim()
     .slice(1, -1)
@@ -153,11 +153,11 @@ function nameIn(origin: string): string {
 }
 
 /** Headings, list items and table rows are separate sentences; other lines were wrapped. */
-function linesIn(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines: string[] = []
   let isWrapped = false
-  for (const given of text.split('\n')) {
-    const line = given.replace(/\s+/g, ' ').trim()
+  for (const sourceLine of text.split('\n')) {
+    const line = sourceLine.replace(/\s+/g, ' ').trim()
     if (isWrapped && line !== '' && !/^(?:#{1,6} |[-*|]|\d{1,3}[.)] )/.test(line))
       lines[lines.length - 1] += ` ${line}`
     else if (line !== '') lines.push(line)
@@ -179,7 +179,7 @@ function sentences(parts: readonly Part[]): Sentence[] {
   const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
   const found = new Map<string, Sentence>()
   for (const { mark, text, name = '' } of parts) {
-    const segments = linesIn(text.replace(ORIGIN, '')).flatMap((line) =>
+    const segments = splitLines(text.replace(ORIGIN, '')).flatMap((line) =>
       line.startsWith('|')
         ? [line]
         : [...segmenter.segment(line)].map(({ segment }) => segment.trim()),
@@ -195,7 +195,13 @@ function sentences(parts: readonly Part[]): Sentence[] {
       // Neighbouring pieces overlap: what both hold is quoted once.
       const key = sentence.toLowerCase()
       if (!isCut && !found.has(key))
-        found.set(key, { text: sentence, mark, name, words: wordsOf(sentence), place: found.size })
+        found.set(key, {
+          text: sentence,
+          mark,
+          name,
+          words: listWords(sentence),
+          place: found.size,
+        })
     }
   }
   return [...found.values()]
@@ -206,9 +212,9 @@ function sentences(parts: readonly Part[]): Sentence[] {
  * of the text.
  */
 function relevant(question: string, from: readonly Sentence[]): Sentence[] {
-  const asked = wordsOf(question)
+  const questionWords = listWords(question)
   const weight = new Map<string, number>()
-  for (const word of asked) {
+  for (const word of questionWords) {
     const having = from.filter((sentence) => sentence.words.has(word)).length
     if (having > 0) weight.set(word, Math.log(1 + from.length / having))
   }
@@ -234,7 +240,7 @@ const STOP = new Set(
   ),
 )
 
-function wordsOf(text: string): Set<string> {
+function listWords(text: string): Set<string> {
   const words =
     text
       .toLowerCase()

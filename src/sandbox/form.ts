@@ -14,14 +14,14 @@ export function parseForm(text: string): Form {
   if (pairs.length > PAIRS_MAX) throw new RangeError('too many parameters')
 
   const root: Level = new Map()
-  for (const [name, value] of pairs) place(root, pathOf(name), value)
-  return formOf(root)
+  for (const [name, value] of pairs) place(root, parsePath(name), value)
+  return toForm(root)
 }
 
 // A Map per level, so that `__proto__` and `constructor` are names like any other.
 type Level = Map<string, string | Level>
 
-function pathOf(name: string): string[] {
+function parsePath(name: string): string[] {
   const open = name.indexOf('[')
   if (open <= 0 || !name.endsWith(']')) return [name]
   const path = [name.slice(0, open), ...name.slice(open + 1, -1).split('][')]
@@ -42,16 +42,16 @@ function place(level: Level, path: string[], value: string): void {
   place(next, rest, value)
 }
 
-function formValueOf(value: string | Level): FormValue {
+function toFormValue(value: string | Level): FormValue {
   if (typeof value === 'string') return value
   const keys = [...value.keys()]
   return keys.every((key) => /^\d{1,4}$/.test(key))
-    ? [...value.values()].map(formValueOf)
-    : formOf(value)
+    ? [...value.values()].map(toFormValue)
+    : toForm(value)
 }
 
-function formOf(level: Level): Form {
+function toForm(level: Level): Form {
   const form: Form = Object.create(null)
-  for (const [name, value] of level) form[name] = formValueOf(value)
+  for (const [name, value] of level) form[name] = toFormValue(value)
   return form
 }

@@ -43,19 +43,19 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
   )
 
   app.get<{ Querystring: { to?: string } }>('/mail.json', OPEN, (request) =>
-    recent(deps.db, addressIn(request.query)).map((mail) => ({
+    recent(deps.db, readAddress(request.query)).map((mail) => ({
       id: mail.id,
       to: mail.recipient,
       subject: mail.subject,
       text: mail.text,
       html: mail.html,
-      links: linksOf(mail),
+      links: findLinks(mail),
       at: mail.at,
     })),
   )
 
   app.get<{ Querystring: { to?: string } }>('/mail', OPEN, (request, reply) => {
-    const mails = recent(deps.db, addressIn(request.query))
+    const mails = recent(deps.db, readAddress(request.query))
     return showMailbox(reply, mails, undefined, 'html')
   })
 
@@ -104,7 +104,7 @@ const POSTED = Type.Object({
   html: Type.String({ default: '' }),
 })
 
-const addressIn = ({ to }: { to?: unknown }) => (typeof to === 'string' ? to : undefined)
+const readAddress = ({ to }: { to?: unknown }) => (typeof to === 'string' ? to : undefined)
 
 /** False when a mail with this Message-ID is there already. */
 export function keep({ db, clock }: Deps, mail: Posted): boolean {
@@ -136,17 +136,17 @@ function find(db: SandboxDatabase, seq: string): Mail | undefined {
 }
 
 /** Every address in the text, then those only the HTML has, in order and once. */
-export function linksOf(mail: { text: string; html: string }): string[] {
+export function findLinks(mail: { text: string; html: string }): string[] {
   const inText = [...mail.text.matchAll(ADDRESS)].map(([url]) => url.replace(/[.,;:!?]+$/, ''))
   const inHtml = [...mail.html.matchAll(/href\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)].map((match) =>
-    plainOf(match[1] ?? match[2] ?? ''),
+    decodeEntities(match[1] ?? match[2] ?? ''),
   )
   return [...new Set([...inText, ...inHtml.filter((url) => /^https?:/i.test(url))])]
 }
 
 const ADDRESS = /https?:\/\/[^\s<>"')\]]+/g
 
-function plainOf(text: string): string {
+function decodeEntities(text: string): string {
   return text
     .replace(/&#(\d{1,6});/g, (_, code: string) =>
       String.fromCodePoint(Math.min(Number(code), 0x10ffff)),
@@ -192,7 +192,7 @@ const entry = (mail: Mail, open: Mail | undefined): Html =>
 function mailView(mail: Mail, view: 'html' | 'text'): Html {
   const here = `/sandbox/mail/${mail.seq}`
   const shown = mail.html === '' ? 'text' : view
-  const links = linksOf(mail)
+  const links = findLinks(mail)
   return html`<article class="card flush" aria-labelledby="subject">
 <div class="head"><h2 id="subject">${mail.subject || '(no subject)'}</h2>
 <p class="small quiet">From ${mail.sender || 'the service'}<br>To ${mail.recipient}<br>${time(mail.at)}</p></div>

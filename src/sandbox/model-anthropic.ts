@@ -2,8 +2,16 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Message } from './extract.ts'
-import { arrayOf, type Json, limitOf, objectOf, stopsOf, textOf, textOr } from './model-json.ts'
-import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
+import {
+  asArray,
+  asObject,
+  type Json,
+  readLimit,
+  readStops,
+  readText,
+  textOr,
+} from './model-json.ts'
+import { type ModelReply, type Wish, writeReply } from './model-reply.ts'
 import { paced, streamEvents } from './model-stream.ts'
 import { OPEN } from './route.ts'
 
@@ -26,63 +34,68 @@ export function anthropicRoutes(app: FastifyInstance): void {
   }))
 
   app.post('/anthropic/v1/messages/count_tokens', options, (request, reply) => {
-    const refused = refusalOf(request, { needsLimit: false })
+    const refused = findRefusal(request, { needsLimit: false })
     if (refused !== null) return refuse(reply, refused)
-    return { input_tokens: replyTo(wishOf(objectOf(request.body))).promptTokens }
+    return { input_tokens: writeReply(readWish(asObject(request.body))).promptTokens }
   })
 
   app.post('/anthropic/v1/messages', options, async (request, reply) => {
-    const refused = refusalOf(request, { needsLimit: true })
+    const refused = findRefusal(request, { needsLimit: true })
     if (refused !== null) return refuse(reply, refused)
-    const wanted = objectOf(request.body)
-    const said = replyTo(wishOf(wanted))
+    const body = asObject(request.body)
+    const answer = writeReply(readWish(body))
     const message = {
       id: `msg_sandbox_${randomBytes(12).toString('hex')}`,
       type: 'message',
       role: 'assistant',
-      model: wanted.model,
+      model: body.model,
     }
-    if (wanted.stream === true) return stream(reply, message, said)
+    if (body.stream === true) return stream(reply, message, answer)
     return {
       ...message,
       content: [
-        said.call === null ? { type: 'text', text: said.pieces.join('') } : toolUse(said.call),
+        answer.call === null
+          ? { type: 'text', text: answer.pieces.join('') }
+          : toolUse(answer.call),
       ],
-      stop_reason: stopReason(said),
-      stop_sequence: said.stoppedAt,
-      usage: usageOf(said, said.completionTokens),
+      stop_reason: stopReason(answer),
+      stop_sequence: answer.stoppedAt,
+      usage: toUsage(answer, answer.completionTokens),
     }
   })
 }
 
-function wishOf(wanted: Json): Wish {
-  const turns = arrayOf(wanted.messages)
-  const system = textOf(wanted.system)
+function readWish(wanted: Json): Wish {
+  const turns = asArray(wanted.messages)
+  const system = readText(wanted.system)
   // A turn that answers tools is the user's by its role and a tool's by its sense.
-  const last = turns.findLastIndex((turn) => turn.role === 'user' && resultsOf(turn).length === 0)
-  const results = turns.length === 0 ? [] : resultsOf(turns.at(-1) ?? {})
-  const choice = objectOf(wanted.tool_choice)
-  const format = objectOf(objectOf(wanted.output_config).format ?? wanted.output_format)
+  const last = turns.findLastIndex(
+    (turn) => turn.role === 'user' && listToolResults(turn).length === 0,
+  )
+  const results = turns.length === 0 ? [] : listToolResults(turns.at(-1) ?? {})
+  const choice = asObject(wanted.tool_choice)
+  const format = asObject(asObject(wanted.output_config).format ?? wanted.output_format)
   return {
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system }]),
-      ...turns.map(messageOf),
+      ...turns.map(readMessage),
     ],
-    tools: arrayOf(wanted.tools).flatMap(({ name, input_schema: schema }) =>
+    tools: asArray(wanted.tools).flatMap(({ name, input_schema: schema }) =>
       typeof name === 'string' && schema !== undefined ? [{ name, schema }] : [],
     ),
-    choice: choiceOf(choice, system),
+    choice: readToolChoice(choice, system),
     called: turns
       .slice(last + 1)
       .flatMap(({ content }) =>
-        arrayOf(content).flatMap((block) =>
+        asArray(content).flatMap((block) =>
           block.type === 'tool_use' ? [textOr(block.name, '')] : [],
         ),
       ),
-    result: results.length === 0 ? null : results.map((block) => textOf(block.content)).join('\n'),
+    result:
+      results.length === 0 ? null : results.map((block) => readText(block.content)).join('\n'),
     schema: format.type === 'json_schema' ? (format.schema ?? {}) : wantsObject(system) ? {} : null,
-    limit: limitOf(wanted.max_tokens),
-    stop: stopsOf(wanted.stop_sequences),
+    limit: readLimit(wanted.max_tokens),
+    stop: readStops(wanted.stop_sequences),
   }
 }
 
@@ -90,29 +103,29 @@ function wishOf(wanted: Json): Wish {
  * A forced tool and a JSON object become instructions when a model or this API has no parameter for
  * them.
  */
-function choiceOf({ type, name }: Json, system: string): Wish['choice'] {
+function readToolChoice({ type, name }: Json, system: string): Wish['choice'] {
   if (type === 'tool' && typeof name === 'string') return { name }
   if (type === 'none') return 'none'
   if (type === 'any') return 'required'
-  const said = /Answer by calling the tool `([^`]+)`\./.exec(system)?.[1]
-  if (said !== undefined) return { name: said }
+  const toolName = /Answer by calling the tool `([^`]+)`\./.exec(system)?.[1]
+  if (toolName !== undefined) return { name: toolName }
   return system.includes('Answer by calling one of the tools.') ? 'required' : 'auto'
 }
 
 const wantsObject = (system: string) =>
   system.includes('Answer with one JSON object and nothing else.')
 
-function resultsOf({ content }: Json): Json[] {
-  return arrayOf(content).filter(({ type }) => type === 'tool_result')
+function listToolResults({ content }: Json): Json[] {
+  return asArray(content).filter(({ type }) => type === 'tool_result')
 }
 
-function messageOf(turn: Json): Message {
-  const isResult = resultsOf(turn).length > 0
+function readMessage(turn: Json): Message {
+  const isResult = listToolResults(turn).length > 0
   const text = isResult
-    ? resultsOf(turn)
-        .map((block) => textOf(block.content))
+    ? listToolResults(turn)
+        .map((block) => readText(block.content))
         .join('\n')
-    : textOf(turn.content)
+    : readText(turn.content)
   return { role: isResult ? 'tool' : textOr(turn.role, 'user'), content: text }
 }
 
@@ -129,7 +142,7 @@ function stopReason({ finish }: ModelReply): string {
   }[finish]
 }
 
-function usageOf({ promptTokens }: ModelReply, outputTokens: number) {
+function toUsage({ promptTokens }: ModelReply, outputTokens: number) {
   return {
     input_tokens: promptTokens,
     cache_creation_input_tokens: 0,
@@ -148,7 +161,7 @@ function stream(reply: FastifyReply, message: object, said: ModelReply): Promise
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: usageOf(said, 1),
+      usage: toUsage(said, 1),
     }
     event('message_start', { message: empty })
     if (said.call === null) {
@@ -176,7 +189,7 @@ function stream(reply: FastifyReply, message: object, said: ModelReply): Promise
 
 type Refusal = { status: number; type: string; message: string }
 
-function refusalOf(
+function findRefusal(
   { headers, body }: FastifyRequest,
   { needsLimit }: { needsLimit: boolean },
 ): Refusal | null {
@@ -188,10 +201,10 @@ function refusalOf(
   if (!headers['x-api-key'] && !headers.authorization)
     return { status: 401, type: 'authentication_error', message: 'x-api-key header is required' }
   if (!headers['anthropic-version']) return invalid('anthropic-version: header is required')
-  const { model, max_tokens: limit, messages } = objectOf(body)
+  const { model, max_tokens: limit, messages } = asObject(body)
   if (typeof model !== 'string' || model === '') return invalid('model: Field required')
   if (needsLimit && typeof limit !== 'number') return invalid('max_tokens: Field required')
-  if (arrayOf(messages).length === 0) return invalid('messages: at least one message is required')
+  if (asArray(messages).length === 0) return invalid('messages: at least one message is required')
   return null
 }
 

@@ -101,7 +101,7 @@ test('on a start without keys every vendor answers, whole and streamed, and says
   )
 })
 
-test('the first tool is called with arguments that fit it, whole and streamed; then its answer is told', async (t) => {
+test('the first tool is called with valid arguments, whole and streamed; the reply then quotes its result', async (t) => {
   const { chat } = await setting(t)
   for (const model of MODELS) {
     const whole = (await chat({ model, tools: TOOLS })).body.choices[0]
@@ -190,7 +190,7 @@ test('an answer fills its schema, and JSON is JSON', async (t) => {
   }
 })
 
-test('texts are embedded by both vendors that embed: near ones near, as long as was asked for', async (t) => {
+test('both embedding vendors place similar texts near each other, in the requested dimensions', async (t) => {
   const { ada } = await setting(t)
   const inputs = [
     'The lighthouse was built in 1882.',

@@ -13,13 +13,13 @@ const DIMENSIONS_MAX = 4_096
 
 /** The length of the model's vectors, or the requested length. */
 export async function embedded(embed: Embed, model: string, texts: string[], dimensions: unknown) {
-  const wanted =
+  const requested =
     typeof dimensions === 'number' && dimensions >= 1
       ? Math.min(DIMENSIONS_MAX, Math.floor(dimensions))
       : (DIMENSIONS[model] ?? DIMENSIONS_DEFAULT)
   const vectors = await embed(texts)
   return {
-    vectors: vectors.map((vector) => fitted(vector, wanted)),
+    vectors: vectors.map((vector) => fitted(vector, requested)),
     tokens: texts.reduce((sum, text) => sum + tokens(text).length, 0),
   }
 }

@@ -3,8 +3,16 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Message } from './extract.ts'
 import { type Embed, embedded } from './model-embeddings.ts'
-import { arrayOf, type Json, limitOf, objectOf, stopsOf, textOf, textOr } from './model-json.ts'
-import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
+import {
+  asArray,
+  asObject,
+  type Json,
+  readLimit,
+  readStops,
+  readText,
+  textOr,
+} from './model-json.ts'
+import { type ModelReply, type Wish, writeReply } from './model-reply.ts'
 import { paced, streamEvents } from './model-stream.ts'
 import { OPEN } from './route.ts'
 
@@ -35,12 +43,12 @@ export function geminiRoutes(app: FastifyInstance, { embed }: { embed: Embed }):
             'PERMISSION_DENIED',
             'Method doesn’t allow unregistered callers. Please use an API key.',
           )
-        const wanted = objectOf(request.body)
+        const body = asObject(request.body)
         if (/^(embedContent|batchEmbedContents)$/.test(method))
-          return embeddings(embed, model, method, wanted, reply)
+          return embeddings(embed, model, method, body, reply)
         if (!/^(generateContent|streamGenerateContent|countTokens)$/.test(method))
           return refuse(reply, 404, 'NOT_FOUND', `There is no method '${method}' of a model here`)
-        if (arrayOf(wanted.contents).length === 0)
+        if (asArray(body.contents).length === 0)
           return refuse(
             reply,
             400,
@@ -48,15 +56,19 @@ export function geminiRoutes(app: FastifyInstance, { embed }: { embed: Embed }):
             '* GenerateContentRequest.contents: contents is not specified',
           )
 
-        const said = replyTo(wishOf(wanted))
-        if (method === 'countTokens') return { totalTokens: said.promptTokens }
+        const answer = writeReply(readWish(body))
+        if (method === 'countTokens') return { totalTokens: answer.promptTokens }
         const head = {
           modelVersion: model,
           responseId: `sandbox-${randomBytes(9).toString('hex')}`,
         }
         if (method === 'streamGenerateContent')
-          return stream(reply, head, said, request.query.alt === 'sse')
-        return { ...bodyOf(partsOf(said), finishOf(said)), usageMetadata: usageOf(said), ...head }
+          return stream(reply, head, answer, request.query.alt === 'sse')
+        return {
+          ...toBody(toParts(answer), toFinishReason(answer)),
+          usageMetadata: toUsage(answer),
+          ...head,
+        }
       },
     )
   }
@@ -71,31 +83,33 @@ async function embeddings(
 ) {
   if (!/embed/.test(model))
     return refuse(reply, 404, 'NOT_FOUND', `models/${model} is not supported for ${method}`)
-  const requests = method === 'embedContent' ? [wanted] : arrayOf(wanted.requests)
+  const requests = method === 'embedContent' ? [wanted] : asArray(wanted.requests)
   if (requests.length === 0)
     return refuse(reply, 400, 'INVALID_ARGUMENT', '* requests: requests is not specified')
-  const texts = requests.map(({ content }) => textOf(objectOf(content).parts))
+  const texts = requests.map(({ content }) => readText(asObject(content).parts))
   const { vectors } = await embedded(embed, model, texts, requests[0]?.outputDimensionality)
   const values = vectors.map((vector) => ({ values: vector }))
   return method === 'embedContent' ? { embedding: values[0] } : { embeddings: values }
 }
 
-function wishOf(wanted: Json): Wish {
-  const turns = arrayOf(wanted.contents)
-  const system = textOf(objectOf(wanted.systemInstruction ?? wanted.system_instruction).parts)
-  const last = turns.findLastIndex((turn) => turn.role !== 'model' && resultsOf(turn).length === 0)
-  const results = resultsOf(turns.at(-1) ?? {})
-  const config = objectOf(wanted.generationConfig)
-  const calling = objectOf(objectOf(wanted.toolConfig).functionCallingConfig)
-  const named = stopsOf(calling.allowedFunctionNames)
+function readWish(wanted: Json): Wish {
+  const turns = asArray(wanted.contents)
+  const system = readText(asObject(wanted.systemInstruction ?? wanted.system_instruction).parts)
+  const last = turns.findLastIndex(
+    (turn) => turn.role !== 'model' && listToolResults(turn).length === 0,
+  )
+  const results = listToolResults(turns.at(-1) ?? {})
+  const config = asObject(wanted.generationConfig)
+  const calling = asObject(asObject(wanted.toolConfig).functionCallingConfig)
+  const named = readStops(calling.allowedFunctionNames)
   const isJson = config.responseMimeType === 'application/json'
   return {
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system }]),
-      ...turns.map(messageOf),
+      ...turns.map(readMessage),
     ],
-    tools: arrayOf(wanted.tools)
-      .flatMap(({ functionDeclarations: declared }) => arrayOf(declared))
+    tools: asArray(wanted.tools)
+      .flatMap(({ functionDeclarations: declared }) => asArray(declared))
       .flatMap(({ name, parametersJsonSchema, parameters }) =>
         typeof name === 'string' && (named.length === 0 || named.includes(name))
           ? [{ name, schema: parametersJsonSchema ?? parameters ?? {} }]
@@ -105,42 +119,42 @@ function wishOf(wanted: Json): Wish {
     called: turns
       .slice(last + 1)
       .flatMap(({ parts }) =>
-        arrayOf(parts).flatMap(({ functionCall }) =>
-          functionCall ? [textOr(objectOf(functionCall).name, '')] : [],
+        asArray(parts).flatMap(({ functionCall }) =>
+          functionCall ? [textOr(asObject(functionCall).name, '')] : [],
         ),
       ),
     result: results.length === 0 ? null : results.map(resultText).join('\n'),
     schema: isJson ? (config.responseJsonSchema ?? config.responseSchema ?? {}) : null,
-    limit: limitOf(config.maxOutputTokens),
-    stop: stopsOf(config.stopSequences),
+    limit: readLimit(config.maxOutputTokens),
+    stop: readStops(config.stopSequences),
   }
 }
 
-function resultsOf({ parts }: Json): Json[] {
-  return arrayOf(parts).flatMap(({ functionResponse }) =>
-    functionResponse ? [objectOf(functionResponse)] : [],
+function listToolResults({ parts }: Json): Json[] {
+  return asArray(parts).flatMap(({ functionResponse }) =>
+    functionResponse ? [asObject(functionResponse)] : [],
   )
 }
 
 /** Google wants an object; one that only wraps a text is the text. */
 function resultText({ response }: Json): string {
-  const { result, output } = objectOf(response)
+  const { result, output } = asObject(response)
   return textOr(result ?? output, JSON.stringify(response ?? {}))
 }
 
-function messageOf(turn: Json): Message {
-  const results = resultsOf(turn)
+function readMessage(turn: Json): Message {
+  const results = listToolResults(turn)
   if (results.length > 0) return { role: 'tool', content: results.map(resultText).join('\n') }
-  return { role: turn.role === 'model' ? 'assistant' : 'user', content: textOf(turn.parts) }
+  return { role: turn.role === 'model' ? 'assistant' : 'user', content: readText(turn.parts) }
 }
 
-function partsOf({ call, pieces }: ModelReply): object[] {
+function toParts({ call, pieces }: ModelReply): object[] {
   return call === null
     ? [{ text: pieces.join('') }]
     : [{ functionCall: { id: call.id, name: call.name, args: call.args } }]
 }
 
-function bodyOf(parts: object[], finishReason: string | null) {
+function toBody(parts: object[], finishReason: string | null) {
   return {
     candidates: [
       {
@@ -152,11 +166,11 @@ function bodyOf(parts: object[], finishReason: string | null) {
   }
 }
 
-function finishOf({ finish }: ModelReply): string {
+function toFinishReason({ finish }: ModelReply): string {
   return finish === 'length' ? 'MAX_TOKENS' : 'STOP'
 }
 
-function usageOf({ promptTokens, completionTokens }: ModelReply) {
+function toUsage({ promptTokens, completionTokens }: ModelReply) {
   return {
     promptTokenCount: promptTokens,
     candidatesTokenCount: completionTokens,
@@ -181,11 +195,11 @@ function stream(
     }
     const { promptTokens } = said
     for await (const text of paced(said.pieces, signal)) {
-      tell({ ...bodyOf([{ text }], null), usageMetadata: { promptTokenCount: promptTokens } })
+      tell({ ...toBody([{ text }], null), usageMetadata: { promptTokenCount: promptTokens } })
     }
     tell({
-      ...bodyOf(said.call === null ? [{ text: '' }] : partsOf(said), finishOf(said)),
-      usageMetadata: usageOf(said),
+      ...toBody(said.call === null ? [{ text: '' }] : toParts(said), toFinishReason(said)),
+      usageMetadata: toUsage(said),
     })
     if (!isEvents) say(']')
   }

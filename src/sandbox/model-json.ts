@@ -1,12 +1,12 @@
 /** Reading bodies that may hold anything. */
 export type Json = Record<string, unknown>
 
-export function objectOf(value: unknown): Json {
+export function asObject(value: unknown): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 }
 
-export function arrayOf(value: unknown): Json[] {
-  return Array.isArray(value) ? value.map(objectOf) : []
+export function asArray(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(asObject) : []
 }
 
 export function textOr(value: unknown, otherwise: string): string {
@@ -14,17 +14,17 @@ export function textOr(value: unknown, otherwise: string): string {
 }
 
 /** A string, or the texts of its parts. */
-export function textOf(content: unknown): string {
+export function readText(content: unknown): string {
   if (typeof content === 'string') return content
-  return arrayOf(content)
+  return asArray(content)
     .flatMap((part) => (typeof part.text === 'string' ? [part.text] : []))
     .join('\n')
 }
 
-export function limitOf(value: unknown): number {
+export function readLimit(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : Number.POSITIVE_INFINITY
 }
 
-export function stopsOf(value: unknown): string[] {
+export function readStops(value: unknown): string[] {
   return [value ?? []].flat().filter((one) => typeof one === 'string')
 }

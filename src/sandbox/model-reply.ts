@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { answer, type Message, SIGNATURE, tokens } from './extract.ts'
-import { neededOf, sampleOf } from './sample.ts'
+import { buildSample, pickRequired } from './sample.ts'
 
 export type Wish = {
   messages: Message[]
@@ -31,13 +31,13 @@ export type ModelReply = {
   completionTokens: number
 }
 
-export function replyTo(wish: Wish): ModelReply {
+export function writeReply(wish: Wish): ModelReply {
   const promptTokens =
     wish.messages.reduce((sum, { content }) => sum + tokens(content).length, 0) +
     (wish.tools.length === 0 ? 0 : tokens(JSON.stringify(wish.tools)).length)
-  const tool = toolFor(wish)
+  const tool = chooseTool(wish)
   if (tool !== null) {
-    const made = sampleOf(neededOf(tool.schema), wordsOf(wish))
+    const made = buildSample(pickRequired(tool.schema), readWords(wish))
     const args =
       typeof made === 'object' && made !== null && !Array.isArray(made) ? { ...made } : {}
     const call = { id: randomBytes(12).toString('hex'), name: tool.name, args }
@@ -51,7 +51,7 @@ export function replyTo(wish: Wish): ModelReply {
       completionTokens,
     }
   }
-  const { text, stoppedAt } = stopped(textFor(wish), wish.stop)
+  const { text, stoppedAt } = stopped(writeText(wish), wish.stop)
   const all = tokens(text)
   const pieces = all.slice(0, wish.limit)
   const finish =
@@ -60,13 +60,13 @@ export function replyTo(wish: Wish): ModelReply {
 }
 
 /** The tool to be called now; null where words are due. */
-function toolFor({ messages, tools, choice, called, result }: Wish) {
+function chooseTool({ messages, tools, choice, called, result }: Wish) {
   if (choice === 'none') return null
   const isDone = (name: string) => called.includes(name)
   if (typeof choice === 'object')
     return tools.find(({ name }) => name === choice.name && !isDone(name)) ?? null
   const offered = tools.filter(({ name }) => !isDone(name))
-  if (result === null) return namedIn(messages, offered) ?? offered[0] ?? null
+  if (result === null) return findNamedTool(messages, offered) ?? offered[0] ?? null
   return choice === 'required' ? (tools.find(({ name }) => !isDone(name)) ?? null) : null
 }
 
@@ -74,9 +74,13 @@ function toolFor({ messages, tools, choice, called, result }: Wish) {
  * "Say hi using bash": the tool named last, after the text that an agent puts before its user's
  * words.
  */
-function namedIn(messages: Message[], offered: Wish['tools']): Wish['tools'][number] | undefined {
-  const asked = messages.findLast(({ role }) => role === 'user')?.content.slice(-ASKED_LENGTH) ?? ''
-  const words = asked.toLowerCase().split(/[^\w-]+/)
+function findNamedTool(
+  messages: Message[],
+  offered: Wish['tools'],
+): Wish['tools'][number] | undefined {
+  const request =
+    messages.findLast(({ role }) => role === 'user')?.content.slice(-ASKED_LENGTH) ?? ''
+  const words = request.toLowerCase().split(/[^\w-]+/)
   const places = offered.map(({ name }) => words.lastIndexOf(name.toLowerCase()))
   const last = Math.max(-1, ...places)
   return last === -1 ? undefined : offered[places.indexOf(last)]
@@ -84,9 +88,9 @@ function namedIn(messages: Message[], offered: Wish['tools']): Wish['tools'][num
 
 const ASKED_LENGTH = 300
 
-function textFor(wish: Wish): string {
+function writeText(wish: Wish): string {
   if (wish.schema === null) return spoken(wish)
-  const made = sampleOf(wish.schema, wordsOf(wish))
+  const made = buildSample(wish.schema, readWords(wish))
   const isObject = typeof made === 'object' && made !== null
   return JSON.stringify(isObject && Object.keys(made).length > 0 ? made : { answer: spoken(wish) })
 }
@@ -97,7 +101,7 @@ function spoken({ messages, result, called }: Wish): string {
   return `The tool ${called.at(-1) ?? ''} answered: ${short}\n\n${SIGNATURE}`
 }
 
-function wordsOf(wish: Wish) {
+function readWords(wish: Wish) {
   const question = wish.messages.findLast(({ role }) => role === 'user')?.content ?? ''
   return { question: question.slice(0, 500), answer: spoken(wish) }
 }
@@ -105,11 +109,11 @@ function wordsOf(wish: Wish) {
 function stopped(text: string, stop: string[]): { text: string; stoppedAt: string | null } {
   let end = text.length
   let stoppedAt: string | null = null
-  for (const one of stop) {
-    const at = one === '' ? -1 : text.indexOf(one)
+  for (const sequence of stop) {
+    const at = sequence === '' ? -1 : text.indexOf(sequence)
     if (at === -1 || at >= end) continue
     end = at
-    stoppedAt = one
+    stoppedAt = sequence
   }
   return { text: text.slice(0, end), stoppedAt }
 }

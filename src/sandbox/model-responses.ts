@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
 import type { Message } from './extract.ts'
-import { arrayOf, type Json, limitOf, objectOf, textOf, textOr } from './model-json.ts'
-import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
+import { asArray, asObject, type Json, readLimit, readText, textOr } from './model-json.ts'
+import { type ModelReply, type Wish, writeReply } from './model-reply.ts'
 import { paced, streamEvents } from './model-stream.ts'
 import { OPEN } from './route.ts'
 
@@ -34,9 +34,9 @@ export function responsesRoutes(
     { ...OPEN, bodyLimit: BODY_BYTES_MAX },
     async (request, reply) => {
       if (!requireKey(request, reply)) return reply
-      const wanted = objectOf(request.body)
-      if (!requireModel(wanted, reply)) return reply
-      const items = itemsOf(wanted.input)
+      const body = asObject(request.body)
+      if (!requireModel(body, reply)) return reply
+      const items = readItems(body.input)
       if (items.length === 0)
         return refuse(
           reply,
@@ -45,7 +45,7 @@ export function responsesRoutes(
           'missing_required_parameter',
           'input',
         )
-      if (typeof wanted.previous_response_id === 'string')
+      if (typeof body.previous_response_id === 'string')
         return refuse(
           reply,
           400,
@@ -54,9 +54,9 @@ export function responsesRoutes(
           'previous_response_id',
         )
 
-      const offered = toolsOf(wanted, items)
-      const said = replyTo(wishOf(wanted, items, offered))
-      const item = itemOf(randomBytes(12).toString('hex'), said, offered)
+      const offered = readTools(body, items)
+      const answer = writeReply(readWish(body, items, offered))
+      const item = toItem(randomBytes(12).toString('hex'), answer, offered)
       const id = randomBytes(12).toString('hex')
       const createdAt = Math.floor(clock.ms() / 1000)
       const response = {
@@ -64,34 +64,34 @@ export function responsesRoutes(
         object: 'response',
         created_at: createdAt,
         completed_at: null,
-        model: wanted.model,
+        model: body.model,
         background: false,
         error: null,
         frequency_penalty: 0,
         incomplete_details: null,
-        instructions: wanted.instructions ?? null,
-        max_output_tokens: wanted.max_output_tokens ?? null,
-        max_tool_calls: wanted.max_tool_calls ?? null,
-        metadata: wanted.metadata ?? {},
-        parallel_tool_calls: wanted.parallel_tool_calls ?? true,
+        instructions: body.instructions ?? null,
+        max_output_tokens: body.max_output_tokens ?? null,
+        max_tool_calls: body.max_tool_calls ?? null,
+        metadata: body.metadata ?? {},
+        parallel_tool_calls: body.parallel_tool_calls ?? true,
         presence_penalty: 0,
         previous_response_id: null,
-        prompt_cache_key: wanted.prompt_cache_key ?? null,
-        reasoning: { effort: null, summary: null, ...objectOf(wanted.reasoning) },
-        safety_identifier: wanted.safety_identifier ?? null,
+        prompt_cache_key: body.prompt_cache_key ?? null,
+        reasoning: { effort: null, summary: null, ...asObject(body.reasoning) },
+        safety_identifier: body.safety_identifier ?? null,
         service_tier: 'default',
         store: false,
-        temperature: wanted.temperature ?? 1,
-        text: { format: { type: 'text' }, ...objectOf(wanted.text) },
-        tool_choice: wanted.tool_choice ?? 'auto',
-        tools: arrayOf(wanted.tools).map(describeTool),
+        temperature: body.temperature ?? 1,
+        text: { format: { type: 'text' }, ...asObject(body.text) },
+        tool_choice: body.tool_choice ?? 'auto',
+        tools: asArray(body.tools).map(describeTool),
         top_logprobs: 0,
-        top_p: wanted.top_p ?? 1,
-        truncation: wanted.truncation ?? 'disabled',
-        user: wanted.user ?? null,
+        top_p: body.top_p ?? 1,
+        truncation: body.truncation ?? 'disabled',
+        user: body.user ?? null,
       }
-      if (wanted.stream === true) return stream(reply, response, item, said)
-      return { ...response, ...endOf(said, createdAt), output: [item] }
+      if (body.stream === true) return stream(reply, response, item, answer)
+      return { ...response, ...toEnding(answer, createdAt), output: [item] }
     },
   )
 
@@ -100,18 +100,18 @@ export function responsesRoutes(
     { ...OPEN, bodyLimit: BODY_BYTES_MAX },
     async (request, reply) => {
       if (!requireKey(request, reply)) return reply
-      const wanted = objectOf(request.body)
-      if (!requireModel(wanted, reply)) return reply
-      const items = itemsOf(wanted.input)
-      const { promptTokens } = replyTo(wishOf(wanted, items, toolsOf(wanted, items)))
+      const body = asObject(request.body)
+      if (!requireModel(body, reply)) return reply
+      const items = readItems(body.input)
+      const { promptTokens } = writeReply(readWish(body, items, readTools(body, items)))
       return { object: 'response.input_tokens', input_tokens: promptTokens }
     },
   )
 }
 
 /** A text is a message of the user's. */
-function itemsOf(input: unknown): Json[] {
-  return typeof input === 'string' ? [{ role: 'user', content: input }] : arrayOf(input)
+function readItems(input: unknown): Json[] {
+  return typeof input === 'string' ? [{ role: 'user', content: input }] : asArray(input)
 }
 
 const isCall = (type: unknown) => type === 'function_call' || type === 'custom_tool_call'
@@ -129,13 +129,13 @@ const CUSTOM_SCHEMA = {
 }
 
 /** The tools of the request, and those that a client declares in the conversation. */
-function toolsOf(wanted: Json, items: Json[]): OfferedTool[] {
+function readTools(wanted: Json, items: Json[]): OfferedTool[] {
   const added = items.flatMap(({ type, tools }) =>
-    type === 'additional_tools' ? arrayOf(tools) : [],
+    type === 'additional_tools' ? asArray(tools) : [],
   )
-  const all = [...arrayOf(wanted.tools), ...added].flatMap((tool) =>
+  const all = [...asArray(wanted.tools), ...added].flatMap((tool) =>
     tool.type === 'namespace'
-      ? arrayOf(tool.tools).map((one) => ({ ...one, namespace: tool.name }))
+      ? asArray(tool.tools).map((one) => ({ ...one, namespace: tool.name }))
       : [tool],
   )
   return all.flatMap(({ type, name, namespace, parameters }: Json) =>
@@ -152,17 +152,17 @@ function toolsOf(wanted: Json, items: Json[]): OfferedTool[] {
   )
 }
 
-function wishOf(wanted: Json, items: Json[], tools: OfferedTool[]): Wish {
+function readWish(wanted: Json, items: Json[], tools: OfferedTool[]): Wish {
   const last = items.findLastIndex(({ role }) => role === 'user')
   const answered = items.at(-1)
-  const format = objectOf(objectOf(wanted.text).format)
-  const choice = objectOf(wanted.tool_choice)
+  const format = asObject(asObject(wanted.text).format)
+  const choice = asObject(wanted.tool_choice)
   return {
     messages: [
       ...(typeof wanted.instructions === 'string'
         ? [{ role: 'system', content: wanted.instructions }]
         : []),
-      ...items.flatMap(messageOf),
+      ...items.flatMap(readMessage),
     ],
     tools,
     choice:
@@ -174,45 +174,47 @@ function wishOf(wanted: Json, items: Json[], tools: OfferedTool[]): Wish {
     called: items
       .slice(last + 1)
       .flatMap(({ type, name }) => (isCall(type) ? [textOr(name, '')] : [])),
-    result: answered !== undefined && isAnswer(answered) ? textOf(answered.output) : null,
+    result: answered !== undefined && isAnswer(answered) ? readText(answered.output) : null,
     schema:
       format.type === 'json_schema'
         ? (format.schema ?? {})
         : format.type === 'json_object'
           ? {}
           : null,
-    limit: limitOf(wanted.max_output_tokens),
+    limit: readLimit(wanted.max_output_tokens),
     stop: [],
   }
 }
 
-function messageOf(item: Json): Message[] {
-  if (isAnswer(item)) return [{ role: 'tool', content: textOf(item.output) }]
+function readMessage(item: Json): Message[] {
+  if (isAnswer(item)) return [{ role: 'tool', content: readText(item.output) }]
   if (typeof item.role !== 'string' || item.content === undefined) return []
-  return [{ role: item.role === 'developer' ? 'system' : item.role, content: textOf(item.content) }]
+  return [
+    { role: item.role === 'developer' ? 'system' : item.role, content: readText(item.content) },
+  ]
 }
 
-function itemOf(id: string, said: ModelReply, offered: OfferedTool[]): Json & { id: string } {
+function toItem(id: string, said: ModelReply, offered: OfferedTool[]): Json & { id: string } {
   if (said.call === null) {
     const content = [
       { type: 'output_text', text: said.pieces.join(''), annotations: [], logprobs: [] },
     ]
-    return { id: `msg_${id}`, type: 'message', role: 'assistant', status: statusOf(said), content }
+    return { id: `msg_${id}`, type: 'message', role: 'assistant', status: toStatus(said), content }
   }
   const { id: callId, name, args } = said.call
   const { namespace = null, isCustom = false } = offered.find((tool) => tool.name === name) ?? {}
-  const told = {
+  const call = {
     status: 'completed',
     call_id: `call_${callId}`,
     name,
     ...(namespace === null ? {} : { namespace }),
   }
   return isCustom
-    ? { id: `ctc_${id}`, type: 'custom_tool_call', ...told, input: textOr(args.input, '') }
-    : { id: `fc_${id}`, type: 'function_call', ...told, arguments: JSON.stringify(args) }
+    ? { id: `ctc_${id}`, type: 'custom_tool_call', ...call, input: textOr(args.input, '') }
+    : { id: `fc_${id}`, type: 'function_call', ...call, arguments: JSON.stringify(args) }
 }
 
-const statusOf = ({ finish }: ModelReply) => (finish === 'length' ? 'incomplete' : 'completed')
+const toStatus = ({ finish }: ModelReply) => (finish === 'length' ? 'incomplete' : 'completed')
 
 /** OpenAI fills in what a client leaves out: a function is strict unless its tool says otherwise. */
 function describeTool(tool: Json): Json {
@@ -221,10 +223,10 @@ function describeTool(tool: Json): Json {
     : tool
 }
 
-function endOf(said: ModelReply, createdAt: number) {
+function toEnding(said: ModelReply, createdAt: number) {
   const { promptTokens, completionTokens } = said
   return {
-    status: statusOf(said),
+    status: toStatus(said),
     completed_at: said.finish === 'length' ? null : createdAt,
     incomplete_details: said.finish === 'length' ? { reason: 'max_output_tokens' } : null,
     usage: {
@@ -288,6 +290,8 @@ function stream(
     }
     event('response.output_item.done', { output_index: 0, item })
     const type = said.finish === 'length' ? 'response.incomplete' : 'response.completed'
-    event(type, { response: { ...response, ...endOf(said, response.created_at), output: [item] } })
+    event(type, {
+      response: { ...response, ...toEnding(said, response.created_at), output: [item] },
+    })
   })
 }

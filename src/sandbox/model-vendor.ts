@@ -8,8 +8,16 @@ import type { Message } from './extract.ts'
 import { anthropicRoutes } from './model-anthropic.ts'
 import { type Embed, embedded, reranked } from './model-embeddings.ts'
 import { geminiRoutes } from './model-gemini.ts'
-import { arrayOf, type Json, limitOf, objectOf, stopsOf, textOf, textOr } from './model-json.ts'
-import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
+import {
+  asArray,
+  asObject,
+  type Json,
+  readLimit,
+  readStops,
+  readText,
+  textOr,
+} from './model-json.ts'
+import { type ModelReply, type Wish, writeReply } from './model-reply.ts'
 import { responsesRoutes } from './model-responses.ts'
 import { paced, streamEvents } from './model-stream.ts'
 import { show } from './page.ts'
@@ -53,8 +61,8 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
     { ...OPEN, bodyLimit: BODY_BYTES_MAX },
     async (request, reply) => {
       if (!requireKey(request, reply)) return reply
-      const wanted = objectOf(request.body)
-      if (arrayOf(wanted.messages).length === 0)
+      const body = asObject(request.body)
+      if (asArray(body.messages).length === 0)
         return refuse(
           reply,
           400,
@@ -62,39 +70,39 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
           'missing_required_parameter',
           'messages',
         )
-      if (!requireModel(wanted, reply)) return reply
+      if (!requireModel(body, reply)) return reply
 
-      const said = replyTo(wishOf(wanted))
+      const answer = writeReply(readWish(body))
       const head = {
         id: `chatcmpl-${randomBytes(12).toString('hex')}`,
         created: Math.floor(clock.ms() / 1000),
-        model: wanted.model,
+        model: body.model,
         system_fingerprint: 'fp_sandbox',
       }
-      if (wanted.stream === true) return stream(reply, wanted, head, said)
+      if (body.stream === true) return stream(reply, body, head, answer)
       const message = {
         role: 'assistant',
-        content: said.call === null ? said.pieces.join('') : null,
+        content: answer.call === null ? answer.pieces.join('') : null,
         refusal: null,
-        ...(said.call === null ? {} : { tool_calls: [toolCall(said.call)] }),
+        ...(answer.call === null ? {} : { tool_calls: [toolCall(answer.call)] }),
       }
       return {
         ...head,
         object: 'chat.completion',
-        choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said) }],
-        usage: usageOf(said),
+        choices: [{ index: 0, message, logprobs: null, finish_reason: toFinishReason(answer) }],
+        usage: toUsage(answer),
       }
     },
   )
 
   app.post('/openai/v1/rerank', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
     if (!requireKey(request, reply)) return reply
-    const wanted = objectOf(request.body)
-    if (!requireModel(wanted, reply)) return reply
-    const documents = inputsOf(wanted.documents)
-    if (typeof wanted.query !== 'string' || documents === null)
+    const body = asObject(request.body)
+    if (!requireModel(body, reply)) return reply
+    const documents = readInputs(body.documents)
+    if (typeof body.query !== 'string' || documents === null)
       return refuse(reply, 400, "'query' and 'documents' are required.", null, 'documents')
-    return { model: wanted.model, ...(await reranked(embed, wanted.query, documents)) }
+    return { model: body.model, ...(await reranked(embed, body.query, documents)) }
   })
 
   app.post(
@@ -102,9 +110,9 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
     { ...OPEN, bodyLimit: BODY_BYTES_MAX },
     async (request, reply) => {
       if (!requireKey(request, reply)) return reply
-      const wanted = objectOf(request.body)
-      if (!requireModel(wanted, reply)) return reply
-      const { model, input } = wanted
+      const body = asObject(request.body)
+      if (!requireModel(body, reply)) return reply
+      const { model, input } = body
       if (!/embed/.test(String(model)))
         return refuse(
           reply,
@@ -113,17 +121,17 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
           'model_not_found',
           null,
         )
-      const inputs = inputsOf(input)
+      const inputs = readInputs(input)
       if (inputs === null) return refuse(reply, 400, "'$.input' is invalid.", null, 'input')
 
-      const { vectors, tokens } = await embedded(embed, String(model), inputs, wanted.dimensions)
+      const { vectors, tokens } = await embedded(embed, String(model), inputs, body.dimensions)
       return {
         object: 'list',
         data: vectors.map((vector, index) => ({
           object: 'embedding',
           index,
           embedding:
-            wanted.encoding_format === 'base64'
+            body.encoding_format === 'base64'
               ? Buffer.from(Float32Array.from(vector).buffer).toString('base64')
               : vector,
         })),
@@ -135,7 +143,7 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
 }
 
 /** A text or its tokens, one or many; tokens are read as the numbers they are. */
-function inputsOf(input: unknown): string[] | null {
+function readInputs(input: unknown): string[] | null {
   const many =
     typeof input === 'string' || (Array.isArray(input) && typeof input[0] === 'number')
       ? [input]
@@ -144,54 +152,58 @@ function inputsOf(input: unknown): string[] | null {
   return many.map((one) => (Array.isArray(one) ? one.join(' ') : String(one)))
 }
 
-function wishOf(wanted: Json): Wish {
-  const messages = arrayOf(wanted.messages)
+function readWish(wanted: Json): Wish {
+  const messages = asArray(wanted.messages)
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const since = messages.slice(last + 1)
-  const format = objectOf(wanted.response_format)
-  const choice = objectOf(
-    objectOf(wanted.tool_choice).function ?? objectOf(wanted.tool_choice).custom,
+  const format = asObject(wanted.response_format)
+  const choice = asObject(
+    asObject(wanted.tool_choice).function ?? asObject(wanted.tool_choice).custom,
   )
   return {
-    messages: messages.map(messageOf),
-    tools: arrayOf(wanted.tools).flatMap(({ function: given }) => {
-      const { name, parameters } = objectOf(given)
+    messages: messages.map(readMessage),
+    tools: asArray(wanted.tools).flatMap(({ function: given }) => {
+      const { name, parameters } = asObject(given)
       return typeof name === 'string' ? [{ name, schema: parameters ?? {} }] : []
     }),
-    choice: typeof choice.name === 'string' ? { name: choice.name } : choiceOf(wanted.tool_choice),
+    choice:
+      typeof choice.name === 'string' ? { name: choice.name } : readToolChoice(wanted.tool_choice),
     called: since.flatMap(({ tool_calls }) =>
-      arrayOf(tool_calls).map((call) => textOr(objectOf(call.function).name, '')),
+      asArray(tool_calls).map((call) => textOr(asObject(call.function).name, '')),
     ),
-    result: messages.at(-1)?.role === 'tool' ? textOf(messages.at(-1)?.content) : null,
+    result: messages.at(-1)?.role === 'tool' ? readText(messages.at(-1)?.content) : null,
     schema:
       format.type === 'json_schema'
-        ? (objectOf(format.json_schema).schema ?? {})
+        ? (asObject(format.json_schema).schema ?? {})
         : format.type === 'json_object'
           ? {}
           : null,
-    limit: limitOf(wanted.max_completion_tokens ?? wanted.max_tokens),
-    stop: stopsOf(wanted.stop),
+    limit: readLimit(wanted.max_completion_tokens ?? wanted.max_tokens),
+    stop: readStops(wanted.stop),
   }
 }
 
-function choiceOf(choice: unknown): Wish['choice'] {
+function readToolChoice(choice: unknown): Wish['choice'] {
   return choice === 'none' || choice === 'required' ? choice : 'auto'
 }
 
 /** A real API calls content a string, or parts of which the text ones are read. */
-function messageOf({ role, content }: Json): Message {
-  return { role: role === 'developer' ? 'system' : textOr(role, 'user'), content: textOf(content) }
+function readMessage({ role, content }: Json): Message {
+  return {
+    role: role === 'developer' ? 'system' : textOr(role, 'user'),
+    content: readText(content),
+  }
 }
 
 function toolCall({ id, name, args }: NonNullable<ModelReply['call']>) {
   return { id: `call_${id}`, type: 'function', function: { name, arguments: JSON.stringify(args) } }
 }
 
-function finishOf({ finish }: ModelReply): string {
+function toFinishReason({ finish }: ModelReply): string {
   return finish === 'stop_sequence' ? 'stop' : finish
 }
 
-function usageOf({ promptTokens, completionTokens }: ModelReply) {
+function toUsage({ promptTokens, completionTokens }: ModelReply) {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -205,7 +217,7 @@ function stream(
   head: object,
   said: ModelReply,
 ): Promise<FastifyReply> {
-  const withUsage = objectOf(wanted.stream_options).include_usage === true
+  const withUsage = asObject(wanted.stream_options).include_usage === true
   return streamEvents(reply, async (say, signal) => {
     const chunk = (choices: object[], usage: object | null = null) =>
       say(
@@ -228,8 +240,8 @@ function stream(
       }
     }
     for await (const content of paced(said.pieces, signal)) chunk(choice({ content }))
-    chunk(choice({}, finishOf(said)))
-    if (withUsage) chunk([], usageOf(said))
+    chunk(choice({}, toFinishReason(said)))
+    if (withUsage) chunk([], toUsage(said))
     say('data: [DONE]\n\n')
   })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Check } from 'typebox/schema'
-import { sampleOf } from './sample.ts'
+import { buildSample } from './sample.ts'
 
 const words = { answer: 'The shop opens at nine.', question: 'What is the weather in Paris?' }
 
@@ -76,18 +76,18 @@ const SCHEMAS: Record<string, Record<string, unknown>> = {
 
 for (const [name, schema] of Object.entries(SCHEMAS)) {
   test(`what is made fits its schema: ${name}`, () => {
-    const made = sampleOf(schema, words)
+    const made = buildSample(schema, words)
     assert.ok(Check(schema, made), JSON.stringify(made))
   })
 }
 
-test('texts that ask for an answer get it, and those that ask for what was asked, that', () => {
+test('an answer field gets the answer, and a question field the question', () => {
   const properties = {
     query: { type: 'string' },
     summary: { type: 'string' },
     city: { type: 'string' },
   }
-  assert.deepEqual(sampleOf({ type: 'object', properties }, words), {
+  assert.deepEqual(buildSample({ type: 'object', properties }, words), {
     query: words.question,
     summary: words.answer,
     city: 'Paris',
@@ -110,10 +110,11 @@ test('schemas that make no sense make something, and none takes for ever', () =>
     { enum: [] },
     { $ref: '#/nowhere' },
   ]) {
-    sampleOf(schema, words)
+    buildSample(schema, words)
   }
   assert.equal(
-    sampleOf({ type: 'OBJECT', properties: { a: { type: 'INTEGER' } } }, words) instanceof Object,
+    buildSample({ type: 'OBJECT', properties: { a: { type: 'INTEGER' } } }, words) instanceof
+      Object,
     true,
   )
 })

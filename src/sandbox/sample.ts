@@ -17,16 +17,16 @@ const DEPTH_MAX = 6
 const REQUIRED_DEPTH_MAX = 40
 const LENGTH_MAX = 2_000
 
-export function sampleOf(schema: unknown, words: Words): unknown {
-  return valueFor(schema, { root: objectOf(schema), words, name: '', depth: 0 })
+export function buildSample(schema: unknown, words: Words): unknown {
+  return buildValue(schema, { root: asSchema(schema), words, name: '', depth: 0 })
 }
 
 /** The same schema without what may be left out: an agent's switches are better left alone. */
-export function neededOf(given: unknown): unknown {
-  const schema = objectOf(given)
-  const required = listOf(schema.required)
+export function pickRequired(given: unknown): unknown {
+  const schema = asSchema(given)
+  const required = asStrings(schema.required)
   if (required.length === 0) return given
-  const needed = Object.entries(objectOf(schema.properties)).filter(([name]) =>
+  const needed = Object.entries(asSchema(schema.properties)).filter(([name]) =>
     required.includes(name),
   )
   return { ...schema, properties: Object.fromEntries(needed) }
@@ -34,28 +34,28 @@ export function neededOf(given: unknown): unknown {
 
 type Place = { root: Schema; words: Words; name: string; depth: number }
 
-function valueFor(given: unknown, place: Place): unknown {
+function buildValue(given: unknown, place: Place): unknown {
   const schema = resolved(given, place.root)
   if ('const' in schema) return schema.const
   if (Array.isArray(schema.enum)) return schema.enum.find((one) => one !== null) ?? null
   if (schema.default !== undefined && schema.default !== null) return schema.default
   const [example] = Array.isArray(schema.examples) ? schema.examples : [schema.example]
   if (example !== undefined) return example
-  switch (typeOf(schema)) {
+  switch (readType(schema)) {
     case 'object':
-      return objectFor(schema, place)
+      return buildObject(schema, place)
     case 'array':
-      return arrayFor(schema, place)
+      return buildArray(schema, place)
     case 'integer':
-      return numberFor(schema, 1)
+      return buildNumber(schema, 1)
     case 'number':
-      return numberFor(schema, typeof schema.multipleOf === 'number' ? schema.multipleOf : 0)
+      return buildNumber(schema, typeof schema.multipleOf === 'number' ? schema.multipleOf : 0)
     case 'boolean':
       return true
     case 'null':
       return null
     default:
-      return textFor(schema, place)
+      return buildText(schema, place)
   }
 }
 
@@ -64,7 +64,7 @@ function valueFor(given: unknown, place: Place): unknown {
  * schema.
  */
 function resolved(given: unknown, root: Schema, hops = 0): Schema {
-  let schema = objectOf(given)
+  let schema = asSchema(given)
   if (hops > 32) return {}
   if (typeof schema.$ref === 'string') {
     const { $ref, ...rest } = schema
@@ -81,15 +81,15 @@ function resolved(given: unknown, root: Schema, hops = 0): Schema {
     if (!Array.isArray(choices)) continue
     const { anyOf: _, oneOf: __, ...rest } = schema
     const choice =
-      choices.find((one) => typeOf(resolved(one, root, hops + 1)) !== 'null') ?? choices[0]
+      choices.find((one) => readType(resolved(one, root, hops + 1)) !== 'null') ?? choices[0]
     return merged(rest, resolved(choice, root, hops + 1))
   }
   return schema
 }
 
 function merged(a: Schema, b: Schema): Schema {
-  const properties = { ...objectOf(a.properties), ...objectOf(b.properties) }
-  const required = [...listOf(a.required), ...listOf(b.required)]
+  const properties = { ...asSchema(a.properties), ...asSchema(b.properties) }
+  const required = [...asStrings(a.required), ...asStrings(b.required)]
   return { ...a, ...b, ...(Object.keys(properties).length > 0 ? { properties } : {}), required }
 }
 
@@ -97,13 +97,13 @@ function merged(a: Schema, b: Schema): Schema {
 function referred(pointer: string, root: Schema): Schema {
   let at: unknown = root
   for (const step of pointer.replace(/^#\/?/, '').split('/').filter(Boolean)) {
-    at = objectOf(at)[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')]
+    at = asSchema(at)[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')]
   }
-  return objectOf(at)
+  return asSchema(at)
 }
 
 /** Google writes its types in capitals. */
-function typeOf(schema: Schema): string {
+function readType(schema: Schema): string {
   const type =
     [schema.type].flat().find((one) => one !== 'null' && one !== 'NULL') ?? [schema.type].flat()[0]
   if (typeof type === 'string') return type.toLowerCase()
@@ -112,15 +112,15 @@ function typeOf(schema: Schema): string {
   return 'string'
 }
 
-function objectFor(schema: Schema, place: Place): Record<string, unknown> {
-  const required = listOf(schema.required)
-  const properties = objectOf(schema.properties)
+function buildObject(schema: Schema, place: Place): Record<string, unknown> {
+  const required = asStrings(schema.required)
+  const properties = asSchema(schema.properties)
   const names =
     place.depth < DEPTH_MAX ? new Set([...Object.keys(properties), ...required]) : new Set(required)
   const made: Record<string, unknown> = {}
   if (place.depth > REQUIRED_DEPTH_MAX) return made
   for (const name of names) {
-    const value = valueFor(properties[name] ?? {}, { ...place, name, depth: place.depth + 1 })
+    const value = buildValue(properties[name] ?? {}, { ...place, name, depth: place.depth + 1 })
     // A property by this name would otherwise set the object's prototype.
     Object.defineProperty(made, name, {
       value,
@@ -132,14 +132,14 @@ function objectFor(schema: Schema, place: Place): Record<string, unknown> {
   return made
 }
 
-function arrayFor(schema: Schema, place: Place): unknown[] {
+function buildArray(schema: Schema, place: Place): unknown[] {
   const inner = { ...place, depth: place.depth + 1 }
   const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
-  const least = Math.min(100, countOf(schema.minItems) ?? (place.depth < DEPTH_MAX ? 1 : 0))
-  const length = Math.max(prefix.length, Math.min(least, countOf(schema.maxItems) ?? least))
+  const least = Math.min(100, asCount(schema.minItems) ?? (place.depth < DEPTH_MAX ? 1 : 0))
+  const length = Math.max(prefix.length, Math.min(least, asCount(schema.maxItems) ?? least))
   if (place.depth > REQUIRED_DEPTH_MAX) return []
   return Array.from({ length }, (_, index) => {
-    const value = valueFor(prefix[index] ?? schema.items ?? {}, inner)
+    const value = buildValue(prefix[index] ?? schema.items ?? {}, inner)
     if (schema.uniqueItems !== true || index === 0) return value
     const choices = resolved(schema.items, place.root).enum
     if (Array.isArray(choices)) return choices[index] ?? value
@@ -151,7 +151,7 @@ function arrayFor(schema: Schema, place: Place): unknown[] {
   })
 }
 
-function numberFor(schema: Schema, step: number): number {
+function buildNumber(schema: Schema, step: number): number {
   const exclusive = (bound: unknown, inclusive: unknown) => (bound === true ? inclusive : bound)
   const above = exclusive(schema.exclusiveMinimum, schema.minimum)
   const below = exclusive(schema.exclusiveMaximum, schema.maximum)
@@ -192,17 +192,17 @@ const FORMATS: Record<string, string> = {
   ipv6: '::1',
 }
 
-function textFor(schema: Schema, { words, name }: Place): string {
+function buildText(schema: Schema, { words, name }: Place): string {
   const formatted = FORMATS[String(schema.format)]
   if (formatted !== undefined) return formatted
   if (typeof schema.pattern === 'string') return patterned(schema.pattern)
-  const text = wordsFor(name, words)
-  const least = countOf(schema.minLength) ?? 0
-  const most = Math.min(LENGTH_MAX, countOf(schema.maxLength) ?? LENGTH_MAX)
+  const text = chooseWords(name, words)
+  const least = asCount(schema.minLength) ?? 0
+  const most = Math.min(LENGTH_MAX, asCount(schema.maxLength) ?? LENGTH_MAX)
   return [...text.padEnd(Math.min(least, LENGTH_MAX), '.')].slice(0, most).join('')
 }
 
-function wordsFor(name: string, { answer, question }: Words): string {
+function chooseWords(name: string, { answer, question }: Words): string {
   // An agent runs it.
   if (/^(command|cmd|script|code|shell)$/i.test(name)) return 'echo "Hello from the sandbox"'
   if (/quer|question|prompt|search|input|message/i.test(name)) return question || 'sandbox'
@@ -237,7 +237,7 @@ function patterned(pattern: string): string {
     const [whole, escaped, listed, first, second, plain] = found
     at += whole.length
     const group = first ?? second
-    const one =
+    const character =
       plain !== undefined
         ? plain === '.'
           ? 'a'
@@ -250,7 +250,7 @@ function patterned(pattern: string): string {
     times.lastIndex = at
     const count = times.exec(source)
     if (count !== null) at += count[0].length
-    text += one.repeat(Math.min(200, count?.[1] === undefined ? 1 : Number(count[1])))
+    text += character.repeat(Math.min(200, count?.[1] === undefined ? 1 : Number(count[1])))
   }
   return text
 }
@@ -264,18 +264,18 @@ function ofClass(listed: string): string {
   return listed.startsWith('\\') ? ofEscape(listed[1] ?? '') : (listed[0] ?? '')
 }
 
-function objectOf(value: unknown): Schema {
+function asSchema(value: unknown): Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Schema)
     : {}
 }
 
-function listOf(value: unknown): string[] {
+function asStrings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
 /** Google writes counts as texts. */
-function countOf(value: unknown): number | null {
+function asCount(value: unknown): number | null {
   const number = typeof value === 'string' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) && number >= 0
     ? Math.floor(number)

@@ -56,7 +56,7 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
   const guard = createGuard(needs)
 
   // A browser comes back to the address it knows; behind a public BASE_URL that the guard would refuse, to the one it called.
-  const originOf = (request: FastifyRequest): string => {
+  const readOrigin = (request: FastifyRequest): string => {
     const base = new URL(needs.baseUrl())
     return needs.open || isLoopbackHost(base.host) ? base.origin : `http://${request.host}`
   }
@@ -68,7 +68,7 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
     log,
     catalogue,
     endpoints,
-    originOf,
+    originOf: readOrigin,
     origin,
   })
 
@@ -94,7 +94,7 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
       homeRoutes(app)
       mailboxRoutes(app, { db, clock })
       modelRoutes(app, { clock, embed: needs.embed })
-      await app.register(async (inner) => oauthRoutes(inner, { db, clock, originOf }))
+      await app.register(async (inner) => oauthRoutes(inner, { db, clock, originOf: readOrigin }))
       await processor.routes(app)
     },
     start: () => processor.start(),

@@ -106,7 +106,7 @@ export async function testApp(
   })
   const { config } = started
   const running: Running = { service: started.service }
-  t.after(endOf(running, database, onData ? null : dataDir))
+  t.after(createEnd(running, database, onData ? null : dataDir))
 
   const url = `http://127.0.0.1:${config.http.port}`
   const storefrontUrl = `http://127.0.0.1:${config.http.storefrontPort}`
@@ -118,15 +118,15 @@ export async function testApp(
     url,
     storefrontUrl,
     get config() {
-      return serviceOf(running).platform.config
+      return getService(running).platform.config
     },
     clock,
     dataDir,
     get platform() {
-      return serviceOf(running).platform
+      return getService(running).platform
     },
     get service() {
-      return serviceOf(running)
+      return getService(running)
     },
     request,
     get: (path: string, requestOptions?: RequestOptions) => request('GET', path, requestOptions),
@@ -139,25 +139,26 @@ export async function testApp(
     /** A person with an account, signed in; the same name is the same person. */
     as(name: string, { tier }: { tier?: string } = {}): Promise<Client> & ClientShortcuts {
       const key = `${name}:${tier ?? ''}`
-      const known = signedIn.get(key) ?? signIn(url, serviceOf(running).platform.db, { name, tier })
+      const known =
+        signedIn.get(key) ?? signIn(url, getService(running).platform.db, { name, tier })
       signedIn.set(key, known)
       known.catch(() => signedIn.delete(key))
       return withShortcuts(known)
     },
 
     /** Runs all jobs that are due. */
-    settle: () => serviceOf(running).platform.jobs.drain(),
+    settle: () => getService(running).platform.jobs.drain(),
 
     /** Returns the emails for the address, newest first. */
     async mail(to: string): Promise<SandboxMail[]> {
-      await serviceOf(running).platform.jobs.drain()
+      await getService(running).platform.jobs.drain()
       const reply = await request('GET', `/sandbox/mail.json?to=${encodeURIComponent(to)}`)
       return reply.body
     },
 
     /** Stops the service and starts it again on the same data, as after a deployment; with other settings, if they are given. */
     async restart(changes: Partial<Config> = {}) {
-      await serviceOf(running).close(1_000)
+      await getService(running).close(1_000)
       running.service = await create({ ...config, ...changes })
       await running.service.listen()
     },
@@ -168,7 +169,7 @@ export async function testApp(
 type Running = { service: Service | null }
 
 /** The runner keeps callbacks until all tests have run: references are released here. */
-function endOf(
+function createEnd(
   running: Running,
   database: FreshDatabase,
   dataDir: string | null,
@@ -181,7 +182,7 @@ function endOf(
   }
 }
 
-function serviceOf({ service }: Running): Service {
+function getService({ service }: Running): Service {
   if (service === null) throw new Error('the service has ended with its test')
   return service
 }

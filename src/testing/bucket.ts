@@ -30,7 +30,7 @@ export async function startBucket(
     trouble.failures = (trouble.failures ?? 0) - 1
     if (trouble.failures >= 0) return answer(503, '<Error><Code>SlowDown</Code></Error>')
     if (trouble.isSilent) return
-    const body = await bodyOf(request)
+    const body = await readBody(request)
     if (!isSigned(request)) return answer(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>')
     if (createHash('sha256').update(body).digest('hex') !== request.headers['x-amz-content-sha256'])
       return answer(400, '<Error><Code>XAmzContentSHA256Mismatch</Code></Error>')
@@ -91,7 +91,7 @@ export async function startBucket(
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks)
@@ -118,12 +118,12 @@ function listing(objects: Record<string, string>, query: URLSearchParams): strin
 }
 
 function isSigned(request: IncomingMessage): boolean {
-  const given =
+  const received =
     /Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request,SignedHeaders=([^,]+),Signature=(\w+)/.exec(
       request.headers.authorization ?? '',
     )
-  if (!given) return false
-  const [, id, day = '', region = '', names = '', signature] = given
+  if (!received) return false
+  const [, id, day = '', region = '', names = '', signature] = received
   const [path = '', query = ''] = (request.url ?? '').split('?')
   const headers = names.split(';').map((name) => `${name}:${request.headers[name]}\n`)
   const canonical = `${request.method}\n${path}\n${query.split('&').sort().join('&')}\n${headers.join('')}\n${names}\n${request.headers['x-amz-content-sha256']}`

@@ -12,14 +12,14 @@ export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string
   const app = await testApp(t, { env: { STRIPE_STOREFRONT_WEBHOOK_SECRET: 'whsec_shop', ...env } })
 
   return {
-    ...appOf(app),
+    ...storeClient(app),
 
     /** Signs in at the storefront; makes the account when there is none. */
     async buyer(name: string) {
       const { userId, email } = await app.as(name)
       const reply = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
       if (reply.status !== 200) throw new Error(`signing ${name} in: ${reply.status} ${reply.text}`)
-      const cookie = cookieOf(reply)
+      const cookie = readCookie(reply)
       const request = (method: string, path: string, options: RequestOptions = {}) =>
         app.store(method, path, { ...options, headers: { cookie, ...options.headers } })
       return {
@@ -112,12 +112,12 @@ export function signed(body: string, secret: string, atMs = Date.now()): string 
   return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`
 }
 
-export function cookieOf(reply: Reply): string {
+export function readCookie(reply: Reply): string {
   return (reply.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 }
 
 /** The app's members that tests of the storefront use, its getters kept alive. */
-function appOf(app: TestApp) {
+function storeClient(app: TestApp) {
   const { url, storefrontUrl, config, clock, store, settle, mail, get, post, dataDir } = app
   return {
     app,

@@ -81,7 +81,6 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'what never came is read oldest first: the checkout that counts is the last one',
     'what is no backup, or not for here, changes nothing',
     'the mailbox survives a restart',
-    'webhooks in trouble',
     'a checkout that was open when the price changed is closed, and the next one has the new price',
     'what others sell on the account is neither kept nor read again',
   ],

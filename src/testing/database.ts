@@ -81,7 +81,7 @@ async function onServer(
   url.searchParams.set('search_path', `${schema},public`)
   url.searchParams.set('max', '4')
   const drop = () =>
-    withServer(serverUrl, (client) => client.query(dropping([schema, keptOf(schema)])))
+    withServer(serverUrl, (client) => client.query(dropping([schema, keptSchemaName(schema)])))
   return { schema, url: url.href, drop }
 }
 
@@ -135,7 +135,7 @@ async function migratedPlace(serverUrl: string, migrations: Migration[]) {
     .then(() => (ON_CITUS ? layOut(database.db) : undefined))
     .finally(() => database.close())
   return withServer(serverUrl, async (client) => {
-    await client.query(keepRows(schema, keptOf(schema)))
+    await client.query(keepRows(schema, keptSchemaName(schema)))
     const { rows } = await client.query<Look>(look(schema))
     return { ...place, known: rows[0] as Look }
   })
@@ -161,7 +161,7 @@ function isWiped(
 ): Promise<boolean> {
   return withServer(serverUrl, async (client) => {
     try {
-      await client.query(`set lock_timeout = '2s'; ${wipe(schema, keptOf(schema))}`)
+      await client.query(`set lock_timeout = '2s'; ${wipe(schema, keptSchemaName(schema))}`)
       const { rows } = await client.query<Look>(look(schema))
       return rows[0]?.shape === known.shape && rows[0].bytes - known.bytes < GROWN_BYTES
     } catch {
@@ -170,7 +170,7 @@ function isWiped(
   })
 }
 
-const keptOf = (schema: string) => `${schema}_kept`
+const keptSchemaName = (schema: string) => `${schema}_kept`
 
 const dropping = (schemas: string[]) => `drop schema if exists ${schemas.join(', ')} cascade`
 

@@ -23,8 +23,8 @@ export type Recorder = Awaited<ReturnType<typeof createRecorder>>
 export async function createRecorder(app: TestApp) {
   const urls = { api: app.url, storefront: app.storefrontUrl }
   const routes = {
-    api: routesOf((await app.get('/openapi.json')).body),
-    storefront: routesOf((await app.store('GET', '/openapi.json')).body),
+    api: listRoutes((await app.get('/openapi.json')).body),
+    storefront: listRoutes((await app.store('GET', '/openapi.json')).body),
   }
   const examples: Examples = { api: {}, storefront: {} }
   const stable = stabilizer(app)
@@ -52,7 +52,7 @@ export async function createRecorder(app: TestApp) {
       const known = examples[server][operationId]
       const recorded = stable(
         operationId,
-        exampleOf(route, { pathname, searchParams, options, reply }),
+        buildExample(route, { pathname, searchParams, options, reply }),
       ) as Example
       // The first of a media type stays, and stands first.
       examples[server][operationId] =
@@ -71,28 +71,28 @@ type Exchange = {
   reply: Reply
 }
 
-function exampleOf(
+function buildExample(
   { pattern, names, operation }: Route,
   { pathname, searchParams, options, reply }: Exchange,
 ): Example {
   const values = pattern.exec(pathname)?.slice(1) ?? []
-  const given = new Map(names.map((name, index) => [name, decodeURIComponent(values[index] ?? '')]))
-  for (const [name, value] of searchParams) given.set(name, value)
+  const sent = new Map(names.map((name, index) => [name, decodeURIComponent(values[index] ?? '')]))
+  for (const [name, value] of searchParams) sent.set(name, value)
   const parameters = (operation.parameters ?? []).flatMap(({ name, in: place, schema }) => {
-    const value = place === 'header' ? options.headers?.[name] : given.get(name)
+    const value = place === 'header' ? options.headers?.[name] : sent.get(name)
     return value === undefined ? [] : [[name, typed(value, schema)]]
   })
-  const told = Object.keys(operation.responses[reply.status]?.headers ?? {}).flatMap((name) => {
+  const headers = Object.keys(operation.responses[reply.status]?.headers ?? {}).flatMap((name) => {
     const value = reply.headers.get(name)
     return value === null ? [] : [[name, value]]
   })
   const type = reply.headers.get('content-type')?.split(';')[0] ?? ''
-  const body = bodyOf(options.body)
+  const body = readBody(options.body)
   return {
     ...(parameters.length > 0 ? { parameters: Object.fromEntries(parameters) } : {}),
     ...(body === undefined ? {} : { body }),
     status: reply.status,
-    ...(told.length > 0 ? { headers: Object.fromEntries(told) } : {}),
+    ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
     ...(reply.body !== null ? { reply: { [type]: reply.body } } : {}),
     ...(type === 'text/event-stream' ? { reply: { [type]: shortened(reply.text) } } : {}),
     ...(type === 'text/plain' ? { reply: { [type]: withoutFigures(reply.text) } } : {}),
@@ -114,7 +114,7 @@ function withoutFigures(text: string): string {
     .join('\n')
 }
 
-function bodyOf(body: unknown): unknown {
+function readBody(body: unknown): unknown {
   if (typeof body === 'string') return JSON.parse(body)
   if (!(body instanceof FormData)) return body
   return Object.fromEntries(
@@ -128,7 +128,7 @@ function typed(value: string, { type }: Schema): unknown {
 }
 
 /** An address without parameters before one with: `/a/b` is not `/a/{id}`. */
-function routesOf({ paths }: { paths: Record<string, Record<string, Operation>> }): Route[] {
+function listRoutes({ paths }: { paths: Record<string, Record<string, Operation>> }): Route[] {
   return Object.entries(paths)
     .flatMap(([path, operations]) => {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -257,7 +257,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
     const isGrouped = letters !== BASE64URL
     const seed = standIns.get(key) ?? nextSeed()
     standIns.set(key, seed)
-    const random = lettersOf(seed, letters)
+    const random = createLetters(seed, letters)
     return like.replace(isGrouped ? /[0-9A-Za-z]/g : /[^.]/g, random)
   }
 
@@ -312,7 +312,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
 const rounded = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(4)))
 
 /** The same letters for the same seed, endlessly. */
-function lettersOf(seed: string, letters: string): () => string {
+function createLetters(seed: string, letters: string): () => string {
   // FNV-1a.
   let hash = 2_166_136_261
   for (let at = 0; at < seed.length; at++) hash = Math.imul(hash ^ seed.charCodeAt(at), 16_777_619)

@@ -10,7 +10,7 @@ import { unsubscribeLinks } from '#billing/offers.ts'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
-import { cookieOf, paidSession, signed } from './buyer.ts'
+import { paidSession, readCookie, signed } from './buyer.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
 import { PRICES, shopOf } from './shop.ts'
@@ -56,10 +56,10 @@ type Walk = {
   called(name: string): string
   mailOf(name: string): string
 }
-type Calls = ReturnType<typeof callsOf>
+type Calls = ReturnType<typeof createCalls>
 
 /** Recorded calls. */
-function callsOf({ recorder }: Walk, server: Server, headers: Record<string, string> = {}) {
+function createCalls({ recorder }: Walk, server: Server, headers: Record<string, string> = {}) {
   const send =
     (method: string) =>
     (path: string, body?: unknown, options: RequestOptions = {}): Promise<Reply> =>
@@ -80,7 +80,7 @@ function callsOf({ recorder }: Walk, server: Server, headers: Record<string, str
 async function makeAccount(walk: Walk): Promise<Calls> {
   const { app } = walk
   const email = walk.mailOf('ada')
-  const anyone = callsOf(walk, 'api')
+  const anyone = createCalls(walk, 'api')
   await anyone.get('/healthz')
   await anyone.get('/readyz')
   await anyone.get('/.well-known/jwks.json')
@@ -99,7 +99,7 @@ async function makeAccount(walk: Walk): Promise<Calls> {
   await anyone.post('/api/auth/refresh', { refresh_token: body.refresh_token })
   await anyone.post('/api/auth/logout')
 
-  const ada = await signedIn(walk, email)
+  const ada = await openSession(walk, email)
   await ada.get('/api/auth/me')
   await ada.get('/api/users/me')
   await ada.patch('/api/users/me', {
@@ -110,10 +110,10 @@ async function makeAccount(walk: Walk): Promise<Calls> {
 }
 
 /** Signs in without being recorded. */
-async function signedIn(walk: Walk, email: string, password = PASSWORD): Promise<Calls> {
+async function openSession(walk: Walk, email: string, password = PASSWORD): Promise<Calls> {
   const { body, text } = await walk.app.post('/api/auth/login', { email, password })
   if (!body.access_token) throw new Error(`signing ${email} in: ${text}`)
-  return callsOf(walk, 'api', { authorization: `Bearer ${body.access_token}` })
+  return createCalls(walk, 'api', { authorization: `Bearer ${body.access_token}` })
 }
 
 /** The token in the newest email's link. */
@@ -143,7 +143,7 @@ async function subscribe(walk: Walk, ada: Calls): Promise<void> {
     (await ada.get('/api/users/me')).body.id,
   )
 
-  await callsOf(walk, 'api').post(
+  await createCalls(walk, 'api').post(
     `/api/billing/offers/unsubscribe${new URL(unsubscribePage).search}`,
   )
   const invoice = { id: 'in_3QK7Vq2eZvKYlo2C', object: 'invoice' }
@@ -169,7 +169,7 @@ function sendEvent(
     'content-type': 'application/json',
     'stripe-signature': signed(payload, secret, walk.app.clock.ms()),
   }
-  return callsOf(walk, server).post(path, payload, { headers })
+  return createCalls(walk, server).post(path, payload, { headers })
 }
 
 /** @returns calls with an API key. */
@@ -191,7 +191,7 @@ async function makeKeys(walk: Walk, ada: Calls): Promise<Calls> {
     budget: { limit_usd: 2.5, period: 'day' },
   })
   await ada.delete(`/api/api-keys/${spare.body.id}`)
-  return callsOf(walk, 'api', { authorization: `Bearer ${rotated.body.key}` })
+  return createCalls(walk, 'api', { authorization: `Bearer ${rotated.body.key}` })
 }
 
 async function askModels(key: Calls): Promise<void> {
@@ -257,7 +257,7 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
 /** Sign-in methods, sessions, and changes of the account. */
 async function guardAccount(walk: Walk, ada: Calls): Promise<void> {
   const { app } = walk
-  const anyone = callsOf(walk, 'api')
+  const anyone = createCalls(walk, 'api')
   const { origin, hostname: rpId } = new URL(app.config.urls.frontend)
   const { options } = (await ada.post('/api/auth/passkeys/register/options')).body
   const { device, response } = createCredential(options, { origin, rpId })
@@ -270,8 +270,8 @@ async function guardAccount(walk: Walk, ada: Calls): Promise<void> {
   await ada.delete(`/api/auth/passkeys/${passkey.id}`)
 
   const sessions = (await ada.get('/api/users/me/sessions')).body
-  const other = sessions.find(({ current }: { current: boolean }) => !current)
-  await ada.delete(`/api/users/me/sessions/${other.id}`)
+  const otherSession = sessions.find(({ current }: { current: boolean }) => !current)
+  await ada.delete(`/api/users/me/sessions/${otherSession.id}`)
   await ada.delete('/api/users/me/sessions')
   await ada.get('/api/users/me/audit?limit=2')
   await ada.post('/api/auth/storefront', { state: 'from-the-address-that-the-storefront-led-to' })
@@ -292,10 +292,10 @@ async function guardAccount(walk: Walk, ada: Calls): Promise<void> {
 /** Through a provider, with a second factor, and out. */
 async function signInElsewhere(walk: Walk): Promise<void> {
   const { app } = walk
-  const anyone = callsOf(walk, 'api')
+  const anyone = createCalls(walk, 'api')
   const started = await anyone.get('/api/auth/oauth/google')
   const target = await finish(started)
-  const olga = callsOf(walk, 'api', {
+  const olga = createCalls(walk, 'api', {
     authorization: `Bearer ${target.searchParams.get('access_token')}`,
   })
   await finish(await olga.post('/api/users/me/oauth/github'))
@@ -312,7 +312,7 @@ async function signInElsewhere(walk: Walk): Promise<void> {
   )
   app.clock.advance(30_000)
   const again = await anyone.post('/api/auth/challenge', { challenge, code: code() })
-  const fresh = callsOf(walk, 'api', { authorization: `Bearer ${again.body.access_token}` })
+  const fresh = createCalls(walk, 'api', { authorization: `Bearer ${again.body.access_token}` })
   app.clock.advance(30_000)
   await fresh.delete('/api/users/me/totp', { code: code() })
   await fresh.delete('/api/users/me', { confirm: 'DELETE' })
@@ -329,11 +329,11 @@ async function signInElsewhere(walk: Walk): Promise<void> {
 async function shopAround(walk: Walk): Promise<void> {
   const { app } = walk
   const { userId, email } = await app.as(walk.called('buyer'))
-  const anyone = callsOf(walk, 'storefront')
+  const anyone = createCalls(walk, 'storefront')
   await anyone.get('/healthz')
   await anyone.get('/readyz')
   const session = await anyone.post('/api/session', { email, password: PASSWORD })
-  const buyer = callsOf(walk, 'storefront', { cookie: cookieOf(session) })
+  const buyer = createCalls(walk, 'storefront', { cookie: readCookie(session) })
   await buyer.get('/api/checkout?tier=pro')
   await sendEvent(
     walk,
@@ -360,12 +360,12 @@ async function administer(walk: Walk): Promise<void> {
   const { app } = walk
   const { email, userId } = await app.as(walk.called('root'))
   await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
-  const root = await signedIn(walk, email)
+  const root = await openSession(walk, email)
   await root.get('/metrics')
   await root.get('/api/admin/stats')
   await root.get('/api/admin/usage?group_by=vendor')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
-  await callsOf(walk, 'storefront', root.headers).get('/metrics')
+  await createCalls(walk, 'storefront', root.headers).get('/metrics')
   await root.patch(`/api/admin/users/${users[1].id}`, {
     is_verified: true,
     subscription_tier: 'enterprise',

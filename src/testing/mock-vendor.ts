@@ -78,7 +78,7 @@ export async function mockVendor(t: Pick<TestContext, 'after'>) {
 type Dialect = 'openai' | 'responses' | 'anthropic' | 'gemini'
 const USAGE = { prompt: 10, completion: 5 }
 
-function dialectOf(call: MockCall): Dialect {
+function detectDialect(call: MockCall): Dialect {
   if (call.path.endsWith('/messages')) return 'anthropic'
   if (call.path.endsWith('/responses')) return 'responses'
   return call.path.includes('enerateContent') ? 'gemini' : 'openai'
@@ -94,7 +94,7 @@ export function says(
   { gapMs = 0, usage = USAGE }: { gapMs?: number; usage?: typeof USAGE } = {},
 ): Step {
   return async (call, reply) => {
-    const dialect = dialectOf(call)
+    const dialect = detectDialect(call)
     if (!wantsStream(call)) {
       if (gapMs > 0) await pause(gapMs)
       sendJson(reply, 200, whole(dialect, text, usage))
@@ -115,7 +115,7 @@ export function says(
 /** Says that it is there (the head, and in a stream all that comes before the words), is silent, and then answers well. */
 export function thinks(ms: number, text: string): Step {
   return async (call, reply) => {
-    const dialect = dialectOf(call)
+    const dialect = detectDialect(call)
     const { start, words, end } = events(dialect, text, USAGE)
     const isStream = wantsStream(call)
     if (isStream) {
@@ -141,7 +141,7 @@ export function after(ms: number, step: Step): Step {
 /** Answers well and slowly: a few bytes at a time, wherever they end. */
 export function drips(text: string, gapMs: number): Step {
   return async (call, reply) => {
-    const dialect = dialectOf(call)
+    const dialect = detectDialect(call)
     const { start, words, end } = events(dialect, text, USAGE)
     const isStream = wantsStream(call)
     const bytes = Buffer.from(
@@ -172,7 +172,7 @@ export function refuses(
       responses: { error: { message, type: 'test_error', code: null, param: null } },
       anthropic: { type: 'error', error: { type: 'test_error', message } },
       gemini: { error: { code: status, message, status: 'TEST' } },
-    }[dialectOf(call)]
+    }[detectDialect(call)]
     sendJson(reply, status, body ?? error, headers)
   }
 }
@@ -194,7 +194,7 @@ export const resets: Step = (_call, reply) => {
 export function cuts(text: string, how: 'ends' | 'resets' | 'stalls' = 'ends'): Step {
   return async (call, reply) => {
     openEvents(reply)
-    const { start, words } = events(dialectOf(call), text, USAGE)
+    const { start, words } = events(detectDialect(call), text, USAGE)
     reply.write(start)
     for (const word of words) reply.write(word)
     if (how === 'stalls') return
@@ -208,7 +208,7 @@ export function cuts(text: string, how: 'ends' | 'resets' | 'stalls' = 'ends'): 
 export function breaksOff(text: string): Step {
   return (call, reply) => {
     openEvents(reply)
-    const dialect = dialectOf(call)
+    const dialect = detectDialect(call)
     const { start, words } = events(dialect, text, USAGE)
     reply.write(start)
     for (const word of words) reply.write(word)
@@ -323,7 +323,7 @@ function whole(dialect: Dialect, text: string, usage: typeof USAGE): unknown {
         },
       }
     case 'responses':
-      return responseOf(
+      return buildResponse(
         [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }],
         usage,
       )
@@ -347,7 +347,7 @@ function whole(dialect: Dialect, text: string, usage: typeof USAGE): unknown {
 }
 
 /** OpenAI's response with these items; `more` replaces what stands on it. */
-export function responseOf(output: object[], usage = USAGE, more: object = {}) {
+export function buildResponse(output: object[], usage = USAGE, more: object = {}) {
   return {
     id: 'resp_mock',
     object: 'response',
@@ -393,7 +393,7 @@ function events(dialect: Dialect, text: string, usage: typeof USAGE) {
         role: 'assistant',
         content: [{ type: 'output_text', text }],
       }
-      const open = responseOf([], usage, { status: 'in_progress', usage: null })
+      const open = buildResponse([], usage, { status: 'in_progress', usage: null })
       return {
         start:
           named('response.created', { response: open }) +
@@ -406,7 +406,7 @@ function events(dialect: Dialect, text: string, usage: typeof USAGE) {
         ),
         end:
           named('response.output_item.done', { output_index: 0, item: message }) +
-          named('response.completed', { response: responseOf([message], usage) }),
+          named('response.completed', { response: buildResponse([message], usage) }),
       }
     }
     case 'anthropic': {

@@ -9,7 +9,10 @@ import type { Tables } from '#platform/db/tables.ts'
 import type { TestApp } from './app.ts'
 
 /** Does `work`, and gives the statements of it that no index serves, with their plans. */
-export async function scansOf(app: TestApp, work: (db: Db) => Promise<unknown>): Promise<string[]> {
+export async function findScans(
+  app: TestApp,
+  work: (db: Db) => Promise<unknown>,
+): Promise<string[]> {
   const { databaseUrl, dataDir } = app.config
   const statements: CompiledQuery[] = []
   const db = new Kysely<Tables>({

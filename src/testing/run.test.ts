@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 const SMALL = 'src/storefront/downloads/range.test.ts'
 const OTHER = 'src/storefront/sessions/redirect.test.ts'
 
-test('what cannot be run is refused with a sentence, and the options are told', () => {
+test('a wrong option or part is rejected with a sentence and the list of options', () => {
   const refused: [string[], string | RegExp, NodeJS.ProcessEnv?][] = [
     [['no-such-part'], "no test file to run has 'no-such-part' in its path"],
     [[SMALL, 'no-such-part'], "no test file to run has 'no-such-part' in its path"],
@@ -61,7 +61,7 @@ test('a test that ends its runner is a failure, though it leaves with 0', (t) =>
   assert.deepEqual([status, lines.at(-1)], [1, '0 passed, 1 failed'])
 })
 
-test('an error that nobody catches is told, and fails the run, whatever the tests say', (t) => {
+test('an uncaught error is printed and fails the run even when all tests pass', (t) => {
   for (const stray of [
     "void Promise.reject(new Error('lost'))",
     "setTimeout(() => { throw new Error('lost') })",
@@ -75,7 +75,7 @@ test('an error that nobody catches is told, and fails the run, whatever the test
   }
 })
 
-test('a file that cannot be loaded, or awaits at its top, is a failure of its own beside the others', (t) => {
+test('a file that cannot be loaded, or awaits at its top, is one separate failure', (t) => {
   const { status, lines } = runAlone(t, {
     'src/a.http.test.ts': "throw new Error('no')",
     'src/b.http.test.ts': "await null; test('it comes too late', () => {})",
@@ -84,7 +84,7 @@ test('a file that cannot be loaded, or awaits at its top, is a failure of its ow
   assert.deepEqual([status, lines.at(-1)], [1, '1 passed, 2 failed'])
 })
 
-test('what failed is told once more at the end, also an error that belongs to no test', (t) => {
+test('failures are repeated at the end, including errors that belong to no test', (t) => {
   const told: [string, RegExp][] = [
     [
       "test('it fails', () => { throw new Error('as told') })",

@@ -86,7 +86,7 @@ type Pass = {
 type Count = { passed: number; failed: number; failures: string[] }
 
 const { options, parts } = readOptions()
-const passes = passesOf()
+const passes = planPasses()
 const temporaryFolder = makeTemporaryFolder()
 process.once('exit', () => rmSync(temporaryFolder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -156,7 +156,7 @@ function nameArgs(): string[] {
 }
 
 /** All at once, so that none is left behind alone; their files are dealt out so that they end at much the same time. */
-function passesOf(): Pass[] {
+function planPasses(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
   const onServer = Boolean(process.env.TEST_DATABASE_URL)
   const engine = onServer ? 'PostgreSQL' : 'SQLite'
@@ -185,20 +185,20 @@ function passesOf(): Pass[] {
     args: ['--test-concurrency=1', ...nameArgs()],
     env: {},
   }
-  const others = [browser, embedded].filter(({ files }) => files.length > 0)
+  const indivisible = [browser, embedded].filter(({ files }) => files.length > 0)
   // In all twice as many as there are cores, and one: each waits for a third of its time. More, and tests that race a limit of
   // seconds lose.
-  const most = Math.min(2 * Math.max(2, availableParallelism()) + 1 - others.length, LANES_MAX)
+  const most = Math.min(2 * Math.max(2, availableParallelism()) + 1 - indivisible.length, LANES_MAX)
   const lanes = onService.length + rules.length < 2 * most ? 1 : most
-  const inLanes = dealtOut(onService, lanes).map((files, lane) => [
+  const inLanes = distribute(onService, lanes).map((files, lane) => [
     ...files,
-    ...(dealtOut(rules, lanes)[lane] ?? []),
+    ...(distribute(rules, lanes)[lane] ?? []),
   ])
   const services = inLanes.filter((files) => files.length > 0)
   const numbered = (lane: number) => (services.length > 1 ? `${engine} ${lane + 1}` : engine)
-  const nice = others.length > 0 ? AFTER_THE_INDIVISIBLE : 0
+  const nice = indivisible.length > 0 ? AFTER_THE_INDIVISIBLE : 0
   return [
-    ...others,
+    ...indivisible,
     ...services.map(
       (files, lane): Pass => ({
         name: numbered(lane),
@@ -247,14 +247,19 @@ async function onCopies(passes: Pass[]): Promise<Pass[]> {
   const patterns = (option: string, names: string[]) =>
     names.map((name) => `--test-${option}-pattern=^${RegExp.escape(name)}`)
   const files = passes.flatMap((pass) => pass.files)
-  const others = { name: 'PostgreSQL, unused', files, isLane: true, env: { TEST_COPIED: unused } }
+  const unusedPass = {
+    name: 'PostgreSQL, unused',
+    files,
+    isLane: true,
+    env: { TEST_COPIED: unused },
+  }
   return [
     ...passes.map((pass) => ({
       ...pass,
       args: [...nameArgs(), ...patterns('skip', all)],
       env: { TEST_COPIED: used },
     })),
-    ...(named.length > 0 ? [{ ...others, args: patterns('name', named) }] : []),
+    ...(named.length > 0 ? [{ ...unusedPass, args: patterns('name', named) }] : []),
   ]
 }
 
@@ -325,7 +330,7 @@ async function runOnChanges(): Promise<never> {
 }
 
 /** Into so many heaps of much the same size; an empty one where there are fewer files. */
-function dealtOut(files: string[], heaps: number): string[][] {
+function distribute(files: string[], heaps: number): string[][] {
   const all = Array.from({ length: heaps }, () => ({ files: [] as string[], bytes: 0 }))
   const sized = files.map((file) => ({ file, bytes: statSync(join(ROOT, file)).size }))
   for (const { file, bytes } of sized.toSorted((a, b) => b.bytes - a.bytes)) {

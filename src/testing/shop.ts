@@ -199,7 +199,7 @@ export function holdProcessor(
 /** Stands before both servers; true: the request is taken. */
 export function intercept(
   { service }: TestApp,
-  takes: (request: IncomingMessage, response: ServerResponse, goOn: () => void) => boolean,
+  takes: (request: IncomingMessage, response: ServerResponse, forward: () => void) => boolean,
 ): void {
   for (const server of [service.api?.server, service.storefront?.server]) {
     if (!server) continue

@@ -22,11 +22,16 @@ export async function spend(app: TestApp, userId: string, usd: number): Promise<
     .reserve({ userId, keyId: null, tier, slices, ...claim, isTrial: true })
     .catch(() => null)
   if (reservation === null) return false
-  await ledger.settle(reservation, recordOf(userId, tier, reservation.at, usd))
+  await ledger.settle(reservation, buildRecord(userId, tier, reservation.at, usd))
   return true
 }
 
-function recordOf(userId: string, tier: string, startedAt: string, costUsd: number): UsageRecord {
+function buildRecord(
+  userId: string,
+  tier: string,
+  startedAt: string,
+  costUsd: number,
+): UsageRecord {
   return {
     userId,
     keyId: null,

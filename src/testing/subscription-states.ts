@@ -23,12 +23,12 @@ const FAILING_DEBIT = '000111111116'
 
 const checkout = async (client: Client, price: string = PRICES.pro) =>
   (await client.post(`/api/billing/create-checkout-session?price_id=${price}`)).body.url as string
-const asked = async (shop: ShopHands, client: Client) => {
+const startConfirmation = async (shop: ShopHands, client: Client) => {
   const reply = await shop.pay(await checkout(client), ASKS_ALWAYS)
   return new URL(reply.headers.get('location') ?? '').pathname
 }
 const confirmed = async (shop: ShopHands, client: Client) =>
-  shop.press(await asked(shop, client), { answer: 'complete' })
+  shop.press(await startConfirmation(shop, client), { answer: 'complete' })
 const invoicePage = async (client: Client) =>
   new URL((await client.post('/api/billing/create-payment-session')).body.url).pathname
 
@@ -45,7 +45,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
   },
   {
     name: 'a first payment to be confirmed',
-    bring: asked,
+    bring: startConfirmation,
     says: ['free', 'free', 'incomplete', 'requires_action'],
     gate: 403,
     badge: 'To be confirmed',
@@ -54,7 +54,8 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
   },
   {
     name: 'a first payment whose confirmation failed',
-    bring: async (shop, client) => shop.press(await asked(shop, client), { answer: 'fail' }),
+    bring: async (shop, client) =>
+      shop.press(await startConfirmation(shop, client), { answer: 'fail' }),
     says: ['free', 'free', 'incomplete', 'requires_payment_method'],
     gate: 403,
     badge: 'No subscription',
@@ -109,7 +110,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
   {
     name: 'active, an earlier checkout left behind',
     async bring(shop, client) {
-      await asked(shop, client)
+      await startConfirmation(shop, client)
       shop.later()
       await shop.subscribe(client, { price: PRICES.enterprise })
     },

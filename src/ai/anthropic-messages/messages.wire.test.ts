@@ -3,11 +3,11 @@ import { type TestContext, test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import {
   breaksOff,
+  buildResponse,
   cuts,
   event,
   mockVendor,
   refuses,
-  responseOf,
   type Step,
   says,
   streams,
@@ -192,7 +192,7 @@ test('an agent’s turn reaches the other vendors whole, and its tool’s call c
       JSON.stringify(
         asked.path.includes('enerateContent')
           ? { candidates: [{ content: gemini, finishReason: 'STOP' }] }
-          : responseOf([thought, item]),
+          : buildResponse([thought, item]),
       ),
     )
   }
@@ -593,7 +593,7 @@ test('searches of the web that a vendor makes cost what it bills for them', asyn
   for (const output of [[search('failed')], [search('completed'), search('completed')]]) {
     vendor.play((_call, reply) => {
       reply.setHeader('content-type', 'application/json')
-      reply.end(JSON.stringify(responseOf(output)))
+      reply.end(JSON.stringify(buildResponse(output)))
     })
     const asked = { model: 'gpt-6-luna', input: 'News?', tools: [{ type: 'web_search' }] }
     costs.push((await app.post('/v1/responses', asked, { headers })).body.usage.cost_usd)

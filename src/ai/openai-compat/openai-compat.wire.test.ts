@@ -4,11 +4,11 @@ import { testApp } from '#testing/app.ts'
 import {
   babbles,
   breaksOff,
+  buildResponse,
   cuts,
   event,
   mockVendor,
   refuses,
-  responseOf,
   type Step,
   says,
   streams,
@@ -833,7 +833,7 @@ test('tools and thinking meet at OpenAI’s other address, and nobody behind the
     input_tokens_details: { cached_tokens: 200, cache_write_tokens: 700 },
     output_tokens_details: { reasoning_tokens: 40 },
   }
-  const response = responseOf([SEALED, WEATHER_CALL], undefined, {
+  const response = buildResponse([SEALED, WEATHER_CALL], undefined, {
     model: 'gpt-6.1-terra',
     usage: { ...usage, ...details },
   })
@@ -915,7 +915,7 @@ test('what fails at OpenAI’s other address fails as it does at the first', asy
     vendor.play(refuses(400))
     assert.equal((await ask(stream)).body.error.code, 'vendor_refused')
   }
-  const failed = responseOf([], undefined, {
+  const failed = buildResponse([], undefined, {
     status: 'failed',
     error: { code: 'server_error', message: 'Oh' },
   })

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import {
+  buildResponse,
   claudeSays,
   cuts,
   event,
   type MockVendor,
   mockVendor,
   refuses,
-  responseOf,
   says,
   silent,
   streams,
@@ -91,7 +91,7 @@ suite('responses and the ledger', () => {
       streams(
         event({
           type: 'response.completed',
-          response: responseOf([], undefined, { usage: counts }),
+          response: buildResponse([], undefined, { usage: counts }),
         }),
       ),
     )

@@ -5,13 +5,13 @@ import { before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import {
   breaksOff,
+  buildResponse,
   claudeSays,
   cuts,
   event,
   type MockVendor,
   mockVendor,
   refuses,
-  responseOf,
   type Step,
   says,
   streams,
@@ -237,7 +237,7 @@ suite('responses on the wire', () => {
     const novel = '{"type":"response.novelty.done","sequence_number":7,"thing":{"a":[1, 2]}}'
     const end = JSON.stringify({
       type: 'response.completed',
-      response: responseOf([], { prompt: 21, completion: 8 }),
+      response: buildResponse([], { prompt: 21, completion: 8 }),
     })
     openai.play(streams(...[delta, novel, end].map((data) => event(data))))
     const request = {

@@ -4,7 +4,7 @@ import { plus } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
-import { scansOf } from '#testing/plans.ts'
+import { findScans } from '#testing/plans.ts'
 import { agedIdentity } from '../retention.ts'
 import { updateUser } from '../users.ts'
 import { changeUser, findUsers, listUsers, userStats } from './administration.ts'
@@ -17,7 +17,7 @@ test('what an operator asks for reads no table from end to end', async (t) => {
   const { platform } = app
   const { clock } = platform
 
-  const scans = await scansOf(app, async (db) => {
+  const scans = await findScans(app, async (db) => {
     await hasSuperuser(db)
     await changeUser({ ...platform, db, sessionsElsewhere: [] }, ada.userId, eve.userId, {
       is_verified: true,

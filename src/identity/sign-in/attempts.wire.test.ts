@@ -6,7 +6,7 @@ import { dialectOf } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { PASSWORD, type Reply, type TestApp, testApp } from '#testing/app.ts'
-import { cookieOf } from '#testing/buyer.ts'
+import { readCookie } from '#testing/buyer.ts'
 import { solveProof } from '#testing/proof.ts'
 import { throughProvider } from '#testing/provider.ts'
 import { computeProofFactor } from './attempts.ts'
@@ -39,7 +39,7 @@ describe('attempts', () => {
 
   test('ten thousand wrong passwords from five hundred addresses: the owner signs in, and 30 were checked', async () => {
     const email = await register(app, 'owner')
-    const device = cookieOf(await signIn(app, email, '203.0.113.5'))
+    const device = readCookie(await signIn(app, email, '203.0.113.5'))
     app.clock.advance(2 * MINUTE)
 
     const deps = {
@@ -265,7 +265,7 @@ describe('attempts', () => {
   test('wrong codes after the right password: an email after five, closed after twenty, but not for the owner’s device', async () => {
     const email = await register(app, 'coded')
     const first = await signIn(app, email, '203.0.113.5')
-    const device = cookieOf(first)
+    const device = readCookie(first)
     const bearer = { headers: { authorization: `Bearer ${first.body.access_token}` } }
     const { secret } = (await app.post('/api/users/me/totp', {}, bearer)).body
     const codeNow = () =>

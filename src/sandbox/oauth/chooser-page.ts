@@ -22,7 +22,7 @@ export function showChooser(
   const main = html`<div class="card narrow">
 <p class="small quiet">Not the real ${name}</p>
 <h1>Choose an account</h1>
-<p class="quiet">to go on to <strong>${hostOf(request.redirect_uri)}</strong></p>
+<p class="quiet">to go on to <strong>${readHost(request.redirect_uri)}</strong></p>
 ${refused ? html`<p class="notice bad" role="alert">${refused}</p>` : ''}
 <ul class="people">${people.map((person) => html`<li><form method="post" action="${action}">${carried}<button class="person" name="subject" value="${person.subject}">${face(person)}<span>${person.name}<br><span class="small quiet">${person.email}${person.verified ? '' : ' – address not verified'}</span></span></button></form></li>`)}</ul>
 <details><summary>Use another account</summary>
@@ -60,6 +60,6 @@ export function initials(name: string): string {
     .join('')
 }
 
-function hostOf(url: string | undefined): string {
+function readHost(url: string | undefined): string {
   return URL.parse(url ?? '')?.host ?? 'the service'
 }

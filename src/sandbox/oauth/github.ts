@@ -23,15 +23,15 @@ export function githubRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   })
 
   app.get('/oauth/github/user', OPEN, (request, reply) => {
-    const found = bearerOf(deps, request)
+    const found = findBearer(deps, request)
     if (!found) return badCredentials(reply)
     const { person } = found
     return {
-      login: loginOf(person),
+      login: toLogin(person),
       id: Number(person.subject),
       node_id: Buffer.from(`04:User${person.subject}`).toString('base64'),
       avatar_url: `${deps.originOf(request)}/sandbox/oauth/faces/github/${person.subject}.svg`,
-      html_url: `https://github.invalid/${loginOf(person)}`,
+      html_url: `https://github.invalid/${toLogin(person)}`,
       type: 'User',
       site_admin: false,
       name: person.name,
@@ -42,7 +42,7 @@ export function githubRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   })
 
   app.get('/oauth/github/user/emails', OPEN, (request, reply) => {
-    const found = bearerOf(deps, request)
+    const found = findBearer(deps, request)
     if (!found) return badCredentials(reply)
     const { person, grant } = found
     if (!grant.scope.split(/[ ,]/).some((scope) => scope === 'user:email' || scope === 'user')) {
@@ -55,7 +55,7 @@ export function githubRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     return [
       { email: person.email, primary: true, verified: person.verified, visibility: 'private' },
       {
-        email: `${person.subject}+${loginOf(person)}@users.noreply.github.invalid`,
+        email: `${person.subject}+${toLogin(person)}@users.noreply.github.invalid`,
         primary: false,
         verified: true,
         visibility: null,
@@ -106,7 +106,7 @@ function dialect(request: FastifyRequest, reply: FastifyReply, body: Record<stri
     .send(new URLSearchParams(body).toString())
 }
 
-function bearerOf(
+function findBearer(
   deps: Deps,
   request: FastifyRequest,
 ): { person: Person; grant: TokenGrant } | undefined {
@@ -123,5 +123,5 @@ const badCredentials = (reply: FastifyReply) =>
     status: '401',
   })
 
-const loginOf = (person: Person): string =>
+const toLogin = (person: Person): string =>
   (person.email.split('@')[0] ?? 'someone').replace(/[^a-zA-Z0-9-]/g, '-')

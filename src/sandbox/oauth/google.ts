@@ -18,7 +18,7 @@ const ID_TOKEN_S = 3_600
 
 export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   app.get('/oauth/google/.well-known/openid-configuration', OPEN, (request) => {
-    const issuer = issuerOf(request)
+    const issuer = readIssuer(request)
     return {
       issuer,
       authorization_endpoint: `${issuer}/authorize`,
@@ -55,7 +55,7 @@ export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
 
   app.post('/oauth/google/token', OPEN, async (request, reply) => {
     const form = (request.body ?? {}) as Form
-    const client = clientOf(request, form)
+    const client = readClient(request, form)
     if (!client) return refuse(reply, 401, 'invalid_client', 'The client sent no id and secret.')
     if (form.grant_type !== 'authorization_code')
       return refuse(reply, 400, 'unsupported_grant_type', 'Only authorization_code is spoken here.')
@@ -73,7 +73,7 @@ export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     const now = Math.floor(deps.clock.ms() / 1000)
     const key = await signingKey(deps)
     const idToken = await new SignJWT({
-      ...claimsOf(person, grant.scope, deps.originOf(request)),
+      ...toClaims(person, grant.scope, deps.originOf(request)),
       azp: client.id,
       at_hash: createHash('sha256')
         .update(accessToken)
@@ -83,7 +83,7 @@ export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
       ...(grant.nonce === null ? {} : { nonce: grant.nonce }),
     })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.kid ?? '' })
-      .setIssuer(issuerOf(request))
+      .setIssuer(readIssuer(request))
       .setAudience(client.id)
       .setIssuedAt(now)
       .setExpirationTime(now + ID_TOKEN_S)
@@ -106,11 +106,11 @@ export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
         .header('www-authenticate', 'Bearer error="invalid_token"')
         .code(401)
         .send({ error: 'invalid_token' })
-    return claimsOf(person, grant.scope, deps.originOf(request))
+    return toClaims(person, grant.scope, deps.originOf(request))
   })
 }
 
-function claimsOf(person: Person, scope: string, origin: string) {
+function toClaims(person: Person, scope: string, origin: string) {
   const scopes = scope.split(' ')
   const [given = '', ...family] = person.name.split(' ')
   return {
@@ -128,7 +128,7 @@ function claimsOf(person: Person, scope: string, origin: string) {
 }
 
 /** HTTP Basic or the body, RFC 6749 section 2.3.1. */
-function clientOf(request: FastifyRequest, form: Form): { id: string } | undefined {
+function readClient(request: FastifyRequest, form: Form): { id: string } | undefined {
   const basic = /^Basic (\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (basic) {
     const [id = '', secret = ''] = Buffer.from(basic, 'base64')
@@ -144,8 +144,8 @@ function clientOf(request: FastifyRequest, form: Form): { id: string } | undefin
 
 /** Made at first use and kept, so that a restart does not void what was signed. */
 async function signingKey({ db }: Deps): Promise<JWK> {
-  const kept = db.prepare('select private_jwk from oauth_keys limit 1').get()
-  if (kept) return JSON.parse(String(kept.private_jwk)) as JWK
+  const stored = db.prepare('select private_jwk from oauth_keys limit 1').get()
+  if (stored) return JSON.parse(String(stored.private_jwk)) as JWK
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const jwk: JWK = { ...(await exportJWK(privateKey)), kid: 'sandbox', alg: 'RS256', use: 'sig' }
   db.prepare('insert into oauth_keys (id, private_jwk) values (?, ?) on conflict do nothing').run(
@@ -165,5 +165,5 @@ function refuse(reply: FastifyReply, status: number, error: string, description:
 }
 
 /** The address this provider was called by: what the client knows as its issuer. */
-export const issuerOf = (request: FastifyRequest): string =>
+export const readIssuer = (request: FastifyRequest): string =>
   `http://${request.host}/sandbox/oauth/google`

@@ -7,14 +7,14 @@ import { show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { initials, PROVIDER_NAMES, showBadRequest, showChooser } from './chooser-page.ts'
 import { githubRoutes } from './github.ts'
-import { googleRoutes, issuerOf } from './google.ts'
+import { googleRoutes, readIssuer } from './google.ts'
 import { type Deps, grantCode, type OAuthDeps } from './grants.ts'
 import {
   addPerson,
   findPerson,
+  listPeople,
   type Person,
   type Provider,
-  peopleOf,
   stockPeople,
 } from './people.ts'
 
@@ -71,26 +71,26 @@ function consentRoutes(
   const action = `/sandbox${path}`
 
   app.get(path, OPEN, (request, reply) => {
-    const asked = carried(request.query)
-    const wrong = refusal(provider, asked)
+    const parameters = carried(request.query)
+    const wrong = refusal(provider, parameters)
     if (wrong) return showBadRequest(reply, provider, wrong)
-    return showChooser(reply, provider, action, peopleOf(deps.db, provider), asked)
+    return showChooser(reply, provider, action, listPeople(deps.db, provider), parameters)
   })
 
   app.post(path, OPEN, (request, reply) => {
     const form = (request.body ?? {}) as Form
-    const asked = carried(form)
-    const wrong = refusal(provider, asked)
+    const parameters = carried(form)
+    const wrong = refusal(provider, parameters)
     if (wrong) return showBadRequest(reply, provider, wrong)
 
     // RFC 9207: Google names itself in its answer, so that a client of several providers cannot be confused.
     const answer = {
-      ...(asked.state === undefined ? {} : { state: asked.state }),
-      ...(provider === 'google' ? { iss: issuerOf(request) } : {}),
+      ...(parameters.state === undefined ? {} : { state: parameters.state }),
+      ...(provider === 'google' ? { iss: readIssuer(request) } : {}),
     }
     if (form.refuse === 'yes') {
       return reply.redirect(
-        withQuery(asked.redirect_uri ?? '', {
+        withQuery(parameters.redirect_uri ?? '', {
           error: 'access_denied',
           error_description: 'The user has denied your application access.',
           ...answer,
@@ -104,19 +104,19 @@ function consentRoutes(
         reply,
         provider,
         action,
-        peopleOf(deps.db, provider),
-        asked,
+        listPeople(deps.db, provider),
+        parameters,
         'That is no email address.',
       )
     const code = grantCode(deps, provider, {
       subject: person.subject,
-      clientId: asked.client_id ?? '',
-      redirectUri: asked.redirect_uri ?? '',
-      scope: asked.scope ?? '',
-      nonce: asked.nonce ?? null,
-      challenge: asked.code_challenge ?? null,
+      clientId: parameters.client_id ?? '',
+      redirectUri: parameters.redirect_uri ?? '',
+      scope: parameters.scope ?? '',
+      nonce: parameters.nonce ?? null,
+      challenge: parameters.code_challenge ?? null,
     })
-    return reply.redirect(withQuery(asked.redirect_uri ?? '', { code, ...answer }), 303)
+    return reply.redirect(withQuery(parameters.redirect_uri ?? '', { code, ...answer }), 303)
   })
 }
 
@@ -132,16 +132,16 @@ function chosen({ db }: Deps, provider: Provider, form: Form): Person | undefine
   return addPerson(db, provider, { email, name, verified: form.verified === 'yes' })
 }
 
-function refusal(provider: Provider, asked: Record<string, string>): string | undefined {
-  if (!asked.client_id) return 'The service sent no client_id.'
-  const redirect = URL.parse(asked.redirect_uri ?? '')
+function refusal(provider: Provider, parameters: Record<string, string>): string | undefined {
+  if (!parameters.client_id) return 'The service sent no client_id.'
+  const redirect = URL.parse(parameters.redirect_uri ?? '')
   if (!redirect || !/^https?:$/.test(redirect.protocol))
     return 'The service sent no redirect_uri to return to.'
-  if (provider === 'google' && asked.response_type !== 'code')
+  if (provider === 'google' && parameters.response_type !== 'code')
     return 'Only response_type=code is spoken here.'
-  if (provider === 'google' && !(asked.scope ?? '').split(' ').includes('openid'))
+  if (provider === 'google' && !(parameters.scope ?? '').split(' ').includes('openid'))
     return 'The scope lacks openid.'
-  if (asked.code_challenge && asked.code_challenge_method !== 'S256')
+  if (parameters.code_challenge && parameters.code_challenge_method !== 'S256')
     return 'Only the code_challenge_method S256 is spoken here.'
   return undefined
 }
@@ -166,7 +166,7 @@ function showProviders(reply: FastifyReply, { db }: Deps) {
 <p class="quiet">“Continue with Google” and “Continue with GitHub” lead here while they have no client of their own.</p>
 <div class="grid">${(['google', 'github'] as const).map(
     (provider) =>
-      html`<section class="card"><h2>${PROVIDER_NAMES[provider]}</h2><ul class="people">${peopleOf(
+      html`<section class="card"><h2>${PROVIDER_NAMES[provider]}</h2><ul class="people">${listPeople(
         db,
         provider,
       ).map(

@@ -23,17 +23,17 @@ export function stockPeople(db: SandboxDatabase): void {
   atomically(db, () => {
     for (const provider of ['google', 'github'] as const) {
       for (const person of KNOWN) {
-        if (!peopleOf(db, provider).some((known) => known.email === person.email))
+        if (!listPeople(db, provider).some((known) => known.email === person.email))
           addPerson(db, provider, person)
       }
     }
   })
 }
 
-export function peopleOf(db: SandboxDatabase, provider: Provider): Person[] {
+export function listPeople(db: SandboxDatabase, provider: Provider): Person[] {
   return (
     db.prepare('select * from oauth_people where provider = ? order by seq').all(provider) as Row[]
-  ).map(personOf)
+  ).map(toPerson)
 }
 
 export function findPerson(
@@ -44,7 +44,7 @@ export function findPerson(
   const row = db
     .prepare('select * from oauth_people where provider = ? and subject = ?')
     .get(provider, subject) as Row | undefined
-  return row && personOf(row)
+  return row && toPerson(row)
 }
 
 /** The same address is the same account; whether it is verified and the name follow the last word. */
@@ -53,7 +53,7 @@ export function addPerson(
   provider: Provider,
   { name, email, verified }: Omit<Person, 'provider' | 'subject'>,
 ): Person {
-  const subject = subjectOf(provider, email)
+  const subject = toSubject(provider, email)
   db.prepare(
     `insert into oauth_people (provider, subject, email, is_verified, name) values (?, ?, ?, ?, ?)
      on conflict (provider, subject) do update set is_verified = excluded.is_verified, name = excluded.name`,
@@ -62,7 +62,7 @@ export function addPerson(
 }
 
 /** Google's subjects have 21 digits, GitHub's ids are smaller numbers; the same address has another at each. */
-function subjectOf(provider: Provider, email: string): string {
+function toSubject(provider: Provider, email: string): string {
   const number = createHash('sha256')
     .update(`${provider} ${email.toLowerCase()}`)
     .digest()
@@ -72,7 +72,7 @@ function subjectOf(provider: Provider, email: string): string {
     : String(10_000_000 + Number(number % 90_000_000n))
 }
 
-const personOf = (row: Row): Person => ({
+const toPerson = (row: Row): Person => ({
   provider: row.provider,
   subject: row.subject,
   email: row.email,

@@ -6,27 +6,20 @@ import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { type Form, parseForm } from '../form.ts'
 import { OPEN } from '../route.ts'
-import { createPrice, createProduct, updatePrice } from './catalogue.ts'
-import { createSession, expireSession, lineItemsOf } from './checkout-sessions.ts'
-import { createCustomer, createTaxId, deleteCustomer, updateCustomer } from './customers.ts'
+import { createPrice, updatePrice } from './catalogue.ts'
+import { createSession, expireSession, listLineItems } from './checkout-sessions.ts'
+import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts'
 import { wasDelivered } from './deliveries.ts'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'
-import {
-  createCoupon,
-  createPromotionCode,
-  deleteCoupon,
-  updateCoupon,
-  updatePromotionCode,
-} from './discounts.ts'
+import { createCoupon, createPromotionCode, deleteCoupon } from './discounts.ts'
 import { closeDispute } from './disputes.ts'
-import type { StoredEvent } from './events.ts'
-import { expanded, withPending } from './expand.ts'
-import { badParameter, Fault, faultOf } from './fault.ts'
-import { once } from './idempotency.ts'
-import { paymentsOf, subscriptionOf, voidInvoice } from './invoices.ts'
-import { type List, PAGING, paged } from './lists.ts'
-import { all, must, mustParam, put, type StripeObject } from './objects.ts'
-import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
+import { expandObject, withPending } from './expand.ts'
+import { badParameter, Fault, toFault } from './fault.ts'
+import { replayOrRun } from './idempotency.ts'
+import { readSubscriptionId, voidInvoice } from './invoices.ts'
+import { type List, PAGING, paginate } from './lists.ts'
+import { all, getExisting, getNamed, type Kind, type Stored, type StripeObject } from './objects.ts'
+import { allowOnly, optionalText, texts } from './parameters.ts'
 import { pauseSubscription, resumeSubscription } from './pauses.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
@@ -36,6 +29,12 @@ import { webhookEndpoints } from './webhook-endpoints.ts'
 
 type Call = { form: Form; id: string; origin: string }
 type Answer = StripeObject | List<{ id: string }> | object
+/** The query parameters of a list, each with a test of whether an item matches its value. */
+type Filters<T> = Record<string, (item: T, value: string) => boolean>
+
+/** Filters that compare a field with the parameter of the same name. */
+const equals = <T>(...names: (keyof T & string)[]): Filters<T> =>
+  Object.fromEntries(names.map((name) => [name, (item, value) => String(item[name]) === value]))
 
 /** Under `/sandbox/stripe`; paths as the real API's. `origin` is where the person's browser finds the hosted pages. */
 export function processorApi(
@@ -44,7 +43,7 @@ export function processorApi(
   originOf: (request: FastifyRequest) => string,
 ): void {
   app.setErrorHandler((error, _request, reply) => {
-    const fault = faultOf(error as Error & { statusCode?: number })
+    const fault = toFault(error as Error & { statusCode?: number })
     return reply.code(fault.status).headers(apiHeaders(undefined)).send({ error: fault.body })
   })
   // A separate GET: the product answers unknown paths with pages for people.
@@ -52,130 +51,64 @@ export function processorApi(
   app.setNotFoundHandler(unrecognized)
 
   const { db } = deps
-  const retrieve = (path: string, object: string) =>
-    route('GET', `${path}/:id`, ({ id }) => must(db, object, id))
+  const retrieve = (path: string, object: Kind) =>
+    route('GET', `${path}/:id`, ({ id }) => getExisting(deps, object, id))
+  /** An unknown customer is rejected, as in the real API. */
+  const find = <K extends Kind>(object: K, form: Form, filters: Filters<Stored[K]>) => {
+    allowOnly(form, [...PAGING, ...Object.keys(filters)])
+    const owner = filters.customer ? optionalText(form, 'customer') : null
+    if (owner !== null) getNamed(deps, 'customer', owner, 'customer')
+    const active = Object.entries(filters).filter(([name]) => form[name] !== undefined)
+    return all(deps, object, owner ?? undefined).filter((item) =>
+      active.every(([name, matches]) => matches(item, String(form[name]))),
+    )
+  }
+  const list = <K extends Kind>(path: string, object: K, filters: Filters<Stored[K]>) =>
+    route('GET', path, ({ form }) => paginate(find(object, form, filters), form, path))
 
   route('POST', '/v1/customers', ({ form }) => createCustomer(deps, form))
   retrieve('/v1/customers', 'customer')
   route('POST', '/v1/customers/:id', ({ form, id }) => updateCustomer(deps, id, form))
   route('DELETE', '/v1/customers/:id', ({ id }) => deleteCustomer(deps, id))
   route('GET', '/v1/customers', ({ form }) => {
-    allow(form, [...PAGING, 'email'])
-    const email = optionalText(form, 'email')
-    return paged(
-      all<Stripe.Customer>(db, 'customer').filter(
-        (one) => !one.deleted && (email === null || one.email === email),
-      ),
-      form,
-      '/v1/customers',
-    )
+    const found = find('customer', form, equals<Stripe.Customer>('email'))
+    const existing = found.filter(({ deleted }) => !deleted)
+    return paginate(existing, form, '/v1/customers')
   })
-  route('POST', '/v1/customers/:id/tax_ids', ({ form, id }) => createTaxId(deps, id, form))
-  route('GET', '/v1/customers/:id/tax_ids', ({ form, id }) =>
-    paged(all(db, 'tax_id', must(db, 'customer', id).id), form, `/v1/customers/${id}/tax_ids`),
-  )
-  route('GET', '/v1/customers/:id/payment_methods', ({ form, id }) =>
-    paged(
-      all(db, 'payment_method', must(db, 'customer', id).id),
-      form,
-      `/v1/customers/${id}/payment_methods`,
-    ),
-  )
 
-  route('POST', '/v1/products', ({ form }) => createProduct(deps, form))
   retrieve('/v1/products', 'product')
-  route('GET', '/v1/products', ({ form }) => {
-    allow(form, [...PAGING, 'active', 'ids'])
-    return paged(all<Stripe.Product>(db, 'product').filter(activeAs(form)), form, '/v1/products')
-  })
   route('POST', '/v1/prices', ({ form }) => createPrice(deps, form))
   retrieve('/v1/prices', 'price')
   route('POST', '/v1/prices/:id', ({ form, id }) => updatePrice(deps, id, form))
-  route('GET', '/v1/prices', ({ form }) => {
-    allow(form, [...PAGING, 'active', 'product', 'type', 'currency', 'lookup_keys'])
-    const fits = (price: Stripe.Price) =>
-      matches(form, { product: price.product, type: price.type, currency: price.currency })
-    return paged(
-      all<Stripe.Price>(db, 'price').filter(activeAs(form)).filter(fits),
-      form,
-      '/v1/prices',
-    )
-  })
   route('POST', '/v1/coupons', ({ form }) => createCoupon(deps, form))
   retrieve('/v1/coupons', 'coupon')
-  route('POST', '/v1/coupons/:id', ({ form, id }) => updateCoupon(deps, id, form))
   route('DELETE', '/v1/coupons/:id', ({ id }) => deleteCoupon(deps, id))
-  route('GET', '/v1/coupons', ({ form }) => paged(all(db, 'coupon'), form, '/v1/coupons'))
   route('POST', '/v1/promotion_codes', ({ form }) => createPromotionCode(deps, form))
-  retrieve('/v1/promotion_codes', 'promotion_code')
-  route('POST', '/v1/promotion_codes/:id', ({ form, id }) => updatePromotionCode(deps, id, form))
-  route('GET', '/v1/promotion_codes', ({ form }) => {
-    allow(form, [...PAGING, 'active', 'code', 'coupon', 'customer'])
-    const fits = (one: Stripe.PromotionCode) =>
-      matches(form, { code: one.code, coupon: one.promotion.coupon })
-    return paged(
-      all<Stripe.PromotionCode>(db, 'promotion_code').filter(activeAs(form)).filter(fits),
-      form,
-      '/v1/promotion_codes',
-    )
-  })
+  list('/v1/promotion_codes', 'promotion_code', equals<Stripe.PromotionCode>('active', 'code'))
 
-  route('POST', '/v1/checkout/sessions', ({ form, origin }) => createSession(deps, form, origin))
-  retrieve('/v1/checkout/sessions', 'checkout.session')
-  route('POST', '/v1/checkout/sessions/:id/expire', ({ id }) => expireSession(deps, id))
-  route('POST', '/v1/checkout/sessions/:id', ({ form, id }) => {
-    allow(form, ['metadata'])
-    const session = must<Stripe.Checkout.Session>(db, 'checkout.session', id)
-    return put(db, { ...session, metadata: mergeMetadata(session.metadata, form.metadata) })
+  const sessions = '/v1/checkout/sessions'
+  route('POST', sessions, ({ form, origin }) => createSession(deps, form, origin))
+  retrieve(sessions, 'checkout.session')
+  route('POST', `${sessions}/:id/expire`, ({ id }) => expireSession(deps, id))
+  route('GET', `${sessions}/:id/line_items`, ({ form, id }) => {
+    const items = listLineItems(deps, getExisting(deps, 'checkout.session', id))
+    return paginate(items, form, `${sessions}/${id}/line_items`)
   })
-  route('GET', '/v1/checkout/sessions/:id/line_items', ({ form, id }) =>
-    paged(
-      lineItemsOf(deps, must(db, 'checkout.session', id)),
-      form,
-      `/v1/checkout/sessions/${id}/line_items`,
-    ),
+  list(
+    sessions,
+    'checkout.session',
+    equals<Stripe.Checkout.Session>('customer', 'payment_intent', 'subscription', 'status'),
   )
-  route('GET', '/v1/checkout/sessions', ({ form }) => {
-    allow(form, [
-      ...PAGING,
-      'customer',
-      'payment_intent',
-      'subscription',
-      'status',
-      'customer_details',
-    ])
-    const fits = (one: Stripe.Checkout.Session) =>
-      matches(form, {
-        customer: one.customer,
-        payment_intent: one.payment_intent,
-        subscription: one.subscription,
-        status: one.status,
-      })
-    return paged(
-      all<Stripe.Checkout.Session>(db, 'checkout.session').filter(fits),
-      form,
-      '/v1/checkout/sessions',
-    )
-  })
 
   retrieve('/v1/subscriptions', 'subscription')
   route('GET', '/v1/subscriptions', ({ form }) => {
-    allow(form, [...PAGING, 'customer', 'status', 'price', 'collection_method'])
-    const status = optionalText(form, 'status')
-    const price = optionalText(form, 'price')
-    const fits = (one: Stripe.Subscription) =>
-      (status === 'all' ||
-        (status === null
-          ? one.status !== 'canceled'
-          : status === 'ended'
-            ? one.ended_at !== null
-            : one.status === status)) &&
-      (price === null || one.items.data.some((item) => item.price.id === price))
-    return paged(
-      all<Stripe.Subscription>(db, 'subscription', customerIn(form)).filter(fits),
-      form,
-      '/v1/subscriptions',
-    )
+    const found = find('subscription', form, {
+      ...equals<Stripe.Subscription>('customer'),
+      status: ({ status }, value) => value === 'all' || status === value,
+      price: ({ items }, value) => items.data.some(({ price }) => price.id === value),
+    })
+    const shown = form.status ? found : found.filter(({ status }) => status !== 'canceled')
+    return paginate(shown, form, '/v1/subscriptions')
   })
   route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(deps, id, form))
   route('POST', '/v1/subscriptions/:id/pause', ({ form, id }) => pauseSubscription(deps, id, form))
@@ -183,113 +116,55 @@ export function processorApi(
     resumeSubscription(deps, id, form),
   )
   route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => cancelSubscription(deps, id, form))
-  route('GET', '/v1/subscription_items', ({ form }) => {
-    allow(form, [...PAGING, 'subscription'])
-    return paged(
-      must<Stripe.Subscription>(db, 'subscription', optionalText(form, 'subscription') ?? '').items
-        .data,
-      form,
-      '/v1/subscription_items',
-    )
-  })
 
   route('POST', '/v1/invoices/create_preview', ({ form }) => previewInvoice(deps, form))
   retrieve('/v1/invoices', 'invoice')
   route('POST', '/v1/invoices/:id/void', ({ form, id }) => {
-    allow(form, [])
-    if (must<Stripe.Invoice>(db, 'invoice', id).status !== 'open')
+    allowOnly(form, [])
+    if (getExisting(deps, 'invoice', id).status !== 'open')
       throw badParameter('invoice', 'You can only void an invoice that is open.')
     voidInvoice(deps, id)
-    return must<Stripe.Invoice>(db, 'invoice', id)
+    return getExisting(deps, 'invoice', id)
   })
-  route('GET', '/v1/invoices', ({ form }) => {
-    allow(form, [...PAGING, 'customer', 'subscription', 'status', 'collection_method', 'due_date'])
-    const fits = (one: Stripe.Invoice) =>
-      matches(form, { status: one.status, subscription: subscriptionOf(one) })
-    return paged(
-      all<Stripe.Invoice>(db, 'invoice', customerIn(form)).filter(fits),
-      form,
-      '/v1/invoices',
-    )
+  list('/v1/invoices', 'invoice', {
+    ...equals<Stripe.Invoice>('customer', 'status'),
+    subscription: (invoice, value) => readSubscriptionId(invoice) === value,
   })
-  route('GET', '/v1/invoice_payments', ({ form }) => {
-    allow(form, [...PAGING, 'invoice', 'payment', 'status'])
-    const invoice = optionalText(form, 'invoice')
-    const found = invoice
-      ? paymentsOf(deps, invoice)
-      : all<Stripe.InvoicePayment>(db, 'invoice_payment')
-    return paged(
-      found.filter((one) => matches(form, { status: one.status })),
-      form,
-      '/v1/invoice_payments',
-    )
+  list('/v1/invoice_payments', 'invoice_payment', {
+    ...equals<Stripe.InvoicePayment>('invoice', 'status'),
   })
 
   retrieve('/v1/payment_intents', 'payment_intent')
-  route('GET', '/v1/payment_intents', ({ form }) => {
-    allow(form, [...PAGING, 'customer'])
-    return paged(all(db, 'payment_intent', customerIn(form)), form, '/v1/payment_intents')
-  })
+  list('/v1/payment_intents', 'payment_intent', equals<Stripe.PaymentIntent>('customer'))
   retrieve('/v1/payment_methods', 'payment_method')
   retrieve('/v1/charges', 'charge')
-  route('GET', '/v1/charges', ({ form }) => {
-    allow(form, [...PAGING, 'customer', 'payment_intent'])
-    const fits = (one: Stripe.Charge) => matches(form, { payment_intent: one.payment_intent })
-    return paged(
-      all<Stripe.Charge>(db, 'charge', customerIn(form)).filter(fits),
-      form,
-      '/v1/charges',
-    )
-  })
-  route('POST', '/v1/refunds', ({ form }) => {
-    allow(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata', 'instructions_email'])
-    return createRefund(deps, form)
-  })
+  list('/v1/charges', 'charge', equals<Stripe.Charge>('customer', 'payment_intent'))
+  route('POST', '/v1/refunds', ({ form }) => createRefund(deps, form))
   retrieve('/v1/refunds', 'refund')
-  route('GET', '/v1/refunds', ({ form }) => {
-    allow(form, [...PAGING, 'charge', 'payment_intent'])
-    const fits = (one: Stripe.Refund) =>
-      matches(form, { charge: one.charge, payment_intent: one.payment_intent })
-    return paged(all<Stripe.Refund>(db, 'refund').filter(fits), form, '/v1/refunds')
-  })
+  list('/v1/refunds', 'refund', equals<Stripe.Refund>('charge', 'payment_intent'))
   retrieve('/v1/disputes', 'dispute')
-  route('GET', '/v1/disputes', ({ form }) => {
-    allow(form, [...PAGING, 'charge', 'payment_intent'])
-    const fits = (one: Stripe.Dispute) =>
-      matches(form, { charge: one.charge, payment_intent: one.payment_intent })
-    return paged(all<Stripe.Dispute>(db, 'dispute').filter(fits), form, '/v1/disputes')
-  })
+  list('/v1/disputes', 'dispute', equals<Stripe.Dispute>('charge', 'payment_intent'))
   route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(deps, id, 'lost'))
 
   route('POST', '/v1/billing_portal/sessions', ({ form, origin }) =>
     createPortalSession(deps, form, origin),
   )
-
   route('GET', '/v1/webhook_endpoints', ({ form }) => {
-    allow(form, PAGING)
-    return paged(webhookEndpoints(deps), form, '/v1/webhook_endpoints')
+    allowOnly(form, PAGING)
+    return paginate(webhookEndpoints(deps), form, '/v1/webhook_endpoints')
   })
-
-  route('GET', '/v1/events/:id', ({ id }) => withPending(deps, must<StoredEvent>(db, 'event', id)))
   route('GET', '/v1/events', ({ form }) => {
-    allow(form, [...PAGING, 'type', 'types', 'delivery_success'])
+    allowOnly(form, [...PAGING, 'type', 'types', 'delivery_success'])
     const types = [...texts(form.type), ...texts(form.types)]
     const delivered = optionalText(form, 'delivery_success')
-    const fits = (one: StoredEvent) =>
-      (types.length === 0 ||
-        types.some((type) =>
-          type.endsWith('*') ? one.type.startsWith(type.slice(0, -1)) : one.type === type,
-        )) &&
-      (delivered === null || wasDelivered(deps, one.id) === (delivered === 'true'))
-    const found = paged(all<StoredEvent>(db, 'event').filter(fits), form, '/v1/events')
-    return { ...found, data: found.data.map((event) => withPending(deps, event)) }
+    const found = all(deps, 'event').filter(
+      ({ id, type }) =>
+        (types.length === 0 || types.includes(type)) &&
+        (delivered === null || wasDelivered(deps, id) === (delivered === 'true')),
+    )
+    const page = paginate(found, form, '/v1/events')
+    return { ...page, data: page.data.map((event) => withPending(deps, event)) }
   })
-
-  /** A list of what an unknown customer has is refused, as the real API does. */
-  function customerIn(form: Form): string | undefined {
-    const id = optionalText(form, 'customer')
-    return id === null ? undefined : mustParam(db, 'customer', id, 'customer').id
-  }
 
   function route(
     method: 'GET' | 'POST' | 'DELETE',
@@ -310,7 +185,7 @@ export function processorApi(
           method === 'POST' ? (request.headers['idempotency-key'] as string | undefined) : undefined
 
         const work = () => {
-          const body = expanded(
+          const body = expandObject(
             deps,
             answer({ form, id, origin: originOf(request) }),
             texts(form.expand),
@@ -318,7 +193,7 @@ export function processorApi(
           return { status: 200, body: JSON.stringify(body) }
         }
         const result = atomically(db, () =>
-          once(deps, key, `${method} ${request.url} ${JSON.stringify(form)}`, work),
+          replayOrRun(deps, key, `${method} ${request.url} ${JSON.stringify(form)}`, work),
         )
         reply.code(result.status).headers(apiHeaders(key))
         if (result.replayed) reply.header('idempotent-replayed', 'true')
@@ -381,13 +256,4 @@ function apiHeaders(key: string | undefined): Record<string, string> {
     'stripe-version': API_VERSION,
   }
   return key === undefined ? headers : { ...headers, 'idempotency-key': key }
-}
-
-const activeAs = (form: Form) => (one: { active: boolean }) =>
-  form.active === undefined || String(one.active) === form.active
-
-function matches(form: Form, values: Record<string, unknown>): boolean {
-  return Object.entries(values).every(
-    ([name, value]) => form[name] === undefined || form[name] === value,
-  )
 }

@@ -139,7 +139,7 @@ export function cardByNumber(number: string): TestCard | undefined {
 }
 
 /** The card behind a stored payment method; its number is kept beside it. */
-export function cardOf(method: Stripe.PaymentMethod): TestCard {
+export function findCard(method: Stripe.PaymentMethod): TestCard {
   const number = method.metadata?.sandbox_number ?? ''
   const card = cardByNumber(number)
   if (!card) throw new Error(`payment method ${method.id} names no test card`)
@@ -210,14 +210,14 @@ export function keepMethod(
     metadata: { sandbox_number: card.number },
     type: card.kind,
   } as unknown as Stripe.PaymentMethod
-  return put(deps.db, method, { owner: customer ?? '' })
+  return put(deps, method, { owner: customer ?? '' })
 }
 
 /** `Visa •••• 4242` */
 export function describeMethod(method: Stripe.PaymentMethod | undefined): string {
   if (!method) return 'none'
   return method.card
-    ? `${cardOf(method).name} •••• ${method.card.last4}`
+    ? `${findCard(method).name} •••• ${method.card.last4}`
     : `Bank account •••• ${method.us_bank_account?.last4}`
 }
 

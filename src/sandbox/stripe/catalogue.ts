@@ -7,15 +7,24 @@ import { type Catalogue, FREE, INTERVALS } from '#catalogue/catalogue.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { stockPromotion } from './discounts.ts'
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
-import { get, must, mustParam, newId, put } from './objects.ts'
-import { flag, group, integer, mergeMetadata, optionalText, played, text } from './parameters.ts'
+import { get, getExisting, getNamed, newId, put } from './objects.ts'
+import {
+  allowSupported,
+  flag,
+  group,
+  integer,
+  mergeMetadata,
+  optionalText,
+  text,
+} from './parameters.ts'
 
 /** US cents a month: what a plan costs is the processor's to say, so the sandbox makes it up, each plan dearer than the one before. */
-const playCents = (place: number) => 2_900 + 7_000 * place
+const sandboxCents = (place: number) => 2_900 + 7_000 * place
 const YEAR_IN_MONTHS = 10
 
 /** Puts in place what is missing; ids are stable, so that a restart changes nothing. */
@@ -28,19 +37,19 @@ export function stockCatalogue(
     for (const [place, { tier, name, prices }] of paid.entries()) {
       for (const interval of INTERVALS) {
         const id = prices[interval]
-        if (id === undefined || get(deps.db, id)) continue
-        const product = keepProduct(deps, `prod_sandbox_${tier}`, `${name} plan`, { tier })
-        const cents = playCents(place) * (interval === 'year' ? YEAR_IN_MONTHS : 1)
-        keepPrice(deps, { id, product, cents, interval, metadata: { tier } })
+        if (id === undefined || get(deps, id)) continue
+        const product = createProduct(deps, `prod_sandbox_${tier}`, `${name} plan`, { tier })
+        const cents = sandboxCents(place) * (interval === 'year' ? YEAR_IN_MONTHS : 1)
+        storePrice(deps, { id, product, cents, interval, metadata: { tier } })
       }
     }
     for (const { tier, name, price, currency } of products) {
       const id = `price_sandbox_store_${tier}`
-      if (get(deps.db, id)) continue
-      const product = keepProduct(deps, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, {
+      if (get(deps, id)) continue
+      const product = createProduct(deps, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, {
         tier,
       })
-      keepPrice(deps, {
+      storePrice(deps, {
         id,
         product,
         cents: inMinorUnits(price, currency),
@@ -61,39 +70,29 @@ export function stockCatalogue(
   })
 }
 
-function keepProduct(
+function createProduct(
   deps: ProcessorDeps,
   id: string,
   name: string,
   metadata: Record<string, string>,
   details: Partial<Pick<Stripe.Product, 'description' | 'images' | 'tax_code'>> = {},
 ): string {
-  if (get(deps.db, id)) return id
+  if (get(deps, id)) return id
   const at = seconds(deps)
   const product: Stripe.Product = {
     id,
-    object: 'product',
+    ...blank('product'),
     active: true,
     created: at,
-    default_price: null,
-    description: null,
     images: [],
-    livemode: false,
     marketing_features: [],
     metadata,
     name,
-    package_dimensions: null,
-    shippable: null,
-    statement_descriptor: null,
-    tax_code: null,
-    tax_details: null,
     type: 'service',
-    unit_label: null,
     updated: at,
-    url: null,
     ...details,
   }
-  return put(deps.db, product).id
+  return put(deps, product).id
 }
 
 type NewPrice = {
@@ -104,24 +103,20 @@ type NewPrice = {
   interval: 'day' | 'week' | 'month' | 'year' | null
   intervalCount?: number
   active?: boolean
-  taxBehavior?: Stripe.Price['tax_behavior']
+  readTaxBehavior?: Stripe.Price['tax_behavior']
   metadata?: Record<string, string>
 }
 
-function keepPrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
+function storePrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
   const { id, product, cents, interval } = price
-  const kept: Stripe.Price = {
+  const stored: Stripe.Price = {
     id,
-    object: 'price',
+    ...blank('price'),
     active: price.active ?? true,
     billing_scheme: 'per_unit',
     created: seconds(deps),
     currency: price.currency ?? 'usd',
-    custom_unit_amount: null,
-    livemode: false,
-    lookup_key: null,
     metadata: price.metadata ?? {},
-    nickname: null,
     product,
     recurring: interval && {
       interval,
@@ -130,14 +125,12 @@ function keepPrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
       trial_period_days: null,
       usage_type: 'licensed',
     },
-    tax_behavior: price.taxBehavior ?? 'unspecified',
-    tiers_mode: null,
-    transform_quantity: null,
+    tax_behavior: price.readTaxBehavior ?? 'unspecified',
     type: interval ? 'recurring' : 'one_time',
     unit_amount: cents,
     unit_amount_decimal: decimal(cents),
   }
-  return put(deps.db, kept)
+  return put(deps, stored)
 }
 
 /** On the wire decimals are strings; the SDK makes its own type of them. */
@@ -145,7 +138,7 @@ export const decimal = (cents: number): Stripe.Decimal => String(cents) as unkno
 
 /** `product` or `product_data`, `currency`, `unit_amount`, `recurring`, `tax_behavior`, `nickname`, `lookup_key`, `metadata`. */
 export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
-  played(form, [
+  allowSupported(form, [
     'active',
     'currency',
     'lookup_key',
@@ -157,21 +150,21 @@ export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
     'tax_behavior',
     'unit_amount',
   ])
-  const price = priceOfData(deps, form, (name) => name, flag(form, 'active', true))
+  const price = readPriceData(deps, form, (name) => name, flag(form, 'active', true))
   const named = {
     ...price,
     lookup_key: optionalText(form, 'lookup_key'),
     metadata: mergeMetadata({}, form.metadata),
     nickname: optionalText(form, 'nickname'),
   }
-  put(deps.db, named)
+  put(deps, named)
   emit(deps, 'price.created', named)
   return named
 }
 
 export function updatePrice(deps: ProcessorDeps, id: string, form: Form): Stripe.Price {
-  played(form, ['active', 'metadata', 'nickname', 'tax_behavior'])
-  const before = must<Stripe.Price>(deps.db, 'price', id)
+  allowSupported(form, ['active', 'metadata', 'nickname', 'tax_behavior'])
+  const before = getExisting(deps, 'price', id)
   const behavior = taxBehavior(form, 'tax_behavior', before.tax_behavior)
   if (before.tax_behavior !== 'unspecified' && behavior !== before.tax_behavior)
     throw badParameter('tax_behavior', 'You cannot change tax_behavior once it is set.')
@@ -182,33 +175,22 @@ export function updatePrice(deps: ProcessorDeps, id: string, form: Form): Stripe
     nickname: optionalText(form, 'nickname', before.nickname),
     tax_behavior: behavior,
   }
-  put(deps.db, after)
+  put(deps, after)
   emit(deps, 'price.updated', after, { active: before.active })
   return after
 }
 
-export function createProduct(deps: ProcessorDeps, form: Form): Stripe.Product {
-  played(form, ['id', 'name', 'description', 'images', 'metadata', 'tax_code'])
-  const id = optionalText(form, 'id') ?? newId('prod')
-  if (get(deps.db, id))
-    throw badParameter('id', `Product already exists: ${id}`, 'resource_already_exists')
-  keepProduct(deps, id, text(form, 'name'), mergeMetadata({}, form.metadata), detailsIn(form))
-  const product = must<Stripe.Product>(deps.db, 'product', id)
-  emit(deps, 'product.created', product)
-  return product
-}
-
-const detailsIn = (form: Form) => ({
+const readProductDetails = (form: Form) => ({
   description: optionalText(form, 'description'),
   images: [form.images ?? []].flat().filter((address) => typeof address === 'string'),
   tax_code: optionalText(form, 'tax_code'),
 })
 
 /** `price`, or `price_data` with a product or `product_data`: a price made on the spot, which cannot be sold again. */
-export function priceOfLine(deps: ProcessorDeps, line: Form, at: string): Stripe.Price {
+export function readLinePrice(deps: ProcessorDeps, line: Form, at: string): Stripe.Price {
   const id = optionalText(line, 'price')
   if (id) {
-    const price = mustParam<Stripe.Price>(deps.db, 'price', id, `${at}[price]`)
+    const price = getNamed(deps, 'price', id, `${at}[price]`)
     if (!price.active)
       throw badParameter(
         `${at}[price]`,
@@ -216,10 +198,10 @@ export function priceOfLine(deps: ProcessorDeps, line: Form, at: string): Stripe
       )
     return price
   }
-  return priceOfData(deps, group(line, 'price_data'), (name) => `${at}[price_data]${name}`, false)
+  return readPriceData(deps, group(line, 'price_data'), (name) => `${at}[price_data]${name}`, false)
 }
 
-function priceOfData(
+function readPriceData(
   deps: ProcessorDeps,
   data: Form,
   at: (name: string) => string,
@@ -229,7 +211,7 @@ function priceOfData(
   if (cents === undefined || cents < 0)
     throw badParameter(at('[unit_amount]'), 'Invalid non-negative integer')
   const recurring = group(data, 'recurring')
-  played(recurring, ['interval', 'interval_count'], at('[recurring]'))
+  allowSupported(recurring, ['interval', 'interval_count'], at('[recurring]'))
   const interval = optionalText(recurring, 'interval')
   if (interval && !['day', 'week', 'month', 'year'].includes(interval))
     throw badParameter(at('[recurring][interval]'), `Invalid interval: ${interval}`)
@@ -237,22 +219,22 @@ function priceOfData(
   const named = optionalText(data, 'product')
   const productData = group(data, 'product_data')
   const product = named
-    ? mustParam<Stripe.Product>(deps.db, 'product', named, at('[product]')).id
-    : keepProduct(
+    ? getNamed(deps, 'product', named, at('[product]')).id
+    : createProduct(
         deps,
         newId('prod'),
         text(productData, 'name'),
         mergeMetadata({}, productData.metadata),
-        detailsIn(productData),
+        readProductDetails(productData),
       )
-  return keepPrice(deps, {
+  return storePrice(deps, {
     id: newId('price'),
     product,
     cents,
     currency: text(data, 'currency').toLowerCase(),
     interval: interval as NewPrice['interval'],
     intervalCount: integer(recurring, 'interval_count') ?? 1,
-    taxBehavior: taxBehavior(data, at('[tax_behavior]')),
+    readTaxBehavior: taxBehavior(data, at('[tax_behavior]')),
     active,
   })
 }
@@ -272,5 +254,5 @@ function taxBehavior(
 }
 
 export function productName(deps: Pick<ProcessorDeps, 'db'>, price: Stripe.Price): string {
-  return get<Stripe.Product>(deps.db, String(price.product))?.name ?? price.id
+  return get<Stripe.Product>(deps, String(price.product))?.name ?? price.id
 }

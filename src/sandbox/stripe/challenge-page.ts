@@ -4,11 +4,11 @@ import { html } from '#platform/http/html.ts'
 import { atomically } from '../database.ts'
 import { money, show } from '../page.ts'
 import { OPEN } from '../route.ts'
-import { backFrom, showCheckout } from './checkout-page.ts'
-import { answerBank, questionOf } from './checkout-payment.ts'
+import { showCheckout, successUrl } from './checkout-page.ts'
+import { answerBank, readBankQuestion } from './checkout-payment.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { faultsAsPages, field } from './hosted-page.ts'
+import { field, showFaultsAsPages } from './hosted-page.ts'
 import { showInvoice } from './invoice-page.ts'
 
 type Params = { Params: { id: string } }
@@ -16,11 +16,11 @@ type Params = { Params: { id: string } }
 const WEBHOOK_PATIENCE_MS = 3_000
 
 export function challengePages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  faultsAsPages(app)
+  showFaultsAsPages(app)
 
   app.get<Params>('/confirm/:id', OPEN, (request, reply) => {
     const { id } = request.params
-    const { amount, currency } = questionOf(deps, id)
+    const { amount, currency } = readBankQuestion(deps, id)
     const main = html`<div class="card narrow"><p class="small quiet">SANDBOX BANK · 3-D Secure</p>
 <h1>Is this you?</h1>
 <p>${amount > 0 ? html`The sandbox asks for <strong class="amount">${money(amount, currency)}</strong>.` : 'The sandbox asks to keep this card for later payments. Nothing is charged now.'}</p>
@@ -35,7 +35,7 @@ export function challengePages(app: FastifyInstance, deps: ProcessorDeps, courie
       answerBank(deps, request.params.id, confirms),
     )
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    if (session && refused === null) return reply.redirect(backFrom(session), 303)
+    if (session && refused === null) return reply.redirect(successUrl(session), 303)
     if (session) return showCheckout(deps, reply, session.id, { refused: refused ?? '' })
     if (invoice && refused !== null) return showInvoice(deps, reply, invoice, refused)
     return reply.redirect(invoice ? `/sandbox/invoices/${invoice}` : '/sandbox', 303)

@@ -6,27 +6,33 @@ import { atomically } from '../database.ts'
 import { money, show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber } from './cards.ts'
-import { askedOf, needsNoCard, paySession } from './checkout-payment.ts'
+import { findPendingConfirmation, paySession } from './checkout-payment.ts'
 import {
   applyPromotion,
   isTrial,
-  lineItemsOf,
+  listLineItems,
   removePromotion,
   type Side,
 } from './checkout-sessions.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { cardChoice, faultsAsPages, field, isoOf, NO_CARD } from './hosted-page.ts'
-import { get, must, sideOf } from './objects.ts'
+import { cardChoice, field, showFaultsAsPages } from './hosted-page.ts'
+import { get, getExisting, getSide } from './objects.ts'
 
 type Params = { Params: { id: string } }
-type Said = { refused?: string; code?: string; card?: string; email?: string; name?: string }
+type CheckoutInput = {
+  refused?: string
+  code?: string
+  card?: string
+  email?: string
+  name?: string
+}
 
 /** As long as the real checkout waits for the webhook before it sends the payer back. */
 const WEBHOOK_PATIENCE_MS = 3_000
 
 export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  faultsAsPages(app)
+  showFaultsAsPages(app)
 
   app.get<Params>('/pay/:id', OPEN, (request, reply) =>
     showCheckout(deps, reply, request.params.id, {}),
@@ -46,22 +52,22 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
 
   app.post<Params>('/pay/:id', OPEN, async (request, reply) => {
     const { id } = request.params
-    const said: Said = {
+    const input: CheckoutInput = {
       card: field(request.body, 'card') || '4242424242424242',
       email: field(request.body, 'email').trim(),
       name: field(request.body, 'name').trim(),
     }
-    const card = said.card === NO_CARD ? null : cardByNumber(said.card ?? '')
+    const card = cardByNumber(input.card ?? '')
     if (card === undefined)
       return showCheckout(deps, reply, id, {
-        ...said,
+        ...input,
         refused: 'Your card number is invalid: choose one of the test cards.',
       })
-    const before = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
-    const email = said.email || before.customer_details?.email || before.customer_email || ''
+    const before = getExisting(deps, 'checkout.session', id)
+    const email = input.email || before.customer_details?.email || before.customer_email || ''
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
       return showCheckout(deps, reply, id, {
-        ...said,
+        ...input,
         refused: 'An email address is needed for the receipt.',
       })
 
@@ -69,28 +75,28 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
       paySession(deps, id, {
         card,
         email,
-        name: said.name ?? '',
+        name: input.name ?? '',
         taxId: field(request.body, 'tax_id').trim(),
         agrees: field(request.body, 'terms') === 'on',
       }),
     )
-    if ('refused' in paid) return showCheckout(deps, reply, id, { ...said, refused: paid.refused })
+    if ('refused' in paid) return showCheckout(deps, reply, id, { ...input, refused: paid.refused })
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    return reply.redirect('asks' in paid ? paid.asks : backFrom(paid.session), 303)
+    return reply.redirect('asks' in paid ? paid.asks : successUrl(paid.session), 303)
   })
 }
 
 /** Where the payer goes when all is done. */
-export const backFrom = ({ id, success_url: url }: Stripe.Checkout.Session): string =>
+export const successUrl = ({ id, success_url: url }: Stripe.Checkout.Session): string =>
   (url ?? '/sandbox').replaceAll('{CHECKOUT_SESSION_ID}', id)
 
 export function showCheckout(
   deps: ProcessorDeps,
   reply: FastifyReply,
   id: string,
-  said: Said,
+  said: CheckoutInput,
 ): FastifyReply {
-  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open') {
     const main = html`<div class="card narrow"><h1>${session.status === 'complete' ? 'Paid already' : 'This checkout has expired'}</h1>
 <p class="quiet">${session.status === 'complete' ? 'Nothing more to do here.' : 'Start again where you came from.'}</p>
@@ -100,17 +106,15 @@ export function showCheckout(
   const currency = session.currency ?? 'usd'
   const total = session.amount_total ?? 0
   const off = session.total_details?.amount_discount ?? 0
-  const lines = lineItemsOf(deps, session)
-  const side = sideOf<Partial<Side>>(deps.db, id)
-  const trial = side.trialEnd
-    ? `free until ${isoOf(side.trialEnd).slice(0, 10)}`
-    : `${side.trialDays} days free`
+  const lines = listLineItems(deps, session)
+  const side = getSide<Side>(deps, id)
+  const trial = `${side.trialDays} days free`
   const recurring = lines[0]?.price?.recurring
   const promotion = session.discounts?.[0]?.promotion_code
   const code =
-    typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps.db, promotion)?.code : undefined
+    typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps, promotion)?.code : undefined
   const email = said.email || session.customer_details?.email || session.customer_email || ''
-  const asked = askedOf(deps, session)
+  const confirmationId = findPendingConfirmation(deps, session)
 
   const main = html`<div class="split">
 <section aria-labelledby="order">
@@ -129,11 +133,11 @@ ${session.allow_promotion_codes ? promotionForm(id, code, said.code) : ''}
 <section class="card" aria-labelledby="paying">
 <h2 id="paying">Payment</h2>
 ${said.refused ? html`<p class="notice bad" role="alert">${said.refused}</p>` : ''}
-${asked && !said.refused ? html`<p class="notice bad" role="status">Your bank asks you to confirm this payment. <a href="/sandbox/confirm/${asked}">Confirm it</a>, or pay otherwise.</p>` : ''}
+${confirmationId && !said.refused ? html`<p class="notice bad" role="status">Your bank asks you to confirm this payment. <a href="/sandbox/confirm/${confirmationId}">Confirm it</a>, or pay otherwise.</p>` : ''}
 <form method="post" action="/sandbox/pay/${id}">
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required value="${email}"></div>
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${said.name || session.customer_details?.name || ''}"></div>
-${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242', { isOptional: needsNoCard(session), kinds: session.payment_method_types }) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
+${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242', session.payment_method_types) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
 ${session.tax_id_collection?.enabled ? html`<div class="field"><label for="tax-id">Tax id, as a business</label><input id="tax-id" name="tax_id" type="text" autocomplete="off" placeholder="DE123456789"></div>` : ''}
 ${session.consent_collection?.terms_of_service === 'required' ? html`<label class="choice"><input type="checkbox" name="terms" required><span class="grow">${session.custom_text.terms_of_service_acceptance?.message ?? 'I agree to the terms of service.'}</span></label>` : ''}
 ${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text.submit.message}</p>` : ''}
@@ -150,7 +154,7 @@ ${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text
 
 function promotionForm(id: string, applied: string | undefined, unknown: string | undefined) {
   if (applied) {
-    return html`<form method="post" action="/sandbox/pay/${id}/code/remove"><button class="plain">Take code ${applied} away</button></form>`
+    return html`<form method="post" action="/sandbox/pay/${id}/code/remove"><button class="plain">Remove code ${applied}</button></form>`
   }
   return html`<form method="post" action="/sandbox/pay/${id}/code">
 ${unknown === undefined ? '' : html`<p class="notice bad" role="alert">The code “${unknown}” is not valid.</p>`}

@@ -2,35 +2,35 @@
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { cardByNumber, keepMethod, type TestCard } from './cards.ts'
-import { offersOf, payerDetails, type Side, withTaxId } from './checkout-sessions.ts'
+import { listOffers, payerDetails, type Side, withTaxId } from './checkout-sessions.ts'
 import { createCustomer, createTaxId } from './customers.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { giveDiscount, passingDiscount } from './discounts.ts'
+import { grantDiscount, previewDiscount } from './discounts.ts'
 import { emit } from './events.ts'
 import { Fault } from './fault.ts'
 import {
-  intentOf,
-  invoiceOfIntent,
+  createPaidInvoice,
+  findIntentId,
+  findInvoiceByIntent,
   markPaid,
   markUnpaid,
-  paidInvoice,
-  subscriptionOf,
+  readSubscriptionId,
 } from './invoices.ts'
-import { findOne, get, must, put, sideOf } from './objects.ts'
+import { findNewest, get, getExisting, getSide, put } from './objects.ts'
 import { setDefaultMethod } from './payment-methods.ts'
 import {
   attemptPayment,
   cancelIntent,
   confirmIntent,
+  createIntent,
   NOT_CONFIRMED,
-  newIntent,
   settleIntent,
 } from './payments.ts'
 import type { NewSubscription } from './subscription-object.ts'
 import {
-  collectAgain,
-  expireFirst,
-  goOn,
+  applyPaidInvoice,
+  expireIncomplete,
+  retryInvoice,
   type Started,
   startSubscription,
 } from './subscriptions.ts'
@@ -54,7 +54,7 @@ export type Payer = {
 export type Paid = { session: Stripe.Checkout.Session } | { asks: string } | { refused: string }
 
 export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid {
-  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open') {
     throw new Fault(400, {
       type: 'invalid_request_error',
@@ -63,7 +63,7 @@ export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid 
   }
   if (payer.card && !session.payment_method_types.includes(payer.card.kind))
     return { refused: OTHER_METHOD }
-  const side = sideOf<Side>(deps.db, id)
+  const side = getSide<Side>(deps, id)
   const isAsked = session.consent_collection?.terms_of_service === 'required'
   if (isAsked && !payer.agrees) return { refused: 'You have to accept the terms of service.' }
   const withPayer = {
@@ -90,14 +90,14 @@ function payOnce(
     : session.customer_creation === 'always' || session.invoice_creation?.enabled
       ? createCustomer(deps, { email: payer.email, name: payer.name }).id
       : null
-  if (customer) keepTaxId(deps, customer, session)
+  if (customer) storeTaxIds(deps, customer, session)
   if (session.amount_total === 0)
     return {
       session: complete(deps, { ...session, customer, payment_status: 'no_payment_required' }),
     }
 
   const before = session.payment_intent
-    ? get<Stripe.PaymentIntent>(deps.db, String(session.payment_intent))
+    ? get<Stripe.PaymentIntent>(deps, String(session.payment_intent))
     : undefined
   const isSame = before?.amount === session.amount_total
   // Else its bank's page could still be answered, and the order be paid twice.
@@ -105,7 +105,7 @@ function payOnce(
   const intent =
     before && isSame
       ? before
-      : newIntent(deps, {
+      : createIntent(deps, {
           amount: session.amount_total ?? 0,
           currency: session.currency ?? 'usd',
           customer,
@@ -117,11 +117,11 @@ function payOnce(
   const method = keepMethod(deps, payer.card, customer, payer)
   const attempt = attemptPayment(deps, intent.id, method, true)
   if (attempt.status === 'failed') {
-    put(deps.db, { ...session, customer_details: null, payment_intent: intent.id })
+    put(deps, { ...session, customer_details: null, payment_intent: intent.id })
     return { refused: attempt.error.message }
   }
   if (attempt.status === 'requires_action') {
-    put(deps.db, { ...session, customer, payment_intent: intent.id })
+    put(deps, { ...session, customer, payment_intent: intent.id })
     return { asks: attempt.url }
   }
   const isPaid = attempt.status === 'succeeded'
@@ -131,7 +131,7 @@ function payOnce(
     payment_intent: intent.id,
     payment_status: isPaid ? 'paid' : 'unpaid',
   } as const
-  return { session: complete(deps, isPaid ? withInvoice(deps, paid) : paid) }
+  return { session: complete(deps, isPaid ? addInvoice(deps, paid) : paid) }
 }
 
 function subscribe(
@@ -140,42 +140,41 @@ function subscribe(
   side: Side,
   payer: Payer,
 ): Paid {
+  if (!payer.card) return { refused: NO_CARD }
   // A hosted checkout makes the subscription only with a payment: a refused card leaves the session open and nothing else.
-  if (payer.card?.first.at === 'never') return { refused: payer.card.first.message }
-  if (!payer.card && !needsNoCard(session)) return { refused: NO_CARD }
+  if (payer.card.first.at === 'never') return { refused: payer.card.first.message }
   const customer = session.customer
     ? String(session.customer)
     : createCustomer(deps, { email: payer.email, name: payer.name }).id
-  keepTaxId(deps, customer, session)
-  if (payer.card?.asks && session.amount_total === 0 && !payer.isConfirmed) {
+  storeTaxIds(deps, customer, session)
+  if (payer.card.asks && session.amount_total === 0 && !payer.isConfirmed) {
     put(
-      deps.db,
+      deps,
       { ...session, customer },
       { side: { ...side, payer: { ...payer, card: payer.card.number } } },
     )
     return { asks: `${deps.origin()}/sandbox/confirm/${session.id}` }
   }
-  const method = payer.card && keepMethod(deps, payer.card, customer, payer)
-  const wanted: NewSubscription = {
+  const method = keepMethod(deps, payer.card, customer, payer)
+  const newSubscription: NewSubscription = {
     customer,
     lines: side.lines,
     metadata: side.subscriptionMetadata,
     method,
-    offers: offersOf(deps, session),
-    trialEnd: side.trialDays > 0 ? seconds(deps) + side.trialDays * DAY_S : side.trialEnd,
-    missingMethod: side.missingMethod,
+    offers: listOffers(deps, session),
+    trialEnd: side.trialDays > 0 ? seconds(deps) + side.trialDays * DAY_S : null,
     session: session.id,
     hasTax: session.automatic_tax.enabled,
     isManaged: session.managed_payments?.enabled ?? false,
   }
   const { subscription, invoice, attempt } =
-    tryAgain(deps, session, method) ?? startSubscription(deps, wanted, true)
+    retryFirstPayment(deps, session, method) ?? startSubscription(deps, newSubscription, true)
   if (attempt.status === 'requires_action') {
-    put(deps.db, { ...session, customer, invoice: invoice.id })
+    put(deps, { ...session, customer, invoice: invoice.id })
     return { asks: attempt.url }
   }
   if (attempt.status === 'failed') return { refused: attempt.error.message }
-  if (method) setDefaultMethod(deps, customer, method)
+  setDefaultMethod(deps, customer, method)
   const status =
     session.amount_total === 0
       ? 'no_payment_required'
@@ -194,36 +193,37 @@ function subscribe(
 }
 
 /** The subscription that waited for a bank's confirmation, with another card; one that would cost something else makes room. */
-function tryAgain(
+function retryFirstPayment(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,
-  method: Stripe.PaymentMethod | null,
+  method: Stripe.PaymentMethod,
 ): Started | null {
-  const invoice = session.invoice
-    ? must<Stripe.Invoice>(deps.db, 'invoice', String(session.invoice))
-    : null
-  if (invoice?.status !== 'open' || !method) return null
+  const invoice = session.invoice ? getExisting(deps, 'invoice', String(session.invoice)) : null
+  if (invoice?.status !== 'open') return null
   if (invoice.amount_due !== session.amount_total) {
-    expireFirst(deps, invoice)
+    expireIncomplete(deps, invoice)
     return null
   }
-  const id = subscriptionOf(invoice)
-  const attempt = collectAgain(deps, invoice, method, true)
+  const id = readSubscriptionId(invoice)
+  const attempt = retryInvoice(deps, invoice, method, true)
   return {
-    subscription: must(deps.db, 'subscription', id),
-    invoice: must(deps.db, 'invoice', invoice.id),
+    subscription: getExisting(deps, 'subscription', id),
+    invoice: getExisting(deps, 'invoice', invoice.id),
     attempt,
   }
 }
 
 /** The bank's question about what is kept of a trial's payer (`cs_…`), or about a payment (`pi_…`): who asks, for how much. */
-export function questionOf(deps: ProcessorDeps, id: string): { amount: number; currency: string } {
+export function readBankQuestion(
+  deps: ProcessorDeps,
+  id: string,
+): { amount: number; currency: string } {
   if (!id.startsWith('cs_')) {
-    const { status, amount, currency } = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', id)
+    const { status, amount, currency } = getExisting(deps, 'payment_intent', id)
     if (status === 'requires_action') return { amount, currency }
   } else {
-    const { status, currency } = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
-    if (status === 'open' && sideOf<Side>(deps.db, id).payer)
+    const { status, currency } = getExisting(deps, 'checkout.session', id)
+    if (status === 'open' && getSide<Side>(deps, id).payer)
       return { amount: 0, currency: currency ?? 'usd' }
   }
   throw new Fault(410, {
@@ -233,13 +233,13 @@ export function questionOf(deps: ProcessorDeps, id: string): { amount: number; c
 }
 
 /** The bank's question about an open checkout; null when there is none. */
-export function askedOf(
+export function findPendingConfirmation(
   deps: ProcessorDeps,
   { id, payment_intent, invoice }: Stripe.Checkout.Session,
 ): string | null {
-  if (sideOf<Side>(deps.db, id).payer) return id
-  const intent = payment_intent ?? (invoice ? intentOf(deps, String(invoice)) : null)
-  return get<Stripe.PaymentIntent>(deps.db, String(intent))?.status === 'requires_action'
+  if (getSide<Side>(deps, id).payer) return id
+  const intent = payment_intent ?? (invoice ? findIntentId(deps, String(invoice)) : null)
+  return get<Stripe.PaymentIntent>(deps, String(intent))?.status === 'requires_action'
     ? String(intent)
     : null
 }
@@ -248,51 +248,52 @@ export function askedOf(
  * Where the payer goes next: `session` is done, `invoice` has a separate page, and `refused`
  * explains why another card is needed.
  */
-export type Answered = {
+export type BankAnswer = {
   session: Stripe.Checkout.Session | null
   invoice: string | null
   refused: string | null
 }
 
 /** The payer's answer at the bank's page, and what follows for the invoice, the subscription and the checkout behind it. */
-export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): Answered {
-  questionOf(deps, id)
+export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): BankAnswer {
+  readBankQuestion(deps, id)
   if (id.startsWith('cs_')) return answerTrial(deps, id, confirms)
   const { payment_method: method, customer } = confirmIntent(deps, id, confirms)
-  const invoice = invoiceOfIntent(deps, id)
-  const session = sessionOf(deps, id, invoice)
+  const invoice = findInvoiceByIntent(deps, id)
+  const session = findSession(deps, id, invoice)
   const open = session?.status === 'open' ? session : null
   if (invoice && confirms) {
     markPaid(deps, invoice.id)
     if (customer && method)
-      setDefaultMethod(deps, String(customer), must(deps.db, 'payment_method', String(method)))
-    goOn(deps, invoice)
+      setDefaultMethod(deps, String(customer), getExisting(deps, 'payment_method', String(method)))
+    applyPaidInvoice(deps, invoice)
   }
   if (invoice && !confirms) emit(deps, 'invoice.payment_failed', invoice)
   if (!confirms) return { session: open, invoice: invoice?.id ?? null, refused: NOT_CONFIRMED }
-  if (invoice) return { session: checkoutPaidBy(deps, invoice), invoice: invoice.id, refused: null }
+  if (invoice)
+    return { session: completePaidCheckout(deps, invoice), invoice: invoice.id, refused: null }
   if (!open) return { session: null, invoice: null, refused: null }
   const paid: Stripe.Checkout.Session = { ...open, payment_status: 'paid' }
-  return { session: complete(deps, withInvoice(deps, paid)), invoice: null, refused: null }
+  return { session: complete(deps, addInvoice(deps, paid)), invoice: null, refused: null }
 }
 
 /** A subscription's first invoice is paid, wherever that was: its checkout is done. Null where none was open. */
-export function checkoutPaidBy(
+export function completePaidCheckout(
   deps: ProcessorDeps,
   invoice: Stripe.Invoice,
 ): Stripe.Checkout.Session | null {
-  const session = sessionOf(deps, '', invoice)
+  const session = findSession(deps, '', invoice)
   if (session?.status !== 'open') return null
   return complete(deps, {
     ...session,
-    subscription: subscriptionOf(invoice),
+    subscription: readSubscriptionId(invoice),
     payment_status: 'paid',
   })
 }
 
-function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): Answered {
-  const { payer, ...side } = sideOf<Side>(deps.db, id)
-  const session = put(deps.db, must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id), {
+function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): BankAnswer {
+  const { payer, ...side } = getSide<Side>(deps, id)
+  const session = put(deps, getExisting(deps, 'checkout.session', id), {
     side,
   })
   if (!payer || !confirms) return { session, invoice: null, refused: NOT_CONFIRMED }
@@ -306,9 +307,9 @@ function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): Answer
 }
 
 /** The checkout that a payment was made at. */
-function sessionOf(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoice | undefined) {
-  return findOne<Stripe.Checkout.Session>(
-    deps.db,
+function findSession(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoice | undefined) {
+  return findNewest(
+    deps,
     'checkout.session',
     (one) =>
       one.payment_intent === intentId || (invoice !== undefined && one.invoice === invoice.id),
@@ -316,13 +317,13 @@ function sessionOf(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoic
 }
 
 /** A first payment that failed ends what it was to begin; another is left open. */
-function giveUpFirst(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
-  const subscription = get<Stripe.Subscription>(deps.db, subscriptionOf(invoice))
-  if (subscription?.status === 'incomplete') expireFirst(deps, invoice)
+function failFirstPayment(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+  const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
+  if (subscription?.status === 'incomplete') expireIncomplete(deps, invoice)
   else markUnpaid(deps, invoice.id)
 }
 
-function keepTaxId(
+function storeTaxIds(
   deps: ProcessorDeps,
   customer: string,
   { customer_details: details }: Stripe.Checkout.Session,
@@ -332,17 +333,17 @@ function keepTaxId(
 }
 
 /** The invoice of a one-time sale that asked for one, paid by the payment that is made. */
-function withInvoice(
+function addInvoice(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,
 ): Stripe.Checkout.Session {
   const { invoice_creation: wanted, customer, currency, payment_intent: intent } = session
   if (!wanted?.enabled || typeof customer !== 'string' || session.invoice) return session
-  const side = sideOf<Side>(deps.db, session.id)
+  const side = getSide<Side>(deps, session.id)
   const at = seconds(deps)
-  const offers = offersOf(deps, session).map((offer) => passingDiscount(deps, offer, customer))
-  for (const one of offers) put(deps.db, one, { owner: customer })
-  const invoice = paidInvoice(
+  const offers = listOffers(deps, session).map((offer) => previewDiscount(deps, offer, customer))
+  for (const discount of offers) put(deps, discount, { owner: customer })
+  const invoice = createPaidInvoice(
     deps,
     {
       customer,
@@ -368,13 +369,9 @@ function withInvoice(
   return { ...session, invoice: invoice.id }
 }
 
-/** Nothing is due today, and the service asks for a card only where something is. */
-export const needsNoCard = (session: Stripe.Checkout.Session): boolean =>
-  session.amount_total === 0 && session.payment_method_collection === 'if_required'
-
 function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
   const completed: Stripe.Checkout.Session = { ...session, status: 'complete', url: null }
-  put(deps.db, completed, { owner: session.customer ? String(session.customer) : '' })
+  put(deps, completed, { owner: session.customer ? String(session.customer) : '' })
   // A subscription's are given with it.
   if (session.mode === 'payment') {
     const to = {
@@ -382,7 +379,7 @@ function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe
       subscription: null,
       session: session.id,
     }
-    for (const offer of offersOf(deps, session)) giveDiscount(deps, offer, to)
+    for (const offer of listOffers(deps, session)) grantDiscount(deps, offer, to)
   }
   emit(deps, 'checkout.session.completed', completed)
   return completed
@@ -391,20 +388,20 @@ function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe
 /** A debit that was under way has settled: its session, and its subscription where there is one, follow. */
 export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean): void {
   if (!settleIntent(deps, intentId, succeeds)) return
-  const invoice = invoiceOfIntent(deps, intentId)
+  const invoice = findInvoiceByIntent(deps, intentId)
   if (invoice && succeeds) {
     markPaid(deps, invoice.id)
-    goOn(deps, invoice)
+    applyPaidInvoice(deps, invoice)
   }
-  if (invoice && !succeeds) giveUpFirst(deps, invoice)
-  const session = sessionOf(deps, intentId, invoice)
+  if (invoice && !succeeds) failFirstPayment(deps, invoice)
+  const session = findSession(deps, intentId, invoice)
   if (!session) return
   const spoken: Stripe.Checkout.Session = {
     ...session,
     payment_status: succeeds ? 'paid' : 'unpaid',
   }
-  const after = succeeds ? withInvoice(deps, spoken) : spoken
-  put(deps.db, after)
+  const after = succeeds ? addInvoice(deps, spoken) : spoken
+  put(deps, after)
   emit(
     deps,
     succeeds ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed',

@@ -2,28 +2,33 @@
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
-import { priceOfLine, productName } from './catalogue.ts'
+import { productName, readLinePrice } from './catalogue.ts'
 import { EMPTY_SESSION } from './checkout-session-object.ts'
-import { termsIn } from './checkout-terms.ts'
+import { readTerms } from './checkout-terms.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { discountOn, type Offer, offersIn, promotionByCode, whyUnusable } from './discounts.ts'
+import {
+  computeDiscount,
+  explainUnusable,
+  findPromotion,
+  type Offer,
+  readOffers,
+} from './discounts.ts'
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
-import { get, must, mustParam, newId, put, sideOf } from './objects.ts'
+import { get, getExisting, getNamed, getSide, newId, put } from './objects.ts'
 import {
+  allowSupported,
   flag,
   group,
   groups,
   integer,
   mergeMetadata,
   optionalText,
-  played,
   texts,
 } from './parameters.ts'
 import { cancelIntent } from './payments.ts'
-import { missingMethod } from './subscription-object.ts'
-import { expireFirst } from './subscriptions.ts'
-import { type TaxTerms, taxOn } from './tax.ts'
+import { expireIncomplete } from './subscriptions.ts'
+import { computeTax, type TaxTerms } from './tax.ts'
 
 /** Internal fields of the session until it is paid. */
 export type Side = {
@@ -32,18 +37,16 @@ export type Side = {
   intentDescription: string | null
   subscriptionMetadata: Record<string, string>
   coupon: string | null
-  /** 0: it is billed at once, or `trialEnd` says until when it is free. */
+  /** 0: the first period is billed at once. */
   trialDays: number
-  trialEnd: number | null
   tax: TaxTerms | null
-  missingMethod: 'cancel' | 'create_invoice' | 'pause'
   /** Customers whose bank must confirm the card of a trial. */
   payer?: { email: string; name: string; card: string; taxId: string; agrees: boolean }
 }
 
 const LIFETIME_S = 24 * 3_600
 
-const PLAYED = [
+const PARAMETERS = [
   'mode',
   'line_items',
   'customer',
@@ -52,7 +55,6 @@ const PLAYED = [
   'client_reference_id',
   'metadata',
   'payment_intent_data',
-  'payment_method_collection',
   'payment_method_types',
   'subscription_data',
   'allow_promotion_codes',
@@ -72,21 +74,20 @@ const PLAYED = [
 ] as const
 
 const TRIAL_DAYS_MAX = 730
-const TRIAL_LEAST_S = 2 * 24 * 3_600
 
 export function createSession(
   deps: ProcessorDeps,
   form: Form,
   origin: string,
 ): Stripe.Checkout.Session {
-  played(form, PLAYED)
-  played(group(form, 'payment_intent_data'), ['metadata', 'description'], 'payment_intent_data')
-  const data = group(form, 'subscription_data')
-  played(
-    data,
-    ['metadata', 'trial_period_days', 'trial_end', 'trial_settings'],
-    'subscription_data',
+  allowSupported(form, PARAMETERS)
+  allowSupported(
+    group(form, 'payment_intent_data'),
+    ['metadata', 'description'],
+    'payment_intent_data',
   )
+  const data = group(form, 'subscription_data')
+  allowSupported(data, ['metadata', 'trial_period_days', 'trial_settings'], 'subscription_data')
   const mode = optionalText(form, 'mode')
   if (mode !== 'payment' && mode !== 'subscription')
     throw badParameter('mode', 'Invalid mode: the sandbox plays `payment` and `subscription`')
@@ -94,15 +95,13 @@ export function createSession(
   if (!successUrl)
     throw badParameter('success_url', 'Missing required param: success_url.', 'parameter_missing')
   const customerId = optionalText(form, 'customer')
-  const customer = customerId
-    ? mustParam<Stripe.Customer>(deps.db, 'customer', customerId, 'customer')
-    : undefined
+  const customer = customerId ? getNamed(deps, 'customer', customerId, 'customer') : undefined
   if (customer && (customer.deleted as unknown))
     throw badParameter('customer', `No such customer: '${customerId}'`, 'resource_missing')
 
-  const lines = linesOf(deps, form, mode)
+  const lines = readLines(deps, form, mode)
   const currency = lines[0]?.price.currency ?? 'usd'
-  const offers = offersIn(deps, form, { currency, customer: customer?.id ?? null })
+  const offers = readOffers(deps, form, { currency })
   if (offers.length > 1) throw badParameter('discounts', 'You can only pass one discount.')
   const coupon = offers[0]?.coupon
   if (coupon && form.allow_promotion_codes !== undefined) {
@@ -112,7 +111,7 @@ export function createSession(
     )
   }
 
-  const terms = termsIn(deps, form, { mode, customer: customer?.id ?? null, lines })
+  const terms = readTerms(deps, form, { mode, customer: customer?.id ?? null, lines })
   const id = newId('cs_test')
   const at = seconds(deps)
   const side: Side = {
@@ -121,20 +120,12 @@ export function createSession(
     intentDescription: optionalText(group(form, 'payment_intent_data'), 'description'),
     subscriptionMetadata: mergeMetadata({}, group(form, 'subscription_data').metadata),
     coupon: coupon?.id ?? null,
-    trialDays: trialOf(form, mode),
-    trialEnd: trialEndOf(deps, form),
+    trialDays: readTrialDays(form, mode),
     tax: terms.tax,
-    missingMethod: missingMethod(
-      optionalText(
-        group(group(group(form, 'subscription_data'), 'trial_settings'), 'end_behavior'),
-        'missing_payment_method',
-      ) ?? 'create_invoice',
-    ),
   }
   const session = {
     ...EMPTY_SESSION,
     id,
-    object: 'checkout.session',
     allow_promotion_codes:
       form.allow_promotion_codes === undefined ? null : flag(form, 'allow_promotion_codes'),
     ...totals(deps, side),
@@ -158,28 +149,26 @@ export function createSession(
     locale: optionalText(form, 'locale'),
     metadata: mergeMetadata({}, form.metadata),
     mode,
-    payment_method_collection: collectionOf(form, mode),
-    payment_method_types: methodsIn(form),
+    payment_method_collection: mode === 'subscription' ? 'always' : 'if_required',
+    payment_method_types: readPaymentMethodTypes(form),
     success_url: successUrl,
     url: `${origin}/sandbox/pay/${id}`,
   } as unknown as Stripe.Checkout.Session
-  return put(deps.db, session, { owner: customer?.id ?? '', side })
+  return put(deps, session, { owner: customer?.id ?? '', side })
 }
 
 export function expireSession(deps: ProcessorDeps, id: string): Stripe.Checkout.Session {
-  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open') {
     throw badParameter(
       'session',
       `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ${session.status}.`,
     )
   }
-  const invoice = session.invoice
-    ? get<Stripe.Invoice>(deps.db, String(session.invoice))
-    : undefined
-  if (invoice?.status === 'open') expireFirst(deps, invoice)
+  const invoice = session.invoice ? get<Stripe.Invoice>(deps, String(session.invoice)) : undefined
+  if (invoice?.status === 'open') expireIncomplete(deps, invoice)
   if (session.payment_intent) cancelIntent(deps, String(session.payment_intent))
-  const expired = put(deps.db, {
+  const expired = put(deps, {
     ...session,
     status: 'expired',
     url: null,
@@ -207,55 +196,49 @@ export function applyPromotion(
   id: string,
   code: string,
 ): { session: Stripe.Checkout.Session; known: boolean } {
-  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   const promotion =
     session.allow_promotion_codes && session.status === 'open'
-      ? promotionByCode(deps, code)
+      ? findPromotion(deps, code)
       : undefined
-  const coupon = promotion && get<Stripe.Coupon>(deps.db, String(promotion.promotion.coupon))
-  const sold = { currency: session.currency, customer: session.customer as string | null }
-  if (!coupon || whyUnusable(deps, { coupon, promotion }, sold)) return { session, known: false }
-  const side = { ...sideOf<Side>(deps.db, id), coupon: String(promotion.promotion.coupon) }
+  const coupon = promotion && get<Stripe.Coupon>(deps, String(promotion.promotion.coupon))
+  if (!coupon || explainUnusable({ coupon, promotion }, session)) return { session, known: false }
+  const side = { ...getSide<Side>(deps, id), coupon: String(promotion.promotion.coupon) }
   const changed = {
     ...session,
     ...totals(deps, side),
     discounts: [{ coupon: null, promotion_code: promotion.id }],
   }
-  return { session: put(deps.db, changed as Stripe.Checkout.Session, { side }), known: true }
+  return { session: put(deps, changed as Stripe.Checkout.Session, { side }), known: true }
 }
 
 export function removePromotion(deps: ProcessorDeps, id: string): void {
-  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open' || !session.allow_promotion_codes) return
-  const side = { ...sideOf<Side>(deps.db, id), coupon: null }
-  put(deps.db, { ...session, ...totals(deps, side), discounts: [] } as Stripe.Checkout.Session, {
+  const side = { ...getSide<Side>(deps, id), coupon: null }
+  put(deps, { ...session, ...totals(deps, side), discounts: [] } as Stripe.Checkout.Session, {
     side,
   })
 }
 
-export const isTrial = ({ trialDays = 0, trialEnd = null }: Partial<Side>): boolean =>
-  trialDays > 0 || trialEnd !== null
+export const isTrial = ({ trialDays }: Pick<Side, 'trialDays'>): boolean => trialDays > 0
 
 /** The discount that is on a checkout. */
-export function offersOf(deps: ProcessorDeps, { discounts }: Stripe.Checkout.Session): Offer[] {
+export function listOffers(deps: ProcessorDeps, { discounts }: Stripe.Checkout.Session): Offer[] {
   return (discounts ?? []).map((one) => {
     const promotion = one.promotion_code
-      ? get<Stripe.PromotionCode>(deps.db, String(one.promotion_code))
+      ? get<Stripe.PromotionCode>(deps, String(one.promotion_code))
       : undefined
-    const coupon = must<Stripe.Coupon>(
-      deps.db,
-      'coupon',
-      String(promotion?.promotion.coupon ?? one.coupon),
-    )
+    const coupon = getExisting(deps, 'coupon', String(promotion?.promotion.coupon ?? one.coupon))
     return { coupon, promotion: promotion ?? null }
   })
 }
 
-export function lineItemsOf(
+export function listLineItems(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,
 ): Stripe.LineItem[] {
-  const side = sideOf<Side>(deps.db, session.id)
+  const side = getSide<Side>(deps, session.id)
   return pricedLines(deps, side).map(({ line, cents, off, tax }) => ({
     id: line.id,
     object: 'item',
@@ -279,23 +262,27 @@ function pricedLines(deps: ProcessorDeps, side: Side) {
     cents: dueToday(side, line.price) * line.quantity,
   }))
   const subtotal = rows.reduce((sum, { cents }) => sum + cents, 0)
-  const all = discountOn(
+  const all = computeDiscount(
     subtotal,
-    side.coupon ? get<Stripe.Coupon>(deps.db, side.coupon) : undefined,
+    side.coupon ? get<Stripe.Coupon>(deps, side.coupon) : undefined,
   )
   let left = all
   return rows.map(({ line, cents }, index) => {
     const isLast = index === rows.length - 1
     const off = isLast ? left : subtotal === 0 ? 0 : Math.floor((all * cents) / subtotal)
     left -= off
-    return { line, cents, off, tax: taxOn(cents - off, line.price, side.tax ?? null) }
+    return { line, cents, off, tax: computeTax(cents - off, line.price, side.tax ?? null) }
   })
 }
 
-function linesOf(deps: ProcessorDeps, form: Form, mode: 'payment' | 'subscription'): Side['lines'] {
+function readLines(
+  deps: ProcessorDeps,
+  form: Form,
+  mode: 'payment' | 'subscription',
+): Side['lines'] {
   const lines = groups(form, 'line_items').map((line, index) => {
-    played(line, ['price', 'price_data', 'quantity'], `line_items[${index}]`)
-    const price = priceOfLine(deps, line, `line_items[${index}]`)
+    allowSupported(line, ['price', 'price_data', 'quantity'], `line_items[${index}]`)
+    const price = readLinePrice(deps, line, `line_items[${index}]`)
     const quantity = integer(line, 'quantity')
     if (quantity === undefined || quantity < 1)
       throw badParameter(
@@ -345,39 +332,27 @@ export function withTaxId(
   session: Stripe.Checkout.Session,
   value: string,
 ): Stripe.Checkout.Session {
-  const before = sideOf<Side>(deps.db, session.id)
+  const before = getSide<Side>(deps, session.id)
   if (!session.tax_id_collection?.enabled || value === '' || !before.tax) return session
   const side = { ...before, tax: { ...before.tax, isReverse: true } }
   const changed = { ...session, ...totals(deps, side) } as Stripe.Checkout.Session
-  return put(deps.db, changed, { side })
+  return put(deps, changed, { side })
 }
 
 /** A trial puts off what recurs. */
 const dueToday = (side: Side, price: Stripe.Price): number =>
   isTrial(side) && price.recurring ? 0 : (price.unit_amount ?? 0)
 
-function collectionOf(form: Form, mode: 'payment' | 'subscription'): 'always' | 'if_required' {
-  const wanted = optionalText(form, 'payment_method_collection')
-  if (wanted !== null && mode === 'payment')
-    throw badParameter(
-      'payment_method_collection',
-      'You can only set `payment_method_collection` if there are recurring prices.',
-    )
-  if (wanted !== null && wanted !== 'always' && wanted !== 'if_required')
-    throw badParameter('payment_method_collection', 'Must be one of always or if_required')
-  return wanted ?? (mode === 'subscription' ? 'always' : 'if_required')
-}
-
-function methodsIn(form: Form): string[] {
+function readPaymentMethodTypes(form: Form): string[] {
   const all = EMPTY_SESSION.payment_method_types
-  const wanted = texts(form.payment_method_types)
-  const unknown = wanted.find((one) => !all.includes(one))
+  const requested = texts(form.payment_method_types)
+  const unknown = requested.find((one) => !all.includes(one))
   if (unknown !== undefined)
     throw badParameter('payment_method_types', `The sandbox plays ${all}, not ${unknown}.`)
-  return wanted.length === 0 ? all : wanted
+  return requested.length === 0 ? all : requested
 }
 
-function trialOf(form: Form, mode: 'payment' | 'subscription'): number {
+function readTrialDays(form: Form, mode: 'payment' | 'subscription'): number {
   const name = 'trial_period_days'
   const days = integer(group(form, 'subscription_data'), name)
   if (days === undefined) return 0
@@ -387,22 +362,6 @@ function trialOf(form: Form, mode: 'payment' | 'subscription'): number {
   if (days < 1 || days > TRIAL_DAYS_MAX)
     throw badParameter(param, `A trial takes 1 to ${TRIAL_DAYS_MAX} days.`)
   return days
-}
-
-/** `trial_end`: two days ahead at least, as the hosted checkout asks for it. */
-function trialEndOf(deps: ProcessorDeps, form: Form): number | null {
-  const data = group(form, 'subscription_data')
-  const end = integer(data, 'trial_end')
-  if (end === undefined) return null
-  const param = 'subscription_data[trial_end]'
-  if (data.trial_period_days !== undefined)
-    throw badParameter(
-      param,
-      'You may only specify one of these parameters: trial_end, trial_period_days.',
-    )
-  if (end < seconds(deps) + TRIAL_LEAST_S)
-    throw badParameter(param, 'The trial_end has to be at least 48 hours ahead.')
-  return end
 }
 
 function address(form: Form, name: string): string | null {

@@ -4,7 +4,7 @@ import type { Form } from '../form.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { badParameter } from './fault.ts'
 import { get } from './objects.ts'
-import { flag, group, mergeMetadata, optionalText, played } from './parameters.ts'
+import { allowSupported, flag, group, mergeMetadata, optionalText } from './parameters.ts'
 import { type TaxTerms, taxTerms } from './tax.ts'
 
 type Sold = {
@@ -25,19 +25,19 @@ type Shown = Pick<
 
 const MESSAGE_MAX = 1_200
 
-export function termsIn(
+export function readTerms(
   deps: ProcessorDeps,
   form: Form,
   sold: Sold,
 ): { shown: Shown; tax: TaxTerms | null } {
   const managed = flag(group(form, 'managed_payments'), 'enabled')
   const hasTax = flag(group(form, 'automatic_tax'), 'enabled')
-  played(group(form, 'automatic_tax'), ['enabled'], 'automatic_tax')
-  played(group(form, 'managed_payments'), ['enabled'], 'managed_payments')
-  if (managed) refuseManaged(deps, form, sold)
+  allowSupported(group(form, 'automatic_tax'), ['enabled'], 'automatic_tax')
+  allowSupported(group(form, 'managed_payments'), ['enabled'], 'managed_payments')
+  if (managed) checkManagedPayments(deps, form, sold)
   const collectsIds = flag(group(form, 'tax_id_collection'), 'enabled')
-  played(group(form, 'tax_id_collection'), ['enabled'], 'tax_id_collection')
-  keepsWhatIsTyped(form, sold, collectsIds)
+  allowSupported(group(form, 'tax_id_collection'), ['enabled'], 'tax_id_collection')
+  checkCustomerUpdate(form, sold, collectsIds)
 
   const shown: Shown = {
     automatic_tax:
@@ -48,9 +48,9 @@ export function termsIn(
       | 'auto'
       | 'required'
       | null,
-    consent_collection: consentIn(form),
-    custom_text: textsIn(form),
-    invoice_creation: sold.mode === 'payment' ? invoiceIn(form) : null,
+    consent_collection: readConsent(form),
+    custom_text: readCustomTexts(form),
+    invoice_creation: sold.mode === 'payment' ? readInvoiceCreation(form) : null,
     managed_payments: managed ? { enabled: true } : null,
     tax_id_collection: { enabled: managed || collectsIds, required: 'never' },
   }
@@ -58,14 +58,13 @@ export function termsIn(
 }
 
 /** The merchant of record sets these itself. */
-function refuseManaged(deps: ProcessorDeps, form: Form, { lines }: Sold): void {
+function checkManagedPayments(deps: ProcessorDeps, form: Form, { lines }: Sold): void {
   for (const name of ['automatic_tax', 'tax_id_collection', 'invoice_creation'])
     if (form[name] !== undefined)
       throw badParameter(name, `You cannot pass ${name} when managed_payments is enabled.`)
   // The plans of the sandbox's own making have no codes; what a checkout makes up has to say its own.
   const uncoded = lines.find(
-    ({ price }) =>
-      !price.recurring && !get<Stripe.Product>(deps.db, String(price.product))?.tax_code,
+    ({ price }) => !price.recurring && !get<Stripe.Product>(deps, String(price.product))?.tax_code,
   )
   if (uncoded)
     throw badParameter(
@@ -75,9 +74,9 @@ function refuseManaged(deps: ProcessorDeps, form: Form, { lines }: Sold): void {
 }
 
 /** An existing customer keeps a new address or tax id only if the checkout requests that. */
-function keepsWhatIsTyped(form: Form, { customer }: Sold, collectsIds: boolean): void {
+function checkCustomerUpdate(form: Form, { customer }: Sold, collectsIds: boolean): void {
   const update = group(form, 'customer_update')
-  played(update, ['address', 'name', 'shipping'], 'customer_update')
+  allowSupported(update, ['address', 'name', 'shipping'], 'customer_update')
   if (form.customer_update !== undefined && customer === null)
     throw badParameter('customer_update', '`customer_update` can only be used with `customer`.')
   if (collectsIds && customer !== null && update.name !== 'auto')
@@ -87,21 +86,21 @@ function keepsWhatIsTyped(form: Form, { customer }: Sold, collectsIds: boolean):
     )
 }
 
-function consentIn(form: Form): Stripe.Checkout.Session.ConsentCollection | null {
+function readConsent(form: Form): Stripe.Checkout.Session.ConsentCollection | null {
   if (form.consent_collection === undefined) return null
-  const given = group(form, 'consent_collection')
-  played(given, ['terms_of_service'], 'consent_collection')
-  const terms = optionalText(given, 'terms_of_service')
+  const consent = group(form, 'consent_collection')
+  allowSupported(consent, ['terms_of_service'], 'consent_collection')
+  const terms = optionalText(consent, 'terms_of_service')
   if (terms !== null && terms !== 'none' && terms !== 'required')
     throw badParameter('consent_collection[terms_of_service]', 'Must be one of none or required')
   return { payment_method_reuse_agreement: null, promotions: null, terms_of_service: terms }
 }
 
-function textsIn(form: Form): Stripe.Checkout.Session.CustomText {
-  const given = group(form, 'custom_text')
-  played(given, ['submit', 'after_submit', 'terms_of_service_acceptance'], 'custom_text')
+function readCustomTexts(form: Form): Stripe.Checkout.Session.CustomText {
+  const texts = group(form, 'custom_text')
+  allowSupported(texts, ['submit', 'after_submit', 'terms_of_service_acceptance'], 'custom_text')
   const message = (name: string) => {
-    const text = optionalText(group(given, name), 'message')
+    const text = optionalText(group(texts, name), 'message')
     if (text !== null && text.length > MESSAGE_MAX)
       throw badParameter(`custom_text[${name}][message]`, `Up to ${MESSAGE_MAX} characters`)
     return text === null ? null : { message: text }
@@ -114,13 +113,13 @@ function textsIn(form: Form): Stripe.Checkout.Session.CustomText {
   }
 }
 
-function invoiceIn(form: Form): Stripe.Checkout.Session.InvoiceCreation {
-  const given = group(form, 'invoice_creation')
-  played(given, ['enabled', 'invoice_data'], 'invoice_creation')
-  const data = group(given, 'invoice_data')
-  played(data, ['metadata', 'description', 'footer'], 'invoice_creation[invoice_data]')
+function readInvoiceCreation(form: Form): Stripe.Checkout.Session.InvoiceCreation {
+  const creation = group(form, 'invoice_creation')
+  allowSupported(creation, ['enabled', 'invoice_data'], 'invoice_creation')
+  const data = group(creation, 'invoice_data')
+  allowSupported(data, ['metadata', 'description', 'footer'], 'invoice_creation[invoice_data]')
   return {
-    enabled: flag(given, 'enabled'),
+    enabled: flag(creation, 'enabled'),
     invoice_data: {
       account_tax_ids: null,
       custom_fields: null,

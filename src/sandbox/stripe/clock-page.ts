@@ -7,11 +7,11 @@ import { time as timeOf } from '../page.ts'
 import { OPEN } from '../route.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { Fault } from './fault.ts'
-import { isoOf } from './hosted-page.ts'
+import { toIso } from './hosted-page.ts'
 import { get } from './objects.ts'
 import { addInterval } from './periods.ts'
-import { schedule } from './schedule.ts'
-import { changeSettings, settingsOf } from './settings.ts'
+import { listSchedule } from './schedule.ts'
+import { changeSettings, readSettings } from './settings.ts'
 import type { TimeTravel } from './time-travel.ts'
 
 const SHOWN_MAX = 8
@@ -22,14 +22,16 @@ const ENDINGS = {
 } as const
 
 export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: TimeTravel): void {
-  app.get('/processor/clock', OPEN, () => clockNow(deps))
+  app.get('/processor/clock', OPEN, () => describeClock(deps))
 
   /** JSON is answered with JSON; a form, which a person has sent, with the page. */
   app.post('/processor/clock', OPEN, async (request, reply) => {
-    const isForm = isOfPage(request)
+    const isForm = isFormPost(request)
     try {
-      const happened = await time.moveTo(destination(deps, request.body))
-      return isForm ? reply.redirect('/sandbox/processor', 303) : { ...clockNow(deps), happened }
+      const happened = await time.moveTo(readDestination(deps, request.body))
+      return isForm
+        ? reply.redirect('/sandbox/processor', 303)
+        : { ...describeClock(deps), happened }
     } catch (error) {
       if (isForm || !(error instanceof Fault)) throw error
       return reply.code(error.status).send({ error: error.body })
@@ -46,25 +48,25 @@ export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: Tim
     const taxPercent = Number(tax)
     if (typeof tax === 'string' && tax !== '' && taxPercent >= 0 && taxPercent <= 100)
       changeSettings(deps, { taxPercent })
-    return isOfPage(request) ? reply.redirect('/sandbox/processor', 303) : settingsOf(deps)
+    return isFormPost(request) ? reply.redirect('/sandbox/processor', 303) : readSettings(deps)
   })
 }
 
-const isOfPage = ({ headers }: FastifyRequest) =>
+const isFormPost = ({ headers }: FastifyRequest) =>
   headers['content-type']?.includes('form-urlencoded') ?? false
 
-function clockNow(deps: ProcessorDeps) {
-  const next = schedule(deps)
+function describeClock(deps: ProcessorDeps) {
+  const next = listSchedule(deps)
     .slice(0, SHOWN_MAX)
-    .map(({ at, what, customer }) => ({ at: isoOf(at), what, customer }))
+    .map(({ at, what, customer }) => ({ at: toIso(at), what, customer }))
   return { now: deps.clock.now(), moved_ms: deps.clock.movedMs?.() ?? 0, next }
 }
 
-function destination(deps: ProcessorDeps, body: unknown): number {
+function readDestination(deps: ProcessorDeps, body: unknown): number {
   const { to, advance_days: days, advance_months: months } = (body ?? {}) as Record<string, unknown>
   const now = deps.clock.ms()
-  if (to === 'next') return Math.max(now, (schedule(deps)[0]?.at ?? now / 1_000) * 1_000)
-  const given = [to, days, months].filter((one) => one !== undefined && one !== '')
+  if (to === 'next') return Math.max(now, (listSchedule(deps)[0]?.at ?? now / 1_000) * 1_000)
+  const parameters = [to, days, months].filter((one) => one !== undefined && one !== '')
   const at =
     to !== undefined
       ? Date.parse(String(to))
@@ -76,7 +78,7 @@ function destination(deps: ProcessorDeps, body: unknown): number {
               interval_count: Number(months),
             }) +
           (now % 1_000)
-  if (given.length !== 1 || !Number.isFinite(at))
+  if (parameters.length !== 1 || !Number.isFinite(at))
     throw new Fault(400, {
       type: 'invalid_request_error',
       message: 'Say one of: to (a time, or `next`), advance_days, advance_months.',
@@ -86,8 +88,8 @@ function destination(deps: ProcessorDeps, body: unknown): number {
 
 export function clockCard(deps: ProcessorDeps, time: TimeTravel): Html {
   const moved = Math.round((deps.clock.movedMs?.() ?? 0) / DAY_MS)
-  const next = schedule(deps).slice(0, SHOWN_MAX)
-  const { afterRetries, taxPercent } = settingsOf(deps)
+  const next = listSchedule(deps).slice(0, SHOWN_MAX)
+  const { afterRetries, taxPercent } = readSettings(deps)
   const press = (name: string, value: string, words: string, kind = 'plain') =>
     html`<form method="post" action="/sandbox/processor/clock"><input type="hidden" name="${name}" value="${value}"><button class="${kind}">${words}</button></form>`
   return html`<section class="card" aria-labelledby="clock"><h2 id="clock">Clock</h2>
@@ -102,7 +104,7 @@ ${
   next.length === 0
     ? html`<p class="quiet">Nothing is ahead: no subscription runs.</p>`
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Ahead</th><th scope="col">Customer</th><th scope="col">What happens</th></tr></thead><tbody>
-${next.map((due) => html`<tr><td class="small">${timeOf(isoOf(due.at))}</td><td>${get<Stripe.Customer>(deps.db, due.customer)?.email ?? due.customer}</td><td>${due.what}</td></tr>`)}</tbody></table></div>`
+${next.map((due) => html`<tr><td class="small">${timeOf(toIso(due.at))}</td><td>${get<Stripe.Customer>(deps, due.customer)?.email ?? due.customer}</td><td>${due.what}</td></tr>`)}</tbody></table></div>`
 }
 <details><summary>How the account is set</summary><form method="post" action="/sandbox/processor/settings">
 <div class="field"><label for="after-retries">When the last retry of a payment has failed</label><select id="after-retries" name="after_retries">${Object.entries(ENDINGS).map(([value, words]) => html`<option value="${value}"${value === afterRetries ? html` selected` : ''}>${words}</option>`)}</select></div>

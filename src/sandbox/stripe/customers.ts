@@ -1,32 +1,28 @@
 /** People who pay. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
-import { badParameter, missing } from './fault.ts'
-import { all, must, newId, put } from './objects.ts'
-import { mergeMetadata, optionalText, played, text } from './parameters.ts'
+import { badParameter, missingObject } from './fault.ts'
+import { all, getExisting, newId, put } from './objects.ts'
+import { allowSupported, mergeMetadata, optionalText, text } from './parameters.ts'
 import { cancelNow } from './subscriptions.ts'
 
 const FIELDS = ['email', 'name', 'phone', 'description', 'metadata']
 
 export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer {
-  played(form, FIELDS)
+  allowSupported(form, FIELDS)
   const email = optionalText(form, 'email')
   if (email && !/^[^\s@]+@[^\s@]+$/.test(email))
     throw badParameter('email', `Invalid email address: ${email}`, 'email_invalid')
   const customer: Stripe.Customer = {
     id: newId('cus'),
-    object: 'customer',
-    address: null,
+    ...blank('customer'),
     balance: 0,
     created: seconds(deps),
-    currency: null,
-    customer_account: null,
-    default_source: null,
     delinquent: false,
     description: optionalText(form, 'description'),
-    discount: null,
     email,
     invoice_prefix: newId('x').slice(2, 10).toUpperCase(),
     invoice_settings: {
@@ -35,25 +31,22 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
       footer: null,
       rendering_options: null,
     },
-    livemode: false,
     metadata: mergeMetadata({}, form.metadata),
     name: optionalText(form, 'name'),
     next_invoice_sequence: 1,
     phone: optionalText(form, 'phone'),
     preferred_locales: [],
-    shipping: null,
     tax_exempt: 'none',
-    test_clock: null,
   }
-  put(deps.db, customer, { owner: customer.id })
+  put(deps, customer, { owner: customer.id })
   emit(deps, 'customer.created', customer)
   return customer
 }
 
 export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Stripe.Customer {
-  played(form, FIELDS)
-  const before = must<Stripe.Customer>(deps.db, 'customer', id)
-  if (before.deleted as unknown) throw missing('customer', id)
+  allowSupported(form, FIELDS)
+  const before = getExisting(deps, 'customer', id)
+  if (before.deleted as unknown) throw missingObject('customer', id)
   const customer: Stripe.Customer = {
     ...before,
     email: optionalText(form, 'email', before.email),
@@ -62,15 +55,15 @@ export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Str
     description: optionalText(form, 'description', before.description),
     metadata: mergeMetadata(before.metadata, form.metadata),
   }
-  put(deps.db, customer)
+  put(deps, customer)
   emit(deps, 'customer.updated', customer, { email: before.email, name: before.name })
   return customer
 }
 
 /** Kept as given: the sandbox looks no number up. */
 export function createTaxId(deps: ProcessorDeps, customerId: string, form: Form): Stripe.TaxId {
-  played(form, ['type', 'value'])
-  const customer = must<Stripe.Customer>(deps.db, 'customer', customerId)
+  allowSupported(form, ['type', 'value'])
+  const customer = getExisting(deps, 'customer', customerId)
   const taxId: Stripe.TaxId = {
     id: newId('txi'),
     object: 'tax_id',
@@ -84,7 +77,7 @@ export function createTaxId(deps: ProcessorDeps, customerId: string, form: Form)
     value: text(form, 'value'),
     verification: { status: 'unavailable', verified_address: null, verified_name: null },
   }
-  put(deps.db, taxId, { owner: customer.id })
+  put(deps, taxId, { owner: customer.id })
   emit(deps, 'customer.tax_id.created', taxId)
   return taxId
 }
@@ -94,12 +87,12 @@ export function deleteCustomer(
   deps: ProcessorDeps,
   id: string,
 ): { id: string; object: 'customer'; deleted: true } {
-  const customer = must<Stripe.Customer>(deps.db, 'customer', id)
-  for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', id)) {
+  const customer = getExisting(deps, 'customer', id)
+  for (const subscription of all(deps, 'subscription', id)) {
     if (subscription.status !== 'canceled') cancelNow(deps, subscription.id)
   }
   const gone = { id, object: 'customer', deleted: true } as const
-  put(deps.db, gone)
+  put(deps, gone)
   emit(deps, 'customer.deleted', customer)
   return gone
 }

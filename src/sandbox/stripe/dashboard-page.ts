@@ -11,19 +11,18 @@ import { notFound, show, time as timeOf } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { settle } from './checkout-payment.ts'
 import { clockCard, clockRoutes } from './clock-page.ts'
-import { type Courier, deliveriesOf, resend } from './deliveries.ts'
+import { type Courier, listDeliveries, resend } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { closeDispute, disputeOf, openDispute, reinstateDispute } from './disputes.ts'
+import { closeDispute, findDispute, openDispute, reinstateDispute } from './disputes.ts'
 import type { StoredEvent } from './events.ts'
-import { Fault, missing } from './fault.ts'
-import { badge, faultsAsPages, field, isoOf } from './hosted-page.ts'
-import { all, get, must } from './objects.ts'
+import { Fault, missingObject } from './fault.ts'
+import { badge, field, showFaultsAsPages, toIso } from './hosted-page.ts'
+import { all, get, getExisting } from './objects.ts'
 import { paymentTable } from './payment-table.ts'
-import { chargesOf, createRefund, failRefund } from './payments.ts'
+import { createRefund, failRefund, listCharges } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
-import { isOver } from './subscriptions.ts'
+import { hasEnded } from './subscriptions.ts'
 import type { TimeTravel } from './time-travel.ts'
-import { troubleCard, troubleRoutes } from './trouble-page.ts'
 
 const SHOWN_MAX = 50
 const WEBHOOK_PATIENCE_MS = 3_000
@@ -40,9 +39,10 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form:
     },
     'fail-refund': failRefund,
     dispute: (deps, charge) => void openDispute(deps, charge.id),
-    lose: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'lost'),
-    win: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'won'),
-    reinstate: (deps, charge) => void reinstateDispute(deps, disputeOf(deps, charge.id)?.id ?? ''),
+    lose: (deps, charge) => void closeDispute(deps, findDispute(deps, charge.id)?.id ?? '', 'lost'),
+    win: (deps, charge) => void closeDispute(deps, findDispute(deps, charge.id)?.id ?? '', 'won'),
+    reinstate: (deps, charge) =>
+      void reinstateDispute(deps, findDispute(deps, charge.id)?.id ?? ''),
     settle: (deps, charge) => settle(deps, String(charge.payment_intent), true),
     bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
   }
@@ -53,9 +53,8 @@ export function dashboardPages(
   courier: Courier,
   time: TimeTravel,
 ): void {
-  faultsAsPages(app)
+  showFaultsAsPages(app)
   clockRoutes(app, deps, time)
-  troubleRoutes(app, deps, courier)
 
   app.get('/processor', OPEN, (_request, reply) => showDesk(deps, reply, time))
 
@@ -64,8 +63,8 @@ export function dashboardPages(
     OPEN,
     async (request, reply) => {
       const act = ACTIONS[request.params.action]
-      if (!act) throw missing('action', request.params.action)
-      const charge = must<Stripe.Charge>(deps.db, 'charge', request.params.id)
+      if (!act) throw missingObject('action', request.params.action)
+      const charge = getExisting(deps, 'charge', request.params.id)
       atomically(deps.db, () => act(deps, charge, request.body))
       await courier.settled(WEBHOOK_PATIENCE_MS)
       const back = field(request.body, 'back')
@@ -85,7 +84,7 @@ export function dashboardPages(
   )
 
   app.get<{ Params: { id: string } }>('/processor/events/:id', OPEN, (request, reply) => {
-    const event = get<StoredEvent>(deps.db, request.params.id)
+    const event = get<StoredEvent>(deps, request.params.id)
     return event?.object === 'event'
       ? showEvent(deps, reply, event)
       : notFound(reply, 'processor', 'event')
@@ -95,7 +94,7 @@ export function dashboardPages(
     '/processor/events/:id/resend',
     OPEN,
     async (request, reply) => {
-      const event = must<StoredEvent>(deps.db, 'event', request.params.id)
+      const event = getExisting(deps, 'event', request.params.id)
       resend(deps, event.id)
       await courier.settled(WEBHOOK_PATIENCE_MS)
       return reply.redirect(`/sandbox/processor/events/${event.id}`, 303)
@@ -104,28 +103,25 @@ export function dashboardPages(
 }
 
 function showDesk(deps: ProcessorDeps, reply: FastifyReply, time: TimeTravel): FastifyReply {
-  const customers = all<Stripe.Customer>(deps.db, 'customer')
+  const customers = all(deps, 'customer')
     .filter((one) => !one.deleted)
     .slice(0, SHOWN_MAX)
-  const events = all<StoredEvent>(deps.db, 'event').slice(0, SHOWN_MAX)
+  const events = all(deps, 'event').slice(0, SHOWN_MAX)
   const main = html`<h1>Processor</h1>
 <p class="quiet">Speaks the part of Stripe’s API that the service uses. Its events arrive signed at ${deps.endpoints().map((one, index) => html`${index > 0 ? ' and ' : ''}<code>${one.url}</code>`)}.</p>
 ${clockCard(deps, time)}
-${troubleCard(deps)}
 <section class="card" aria-labelledby="customers"><h2 id="customers">Customers</h2>
 ${
   customers.length === 0
     ? html`<p class="quiet">None yet: the first subscription makes one.</p>`
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Customer</th><th scope="col">Email</th><th scope="col">Subscription</th><th scope="col">Since</th><th scope="col">Portal</th></tr></thead><tbody>
 ${customers.map((customer) => {
-  const live = all<Stripe.Subscription>(deps.db, 'subscription', customer.id).find(
-    (one) => !isOver(one),
-  )
-  return html`<tr><td>${customer.name ?? html`<span class="mono small">${customer.id}</span>`}</td><td>${customer.email}</td><td>${live ? badge(live.status) : html`<span class="quiet">none</span>`}</td><td class="small">${timeOf(isoOf(customer.created))}</td>
+  const live = all(deps, 'subscription', customer.id).find((one) => !hasEnded(one))
+  return html`<tr><td>${customer.name ?? html`<span class="mono small">${customer.id}</span>`}</td><td>${customer.email}</td><td>${live ? badge(live.status) : html`<span class="quiet">none</span>`}</td><td class="small">${timeOf(toIso(customer.created))}</td>
 <td><form method="post" action="/sandbox/processor/customers/${customer.id}/portal"><button class="plain">Open</button></form></td></tr>`
 })}</tbody></table></div>`
 }</section>
-<section class="card" aria-labelledby="payments"><h2 id="payments">Payments</h2>${paymentTable(deps, chargesOf(deps).slice(0, SHOWN_MAX), '/sandbox/processor')}</section>
+<section class="card" aria-labelledby="payments"><h2 id="payments">Payments</h2>${paymentTable(deps, listCharges(deps).slice(0, SHOWN_MAX), '/sandbox/processor')}</section>
 <section class="card" aria-labelledby="events"><h2 id="events">Events</h2>
 ${
   events.length === 0
@@ -134,8 +130,8 @@ ${
 ${events.map(
   (
     event,
-  ) => html`<tr><td><a class="mono" href="/sandbox/processor/events/${event.id}">${event.type}</a></td><td class="small">${timeOf(isoOf(event.created))}</td>
-<td>${deliveriesOf(deps, event.id).map((one) => html`<span class="small">${one.endpoint} ${badge(one.state)} </span>`)}</td></tr>`,
+  ) => html`<tr><td><a class="mono" href="/sandbox/processor/events/${event.id}">${event.type}</a></td><td class="small">${timeOf(toIso(event.created))}</td>
+<td>${listDeliveries(deps, event.id).map((one) => html`<span class="small">${one.endpoint} ${badge(one.state)} </span>`)}</td></tr>`,
 )}</tbody></table></div>`
 }</section>`
   return show(reply, { title: 'Processor', place: 'processor', main })
@@ -144,8 +140,8 @@ ${events.map(
 function showEvent(deps: ProcessorDeps, reply: FastifyReply, event: StoredEvent): FastifyReply {
   const main = html`<p><a href="/sandbox/processor">← Processor</a></p>
 <h1 class="mono">${event.type}</h1>
-<dl><dt>Id</dt><dd class="mono">${event.id}</dd><dt>At</dt><dd>${timeOf(isoOf(event.created))}</dd>
-${deliveriesOf(deps, event.id).map((one) => html`<dt>To ${one.endpoint}</dt><dd>${badge(one.state)} ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}${one.note && one.note !== 'ok' ? html`, ${one.note}` : ''}</dd>`)}</dl>
+<dl><dt>Id</dt><dd class="mono">${event.id}</dd><dt>At</dt><dd>${timeOf(toIso(event.created))}</dd>
+${listDeliveries(deps, event.id).map((one) => html`<dt>To ${one.endpoint}</dt><dd>${badge(one.state)} ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}${one.note && one.note !== 'ok' ? html`, ${one.note}` : ''}</dd>`)}</dl>
 <form method="post" action="/sandbox/processor/events/${event.id}/resend"><button class="plain">Send again</button></form>
 <h2>What was sent</h2>
 <pre tabindex="0" aria-label="The event as JSON">${JSON.stringify(event, null, 2)}</pre>`

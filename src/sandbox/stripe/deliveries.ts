@@ -6,15 +6,13 @@ import { createHmac } from 'node:crypto'
 import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
 import type { StoredEvent } from './events.ts'
 import { get } from './objects.ts'
-import { settingsOf } from './settings.ts'
 
 export type Delivery = {
   event_id: string
   endpoint: string
   attempts: number
   due_ms: number
-  /** `lost`: on purpose, and never tried. */
-  state: 'due' | 'delivered' | 'given-up' | 'lost'
+  state: 'due' | 'delivered' | 'given-up'
   note: string
 }
 
@@ -67,10 +65,8 @@ export function startCourier(deps: CourierDeps): Courier {
 
   const deliver = () => {
     const now = Date.now()
-    const { isReversed } = settingsOf(deps)
-    const atOnceMax = isReversed ? 1 : AT_ONCE_MAX
-    for (const delivery of due(deps, now, isReversed)) {
-      if (running.size >= atOnceMax) break
+    for (const delivery of findDueDeliveries(deps, now)) {
+      if (running.size >= AT_ONCE_MAX) break
       const key = `${delivery.event_id} ${delivery.endpoint}`
       if (underWay.has(key) || !claim(deps, delivery, now)) continue
       underWay.add(key)
@@ -83,7 +79,7 @@ export function startCourier(deps: CourierDeps): Courier {
         })
       running.add(run)
     }
-    if (running.size >= atOnceMax) return
+    if (running.size >= AT_ONCE_MAX) return
     const next = deps.db
       .prepare(`select min(due_ms) as at from stripe_deliveries where state = 'due' and due_ms > ?`)
       .get(now) as { at: number | null }
@@ -110,12 +106,12 @@ export function startCourier(deps: CourierDeps): Courier {
   }
 }
 
-/** In the order of their making, so that a fresh product mostly sees events in order; or the other way round. */
-function due({ db }: Pick<ProcessorDeps, 'db'>, now: number, isReversed: boolean): Delivery[] {
+/** Returns due deliveries in the order in which their events were created. */
+function findDueDeliveries({ db }: Pick<ProcessorDeps, 'db'>, now: number): Delivery[] {
   return db
     .prepare(
       `select d.* from stripe_deliveries d join stripe_objects o on o.id = d.event_id
-       where d.state = 'due' and d.due_ms <= ? order by o.seq ${isReversed ? 'desc' : ''} limit 100`,
+       where d.state = 'due' and d.due_ms <= ? order by o.seq limit 100`,
     )
     .all(now) as Delivery[]
 }
@@ -139,15 +135,12 @@ async function attempt(
   delivery: Delivery,
   stop: AbortSignal,
 ): Promise<void> {
-  const event = get<StoredEvent>(deps.db, delivery.event_id)
+  const event = get<StoredEvent>(deps, delivery.event_id)
   const endpoint = deps.endpoints().find((one) => one.name === delivery.endpoint)
-  const send = () =>
+  const note =
     event && endpoint
-      ? post(deps, endpoint, event, stop)
-      : Promise.resolve('the endpoint is not configured any more')
-  const first = await send()
-  const isTwice = first === 'ok' && settingsOf(deps).isDoubled
-  const note = isTwice ? await send() : first
+      ? await post(deps, endpoint, event, stop)
+      : 'the endpoint is not configured any more'
   // A stop in the middle is not a failure: the attempt does not count and is repeated at the next
   // start.
   if (stop.aborted) {
@@ -157,7 +150,7 @@ async function attempt(
     return
   }
 
-  const attempts = delivery.attempts + (isTwice ? 2 : 1)
+  const attempts = delivery.attempts + 1
   const pause = PAUSES_MS[delivery.attempts]
   const state =
     note === 'ok' ? 'delivered' : endpoint === undefined || pause === undefined ? 'given-up' : 'due'
@@ -181,7 +174,7 @@ async function post(
       headers: {
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Stripe/1.0 (sandbox)',
-        'stripe-signature': signatureOf(payload, endpoint.secret, seconds(deps)),
+        'stripe-signature': signPayload(payload, endpoint.secret, seconds(deps)),
       },
       body: payload,
       redirect: 'manual',
@@ -198,11 +191,11 @@ async function post(
 }
 
 /** `t=…,v1=…`: HMAC-SHA256 over `t.payload`, https://docs.stripe.com/webhooks#verify-manually */
-export function signatureOf(payload: string, secret: string, at: number): string {
+export function signPayload(payload: string, secret: string, at: number): string {
   return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${payload}`).digest('hex')}`
 }
 
-export function deliveriesOf({ db }: Pick<ProcessorDeps, 'db'>, eventId: string): Delivery[] {
+export function listDeliveries({ db }: Pick<ProcessorDeps, 'db'>, eventId: string): Delivery[] {
   return db
     .prepare('select * from stripe_deliveries where event_id = ? order by endpoint')
     .all(eventId) as Delivery[]
@@ -210,7 +203,7 @@ export function deliveriesOf({ db }: Pick<ProcessorDeps, 'db'>, eventId: string)
 
 /** True when every endpoint has answered 2xx. */
 export function wasDelivered(deps: Pick<ProcessorDeps, 'db'>, eventId: string): boolean {
-  return deliveriesOf(deps, eventId).every((delivery) => delivery.state === 'delivered')
+  return listDeliveries(deps, eventId).every((delivery) => delivery.state === 'delivered')
 }
 
 /** Sends again, to all endpoints, also what was delivered: for the button, and to see duplicates handled. */
@@ -220,25 +213,5 @@ export function resend(deps: ProcessorDeps, eventId: string): void {
      on conflict (event_id, endpoint) do update set attempts = 0, due_ms = excluded.due_ms, state = 'due', note = ''`,
   )
   for (const endpoint of deps.endpoints()) insert.run(eventId, endpoint.name, Date.now())
-  deps.wake()
-}
-
-/** Events that no endpoint accepted: lost, given up, or still on their way; the oldest first. */
-export function outstanding({ db }: Pick<ProcessorDeps, 'db'>): (Delivery & { type: string })[] {
-  return db
-    .prepare(
-      `select d.*, json_extract(o.body, '$.type') as type from stripe_deliveries d join stripe_objects o on o.id = d.event_id
-       where d.state <> 'delivered' order by o.seq`,
-    )
-    .all() as (Delivery & { type: string })[]
-}
-
-/** Sends all of them now, in any state. */
-export function sendOutstanding(deps: ProcessorDeps): void {
-  deps.db
-    .prepare(
-      `update stripe_deliveries set attempts = 0, due_ms = ?, state = 'due', note = '' where state <> 'delivered'`,
-    )
-    .run(Date.now())
   deps.wake()
 }

@@ -1,18 +1,18 @@
 /** Coupons, the codes that people type for them, and the discounts that come of both on a checkout, a subscription or an invoice. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
-import { findOne, get, must, mustParam, newId, put } from './objects.ts'
+import { findNewest, get, getExisting, getNamed, newId, put } from './objects.ts'
 import {
-  flag,
+  allowSupported,
   group,
   groups,
   integer,
   mergeMetadata,
   optionalText,
-  played,
   text,
 } from './parameters.ts'
 import { addInterval } from './periods.ts'
@@ -28,16 +28,14 @@ const COUPON = [
   'currency',
   'duration',
   'duration_in_months',
-  'max_redemptions',
-  'redeem_by',
   'metadata',
 ]
 const DURATIONS = ['once', 'repeating', 'forever']
 
 export function createCoupon(deps: ProcessorDeps, form: Form): Stripe.Coupon {
-  played(form, COUPON)
+  allowSupported(form, COUPON)
   const id = optionalText(form, 'id') ?? newId('co').slice(3, 11)
-  if (get(deps.db, id))
+  if (get(deps, id))
     throw badParameter('id', `Coupon already exists: ${id}`, 'resource_already_exists')
   const percent = optionalText(form, 'percent_off')
   const amount = integer(form, 'amount_off')
@@ -68,8 +66,6 @@ export function createCoupon(deps: ProcessorDeps, form: Form): Stripe.Coupon {
     currency: amount === undefined ? null : text(form, 'currency').toLowerCase(),
     duration: duration as Stripe.Coupon['duration'],
     duration_in_months: months ?? null,
-    max_redemptions: integer(form, 'max_redemptions') ?? null,
-    redeem_by: integer(form, 'redeem_by') ?? null,
     metadata: mergeMetadata({}, form.metadata),
   })
   emit(deps, 'coupon.created', coupon)
@@ -81,36 +77,15 @@ function newCoupon(
   wanted: Partial<Stripe.Coupon> & { id: string },
 ): Stripe.Coupon {
   const coupon: Stripe.Coupon = {
-    object: 'coupon',
-    amount_off: null,
+    ...blank('coupon'),
     created: seconds(deps),
-    currency: null,
     duration: 'once',
-    duration_in_months: null,
-    livemode: false,
-    max_redemptions: null,
     metadata: {},
-    name: null,
-    percent_off: null,
-    redeem_by: null,
     times_redeemed: 0,
     valid: true,
     ...wanted,
   }
-  return put(deps.db, coupon)
-}
-
-export function updateCoupon(deps: ProcessorDeps, id: string, form: Form): Stripe.Coupon {
-  played(form, ['name', 'metadata'])
-  const before = must<Stripe.Coupon>(deps.db, 'coupon', id)
-  const name = optionalText(form, 'name', before.name)
-  const after = put(deps.db, {
-    ...before,
-    name,
-    metadata: mergeMetadata(before.metadata, form.metadata),
-  })
-  emit(deps, 'coupon.updated', after, { name: before.name })
-  return after
+  return put(deps, coupon)
 }
 
 /** It can no longer be used; customers who have it keep it. */
@@ -118,59 +93,28 @@ export function deleteCoupon(
   deps: ProcessorDeps,
   id: string,
 ): { id: string; object: 'coupon'; deleted: true } {
-  const coupon = must<Stripe.Coupon>(deps.db, 'coupon', id)
-  put(deps.db, { ...coupon, valid: false })
+  const coupon = getExisting(deps, 'coupon', id)
+  put(deps, { ...coupon, valid: false })
   emit(deps, 'coupon.deleted', coupon)
   return { id, object: 'coupon', deleted: true }
 }
 
 export function createPromotionCode(deps: ProcessorDeps, form: Form): Stripe.PromotionCode {
-  played(form, [
-    'promotion',
-    'code',
-    'active',
-    'customer',
-    'expires_at',
-    'max_redemptions',
-    'metadata',
-    'restrictions',
-  ])
+  allowSupported(form, ['promotion', 'code', 'metadata'])
   const promotion = group(form, 'promotion')
-  played(promotion, ['type', 'coupon'], 'promotion')
-  if (text(promotion, 'type') !== 'coupon')
-    throw badParameter('promotion[type]', 'Invalid type: must be coupon')
-  const coupon = mustParam<Stripe.Coupon>(
-    deps.db,
-    'coupon',
-    text(promotion, 'coupon'),
-    'promotion[coupon]',
-  )
-  const customerId = optionalText(form, 'customer')
-  const restrictions = group(form, 'restrictions')
-  played(restrictions, ['first_time_transaction'], 'restrictions')
-  const code = optionalText(form, 'code') ?? newId('x').slice(2, 10).toUpperCase()
-  if (promotionByCode(deps, code))
+  allowSupported(promotion, ['type', 'coupon'], 'promotion')
+  const couponId = text(promotion, 'coupon')
+  const coupon = getNamed(deps, 'coupon', couponId, 'promotion[coupon]')
+  const code = text(form, 'code')
+  if (findPromotion(deps, code))
     throw badParameter(
       'code',
       'An active promotion code with that code already exists.',
       'resource_already_exists',
     )
-
-  const made = newPromotionCode(deps, newId('promo'), code, coupon.id, {
-    active: flag(form, 'active', true),
-    customer:
-      customerId && mustParam<Stripe.Customer>(deps.db, 'customer', customerId, 'customer').id,
-    expires_at: integer(form, 'expires_at') ?? null,
-    max_redemptions: integer(form, 'max_redemptions') ?? null,
-    metadata: mergeMetadata({}, form.metadata),
-    restrictions: {
-      first_time_transaction: flag(restrictions, 'first_time_transaction'),
-      minimum_amount: null,
-      minimum_amount_currency: null,
-    },
-  })
-  emit(deps, 'promotion_code.created', made)
-  return made
+  const created = newPromotionCode(deps, newId('promo'), code, coupon.id)
+  emit(deps, 'promotion_code.created', created)
+  return created
 }
 
 function newPromotionCode(
@@ -178,19 +122,13 @@ function newPromotionCode(
   id: string,
   code: string,
   coupon: string,
-  wanted: Partial<Stripe.PromotionCode> = {},
 ): Stripe.PromotionCode {
   const promotion: Stripe.PromotionCode = {
     id,
-    object: 'promotion_code',
+    ...blank('promotion_code'),
     active: true,
     code,
     created: seconds(deps),
-    customer: null,
-    customer_account: null,
-    expires_at: null,
-    livemode: false,
-    max_redemptions: null,
     metadata: {},
     promotion: { coupon, type: 'coupon' },
     restrictions: {
@@ -199,25 +137,8 @@ function newPromotionCode(
       minimum_amount_currency: null,
     },
     times_redeemed: 0,
-    ...wanted,
   }
-  return put(deps.db, promotion)
-}
-
-export function updatePromotionCode(
-  deps: ProcessorDeps,
-  id: string,
-  form: Form,
-): Stripe.PromotionCode {
-  played(form, ['active', 'metadata'])
-  const before = must<Stripe.PromotionCode>(deps.db, 'promotion_code', id)
-  const after = put(deps.db, {
-    ...before,
-    active: flag(form, 'active', before.active),
-    metadata: mergeMetadata(before.metadata, form.metadata),
-  })
-  emit(deps, 'promotion_code.updated', after, { active: before.active })
-  return after
+  return put(deps, promotion)
 }
 
 /** Put in place where it is missing; ids are stable, so that a restart changes nothing. */
@@ -226,89 +147,56 @@ export function stockPromotion(
   code: string,
   coupon: Partial<Stripe.Coupon>,
 ): void {
-  if (get(deps.db, `promo_sandbox_${code}`)) return
+  if (get(deps, `promo_sandbox_${code}`)) return
   const { id } = newCoupon(deps, { id: `coupon_sandbox_${code}`, ...coupon })
   newPromotionCode(deps, `promo_sandbox_${code}`, code, id)
 }
 
-export function promotionByCode(
+export function findPromotion(
   deps: Pick<ProcessorDeps, 'db'>,
   code: string,
 ): Stripe.PromotionCode | undefined {
-  return findOne<Stripe.PromotionCode>(
-    deps.db,
+  return findNewest(
+    deps,
     'promotion_code',
     (one) => one.active && one.code.toLowerCase() === code.trim().toLowerCase(),
   )
 }
 
 /** `discounts[0][coupon]` or `discounts[0][promotion_code]`. @throws Fault 400 for what cannot be used. */
-export function offersIn(
-  deps: ProcessorDeps,
-  form: Form,
-  sold: { currency: string; customer: string | null },
-): Offer[] {
+export function readOffers(deps: ProcessorDeps, form: Form, sold: { currency: string }): Offer[] {
   return groups(form, 'discounts').map((one, index) => {
     const at = `discounts[${index}]`
-    played(one, ['coupon', 'promotion_code'], at)
+    allowSupported(one, ['coupon', 'promotion_code'], at)
     const promotionId = optionalText(one, 'promotion_code')
     const promotion = promotionId
-      ? mustParam<Stripe.PromotionCode>(
-          deps.db,
-          'promotion_code',
-          promotionId,
-          `${at}[promotion_code]`,
-        )
+      ? getNamed(deps, 'promotion_code', promotionId, `${at}[promotion_code]`)
       : null
     const couponId = promotion ? String(promotion.promotion.coupon) : text(one, 'coupon')
     const offer = {
-      coupon: mustParam<Stripe.Coupon>(deps.db, 'coupon', couponId, `${at}[coupon]`),
+      coupon: getNamed(deps, 'coupon', couponId, `${at}[coupon]`),
       promotion,
     }
-    const why = whyUnusable(deps, offer, sold)
+    const why = explainUnusable(offer, sold)
     if (why) throw badParameter(promotion ? `${at}[promotion_code]` : `${at}[coupon]`, why)
     return offer
   })
 }
 
-/** The processor's words for an offer that does not hold here; null where it does. */
-export function whyUnusable(
-  deps: ProcessorDeps,
+/** Returns the reason why an offer is not valid for this sale, or null. */
+export function explainUnusable(
   { coupon, promotion }: Offer,
-  sold: { currency: string | null; customer: string | null },
+  sold: { currency: string | null },
 ): string | null {
-  const now = seconds(deps)
-  const isUsedUp = (one: { max_redemptions: number | null; times_redeemed: number }) =>
-    one.max_redemptions !== null && one.times_redeemed >= one.max_redemptions
-  if (
-    !coupon.valid ||
-    isUsedUp(coupon) ||
-    (coupon.redeem_by !== null && coupon.redeem_by !== undefined && coupon.redeem_by <= now)
-  )
-    return `Coupon expired: ${coupon.id}`
-  // So much off in dollars is nothing off in yen.
+  if (!coupon.valid) return `Coupon expired: ${coupon.id}`
+  // An amount off in dollars does not apply to a price in yen.
   if (coupon.currency && sold.currency && coupon.currency !== sold.currency)
-    return `The coupon's currency (${coupon.currency}) is not that of what is sold (${sold.currency}).`
-  if (!promotion) return null
-  if (
-    !promotion.active ||
-    isUsedUp(promotion) ||
-    (promotion.expires_at ?? Number.POSITIVE_INFINITY) <= now
-  )
-    return 'This promotion code is not active.'
-  if (promotion.customer && promotion.customer !== sold.customer)
-    return 'This promotion code is for another customer.'
-  if (
-    promotion.restrictions.first_time_transaction &&
-    sold.customer &&
-    findOne<Stripe.Charge>(deps.db, 'charge', (one) => one.customer === sold.customer && one.paid)
-  )
-    return 'This promotion code cannot be redeemed because the associated customer has prior transactions.'
-  return null
+    return `The coupon's currency (${coupon.currency}) differs from the price's (${sold.currency}).`
+  return promotion && !promotion.active ? 'This promotion code is not active.' : null
 }
 
 /** A discount that nobody has: for asking what it would take off. */
-export function passingDiscount(
+export function previewDiscount(
   deps: ProcessorDeps,
   { coupon, promotion }: Offer,
   customer: string | null,
@@ -320,75 +208,69 @@ export function passingDiscount(
       : null
   return {
     id: newId('di'),
-    object: 'discount',
-    checkout_session: null,
+    ...blank('discount'),
     customer,
-    customer_account: null,
     end,
-    invoice: null,
-    invoice_item: null,
     promotion_code: promotion?.id ?? null,
     source: { coupon: coupon.id, type: 'coupon' },
     start,
-    subscription: null,
-    subscription_item: null,
   } satisfies Stripe.Discount
 }
 
 /** The discount that a customer has from now on, counted against the limits of its coupon and code. */
-export function giveDiscount(
+export function grantDiscount(
   deps: ProcessorDeps,
   offer: Offer,
   to: { customer: string | null; subscription: string | null; session: string | null },
 ): Stripe.Discount {
   const discount: Stripe.Discount = {
-    ...passingDiscount(deps, offer, to.customer),
+    ...previewDiscount(deps, offer, to.customer),
     checkout_session: to.session,
     subscription: to.subscription,
   }
   const { coupon, promotion } = offer
-  put(deps.db, discount, { owner: to.customer ?? '' })
-  put(deps.db, { ...coupon, times_redeemed: coupon.times_redeemed + 1 })
-  if (promotion) put(deps.db, { ...promotion, times_redeemed: promotion.times_redeemed + 1 })
+  put(deps, discount, { owner: to.customer ?? '' })
+  put(deps, { ...coupon, times_redeemed: coupon.times_redeemed + 1 })
+  if (promotion) put(deps, { ...promotion, times_redeemed: promotion.times_redeemed + 1 })
   emit(deps, 'customer.discount.created', discount)
   return discount
 }
 
 /** Those of a subscription that still hold at a moment. */
-export function discountsAt(
+export function findDiscounts(
   deps: Pick<ProcessorDeps, 'db'>,
   subscription: Stripe.Subscription,
   at: number,
 ) {
   return subscription.discounts
-    .map((id) => get<Stripe.Discount>(deps.db, String(id)))
+    .map((id) => get<Stripe.Discount>(deps, String(id)))
     .filter((one) => one !== undefined && (one.end === null || one.end > at)) as Stripe.Discount[]
 }
 
-export const couponOf = (
+export const findCoupon = (
   deps: Pick<ProcessorDeps, 'db'>,
   discount: Stripe.Discount,
-): Stripe.Coupon => must<Stripe.Coupon>(deps.db, 'coupon', String(discount.source.coupon))
+): Stripe.Coupon => getExisting(deps, 'coupon', String(discount.source.coupon))
 
 /** A coupon that holds once is used up by the first invoice that it took something off. */
-export function withoutUsedUp(
+export function removeUsedDiscounts(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,
-  used: readonly string[],
+  ids: readonly string[],
 ): Stripe.Subscription {
-  const gone = used
-    .map((id) => must<Stripe.Discount>(deps.db, 'discount', id))
-    .filter((one) => couponOf(deps, one).duration === 'once')
-  if (gone.length === 0) return subscription
-  for (const one of gone) emit(deps, 'customer.discount.deleted', one)
+  const used = ids
+    .map((id) => getExisting(deps, 'discount', id))
+    .filter((one) => findCoupon(deps, one).duration === 'once')
+  if (used.length === 0) return subscription
+  for (const discount of used) emit(deps, 'customer.discount.deleted', discount)
   return {
     ...subscription,
-    discounts: subscription.discounts.filter((id) => !gone.some((one) => one.id === id)),
+    discounts: subscription.discounts.filter((id) => !used.some((one) => one.id === id)),
   }
 }
 
 /** Cents taken off a sum, never more than the sum. */
-export function discountOn(cents: number, coupon: Stripe.Coupon | undefined): number {
+export function computeDiscount(cents: number, coupon: Stripe.Coupon | undefined): number {
   if (!coupon) return 0
   const off =
     coupon.percent_off !== null

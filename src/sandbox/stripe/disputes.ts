@@ -3,12 +3,12 @@ import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
-import { all, must, newId, put } from './objects.ts'
+import { all, getExisting, newId, put } from './objects.ts'
 
 const ANSWER_WITHIN_S = 7 * 24 * 3_600
 
 export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispute {
-  const charge = must<Stripe.Charge>(deps.db, 'charge', chargeId)
+  const charge = getExisting(deps, 'charge', chargeId)
   if (charge.status !== 'succeeded' || charge.disputed) {
     throw new Fault(400, {
       type: 'invalid_request_error',
@@ -55,9 +55,12 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
     reason: 'fraudulent',
     status: 'needs_response',
   } as unknown as Stripe.Dispute
-  const withdrawn = { ...dispute, balance_transactions: [movement(deps, dispute, -charge.amount)] }
-  put(deps.db, withdrawn, { owner: charge.id })
-  put(deps.db, { ...charge, disputed: true })
+  const withdrawn = {
+    ...dispute,
+    balance_transactions: [balanceTransaction(deps, dispute, -charge.amount)],
+  }
+  put(deps, withdrawn, { owner: charge.id })
+  put(deps, { ...charge, disputed: true })
   emit(deps, 'charge.dispute.created', withdrawn)
   emit(deps, 'charge.dispute.funds_withdrawn', withdrawn)
   return withdrawn
@@ -69,11 +72,11 @@ export function closeDispute(
   id: string,
   status: 'lost' | 'won',
 ): Stripe.Dispute {
-  const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
+  const dispute = getExisting(deps, 'dispute', id)
   if (!isOpen(dispute))
     throw badParameter('dispute', `The dispute ${id} is already closed.`, 'dispute_closed')
-  const closed = { ...(status === 'won' ? givenBack(deps, dispute) : dispute), status }
-  put(deps.db, closed)
+  const closed = { ...(status === 'won' ? returnFunds(deps, dispute) : dispute), status }
+  put(deps, closed)
   if (status === 'won') emit(deps, 'charge.dispute.funds_reinstated', closed)
   emit(deps, 'charge.dispute.closed', closed, { status: dispute.status })
   return closed
@@ -81,28 +84,31 @@ export function closeDispute(
 
 /** The bank thinks better of it: the money comes back, and the status stays. */
 export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Dispute {
-  const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
-  if (!isTaken(dispute))
+  const dispute = getExisting(deps, 'dispute', id)
+  if (!isLost(dispute))
     throw badParameter('dispute', `Nothing of the dispute ${id} is left to be given back.`)
-  const reinstated = givenBack(deps, dispute)
-  put(deps.db, reinstated)
+  const reinstated = returnFunds(deps, dispute)
+  put(deps, reinstated)
   emit(deps, 'charge.dispute.funds_reinstated', reinstated)
   return reinstated
 }
 
 /** Lost, and the bank has the money. */
-export const isTaken = ({ status, balance_transactions: moved }: Stripe.Dispute) =>
+export const isLost = ({ status, balance_transactions: moved }: Stripe.Dispute) =>
   status === 'lost' && moved.reduce((sum, { amount }) => sum + amount, 0) < 0
 
-const givenBack = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispute => ({
+const returnFunds = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispute => ({
   ...dispute,
-  balance_transactions: [...dispute.balance_transactions, movement(deps, dispute, dispute.amount)],
+  balance_transactions: [
+    ...dispute.balance_transactions,
+    balanceTransaction(deps, dispute, dispute.amount),
+  ],
 })
 
 const FEE_CENTS = 1_500
 
 /** The processor's balance transaction for money lost, with its fee, or regained. */
-function movement(
+function balanceTransaction(
   deps: ProcessorDeps,
   { id, currency }: Stripe.Dispute,
   amount: number,
@@ -141,11 +147,11 @@ function movement(
 
 export const isOpen = (dispute: Stripe.Dispute) => dispute.status === 'needs_response'
 
-export function disputeOf(
+export function findDispute(
   { db }: Pick<ProcessorDeps, 'db'>,
   chargeId: string,
 ): Stripe.Dispute | undefined {
-  return all<Stripe.Dispute>(db, 'dispute', chargeId)[0]
+  return all({ db }, 'dispute', chargeId)[0]
 }
 
 const NO_EVIDENCE = {

@@ -2,7 +2,6 @@
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put, type StripeObject } from './objects.ts'
-import { settingsOf } from './settings.ts'
 
 export type StoredEvent = {
   id: string
@@ -33,15 +32,11 @@ export function emit<T extends StripeObject>(
     request: { id: null, idempotency_key: null },
     type,
   }
-  put(deps.db, event)
-  const { lostPercent, delaySeconds } = settingsOf(deps)
+  put(deps, event)
   const insert = deps.db.prepare(
-    `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, ?, '')`,
+    `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, 'due', '')`,
   )
-  for (const endpoint of deps.endpoints()) {
-    const isLost = Math.random() * 100 < lostPercent
-    insert.run(event.id, endpoint.name, Date.now() + delaySeconds * 1_000, isLost ? 'lost' : 'due')
-  }
+  for (const { name } of deps.endpoints()) insert.run(event.id, name, Date.now())
   deps.wake()
   return event
 }

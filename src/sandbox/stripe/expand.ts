@@ -1,17 +1,17 @@
 /** `expand[]`: ids replaced by their objects, along dotted paths, through lists by `data.`, as far down as the processor allows. */
 import type { Stripe } from 'stripe'
-import { lineItemsOf } from './checkout-sessions.ts'
-import { deliveriesOf } from './deliveries.ts'
+import { listLineItems } from './checkout-sessions.ts'
+import { listDeliveries } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { badParameter } from './fault.ts'
-import { paymentsOf } from './invoices.ts'
-import { all, get, type StripeObject } from './objects.ts'
+import { listPayments } from './invoices.ts'
+import { get, type StripeObject } from './objects.ts'
 
 const DEPTH_MAX = 4
 
 type Node = Record<string, unknown>
 
-export function expanded<T>(deps: ProcessorDeps, value: T, paths: readonly string[]): T {
+export function expandObject<T>(deps: ProcessorDeps, value: T, paths: readonly string[]): T {
   const copy = structuredClone(value) as Node
   for (const path of paths) {
     const segments = path.split('.')
@@ -28,53 +28,43 @@ export function expanded<T>(deps: ProcessorDeps, value: T, paths: readonly strin
 
 function walk(deps: ProcessorDeps, node: Node, [head, ...rest]: string[], path: string): void {
   if (head === undefined) return
-  const value = included(deps, node, head) ?? node[head]
+  const value = findIncluded(deps, node, head) ?? node[head]
   if (value === undefined)
     throw badParameter('expand', `This property cannot be expanded (${path}).`)
   if (value === null) return
 
   if (Array.isArray(value)) {
-    node[head] = value.map((one) => object(deps, one))
-    for (const one of node[head] as Node[])
-      if (rest.length > 0 && typeof one === 'object') walk(deps, one, rest, path)
+    node[head] = value.map((one) => loadObject(deps, one))
+    for (const item of node[head] as Node[])
+      if (rest.length > 0 && typeof item === 'object') walk(deps, item, rest, path)
     return
   }
-  const inner = object(deps, value)
+  const inner = loadObject(deps, value)
   node[head] = inner
   if (rest.length > 0 && typeof inner === 'object' && inner !== null)
     walk(deps, inner as Node, rest, path)
 }
 
-function object(deps: ProcessorDeps, value: unknown): unknown {
-  return typeof value === 'string' ? (get(deps.db, value) ?? value) : value
+function loadObject(deps: ProcessorDeps, value: unknown): unknown {
+  return typeof value === 'string' ? (get(deps, value) ?? value) : value
 }
 
 /** Properties that exist only when asked for. */
-function included(deps: ProcessorDeps, node: Node, name: string): unknown {
+function findIncluded(deps: ProcessorDeps, node: Node, name: string): unknown {
   const it = node as unknown as StripeObject
   if (it.object === 'checkout.session' && name === 'line_items')
-    return list(
-      lineItemsOf(deps, node as unknown as Stripe.Checkout.Session),
+    return asList(
+      listLineItems(deps, node as unknown as Stripe.Checkout.Session),
       `/v1/checkout/sessions/${it.id}/line_items`,
     )
   if (it.object === 'invoice' && name === 'payments')
-    return list(paymentsOf(deps, it.id), `/v1/invoice_payments?invoice=${it.id}`)
+    return asList(listPayments(deps, it.id), `/v1/invoice_payments?invoice=${it.id}`)
   // There is no other processor to have been paid through.
   if (it.object === 'invoice' && name === 'amount_paid_off_stripe') return 0
-  if (it.object === 'charge' && name === 'refunds')
-    return list(all(deps.db, 'refund', it.id), `/v1/charges/${it.id}/refunds`)
-  if (it.object === 'customer' && name === 'subscriptions') {
-    return list(
-      all<Stripe.Subscription>(deps.db, 'subscription', it.id).filter(
-        (one) => one.status !== 'canceled',
-      ),
-      `/v1/customers/${it.id}/subscriptions`,
-    )
-  }
   return undefined
 }
 
-export function list<T>(
+export function asList<T>(
   data: T[],
   url: string,
 ): { object: 'list'; data: T[]; has_more: boolean; url: string } {
@@ -85,7 +75,7 @@ export function list<T>(
 export function withPending<T extends { id: string }>(deps: ProcessorDeps, event: T): T {
   return {
     ...event,
-    pending_webhooks: deliveriesOf(deps, event.id).filter((one) => one.state !== 'delivered')
+    pending_webhooks: listDeliveries(deps, event.id).filter((one) => one.state !== 'delivered')
       .length,
   }
 }

@@ -17,7 +17,7 @@ export class Fault extends Error {
   }
 }
 
-export const missing = (what: string, id: string, param = 'id') =>
+export const missingObject = (what: string, id: string, param = 'id') =>
   new Fault(404, {
     type: 'invalid_request_error',
     code: 'resource_missing',
@@ -26,7 +26,7 @@ export const missing = (what: string, id: string, param = 'id') =>
   })
 
 /** Converts a thrown error for the caller: anything but a refusal is the sandbox's own failure. */
-export function faultOf(error: Error & { statusCode?: number }): Fault {
+export function toFault(error: Error & { statusCode?: number }): Fault {
   if (error instanceof Fault) return error
   const status = error.statusCode ?? 500
   return status < 500
@@ -46,7 +46,7 @@ export const badReference = (what: string, id: string, param: string) =>
 export const badParameter = (param: string, message: string, code = 'parameter_invalid') =>
   new Fault(400, { type: 'invalid_request_error', code, message, param })
 
-export const required = (param: string) =>
+export const missingParameter = (param: string) =>
   new Fault(400, {
     type: 'invalid_request_error',
     code: 'parameter_missing',

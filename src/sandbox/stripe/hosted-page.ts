@@ -7,7 +7,7 @@ import { groupDigits, TEST_CARDS } from './cards.ts'
 import { Fault } from './fault.ts'
 
 /** A person who presses a button that cannot work reads why, on a page. */
-export function faultsAsPages(app: FastifyInstance): void {
+export function showFaultsAsPages(app: FastifyInstance): void {
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Fault)) throw error
     return showFault(reply, error)
@@ -24,16 +24,8 @@ function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
   )
 }
 
-/** Chosen where a trial begins without one. */
-export const NO_CARD = 'none'
-
-export function cardChoice(
-  chosen: string,
-  {
-    isOptional = false,
-    kinds = null,
-  }: { isOptional?: boolean; kinds?: readonly string[] | null } = {},
-): Html {
+/** Radio buttons for the test cards of these payment method types; null: all of them. */
+export function cardChoice(chosen: string, kinds: readonly string[] | null = null): Html {
   const cards = TEST_CARDS.filter(({ kind }) => kinds === null || kinds.includes(kind))
   return html`<fieldset><legend>Pay with</legend>
 ${cards.map(
@@ -41,7 +33,7 @@ ${cards.map(
     card,
   ) => html`<label class="choice"><input type="radio" name="card" value="${card.number}"${card.number === chosen ? html` checked` : ''}>
 <span class="grow"><span class="mono">${groupDigits(card.number)}</span><br><span class="small quiet">${card.name} – ${card.tells}</span></span></label>`,
-)}${isOptional ? html`<label class="choice"><input type="radio" name="card" value="${NO_CARD}"${chosen === NO_CARD ? html` checked` : ''}><span class="grow">No card for now</span></label>` : ''}</fieldset>`
+)}</fieldset>`
 }
 
 export function badge(status: string): Html {
@@ -62,7 +54,7 @@ export function badge(status: string): Html {
   return html`<span class="badge${tone}">${status.replaceAll('_', ' ')}</span>`
 }
 
-export const isoOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
+export const toIso = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
 export const field = (form: unknown, name: string): string => {
   const value = (form as Form | undefined)?.[name]

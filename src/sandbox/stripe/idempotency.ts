@@ -5,14 +5,14 @@
 import { createHash } from 'node:crypto'
 import type { SandboxDatabase } from '../database.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { Fault, faultOf } from './fault.ts'
+import { Fault, toFault } from './fault.ts'
 
 export type Reply = { status: number; body: string }
 
 const KEPT_MS = 24 * 3_600_000
 
 /** Calls are handled one after the other, so a key is never under way twice. To be called in a transaction. */
-export function once(
+export function replayOrRun(
   deps: ProcessorDeps,
   key: string | undefined,
   request: string,
@@ -33,7 +33,7 @@ export function once(
     return { status: Number(known.status), body: String(known.body), replayed: true }
   }
 
-  const reply = outcomeOf(deps.db, answer)
+  const reply = runAnswer(deps.db, answer)
   deps.db
     .prepare(
       'insert into stripe_replies (key, request, status, body, at_ms) values (?, ?, ?, ?, ?)',
@@ -43,19 +43,19 @@ export function once(
 }
 
 /** The answer, or the failure in its place with what was done before it undone. @throws Fault when the work never began */
-function outcomeOf(db: SandboxDatabase, answer: () => Reply): Reply {
+function runAnswer(db: SandboxDatabase, answer: () => Reply): Reply {
   db.exec('savepoint answer')
   try {
     const reply = answer()
     db.exec('release answer')
     return reply
   } catch (error) {
-    const fault = faultOf(error as Error)
-    if (isOfParameters(fault)) throw fault
+    const fault = toFault(error as Error)
+    if (isParameterFault(fault)) throw fault
     db.exec('rollback to answer; release answer')
     return { status: fault.status, body: JSON.stringify({ error: fault.body }) }
   }
 }
 
-const isOfParameters = ({ body }: Fault): boolean =>
+const isParameterFault = ({ body }: Fault): boolean =>
   /^(parameter_|url_invalid)/.test(body.code ?? '')

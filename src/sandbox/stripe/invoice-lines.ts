@@ -2,9 +2,9 @@
 import type { Stripe } from 'stripe'
 import { decimal, productName } from './catalogue.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { couponOf, discountOn } from './discounts.ts'
+import { computeDiscount, findCoupon } from './discounts.ts'
 import { newId } from './objects.ts'
-import { shownTax, type Tax, type TaxTerms, taxOn } from './tax.ts'
+import { computeTax, type Tax, type TaxTerms, toTaxLines } from './tax.ts'
 
 export type Line = {
   description: string
@@ -18,7 +18,7 @@ export type Line = {
   quantity: number
 }
 
-export function wholePeriod(deps: ProcessorDeps, item: Stripe.SubscriptionItem): Line {
+export function periodLine(deps: ProcessorDeps, item: Stripe.SubscriptionItem): Line {
   return {
     description: productName(deps, item.price),
     amount: (item.price.unit_amount ?? 0) * (item.quantity ?? 1),
@@ -31,9 +31,9 @@ export function wholePeriod(deps: ProcessorDeps, item: Stripe.SubscriptionItem):
   }
 }
 
-export function freePeriod(deps: ProcessorDeps, item: Stripe.SubscriptionItem): Line {
+export function trialLine(deps: ProcessorDeps, item: Stripe.SubscriptionItem): Line {
   return {
-    ...wholePeriod(deps, item),
+    ...periodLine(deps, item),
     amount: 0,
     description: `Trial period for ${productName(deps, item.price)}`,
   }
@@ -42,7 +42,7 @@ export function freePeriod(deps: ProcessorDeps, item: Stripe.SubscriptionItem): 
 export type Priced = { line: Line; off: { discount: string; amount: number }[]; tax: Tax }
 
 /** Discounts are taken off one after another, each shared among the lines by what is left of them; tax is on the rest. */
-export function priced(
+export function priceLines(
   deps: Pick<ProcessorDeps, 'db'>,
   lines: readonly Line[],
   discounts: readonly Stripe.Discount[],
@@ -52,7 +52,7 @@ export function priced(
   const discountable = rows.filter(({ line }) => line.amount > 0)
   for (const discount of discounts) {
     const sum = discountable.reduce((all, { left }) => all + left, 0)
-    let offLeft = discountOn(Math.max(0, sum), couponOf(deps, discount))
+    let offLeft = computeDiscount(Math.max(0, sum), findCoupon(deps, discount))
     const share = sum === 0 ? 0 : offLeft / sum
     for (const [index, row] of discountable.entries()) {
       const amount = index === discountable.length - 1 ? offLeft : Math.round(row.left * share)
@@ -61,7 +61,11 @@ export function priced(
       row.off.push({ discount: discount.id, amount })
     }
   }
-  return rows.map(({ line, left, off }) => ({ line, off, tax: taxOn(left, line.price, terms) }))
+  return rows.map(({ line, left, off }) => ({
+    line,
+    off,
+    tax: computeTax(left, line.price, terms),
+  }))
 }
 
 export function lineItem(
@@ -108,6 +112,6 @@ export function lineItem(
     quantity_decimal: String(line.quantity),
     subscription: subscription?.id ?? null,
     subtotal: line.amount,
-    taxes: shownTax(tax, terms),
+    taxes: toTaxLines(tax, terms),
   } as unknown as Stripe.InvoiceLineItem
 }

@@ -6,31 +6,31 @@ import { atomically } from '../database.ts'
 import { money, show, time } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber, describeMethod, keepMethod } from './cards.ts'
-import { checkoutPaidBy } from './checkout-payment.ts'
+import { completePaidCheckout } from './checkout-payment.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { Fault } from './fault.ts'
-import { badge, cardChoice, faultsAsPages, field, isoOf } from './hosted-page.ts'
+import { badge, cardChoice, field, showFaultsAsPages, toIso } from './hosted-page.ts'
 import { invoicePdf } from './invoice-pdf.ts'
-import { intentOf } from './invoices.ts'
-import { get, must } from './objects.ts'
+import { findIntentId } from './invoices.ts'
+import { get, getExisting } from './objects.ts'
 import { defaultMethod, setDefaultMethod } from './payment-methods.ts'
 import type { Attempt } from './payments.ts'
-import { collectAgain } from './subscriptions.ts'
+import { retryInvoice } from './subscriptions.ts'
 
 type Params = { Params: { id: string } }
 
 const WEBHOOK_PATIENCE_MS = 3_000
 
 export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  faultsAsPages(app)
+  showFaultsAsPages(app)
 
   app.get<Params>('/invoices/:id', OPEN, (request, reply) =>
     showInvoice(deps, reply, request.params.id, null),
   )
 
   app.get<Params>('/invoices/:id/pdf', OPEN, (request, reply) => {
-    const invoice = must<Stripe.Invoice>(deps.db, 'invoice', request.params.id)
+    const invoice = getExisting(deps, 'invoice', request.params.id)
     return reply
       .type('application/pdf')
       .header('content-disposition', `inline; filename="Invoice-${invoice.number ?? 'draft'}.pdf"`)
@@ -50,32 +50,32 @@ export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier:
 
 /** With another card than the one on file, that one is on file from then on. */
 function payInvoice(deps: ProcessorDeps, id: string, number: string): Attempt {
-  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', id)
+  const invoice = getExisting(deps, 'invoice', id)
   if (invoice.status !== 'open')
     throw new Fault(400, {
       type: 'invalid_request_error',
       message: `This invoice is ${invoice.status}.`,
     })
-  if (paymentOf(deps, id)?.status === 'processing')
+  if (findPayment(deps, id)?.status === 'processing')
     throw new Fault(400, {
       type: 'invalid_request_error',
       message: 'This invoice is being paid: its bank is asked.',
     })
-  const customer = must<Stripe.Customer>(deps.db, 'customer', String(invoice.customer))
+  const customer = getExisting(deps, 'customer', String(invoice.customer))
   const card = cardByNumber(number)
   const { email, name = null } = customer
   const method = card
     ? keepMethod(deps, card, customer.id, { name, email })
     : defaultMethod(deps, customer.id)
-  const attempt = collectAgain(deps, invoice, method, true)
+  const attempt = retryInvoice(deps, invoice, method, true)
   if (attempt.status !== 'succeeded') return attempt
   if (card && method) setDefaultMethod(deps, customer.id, method)
-  checkoutPaidBy(deps, invoice)
+  completePaidCheckout(deps, invoice)
   return attempt
 }
 
-const paymentOf = (deps: ProcessorDeps, invoiceId: string) =>
-  get<Stripe.PaymentIntent>(deps.db, intentOf(deps, invoiceId))
+const findPayment = (deps: ProcessorDeps, invoiceId: string) =>
+  get<Stripe.PaymentIntent>(deps, findIntentId(deps, invoiceId))
 
 export function showInvoice(
   deps: ProcessorDeps,
@@ -83,16 +83,16 @@ export function showInvoice(
   id: string,
   refused: string | null,
 ): FastifyReply {
-  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', id)
+  const invoice = getExisting(deps, 'invoice', id)
   const { currency } = invoice
   const off = (invoice.total_discount_amounts ?? []).reduce((sum, { amount }) => sum + amount, 0)
   const onFile = defaultMethod(deps, String(invoice.customer))
-  const payment = paymentOf(deps, id)
+  const payment = findPayment(deps, id)
   const waits = invoice.status === 'open' && payment?.status === 'requires_action'
   const row = (left: string | Html | null, minor: number) =>
     html`<div class="between"><span>${left}</span><span class="amount">${money(minor, currency)}</span></div>`
   const main = html`<div class="card narrow"><div class="between"><h1>Invoice ${invoice.number ?? '(draft)'}</h1>${badge(String(invoice.status))}</div>
-<p class="quiet">${invoice.customer_name ?? ''} ${invoice.customer_email ?? ''} · ${time(isoOf(invoice.created))}</p>
+<p class="quiet">${invoice.customer_name ?? ''} ${invoice.customer_email ?? ''} · ${time(toIso(invoice.created))}</p>
 ${invoice.lines.data.map((line) => row(line.description, line.amount))}
 <hr class="quiet">
 ${off > 0 ? row('Discount', -off) : ''}

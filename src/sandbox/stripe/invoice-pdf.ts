@@ -1,7 +1,7 @@
 /** An invoice as a PDF of one page or more, in the reader's own Helvetica: text alone, so nothing has to be embedded. */
 import type { Stripe } from 'stripe'
 import { money } from '../page.ts'
-import { isoOf } from './hosted-page.ts'
+import { toIso } from './hosted-page.ts'
 
 type Written = { x: number; y: number; size: number; text: string; bold?: boolean }
 
@@ -10,15 +10,15 @@ const BOTTOM = 60
 const LEADING = 16
 
 export function invoicePdf(invoice: Stripe.Invoice): Buffer {
-  return pdfOf(pagesOf(rowsOf(invoice)))
+  return writePdf(layOutPages(listRows(invoice)))
 }
 
 type Row = { left: string; right?: string; bold?: boolean; size?: number }
 
-function rowsOf(invoice: Stripe.Invoice): Row[] {
+function listRows(invoice: Stripe.Invoice): Row[] {
   const { currency } = invoice
   const cash = (minor: number) => money(minor, currency)
-  const day = (at: number | null | undefined) => (at ? isoOf(at).slice(0, 10) : '')
+  const day = (at: number | null | undefined) => (at ? toIso(at).slice(0, 10) : '')
   const off = (invoice.total_discount_amounts ?? []).reduce((sum, { amount }) => sum + amount, 0)
   const address = [
     invoice.customer_address?.line1,
@@ -41,7 +41,7 @@ function rowsOf(invoice: Stripe.Invoice): Row[] {
     { left: `Issued by ${invoice.account_name}` },
     {
       left: `Date ${day(invoice.effective_at ?? invoice.created)}`,
-      right: paidOn(day(invoice.status_transitions.paid_at)),
+      right: describePayment(day(invoice.status_transitions.paid_at)),
     },
     { left: '' },
     { left: 'Billed to', bold: true },
@@ -60,7 +60,7 @@ function rowsOf(invoice: Stripe.Invoice): Row[] {
       left:
         tax.taxability_reason === 'reverse_charge'
           ? 'Tax to be paid on a reverse charge basis'
-          : taxWords(tax),
+          : describeTax(tax),
       right: cash(tax.amount),
     })),
     { left: 'Total', right: cash(invoice.total), bold: true },
@@ -74,11 +74,11 @@ function rowsOf(invoice: Stripe.Invoice): Row[] {
   ]
 }
 
-const paidOn = (day: string) => (day === '' ? '' : `Paid ${day}`)
-const taxWords = (tax: Stripe.Invoice.TotalTax) =>
+const describePayment = (day: string) => (day === '' ? '' : `Paid ${day}`)
+const describeTax = (tax: Stripe.Invoice.TotalTax) =>
   tax.tax_behavior === 'inclusive' ? 'Tax (included)' : 'Tax'
 
-function pagesOf(rows: readonly Row[]): Written[][] {
+function layOutPages(rows: readonly Row[]): Written[][] {
   const pages: Written[][] = [[]]
   let y = TOP
   for (const { left, right = '', bold = false, size = 10 } of rows) {
@@ -96,7 +96,7 @@ function pagesOf(rows: readonly Row[]): Written[][] {
   return pages
 }
 
-function pdfOf(pages: readonly Written[][]): Buffer {
+function writePdf(pages: readonly Written[][]): Buffer {
   const font = (name: string) =>
     `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding /WinAnsiEncoding >>`
   const first = 5

@@ -1,13 +1,13 @@
 /** Invoices: of a subscription's periods and changes, and of one-time sales. */
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { withoutUsedUp } from './discounts.ts'
+import { removeUsedDiscounts } from './discounts.ts'
 import { emit } from './events.ts'
-import { type Line, lineItem, priced } from './invoice-lines.ts'
+import { type Line, lineItem, priceLines } from './invoice-lines.ts'
 import { INVOICE_CONSTANTS } from './invoice-object.ts'
-import { all, get, must, newId, put } from './objects.ts'
-import { type Attempt, attemptPayment, cancelIntent, newIntent } from './payments.ts'
-import { shownTax, type TaxTerms } from './tax.ts'
+import { all, get, getExisting, newId, put } from './objects.ts'
+import { type Attempt, attemptPayment, cancelIntent, createIntent } from './payments.ts'
+import { type TaxTerms, toTaxLines } from './tax.ts'
 
 export type Bill = {
   customer: string
@@ -21,15 +21,15 @@ export type Bill = {
 }
 
 /** The invoice of a bill, as it would be now: nothing is kept of it. A balance in the customer's favour pays of it what it can. */
-export function drawUp(
+export function buildInvoice(
   deps: Pick<ProcessorDeps, 'db' | 'clock'>,
   bill: Bill,
   id: string,
 ): Stripe.Invoice {
   const { subscription, currency, tax: terms } = bill
-  const customer = must<Stripe.Customer>(deps.db, 'customer', bill.customer)
+  const customer = getExisting(deps, 'customer', bill.customer)
   const at = seconds(deps)
-  const rows = priced(deps, bill.lines, bill.discounts, terms)
+  const rows = priceLines(deps, bill.lines, bill.discounts, terms)
   const subtotal = bill.lines.reduce((sum, line) => sum + line.amount, 0)
   const offs = bill.discounts.map(({ id: discount }) => ({
     discount,
@@ -38,7 +38,7 @@ export function drawUp(
       .reduce((sum, one) => sum + (one.discount === discount ? one.amount : 0), 0),
   }))
   const off = offs.reduce((sum, { amount }) => sum + amount, 0)
-  const taxOf = (behavior: string) =>
+  const sumTax = (behavior: string) =>
     rows.reduce(
       (sum, { tax }) =>
         tax.behavior === behavior
@@ -46,12 +46,12 @@ export function drawUp(
           : sum,
       { amount: 0, taxable: 0 },
     )
-  const [exclusive, inclusive] = [taxOf('exclusive'), taxOf('inclusive')]
+  const [exclusive, inclusive] = [sumTax('exclusive'), sumTax('inclusive')]
   const total = subtotal - off + exclusive.amount
   const credit = total > 0 ? Math.min(total, Math.max(0, -customer.balance)) : total
   const taxes = [
-    ...(exclusive.taxable !== 0 ? shownTax({ ...exclusive, behavior: 'exclusive' }, terms) : []),
-    ...(inclusive.taxable !== 0 ? shownTax({ ...inclusive, behavior: 'inclusive' }, terms) : []),
+    ...(exclusive.taxable !== 0 ? toTaxLines({ ...exclusive, behavior: 'exclusive' }, terms) : []),
+    ...(inclusive.taxable !== 0 ? toTaxLines({ ...inclusive, behavior: 'inclusive' }, terms) : []),
   ]
 
   return {
@@ -76,7 +76,7 @@ export function drawUp(
     customer_email: customer.email,
     customer_name: customer.name ?? null,
     customer_phone: customer.phone ?? null,
-    customer_tax_ids: all<Stripe.TaxId>(deps.db, 'tax_id', customer.id).map(({ type, value }) => ({
+    customer_tax_ids: all(deps, 'tax_id', customer.id).map(({ type, value }) => ({
       type,
       value,
     })),
@@ -115,32 +115,36 @@ export function drawUp(
 }
 
 /** A finalised, open invoice with its payment intent (none where nothing is to pay). */
-export function newInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
+export function createInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const id = newId('in')
-  const draft = drawUp(deps, bill, id)
-  put(deps.db, draft, { owner: bill.customer })
+  const draft = buildInvoice(deps, bill, id)
+  put(deps, draft, { owner: bill.customer })
   emit(deps, 'invoice.created', draft)
   return finalize(deps, draft)
 }
 
 /** Of a sale that is paid already, by the payment intent (none where nothing was to pay). */
-export function paidInvoice(
+export function createPaidInvoice(
   deps: ProcessorDeps,
   bill: Bill,
   intent: string | null,
 ): Stripe.Invoice {
-  const draft = { ...drawUp(deps, bill, newId('in')), starting_balance: 0, ending_balance: null }
+  const draft = {
+    ...buildInvoice(deps, bill, newId('in')),
+    starting_balance: 0,
+    ending_balance: null,
+  }
   const due = { ...draft, amount_due: draft.total, amount_remaining: draft.total }
-  put(deps.db, due, { owner: bill.customer })
+  put(deps, due, { owner: bill.customer })
   emit(deps, 'invoice.created', due)
   return markPaid(deps, finalize(deps, due, intent ?? undefined).id)
 }
 
 /** Left as a draft: nobody pays anything until it is finalised. */
-export function newDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
+export function createDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const draft = put(
-    deps.db,
-    { ...drawUp(deps, bill, newId('in')), auto_advance: false },
+    deps,
+    { ...buildInvoice(deps, bill, newId('in')), auto_advance: false },
     { owner: bill.customer },
   )
   emit(deps, 'invoice.created', draft)
@@ -149,14 +153,17 @@ export function newDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
 
 function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): Stripe.Invoice {
   const { db } = deps
-  const customer = must<Stripe.Customer>(db, 'customer', String(draft.customer))
+  const customer = getExisting({ db }, 'customer', String(draft.customer))
   const sequence = customer.next_invoice_sequence ?? 1
   const at = seconds(deps)
-  put(db, {
-    ...customer,
-    next_invoice_sequence: sequence + 1,
-    balance: draft.ending_balance ?? customer.balance,
-  })
+  put(
+    { db },
+    {
+      ...customer,
+      next_invoice_sequence: sequence + 1,
+      balance: draft.ending_balance ?? customer.balance,
+    },
+  )
   const open: Stripe.Invoice = {
     ...draft,
     effective_at: at,
@@ -166,24 +173,24 @@ function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): 
     status: 'open',
     status_transitions: { ...draft.status_transitions, finalized_at: at },
   }
-  put(db, open)
+  put({ db }, open)
   spendDiscounts(deps, open)
-  if (open.amount_due > 0) askForPayment(deps, open, intent)
+  if (open.amount_due > 0) addPayment(deps, open, intent)
   emit(deps, 'invoice.finalized', open)
   return open
 }
 
 function spendDiscounts(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
-  const subscription = get<Stripe.Subscription>(deps.db, subscriptionOf(invoice))
+  const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
   const used = (invoice.total_discount_amounts ?? []).map(({ discount }) => String(discount))
-  if (subscription && used.length > 0) put(deps.db, withoutUsedUp(deps, subscription, used))
+  if (subscription && used.length > 0) put(deps, removeUsedDiscounts(deps, subscription, used))
 }
 
 /** The payment intent of an open invoice, and the row that ties the two. */
-function askForPayment(deps: ProcessorDeps, invoice: Stripe.Invoice, known?: string): void {
+function addPayment(deps: ProcessorDeps, invoice: Stripe.Invoice, known?: string): void {
   const intent = known
     ? { id: known }
-    : newIntent(deps, {
+    : createIntent(deps, {
         amount: invoice.amount_due,
         currency: invoice.currency,
         customer: String(invoice.customer),
@@ -208,7 +215,7 @@ function askForPayment(deps: ProcessorDeps, invoice: Stripe.Invoice, known?: str
     status: 'open',
     status_transitions: { canceled_at: null, paid_at: null },
   }
-  put(deps.db, payment, { owner: invoice.id })
+  put(deps, payment, { owner: invoice.id })
 }
 
 /** Tries to collect an open invoice; one with nothing to pay is paid at once. */
@@ -218,13 +225,13 @@ export function collect(
   method: Stripe.PaymentMethod | undefined,
   present: boolean,
 ): Attempt {
-  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   if (invoice.amount_due === 0) {
     markPaid(deps, invoice.id)
     return { status: 'succeeded' }
   }
   const outcome: Attempt = method
-    ? attemptPayment(deps, intentOf(deps, invoiceId), method, present)
+    ? attemptPayment(deps, findIntentId(deps, invoiceId), method, present)
     : {
         status: 'failed',
         error: {
@@ -236,12 +243,12 @@ export function collect(
 
   if (outcome.status === 'succeeded') markPaid(deps, invoiceId)
   if (outcome.status === 'failed') markUnpaid(deps, invoiceId)
-  if (outcome.status === 'requires_action') markAsked(deps, invoiceId, present)
+  if (outcome.status === 'requires_action') markActionRequired(deps, invoiceId, present)
   return outcome
 }
 
 export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
-  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   const at = seconds(deps)
   const paid: Stripe.Invoice = {
     ...invoice,
@@ -254,9 +261,9 @@ export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice
     next_payment_attempt: null,
     status_transitions: { ...invoice.status_transitions, paid_at: at },
   }
-  put(deps.db, paid)
-  for (const payment of paymentsOf(deps, invoiceId)) {
-    put(deps.db, {
+  put(deps, paid)
+  for (const payment of listPayments(deps, invoiceId)) {
+    put(deps, {
       ...payment,
       amount_paid: payment.amount_requested,
       status: 'paid',
@@ -273,23 +280,23 @@ const RETRY_DAYS = [3, 5, 7]
 const DAY_S = 24 * 3_600
 
 export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
-  const unpaid = markTried(deps, invoiceId)
+  const unpaid = countAttempt(deps, invoiceId)
   emit(deps, 'invoice.payment_failed', unpaid)
   return unpaid
 }
 
 /** The bank waits for its customer. Where they are not present, the payment has failed for now, and is tried again as others are. */
-function markAsked(deps: ProcessorDeps, invoiceId: string, present: boolean): void {
-  const asked = markTried(deps, invoiceId)
-  if (!present) emit(deps, 'invoice.payment_failed', asked)
-  emit(deps, 'invoice.payment_action_required', asked)
+function markActionRequired(deps: ProcessorDeps, invoiceId: string, present: boolean): void {
+  const attempted = countAttempt(deps, invoiceId)
+  if (!present) emit(deps, 'invoice.payment_failed', attempted)
+  emit(deps, 'invoice.payment_action_required', attempted)
 }
 
-function markTried(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
-  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+function countAttempt(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   const days =
     invoice.billing_reason === 'subscription_create' ? undefined : RETRY_DAYS[invoice.attempt_count]
-  return put(deps.db, {
+  return put(deps, {
     ...invoice,
     attempted: true,
     attempt_count: invoice.attempt_count + 1,
@@ -297,22 +304,8 @@ function markTried(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
   })
 }
 
-export function markUncollectible(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
-  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
-  const given: Stripe.Invoice = {
-    ...invoice,
-    status: 'uncollectible',
-    auto_advance: false,
-    next_payment_attempt: null,
-    status_transitions: { ...invoice.status_transitions, marked_uncollectible_at: seconds(deps) },
-  }
-  put(deps.db, given)
-  emit(deps, 'invoice.marked_uncollectible', given)
-  return given
-}
-
 export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
-  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
   const voided: Stripe.Invoice = {
     ...invoice,
     status: 'void',
@@ -320,28 +313,28 @@ export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
     next_payment_attempt: null,
     status_transitions: { ...invoice.status_transitions, voided_at: seconds(deps) },
   }
-  put(deps.db, voided)
-  cancelIntent(deps, intentOf(deps, invoiceId))
+  put(deps, voided)
+  cancelIntent(deps, findIntentId(deps, invoiceId))
   emit(deps, 'invoice.voided', voided)
 }
 
-export const paymentsOf = ({ db }: Pick<ProcessorDeps, 'db'>, invoiceId: string) =>
-  all<Stripe.InvoicePayment>(db, 'invoice_payment', invoiceId)
+export const listPayments = ({ db }: Pick<ProcessorDeps, 'db'>, invoiceId: string) =>
+  all({ db }, 'invoice_payment', invoiceId)
 
-export function intentOf(deps: Pick<ProcessorDeps, 'db'>, invoiceId: string): string {
-  return String(paymentsOf(deps, invoiceId)[0]?.payment.payment_intent ?? '')
+export function findIntentId(deps: Pick<ProcessorDeps, 'db'>, invoiceId: string): string {
+  return String(listPayments(deps, invoiceId)[0]?.payment.payment_intent ?? '')
 }
 
 /** The invoice a payment intent collects, when there is one. */
-export function invoiceOfIntent(
+export function findInvoiceByIntent(
   deps: Pick<ProcessorDeps, 'db'>,
   intentId: string,
 ): Stripe.Invoice | undefined {
-  const payment = all<Stripe.InvoicePayment>(deps.db, 'invoice_payment').find(
+  const payment = all(deps, 'invoice_payment').find(
     (one) => one.payment.payment_intent === intentId,
   )
-  return payment && get<Stripe.Invoice>(deps.db, String(payment.invoice))
+  return payment && get<Stripe.Invoice>(deps, String(payment.invoice))
 }
 
-export const subscriptionOf = (invoice: Stripe.Invoice): string =>
+export const readSubscriptionId = (invoice: Stripe.Invoice): string =>
   String(invoice.parent?.subscription_details?.subscription ?? '')

@@ -1,13 +1,13 @@
-/** List objects: newest first, `limit` 1 to 100 (10), `starting_after` and `ending_before` an id, `created[gte|gt|lte|lt]`. */
+/** List objects: newest first, `limit` 1 to 100 (10), `starting_after` an id, `created[gte|gt|lte|lt]`. */
 import type { Form } from '../form.ts'
 import { badParameter, badReference } from './fault.ts'
 import { group, integer, optionalText } from './parameters.ts'
 
 export type List<T> = { object: 'list'; data: T[]; has_more: boolean; url: string }
 
-export const PAGING = ['limit', 'starting_after', 'ending_before', 'created']
+export const PAGING = ['limit', 'starting_after', 'created']
 
-export function paged<T extends { id: string }>(
+export function paginate<T extends { id: string }>(
   newestFirst: readonly T[],
   form: Form,
   url: string,
@@ -15,15 +15,9 @@ export function paged<T extends { id: string }>(
   const limit = integer(form, 'limit') ?? 10
   if (limit < 1 || limit > 100) throw badParameter('limit', 'This value must be between 1 and 100.')
   const after = optionalText(form, 'starting_after')
-  const before = optionalText(form, 'ending_before')
-  const inTime = newestFirst.filter(createdWithin(form))
+  const inTime = newestFirst.filter(createdFilter(form))
 
-  if (before) {
-    const end = indexOf(inTime, before, 'ending_before')
-    const start = Math.max(0, end - limit)
-    return { object: 'list', data: inTime.slice(start, end), has_more: start > 0, url }
-  }
-  const start = after ? indexOf(inTime, after, 'starting_after') + 1 : 0
+  const start = after ? findIndex(inTime, after, 'starting_after') + 1 : 0
   return {
     object: 'list',
     data: inTime.slice(start, start + limit),
@@ -32,17 +26,13 @@ export function paged<T extends { id: string }>(
   }
 }
 
-function indexOf(items: readonly { id: string }[], id: string, param: string): number {
+function findIndex(items: readonly { id: string }[], id: string, param: string): number {
   const index = items.findIndex((item) => item.id === id)
   if (index < 0) throw badReference('object', id, param)
   return index
 }
 
-function createdWithin(form: Form): (item: object) => boolean {
-  if (typeof form.created === 'string') {
-    const at = integer(form, 'created')
-    return (item) => (item as { created?: number }).created === at
-  }
+function createdFilter(form: Form): (item: object) => boolean {
   const bounds = group(form, 'created')
   const [gte, gt, lte, lt] = ['gte', 'gt', 'lte', 'lt'].map((name) => integer(bounds, name))
   return (item) => {

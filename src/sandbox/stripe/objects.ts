@@ -2,10 +2,37 @@
  * Where the processor's objects are kept: each once, by id, as its API shows it (`body`), with what it keeps to itself beside it (`side`).
  */
 import { randomBytes } from 'node:crypto'
-import type { SandboxDatabase } from '../database.ts'
-import { badReference, missing } from './fault.ts'
+import type { Stripe } from 'stripe'
+import type { ProcessorDeps } from './deps.ts'
+import type { StoredEvent } from './events.ts'
+import { badReference, missingObject } from './fault.ts'
 
 export type StripeObject = { id: string; object: string }
+
+/** The type of each kind of stored object. */
+export type Stored = {
+  'billing_portal.session': Stripe.BillingPortal.Session
+  charge: Stripe.Charge
+  'checkout.session': Stripe.Checkout.Session
+  coupon: Stripe.Coupon
+  customer: Stripe.Customer
+  discount: Stripe.Discount
+  dispute: Stripe.Dispute
+  event: StoredEvent
+  invoice: Stripe.Invoice
+  invoice_payment: Stripe.InvoicePayment
+  payment_intent: Stripe.PaymentIntent
+  payment_method: Stripe.PaymentMethod
+  price: Stripe.Price
+  product: Stripe.Product
+  promotion_code: Stripe.PromotionCode
+  refund: Stripe.Refund
+  subscription: Stripe.Subscription
+  tax_id: Stripe.TaxId
+}
+export type Kind = keyof Stored
+
+type Deps = Pick<ProcessorDeps, 'db'>
 
 type Kept = { body: string; side: string }
 
@@ -20,7 +47,7 @@ export function newId(prefix: string): string {
 
 /** Makes or replaces. `owner` (a customer) and `side` are left as they were when not given. */
 export function put<T extends StripeObject>(
-  db: SandboxDatabase,
+  { db }: Deps,
   object: T,
   more: { owner?: string | null; side?: object } = {},
 ): T {
@@ -37,45 +64,37 @@ export function put<T extends StripeObject>(
   return object
 }
 
-export function get<T extends StripeObject>(db: SandboxDatabase, id: string): T | undefined {
+export function get<T extends StripeObject>({ db }: Deps, id: string): T | undefined {
   const row = db.prepare('select body from stripe_objects where id = ?').get(id) as Kept | undefined
   return row && (JSON.parse(row.body) as T)
 }
 
-export function sideOf<S extends object>(db: SandboxDatabase, id: string): S {
+export function getSide<S extends object>({ db }: Deps, id: string): S {
   const row = db.prepare('select side from stripe_objects where id = ?').get(id) as Kept | undefined
   return JSON.parse(row?.side ?? '{}') as S
 }
 
 /** @throws Fault 404 `No such customer: 'cus_…'` when there is none, or it is of another kind. */
-export function must<T extends StripeObject>(
-  db: SandboxDatabase,
-  object: T['object'],
-  id: string,
-): T {
-  const found = get<T>(db, id)
-  if (found?.object !== object) throw missing(object.replace('.', ' '), id)
+export function getExisting<K extends Kind>(deps: Deps, object: K, id: string): Stored[K] {
+  const found = get<Stored[K]>(deps, id)
+  if (found?.object !== object) throw missingObject(object.replace('.', ' '), id)
   return found
 }
 
 /** As `must`, for an id that a parameter names: 400 with that parameter. */
-export function mustParam<T extends StripeObject>(
-  db: SandboxDatabase,
-  object: T['object'],
+export function getNamed<K extends Kind>(
+  deps: Deps,
+  object: K,
   id: string,
   param: string,
-): T {
-  const found = get<T>(db, id)
+): Stored[K] {
+  const found = get<Stored[K]>(deps, id)
   if (found?.object !== object) throw badReference(object.replace('.', ' '), id, param)
   return found
 }
 
 /** Newest first; all of a kind, or those of one owner. */
-export function all<T extends StripeObject>(
-  db: SandboxDatabase,
-  object: T['object'],
-  owner?: string,
-): T[] {
+export function all<K extends Kind>({ db }: Deps, object: K, owner?: string): Stored[K][] {
   const rows = (
     owner === undefined
       ? db.prepare('select body from stripe_objects where object = ? order by seq desc').all(object)
@@ -85,14 +104,14 @@ export function all<T extends StripeObject>(
           )
           .all(object, owner)
   ) as Kept[]
-  return rows.map((row) => JSON.parse(row.body) as T)
+  return rows.map((row) => JSON.parse(row.body) as Stored[K])
 }
 
 /** The newest of a kind that `fits`. */
-export function findOne<T extends StripeObject>(
-  db: SandboxDatabase,
-  object: T['object'],
-  fits: (it: T) => boolean,
-): T | undefined {
-  return all<T>(db, object).find(fits)
+export function findNewest<K extends Kind>(
+  deps: Deps,
+  object: K,
+  fits: (item: Stored[K]) => boolean,
+): Stored[K] | undefined {
+  return all(deps, object).find(fits)
 }

@@ -1,8 +1,8 @@
 /** Reading parameters the way the processor does: unknown ones are refused, so that a misspelt one is found at the first try. */
 import type { Form, FormValue } from '../form.ts'
-import { badParameter, Fault, required } from './fault.ts'
+import { badParameter, Fault, missingParameter } from './fault.ts'
 
-export function allow(form: Form, names: readonly string[]): void {
+export function allowOnly(form: Form, names: readonly string[]): void {
   for (const name of Object.keys(form)) {
     if (name !== 'expand' && !names.includes(name)) {
       throw new Fault(400, {
@@ -20,9 +20,9 @@ export function allow(form: Form, names: readonly string[]): void {
  * lacks are refused: accepted and ignored, they would seem to work. Parameters that switch
  * something off need no support.
  */
-export function played(form: Form, names: readonly string[], within = ''): void {
+export function allowSupported(form: Form, names: readonly string[], within = ''): void {
   for (const [name, value] of Object.entries(form)) {
-    if (name === 'expand' || names.includes(name) || isOff(value)) continue
+    if (name === 'expand' || names.includes(name) || isDisabled(value)) continue
     const param = within === '' ? name : `${within}[${name}]`
     throw new Fault(400, {
       type: 'invalid_request_error',
@@ -33,7 +33,7 @@ export function played(form: Form, names: readonly string[], within = ''): void 
   }
 }
 
-const isOff = (value: FormValue | undefined) =>
+const isDisabled = (value: FormValue | undefined) =>
   typeof value === 'object' &&
   !Array.isArray(value) &&
   Object.keys(value).join() === 'enabled' &&
@@ -41,7 +41,7 @@ const isOff = (value: FormValue | undefined) =>
 
 export function text(form: Form, name: string): string {
   const value = optionalText(form, name)
-  if (value === null) throw required(name)
+  if (value === null) throw missingParameter(name)
   return value
 }
 

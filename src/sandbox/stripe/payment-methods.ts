@@ -3,26 +3,26 @@ import type { Stripe } from 'stripe'
 import { cardByNumber, keepMethod } from './cards.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { emit } from './events.ts'
-import { all, get, must, put } from './objects.ts'
+import { all, get, getExisting, put } from './objects.ts'
 
 export function setDefaultMethod(
   deps: ProcessorDeps,
   customerId: string,
   method: Stripe.PaymentMethod,
 ): void {
-  const customer = must<Stripe.Customer>(deps.db, 'customer', customerId)
+  const customer = getExisting(deps, 'customer', customerId)
   const before = customer.invoice_settings
-  put(deps.db, { ...customer, invoice_settings: { ...before, default_payment_method: method.id } })
-  put(deps.db, { ...method, customer: customerId }, { owner: customerId })
-  for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', customerId)) {
+  put(deps, { ...customer, invoice_settings: { ...before, default_payment_method: method.id } })
+  put(deps, { ...method, customer: customerId }, { owner: customerId })
+  for (const subscription of all(deps, 'subscription', customerId)) {
     if (subscription.status === 'canceled' || subscription.default_payment_method === method.id)
       continue
-    const changed = put(deps.db, { ...subscription, default_payment_method: method.id })
+    const changed = put(deps, { ...subscription, default_payment_method: method.id })
     emit(deps, 'customer.subscription.updated', changed, {
       default_payment_method: subscription.default_payment_method,
     })
   }
-  emit(deps, 'customer.updated', must<Stripe.Customer>(deps.db, 'customer', customerId), {
+  emit(deps, 'customer.updated', getExisting(deps, 'customer', customerId), {
     invoice_settings: before,
   })
 }
@@ -32,7 +32,7 @@ export function changeCard(deps: ProcessorDeps, customerId: string, number: stri
   const card = cardByNumber(number)
   if (card?.kind !== 'card' || card.first.at === 'never')
     return 'That card was refused; the old one stays.'
-  const { name = null, email } = must<Stripe.Customer>(deps.db, 'customer', customerId)
+  const { name = null, email } = getExisting(deps, 'customer', customerId)
   setDefaultMethod(deps, customerId, keepMethod(deps, card, customerId, { name, email }))
   return null
 }
@@ -41,18 +41,18 @@ export function defaultMethod(
   deps: Pick<ProcessorDeps, 'db'>,
   customerId: string,
 ): Stripe.PaymentMethod | undefined {
-  const customer = get<Stripe.Customer>(deps.db, customerId)
+  const customer = get<Stripe.Customer>(deps, customerId)
   const id = customer?.invoice_settings?.default_payment_method
-  return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps.db, id) : undefined
+  return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps, id) : undefined
 }
 
-export function methodOf(
+export function findMethod(
   deps: Pick<ProcessorDeps, 'db'>,
   subscription: Stripe.Subscription,
 ): Stripe.PaymentMethod | undefined {
   const id = subscription.default_payment_method
   return (
-    (typeof id === 'string' && get<Stripe.PaymentMethod>(deps.db, id)) ||
+    (typeof id === 'string' && get<Stripe.PaymentMethod>(deps, id)) ||
     defaultMethod(deps, String(subscription.customer))
   )
 }

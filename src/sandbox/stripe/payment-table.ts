@@ -4,8 +4,8 @@ import { type Html, html } from '#platform/http/html.ts'
 import { currencyName, inUnits, minorDigits } from '#platform/money.ts'
 import { money, time } from '../page.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { disputeOf, isOpen, isTaken } from './disputes.ts'
-import { badge, isoOf } from './hosted-page.ts'
+import { findDispute, isLost, isOpen } from './disputes.ts'
+import { badge, toIso } from './hosted-page.ts'
 
 /** `back`: the page to return to. */
 export function paymentTable(
@@ -19,7 +19,7 @@ ${charges.map((charge) => row(deps, charge, back))}</tbody></table></div>`
 }
 
 function row(deps: ProcessorDeps, charge: Stripe.Charge, back: string): Html {
-  const dispute = disputeOf(deps, charge.id)
+  const dispute = findDispute(deps, charge.id)
   const left = charge.amount - charge.amount_refunded
   const status = dispute ? dispute.status : charge.refunded ? 'refunded' : charge.status
   const typed = (minor: number) =>
@@ -29,7 +29,7 @@ function row(deps: ProcessorDeps, charge: Stripe.Charge, back: string): Html {
 
   return html`<tr><td class="mono small">…${charge.id.slice(-8)}</td>
 <td class="small">${charge.billing_details.email ?? ''}</td>
-<td class="small">${time(isoOf(charge.created))}</td><td>${badge(status)}</td>
+<td class="small">${time(toIso(charge.created))}</td><td>${badge(status)}</td>
 <td class="right amount">${money(charge.amount, charge.currency)}${charge.amount_refunded > 0 ? html`<br><span class="small quiet">−${money(charge.amount_refunded, charge.currency)}</span>` : ''}</td>
 <td><div class="row">
 ${charge.status === 'pending' ? [press('settle', 'The bank pays'), press('bounce', 'The bank refuses', html``, 'danger')] : ''}
@@ -48,6 +48,6 @@ ${
 }
 ${charge.amount_refunded > 0 && !dispute ? press('fail-refund', 'The refund comes back') : ''}
 ${dispute && isOpen(dispute) ? [press('lose', 'Lose the dispute', html``, 'danger'), press('win', 'Win the dispute')] : ''}
-${dispute && isTaken(dispute) ? press('reinstate', 'The bank gives it back') : ''}
+${dispute && isLost(dispute) ? press('reinstate', 'The bank gives it back') : ''}
 </div></td></tr>`
 }

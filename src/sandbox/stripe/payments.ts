@@ -1,13 +1,14 @@
 /** Money that moves: payment intents, their charges, refunds. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
-import { cardOf, type Outcome } from './cards.ts'
+import { blank } from './blank-fields.ts'
+import { findCard, type Outcome } from './cards.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { openDispute } from './disputes.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
-import { all, get, must, mustParam, newId, put } from './objects.ts'
-import { integer, mergeMetadata, optionalText } from './parameters.ts'
+import { all, get, getExisting, getNamed, newId, put } from './objects.ts'
+import { allowOnly, integer, mergeMetadata, optionalText } from './parameters.ts'
 
 export type NewIntent = {
   amount: number
@@ -20,54 +21,28 @@ export type NewIntent = {
 
 const SETTLES_AFTER_MS = 8_000
 
-export function newIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.PaymentIntent {
+export function createIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.PaymentIntent {
   const id = newId('pi')
   const intent: Stripe.PaymentIntent = {
     id,
-    object: 'payment_intent',
-    allowed_payment_method_types: null,
+    ...blank('payment_intent'),
     amount: wanted.amount,
     amount_capturable: 0,
     amount_received: 0,
-    application: null,
-    application_fee_amount: null,
-    automatic_payment_methods: null,
-    canceled_at: null,
-    cancellation_reason: null,
     capture_method: 'automatic_async',
     client_secret: `${id}_secret_${newId('x').slice(2)}`,
     confirmation_method: 'automatic',
     created: seconds(deps),
     currency: wanted.currency,
     customer: wanted.customer,
-    customer_account: null,
     description: wanted.description,
-    excluded_payment_method_types: null,
-    last_payment_error: null,
-    latest_charge: null,
-    livemode: false,
-    managed_payments: null,
     metadata: wanted.metadata,
-    next_action: null,
-    on_behalf_of: null,
-    payment_method: null,
-    payment_method_configuration_details: null,
     payment_method_options: {},
     payment_method_types: ['card', 'us_bank_account'],
-    payment_record: null,
-    processing: null,
     receipt_email: wanted.receiptEmail,
-    review: null,
-    setup_future_usage: null,
-    shipping: null,
-    source: null,
-    statement_descriptor: null,
-    statement_descriptor_suffix: null,
     status: 'requires_payment_method',
-    transfer_data: null,
-    transfer_group: null,
   }
-  put(deps.db, intent, { owner: wanted.customer ?? '' })
+  put(deps, intent, { owner: wanted.customer ?? '' })
   emit(deps, 'payment_intent.created', intent)
   return intent
 }
@@ -88,21 +63,22 @@ export function attemptPayment(
   method: Stripe.PaymentMethod,
   present: boolean,
 ): Attempt {
-  const intent = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
-  const card = cardOf(method)
+  const intent = getExisting(deps, 'payment_intent', intentId)
+  const card = findCard(method)
   const outcome: Outcome = present ? card.first : card.renewal
 
   if (outcome.at === 'never') return fail(deps, intent, method, outcome)
-  if (card.asks && (present || card.asks === 'always')) return askBank(deps, intent, method)
+  if (card.asks && (present || card.asks === 'always'))
+    return requireConfirmation(deps, intent, method)
   if (outcome.at === 'later') {
-    const charge = newCharge(deps, intent, method, 'pending')
+    const charge = createCharge(deps, intent, method, 'pending')
     const processing: Stripe.PaymentIntent = {
       ...intent,
       status: 'processing',
       payment_method: method.id,
       latest_charge: charge.id,
     }
-    put(deps.db, processing)
+    put(deps, processing)
     deps.db
       .prepare(
         'insert into stripe_settlements (payment_intent, due_ms, outcome) values (?, ?, ?) on conflict do nothing',
@@ -113,27 +89,27 @@ export function attemptPayment(
     return { status: 'processing' }
   }
 
-  const charge = newCharge(deps, intent, method, 'succeeded')
+  const charge = createCharge(deps, intent, method, 'succeeded')
   succeed(deps, intent, charge)
   if (card.disputes) openDispute(deps, charge.id)
   return { status: 'succeeded' }
 }
 
-function askBank(
+function requireConfirmation(
   deps: ProcessorDeps,
   intent: Stripe.PaymentIntent,
   method: Stripe.PaymentMethod,
 ): Attempt {
   const url = `${deps.origin()}/sandbox/confirm/${intent.id}`
-  const asked: Stripe.PaymentIntent = {
+  const intentAtBank: Stripe.PaymentIntent = {
     ...intent,
     status: 'requires_action',
     payment_method: method.id,
     last_payment_error: null,
     next_action: { type: 'redirect_to_url', redirect_to_url: { return_url: null, url } },
   }
-  put(deps.db, asked)
-  emit(deps, 'payment_intent.requires_action', asked)
+  put(deps, intentAtBank)
+  emit(deps, 'payment_intent.requires_action', intentAtBank)
   return { status: 'requires_action', url }
 }
 
@@ -146,18 +122,14 @@ export function confirmIntent(
   intentId: string,
   confirms: boolean,
 ): Stripe.PaymentIntent {
-  const intent = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
+  const intent = getExisting(deps, 'payment_intent', intentId)
   if (intent.status !== 'requires_action')
     throw badParameter(
       'payment_intent',
       `The bank asks nothing any more: the payment is ${intent.status}.`,
     )
-  const method = must<Stripe.PaymentMethod>(
-    deps.db,
-    'payment_method',
-    String(intent.payment_method),
-  )
-  if (confirms) return succeed(deps, intent, newCharge(deps, intent, method, 'succeeded'))
+  const method = getExisting(deps, 'payment_method', String(intent.payment_method))
+  if (confirms) return succeed(deps, intent, createCharge(deps, intent, method, 'succeeded'))
   const error = {
     type: 'card_error',
     code: 'payment_intent_authentication_failure',
@@ -170,14 +142,14 @@ export function confirmIntent(
     next_action: null,
     last_payment_error: { ...error, payment_method: method },
   } as Stripe.PaymentIntent
-  put(deps.db, failed)
+  put(deps, failed)
   emit(deps, 'payment_intent.payment_failed', failed)
   return failed
 }
 
 /** Nobody can confirm it any more. One that is settled, or settling, stays as it is. */
 export function cancelIntent(deps: ProcessorDeps, intentId: string): void {
-  const intent = get<Stripe.PaymentIntent>(deps.db, intentId)
+  const intent = get<Stripe.PaymentIntent>(deps, intentId)
   if (intent?.status !== 'requires_action' && intent?.status !== 'requires_payment_method') return
   const canceled: Stripe.PaymentIntent = {
     ...intent,
@@ -186,7 +158,7 @@ export function cancelIntent(deps: ProcessorDeps, intentId: string): void {
     cancellation_reason: 'abandoned',
     next_action: null,
   }
-  put(deps.db, canceled)
+  put(deps, canceled)
   emit(deps, 'payment_intent.canceled', canceled)
 }
 
@@ -197,9 +169,9 @@ export function settleIntent(
   succeeds: boolean,
 ): Stripe.PaymentIntent | undefined {
   deps.db.prepare('delete from stripe_settlements where payment_intent = ?').run(intentId)
-  const intent = get<Stripe.PaymentIntent>(deps.db, intentId)
+  const intent = get<Stripe.PaymentIntent>(deps, intentId)
   if (intent?.status !== 'processing') return undefined
-  const pending = must<Stripe.Charge>(deps.db, 'charge', String(intent.latest_charge))
+  const pending = getExisting(deps, 'charge', String(intent.latest_charge))
   if (succeeds) {
     const charge: Stripe.Charge = {
       ...pending,
@@ -208,7 +180,7 @@ export function settleIntent(
       captured: true,
       amount_captured: pending.amount,
     }
-    put(deps.db, charge)
+    put(deps, charge)
     return succeed(deps, intent, charge)
   }
   const words = {
@@ -222,7 +194,7 @@ export function settleIntent(
     failure_code: words.code,
     failure_message: words.message,
   }
-  put(deps.db, charge)
+  put(deps, charge)
   emit(deps, 'charge.failed', charge)
   const failed = {
     ...intent,
@@ -230,7 +202,7 @@ export function settleIntent(
     payment_method: null,
     last_payment_error: { type: 'card_error', ...words },
   }
-  put(deps.db, failed)
+  put(deps, failed)
   emit(deps, 'payment_intent.payment_failed', failed)
   return failed as Stripe.PaymentIntent
 }
@@ -249,7 +221,7 @@ function succeed(
     last_payment_error: null,
     next_action: null,
   }
-  put(deps.db, paid)
+  put(deps, paid)
   emit(deps, 'charge.succeeded', charge)
   emit(deps, 'payment_intent.succeeded', paid)
   return paid
@@ -261,7 +233,7 @@ function fail(
   method: Stripe.PaymentMethod,
   why: Outcome & { at: 'never' },
 ): Attempt {
-  const charge = newCharge(deps, intent, method, 'failed', why)
+  const charge = createCharge(deps, intent, method, 'failed', why)
   const error = {
     type: 'card_error',
     code: why.code,
@@ -275,13 +247,13 @@ function fail(
     latest_charge: charge.id,
     last_payment_error: { ...error, payment_method: method },
   }
-  put(deps.db, failed)
+  put(deps, failed)
   emit(deps, 'charge.failed', charge)
   emit(deps, 'payment_intent.payment_failed', failed)
   return { status: 'failed', error }
 }
 
-function newCharge(
+function createCharge(
   deps: ProcessorDeps,
   intent: Stripe.PaymentIntent,
   method: Stripe.PaymentMethod,
@@ -291,13 +263,10 @@ function newCharge(
   const paid = status === 'succeeded'
   const charge = {
     id: newId(method.type === 'card' ? 'ch' : 'py'),
-    object: 'charge',
+    ...blank('charge'),
     amount: intent.amount,
     amount_captured: paid ? intent.amount : 0,
     amount_refunded: 0,
-    application: null,
-    application_fee: null,
-    application_fee_amount: null,
     balance_transaction: paid ? newId('txn') : null,
     billing_details: method.billing_details,
     calculated_statement_descriptor: 'LATCHKEY SANDBOX',
@@ -307,13 +276,10 @@ function newCharge(
     customer: intent.customer,
     description: intent.description,
     disputed: false,
-    failure_balance_transaction: null,
     failure_code: why?.code ?? null,
     failure_message: why?.message ?? null,
     fraud_details: {},
-    livemode: false,
     metadata: intent.metadata,
-    on_behalf_of: null,
     outcome: paid
       ? {
           advice_code: null,
@@ -333,25 +299,16 @@ function newCharge(
       ? { card: { ...method.card, amount_authorized: intent.amount }, type: 'card' }
       : { type: method.type, us_bank_account: method.us_bank_account },
     receipt_email: intent.receipt_email,
-    receipt_number: null,
-    receipt_url: null,
     refunded: false,
-    review: null,
-    shipping: null,
-    source: null,
-    source_transfer: null,
-    statement_descriptor: null,
-    statement_descriptor_suffix: null,
     status,
-    transfer_data: null,
-    transfer_group: null,
   } as unknown as Stripe.Charge
-  return put(deps.db, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
+  return put(deps, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
 }
 
 /** `charge` or `payment_intent`, `amount` (all that is left by default), `reason`, `metadata`. */
 export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
-  const charge = chargeToRefund(deps, form)
+  allowOnly(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata'])
+  const charge = findCharge(deps, form)
   const left = charge.amount - charge.amount_refunded
   const amount = integer(form, 'amount') ?? left
   if (charge.status !== 'succeeded')
@@ -377,14 +334,13 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
 
   const refund: Stripe.Refund = {
     id: newId('re'),
-    object: 'refund',
+    ...blank('refund'),
     amount,
     balance_transaction: newId('txn'),
     charge: charge.id,
     created: seconds(deps),
     currency: charge.currency,
     customer: charge.customer,
-    customer_account: null,
     destination_details: {
       card: { reference: 'sandbox', reference_status: 'available', type: 'refund' },
       type: 'card',
@@ -393,19 +349,16 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     payment_intent: charge.payment_intent,
     payment_method: charge.payment_method,
     reason: optionalText(form, 'reason'),
-    receipt_number: null,
-    source_transfer_reversal: null,
     status: 'succeeded',
-    transfer_reversal: null,
   }
-  put(deps.db, refund, { owner: charge.id })
+  put(deps, refund, { owner: charge.id })
 
   const refunded = {
     ...charge,
     amount_refunded: charge.amount_refunded + amount,
     refunded: amount === left,
   }
-  put(deps.db, refunded)
+  put(deps, refunded)
   emit(deps, 'refund.created', refund)
   emit(deps, 'charge.refunded', refunded, {
     amount_refunded: charge.amount_refunded,
@@ -416,9 +369,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
 
 /** The payer's bank could not take the newest refund: its money comes back. */
 export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
-  const refund = all<Stripe.Refund>(deps.db, 'refund', id).find(
-    ({ status }) => status === 'succeeded',
-  )
+  const refund = all(deps, 'refund', id).find(({ status }) => status === 'succeeded')
   if (!refund) throw badParameter('charge', `Charge ${id} has no refund that could fail.`)
   const failed = {
     ...refund,
@@ -426,9 +377,9 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
     failure_reason: 'expired_or_canceled_card',
     failure_balance_transaction: newId('txn'),
   }
-  put(deps.db, failed)
-  const charge = must<Stripe.Charge>(deps.db, 'charge', id)
-  put(deps.db, {
+  put(deps, failed)
+  const charge = getExisting(deps, 'charge', id)
+  put(deps, {
     ...charge,
     amount_refunded: charge.amount_refunded - refund.amount,
     refunded: false,
@@ -437,15 +388,15 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
   emit(deps, 'refund.failed', failed)
 }
 
-function chargeToRefund({ db }: ProcessorDeps, form: Form): Stripe.Charge {
+function findCharge({ db }: ProcessorDeps, form: Form): Stripe.Charge {
   const intentId = optionalText(form, 'payment_intent')
   if (intentId) {
-    const intent = mustParam<Stripe.PaymentIntent>(db, 'payment_intent', intentId, 'payment_intent')
-    return must<Stripe.Charge>(db, 'charge', String(intent.latest_charge))
+    const intent = getNamed({ db }, 'payment_intent', intentId, 'payment_intent')
+    return getExisting({ db }, 'charge', String(intent.latest_charge))
   }
-  return mustParam<Stripe.Charge>(db, 'charge', optionalText(form, 'charge') ?? '', 'charge')
+  return getNamed({ db }, 'charge', optionalText(form, 'charge') ?? '', 'charge')
 }
 
-export function chargesOf({ db }: Pick<ProcessorDeps, 'db'>, customer?: string): Stripe.Charge[] {
-  return all<Stripe.Charge>(db, 'charge', customer)
+export function listCharges({ db }: Pick<ProcessorDeps, 'db'>, customer?: string): Stripe.Charge[] {
+  return all({ db }, 'charge', customer)
 }

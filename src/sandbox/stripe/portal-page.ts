@@ -1,4 +1,4 @@
-/** The hosted customer portal: the customer's own part, and below it what only a sandbox can do: time and trouble at a button. */
+/** The hosted customer portal. Below the customer's own controls are buttons that only a sandbox has: renew, fail, retry. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'
@@ -10,16 +10,16 @@ import { productName } from './catalogue.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { Fault } from './fault.ts'
-import { badge, cardChoice, faultsAsPages, field, isoOf } from './hosted-page.ts'
-import { all, must } from './objects.ts'
+import { badge, cardChoice, field, showFaultsAsPages, toIso } from './hosted-page.ts'
+import { all, getExisting } from './objects.ts'
 import { changeCard, defaultMethod } from './payment-methods.ts'
 import { paymentTable } from './payment-table.ts'
-import { chargesOf } from './payments.ts'
+import { listCharges } from './payments.ts'
 import { updateSubscription } from './subscription-changes.ts'
 import {
   cancelNow,
   giveUp,
-  isOver,
+  hasEnded,
   pause,
   renew,
   resumePaused,
@@ -48,7 +48,7 @@ const ACTIONS: Record<
     return 'The subscription is cancelled.'
   },
   'change-plan': (deps, id, form) => {
-    const item = must<Stripe.Subscription>(deps.db, 'subscription', id).items.data[0]
+    const item = getExisting(deps, 'subscription', id).items.data[0]
     updateSubscription(deps, id, {
       items: [{ id: item?.id ?? '', price: field(form, 'price') }],
       proration_behavior: 'always_invoice',
@@ -92,50 +92,38 @@ const ACTIONS: Record<
 }
 
 export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  faultsAsPages(app)
+  showFaultsAsPages(app)
 
   app.get<Params & { Querystring: { said?: string } }>('/portal/:id', OPEN, (request, reply) =>
     showPortal(deps, reply, request.params.id, request.query.said),
   )
 
   app.post<Params>('/portal/:id/card', OPEN, async (request, reply) => {
-    const { customer } = must<Stripe.BillingPortal.Session>(
-      deps.db,
-      'billing_portal.session',
-      request.params.id,
-    )
+    const { customer } = getExisting(deps, 'billing_portal.session', request.params.id)
     const refused = atomically(deps.db, () =>
       changeCard(deps, customer, field(request.body, 'card')),
     )
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    return back(reply, request.params.id, refused ?? 'The card is changed.')
+    return redirectToPortal(reply, request.params.id, refused ?? 'The card is changed.')
   })
 
   app.post<Params>('/portal/:id/:action', OPEN, async (request, reply) => {
-    const session = must<Stripe.BillingPortal.Session>(
-      deps.db,
-      'billing_portal.session',
-      request.params.id,
-    )
+    const session = getExisting(deps, 'billing_portal.session', request.params.id)
     const act = ACTIONS[request.params.action]
-    const subscription = must<Stripe.Subscription>(
-      deps.db,
-      'subscription',
-      field(request.body, 'subscription'),
-    )
+    const subscription = getExisting(deps, 'subscription', field(request.body, 'subscription'))
     if (!act || subscription.customer !== session.customer) {
       throw new Fault(404, {
         type: 'invalid_request_error',
         message: 'This portal has no such button.',
       })
     }
-    const said = atomically(deps.db, () => act(deps, subscription.id, request.body))
+    const message = atomically(deps.db, () => act(deps, subscription.id, request.body))
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    return back(reply, session.id, said)
+    return redirectToPortal(reply, session.id, message)
   })
 }
 
-const back = (reply: FastifyReply, id: string, said: string) =>
+const redirectToPortal = (reply: FastifyReply, id: string, said: string) =>
   reply.redirect(`/sandbox/portal/${id}?said=${encodeURIComponent(said)}`, 303)
 
 function showPortal(
@@ -144,13 +132,13 @@ function showPortal(
   id: string,
   said: string | undefined,
 ): FastifyReply {
-  const session = must<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', id)
-  const customer = must<Stripe.Customer>(deps.db, 'customer', session.customer)
+  const session = getExisting(deps, 'billing_portal.session', id)
+  const customer = getExisting(deps, 'customer', session.customer)
   if (customer.deleted as unknown)
     throw new Fault(410, { type: 'invalid_request_error', message: 'This customer is deleted.' })
-  const subscriptions = all<Stripe.Subscription>(deps.db, 'subscription', customer.id)
-  const live = subscriptions.filter((one) => !isOver(one))
-  const invoices = all<Stripe.Invoice>(deps.db, 'invoice', customer.id).slice(0, 24)
+  const subscriptions = all(deps, 'subscription', customer.id)
+  const live = subscriptions.filter((one) => !hasEnded(one))
+  const invoices = all(deps, 'invoice', customer.id).slice(0, 24)
   const here = `/sandbox/portal/${id}`
 
   const main = html`
@@ -167,11 +155,11 @@ ${
   invoices.length === 0
     ? html`<p class="quiet">None yet.</p>`
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Number</th><th scope="col">Date</th><th scope="col">For</th><th scope="col">Status</th><th scope="col" class="right">Total</th></tr></thead><tbody>
-${invoices.map((invoice) => html`<tr><td class="mono">${invoice.number ? html`<a href="/sandbox/invoices/${invoice.id}">${invoice.number}</a>` : 'draft'}</td><td>${time(isoOf(invoice.created))}</td><td>${invoice.lines.data.at(-1)?.description}</td><td>${badge(String(invoice.status))}</td><td class="right amount">${money(invoice.total, invoice.currency)}</td></tr>`)}
+${invoices.map((invoice) => html`<tr><td class="mono">${invoice.number ? html`<a href="/sandbox/invoices/${invoice.id}">${invoice.number}</a>` : 'draft'}</td><td>${time(toIso(invoice.created))}</td><td>${invoice.lines.data.at(-1)?.description}</td><td>${badge(String(invoice.status))}</td><td class="right amount">${money(invoice.total, invoice.currency)}</td></tr>`)}
 </tbody></table></div>`
 }</section>
 <section class="card" aria-labelledby="payments"><h2 id="payments">Payments <span class="small quiet">– what only a sandbox lets you press</span></h2>
-${paymentTable(deps, chargesOf(deps, customer.id), here)}</section>`
+${paymentTable(deps, listCharges(deps, customer.id), here)}</section>`
   return show(reply, { title: 'Your billing', place: 'processor', main, hosted: true })
 }
 
@@ -182,10 +170,10 @@ function subscriptionCard(
 ): Html {
   const item = subscription.items.data[0]
   if (!item) return html``
-  const prices = all<Stripe.Price>(deps.db, 'price').filter(
+  const prices = all(deps, 'price').filter(
     (price) => price.active && price.recurring && price.id !== item.price.id,
   )
-  const end = time(isoOf(item.current_period_end))
+  const end = time(toIso(item.current_period_end))
   const press = (action: string, words: string, kind = 'plain') =>
     html`<form method="post" action="${here}/${action}"><input type="hidden" name="subscription" value="${subscription.id}"><button class="${kind}">${words}</button></form>`
 

@@ -1,59 +1,41 @@
 /** Customer portal sessions: an address that opens the pages of one customer, or one thing to do there (a flow). */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { badParameter, missing } from './fault.ts'
-import { mustParam, newId, put } from './objects.ts'
-import { group, groups, integer, optionalText, played, text } from './parameters.ts'
-import { isOver } from './subscriptions.ts'
+import { badParameter } from './fault.ts'
+import { getNamed, newId, put } from './objects.ts'
+import { allowSupported, group, optionalText, text } from './parameters.ts'
+import { hasEnded } from './subscriptions.ts'
 
-const CONFIGURATION = 'bpc_sandbox'
-const FLOWS = [
-  'payment_method_update',
-  'subscription_cancel',
-  'subscription_pause',
-  'subscription_update',
-  'subscription_update_confirm',
-]
+const FLOWS = ['payment_method_update', 'subscription_cancel']
 
 export function createPortalSession(
   deps: ProcessorDeps,
   form: Form,
   origin: string,
 ): Stripe.BillingPortal.Session {
-  played(form, ['customer', 'return_url', 'configuration', 'locale', 'flow_data'])
-  const customer = mustParam<Stripe.Customer>(
-    deps.db,
-    'customer',
-    text(form, 'customer'),
-    'customer',
-  )
+  allowSupported(form, ['customer', 'return_url', 'flow_data'])
+  const customer = getNamed(deps, 'customer', text(form, 'customer'), 'customer')
   if (customer.deleted as unknown)
     throw badParameter('customer', `No such customer: '${customer.id}'`, 'resource_missing')
-  const configuration = optionalText(form, 'configuration') ?? CONFIGURATION
-  if (configuration !== CONFIGURATION)
-    throw missing('configuration', configuration, 'configuration')
   const id = newId('bps')
-  const flow = flowIn(deps, form, customer.id)
+  const flow = readFlow(deps, form, customer.id)
   const session: Stripe.BillingPortal.Session = {
     id,
-    object: 'billing_portal.session',
-    after_expiration: null,
-    configuration,
+    ...blank('billing_portal.session'),
+    configuration: 'bpc_sandbox',
     created: seconds(deps),
     customer: customer.id,
-    customer_account: null,
     flow,
-    livemode: false,
-    locale: optionalText(form, 'locale'),
-    on_behalf_of: null,
+    locale: null,
     return_url: optionalText(form, 'return_url'),
     url: `${origin}/sandbox/portal/${id}${flow ? '/flow' : ''}`,
   }
-  return put(deps.db, session, { owner: customer.id })
+  return put(deps, session, { owner: customer.id })
 }
 
-function flowIn(
+function readFlow(
   deps: ProcessorDeps,
   form: Form,
   customer: string,
@@ -63,9 +45,9 @@ function flowIn(
   const type = text(data, 'type')
   if (!FLOWS.includes(type))
     throw badParameter('flow_data[type]', `The sandbox plays ${FLOWS.join(', ')}.`)
-  played(data, ['type', 'after_completion', type], 'flow_data')
+  allowSupported(data, ['type', 'after_completion', type], 'flow_data')
   const flow: Stripe.BillingPortal.Session.Flow = {
-    after_completion: afterCompletion(data),
+    after_completion: readAfterCompletion(data),
     customer_update: null,
     subscription_cancel: null,
     subscription_pause: null,
@@ -75,70 +57,40 @@ function flowIn(
   }
   if (type === 'payment_method_update') return flow
 
-  const given = group(data, type)
+  const cancel = group(data, type)
   const at = `flow_data[${type}]`
+  allowSupported(cancel, ['subscription', 'retention'], at)
   const param = `${at}[subscription]`
-  const { id: subscription, ...found } = mustParam<Stripe.Subscription>(
-    deps.db,
-    'subscription',
-    text(given, 'subscription'),
-    param,
-  )
-  if (found.customer !== customer)
-    throw badParameter(param, `No such subscription: '${subscription}'`, 'resource_missing')
-  if (
-    isOver(found as Stripe.Subscription) ||
-    (type === 'subscription_cancel' && found.cancel_at_period_end)
-  )
-    throw badParameter(param, `This subscription cannot be changed: it has ended, or is set to.`)
-  if (type === 'subscription_cancel') {
-    played(given, ['subscription', 'retention'], at)
-    return {
-      ...flow,
-      subscription_cancel: { subscription, retention: retentionIn(deps, given, at) },
-    }
-  }
-  if (type === 'subscription_update_confirm') {
-    played(given, ['subscription', 'items'], at)
-    const items = groups(given, 'items').map((one) => ({
-      id: text(one, 'id'),
-      price: mustParam<Stripe.Price>(deps.db, 'price', text(one, 'price'), `${at}[items][0][price]`)
-        .id,
-      quantity: integer(one, 'quantity') ?? 1,
-    }))
-    return { ...flow, subscription_update_confirm: { subscription, items, discounts: null } }
-  }
-  played(given, ['subscription'], at)
-  return { ...flow, [type]: { subscription } }
+  const subscription = getNamed(deps, 'subscription', text(cancel, 'subscription'), param)
+  const { id } = subscription
+  if (subscription.customer !== customer)
+    throw badParameter(param, `No such subscription: '${id}'`, 'resource_missing')
+  if (hasEnded(subscription) || subscription.cancel_at_period_end)
+    throw badParameter(param, `The subscription '${id}' has ended or is about to end.`)
+  const retention = readRetention(deps, cancel, at)
+  return { ...flow, subscription_cancel: { subscription: id, retention } }
 }
 
-function afterCompletion(data: Form): Stripe.BillingPortal.Session.Flow.AfterCompletion {
-  const given = group(data, 'after_completion')
-  played(given, ['type', 'redirect', 'hosted_confirmation'], 'flow_data[after_completion]')
-  const type = optionalText(given, 'type') ?? 'portal_homepage'
-  const returnUrl = optionalText(group(given, 'redirect'), 'return_url')
-  if (type === 'redirect' && !/^https?:\/\//.test(returnUrl ?? ''))
-    throw badParameter(
-      'flow_data[after_completion][redirect][return_url]',
-      `Invalid URL: ${returnUrl}`,
-      'url_invalid',
-    )
-  const message = optionalText(group(given, 'hosted_confirmation'), 'custom_message')
-  return {
-    hosted_confirmation: type === 'hosted_confirmation' ? { custom_message: message } : null,
-    redirect: type === 'redirect' ? { return_url: returnUrl ?? '' } : null,
-    type,
-  }
+function readAfterCompletion(data: Form): Stripe.BillingPortal.Session.Flow.AfterCompletion {
+  const completion = group(data, 'after_completion')
+  allowSupported(completion, ['type', 'redirect'], 'flow_data[after_completion]')
+  const type = optionalText(completion, 'type') ?? 'portal_homepage'
+  if (type !== 'redirect') return { hosted_confirmation: null, redirect: null, type }
+  const address = optionalText(group(completion, 'redirect'), 'return_url') ?? ''
+  const param = 'flow_data[after_completion][redirect][return_url]'
+  if (!/^https?:\/\//.test(address))
+    throw badParameter(param, `Invalid URL: ${address}`, 'url_invalid')
+  return { hosted_confirmation: null, redirect: { return_url: address }, type }
 }
 
-function retentionIn(deps: ProcessorDeps, given: Form, at: string) {
+function readRetention(deps: ProcessorDeps, given: Form, at: string) {
   if (given.retention === undefined) return null
   const retention = group(given, 'retention')
   if (text(retention, 'type') !== 'coupon_offer')
     throw badParameter(`${at}[retention][type]`, 'Invalid type: must be coupon_offer')
   const coupon = text(group(retention, 'coupon_offer'), 'coupon')
   const param = `${at}[retention][coupon_offer][coupon]`
-  const { valid } = mustParam<Stripe.Coupon>(deps.db, 'coupon', coupon, param)
+  const { valid } = getNamed(deps, 'coupon', coupon, param)
   // A deleted coupon is kept for the subscriptions that have it.
   if (!valid) throw badParameter(param, `No such coupon: '${coupon}'`, 'resource_missing')
   return { type: 'coupon_offer' as const, coupon_offer: { coupon } }

@@ -7,7 +7,7 @@ import { movableClock } from '#platform/clock.ts'
 import { openDatabase } from '../database.ts'
 import { createProcessor } from './processor.ts'
 
-test('a database that cannot be read ends no process, and is told', async (t) => {
+test('an unreadable database is logged and does not end the process', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const db = openDatabase(folder)

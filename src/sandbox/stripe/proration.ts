@@ -5,24 +5,35 @@ import { productName } from './catalogue.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { badParameter } from './fault.ts'
 import type { Line } from './invoice-lines.ts'
-import { mustParam } from './objects.ts'
-import { integer, optionalText, played } from './parameters.ts'
+import { getNamed } from './objects.ts'
+import { allowSupported, integer, optionalText, text } from './parameters.ts'
 import { addInterval, remainingShare } from './periods.ts'
-import { planOf } from './subscription-object.ts'
+import { toPlan } from './subscription-object.ts'
 
-const PRORATIONS = ['create_prorations', 'always_invoice', 'none']
+/** Both values that the product sends. The real default, `create_prorations`, is not supported. */
+const PRORATIONS = ['always_invoice', 'none']
 
-export function prorationIn(form: Form): string {
-  const behavior = optionalText(form, 'proration_behavior') ?? 'create_prorations'
+export function readProration(form: Form): string {
+  const behavior = text(form, 'proration_behavior')
   if (!PRORATIONS.includes(behavior))
-    throw badParameter('proration_behavior', `Must be one of ${PRORATIONS}`)
+    throw badParameter('proration_behavior', `The sandbox supports only ${PRORATIONS.join(', ')}.`)
   return behavior
 }
 
-export type Change = { items: Stripe.SubscriptionItem[]; lines: Line[]; isNewPeriod: boolean }
+/** Returns the lines of a change that are billed at once. Without proration only a new period is. */
+export function selectDueLines(
+  { status }: Stripe.Subscription,
+  behavior: string,
+  lines: readonly Line[],
+): readonly Line[] {
+  if (behavior === 'none') return lines.filter((line) => !line.proration)
+  return status === 'active' ? lines : []
+}
+
+export type Change = { items: Stripe.SubscriptionItem[]; lines: Line[] }
 
 /** The items after the change, and the lines for it. Another interval begins a period at once; a trial costs nothing. */
-export function changedItems(
+export function changeItems(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,
   changes: readonly Form[],
@@ -30,10 +41,9 @@ export function changedItems(
   param = 'items',
 ): Change {
   const lines: Line[] = []
-  let isNewPeriod = false
   const isFree = subscription.status === 'trialing'
   for (const [index, change] of changes.entries()) {
-    played(change, ['id', 'price', 'quantity'], `${param}[${index}]`)
+    allowSupported(change, ['id', 'price', 'quantity'], `${param}[${index}]`)
     const id = optionalText(change, 'id')
     if (id ? !subscription.items.data.some((item) => item.id === id) : changes.length > 1)
       throw badParameter(
@@ -48,7 +58,7 @@ export function changedItems(
     const change = changes[index]
     if (!change) return item
     const priceId = optionalText(change, 'price') ?? item.price.id
-    const price = mustParam<Stripe.Price>(deps.db, 'price', priceId, `${param}[${index}][price]`)
+    const price = getNamed(deps, 'price', priceId, `${param}[${index}][price]`)
     if (!price.recurring)
       throw badParameter(
         `${param}[${index}][price]`,
@@ -63,15 +73,14 @@ export function changedItems(
     const sameInterval =
       price.recurring.interval === item.price.recurring?.interval &&
       price.recurring.interval_count === item.price.recurring.interval_count
-    if (isFree) return { ...item, price, plan: planOf(price), quantity }
-    if (!sameInterval) isNewPeriod = true
+    if (isFree) return { ...item, price, plan: toPlan(price), quantity }
     const from = sameInterval ? item.current_period_start : at
     const to = sameInterval ? item.current_period_end : addInterval(at, price.recurring)
 
     const ahead = remainingShare(item.current_period_start, item.current_period_end, at)
     const due = Math.round((price.unit_amount ?? 0) * quantity * (sameInterval ? ahead : 1))
     const line = { item: item.id, from: at, proration: true }
-    lines.push(unusedOf(deps, item, at), {
+    lines.push(creditLine(deps, item, at), {
       ...line,
       to,
       price,
@@ -85,17 +94,17 @@ export function changedItems(
     return {
       ...item,
       price,
-      plan: planOf(price),
+      plan: toPlan(price),
       quantity,
       current_period_start: from,
       current_period_end: to,
     }
   })
-  return { items, lines, isNewPeriod }
+  return { items, lines }
 }
 
 /** The credit for the rest of a paid period. */
-export function unusedOf(deps: ProcessorDeps, item: Stripe.SubscriptionItem, at: number): Line {
+export function creditLine(deps: ProcessorDeps, item: Stripe.SubscriptionItem, at: number): Line {
   const { price, current_period_start: start, current_period_end: to } = item
   const quantity = item.quantity ?? 1
   const amount = -Math.round((price.unit_amount ?? 0) * quantity * remainingShare(start, to, at))

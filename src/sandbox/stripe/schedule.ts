@@ -6,18 +6,18 @@ import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
-import { intentOf, voidInvoice } from './invoices.ts'
-import { all, get, must, put, sideOf } from './objects.ts'
-import { methodOf } from './payment-methods.ts'
+import { findIntentId, voidInvoice } from './invoices.ts'
+import { all, get, getExisting, getSide, put } from './objects.ts'
+import { findMethod } from './payment-methods.ts'
 import { upcomingInvoice } from './previews.ts'
-import { settingsOf } from './settings.ts'
+import { readSettings } from './settings.ts'
 import {
   cancelNow,
-  collectAgain,
-  expireFirst,
-  isOver,
+  expireIncomplete,
+  hasEnded,
   openInvoices,
   renew,
+  retryInvoice,
   type SubscriptionSide,
   setStatus,
 } from './subscriptions.ts'
@@ -28,24 +28,24 @@ export type Due = { at: number; what: string; customer: string; play: () => void
 const DAY_S = 24 * 3_600
 /** Of a first payment and of a pause's end: https://docs.stripe.com/billing/subscriptions/overview, "within 23 hours". */
 const FIRST_PAYMENT_S = 23 * 3_600
-const TRIAL_TOLD_S = 3 * DAY_S
-const RENEWAL_TOLD_S = 7 * DAY_S
+const TRIAL_NOTICE_S = 3 * DAY_S
+const RENEWAL_NOTICE_S = 7 * DAY_S
 /** A period that ends where it begins would renew for ever. */
-const PLAYED_AT_ONCE_MAX = 10_000
+const RUN_AT_ONCE_MAX = 10_000
 
 /** All that is ahead, the next first. */
-export function schedule(deps: ProcessorDeps): Due[] {
-  return all<Stripe.Subscription>(deps.db, 'subscription')
-    .filter((one) => !isOver(one))
-    .flatMap((one) => dueOf(deps, one))
+export function listSchedule(deps: ProcessorDeps): Due[] {
+  return all(deps, 'subscription')
+    .filter((one) => !hasEnded(one))
+    .flatMap((one) => listDue(deps, one))
     .sort((one, other) => one.at - other.at)
 }
 
 /** Plays what is due, one after the other as it fell due; what one brings about may be due, too. */
-export function playDue(deps: ProcessorDeps): string[] {
+export function runDue(deps: ProcessorDeps): string[] {
   const played: string[] = []
-  while (played.length < PLAYED_AT_ONCE_MAX) {
-    const [next] = schedule(deps)
+  while (played.length < RUN_AT_ONCE_MAX) {
+    const [next] = listSchedule(deps)
     if (!next || next.at > seconds(deps)) break
     atomically(deps.db, next.play)
     played.push(next.what)
@@ -53,12 +53,12 @@ export function playDue(deps: ProcessorDeps): string[] {
   return played
 }
 
-function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
+function listDue(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
   const { id, status, trial_end: trialEnd } = subscription
   const customer = String(subscription.customer)
   const item = subscription.items.data[0]
   const { current_period_start: start = 0, current_period_end: end = 0 } = item ?? {}
-  const side = sideOf<SubscriptionSide>(deps.db, id)
+  const side = getSide<SubscriptionSide>(deps, id)
   const due: Due[] = []
   const add = (at: number | null | undefined, what: string, play: () => void) => {
     if (typeof at === 'number') due.push({ at, what, customer, play })
@@ -68,7 +68,7 @@ function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
     const [invoice] = openInvoices(deps, id)
     if (invoice && !isSettling(deps, invoice.id))
       add(subscription.created + FIRST_PAYMENT_S, 'the first payment was never made', () =>
-        expireFirst(deps, invoice),
+        expireIncomplete(deps, invoice),
       )
     return due
   }
@@ -77,20 +77,17 @@ function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
     add(subscription.cancel_at, 'the subscription ends', () => cancelNow(deps, id))
   if (status === 'trialing' && trialEnd !== null && !endsFirst) {
     if (side.trialEndTold !== trialEnd)
-      add(Math.max(start, trialEnd - TRIAL_TOLD_S), 'the trial is about to end', () =>
-        tellOfTrial(deps, id, trialEnd),
+      add(Math.max(start, trialEnd - TRIAL_NOTICE_S), 'the trial is about to end', () =>
+        announceTrialEnd(deps, id, trialEnd),
       )
     add(trialEnd, 'the trial ends', () => renew(deps, id, true))
   }
   if (['active', 'past_due', 'unpaid'].includes(status) && !endsFirst) {
-    const isAhead = end - RENEWAL_TOLD_S > start && side.periodEndTold !== end
+    const isAhead = end - RENEWAL_NOTICE_S > start && side.periodEndTold !== end
     if (isAhead && status === 'active')
-      add(end - RENEWAL_TOLD_S, 'a renewal is ahead', () => tellOfRenewal(deps, id, end))
+      add(end - RENEWAL_NOTICE_S, 'a renewal is ahead', () => announceRenewal(deps, id, end))
     add(end, 'the period ends', () => renew(deps, id, true))
   }
-  add(subscription.pause_collection?.resumes_at, 'collection is resumed', () =>
-    resumeCollection(deps, id),
-  )
   for (const invoice of openInvoices(deps, id)) {
     const { resumes } = side
     if (status === 'paused' && resumes?.invoice === invoice.id) {
@@ -108,39 +105,33 @@ function dueOf(deps: ProcessorDeps, subscription: Stripe.Subscription): Due[] {
 }
 
 const isSettling = (deps: ProcessorDeps, invoiceId: string): boolean =>
-  get<Stripe.PaymentIntent>(deps.db, intentOf(deps, invoiceId))?.status === 'processing'
+  get<Stripe.PaymentIntent>(deps, findIntentId(deps, invoiceId))?.status === 'processing'
 
-function tellOfTrial(deps: ProcessorDeps, id: string, end: number): void {
-  const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  put(deps.db, subscription, {
-    side: { ...sideOf<SubscriptionSide>(deps.db, id), trialEndTold: end },
+function announceTrialEnd(deps: ProcessorDeps, id: string, end: number): void {
+  const subscription = getExisting(deps, 'subscription', id)
+  put(deps, subscription, {
+    side: { ...getSide<SubscriptionSide>(deps, id), trialEndTold: end },
   })
   emit(deps, 'customer.subscription.trial_will_end', subscription)
 }
 
-function tellOfRenewal(deps: ProcessorDeps, id: string, end: number): void {
-  const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  put(deps.db, subscription, {
-    side: { ...sideOf<SubscriptionSide>(deps.db, id), periodEndTold: end },
+function announceRenewal(deps: ProcessorDeps, id: string, end: number): void {
+  const subscription = getExisting(deps, 'subscription', id)
+  put(deps, subscription, {
+    side: { ...getSide<SubscriptionSide>(deps, id), periodEndTold: end },
   })
   emit(deps, 'invoice.upcoming', upcomingInvoice(deps, id))
 }
 
-function resumeCollection(deps: ProcessorDeps, id: string): void {
-  const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  const after = put(deps.db, { ...before, pause_collection: null })
-  emit(deps, 'customer.subscription.updated', after, { pause_collection: before.pause_collection })
-}
-
 /** After the last try it is as the account is set: the subscription ends, is unpaid, or stays past due. */
 function retry(deps: ProcessorDeps, invoiceId: string, id: string): void {
-  const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
-  if (collectAgain(deps, invoice, methodOf(deps, subscription), false).status === 'succeeded')
+  const subscription = getExisting(deps, 'subscription', id)
+  const invoice = getExisting(deps, 'invoice', invoiceId)
+  if (retryInvoice(deps, invoice, findMethod(deps, subscription), false).status === 'succeeded')
     return
-  const { status, next_payment_attempt: next } = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const { status, next_payment_attempt: next } = getExisting(deps, 'invoice', invoiceId)
   if (status !== 'open' || next !== null) return
-  const { afterRetries } = settingsOf(deps)
+  const { afterRetries } = readSettings(deps)
   if (afterRetries === 'cancel') cancelNow(deps, id, { reason: 'payment_failed' })
   if (afterRetries === 'unpaid') setStatus(deps, id, 'unpaid')
 }

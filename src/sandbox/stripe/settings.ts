@@ -6,29 +6,11 @@ export type Settings = {
   taxPercent: number
   /** The end of a subscription whose last retry has failed. */
   afterRetries: 'cancel' | 'unpaid' | 'past_due'
-} & Trouble
-
-/** Disturbances of events on their way. */
-export type Trouble = {
-  /** Of each endpoint's, by chance; they stand in the list of events, and are not sent. */
-  lostPercent: number
-  delaySeconds: number
-  /** Each is sent twice. */
-  isDoubled: boolean
-  /** Of those that wait, the newest first, one after the other. */
-  isReversed: boolean
 }
 
-const USUAL: Settings = {
-  taxPercent: 20,
-  afterRetries: 'cancel',
-  lostPercent: 0,
-  delaySeconds: 0,
-  isDoubled: false,
-  isReversed: false,
-}
+const USUAL: Settings = { taxPercent: 20, afterRetries: 'cancel' }
 
-export function settingsOf({ db }: Pick<ProcessorDeps, 'db'>): Settings {
+export function readSettings({ db }: Pick<ProcessorDeps, 'db'>): Settings {
   const rows = db.prepare('select name, value from stripe_settings').all() as {
     name: string
     value: string

@@ -5,33 +5,24 @@
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { giveDiscount, offersIn } from './discounts.ts'
+import { grantDiscount, readOffers } from './discounts.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
-import { collect, intentOf } from './invoices.ts'
-import { get, must, mustParam, put, sideOf } from './objects.ts'
+import { collect, findIntentId } from './invoices.ts'
+import { get, getExisting, put } from './objects.ts'
 import {
+  allowSupported,
   flag,
   group,
   groups,
   integer,
   mergeMetadata,
   optionalText,
-  played,
   text,
 } from './parameters.ts'
-import { methodOf } from './payment-methods.ts'
-import { changedItems, prorationIn, unusedOf } from './proration.ts'
-import { missingMethod } from './subscription-object.ts'
-import {
-  bill,
-  cancelNow,
-  isOver,
-  openInvoices,
-  renew,
-  type SubscriptionSide,
-  setStatus,
-} from './subscriptions.ts'
+import { findMethod } from './payment-methods.ts'
+import { changeItems, creditLine, readProration, selectDueLines } from './proration.ts'
+import { cancelNow, createBill, hasEnded, openInvoices, renew, setStatus } from './subscriptions.ts'
 
 export const FEEDBACK = [
   'customer_service',
@@ -43,20 +34,17 @@ export const FEEDBACK = [
   'too_expensive',
   'unused',
 ]
-const PAUSES = ['keep_as_draft', 'mark_uncollectible', 'void']
+const PAUSES = ['keep_as_draft', 'void']
 
 export function updateSubscription(
   deps: ProcessorDeps,
   id: string,
   form: Form,
 ): Stripe.Subscription {
-  played(form, [
-    'automatic_tax',
+  allowSupported(form, [
     'cancel_at',
     'cancel_at_period_end',
     'cancellation_details',
-    'default_payment_method',
-    'description',
     'discounts',
     'items',
     'metadata',
@@ -65,13 +53,12 @@ export function updateSubscription(
     'proration_behavior',
     'proration_date',
     'trial_end',
-    'trial_settings',
   ])
-  const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
+  const before = getExisting(deps, 'subscription', id)
   const isOnlyWords = Object.keys(form).every((name) =>
     ['cancellation_details', 'metadata', 'expand'].includes(name),
   )
-  if (isOver(before) && !isOnlyWords) {
+  if (hasEnded(before) && !isOnlyWords) {
     throw badParameter(
       'id',
       'A canceled subscription can only update its cancellation_details and metadata.',
@@ -79,15 +66,15 @@ export function updateSubscription(
     )
   }
   const after = withFields(deps, before, form)
-  put(deps.db, after)
+  put(deps, after)
   const changes = groups(form, 'items')
-  if (changes.length > 0) changeItems(deps, after, changes, form)
-  const now = must<Stripe.Subscription>(deps.db, 'subscription', id)
+  if (changes.length > 0) billChange(deps, after, changes, form)
+  const now = getExisting(deps, 'subscription', id)
   emit(deps, 'customer.subscription.updated', now, differences(before, now))
   if (form.trial_end !== 'now' || before.status !== 'trialing') return now
   const begun = renew(deps, id, true)
   if (form.payment_behavior === 'error_if_incomplete' && begun.status === 'past_due')
-    throw notPaid(deps, begun)
+    throw explainUnpaid(deps, begun)
   return begun
 }
 
@@ -96,205 +83,154 @@ function withFields(
   before: Stripe.Subscription,
   form: Form,
 ): Stripe.Subscription {
-  const method = optionalText(
-    form,
-    'default_payment_method',
-    before.default_payment_method as string | null,
-  )
-  if (method)
-    mustParam<Stripe.PaymentMethod>(deps.db, 'payment_method', method, 'default_payment_method')
   return {
     ...before,
-    ...ending(deps, before, form),
-    ...trial(deps, before, form),
-    automatic_tax: {
-      ...before.automatic_tax,
-      enabled: flag(group(form, 'automatic_tax'), 'enabled', before.automatic_tax.enabled),
-    },
-    default_payment_method: method,
-    description: optionalText(form, 'description', before.description),
-    discounts: discountsIn(deps, before, form),
+    ...readEnding(deps, before, form),
+    ...endTrial(deps, before, form),
+    discounts: readDiscounts(deps, before, form),
     metadata: mergeMetadata(before.metadata, form.metadata),
-    pause_collection: pauseIn(before, form),
+    pause_collection: readPause(before, form),
   }
 }
 
-/** When it ends, and why. */
-function ending(
+/** Reads when the subscription ends, and why. An empty `cancel_at` removes an end. */
+function readEnding(
   deps: ProcessorDeps,
   before: Stripe.Subscription,
   form: Form,
 ): Partial<Stripe.Subscription> {
-  const atEnd = flag(
-    form,
-    'cancel_at_period_end',
-    form.cancel_at === undefined && before.cancel_at_period_end,
-  )
-  const at =
-    form.cancel_at === undefined || form.cancel_at === ''
-      ? null
-      : (integer(form, 'cancel_at') ?? null)
-  if (at !== null && atEnd)
-    throw badParameter(
-      'cancel_at',
-      'You may only specify one of these parameters: cancel_at, cancel_at_period_end.',
-    )
-  if (at !== null && at <= seconds(deps))
-    throw badParameter('cancel_at', 'cancel_at must be in the future.')
+  if (form.cancel_at !== undefined && form.cancel_at !== '')
+    throw badParameter('cancel_at', 'The sandbox supports only an empty cancel_at.')
   const isKept = form.cancel_at === undefined && form.cancel_at_period_end === undefined
-  const end = isKept
-    ? before.cancel_at
-    : atEnd
-      ? (before.items.data[0]?.current_period_end ?? null)
-      : at
+  const atEnd = flag(form, 'cancel_at_period_end', isKept && before.cancel_at_period_end)
+  const periodEnd = before.items.data[0]?.current_period_end ?? null
+  const end = isKept ? before.cancel_at : atEnd ? periodEnd : null
+  const isEnding = hasEnded(before) || end !== null
   return {
     cancel_at_period_end: atEnd,
     cancel_at: end,
-    canceled_at: isOver(before) || end !== null ? (before.canceled_at ?? seconds(deps)) : null,
-    cancellation_details: detailsIn(before, form, isOver(before) || end !== null),
+    canceled_at: isEnding ? (before.canceled_at ?? seconds(deps)) : null,
+    cancellation_details: readCancellationDetails(before, form, isEnding),
   }
 }
 
-export function detailsIn(
+function readCancellationDetails(
   before: Stripe.Subscription,
   form: Form,
   isEnding: boolean,
 ): Stripe.Subscription.CancellationDetails {
-  const given = group(form, 'cancellation_details')
-  played(given, ['comment', 'feedback'], 'cancellation_details')
+  const details = group(form, 'cancellation_details')
+  allowSupported(details, ['comment', 'feedback'], 'cancellation_details')
   const { comment = null, feedback = null, reason = null } = before.cancellation_details ?? {}
-  const said = optionalText(given, 'feedback', feedback)
-  if (said !== null && !FEEDBACK.includes(said))
+  const reasonCode = optionalText(details, 'feedback', feedback)
+  if (reasonCode !== null && !FEEDBACK.includes(reasonCode))
     throw badParameter(
       'cancellation_details[feedback]',
       `Invalid feedback: must be one of ${FEEDBACK.join(', ')}`,
     )
   return {
     ...before.cancellation_details,
-    comment: optionalText(given, 'comment', comment),
-    feedback: said as Stripe.Subscription.CancellationDetails.Feedback | null,
+    comment: optionalText(details, 'comment', comment),
+    feedback: reasonCode as Stripe.Subscription.CancellationDetails.Feedback | null,
     reason: isEnding ? (reason ?? 'cancellation_requested') : null,
   } as Stripe.Subscription.CancellationDetails
 }
 
-/** `trial_end`: `now`, or a moment ahead, also for one that runs already. */
-function trial(
+/** `trial_end=now` ends a running trial. */
+function endTrial(
   deps: ProcessorDeps,
   before: Stripe.Subscription,
   form: Form,
 ): Partial<Stripe.Subscription> {
-  const settings = group(form, 'trial_settings')
-  const missing = optionalText(group(settings, 'end_behavior'), 'missing_payment_method')
-  const trial_settings =
-    missing === null
-      ? before.trial_settings
-      : {
-          end_behavior: {
-            billing_cycle_anchor: null,
-            missing_payment_method: missingMethod(missing),
-          },
-        }
-  const isNothing = form.trial_end === 'now' && before.status !== 'trialing'
-  if (form.trial_end === undefined || isNothing) return { trial_settings }
+  const end = optionalText(form, 'trial_end')
+  if (end === null) return {}
+  if (end !== 'now') throw badParameter('trial_end', 'The sandbox supports only `now`.')
+  if (before.status !== 'trialing') return {}
   const at = seconds(deps)
-  const end = form.trial_end === 'now' ? at : integer(form, 'trial_end')
-  if (end === undefined || end < at)
-    throw badParameter('trial_end', 'Invalid timestamp: must be in the future')
-  const data = before.items.data.map((item) => ({ ...item, current_period_end: end }))
-  return {
-    trial_settings,
-    trial_end: end,
-    trial_start: before.trial_start ?? at,
-    status: end > at ? 'trialing' : before.status,
-    items: { ...before.items, data },
-  }
+  const data = before.items.data.map((item) => ({ ...item, current_period_end: at }))
+  return { trial_end: at, items: { ...before.items, data } }
 }
 
 /** A list takes the place of what there was; an empty one takes all away. */
-function discountsIn(
+function readDiscounts(
   deps: ProcessorDeps,
   before: Stripe.Subscription,
   form: Form,
 ): Stripe.Subscription['discounts'] {
   if (form.discounts === undefined) return before.discounts
   const customer = String(before.customer)
-  const offers = offersIn(deps, form, { currency: before.currency, customer })
+  const offers = readOffers(deps, form, { currency: before.currency })
   return offers.map(
-    (offer) => giveDiscount(deps, offer, { customer, subscription: before.id, session: null }).id,
+    (offer) => grantDiscount(deps, offer, { customer, subscription: before.id, session: null }).id,
   )
 }
 
-function pauseIn(
+function readPause(
   before: Stripe.Subscription,
   form: Form,
 ): Stripe.Subscription.PauseCollection | null {
   if (form.pause_collection === undefined) return before.pause_collection
   if (form.pause_collection === '') return null
-  const wanted = group(form, 'pause_collection')
-  played(wanted, ['behavior', 'resumes_at'], 'pause_collection')
-  const behavior = text(wanted, 'behavior')
+  const pauseParameters = group(form, 'pause_collection')
+  allowSupported(pauseParameters, ['behavior'], 'pause_collection')
+  const behavior = text(pauseParameters, 'behavior')
   if (!PAUSES.includes(behavior))
     throw badParameter('pause_collection[behavior]', `Must be one of ${PAUSES}`)
   return {
     behavior: behavior as Stripe.Subscription.PauseCollection['behavior'],
-    resumes_at: integer(wanted, 'resumes_at') ?? null,
+    resumes_at: null,
   }
 }
 
-function changeItems(
+function billChange(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,
   changes: Form[],
   form: Form,
 ): void {
-  const behavior = prorationIn(form)
+  const behavior = readProration(form)
   const at = integer(form, 'proration_date') ?? seconds(deps)
-  const { items, lines, isNewPeriod } = changedItems(deps, subscription, changes, at)
+  const { items, lines } = changeItems(deps, subscription, changes, at)
   const changed: Stripe.Subscription = {
     ...subscription,
     items: { ...subscription.items, data: items },
   }
-  const side = sideOf<SubscriptionSide>(deps.db, subscription.id)
-  const isPaid = subscription.status === 'active'
-  const asked = behavior === 'none' ? lines.filter((line) => !line.proration) : isPaid ? lines : []
-  const isNow = behavior === 'always_invoice' || isNewPeriod
-  put(deps.db, changed, {
-    side: isNow ? side : { ...side, pending: [...(side.pending ?? []), ...asked] },
-  })
-  if (isNow && asked.length > 0) collectChange(deps, changed, asked, form)
+  put(deps, changed)
+  const due = selectDueLines(subscription, behavior, lines)
+  if (due.length > 0) collectChange(deps, changed, due, form)
 }
 
 /** `payment_behavior=error_if_incomplete`: a refused card leaves everything as it was. */
 function collectChange(
   deps: ProcessorDeps,
   changed: Stripe.Subscription,
-  lines: Parameters<typeof bill>[3],
+  lines: Parameters<typeof createBill>[3],
   form: Form,
 ): void {
   const behavior = optionalText(form, 'payment_behavior') ?? 'allow_incomplete'
   if (behavior !== 'allow_incomplete' && behavior !== 'error_if_incomplete')
     throw badParameter('payment_behavior', `The sandbox does not play ${behavior}.`)
-  const invoice = bill(deps, changed, 'subscription_update', lines)
-  put(deps.db, {
-    ...must<Stripe.Subscription>(deps.db, 'subscription', changed.id),
+  const invoice = createBill(deps, changed, 'subscription_update', lines)
+  put(deps, {
+    ...getExisting(deps, 'subscription', changed.id),
     latest_invoice: invoice.id,
   })
-  const attempt = collect(deps, invoice.id, methodOf(deps, changed), false)
+  const attempt = collect(deps, invoice.id, findMethod(deps, changed), false)
   if (attempt.status !== 'failed' && attempt.status !== 'requires_action') return
   if (behavior === 'allow_incomplete') {
     setStatus(deps, changed.id, 'past_due')
     return
   }
   // The work up to here is rolled back with the transaction.
-  throw attempt.status === 'failed' ? new Fault(402, attempt.error) : toBeConfirmed()
+  throw attempt.status === 'failed' ? new Fault(402, attempt.error) : confirmationRequired()
 }
 
-function notPaid(deps: ProcessorDeps, { id }: Stripe.Subscription): Fault {
+function explainUnpaid(deps: ProcessorDeps, { id }: Stripe.Subscription): Fault {
   const waits = openInvoices(deps, id).some(
     (one) =>
-      get<Stripe.PaymentIntent>(deps.db, intentOf(deps, one.id))?.status === 'requires_action',
+      get<Stripe.PaymentIntent>(deps, findIntentId(deps, one.id))?.status === 'requires_action',
   )
-  if (waits) return toBeConfirmed()
+  if (waits) return confirmationRequired()
   return new Fault(402, {
     type: 'card_error',
     code: 'card_declined',
@@ -302,7 +238,7 @@ function notPaid(deps: ProcessorDeps, { id }: Stripe.Subscription): Fault {
   })
 }
 
-const toBeConfirmed = () =>
+const confirmationRequired = () =>
   new Fault(402, {
     type: 'card_error',
     code: 'subscription_payment_intent_requires_action',
@@ -316,19 +252,18 @@ export function cancelSubscription(
   id: string,
   form: Form,
 ): Stripe.Subscription {
-  played(form, ['prorate', 'invoice_now', 'cancellation_details'])
-  const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  if (!isOver(before))
-    put(deps.db, { ...before, cancellation_details: detailsIn(before, form, true) })
+  allowSupported(form, ['prorate', 'invoice_now', 'cancellation_details'])
+  const before = getExisting(deps, 'subscription', id)
+  if (!hasEnded(before))
+    put(deps, { ...before, cancellation_details: readCancellationDetails(before, form, true) })
   const at = seconds(deps)
-  const { pending = [] } = sideOf<SubscriptionSide>(deps.db, id)
   const unused =
     flag(form, 'prorate') && before.status === 'active'
       ? before.items.data
-          .map((item) => unusedOf(deps, item, at))
+          .map((item) => creditLine(deps, item, at))
           .filter(({ amount }) => amount !== 0)
       : []
-  return cancelNow(deps, id, { lines: [...(flag(form, 'invoice_now') ? pending : []), ...unused] })
+  return cancelNow(deps, id, { lines: unused })
 }
 
 /** The values before the change, as in `previous_attributes` of an event. */

@@ -1,5 +1,6 @@
 /** A new subscription and its items, with every field that the API version has. */
 import type { Stripe } from 'stripe'
+import { blank } from './blank-fields.ts'
 import { decimal } from './catalogue.ts'
 import type { ProcessorDeps } from './deps.ts'
 import type { Offer } from './discounts.ts'
@@ -16,8 +17,6 @@ export type NewSubscription = {
   offers: readonly Offer[]
   /** Null: billed at once. */
   trialEnd: number | null
-  /** The end of a trial without a card. */
-  missingMethod: 'cancel' | 'create_invoice' | 'pause'
   /** The checkout it was made by. */
   session: string | null
   hasTax: boolean
@@ -47,19 +46,19 @@ export function newItem(
     current_trial: null,
     discounts: [],
     metadata: {},
-    plan: planOf(price),
+    plan: toPlan(price),
     price,
     quantity,
     subscription,
     tax_rates: [],
   }
-  return put(deps.db, item, { owner: subscription })
+  return put(deps, item, { owner: subscription })
 }
 
-export function planOf(price: Stripe.Price): Stripe.Plan {
+export function toPlan(price: Stripe.Price): Stripe.Plan {
   return {
     id: price.id,
-    object: 'plan',
+    ...blank('plan'),
     active: price.active,
     amount: price.unit_amount,
     amount_decimal: decimal(price.unit_amount ?? 0),
@@ -68,14 +67,8 @@ export function planOf(price: Stripe.Price): Stripe.Plan {
     currency: price.currency,
     interval: price.recurring?.interval ?? 'month',
     interval_count: price.recurring?.interval_count ?? 1,
-    livemode: false,
     metadata: price.metadata,
-    meter: null,
-    nickname: null,
     product: price.product,
-    tiers_mode: null,
-    transform_usage: null,
-    trial_period_days: null,
     usage_type: 'licensed',
   }
 }
@@ -89,35 +82,24 @@ export function newSubscription(
   const { trialEnd } = wanted
   return {
     id,
-    object: 'subscription',
-    application: null,
-    application_fee_percent: null,
+    ...blank('subscription'),
     automatic_tax: {
       disabled_reason: null,
       enabled: wanted.hasTax,
       liability: wanted.hasTax ? { type: 'self' } : null,
     },
     billing_cycle_anchor: at,
-    billing_cycle_anchor_config: null,
     billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible' },
     billing_schedules: [],
-    billing_thresholds: null,
-    cancel_at: null,
     cancel_at_period_end: false,
-    canceled_at: null,
     cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
     collection_method: 'charge_automatically',
     created: at,
     currency: items[0]?.price.currency ?? 'usd',
     customer: wanted.customer,
-    customer_account: null,
-    days_until_due: null,
     default_payment_method: wanted.method?.id ?? null,
-    default_source: null,
     default_tax_rates: [],
-    description: null,
     discounts: [],
-    ended_at: null,
     invoice_settings: {
       account_tax_ids: null,
       custom_fields: null,
@@ -131,39 +113,19 @@ export function newSubscription(
       has_more: false,
       url: `/v1/subscription_items?subscription=${id}`,
     },
-    latest_invoice: null,
-    livemode: false,
     managed_payments: wanted.isManaged ? { enabled: true } : null,
     metadata: wanted.metadata,
-    next_pending_invoice_item_invoice: null,
-    on_behalf_of: null,
-    pause_collection: null,
     payment_settings: {
       payment_method_options: null,
       payment_method_types: null,
       save_default_payment_method: 'off',
     },
-    pending_invoice_item_interval: null,
-    pending_setup_intent: null,
-    pending_update: null,
-    schedule: null,
     start_date: at,
     status: trialEnd === null ? 'incomplete' : 'trialing',
-    test_clock: null,
-    transfer_data: null,
     trial_end: trialEnd,
     trial_settings: {
-      end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod },
+      end_behavior: { billing_cycle_anchor: null, missing_payment_method: 'cancel' },
     },
     trial_start: trialEnd === null ? null : at,
   }
-}
-
-export function missingMethod(word: string): 'cancel' | 'create_invoice' | 'pause' {
-  if (word !== 'cancel' && word !== 'create_invoice' && word !== 'pause')
-    throw badParameter(
-      'trial_settings[end_behavior][missing_payment_method]',
-      `Invalid value: ${word}`,
-    )
-  return word
 }

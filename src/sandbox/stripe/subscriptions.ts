@@ -1,21 +1,20 @@
 /** Subscriptions: started by a checkout or over the API, renewed as time passes, paused, and ended. */
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { discountsAt, giveDiscount } from './discounts.ts'
+import { findDiscounts, grantDiscount } from './discounts.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
-import { freePeriod, type Line, wholePeriod } from './invoice-lines.ts'
+import { type Line, periodLine, trialLine } from './invoice-lines.ts'
 import {
   collect,
+  createDraft,
+  createInvoice,
   markPaid,
-  markUncollectible,
-  newDraft,
-  newInvoice,
-  subscriptionOf,
+  readSubscriptionId,
   voidInvoice,
 } from './invoices.ts'
-import { all, get, must, newId, put, sideOf } from './objects.ts'
-import { methodOf } from './payment-methods.ts'
+import { all, get, getExisting, getSide, newId, put } from './objects.ts'
+import { findMethod } from './payment-methods.ts'
 import type { Attempt } from './payments.ts'
 import { addInterval } from './periods.ts'
 import { type NewSubscription, newItem, newSubscription } from './subscription-object.ts'
@@ -23,10 +22,6 @@ import { taxTerms } from './tax.ts'
 
 /** Internal fields of a subscription. */
 export type SubscriptionSide = {
-  /** Prorations that wait for the next invoice. */
-  pending?: Line[]
-  /** The rest of the period at the pause was already credited. */
-  isCredited?: boolean
   /** Paused, and resumed with these items once that invoice is paid. */
   resumes?: { invoice: string; items: Stripe.SubscriptionItem[]; at: number }
   /** The ends of the trial and of the period that were already announced. */
@@ -54,41 +49,41 @@ export function startSubscription(
   )
   const bare = newSubscription(id, at, wanted, items)
   const to = { customer: wanted.customer, subscription: id, session: wanted.session }
-  const discounts = wanted.offers.map((offer) => giveDiscount(deps, offer, to))
+  const discounts = wanted.offers.map((offer) => grantDiscount(deps, offer, to))
   const fresh: Stripe.Subscription = { ...bare, discounts: discounts.map((one) => one.id) }
-  put(deps.db, fresh, { owner: wanted.customer, side: {} })
+  put(deps, fresh, { owner: wanted.customer, side: {} })
 
   const lines = items.map((item) =>
-    trialEnd === null ? wholePeriod(deps, item) : freePeriod(deps, item),
+    trialEnd === null ? periodLine(deps, item) : trialLine(deps, item),
   )
-  const invoice = bill(deps, fresh, 'subscription_create', lines)
+  const invoice = createBill(deps, fresh, 'subscription_create', lines)
   const started = {
-    ...must<Stripe.Subscription>(deps.db, 'subscription', id),
+    ...getExisting(deps, 'subscription', id),
     latest_invoice: invoice.id,
   }
-  put(deps.db, started)
+  put(deps, started)
   emit(deps, 'customer.subscription.created', started)
   const attempt = collect(deps, invoice.id, wanted.method ?? undefined, present)
 
   if (attempt.status === 'succeeded' && trialEnd === null) setStatus(deps, id, 'active')
   return {
-    subscription: must(deps.db, 'subscription', id),
-    invoice: must(deps.db, 'invoice', invoice.id),
+    subscription: getExisting(deps, 'subscription', id),
+    invoice: getExisting(deps, 'invoice', invoice.id),
     attempt,
   }
 }
 
 /** An open invoice of a subscription, less its discounts. */
-export function bill(
+export function createBill(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,
   reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update',
   lines: readonly Line[],
 ): Stripe.Invoice {
-  return newInvoice(deps, billOf(deps, subscription, reason, lines))
+  return createInvoice(deps, buildBill(deps, subscription, reason, lines))
 }
 
-export function billOf(
+export function buildBill(
   deps: Pick<ProcessorDeps, 'db' | 'clock'>,
   subscription: Stripe.Subscription,
   reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update',
@@ -100,7 +95,7 @@ export function billOf(
     currency: subscription.currency,
     reason,
     lines,
-    discounts: discountsAt(deps, subscription, seconds(deps)),
+    discounts: findDiscounts(deps, subscription, seconds(deps)),
     subscription,
     tax: taxTerms(deps, subscription.automatic_tax.enabled, customer),
   }
@@ -112,7 +107,7 @@ export function setStatus(
   id: string,
   status: 'active' | 'past_due' | 'unpaid' | 'incomplete_expired' | 'paused',
 ): Stripe.Subscription {
-  const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
+  const before = getExisting(deps, 'subscription', id)
   if (before.status === status) return before
   const ended = status === 'incomplete_expired' ? seconds(deps) : before.ended_at
   const { status_details: _, ...kept } = before
@@ -120,15 +115,15 @@ export function setStatus(
     ...kept,
     status,
     ended_at: ended,
-    ...detailsOf(deps, before, status),
+    ...describePause(deps, before, status),
   }
-  put(deps.db, after)
+  put(deps, after)
   emit(deps, 'customer.subscription.updated', after, { status: before.status })
   return after
 }
 
 /** Why it is paused, and since when. */
-function detailsOf(
+function describePause(
   deps: ProcessorDeps,
   before: Stripe.Subscription,
   status: Stripe.Subscription.Status,
@@ -151,8 +146,8 @@ export function cancelNow(
   id: string,
   { reason, lines = [] }: Ending = {},
 ): Stripe.Subscription {
-  const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  if (isOver(before))
+  const before = getExisting(deps, 'subscription', id)
+  if (hasEnded(before))
     throw new Fault(404, {
       type: 'invalid_request_error',
       code: 'resource_missing',
@@ -161,9 +156,9 @@ export function cancelNow(
     })
   const at = seconds(deps)
   for (const invoice of openInvoices(deps, id)) voidInvoice(deps, invoice.id)
-  if (lines.length > 0) markPaid(deps, bill(deps, before, 'subscription_update', lines).id)
+  if (lines.length > 0) markPaid(deps, createBill(deps, before, 'subscription_update', lines).id)
   const after: Stripe.Subscription = {
-    ...must<Stripe.Subscription>(deps.db, 'subscription', id),
+    ...getExisting(deps, 'subscription', id),
     status: 'canceled',
     canceled_at: before.canceled_at ?? at,
     ended_at: at,
@@ -174,7 +169,7 @@ export function cancelNow(
       reason: reason ?? before.cancellation_details?.reason ?? 'cancellation_requested',
     } as Stripe.Subscription.CancellationDetails,
   }
-  put(deps.db, after)
+  put(deps, after)
   emit(deps, 'customer.subscription.deleted', after)
   return after
 }
@@ -184,16 +179,13 @@ export function cancelNow(
  * requested.
  */
 export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Stripe.Subscription {
-  const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
-  if (isOver(before) || before.status === 'incomplete' || before.status === 'paused')
+  const before = getExisting(deps, 'subscription', id)
+  if (hasEnded(before) || before.status === 'incomplete' || before.status === 'paused')
     throw badParameter('id', 'Only a live subscription renews.')
   if (before.cancel_at_period_end) return cancelNow(deps, id)
-  const method = methodOf(deps, before)
-  if (before.status === 'trialing' && !method) {
-    const { missing_payment_method: then } = before.trial_settings?.end_behavior ?? {}
-    if (then === 'cancel') return cancelNow(deps, id, { reason: 'payment_failed' })
-    if (then === 'pause') return pause(deps, id)
-  }
+  const method = findMethod(deps, before)
+  if (before.status === 'trialing' && !method)
+    return cancelNow(deps, id, { reason: 'payment_failed' })
 
   const items = before.items.data.map((item) => ({
     ...item,
@@ -203,21 +195,20 @@ export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Strip
       : item.current_period_end,
   }))
   const moved: Stripe.Subscription = { ...before, items: { ...before.items, data: items } }
-  const { pending = [], isCredited: _, ...side } = sideOf<SubscriptionSide>(deps.db, id)
-  put(deps.db, moved, { side })
-  const lines = [...pending, ...items.map((item) => wholePeriod(deps, item))]
+  put(deps, moved)
+  const lines = items.map((item) => periodLine(deps, item))
   if (before.status === 'unpaid' || before.pause_collection)
-    return billAside(deps, moved, before, lines)
+    return billWithoutCharge(deps, moved, before, lines)
 
-  const invoice = bill(deps, moved, 'subscription_cycle', lines)
-  tellOfPeriod(deps, id, before, invoice.id)
+  const invoice = createBill(deps, moved, 'subscription_cycle', lines)
+  announcePeriod(deps, id, before, invoice.id)
   const attempt = collect(deps, invoice.id, succeeds ? method : undefined, false)
   const isPaid = attempt.status === 'succeeded' && openInvoices(deps, id).length === 0
   return setStatus(deps, id, isPaid ? 'active' : 'past_due')
 }
 
 /** While collection is paused or given up, the period's invoice is created without a charge. */
-function billAside(
+function billWithoutCharge(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,
   before: Stripe.Subscription,
@@ -225,24 +216,26 @@ function billAside(
 ): Stripe.Subscription {
   const { id } = subscription
   const behavior = subscription.pause_collection?.behavior ?? 'keep_as_draft'
-  const made = billOf(deps, subscription, 'subscription_cycle', lines)
-  const invoice = behavior === 'keep_as_draft' ? newDraft(deps, made) : newInvoice(deps, made)
+  const made = buildBill(deps, subscription, 'subscription_cycle', lines)
+  const invoice = behavior === 'keep_as_draft' ? createDraft(deps, made) : createInvoice(deps, made)
   if (behavior === 'void') voidInvoice(deps, invoice.id)
-  if (behavior === 'mark_uncollectible') markUncollectible(deps, invoice.id)
-  tellOfPeriod(deps, id, before, invoice.id)
+  announcePeriod(deps, id, before, invoice.id)
   return before.status === 'unpaid'
-    ? must(deps.db, 'subscription', id)
+    ? getExisting(deps, 'subscription', id)
     : setStatus(deps, id, 'active')
 }
 
-function tellOfPeriod(
+function announcePeriod(
   deps: ProcessorDeps,
   id: string,
   before: Stripe.Subscription,
   invoice: string,
 ): void {
-  const now = { ...must<Stripe.Subscription>(deps.db, 'subscription', id), latest_invoice: invoice }
-  put(deps.db, now)
+  const now = {
+    ...getExisting(deps, 'subscription', id),
+    latest_invoice: invoice,
+  }
+  put(deps, now)
   emit(deps, 'customer.subscription.updated', now, {
     items: before.items,
     latest_invoice: before.latest_invoice,
@@ -251,7 +244,7 @@ function tellOfPeriod(
 
 /** Nothing is billed while it is paused; resuming bills nothing for the time between. */
 export function pause(deps: ProcessorDeps, id: string): Stripe.Subscription {
-  mustRun(deps, id, 'pause')
+  requireRunning(deps, id, 'pause')
   const paused = setStatus(deps, id, 'paused')
   emit(deps, 'customer.subscription.paused', paused)
   return paused
@@ -259,7 +252,7 @@ export function pause(deps: ProcessorDeps, id: string): Stripe.Subscription {
 
 /** A period that has gone by meanwhile is not billed: the next one begins now. */
 export function resumePaused(deps: ProcessorDeps, id: string): Stripe.Subscription {
-  const { status } = must<Stripe.Subscription>(deps.db, 'subscription', id)
+  const { status } = getExisting(deps, 'subscription', id)
   if (status !== 'paused')
     throw badParameter('id', `You can only resume subscriptions which are paused, not ${status}.`)
   const at = seconds(deps)
@@ -267,7 +260,7 @@ export function resumePaused(deps: ProcessorDeps, id: string): Stripe.Subscripti
   const isOpen = resumed.items.data.every((item) => item.current_period_end > at)
   if (!isOpen) {
     const items = resumed.items.data.map((item) => ({ ...item, current_period_end: at }))
-    put(deps.db, { ...resumed, items: { ...resumed.items, data: items } })
+    put(deps, { ...resumed, items: { ...resumed.items, data: items } })
   }
   emit(deps, 'customer.subscription.resumed', resumed)
   return isOpen ? resumed : renew(deps, id, true)
@@ -275,15 +268,15 @@ export function resumePaused(deps: ProcessorDeps, id: string): Stripe.Subscripti
 
 /** The processor has tried often enough, and the account is set to leave the subscription `unpaid`. */
 export function giveUp(deps: ProcessorDeps, id: string): Stripe.Subscription {
-  const { status } = mustRun(deps, id, 'mark unpaid')
+  const { status } = requireRunning(deps, id, 'mark unpaid')
   if (status !== 'past_due') renew(deps, id, false)
   return setStatus(deps, id, 'unpaid')
 }
 
-function mustRun(deps: ProcessorDeps, id: string, what: string): Stripe.Subscription {
-  const subscription = must<Stripe.Subscription>(deps.db, 'subscription', id)
+function requireRunning(deps: ProcessorDeps, id: string, what: string): Stripe.Subscription {
+  const subscription = getExisting(deps, 'subscription', id)
   if (
-    isOver(subscription) ||
+    hasEnded(subscription) ||
     subscription.status === 'incomplete' ||
     subscription.status === 'paused'
   ) {
@@ -293,16 +286,21 @@ function mustRun(deps: ProcessorDeps, id: string, what: string): Stripe.Subscrip
 }
 
 /** The first payment was never made: what it was to begin has ended before. */
-export function expireFirst(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+export function expireIncomplete(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
   voidInvoice(deps, invoice.id)
-  setStatus(deps, subscriptionOf(invoice), 'incomplete_expired')
+  setStatus(deps, readSubscriptionId(invoice), 'incomplete_expired')
 }
 
 /** Collects what is open, with the card of today. */
 export function retryPayment(deps: ProcessorDeps, id: string): Attempt {
   let last: Attempt = { status: 'succeeded' }
   for (const invoice of openInvoices(deps, id)) {
-    last = collectAgain(deps, invoice, methodOf(deps, must(deps.db, 'subscription', id)), false)
+    last = retryInvoice(
+      deps,
+      invoice,
+      findMethod(deps, getExisting(deps, 'subscription', id)),
+      false,
+    )
     if (last.status !== 'succeeded') return last
   }
   setStatus(deps, id, 'active')
@@ -310,40 +308,40 @@ export function retryPayment(deps: ProcessorDeps, id: string): Attempt {
 }
 
 /** Tries an open invoice anew; once none is open, its subscription runs again. */
-export function collectAgain(
+export function retryInvoice(
   deps: ProcessorDeps,
   invoice: Stripe.Invoice,
   method: Stripe.PaymentMethod | undefined,
   present: boolean,
 ): Attempt {
   const attempt = collect(deps, invoice.id, method, present)
-  if (attempt.status === 'succeeded') goOn(deps, invoice)
+  if (attempt.status === 'succeeded') applyPaidInvoice(deps, invoice)
   return attempt
 }
 
 /** An invoice is paid: once none is open its subscription runs, and what it was to resume is resumed. */
-export function goOn(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
-  const subscription = get<Stripe.Subscription>(deps.db, subscriptionOf(invoice))
+export function applyPaidInvoice(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+  const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
   if (!subscription) return
   const { id, status } = subscription
   const isOwing = ['past_due', 'unpaid', 'incomplete'].includes(status)
   if (isOwing && openInvoices(deps, id).length === 0) setStatus(deps, id, 'active')
-  const { resumes, isCredited: _, pending: __, ...side } = sideOf<SubscriptionSide>(deps.db, id)
+  const { resumes, ...side } = getSide<SubscriptionSide>(deps, id)
   if (status !== 'paused' || resumes?.invoice !== invoice.id) return
   const items = { ...subscription.items, data: resumes.items }
-  put(deps.db, { ...subscription, items, billing_cycle_anchor: resumes.at }, { side })
+  put(deps, { ...subscription, items, billing_cycle_anchor: resumes.at }, { side })
   emit(deps, 'customer.subscription.resumed', setStatus(deps, id, 'active'))
 }
 
-export const isOver = (subscription: Stripe.Subscription) =>
+export const hasEnded = (subscription: Stripe.Subscription) =>
   subscription.status === 'canceled' || subscription.status === 'incomplete_expired'
 
 export function openInvoices(
   deps: Pick<ProcessorDeps, 'db'>,
   subscriptionId: string,
 ): Stripe.Invoice[] {
-  const subscription = must<Stripe.Subscription>(deps.db, 'subscription', subscriptionId)
-  return all<Stripe.Invoice>(deps.db, 'invoice', String(subscription.customer)).filter(
-    (invoice) => subscriptionOf(invoice) === subscriptionId && invoice.status === 'open',
+  const subscription = getExisting(deps, 'subscription', subscriptionId)
+  return all(deps, 'invoice', String(subscription.customer)).filter(
+    (invoice) => readSubscriptionId(invoice) === subscriptionId && invoice.status === 'open',
   )
 }

@@ -2,7 +2,7 @@
 import type { Stripe } from 'stripe'
 import type { ProcessorDeps } from './deps.ts'
 import { all } from './objects.ts'
-import { settingsOf } from './settings.ts'
+import { readSettings } from './settings.ts'
 
 export type TaxTerms = { percent: number; isReverse: boolean }
 
@@ -15,14 +15,14 @@ export function taxTerms(
 ): TaxTerms | null {
   if (!isAsked) return null
   const isReverse =
-    taxIds.length > 0 || (customer !== null && all(deps.db, 'tax_id', customer).length > 0)
-  return { percent: settingsOf(deps).taxPercent, isReverse }
+    taxIds.length > 0 || (customer !== null && all(deps, 'tax_id', customer).length > 0)
+  return { percent: readSettings(deps).taxPercent, isReverse }
 }
 
 export type Tax = { amount: number; behavior: 'exclusive' | 'inclusive'; taxable: number }
 
 /** A price that does not say so is without tax, as the processor's tax settings are at first. */
-export function taxOn(
+export function computeTax(
   amount: number,
   price: Pick<Stripe.Price, 'tax_behavior'>,
   terms: TaxTerms | null,
@@ -37,7 +37,7 @@ export function taxOn(
 }
 
 /** As an invoice and its lines show it. */
-export function shownTax({ amount, behavior, taxable }: Tax, terms: TaxTerms | null): object[] {
+export function toTaxLines({ amount, behavior, taxable }: Tax, terms: TaxTerms | null): object[] {
   if (!terms) return []
   return [
     {

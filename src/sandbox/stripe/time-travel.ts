@@ -9,7 +9,7 @@ import { expireOldSessions } from './checkout-sessions.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { Fault } from './fault.ts'
-import { playDue, schedule } from './schedule.ts'
+import { listSchedule, runDue } from './schedule.ts'
 
 export type Hands = {
   /** Null: the clock is not this sandbox's to move. */
@@ -40,7 +40,7 @@ export function createTimeTravel(
      */
     tick(): void {
       if (isMoving || (deps.clock.movedMs?.() ?? 0) !== movedHereMs) return
-      playDue(deps)
+      runDue(deps)
     },
 
     /** @returns what happened on the way. @throws Fault where the clock cannot be moved so. */
@@ -68,14 +68,14 @@ export function createTimeTravel(
     const happened: string[] = []
     atomically(db, () => settleAll(deps))
     for (;;) {
-      happened.push(...playDue(deps))
+      happened.push(...runDue(deps))
       expireOldSessions(deps)
       await courier.settled(WEBHOOK_PATIENCE_MS)
       const now = clock.ms()
       const isThere = now >= toMs
       await catchUp({ isThere })
       if (isThere) return happened
-      const [next] = schedule(deps)
+      const [next] = listSchedule(deps)
       const step =
         Math.min(
           toMs,

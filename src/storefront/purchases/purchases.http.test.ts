@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
-import { scansOf } from '#testing/plans.ts'
+import { findScans } from '#testing/plans.ts'
 import { findByCheckoutSession } from './store.ts'
 
 test('purchases are listed newest first, each to its owner alone', async (t) => {
@@ -146,5 +146,5 @@ test('no key lies readable in the database, nor in a job', async (t) => {
 
 test('a purchase is found by its checkout without reading all of them', async (t) => {
   const app = await testApp(t)
-  assert.deepEqual(await scansOf(app, (db) => findByCheckoutSession(db, 'cs_unknown')), [])
+  assert.deepEqual(await findScans(app, (db) => findByCheckoutSession(db, 'cs_unknown')), [])
 })

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { collectAudit } from '#audit/audit.ts'
 import { type Client, PASSWORD, type Reply } from '#testing/app.ts'
-import { cookieOf, openShop } from '#testing/buyer.ts'
+import { openShop, readCookie } from '#testing/buyer.ts'
 import { throughProvider } from '#testing/provider.ts'
 
 const ADA = { email: 'ada@example.com', password: PASSWORD }
@@ -26,7 +26,7 @@ test('a session starts with email and password, and ends when asked', async (t) 
   assert.match(header, /Path=\//)
   assert.doesNotMatch(header, /Secure/)
 
-  const cookie = cookieOf(reply)
+  const cookie = readCookie(reply)
   assert.equal((await shop.store('GET', '/api/purchases', { headers: { cookie } })).status, 200)
   const ended = await shop.store('DELETE', '/api/session', { headers: { cookie } })
   assert.equal(ended.status, 200)
@@ -171,7 +171,7 @@ test('the login form leads on to where the buyer was going, and never off this s
   const good = await login('/api/checkout?tier=pro')
   assert.equal(good.status, 303)
   assert.equal(good.headers.get('location'), '/api/checkout?tier=pro')
-  assert.match(cookieOf(good), /^store_session=/)
+  assert.match(readCookie(good), /^store_session=/)
   for (const target of [
     '//evil.example',
     'https://evil.example',
@@ -249,7 +249,7 @@ test('a storefront session is seen in the account’s list and ended there, alon
   const eve = await shop.as('eve')
   const signIn = async () => {
     const headers = { 'user-agent': 'Phone/1.0', 'x-forwarded-for': '198.51.100.7' }
-    return cookieOf(await shop.store('POST', '/api/session', { body: ADA, headers }))
+    return readCookie(await shop.store('POST', '/api/session', { body: ADA, headers }))
   }
   const opens = async (cookie: string) =>
     (await shop.store('GET', '/api/purchases', { headers: { cookie } })).status
@@ -392,7 +392,7 @@ test('every sign-in method of the account opens the storefront: in the browser t
     const left = await shop.store('GET', '/login/account?redirect=/contact?of=v1.2.3')
     assert.equal(left.status, 302)
     const state = new URL(left.headers.get('location') ?? '').searchParams.get('state') ?? ''
-    return { cookie: cookieOf(left), state }
+    return { cookie: readCookie(left), state }
   }
   const codeFor = async (state: string, session = olga) => {
     const { url } = (await shop.post('/api/auth/storefront', { state }, session)).body

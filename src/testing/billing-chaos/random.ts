@@ -1,7 +1,7 @@
 /** Random numbers that a seed repeats: mulberry32. */
-export type Random = ReturnType<typeof randomOf>
+export type Random = ReturnType<typeof createRandom>
 
-export function randomOf(seed: number) {
+export function createRandom(seed: number) {
   let state = seed >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -16,10 +16,10 @@ export function randomOf(seed: number) {
     pick: <T>(items: readonly T[]): T => items[Math.floor(next() * items.length)] as T,
     shuffle<T>(items: T[]): T[] {
       for (let index = items.length - 1; index > 0; index--) {
-        const other = Math.floor(next() * (index + 1))
-        const kept = items[index] as T
-        items[index] = items[other] as T
-        items[other] = kept
+        const swapIndex = Math.floor(next() * (index + 1))
+        const item = items[index] as T
+        items[index] = items[swapIndex] as T
+        items[swapIndex] = item
       }
       return items
     },

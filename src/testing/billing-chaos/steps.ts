@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { HOUR_MS } from '#platform/clock.ts'
 import { type Client, clientOf, PASSWORD, type Reply, type TestApp } from '../app.ts'
-import { cookieOf } from '../buyer.ts'
+import { readCookie } from '../buyer.ts'
 import { FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } from '../shop.ts'
 import type { Random } from './random.ts'
 
@@ -50,7 +50,7 @@ export type Person = {
 }
 
 /** On a machine that is busy with others the database may be away for a moment: nobody is lost for that. */
-export async function personOf(app: TestApp, name: string): Promise<Person> {
+export async function createPerson(app: TestApp, name: string): Promise<Person> {
   for (let tries = 1; ; tries++) {
     try {
       return await newPerson(app, name)
@@ -68,7 +68,7 @@ async function newPerson(app: TestApp, name: string): Promise<Person> {
   const session = await app.store('POST', '/api/session', {
     body: { email: client.email, password: PASSWORD },
   })
-  return { client, cookie: cookieOf(session), open: [], isGone: false }
+  return { client, cookie: readCookie(session), open: [], isGone: false }
 }
 
 /** The clock moves on while histories are played, so a session may be over at any call: then the person signs in again. */
@@ -91,7 +91,7 @@ export async function call(
 /**
  * Refusals by the processor (a paused subscription does not renew) and its failures are part of it.
  */
-export async function stepOf(
+export async function takeStep(
   app: TestApp,
   sandbox: DatabaseSync,
   person: Person,
@@ -138,7 +138,7 @@ async function subscribe(app: TestApp, person: Person, random: Random) {
   )
   if (status !== 200) return
   if (random.chance(0.1)) return person.open.push(body.url)
-  await payAt(app, person, body.url, random)
+  await payCheckout(app, person, body.url, random)
   if (random.chance(0.3)) await call(app, person, 'GET', '/api/billing/subscription')
 }
 
@@ -149,7 +149,7 @@ async function buy(app: TestApp, person: Person, random: Random) {
   if (!address.includes('/sandbox/pay/')) return
   if (random.chance(0.1)) return person.open.push(address)
   const session = new URL(address).pathname.split('/').at(-1)
-  await payAt(app, person, address, random)
+  await payCheckout(app, person, address, random)
   if (random.chance(0.3))
     await app.store('GET', `/dashboard?success=true&session_id=${session}`, { headers })
 }
@@ -157,10 +157,10 @@ async function buy(app: TestApp, person: Person, random: Random) {
 /** Goes on in a tab of earlier: the person may have subscribed, or gone, in between. */
 async function payLate(app: TestApp, person: Person, random: Random) {
   const address = person.open.shift()
-  if (address) await payAt(app, person, address, random)
+  if (address) await payCheckout(app, person, address, random)
 }
 
-async function payAt(app: TestApp, { client }: Person, address: string, random: Random) {
+async function payCheckout(app: TestApp, { client }: Person, address: string, random: Random) {
   const { press, pay } = shopOf(app)
   if (random.chance(0.15))
     await press(`${new URL(address).pathname}/code`, { code: random.pick(CODES) })
@@ -174,7 +174,7 @@ async function pressOnSubscription(
   person: Person,
   random: Random,
 ) {
-  const mine = subscriptionsOf(sandbox, person.client.userId)
+  const mine = listSubscriptions(sandbox, person.client.userId)
   if (mine.length === 0) return subscribe(app, person, random)
   const { id, customer, status } = random.pick(mine)
   const { press } = shopOf(app)
@@ -207,7 +207,7 @@ async function changeLife(app: TestApp, sandbox: DatabaseSync, person: Person, r
       proration_at: body.proration_at,
     })
   }
-  const mine = subscriptionsOf(sandbox, person.client.userId)
+  const mine = listSubscriptions(sandbox, person.client.userId)
   if (mine.length === 0) return
   const behavior = random.pick(['void', 'keep_as_draft', ''])
   const field = behavior === '' ? 'pause_collection' : 'pause_collection[behavior]'
@@ -218,7 +218,7 @@ async function changeLife(app: TestApp, sandbox: DatabaseSync, person: Person, r
 }
 
 async function pressOnCharge(app: TestApp, sandbox: DatabaseSync, person: Person, random: Random) {
-  const mine = chargesOf(sandbox, person.client.userId)
+  const mine = listCharges(sandbox, person.client.userId)
   if (mine.length === 0) return buy(app, person, random)
   const { id, status } = random.pick(mine)
   const button = random.pick((random.chance(0.8) && ON_CHARGES[status]) || all(ON_CHARGES))
@@ -230,7 +230,7 @@ async function pressOnCharge(app: TestApp, sandbox: DatabaseSync, person: Person
   )
 }
 
-/** None of their payments may be billed from then on, including open, settling and delayed ones. */
+/** No payment of theirs may be billed from then on, including open, settling and delayed ones. */
 async function deleteAccount(app: TestApp, person: Person) {
   const { status } = await call(app, person, 'DELETE', '/api/users/me', { password: PASSWORD })
   if (status === 200) person.isGone = true
@@ -243,7 +243,7 @@ async function deleteCustomer(
   { client }: Person,
   random: Random,
 ) {
-  const mine = subscriptionsOf(sandbox, client.userId)
+  const mine = listSubscriptions(sandbox, client.userId)
   if (mine.length === 0) return
   const { secretKey } = app.config.processor
   const headers = { authorization: `Bearer ${secretKey}` }
@@ -254,7 +254,7 @@ async function deleteCustomer(
 
 type Owned = { id: string; customer: string; status: string }
 
-function subscriptionsOf(sandbox: DatabaseSync, userId: string): Owned[] {
+function listSubscriptions(sandbox: DatabaseSync, userId: string): Owned[] {
   return sandbox
     .prepare(
       `select id, body ->> '$.customer' as customer,
@@ -265,7 +265,7 @@ function subscriptionsOf(sandbox: DatabaseSync, userId: string): Owned[] {
 }
 
 /** For subscriptions and purchases. A disputed charge is described by its dispute. */
-function chargesOf(sandbox: DatabaseSync, userId: string): { id: string; status: string }[] {
+function listCharges(sandbox: DatabaseSync, userId: string): { id: string; status: string }[] {
   return sandbox
     .prepare(
       `select c.id, coalesce(d.body ->> '$.status', iif(c.body ->> '$.status' = 'pending', 'pending',

@@ -7,8 +7,8 @@ import { DAY_MS } from '#platform/clock.ts'
 import type { Client, TestApp } from '../app.ts'
 import { ASKS_ONCE, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } from '../shop.ts'
 import { spend } from '../spend.ts'
-import { type Random, randomOf } from './random.ts'
-import { call, type Person, personOf } from './steps.ts'
+import { createRandom, type Random } from './random.ts'
+import { call, createPerson, type Person } from './steps.ts'
 
 /** Of `chaosCatalogue`, in US dollars. */
 const ALLOWANCES: Record<string, { month: number; trial: number }> = {
@@ -55,7 +55,7 @@ const CHARGES = [
 ]
 /** Calls of so many dollars are tried one after the other. */
 const CALLS = [80, 60, 20, 20, 10, 5, 2, 1, 0.5, 0.2]
-/** What rounding down to thousand-millionths may differ by. */
+/** Tolerance for rounding down to thousand-millionths. */
 const EPSILON = 1e-6
 
 export type Thieves = {
@@ -76,11 +76,12 @@ export async function playThieves(
     name = `thief-${seed}`,
   }: { seed: number; thieves: number; rounds: number; name?: string },
 ): Promise<Thieves> {
-  const random = randomOf(seed)
+  const random = createRandom(seed)
   const people: Person[] = []
-  for (let index = 0; index < thieves; index++) people.push(await personOf(app, `${name}-${index}`))
+  for (let index = 0; index < thieves; index++)
+    people.push(await createPerson(app, `${name}-${index}`))
   const costs = people.map(() => 0)
-  const told: Thieves = { wrong: [], bought: 0, spent: 0, calls: 0, refused: 0 }
+  const outcome: Thieves = { wrong: [], bought: 0, spent: 0, calls: 0, refused: 0 }
   for (let round = 0; round < rounds; round++) {
     for (const [index, person] of people.entries()) {
       const acts: string[] = []
@@ -97,27 +98,27 @@ export async function playThieves(
       random.chance(0.4) ? random.next() * 3 * DAY_MS : (3 + random.next() * 35) * DAY_MS,
     )
   }
-  for (const { client } of people) told.bought += await boughtBy(app, client)
-  return told
+  for (const { client } of people) outcome.bought += await computePurchases(app, client)
+  return outcome
 
   async function use(index: number, person: Person, acts: readonly string[]) {
-    const before = told.spent
+    const before = outcome.spent
     for (const usd of random.chance(0.7) ? CALLS : [random.next() * 30]) {
       const isDone = await spend(app, person.client.userId, usd)
-      told[isDone ? 'calls' : 'refused']++
-      if (isDone) told.spent += usd
+      outcome[isDone ? 'calls' : 'refused']++
+      if (isDone) outcome.spent += usd
     }
-    if (told.spent === before) return
-    costs[index] = (costs[index] ?? 0) + told.spent - before
-    const bought = await boughtBy(app, person.client)
+    if (outcome.spent === before) return
+    costs[index] = (costs[index] ?? 0) + outcome.spent - before
+    const bought = await computePurchases(app, person.client)
     if ((costs[index] ?? 0) > bought + EPSILON)
-      told.wrong.push(
+      outcome.wrong.push(
         `${person.client.email}: cost ${costs[index]} of ${bought} after ${acts.join(', ')}`,
       )
   }
 }
 
-/** Time goes by at the processor, which tells of it; nothing that it told is lost. */
+/** Moves the processor's clock. Every event it sends arrives. */
 async function pass(app: TestApp, ms: number): Promise<void> {
   const { status, text } = await app.post('/sandbox/processor/clock', {
     to: new Date(app.clock.ms() + ms),
@@ -171,7 +172,7 @@ async function changePlan(app: TestApp, person: Person, random: Random): Promise
 async function pressPortal(app: TestApp, person: Person, random: Random): Promise<string> {
   const { body, status } = await call(app, person, 'POST', '/api/billing/create-portal-session')
   if (status !== 200) return `portal ${status}`
-  const mine = (await subscriptionsOf(app, person.client)).filter(
+  const mine = (await listSubscriptions(app, person.client)).filter(
     (one) => one.status !== 'canceled',
   )
   if (mine.length === 0) return 'portal'
@@ -184,9 +185,9 @@ async function pressPortal(app: TestApp, person: Person, random: Random): Promis
   return button
 }
 
-/** What the operator and the banks do. */
+/** Actions of the operator and the banks. */
 async function pressCharge(app: TestApp, person: Person, random: Random): Promise<string> {
-  const charges = await chargesOf(app, person.client)
+  const charges = await listCharges(app, person.client)
   if (charges.length === 0) return 'no charge'
   const button = random.pick(CHARGES)
   const isPart = button === 'refund-part'
@@ -195,23 +196,23 @@ async function pressCharge(app: TestApp, person: Person, random: Random): Promis
   return button
 }
 
-/** What the kept payments of a customer had bought until now, in US dollars, with what trials are given. */
-async function boughtBy(app: TestApp, client: Client): Promise<number> {
+/** Returns the value of a customer's kept payments until now, in US dollars, including trials. */
+async function computePurchases(app: TestApp, client: Client): Promise<number> {
   const { processor } = shopOf(app)
-  const kept = new Set(
-    (await chargesOf(app, client)).filter(({ isKept }) => isKept).map(({ payment }) => payment),
+  const keptCharges = new Set(
+    (await listCharges(app, client)).filter(({ isKept }) => isKept).map(({ payment }) => payment),
   )
   const lines: Line[] = []
-  for (const customer of customersOf(app, client)) {
+  for (const customer of listCustomers(app, client)) {
     const { data } = await processor.invoices.list({
       customer,
       status: 'paid',
       limit: 100,
       expand: ['data.payments'],
     })
-    for (const invoice of data) lines.push(...linesOf(app, invoice, kept))
+    for (const invoice of data) lines.push(...listLines(app, invoice, keptCharges))
   }
-  return worthOf(lines, app.clock.ms() / 1000)
+  return computeWorth(lines, app.clock.ms() / 1000)
 }
 
 type Line = {
@@ -224,13 +225,13 @@ type Line = {
   isKept: boolean
 }
 
-function linesOf(
+function listLines(
   app: TestApp,
   { lines, payments, amount_paid }: Stripe.Invoice,
   kept: ReadonlySet<string>,
 ): Line[] {
   const intents = (payments?.data ?? []).map(({ payment }) => String(payment.payment_intent))
-  // What a balance or a coupon paid needed no charge.
+  // Amounts paid by a balance or a coupon needed no charge.
   const isKept = amount_paid === 0 || intents.some((intent) => kept.has(intent))
   return lines.data.map(({ amount, period, pricing, parent }) => {
     const { proration = false, subscription = '' } = parent?.subscription_item_details ?? {}
@@ -247,7 +248,7 @@ function linesOf(
 }
 
 /** Each whole line buys months; prorations of its subscription that end with it add to and take from those. */
-function worthOf(lines: readonly Line[], now: number): number {
+function computeWorth(lines: readonly Line[], now: number): number {
   let worth = 0
   for (const whole of lines.filter(({ isProration }) => !isProration)) {
     const { month = 0, trial = 0 } = ALLOWANCES[whole.tier] ?? {}
@@ -262,7 +263,7 @@ function worthOf(lines: readonly Line[], now: number): number {
         one.subscription === whole.subscription &&
         one.end === whole.end,
     )
-    for (const [start, end] of monthsOf(whole)) {
+    for (const [start, end] of listMonths(whole)) {
       if (start > now) break
       let bought = whole.isKept ? month : 0
       for (const { tier, amount, start: from } of changes) {
@@ -276,7 +277,7 @@ function worthOf(lines: readonly Line[], now: number): number {
 }
 
 /** By the calendar: twelve of a year, one of a month. */
-function monthsOf({ start, end }: Line): [start: number, end: number][] {
+function listMonths({ start, end }: Line): [start: number, end: number][] {
   if (end - start < 60 * 24 * 3_600) return [[start, end]]
   const starts = Array.from({ length: 12 }, (_, months) => {
     const from = new Date(start * 1000)
@@ -291,10 +292,10 @@ function monthsOf({ start, end }: Line): [start: number, end: number][] {
 
 type Charge = { id: string; payment: string; isKept: boolean }
 
-async function chargesOf(app: TestApp, client: Client): Promise<Charge[]> {
+async function listCharges(app: TestApp, client: Client): Promise<Charge[]> {
   const { processor } = shopOf(app)
   const found: Charge[] = []
-  for (const customer of customersOf(app, client)) {
+  for (const customer of listCustomers(app, client)) {
     for (const { id, payment_intent, amount, status, disputed } of (
       await processor.charges.list({ customer, limit: 100 })
     ).data) {
@@ -316,7 +317,7 @@ function isReinstated({ balance_transactions: moved }: Stripe.Dispute): boolean 
   return moved.length > 1 && moved.reduce((sum, { amount }) => sum + amount, 0) >= 0
 }
 
-function customersOf(app: TestApp, { userId }: Client): string[] {
+function listCustomers(app: TestApp, { userId }: Client): string[] {
   const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'), {
     readOnly: true,
     timeout: 5_000,
@@ -333,9 +334,9 @@ function customersOf(app: TestApp, { userId }: Client): string[] {
   }
 }
 
-async function subscriptionsOf(app: TestApp, client: Client): Promise<Stripe.Subscription[]> {
+async function listSubscriptions(app: TestApp, client: Client): Promise<Stripe.Subscription[]> {
   const { processor } = shopOf(app)
-  const lists = customersOf(app, client).map((customer) =>
+  const lists = listCustomers(app, client).map((customer) =>
     processor.subscriptions.list({ customer, status: 'all' }),
   )
   return (await Promise.all(lists)).flatMap(({ data }) => data)

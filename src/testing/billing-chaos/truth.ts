@@ -35,11 +35,11 @@ export async function differences(app: TestApp, name: string): Promise<string[]>
     from users where email like ${`${name}-%`} order by email`.execute(db)
   const wrong: string[] = []
   for (const user of users.rows) {
-    for (const said of [
+    for (const problems of [
       ...ofSubscriptions(app, world, user),
       ...(await ofMoney(app, world, user)),
     ]) {
-      wrong.push(`${user.email}: ${said}`)
+      wrong.push(`${user.email}: ${problems}`)
     }
   }
   const known = new Set(users.rows.map(({ id }) => id))
@@ -61,10 +61,10 @@ export async function census(app: TestApp): Promise<Record<string, number>> {
         .prepare(`select count(*) as found from stripe_objects where object = ? and (${where})`)
         .get(object)?.found,
     )
-  const told = (type: string, where = '1') =>
+  const countEvents = (type: string, where = '1') =>
     count('event', `body ->> '$.type' = '${type}' and ${where}`)
   const was = (status: string) =>
-    told('customer.subscription.updated', `body ->> '$.data.object.status' = '${status}'`)
+    countEvents('customer.subscription.updated', `body ->> '$.data.object.status' = '${status}'`)
   const { rows: users } = await sql<{ id: string }>`select id from users`.execute(app.platform.db)
   const here = new Set(users.map(({ id }) => id))
   const payers = sandbox
@@ -84,24 +84,24 @@ export async function census(app: TestApp): Promise<Record<string, number>> {
       'checkout.session',
       `body ->> '$.payment_status' = 'no_payment_required' and body ->> '$.mode' = 'payment'`,
     ),
-    'plans changed': told(
+    'plans changed': countEvents(
       'customer.subscription.updated',
       `body ->> '$.data.previous_attributes.items' is not null`,
     ),
-    paused: told('customer.subscription.paused'),
+    paused: countEvents('customer.subscription.paused'),
     'changed later': count('subscription', `body ->> '$.metadata.paid_price' <> ''`),
-    resumed: told('customer.subscription.resumed'),
+    resumed: countEvents('customer.subscription.resumed'),
     'past due': was('past_due'),
     unpaid: was('unpaid'),
-    ended: told('customer.subscription.deleted'),
+    ended: countEvents('customer.subscription.deleted'),
     purchases: count(
       'checkout.session',
       `body ->> '$.mode' = 'payment' and body ->> '$.status' = 'complete'`,
     ),
-    'debits paid': told('checkout.session.async_payment_succeeded'),
-    'debits refused': told('checkout.session.async_payment_failed'),
+    'debits paid': countEvents('checkout.session.async_payment_succeeded'),
+    'debits refused': countEvents('checkout.session.async_payment_failed'),
     refunds: count('refund'),
-    'in part': told('charge.refunded', `body ->> '$.data.object.refunded' = 0`),
+    'in part': countEvents('charge.refunded', `body ->> '$.data.object.refunded' = 0`),
     'come back': count('refund', `body ->> '$.status' = 'failed'`),
     disputes: count('dispute'),
     won: count('dispute', `body ->> '$.status' = 'won'`),
@@ -110,7 +110,7 @@ export async function census(app: TestApp): Promise<Record<string, number>> {
       'dispute',
       `body ->> '$.status' = 'lost' and body ->> '$.balance_transactions[1]' is not null`,
     ),
-    'customers deleted': told('customer.deleted'),
+    'customers deleted': countEvents('customer.deleted'),
     'accounts deleted': payers.filter((id) => !here.has(id)).length,
   }
   sandbox.close()
@@ -146,10 +146,15 @@ const BEST_FIRST = [
 ]
 
 /**
- * Voided invoices mean paused, whatever the processor calls it. A customer's pause waits for the end of the paid period; a dispute closes
+ * Voided invoices mean paused, even when the processor reports another status. A customer's pause waits for the end of the paid period; a dispute closes
  * the plan at once.
  */
-function wordOf({ status, pause_collection: pause, metadata, items }: Stripe.Subscription): string {
+function describeStatus({
+  status,
+  pause_collection: pause,
+  metadata,
+  items,
+}: Stripe.Subscription): string {
   if (pause?.behavior !== 'void' || !['active', 'trialing', 'past_due'].includes(status))
     return status
   const isDisputed = Boolean(metadata.suspended_for_dispute)
@@ -161,7 +166,7 @@ function wordOf({ status, pause_collection: pause, metadata, items }: Stripe.Sub
 }
 
 /** A smaller plan that is to come has the price already: until then the paid one counts, as long as the period that it was paid for lasts. */
-function priceOf({ items, metadata }: Stripe.Subscription): string | undefined {
+function readPriceId({ items, metadata }: Stripe.Subscription): string | undefined {
   const [item] = items.data
   const isPaid = item !== undefined && item.current_period_end <= Number(metadata.paid_until || 0)
   return isPaid ? metadata.paid_price : item?.price.id
@@ -170,18 +175,18 @@ function priceOf({ items, metadata }: Stripe.Subscription): string | undefined {
 function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
   const mine = world.subscriptions.filter(({ metadata }) => metadata.user_id === user.id)
   // One whose invoices are void is not paid.
-  const active = mine.filter((one) => ['active', 'trialing'].includes(wordOf(one)))
-  const best = BEST_FIRST.map((words) => mine.filter((one) => words.includes(wordOf(one))))
+  const active = mine.filter((one) => ['active', 'trialing'].includes(describeStatus(one)))
+  const best = BEST_FIRST.map((words) => mine.filter((one) => words.includes(describeStatus(one))))
     .find((some) => some.length > 0)
     // Within one second any of them is the newest.
     ?.filter(({ created }, _index, some) => created === Math.max(...some.map((one) => one.created)))
-  const wanted = (best ?? [null]).map((one) => {
-    const meant = one ? MEANT[wordOf(one)] : { status: 'free', isOpen: false }
+  const expected = (best ?? [null]).map((one) => {
+    const meaning = one ? MEANT[describeStatus(one)] : { status: 'free', isOpen: false }
     const hasGrace = one?.status !== 'past_due' || one.trial_end === null || hasPaid(world, mine)
-    const price = one ? priceOf(one) : ''
+    const price = one ? readPriceId(one) : ''
     const tier =
-      meant?.isOpen && hasGrace ? app.config.processor.prices.get(price ?? '')?.tier : 'free'
-    return `${meant?.status} ${tier}`
+      meaning?.isOpen && hasGrace ? app.config.processor.prices.get(price ?? '')?.tier : 'free'
+    return `${meaning?.status} ${tier}`
   })
   const has = `${user.status} ${user.tier}`
   // One trial for each person, and each card.
@@ -198,9 +203,9 @@ function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
     ...shared
       .filter(({ metadata }) => metadata.user_id === user.id)
       .map(({ id }) => `has trial ${id} on a card that had one`),
-    ...(wanted.includes(has)
+    ...(expected.includes(has)
       ? []
-      : [`is ${has} instead of ${wanted.join(' or ')} (${mine.map(wordOf)})`]),
+      : [`is ${has} instead of ${expected.join(' or ')} (${mine.map(describeStatus)})`]),
     ...(active.length > 1 ? [`pays ${active.length} subscriptions`] : []),
   ]
 }
@@ -216,7 +221,7 @@ function hasPaid(
       return false
     const back = refunds.filter(({ charge, status }) => charge === id && status !== 'failed')
     const dispute = disputes.find(({ charge }) => charge === id)
-    const word = dispute === undefined ? null : DISPUTE_WORDS[disputeOf(dispute)]
+    const word = dispute === undefined ? null : DISPUTE_WORDS[describeDispute(dispute)]
     return (
       back.reduce((sum, one) => sum + one.amount, 0) < amount && (word === null || word === 'won')
     )
@@ -241,7 +246,7 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
   const payments = charges.map((charge) => {
     const back = refunds.filter((one) => one.charge === charge.id && one.status !== 'failed')
     const dispute = disputes.find((one) => one.charge === charge.id)
-    const word = dispute === undefined ? null : DISPUTE_WORDS[disputeOf(dispute)]
+    const word = dispute === undefined ? null : DISPUTE_WORDS[describeDispute(dispute)]
     const refunded = back.reduce((sum, { amount }) => sum + amount, 0)
     return { charge, refunded, word, isTaken: refunded >= charge.amount || word === 'lost' }
   })
@@ -312,7 +317,7 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
     ...compared(
       'disputes',
       own.disputes.rows,
-      disputes.map((dispute) => ({ id: dispute.id, status: disputeOf(dispute) })),
+      disputes.map((dispute) => ({ id: dispute.id, status: describeDispute(dispute) })),
     ),
     ...compared(
       'invoices',
@@ -323,7 +328,7 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
 }
 
 /** The processor calls one that was given back after all lost as before: its movements of money tell. */
-function disputeOf({ status, balance_transactions: moved }: Stripe.Dispute): string {
+function describeDispute({ status, balance_transactions: moved }: Stripe.Dispute): string {
   const isGivenBack = moved.length > 1 && moved.reduce((sum, { amount }) => sum + amount, 0) >= 0
   return status === 'lost' && isGivenBack ? 'reinstated' : status
 }
@@ -339,9 +344,9 @@ type Row = Record<string, unknown>
 
 /** PostgreSQL gives large integers as text. */
 function compared(what: string, ours: readonly Row[], theirs: readonly Row[]): string[] {
-  const said = (rows: readonly Row[]) =>
+  const describeRows = (rows: readonly Row[]) =>
     rows.map((row) => JSON.stringify(Object.values(row).map(String))).sort()
-  const [here, there] = [said(ours), said(theirs)]
+  const [here, there] = [describeRows(ours), describeRows(theirs)]
   return [
     ...here.filter((row) => !there.includes(row)).map((row) => `${what}: only here ${row}`),
     ...there.filter((row) => !here.includes(row)).map((row) => `${what}: only there ${row}`),

@@ -12,8 +12,8 @@ import { HOUR_MS, MINUTE_MS } from '#platform/clock.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import type { TestApp } from '../app.ts'
 import { intercept, loseEvents } from '../shop.ts'
-import { type Random, randomOf } from './random.ts'
-import { personOf, stepOf } from './steps.ts'
+import { createRandom, type Random } from './random.ts'
+import { createPerson, takeStep } from './steps.ts'
 
 export type ChaosOptions = {
   seed: number
@@ -63,18 +63,18 @@ export async function playChaos(app: TestApp, options: ChaosOptions): Promise<Ch
   loseEvents(app)
   holdDebits(app)
   ownCards(app)
-  const told: Chaos = { events: 0, lost: 0, faults: 0 }
-  const stopFaults = makeFaults(app, randomOf(seed ^ 0xfa17), told)
+  const counts: Chaos = { events: 0, lost: 0, faults: 0 }
+  const stopFaults = makeFaults(app, createRandom(seed ^ 0xfa17), counts)
   const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'), { timeout: 5_000 })
   try {
-    const courier = courierOf(app, sandbox, randomOf(seed), told)
+    const courier = createCourier(app, sandbox, createRandom(seed), counts)
     const waiting = Array.from({ length: histories }, (_, index) => index)
     const play = async () => {
       for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
-        const random = randomOf(seed * 1_000 + index)
-        const person = await personOf(app, `${name}-${index}`)
+        const random = createRandom(seed * 1_000 + index)
+        const person = await createPerson(app, `${name}-${index}`)
         for (let step = 0; step < steps; step++) {
-          await stepOf(app, sandbox, person, random)
+          await takeStep(app, sandbox, person, random)
           await courier.deliver()
           if (person.isGone) break
         }
@@ -85,11 +85,11 @@ export async function playChaos(app: TestApp, options: ChaosOptions): Promise<Ch
     stopFaults()
     sandbox.close()
   }
-  return told
+  return counts
 }
 
 /** Hands on what the processor emits, but not all of it, not once, not at once and not in order. */
-function courierOf(app: TestApp, sandbox: DatabaseSync, random: Random, told: Chaos) {
+function createCourier(app: TestApp, sandbox: DatabaseSync, random: Random, told: Chaos) {
   const read = sandbox.prepare(
     `select seq, body from stripe_objects where object = 'event' and seq > ? order by seq`,
   )
@@ -127,7 +127,7 @@ function courierOf(app: TestApp, sandbox: DatabaseSync, random: Random, told: Ch
     const body = JSON.stringify(event)
     const signed = (secret: string | null) => ({
       body,
-      headers: { 'stripe-signature': signatureOf(app, body, secret) },
+      headers: { 'stripe-signature': signPayload(app, body, secret) },
     })
     if (hears(BILLING_EVENT_TYPES))
       await app.request('POST', '/api/billing/webhook', signed(webhookSecret))
@@ -137,7 +137,7 @@ function courierOf(app: TestApp, sandbox: DatabaseSync, random: Random, told: Ch
   }
 }
 
-function signatureOf(app: TestApp, payload: string, secret: string | null): string {
+function signPayload(app: TestApp, payload: string, secret: string | null): string {
   const timestamp = Math.floor(app.clock.ms() / 1000)
   return Stripe.webhooks.generateTestHeaderString({ payload, secret: secret ?? '', timestamp })
 }

@@ -1,8 +1,8 @@
 // Whole turns of agents, in the shapes that they send: Claude Code's at the messages door, Codex' two forms at responses.
 import assert from 'node:assert/strict'
-import { partsOf, refusedInWords, resultsOf, well, wordsOf } from './checks.ts'
+import { joinText, listParts, listResults, refusedInWords, well } from './checks.ts'
 import type { Case } from './matrix.ts'
-import { type Json, sealOf, type VendorName } from './words.ts'
+import { type Json, sealThought, type VendorName } from './words.ts'
 
 const TEXT = 'Done: recorded.'
 const RULES = 'A rule that every answer shall follow. '.repeat(60)
@@ -36,7 +36,7 @@ function claudeCodeTurn(model: string): Json {
       {
         role: 'assistant',
         content: [
-          { type: 'thinking', thinking: 'Hmm.', signature: sealOf('anthropic', 'Hmm.') },
+          { type: 'thinking', thinking: 'Hmm.', signature: sealThought('anthropic', 'Hmm.') },
           { type: 'tool_use', id: 'toolu_01', name: 'Bash', input: { command: 'echo recorded' } },
         ],
       },
@@ -109,7 +109,7 @@ function codexHead(vendor: VendorName): Json[] {
       summary: [{ type: 'summary_text', text: 'Thinking it over' }],
       content: null,
       // Another vendor's could not be read by this one, nor be made by it.
-      encrypted_content: sealOf(vendor, 'Thinking it over'),
+      encrypted_content: sealThought(vendor, 'Thinking it over'),
     },
   ]
 }
@@ -425,7 +425,7 @@ export const AGENT_CASES: readonly Case[] = [
       const { told, heard } = await send(cursorAgentTurn(model('thinking')), { says: { calls } })
       well(told, { calls })
       assert.match(heard.system, /You edit files/)
-      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+      assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
       assert.deepEqual(
         heard.tools.map(({ name }) => name),
         ['read_file', 'ApplyPatch'],
@@ -443,8 +443,8 @@ export const AGENT_CASES: readonly Case[] = [
         heard.tools.map(({ name }) => name),
         ['list_files', 'read_file', 'ApplyPatch'],
       )
-      assert.deepEqual(partsOf(heard, 'call')[0]?.args, { input: PATCH })
-      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+      assert.deepEqual(listParts(heard, 'call')[0]?.args, { input: PATCH })
+      assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
     },
   },
   {
@@ -454,8 +454,8 @@ export const AGENT_CASES: readonly Case[] = [
       const { told, heard } = await send(cursorClaudeTurn(model('plain')), { says: { text: TEXT } })
       well(told, { text: TEXT })
       assert.equal(heard.tools[0]?.name, 'read_file')
-      assert.deepEqual(partsOf(heard, 'call')[0]?.args, { path: 'a.txt' })
-      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+      assert.deepEqual(listParts(heard, 'call')[0]?.args, { path: 'a.txt' })
+      assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
     },
   },
   {
@@ -467,20 +467,20 @@ export const AGENT_CASES: readonly Case[] = [
         says: { text: TEXT },
       })
       well(told, { text: TEXT })
-      const words = wordsOf(heard)
-      for (const said of [
+      const words = joinText(heard)
+      for (const turn of [
         'We talked about Vienna.',
         'I look it up.',
         'It is cold.',
         'And tomorrow?',
       ])
-        assert.ok(words.includes(said), said)
+        assert.ok(words.includes(turn), turn)
       assert.ok(!words.includes('A question that the summary replaces.'))
       assert.deepEqual(
-        partsOf(heard, 'call').map(({ name, args }) => ({ name, args })),
+        listParts(heard, 'call').map(({ name, args }) => ({ name, args })),
         [{ name: 'lookup', args: { city: 'Vienna' } }],
       )
-      assert.match(resultsOf(heard)[0]?.text ?? '', /9 degrees/)
+      assert.match(listResults(heard)[0]?.text ?? '', /9 degrees/)
     },
   },
   {
@@ -491,10 +491,10 @@ export const AGENT_CASES: readonly Case[] = [
       const { told, heard } = await send(openaiServerTurn(model('plain')), { says: { text: TEXT } })
       well(told, { text: TEXT })
       assert.deepEqual(
-        partsOf(heard, 'call').map(({ name }) => name),
+        listParts(heard, 'call').map(({ name }) => name),
         ['shell', 'apply_patch', 'lookup'],
       )
-      const results = resultsOf(heard).map(({ text }) => text)
+      const results = listResults(heard).map(({ text }) => text)
       for (const [index, said] of ['a.txt recorded', 'patched', '9 degrees'].entries())
         assert.ok(results[index]?.includes(said), said)
     },
@@ -515,11 +515,11 @@ export const AGENT_CASES: readonly Case[] = [
         heard.tools.map(({ name }) => name),
         ['Agent', 'Bash'],
       )
-      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+      assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
       assert.equal(heard.effort, 'high')
       if (vendor !== 'anthropic') return
       assert.equal(heard.marks, 3)
-      assert.equal(partsOf(heard, 'thought').length, 1)
+      assert.equal(listParts(heard, 'thought').length, 1)
       assert.ok(heard.body.context_management)
       for (const beta of BETAS)
         assert.ok(String(heard.headers['anthropic-beta']).includes(beta), beta)
@@ -556,10 +556,10 @@ export const AGENT_CASES: readonly Case[] = [
       })
       well(told, { text: TEXT })
       assert.ok(heard.system.includes(RULES.trim()) && heard.system.includes('No network.'))
-      assert.ok(wordsOf(heard).includes('say hi using the shell'))
+      assert.ok(joinText(heard).includes('say hi using the shell'))
       assert.ok(heard.tools.some(({ name }) => name === 'exec_command'))
       assert.ok(heard.tools.some(({ name }) => name.includes('spawn_agent')))
-      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+      assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
     },
   },
   {
@@ -571,7 +571,7 @@ export const AGENT_CASES: readonly Case[] = [
       const { told, heard, all } = await send(body, { says: { text: TEXT } }, { headers })
       if (all.length === 0) return refusedInWords(told, /tool/)
       well(told, { text: TEXT })
-      assert.match(resultsOf(heard)[0]?.text ?? '', /recorded/)
+      assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
       assert.ok(heard.tools.some(({ name }) => name.includes('wait')))
       if (vendor !== 'openai') return
       const { input: _, ...rest } = body

@@ -3,14 +3,14 @@
 // feature, a clear refusal is correct.
 import assert from 'node:assert/strict'
 import { AGENT_CASES } from './agent-cases.ts'
-import { mediaOf, partsOf, refusedInWords, resultsOf, well, wordsOf } from './checks.ts'
+import { joinText, listMedia, listParts, listResults, refusedInWords, well } from './checks.ts'
 import type { Answered, Case, Cell, CellAsk } from './matrix.ts'
 import type { Refusal } from './strict-vendors.ts'
 import {
   type AskTurn,
+  asObject,
   type Heard,
   type Json,
-  objectOf,
   type Said,
   type Told,
   type Tool,
@@ -129,7 +129,7 @@ export const CASES: readonly Case[] = [
       if (isOwn && refusals.length > 0) return refusedInWords(told, /alternate/)
       well(told, { text: TEXT })
       for (const word of ['In Celsius.', 'Sunny.', 'Warm.', 'Sure?'])
-        assert.ok(wordsOf(heard).includes(word), word)
+        assert.ok(joinText(heard).includes(word), word)
     },
   },
   {
@@ -155,7 +155,7 @@ export const CASES: readonly Case[] = [
       )
       if (vendor === 'anthropic') return refusedInWords(told, /prefill/)
       well(told, { text: 'fine.' })
-      assert.ok(wordsOf(heard).includes('The weather is'))
+      assert.ok(joinText(heard).includes('The weather is'))
     },
   },
   {
@@ -165,7 +165,7 @@ export const CASES: readonly Case[] = [
       const { told, heard, refusals } = await ask({ turns }, { says: { text: TEXT } })
       if (isOwn && refusals.length > 0) return refusedInWords(told, /first message/)
       well(told, { text: TEXT })
-      assert.ok(wordsOf(heard).includes('How may I help?'))
+      assert.ok(joinText(heard).includes('How may I help?'))
     },
   },
   {
@@ -309,7 +309,7 @@ export const CASES: readonly Case[] = [
       const { told, heard } = await cell.ask({ kind: 'hearing', turns }, { says: { text: TEXT } })
       if (cell.vendor === 'anthropic') return refusedInWords(told, /audio/)
       well(told, { text: TEXT })
-      assert.deepEqual(mediaOf(heard), [{ mediaType: 'audio/wav', data: WAV }])
+      assert.deepEqual(listMedia(heard), [{ mediaType: 'audio/wav', data: WAV }])
     },
   },
 
@@ -375,7 +375,7 @@ export const CASES: readonly Case[] = [
       well(told, { text: TEXT })
       const sent = heard.tools[0]
       assert.equal(sent?.name, 'weather')
-      const { city, days } = objectOf(sent?.schema.properties)
+      const { city, days } = asObject(sent?.schema.properties)
       assert.deepEqual(city, (schema.properties as Json).city)
       assert.match(JSON.stringify(days), /minimum/)
       assert.deepEqual(sent?.schema.required, schema.required)
@@ -454,11 +454,11 @@ export const CASES: readonly Case[] = [
       const { told, heard } = await ask({ turns, tools: [WEATHER, TIME] }, { says: { text: TEXT } })
       well(told, { text: TEXT })
       assert.deepEqual(
-        resultsOf(heard).map(({ text }) => /9 degrees|noon/.exec(text)?.[0]),
+        listResults(heard).map(({ text }) => /9 degrees|noon/.exec(text)?.[0]),
         ['9 degrees', 'noon'],
       )
       assert.deepEqual(
-        partsOf(heard, 'call').map(({ args }) => args),
+        listParts(heard, 'call').map(({ args }) => args),
         calls.map(({ args }) => args),
       )
     },
@@ -515,7 +515,7 @@ export const CASES: readonly Case[] = [
       ]
       const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
       well(told, { text: TEXT })
-      assert.match(resultsOf(heard)[0]?.text ?? '', /no such city/)
+      assert.match(listResults(heard)[0]?.text ?? '', /no such city/)
       assert.match(heard.raw ?? '', isOwn ? /"is_error":true/ : /error|failed/i)
     },
   },
@@ -536,12 +536,12 @@ export const CASES: readonly Case[] = [
       ]
       const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
       well(told, { text: TEXT })
-      const asked = partsOf(heard, 'call')
-      for (const [index, { id, text }] of resultsOf(heard).entries()) {
+      const toolCalls = listParts(heard, 'call')
+      for (const [index, { id, text }] of listResults(heard).entries()) {
         // Gemini knows them by their places, the others by their ids.
-        const call = vendor === 'gemini' ? asked[index] : asked.find((one) => one.id === id)
+        const call = vendor === 'gemini' ? toolCalls[index] : toolCalls.find((one) => one.id === id)
         assert.ok(
-          text.includes(`in ${objectOf(call?.args).city}`),
+          text.includes(`in ${asObject(call?.args).city}`),
           `${text} answers ${JSON.stringify(call?.args)}`,
         )
       }
@@ -559,7 +559,7 @@ export const CASES: readonly Case[] = [
       const { told, heard, refusals } = await ask({ turns }, { says: { text: TEXT } })
       if (isOwn && refusals.length > 0) return refusedInWords(told, /must define tools/)
       well(told, { text: TEXT })
-      assert.equal(resultsOf(heard).length, 1)
+      assert.equal(listResults(heard).length, 1)
       assert.ok(
         heard.tools.length === 0 || heard.choice === 'none',
         'a tool may be called that is not there',
@@ -601,7 +601,7 @@ export const CASES: readonly Case[] = [
         { says: { text: TEXT } },
       )
       well(told, { text: TEXT })
-      const seen = [...resultsOf(heard).flatMap(({ media }) => media), ...mediaOf(heard)]
+      const seen = [...listResults(heard).flatMap(({ media }) => media), ...listMedia(heard)]
       assert.deepEqual(seen, [image])
     },
   },
@@ -611,7 +611,7 @@ export const CASES: readonly Case[] = [
       const turns: AskTurn[] = [HI, ONE_CALL, { result: 'call_a1', parts: [''] }]
       const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
       well(told, { text: TEXT })
-      assert.equal(resultsOf(heard).length, 1)
+      assert.equal(listResults(heard).length, 1)
     },
   },
   {
@@ -629,7 +629,7 @@ export const CASES: readonly Case[] = [
       )
       if (isOwn && refusals.length > 0) return refusedInWords(told, /pattern/)
       well(told, { text: TEXT })
-      assert.equal(resultsOf(heard).length, 1)
+      assert.equal(listResults(heard).length, 1)
     },
   },
 
@@ -715,8 +715,8 @@ export const CASES: readonly Case[] = [
       )
       if (isOwn && refusals.length > 0) return refusedInWords(told, /signature|verified|encrypted/i)
       well(told, { text: TEXT })
-      assert.equal(partsOf(heard, 'thought').length, 0)
-      assert.equal(resultsOf(heard).length, 1)
+      assert.equal(listParts(heard, 'thought').length, 0)
+      assert.equal(listResults(heard).length, 1)
     },
   },
   {
@@ -841,9 +841,17 @@ export const CASES: readonly Case[] = [
 ]
 
 /** Sends the request and reads the answer; a limit and a filter end it by their names. */
-async function hears({ ask }: Cell, said: Said, wish: CellAsk, how?: 'gzip' | 'crlf' | 'split') {
-  const { told } = await ask(wish, how === undefined ? { says: said } : { says: said, how })
-  well(told, said)
+async function hears(
+  { ask }: Cell,
+  replySpec: Said,
+  wish: CellAsk,
+  how?: 'gzip' | 'crlf' | 'split',
+) {
+  const { told } = await ask(
+    wish,
+    how === undefined ? { says: replySpec } : { says: replySpec, how },
+  )
+  well(told, replySpec)
 }
 
 async function streams(cell: Cell, how: 'gzip' | 'crlf' | 'split') {
@@ -866,18 +874,18 @@ async function counts({ ask, vendor }: Cell, tokens: NonNullable<Said['tokens']>
 
 async function shows(
   { ask }: Cell,
-  part: Parameters<typeof turnWith>[0],
+  part: Parameters<typeof buildTurn>[0],
   mediaType: string | null,
   data: string,
 ) {
-  const { told, heard } = await ask({ turns: [turnWith(part)] }, { says: { text: TEXT } })
+  const { told, heard } = await ask({ turns: [buildTurn(part)] }, { says: { text: TEXT } })
   well(told, { text: TEXT })
-  const [seen] = mediaOf(heard)
+  const [seen] = listMedia(heard)
   assert.equal(seen?.data, data)
   if (mediaType !== null) assert.equal(seen?.mediaType, mediaType)
 }
 
-function turnWith(part: Extract<AskTurn, { user: unknown }>['user'][number]): AskTurn {
+function buildTurn(part: Extract<AskTurn, { user: unknown }>['user'][number]): AskTurn {
   return { user: [{ text: 'What is this?' }, part] }
 }
 
@@ -951,7 +959,7 @@ async function remembers({ ask, door, vendor }: Cell, said: Said, stream: boolea
 function isRemembered(heard: Heard, vendor: VendorName): boolean {
   if (vendor === 'gemini')
     return /"thoughtSignature":"(?!skip)/.test(JSON.stringify(heard.body.contents))
-  return partsOf(heard, 'thought').length === 1
+  return listParts(heard, 'thought').length === 1
 }
 
 /** The same, whole and streamed, and its error stands in the door's shape before any stream. */

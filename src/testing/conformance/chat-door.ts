@@ -1,12 +1,12 @@
 // OpenAI's chat completions as a client speaks them.
-import { argumentsOf, type Door, EMPTY, parsed, type Reading, type SseEvent } from './door.ts'
+import { type Door, EMPTY, parseArguments, parsed, type Reading, type SseEvent } from './door.ts'
 import {
   type Ask,
   type AskPart,
   type AskTurn,
+  asList,
+  asObject,
   type Json,
-  listOf,
-  objectOf,
   type Tokens,
 } from './words.ts'
 
@@ -17,7 +17,7 @@ export const chatDoor: Door = {
   body,
   readWhole,
   readStream,
-  errorOf,
+  errorOf: readError,
 }
 
 function body({
@@ -38,8 +38,8 @@ function body({
   return {
     model,
     messages: [
-      ...(system === undefined ? [] : [{ role: 'system', content: contentOf(system) }]),
-      ...turns.map(messageOf),
+      ...(system === undefined ? [] : [{ role: 'system', content: toContent(system) }]),
+      ...turns.map(toMessage),
     ],
     ...(tools === undefined
       ? {}
@@ -77,9 +77,9 @@ function body({
   }
 }
 
-function messageOf(turn: AskTurn): Json {
-  if ('kept' in turn) return objectOf(turn.kept)
-  if ('user' in turn) return { role: 'user', content: contentOf(turn.user) }
+function toMessage(turn: AskTurn): Json {
+  if ('kept' in turn) return asObject(turn.kept)
+  if ('user' in turn) return { role: 'user', content: toContent(turn.user) }
   if ('developer' in turn) return { role: 'developer', content: turn.developer }
   if ('result' in turn) {
     const isText = turn.parts.every((part) => typeof part === 'string')
@@ -106,7 +106,7 @@ function messageOf(turn: AskTurn): Json {
   }
 }
 
-function contentOf(parts: AskPart[]): string | Json[] {
+function toContent(parts: AskPart[]): string | Json[] {
   const [only] = parts
   if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined)
     return only.text
@@ -131,11 +131,11 @@ function contentOf(parts: AskPart[]): string | Json[] {
   })
 }
 
-function tokensOf(value: unknown): Tokens | null {
-  const usage = objectOf(value)
+function readTokens(value: unknown): Tokens | null {
+  const usage = asObject(value)
   if (typeof usage.prompt_tokens !== 'number') return null
-  const prompt = objectOf(usage.prompt_tokens_details)
-  const completion = objectOf(usage.completion_tokens_details)
+  const prompt = asObject(usage.prompt_tokens_details)
+  const completion = asObject(usage.completion_tokens_details)
   return {
     prompt: usage.prompt_tokens,
     completion: Number(usage.completion_tokens),
@@ -151,19 +151,19 @@ function tokensOf(value: unknown): Tokens | null {
 }
 
 function readWhole(reply: Json): Reading {
-  const choice = objectOf(listOf(reply.choices)[0])
-  const message = objectOf(choice.message)
+  const choice = asObject(asList(reply.choices)[0])
+  const message = asObject(choice.message)
   return {
     ...EMPTY,
     text: typeof message.content === 'string' ? message.content : '',
     thought: String(message.reasoning_content ?? message.reasoning ?? ''),
-    calls: listOf(message.tool_calls).map((call) => ({
+    calls: asList(message.tool_calls).map((call) => ({
       id: String(call.id),
-      name: String(objectOf(call.function).name),
-      args: argumentsOf(objectOf(call.function).arguments),
+      name: String(asObject(call.function).name),
+      args: parseArguments(asObject(call.function).arguments),
     })),
     finish: typeof choice.finish_reason === 'string' ? choice.finish_reason : null,
-    tokens: tokensOf(reply.usage),
+    tokens: readTokens(reply.usage),
     isWhole: reply.object === 'chat.completion' && typeof choice.finish_reason === 'string',
     faults: typeof reply.id === 'string' && reply.id !== '' ? [] : ['no id'],
     kept: message,
@@ -172,7 +172,7 @@ function readWhole(reply: Json): Reading {
 
 /** Joins the chunks as OpenAI's SDKs do. */
 function readStream(events: SseEvent[]): Reading {
-  const told: Reading = { ...EMPTY, calls: [], faults: [], kept: null }
+  const reading: Reading = { ...EMPTY, calls: [], faults: [], kept: null }
   const message: Json = { role: 'assistant', content: null }
   const calls = new Map<number, Json>()
   const details: unknown[] = []
@@ -185,57 +185,57 @@ function readStream(events: SseEvent[]): Reading {
     }
     const chunk = parsed(data)
     if (chunk.error !== undefined) {
-      told.error = errorOf(chunk)
+      reading.error = readError(chunk)
       continue
     }
     if (chunk.object !== 'chat.completion.chunk')
-      told.faults.push(`a chunk is ${String(chunk.object)}`)
-    told.tokens = tokensOf(chunk.usage) ?? told.tokens
-    const choice = listOf(chunk.choices)[0]
+      reading.faults.push(`a chunk is ${String(chunk.object)}`)
+    reading.tokens = readTokens(chunk.usage) ?? reading.tokens
+    const choice = asList(chunk.choices)[0]
     if (choice === undefined) continue
-    const delta = objectOf(choice.delta)
+    const delta = asObject(choice.delta)
     hasRole ||= delta.role === 'assistant'
-    if (typeof delta.content === 'string') told.text += delta.content
-    told.thought += String(delta.reasoning_content ?? delta.reasoning ?? '')
+    if (typeof delta.content === 'string') reading.text += delta.content
+    reading.thought += String(delta.reasoning_content ?? delta.reasoning ?? '')
     if (Array.isArray(delta.reasoning_details)) details.push(...delta.reasoning_details)
-    for (const call of listOf(delta.tool_calls)) joinCall(calls, call)
-    if (typeof choice.finish_reason === 'string') told.finish = choice.finish_reason
+    for (const call of asList(delta.tool_calls)) joinCall(calls, call)
+    if (typeof choice.finish_reason === 'string') reading.finish = choice.finish_reason
   }
-  if (!hasRole && told.error === undefined) told.faults.push('no chunk says the role')
-  message.content = told.text === '' ? null : told.text
+  if (!hasRole && reading.error === undefined) reading.faults.push('no chunk says the role')
+  message.content = reading.text === '' ? null : reading.text
   if (calls.size > 0) message.tool_calls = [...calls.values()]
-  if (told.thought !== '') message.reasoning_content = told.thought
+  if (reading.thought !== '') message.reasoning_content = reading.thought
   if (details.length > 0) message.reasoning_details = details
-  told.calls = [...calls.values()].map((call) => ({
+  reading.calls = [...calls.values()].map((call) => ({
     id: String(call.id),
-    name: String(objectOf(call.function).name),
+    name: String(asObject(call.function).name),
     args:
-      told.error === undefined && told.finish !== null
-        ? argumentsOf(objectOf(call.function).arguments)
+      reading.error === undefined && reading.finish !== null
+        ? parseArguments(asObject(call.function).arguments)
         : {},
   }))
-  told.callTexts = [...calls.values()].map((call) => String(objectOf(call.function).arguments))
-  told.isWhole = isDone && told.error === undefined
-  told.kept = message
-  return told
+  reading.callTexts = [...calls.values()].map((call) => String(asObject(call.function).arguments))
+  reading.isWhole = isDone && reading.error === undefined
+  reading.kept = message
+  return reading
 }
 
 function joinCall(calls: Map<number, Json>, delta: Json): void {
   const index = Number(delta.index)
-  const { name, arguments: args } = objectOf(delta.function)
+  const { name, arguments: args } = asObject(delta.function)
   const known = calls.get(index)
   if (known === undefined) {
     const { index: _, ...call } = delta
     calls.set(index, { ...call, type: 'function', function: { name, arguments: args ?? '' } })
     return
   }
-  const own = objectOf(known.function)
+  const own = asObject(known.function)
   own.arguments = `${own.arguments ?? ''}${args ?? ''}`
   if (delta.extra_content !== undefined) known.extra_content = delta.extra_content
 }
 
-function errorOf(reply: Json) {
-  const error = objectOf(reply.error)
+function readError(reply: Json) {
+  const error = asObject(reply.error)
   if (typeof error.message !== 'string') return null
   const textOr = (value: unknown) => (value === null || value === undefined ? null : String(value))
   return { message: error.message, code: textOr(error.code), type: textOr(error.type) }

@@ -30,7 +30,7 @@ export function refusedInWords(told: Told, words: RegExp): 'refused' {
   return 'refused'
 }
 
-export function partsOf<Kind extends HeardPart['kind']>(
+export function listParts<Kind extends HeardPart['kind']>(
   heard: Heard,
   kind: Kind,
 ): Extract<HeardPart, { kind: Kind }>[] {
@@ -39,10 +39,10 @@ export function partsOf<Kind extends HeardPart['kind']>(
   )
 }
 
-export const resultsOf = (heard: Heard) => partsOf(heard, 'result')
-export const mediaOf = (heard: Heard) =>
-  partsOf(heard, 'media').map(({ mediaType, data }) => ({ mediaType, data }))
-export const wordsOf = (heard: Heard) =>
-  partsOf(heard, 'text')
+export const listResults = (heard: Heard) => listParts(heard, 'result')
+export const listMedia = (heard: Heard) =>
+  listParts(heard, 'media').map(({ mediaType, data }) => ({ mediaType, data }))
+export const joinText = (heard: Heard) =>
+  listParts(heard, 'text')
     .map(({ text }) => text)
     .join('\n')

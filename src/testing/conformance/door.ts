@@ -33,7 +33,7 @@ export const EMPTY: Omit<Reading, 'kept'> = {
   faults: [],
 }
 
-export function eventsOf(text: string): SseEvent[] {
+export function parseEvents(text: string): SseEvent[] {
   return text.split(/\r?\n\r?\n/).flatMap((block) => {
     const lines = block.split(/\r?\n/)
     const data = lines
@@ -59,7 +59,7 @@ export function parsed(text: string): Json {
   }
 }
 
-export function argumentsOf(text: unknown): Json {
+export function parseArguments(text: unknown): Json {
   if (typeof text !== 'string') throw new Error(`arguments are ${JSON.stringify(text)}`)
   if (text === '') return {}
   // A text tool's call shows its text instead of JSON.

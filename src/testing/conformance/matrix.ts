@@ -2,7 +2,7 @@
 // correctly refused, or wrong with a reason.
 
 import { chatDoor } from './chat-door.ts'
-import { type Door, type DoorName, EMPTY, eventsOf, parsed } from './door.ts'
+import { type Door, type DoorName, EMPTY, parsed, parseEvents } from './door.ts'
 import { messagesDoor } from './messages-door.ts'
 import { responsesDoor } from './responses-door.ts'
 import type { Play, StrictVendors, VendorCell } from './strict-vendors.ts'
@@ -86,14 +86,14 @@ export async function runMatrix(
   const worker = async () => {
     for (let at = next++; at < cells.length; at = next++) {
       const { one, door, vendor } = cells[at] as (typeof cells)[number]
-      outcomes[at] = await outcomeOf(one, cellOf(vendors, gateway, door, vendor))
+      outcomes[at] = await runCase(one, findCell(vendors, gateway, door, vendor))
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
   return outcomes
 }
 
-async function outcomeOf(one: Case, cell: Cell): Promise<Outcome> {
+async function runCase(one: Case, cell: Cell): Promise<Outcome> {
   const place = { name: one.name, door: cell.door, vendor: cell.vendor }
   try {
     return { ...place, verdict: (await one.run(cell)) === 'refused' ? 'refused' : 'right', why: '' }
@@ -110,7 +110,7 @@ const LIMIT = 4_000
 const PATIENCE_MS = 60_000
 const LEFT_MS = 5_000
 
-function cellOf(
+function findCell(
   vendors: StrictVendors,
   gateway: GatewayUnderTest,
   doorName: DoorName,
@@ -143,7 +143,7 @@ function cellOf(
     })
   const askOf: Cell['askOf'] = async (vendor, ask, ...plays) => {
     const { cell, body } = open(vendor, ask, plays)
-    return answered(cell, await toldOf(door, await post(vendor, door.path, body, ask.headers)))
+    return answered(cell, await readReply(door, await post(vendor, door.path, body, ask.headers)))
   }
   return {
     vendor: own,
@@ -159,7 +159,7 @@ function cellOf(
       const text = JSON.stringify(body).replaceAll('(cell)', `(cell ${id})`)
       return answered(
         cell,
-        await toldOf(door, await post(own, path, JSON.parse(text) as Json, headers)),
+        await readReply(door, await post(own, path, JSON.parse(text) as Json, headers)),
       )
     },
     async leave(ask, play) {
@@ -221,7 +221,7 @@ function unheard(told: Told, refusals: string[]): Heard {
   })
 }
 
-async function toldOf(door: Door, reply: Response): Promise<Told> {
+async function readReply(door: Door, reply: Response): Promise<Told> {
   const { status, headers } = reply
   let raw = ''
   let isBroken = false
@@ -234,7 +234,7 @@ async function toldOf(door: Door, reply: Response): Promise<Told> {
   const isStream = headers.get('content-type')?.includes('event-stream') ?? false
   const base = { ...EMPTY, status, headers, raw, error: null, kept: null }
   if (status !== 200) return { ...base, error: door.errorOf(parsed(raw)) }
-  const reading = isStream ? door.readStream(eventsOf(raw)) : door.readWhole(parsed(raw))
+  const reading = isStream ? door.readStream(parseEvents(raw)) : door.readWhole(parsed(raw))
   const broken = isBroken
     ? { isWhole: false, error: { message: 'the connection broke', code: null, type: null } }
     : {}

@@ -4,9 +4,9 @@ import {
   type Ask,
   type AskPart,
   type AskTurn,
+  asList,
+  asObject,
   type Json,
-  listOf,
-  objectOf,
   type Tokens,
 } from './words.ts'
 
@@ -17,7 +17,7 @@ export const messagesDoor: Door = {
   body,
   readWhole,
   readStream,
-  errorOf,
+  errorOf: readError,
 }
 
 const LIMIT = 32_000
@@ -56,8 +56,8 @@ function body({
   return {
     model,
     max_tokens: limit ?? LIMIT,
-    ...(system === undefined ? {} : { system: contentOf(system) }),
-    messages: messagesOf(turns),
+    ...(system === undefined ? {} : { system: toContent(system) }),
+    messages: toMessages(turns),
     ...(tools === undefined
       ? {}
       : {
@@ -79,25 +79,25 @@ function body({
 }
 
 /** Answers of tools share a message with each other and with what the user says next. */
-function messagesOf(turns: AskTurn[]): Json[] {
+function toMessages(turns: AskTurn[]): Json[] {
   const messages: Json[] = []
   for (const turn of turns) {
-    const message = messageOf(turn)
+    const message = toMessage(turn)
     const last = messages.at(-1)
     const isAfterResult =
-      Array.isArray(last?.content) && listOf(last.content)[0]?.type === 'tool_result'
+      Array.isArray(last?.content) && asList(last.content)[0]?.type === 'tool_result'
     if (last === undefined || !isAfterResult || message.role !== 'user') messages.push(message)
-    else last.content = [...listOf(last.content), ...blocksOf(message.content)]
+    else last.content = [...asList(last.content), ...listBlocks(message.content)]
   }
   return messages
 }
 
-const blocksOf = (content: unknown): Json[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
+const listBlocks = (content: unknown): Json[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
 
-function messageOf(turn: AskTurn): Json {
+function toMessage(turn: AskTurn): Json {
   if ('kept' in turn) return { role: 'assistant', content: turn.kept }
-  if ('user' in turn) return { role: 'user', content: contentOf(turn.user) }
+  if ('user' in turn) return { role: 'user', content: toContent(turn.user) }
   if ('developer' in turn) return { role: 'system', content: turn.developer }
   if ('result' in turn) {
     const isText = turn.parts.every((part) => typeof part === 'string')
@@ -126,7 +126,7 @@ function messageOf(turn: AskTurn): Json {
   return { role: 'assistant', content: calls.length === 0 ? turn.assistant : [...text, ...calls] }
 }
 
-function contentOf(parts: AskPart[]): string | Json[] {
+function toContent(parts: AskPart[]): string | Json[] {
   const [only] = parts
   if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined)
     return only.text
@@ -154,8 +154,8 @@ function contentOf(parts: AskPart[]): string | Json[] {
   })
 }
 
-function tokensOf(value: unknown): Tokens | null {
-  const usage = objectOf(value)
+function readTokens(value: unknown): Tokens | null {
+  const usage = asObject(value)
   if (typeof usage.input_tokens !== 'number') return null
   const cached = Number(usage.cache_read_input_tokens ?? 0)
   const written = Number(usage.cache_creation_input_tokens ?? 0)
@@ -164,7 +164,7 @@ function tokensOf(value: unknown): Tokens | null {
     completion: Number(usage.output_tokens),
     cached,
     written,
-    reasoning: Number(objectOf(usage.output_tokens_details).thinking_tokens ?? 0),
+    reasoning: Number(asObject(usage.output_tokens_details).thinking_tokens ?? 0),
   }
 }
 
@@ -178,7 +178,7 @@ const FINISH: Record<string, string> = {
 }
 
 function readWhole(reply: Json): Reading {
-  const blocks = listOf(reply.content)
+  const blocks = asList(reply.content)
   const reason = String(reply.stop_reason)
   return {
     ...EMPTY,
@@ -188,11 +188,11 @@ function readWhole(reply: Json): Reading {
       .join('\n\n'),
     calls: blocks.flatMap((block) =>
       block.type === 'tool_use'
-        ? [{ id: String(block.id), name: String(block.name), args: objectOf(block.input) }]
+        ? [{ id: String(block.id), name: String(block.name), args: asObject(block.input) }]
         : [],
     ),
     finish: FINISH[reason] ?? null,
-    tokens: tokensOf(reply.usage),
+    tokens: readTokens(reply.usage),
     isWhole: reply.type === 'message' && reply.role === 'assistant' && reason in FINISH,
     faults: typeof reply.id === 'string' && reply.id !== '' ? [] : ['no id'],
     kept: blocks,
@@ -218,16 +218,16 @@ function readStream(events: SseEvent[]): Reading {
     const blocks = message.content as Json[]
     switch (event.type) {
       case 'message_start':
-        message = structuredClone(objectOf(event.message))
+        message = structuredClone(asObject(event.message))
         break
       case 'content_block_start':
         if (blocks.length !== index) faults.push(`block ${index} begins after ${blocks.length}`)
         if (open.size > 0) faults.push('a block begins within another')
-        blocks.push(structuredClone(objectOf(event.content_block)))
+        blocks.push(structuredClone(asObject(event.content_block)))
         open.add(index)
         break
       case 'content_block_delta': {
-        const delta = objectOf(event.delta)
+        const delta = asObject(event.delta)
         const block = blocks[index]
         if (block === undefined || !open.has(index))
           faults.push(`a delta of a block that is not open`)
@@ -247,25 +247,25 @@ function readStream(events: SseEvent[]): Reading {
       }
       case 'message_delta':
         Object.assign(message, event.delta)
-        message.usage = { ...objectOf(message.usage), ...withoutNulls(objectOf(event.usage)) }
+        message.usage = { ...asObject(message.usage), ...withoutNulls(asObject(event.usage)) }
         break
       case 'message_stop':
         isOver = true
         break
       case 'error':
-        error = errorOf(event)
+        error = readError(event)
         break
     }
   }
   if (events.length > 0 && parsed(events[0]?.data ?? '').type !== 'message_start')
     faults.push('the first event is not message_start')
   if (open.size > 0 && error === undefined) faults.push('a block does not end')
-  const told = readWhole(message)
+  const reading = readWhole(message)
   return {
-    ...told,
+    ...reading,
     callTexts: [...inputs.values()],
-    isWhole: told.isWhole && isOver && error === undefined,
-    faults: [...faults, ...told.faults],
+    isWhole: reading.isWhole && isOver && error === undefined,
+    faults: [...faults, ...reading.faults],
     ...(error === undefined ? {} : { error }),
   }
 }
@@ -274,8 +274,8 @@ function withoutNulls(from: Json): Json {
   return Object.fromEntries(Object.entries(from).filter(([, value]) => value !== null))
 }
 
-function errorOf(reply: Json) {
-  const error = objectOf(reply.error)
+function readError(reply: Json) {
+  const error = asObject(reply.error)
   if (typeof error.message !== 'string') return null
   return {
     message: error.message,

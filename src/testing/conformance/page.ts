@@ -7,7 +7,7 @@ import { CASES } from './cases.ts'
 import type { DoorName } from './door.ts'
 import { DOORS, type Outcome, runMatrix } from './matrix.ts'
 import { startStrictVendors, vendorSettings } from './strict-vendors.ts'
-import { tableOf } from './table.ts'
+import { buildTable } from './table.ts'
 
 export const CONFORMANCE_FILE = join(import.meta.dirname, '../../../docs/conformance.md')
 /** Many of them wait: for repetitions, for a client to leave. */
@@ -25,7 +25,7 @@ export async function playMatrix(t: Pick<TestContext, 'after'>): Promise<Outcome
   return runMatrix(vendors, gateway, CASES, { doors: DOOR_NAMES, atOnce: AT_ONCE })
 }
 
-export function pageOf(outcomes: readonly Outcome[]): string {
+export function buildPage(outcomes: readonly Outcome[]): string {
   return `# Wire cases
 
 What clients ask and vendors play, at each of the APIs that the gateway speaks, on models of OpenAI, Anthropic and
@@ -38,7 +38,7 @@ there
 
 \`npm run bench -- conformance\` plays the same against other gateways.
 
-${tableOf(outcomes, CASES, DOOR_NAMES)}
+${buildTable(outcomes, CASES, DOOR_NAMES)}
 `
 }
 
@@ -49,7 +49,7 @@ async function write(): Promise<void> {
   const outcomes = await playMatrix({
     after: (ending: () => unknown) => endings.push(ending),
   } as never)
-  writeFileSync(CONFORMANCE_FILE, pageOf(outcomes))
+  writeFileSync(CONFORMANCE_FILE, buildPage(outcomes))
   for (const ending of endings) await ending()
   process.exit()
 }

@@ -1,13 +1,13 @@
 // OpenAI's Responses as a client speaks them.
-import { argumentsOf, type Door, EMPTY, parsed, type Reading, type SseEvent } from './door.ts'
+import { type Door, EMPTY, parseArguments, parsed, type Reading, type SseEvent } from './door.ts'
 import {
   type Ask,
   type AskPart,
   type AskTurn,
+  asList,
+  asObject,
   type Call,
   type Json,
-  listOf,
-  objectOf,
   type Tokens,
 } from './words.ts'
 
@@ -18,7 +18,7 @@ export const responsesDoor: Door = {
   body,
   readWhole,
   readStream,
-  errorOf,
+  errorOf: readError,
 }
 
 function body({
@@ -43,8 +43,8 @@ function body({
     input: [
       ...(system === undefined || !isMarked(system)
         ? []
-        : [{ role: 'system', content: contentOf(system) }]),
-      ...turns.flatMap(itemsOf),
+        : [{ role: 'system', content: toContent(system) }]),
+      ...turns.flatMap(toItems),
     ],
     ...(tools === undefined
       ? {}
@@ -80,9 +80,9 @@ function instructions(system: AskPart[]): Json {
     : { instructions: system.map((part) => ('text' in part ? part.text : '')).join('\n\n') }
 }
 
-function itemsOf(turn: AskTurn): Json[] {
-  if ('kept' in turn) return listOf(turn.kept)
-  if ('user' in turn) return [{ role: 'user', content: contentOf(turn.user) }]
+function toItems(turn: AskTurn): Json[] {
+  if ('kept' in turn) return asList(turn.kept)
+  if ('user' in turn) return [{ role: 'user', content: toContent(turn.user) }]
   if ('developer' in turn) return [{ role: 'developer', content: turn.developer }]
   if ('result' in turn) {
     const isText = turn.parts.every((part) => typeof part === 'string')
@@ -116,7 +116,7 @@ function itemsOf(turn: AskTurn): Json[] {
   ]
 }
 
-function contentOf(parts: AskPart[]): string | Json[] {
+function toContent(parts: AskPart[]): string | Json[] {
   const [only] = parts
   if (parts.length === 1 && only !== undefined && 'text' in only && only.mark === undefined)
     return only.text
@@ -145,53 +145,59 @@ function contentOf(parts: AskPart[]): string | Json[] {
   })
 }
 
-function tokensOf(value: unknown): Tokens | null {
-  const usage = objectOf(value)
+function readTokens(value: unknown): Tokens | null {
+  const usage = asObject(value)
   if (typeof usage.input_tokens !== 'number') return null
-  const input = objectOf(usage.input_tokens_details)
+  const input = asObject(usage.input_tokens_details)
   return {
     prompt: usage.input_tokens,
     completion: Number(usage.output_tokens),
     cached: Number(input.cached_tokens ?? 0),
     written: Number(input.cache_write_tokens ?? 0),
-    reasoning: Number(objectOf(usage.output_tokens_details).reasoning_tokens ?? 0),
+    reasoning: Number(asObject(usage.output_tokens_details).reasoning_tokens ?? 0),
   }
 }
 
 function readWhole(reply: Json): Reading {
-  const output = listOf(reply.output)
+  const output = asList(reply.output)
   const calls: Call[] = output.flatMap((item) =>
     item.type === 'function_call'
-      ? [{ id: String(item.call_id), name: String(item.name), args: argumentsOf(item.arguments) }]
+      ? [
+          {
+            id: String(item.call_id),
+            name: String(item.name),
+            args: parseArguments(item.arguments),
+          },
+        ]
       : [],
   )
-  const parts = output.flatMap((item) => (item.type === 'message' ? listOf(item.content) : []))
+  const parts = output.flatMap((item) => (item.type === 'message' ? asList(item.content) : []))
   const summaries = output.flatMap((item) =>
-    item.type === 'reasoning' ? [...listOf(item.summary), ...listOf(item.content)] : [],
+    item.type === 'reasoning' ? [...asList(item.summary), ...asList(item.content)] : [],
   )
   const { status } = reply
-  const reason = objectOf(reply.incomplete_details).reason
+  const reason = asObject(reply.incomplete_details).reason
   return {
     ...EMPTY,
     text: parts.map((part) => (part.type === 'output_text' ? String(part.text) : '')).join(''),
     thought: summaries.map(({ text }) => String(text)).join('\n\n'),
     calls,
-    finish: finishOf(
+    finish: readFinish(
       status,
       reason,
       calls.length > 0 || parts.some(({ type }) => type === 'refusal'),
     ),
-    tokens: tokensOf(reply.usage),
+    tokens: readTokens(reply.usage),
     isWhole: reply.object === 'response' && (status === 'completed' || status === 'incomplete'),
     faults: [
       ...(typeof reply.id === 'string' && reply.id !== '' ? [] : ['no id']),
       ...(output.every(({ id }) => typeof id === 'string') ? [] : ['an item has no id']),
     ],
     kept: output,
-    ...(status === 'failed' ? { error: errorOf(reply) } : {}),
+    ...(status === 'failed' ? { error: readError(reply) } : {}),
   }
 
-  function finishOf(state: unknown, why: unknown, hasMore: boolean): string | null {
+  function readFinish(state: unknown, why: unknown, hasMore: boolean): string | null {
     if (state === 'incomplete') return why === 'max_output_tokens' ? 'length' : 'content_filter'
     if (state !== 'completed') return null
     if (parts.some(({ type }) => type === 'refusal')) return 'content_filter'
@@ -201,7 +207,7 @@ function readWhole(reply: Json): Reading {
 
 /** Reads the events as OpenAI's SDKs do: the pieces must add up to the final object. */
 function readStream(events: SseEvent[]): Reading {
-  const told: Reading = { ...EMPTY, calls: [], faults: [], kept: null }
+  const reading: Reading = { ...EMPTY, calls: [], faults: [], kept: null }
   const args = new Map<unknown, string>()
   /** Items by their places, and their parts, as OpenAI's SDKs build them: pieces of what was not begun make them fail. */
   const added = new Map<unknown, unknown>()
@@ -216,50 +222,50 @@ function readStream(events: SseEvent[]): Reading {
     if (data === '[DONE]') continue
     const event = parsed(data)
     const type = String(event.type)
-    if (name !== null && name !== type) told.faults.push(`event: ${name} holds a ${type}`)
+    if (name !== null && name !== type) reading.faults.push(`event: ${name} holds a ${type}`)
     if (typeof event.sequence_number === 'number') {
-      if (event.sequence_number <= number) told.faults.push('the sequence numbers do not rise')
+      if (event.sequence_number <= number) reading.faults.push('the sequence numbers do not rise')
       number = event.sequence_number
     }
     const place = event.output_index
-    if (type === 'response.output_item.added') added.set(place, objectOf(event.item).id)
+    if (type === 'response.output_item.added') added.set(place, asObject(event.item).id)
     if (type === 'response.content_part.added') parts.add(`${place} ${event.content_index}`)
     if (type === 'response.output_item.done') done.add(place)
     if (/\.delta$/.test(type) && added.get(place) !== event.item_id)
-      told.faults.push(`${type} of an item that was not added`)
+      reading.faults.push(`${type} of an item that was not added`)
     if (type === 'response.output_text.delta') {
       text += event.delta
       if (!parts.has(`${place} ${event.content_index}`))
-        told.faults.push('words of a part that was not added')
+        reading.faults.push('words of a part that was not added')
     }
     if (/^response\.reasoning_(summary_)?text\.delta$/.test(type)) thought += event.delta
     if (type === 'response.function_call_arguments.delta')
       args.set(place, `${args.get(place) ?? ''}${event.delta}`)
     if (type === 'error' || type === 'response.failed')
-      told.error = errorOf(type === 'error' ? { error: event } : objectOf(event.response))
+      reading.error = readError(type === 'error' ? { error: event } : asObject(event.response))
     if (type === 'response.completed' || type === 'response.incomplete') {
-      end = readWhole(objectOf(event.response))
-      for (const [index, item] of listOf(objectOf(event.response).output).entries()) {
-        if (!done.has(index)) told.faults.push(`item ${index} is not told to be done`)
+      end = readWhole(asObject(event.response))
+      for (const [index, item] of asList(asObject(event.response).output).entries()) {
+        if (!done.has(index)) reading.faults.push(`item ${index} is not told to be done`)
         if (item.type === 'function_call' && args.get(index) !== item.arguments)
-          told.faults.push('arguments differ from their pieces')
+          reading.faults.push('arguments differ from their pieces')
       }
     }
   }
   if (events.length > 0 && parsed(events[0]?.data ?? '').type !== 'response.created')
-    told.faults.push('the first event is not response.created')
-  if (end === null) return { ...told, text, thought }
-  if (end.text !== text) told.faults.push('the text differs from its pieces')
+    reading.faults.push('the first event is not response.created')
+  if (end === null) return { ...reading, text, thought }
+  if (end.text !== text) reading.faults.push('the text differs from its pieces')
   return {
     ...end,
     callTexts: [...args.values()],
-    faults: [...told.faults, ...end.faults],
-    ...(told.error === undefined ? {} : { error: told.error, isWhole: false }),
+    faults: [...reading.faults, ...end.faults],
+    ...(reading.error === undefined ? {} : { error: reading.error, isWhole: false }),
   }
 }
 
-function errorOf(reply: Json) {
-  const error = objectOf(reply.error)
+function readError(reply: Json) {
+  const error = asObject(reply.error)
   if (typeof error.message !== 'string') return null
   const textOr = (value: unknown) => (value === null || value === undefined ? null : String(value))
   return { message: error.message, code: textOr(error.code), type: textOr(error.type) }

@@ -1,18 +1,18 @@
 // Anthropic's /v1/messages and /count_tokens as strict as the real ones: extra inputs, empty texts, ids and pairs of tool
 // calls, what models since Claude 5 refuse, the subset of JSON schema, signatures.
 // https://platform.claude.com/docs/en/api/messages
-import { eventLine, type StrictDialect, textOf, walk } from './strict.ts'
+import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
+  asList,
+  asObject,
   type Heard,
   type HeardPart,
   isSeal,
   type Json,
-  listOf,
   type Media,
-  objectOf,
   Refused,
   type Said,
-  sealOf,
+  sealThought,
 } from './words.ts'
 
 const MEMBERS = [
@@ -137,7 +137,7 @@ function hear({
         `max_tokens: ${limit} > ${outputMax(model)}, which is the maximum allowed number of output tokens for ${model}`,
       )
   }
-  const thinking = objectOf(body.thinking)
+  const thinking = asObject(body.thinking)
   extra(thinking, ['type', 'display', 'budget_tokens', 'block_binding'], 'thinking')
   if (
     thinking.block_binding !== undefined &&
@@ -162,9 +162,9 @@ function hear({
     !betas.some((beta) => beta.startsWith('context-management'))
   )
     throw invalid('context_management: Extra inputs are not permitted')
-  const choice = objectOf(body.tool_choice)
+  const choice = asObject(body.tool_choice)
   const isForced = choice.type === 'any' || choice.type === 'tool'
-  const tools = listOf(body.tools).map((tool, index) => toolOf(tool, `tools.${index}.custom`))
+  const tools = asList(body.tools).map((tool, index) => readTool(tool, `tools.${index}.custom`))
   if (body.tool_choice !== undefined && tools.length === 0)
     throw invalid('tool_choice: may only be specified while providing tools')
   if (isForced && refusesForced(model))
@@ -180,19 +180,19 @@ function hear({
     : undefined
   if (body.output_format !== undefined && before === undefined)
     throw invalid('output_format: Extra inputs are not permitted')
-  const output = objectOf(body.output_config)
+  const output = asObject(body.output_config)
   extra(output, ['effort', 'format', 'task_budget'], 'output_config')
   if (
     output.effort !== undefined &&
     !['low', 'medium', 'high', 'xhigh', 'max'].includes(String(output.effort))
   )
     throw invalid("output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")
-  const format = objectOf(output.format ?? before)
+  const format = asObject(output.format ?? before)
   if (format.type === 'json_schema')
-    checkSchema(objectOf(format.schema), 'output_config.format.schema')
+    checkSchema(asObject(format.schema), 'output_config.format.schema')
 
-  const messages = listOf(body.messages)
-  const turns = turnsOf(
+  const messages = asList(body.messages)
+  const turns = readTurns(
     messages,
     betas.some((beta) => beta.startsWith('mid-conversation-system')),
     isSince5(model),
@@ -205,8 +205,8 @@ function hear({
   const system =
     typeof body.system === 'string'
       ? [body.system]
-      : listOf(body.system).map((block, index) => {
-          const part = blockOf(block, `system.${index}`)
+      : asList(body.system).map((block, index) => {
+          const part = readBlock(block, `system.${index}`)
           if (part.kind !== 'text') throw invalid(`system.${index}.type: Input should be 'text'`)
           return part.text
         })
@@ -225,12 +225,12 @@ function hear({
     turns: turns.flatMap(({ isSystem, role, parts }) => (isSystem ? [] : [{ role, parts }])),
     tools,
     choice:
-      textOf(choice.name) ??
-      textOf({ any: 'required', auto: 'auto', none: 'none' }[String(choice.type)]) ??
+      asText(choice.name) ??
+      asText({ any: 'required', auto: 'auto', none: 'none' }[String(choice.type)]) ??
       null,
     parallel: choice.disable_parallel_tool_use !== true,
-    schema: format.type === 'json_schema' ? objectOf(format.schema) : null,
-    effort: textOf(output.effort) ?? null,
+    schema: format.type === 'json_schema' ? asObject(format.schema) : null,
+    effort: asText(output.effort) ?? null,
     limit: typeof limit === 'number' ? limit : null,
     temperature: typeof body.temperature === 'number' ? body.temperature : null,
     stop: (body.stop_sequences as string[] | undefined) ?? [],
@@ -249,7 +249,7 @@ function extra(from: Json, members: readonly string[], at: string): void {
 /** Run by Anthropic itself. */
 const OWN_TOOL = /^(web_search|web_fetch|code_execution|bash|text_editor|computer|memory)_\d{8}$/
 
-function toolOf(tool: Json, at: string): Heard['tools'][number] {
+function readTool(tool: Json, at: string): Heard['tools'][number] {
   if (OWN_TOOL.test(String(tool.type)))
     return { name: String(tool.name), schema: {}, strict: false }
   extra(tool, TOOL_MEMBERS, at)
@@ -257,7 +257,7 @@ function toolOf(tool: Json, at: string): Heard['tools'][number] {
     throw invalid(`${at}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`)
   if (tool.description !== undefined && typeof tool.description !== 'string')
     throw invalid(`${at}.description: Input should be a valid string`)
-  const schema = objectOf(tool.input_schema)
+  const schema = asObject(tool.input_schema)
   if (schema.type !== 'object') throw invalid(`${at}.input_schema.type: Field required`)
   if (['anyOf', 'oneOf', 'allOf'].some((name) => name in schema))
     throw invalid(
@@ -283,7 +283,7 @@ function checkSchema(schema: Json, at: string): void {
 
 type Turn = Heard['turns'][number] & { isSystem: boolean }
 
-function turnsOf(messages: Json[], mayInstruct: boolean, refusesPrefill: boolean): Turn[] {
+function readTurns(messages: Json[], mayInstruct: boolean, refusesPrefill: boolean): Turn[] {
   if (messages.length === 0) throw invalid('messages: at least one message is required')
   if (messages[0]?.role !== 'user')
     throw invalid('messages: first message must use the "user" role')
@@ -305,10 +305,10 @@ function turnsOf(messages: Json[], mayInstruct: boolean, refusesPrefill: boolean
         'This model does not support assistant message prefill. The conversation must end with a user message.',
       )
     const blocks =
-      typeof content === 'string' ? [{ type: 'text', text: content } as Json] : listOf(content)
+      typeof content === 'string' ? [{ type: 'text', text: content } as Json] : asList(content)
     if (blocks.length === 0)
       throw invalid(`messages.${index}: all messages must have non-empty content`)
-    const parts = blocks.map((block, at) => blockOf(block, `messages.${index}.content.${at}`))
+    const parts = blocks.map((block, at) => readBlock(block, `messages.${index}.content.${at}`))
     requirePairs(parts, turns.findLast(({ isSystem }) => !isSystem)?.parts ?? [], index)
     const own: 'assistant' | 'user' = role === 'assistant' ? 'assistant' : 'user'
     turns.push({ isSystem: role === 'system', role: own, parts })
@@ -320,15 +320,15 @@ function turnsOf(messages: Json[], mayInstruct: boolean, refusesPrefill: boolean
 
 /** Every call is answered at once, in the first blocks of the next turn. */
 function requirePairs(parts: HeardPart[], before: HeardPart[], index: number): void {
-  const asked = before.flatMap((part) => (part.kind === 'call' ? [part.id] : []))
+  const callIds = before.flatMap((part) => (part.kind === 'call' ? [part.id] : []))
   const results = parts.flatMap((part) => (part.kind === 'result' ? [part.id] : []))
   const first = parts.slice(0, results.length)
-  const missing = asked.filter((id) => !results.includes(id))
+  const missing = callIds.filter((id) => !results.includes(id))
   if (missing.length > 0 || (results.length > 0 && first.some(({ kind }) => kind !== 'result')))
     throw invalid(
       `messages.${index - 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${missing.join(', ')}`,
     )
-  const stray = results.find((id) => !asked.includes(id))
+  const stray = results.find((id) => !callIds.includes(id))
   if (stray !== undefined)
     throw invalid(
       `messages.${index}.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stray}`,
@@ -339,7 +339,7 @@ function textOfParts(parts: HeardPart[]): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
 }
 
-function blockOf(block: Json, at: string): HeardPart {
+function readBlock(block: Json, at: string): HeardPart {
   const type = String(block.type)
   const members = BLOCK_MEMBERS[type]
   if (members === undefined)
@@ -359,11 +359,11 @@ function blockOf(block: Json, at: string): HeardPart {
     }
     case 'image':
     case 'document':
-      return { kind: 'media', ...sourceOf(objectOf(block.source), type, at) }
+      return { kind: 'media', ...readMedia(asObject(block.source), type, at) }
     case 'tool_use':
       return {
         kind: 'call',
-        id: idOf(block.id, `${at}.tool_use.id`),
+        id: readId(block.id, `${at}.tool_use.id`),
         name: String(block.name),
         args: block.input,
       }
@@ -372,20 +372,22 @@ function blockOf(block: Json, at: string): HeardPart {
       const parts =
         typeof content === 'string'
           ? []
-          : listOf(content).map((one, index) => blockOf(one, `${at}.tool_result.content.${index}`))
+          : asList(content).map((one, index) =>
+              readBlock(one, `${at}.tool_result.content.${index}`),
+            )
       const media = parts.flatMap((part): Media[] =>
         part.kind === 'media' ? [{ mediaType: part.mediaType, data: part.data }] : [],
       )
       const text = typeof content === 'string' ? content : textOfParts(parts)
       return {
         kind: 'result',
-        id: idOf(block.tool_use_id, `${at}.tool_result.tool_use_id`),
+        id: readId(block.tool_use_id, `${at}.tool_result.tool_use_id`),
         text,
         media,
       }
     }
     case 'thinking': {
-      if (block.signature !== sealOf('anthropic', String(block.thinking)))
+      if (block.signature !== sealThought('anthropic', String(block.thinking)))
         throw invalid(`${at}: Invalid \`signature\` in \`thinking\` block`)
       return { kind: 'thought', seal: String(block.signature) }
     }
@@ -397,12 +399,12 @@ function blockOf(block: Json, at: string): HeardPart {
   }
 }
 
-function idOf(id: unknown, at: string): string {
+function readId(id: unknown, at: string): string {
   if (typeof id === 'string' && /^[a-zA-Z0-9_-]+$/.test(id)) return id
   throw invalid(`${at}: String should match pattern '^[a-zA-Z0-9_-]+$'`)
 }
 
-function sourceOf(source: Json, type: string, at: string): Media {
+function readMedia(source: Json, type: string, at: string): Media {
   if (source.type === 'url') {
     extra(source, ['type', 'url'], `${at}.${type}.source`)
     return { mediaType: `${type}/*`, data: String(source.url) }
@@ -419,14 +421,14 @@ function sourceOf(source: Json, type: string, at: string): Media {
 
 const FINISH = { length: 'max_tokens', filtered: 'refusal' } as const
 
-function finishOf({ finish, calls = [] }: Said): string {
+function toFinish({ finish, calls = [] }: Said): string {
   if (finish !== undefined) return FINISH[finish]
   return calls.length > 0 ? 'tool_use' : 'end_turn'
 }
 
-function contentOf(said: Said, { body }: Heard): Json[] {
+function toContent(said: Said, { body }: Heard): Json[] {
   const { thought, text, calls = [] } = said
-  const isShown = objectOf(body.thinking).display === 'summarized'
+  const isShown = asObject(body.thinking).display === 'summarized'
   return [
     ...(thought === undefined
       ? []
@@ -434,7 +436,7 @@ function contentOf(said: Said, { body }: Heard): Json[] {
           {
             type: 'thinking',
             thinking: isShown ? thought : '',
-            signature: sealOf('anthropic', isShown ? thought : ''),
+            signature: sealThought('anthropic', isShown ? thought : ''),
           },
         ]),
     ...(text === undefined ? [] : [{ type: 'text', text }]),
@@ -447,7 +449,7 @@ function contentOf(said: Said, { body }: Heard): Json[] {
   ]
 }
 
-function usageOf({ tokens = { prompt: 10, completion: 5 } }: Said, isStart = false): Json {
+function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said, isStart = false): Json {
   const { prompt, completion, cached = 0, written = 0, reasoning } = tokens
   return {
     input_tokens: prompt - cached - written,
@@ -469,10 +471,10 @@ function whole(said: Said, heard: Heard): Json {
   if (heard.address.includes('/count_tokens')) return { input_tokens: said.tokens?.prompt ?? 10 }
   return {
     ...head(heard),
-    content: contentOf(said, heard),
-    stop_reason: finishOf(said),
+    content: toContent(said, heard),
+    stop_reason: toFinish(said),
     stop_sequence: null,
-    usage: usageOf(said),
+    usage: toUsage(said),
   }
 }
 
@@ -483,9 +485,9 @@ function events(said: Said, heard: Heard) {
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: usageOf(said, true),
+    usage: toUsage(said, true),
   }
-  const middle = contentOf(said, heard).flatMap((block, index) => {
+  const middle = toContent(said, heard).flatMap((block, index) => {
     const delta = (part: Json) => named('content_block_delta', { index, delta: part })
     const stop = named('content_block_stop', { index })
     if (block.type === 'text') {
@@ -522,8 +524,8 @@ function events(said: Said, heard: Heard) {
     middle,
     end: [
       named('message_delta', {
-        delta: { stop_reason: finishOf(said), stop_sequence: null },
-        usage: usageOf(said),
+        delta: { stop_reason: toFinish(said), stop_sequence: null },
+        usage: toUsage(said),
       }),
       named('message_stop'),
     ],

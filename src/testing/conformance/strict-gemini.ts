@@ -1,17 +1,17 @@
 // Gemini's generateContent, streamGenerateContent and countTokens as strict as the real ones: names that Google's JSON does
 // not know, turns and calls out of order, signatures that Gemini 3 wants back. https://ai.google.dev/api/generate-content
-import { eventLine, type StrictDialect, textOf, walk } from './strict.ts'
+import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
+  asList,
+  asObject,
   type Heard,
   type HeardPart,
   isSeal,
   type Json,
-  listOf,
   type Media,
-  objectOf,
   Refused,
   type Said,
-  sealOf,
+  sealThought,
 } from './words.ts'
 
 const MEMBERS = [
@@ -147,14 +147,14 @@ function hear({
   const wrapped = camel(given)
   const body = unknownName(
     isCounting && wrapped.generateContentRequest !== undefined
-      ? objectOf(wrapped.generateContentRequest)
+      ? asObject(wrapped.generateContentRequest)
       : given,
     MEMBERS,
     '',
   )
-  const config = unknownName(objectOf(body.generationConfig), GENERATION, 'generation_config')
+  const config = unknownName(asObject(body.generationConfig), GENERATION, 'generation_config')
   const thinking = unknownName(
-    objectOf(config.thinkingConfig),
+    asObject(config.thinkingConfig),
     ['thinkingLevel', 'thinkingBudget', 'includeThoughts'],
     'generation_config.thinking_config',
   )
@@ -170,10 +170,10 @@ function hear({
   if (schema !== undefined && config.responseMimeType !== 'application/json')
     throw invalid('A response schema needs a response mime type of application/json.')
   if (config.responseSchema !== undefined)
-    checkOpenApi(objectOf(config.responseSchema), 'generation_config.response_schema')
+    checkOpenApi(asObject(config.responseSchema), 'generation_config.response_schema')
 
-  const declared = listOf(body.tools).flatMap((tool, index) =>
-    listOf(
+  const declared = asList(body.tools).flatMap((tool, index) =>
+    asList(
       unknownName(
         tool,
         [
@@ -188,13 +188,13 @@ function hear({
     ),
   )
   const tools = declared.map((one, index) =>
-    toolOf(one, `tools[0].function_declarations[${index}]`),
+    readTool(one, `tools[0].function_declarations[${index}]`),
   )
   const twice = tools.find(
     ({ name }, index) => tools.findIndex((other) => other.name === name) !== index,
   )
   if (twice) throw invalid(`Duplicate function declaration found: ${twice.name}`)
-  const calling = objectOf(camel(objectOf(body.toolConfig)).functionCallingConfig)
+  const calling = asObject(camel(asObject(body.toolConfig)).functionCallingConfig)
   const names = (camel(calling).allowedFunctionNames as string[] | undefined) ?? []
   if (names.length > 0 && calling.mode !== 'ANY' && calling.mode !== 'VALIDATED')
     throw invalid(
@@ -204,16 +204,16 @@ function hear({
     throw invalid('allowed_function_names names a function that is not declared.')
 
   const instruction = unknownName(
-    objectOf(body.systemInstruction),
+    asObject(body.systemInstruction),
     ['parts', 'role'],
     'system_instruction',
   )
-  const system = listOf(instruction.parts).map((part, index) => {
-    const read = partOf(part, `system_instruction.parts[${index}]`)
+  const system = asList(instruction.parts).map((part, index) => {
+    const read = readPart(part, `system_instruction.parts[${index}]`)
     if (read.kind !== 'text') throw invalid('A system instruction is text.')
     return read.text
   })
-  const turns = turnsOf(listOf(body.contents), isSince3)
+  const turns = readTurns(asList(body.contents), isSince3)
   return {
     address: path,
     headers,
@@ -226,7 +226,7 @@ function hear({
         ? (names[0] ?? null)
         : ({ ANY: 'required', AUTO: 'auto', NONE: 'none' }[String(calling.mode)] ?? null),
     parallel: true,
-    schema: schema === undefined ? null : objectOf(schema),
+    schema: schema === undefined ? null : asObject(schema),
     effort: level,
     limit: typeof config.maxOutputTokens === 'number' ? config.maxOutputTokens : null,
     temperature: typeof config.temperature === 'number' ? config.temperature : null,
@@ -236,7 +236,7 @@ function hear({
   }
 }
 
-function toolOf(given: Json, at: string): Heard['tools'][number] {
+function readTool(given: Json, at: string): Heard['tools'][number] {
   const tool = unknownName(
     given,
     [
@@ -254,10 +254,10 @@ function toolOf(given: Json, at: string): Heard['tools'][number] {
     throw invalid(`${at}.name: Invalid function name. Must start with a letter or an underscore.`)
   if (tool.parameters !== undefined && tool.parametersJsonSchema !== undefined)
     throw invalid(`${at}: parameters and parameters_json_schema are exclusive.`)
-  if (tool.parameters !== undefined) checkOpenApi(objectOf(tool.parameters), `${at}.parameters`)
+  if (tool.parameters !== undefined) checkOpenApi(asObject(tool.parameters), `${at}.parameters`)
   return {
     name: tool.name,
-    schema: objectOf(tool.parametersJsonSchema ?? tool.parameters),
+    schema: asObject(tool.parametersJsonSchema ?? tool.parameters),
     strict: false,
   }
 }
@@ -281,13 +281,13 @@ function checkOpenApi(schema: Json, at: string): void {
     if (
       /^object$/i.test(String(type)) &&
       one.properties !== undefined &&
-      Object.keys(objectOf(one.properties)).length === 0
+      Object.keys(asObject(one.properties)).length === 0
     )
       throw invalid(`${at}.properties: should be non-empty for OBJECT type`)
   })
 }
 
-function turnsOf(contents: Json[], isSince3: boolean): Heard['turns'] {
+function readTurns(contents: Json[], isSince3: boolean): Heard['turns'] {
   if (contents.length === 0)
     throw invalid('* GenerateContentRequest.contents: contents is not specified')
   const turns = contents.map((given, index): Heard['turns'][number] => {
@@ -295,7 +295,7 @@ function turnsOf(contents: Json[], isSince3: boolean): Heard['turns'] {
     const role = content.role ?? 'user'
     if (role !== 'user' && role !== 'model' && role !== 'function')
       throw invalid('Please use a valid role: user, model.')
-    const parts = listOf(content.parts)
+    const parts = asList(content.parts)
     if (parts.length === 0)
       throw invalid(
         `* GenerateContentRequest.contents[${index}].parts: contents.parts must not be empty.`,
@@ -304,7 +304,7 @@ function turnsOf(contents: Json[], isSince3: boolean): Heard['turns'] {
       throw invalid(
         'Unable to submit request because it must have a text parameter. Add a text parameter and try again.',
       )
-    const read = parts.map((part, at) => partOf(part, `contents[${index}].parts[${at}]`))
+    const read = parts.map((part, at) => readPart(part, `contents[${index}].parts[${at}]`))
     if (role === 'model') return { role: 'assistant', parts: read }
     return { role: read.some(({ kind }) => kind === 'result') ? 'tool' : 'user', parts: read }
   })
@@ -338,17 +338,17 @@ function turnsOf(contents: Json[], isSince3: boolean): Heard['turns'] {
 function requireSigned(contents: Json[], turns: Heard['turns']): void {
   const since = turns.findLastIndex(({ role }) => role === 'user')
   for (const content of contents.slice(since + 1)) {
-    const first = listOf(content.parts)
+    const first = asList(content.parts)
       .map(camel)
       .find(({ functionCall }) => functionCall !== undefined)
     if (first !== undefined && first.thoughtSignature === undefined)
       throw invalid(
-        `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly: \`${objectOf(first.functionCall).name}\`.`,
+        `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly: \`${asObject(first.functionCall).name}\`.`,
       )
   }
 }
 
-function partOf(given: Json, at: string): HeardPart {
+function readPart(given: Json, at: string): HeardPart {
   const part = unknownName(given, PART, at)
   const data = DATA.filter((name) => part[name] !== undefined)
   if (data.length !== 1)
@@ -360,7 +360,7 @@ function partOf(given: Json, at: string): HeardPart {
     throw invalid('Thought signature is not valid.')
   if (part.functionCall !== undefined) {
     const call = unknownName(
-      objectOf(part.functionCall),
+      asObject(part.functionCall),
       ['id', 'name', 'args'],
       `${at}.function_call`,
     )
@@ -375,7 +375,7 @@ function partOf(given: Json, at: string): HeardPart {
   }
   if (part.functionResponse !== undefined) {
     const answer = unknownName(
-      objectOf(part.functionResponse),
+      asObject(part.functionResponse),
       ['id', 'name', 'response', 'parts', 'willContinue', 'scheduling'],
       `${at}.function_response`,
     )
@@ -386,8 +386,8 @@ function partOf(given: Json, at: string): HeardPart {
       throw invalid(
         `Invalid value at '${at}.function_response.response' (type.googleapis.com/google.protobuf.Struct)`,
       )
-    const media = listOf(answer.parts).map((one): Media => {
-      const read = partOf(one, `${at}.function_response.parts`)
+    const media = asList(answer.parts).map((one): Media => {
+      const read = readPart(one, `${at}.function_response.parts`)
       if (read.kind !== 'media') throw invalid('A part of a function response is data.')
       return { mediaType: read.mediaType, data: read.data }
     })
@@ -395,7 +395,7 @@ function partOf(given: Json, at: string): HeardPart {
   }
   if (part.inlineData !== undefined) {
     const { mimeType, data: bytes } = unknownName(
-      objectOf(part.inlineData),
+      asObject(part.inlineData),
       ['mimeType', 'data', 'displayName'],
       `${at}.inline_data`,
     )
@@ -409,11 +409,11 @@ function partOf(given: Json, at: string): HeardPart {
   }
   if (part.fileData !== undefined) {
     const { fileUri, mimeType } = unknownName(
-      objectOf(part.fileData),
+      asObject(part.fileData),
       ['fileUri', 'mimeType', 'displayName'],
       `${at}.file_data`,
     )
-    return { kind: 'media', mediaType: textOf(mimeType) ?? 'application/*', data: String(fileUri) }
+    return { kind: 'media', mediaType: asText(mimeType) ?? 'application/*', data: String(fileUri) }
   }
   if (part.thought === true) return { kind: 'thought', seal: String(seal ?? '') }
   return { kind: 'text', text: String(part.text) }
@@ -421,12 +421,12 @@ function partOf(given: Json, at: string): HeardPart {
 
 const FINISH = { length: 'MAX_TOKENS', filtered: 'SAFETY' } as const
 
-function partsOf(said: Said, { body }: Heard): Json[] {
+function toParts(said: Said, { body }: Heard): Json[] {
   const { thought, text, calls = [] } = said
   const isShown =
-    objectOf(camel(objectOf(objectOf(body.generationConfig))).thinkingConfig).includeThoughts ===
+    asObject(camel(asObject(asObject(body.generationConfig))).thinkingConfig).includeThoughts ===
     true
-  const seal = thought === undefined ? {} : { thoughtSignature: sealOf('gemini', thought) }
+  const seal = thought === undefined ? {} : { thoughtSignature: sealThought('gemini', thought) }
   return [
     ...(thought === undefined || !isShown ? [] : [{ text: thought, thought: true }]),
     ...(text === undefined ? [] : [{ text, ...(calls.length === 0 ? seal : {}) }]),
@@ -437,7 +437,7 @@ function partsOf(said: Said, { body }: Heard): Json[] {
   ]
 }
 
-function usageOf({ tokens = { prompt: 10, completion: 5 } }: Said): Json {
+function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said): Json {
   const { prompt, completion, cached, reasoning = 0 } = tokens
   return {
     promptTokenCount: prompt,
@@ -448,7 +448,7 @@ function usageOf({ tokens = { prompt: 10, completion: 5 } }: Said): Json {
   }
 }
 
-function bodyOf(parts: Json[], finishReason: string | null, more: Json, { body }: Heard): Json {
+function toBody(parts: Json[], finishReason: string | null, more: Json, { body }: Heard): Json {
   return {
     candidates: [
       {
@@ -463,13 +463,13 @@ function bodyOf(parts: Json[], finishReason: string | null, more: Json, { body }
   }
 }
 
-const finishOf = ({ finish }: Said) => (finish === undefined ? 'STOP' : FINISH[finish])
+const toFinish = ({ finish }: Said) => (finish === undefined ? 'STOP' : FINISH[finish])
 
 function whole(said: Said, heard: Heard): Json {
   if (heard.address.includes(':countTokens')) return { totalTokens: said.tokens?.prompt ?? 10 }
   return isBlocked(said)
     ? blocked(said, heard)
-    : bodyOf(partsOf(said, heard), finishOf(said), { usageMetadata: usageOf(said) }, heard)
+    : toBody(toParts(said, heard), toFinish(said), { usageMetadata: toUsage(said) }, heard)
 }
 
 /** A prompt that is filtered gets no candidate. */
@@ -478,7 +478,7 @@ const isBlocked = ({ finish, text }: Said) => finish === 'filtered' && text === 
 function blocked(said: Said, { body }: Heard): Json {
   return {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
-    usageMetadata: usageOf(said),
+    usageMetadata: toUsage(said),
     modelVersion: body.model,
   }
 }
@@ -486,8 +486,8 @@ function blocked(said: Said, { body }: Heard): Json {
 function events(said: Said, heard: Heard) {
   const prompt = { usageMetadata: { promptTokenCount: said.tokens?.prompt ?? 10 } }
   const line = (parts: Json[], finish: string | null, more: Json) =>
-    eventLine(bodyOf(parts, finish, more, heard)).replaceAll('\n', '\r\n')
-  const middle = partsOf(said, heard).flatMap((part) => {
+    eventLine(toBody(parts, finish, more, heard)).replaceAll('\n', '\r\n')
+  const middle = toParts(said, heard).flatMap((part) => {
     if (typeof part.text !== 'string') return [line([part], null, prompt)]
     const { text, thoughtSignature, ...rest } = part
     const words = text.match(/\S+\s*/g) ?? []
@@ -503,7 +503,7 @@ function events(said: Said, heard: Heard) {
   return {
     start: [],
     middle,
-    end: [line([{ text: '' }], finishOf(said), { usageMetadata: usageOf(said) })],
+    end: [line([{ text: '' }], toFinish(said), { usageMetadata: toUsage(said) })],
     error: eventLine({
       error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' },
     }),

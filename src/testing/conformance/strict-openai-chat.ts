@@ -1,19 +1,19 @@
 // OpenAI's /chat/completions as strict as the real one: unknown members, parameters that a model refuses, answers of tools
 // that answer nothing. https://platform.openai.com/docs/api-reference/chat
 import {
+  asText,
   checkStrictSchema,
   eventLine,
   known,
   type StrictDialect,
-  textOf,
   toolName,
 } from './strict.ts'
 import {
+  asList,
+  asObject,
   type Heard,
   type HeardPart,
   type Json,
-  listOf,
-  objectOf,
   Refused,
   type Said,
 } from './words.ts'
@@ -103,7 +103,7 @@ function hear({
   }
   const model = String(body.model)
   const effort = typeof body.reasoning_effort === 'string' ? body.reasoning_effort : null
-  const tools = listOf(body.tools)
+  const tools = asList(body.tools)
   if (body.stream_options !== undefined && body.stream !== true)
     throw new Refused("The 'stream_options' parameter is only allowed when 'stream' is enabled.")
   if (tools.length === 0) {
@@ -139,17 +139,17 @@ function hear({
   } else if (effort !== null) {
     throw new Refused('Unrecognized request argument supplied: reasoning_effort')
   }
-  const messages = listOf(body.messages)
+  const messages = asList(body.messages)
   if (messages.length === 0)
     throw new Refused("Invalid 'messages': empty array.", { code: 'empty_array' })
-  const turns = messages.map(turnOf)
+  const turns = messages.map(readTurn)
   requireAnswered(messages)
-  const format = objectOf(body.response_format)
+  const format = asObject(body.response_format)
   if (format.type === 'json_schema') {
-    const schema = objectOf(format.json_schema)
+    const schema = asObject(format.json_schema)
     if (typeof schema.name !== 'string')
       throw new Refused("Missing required parameter: 'response_format.json_schema.name'.")
-    if (schema.strict === true) checkStrictSchema(objectOf(schema.schema), 'response_format')
+    if (schema.strict === true) checkStrictSchema(asObject(schema.schema), 'response_format')
   }
   const choice = body.tool_choice
   return {
@@ -160,23 +160,23 @@ function hear({
     turns: turns.flatMap(({ isSystem, role, parts }) => (isSystem ? [] : [{ role, parts }])),
     tools: tools.map((tool, index) => {
       if (tool.type === 'custom')
-        return { name: String(objectOf(tool.custom).name), schema: {}, strict: false }
+        return { name: String(asObject(tool.custom).name), schema: {}, strict: false }
       known(tool, ['type', 'function'], `tools[${index}]`)
-      const own = objectOf(tool.function)
+      const own = asObject(tool.function)
       known(own, ['name', 'description', 'parameters', 'strict'], `tools[${index}].function`)
-      if (own.strict === true) checkStrictSchema(objectOf(own.parameters), `function '${own.name}'`)
+      if (own.strict === true) checkStrictSchema(asObject(own.parameters), `function '${own.name}'`)
       return {
         name: toolName(own.name),
-        schema: objectOf(own.parameters),
+        schema: asObject(own.parameters),
         strict: own.strict === true,
       }
     }),
     choice:
       typeof choice === 'string'
         ? choice
-        : (textOf(objectOf(objectOf(choice).function).name) ?? null),
+        : (asText(asObject(asObject(choice).function).name) ?? null),
     parallel: body.parallel_tool_calls !== false,
-    schema: format.type === 'json_schema' ? objectOf(objectOf(format.json_schema).schema) : null,
+    schema: format.type === 'json_schema' ? asObject(asObject(format.json_schema).schema) : null,
     effort,
     limit: Number(body.max_completion_tokens ?? body.max_tokens ?? Number.NaN) || null,
     temperature: typeof body.temperature === 'number' ? body.temperature : null,
@@ -186,7 +186,7 @@ function hear({
   }
 }
 
-function turnOf(message: Json, index: number) {
+function readTurn(message: Json, index: number) {
   known(message, MESSAGE_MEMBERS, `messages[${index}]`)
   const { role, content } = message
   if (!['system', 'developer', 'user', 'assistant', 'tool'].includes(String(role)))
@@ -197,15 +197,17 @@ function turnOf(message: Json, index: number) {
   if (typeof content === 'string') parts.push({ kind: 'text', text: content })
   else if (Array.isArray(content))
     parts.push(
-      ...listOf(content).map((part, at) => partOf(part, role, `messages[${index}].content[${at}]`)),
+      ...asList(content).map((part, at) =>
+        readPart(part, role, `messages[${index}].content[${at}]`),
+      ),
     )
   else if (role !== 'assistant' || message.tool_calls === undefined)
     throw new Refused(`Invalid value for 'content': expected a string, got null.`, {
       param: `messages.[${index}].content`,
     })
-  for (const call of listOf(message.tool_calls)) {
+  for (const call of asList(message.tool_calls)) {
     known(call, ['id', 'type', 'function', 'custom'], `messages[${index}].tool_calls`)
-    const own = objectOf(call.function)
+    const own = asObject(call.function)
     if (String(call.id).length > 64)
       throw new Refused(`Invalid 'messages[${index}].tool_calls[0].id': string too long.`)
     parts.push({
@@ -227,7 +229,7 @@ function turnOf(message: Json, index: number) {
   return { isSystem: role === 'system' || role === 'developer', role: own, text, parts }
 }
 
-function partOf(part: Json, role: unknown, at: string): HeardPart {
+function readPart(part: Json, role: unknown, at: string): HeardPart {
   const members = PART_MEMBERS[String(part.type)]
   if (members === undefined) throw new Refused(`Invalid value: '${part.type}'.`, { param: at })
   known(part, members, at)
@@ -239,13 +241,14 @@ function partOf(part: Json, role: unknown, at: string): HeardPart {
       `Invalid '${at}': image URLs and files are only allowed for messages with role 'user'.`,
       { code: 'invalid_value' },
     )
-  if (part.type === 'image_url') return mediaOf(String(objectOf(part.image_url).url), 'image/*')
-  if (part.type === 'file') return mediaOf(String(objectOf(part.file).file_data), 'application/pdf')
-  const audio = objectOf(part.input_audio)
+  if (part.type === 'image_url') return readMedia(String(asObject(part.image_url).url), 'image/*')
+  if (part.type === 'file')
+    return readMedia(String(asObject(part.file).file_data), 'application/pdf')
+  const audio = asObject(part.input_audio)
   return { kind: 'media', mediaType: `audio/${audio.format}`, data: String(audio.data) }
 }
 
-export function mediaOf(url: string, otherwise: string): HeardPart {
+export function readMedia(url: string, otherwise: string): HeardPart {
   const match = /^data:([^;]+);base64,(.*)$/s.exec(url)
   if (match === null && !url.startsWith('https://'))
     throw new Refused(
@@ -257,7 +260,7 @@ export function mediaOf(url: string, otherwise: string): HeardPart {
 
 function requireAnswered(messages: Json[]): void {
   for (const [index, message] of messages.entries()) {
-    const ids = listOf(message.tool_calls).map(({ id }) => id)
+    const ids = asList(message.tool_calls).map(({ id }) => id)
     const answers: unknown[] = []
     for (let at = index + 1; messages[at]?.role === 'tool'; at++)
       answers.push(messages[at]?.tool_call_id)
@@ -266,9 +269,9 @@ function requireAnswered(messages: Json[]): void {
         `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.`,
       )
     if (message.role !== 'tool') continue
-    let asked = index - 1
-    while (messages[asked]?.role === 'tool') asked--
-    if (!listOf(messages[asked]?.tool_calls).some(({ id }) => id === message.tool_call_id))
+    let callIndex = index - 1
+    while (messages[callIndex]?.role === 'tool') callIndex--
+    if (!asList(messages[callIndex]?.tool_calls).some(({ id }) => id === message.tool_call_id))
       throw new Refused(
         "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
         { param: `messages.[${index}].role` },
@@ -285,12 +288,12 @@ const head = (model: string, object: string) => ({
   service_tier: 'default',
 })
 
-function finishOf({ finish, calls = [] }: Said): string {
+function toFinish({ finish, calls = [] }: Said): string {
   if (finish !== undefined) return FINISH[finish]
   return calls.length > 0 ? 'tool_calls' : 'stop'
 }
 
-function callsOf({ calls = [] }: Said) {
+function toToolCalls({ calls = [] }: Said) {
   return calls.map(({ name, args }, index) => ({
     id: `call_${index + 1}`,
     type: 'function',
@@ -298,7 +301,7 @@ function callsOf({ calls = [] }: Said) {
   }))
 }
 
-function usageOf({ tokens = { prompt: 10, completion: 5 } }: Said) {
+function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said) {
   const { prompt, completion, cached = 0, written = 0, reasoning = 0 } = tokens
   return {
     prompt_tokens: prompt,
@@ -310,7 +313,7 @@ function usageOf({ tokens = { prompt: 10, completion: 5 } }: Said) {
 }
 
 function whole(said: Said, { body }: Heard): Json {
-  const calls = callsOf(said)
+  const calls = toToolCalls(said)
   const message = {
     role: 'assistant',
     content: calls.length > 0 && said.text === undefined ? null : (said.text ?? ''),
@@ -320,13 +323,13 @@ function whole(said: Said, { body }: Heard): Json {
   }
   return {
     ...head(String(body.model), 'chat.completion'),
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said) }],
-    usage: usageOf(said),
+    choices: [{ index: 0, message, logprobs: null, finish_reason: toFinish(said) }],
+    usage: toUsage(said),
   }
 }
 
 function events(said: Said, { body }: Heard) {
-  const withUsage = objectOf(body.stream_options).include_usage === true
+  const withUsage = asObject(body.stream_options).include_usage === true
   const chunk = (delta: Json, finish: string | null = null) =>
     eventLine({
       ...head(String(body.model), 'chat.completion.chunk'),
@@ -334,21 +337,23 @@ function events(said: Said, { body }: Heard) {
       ...(withUsage ? { usage: null } : {}),
     })
   const words = (said.text?.match(/\S+\s*/g) ?? []).map((content) => chunk({ content }))
-  const calls = callsOf(said).flatMap(({ function: { name, arguments: args }, ...call }, index) => [
-    chunk({ tool_calls: [{ index, ...call, function: { name, arguments: '' } }] }),
-    ...(args.match(/.{1,7}/gsu) ?? []).map((part) =>
-      chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
-    ),
-  ])
+  const calls = toToolCalls(said).flatMap(
+    ({ function: { name, arguments: args }, ...call }, index) => [
+      chunk({ tool_calls: [{ index, ...call, function: { name, arguments: '' } }] }),
+      ...(args.match(/.{1,7}/gsu) ?? []).map((part) =>
+        chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
+      ),
+    ],
+  )
   const usage = {
     ...head(String(body.model), 'chat.completion.chunk'),
     choices: [],
-    usage: usageOf(said),
+    usage: toUsage(said),
   }
   return {
     start: [chunk({ role: 'assistant', content: '', refusal: null })],
     middle: [...words, ...calls],
-    end: [chunk({}, finishOf(said)), ...(withUsage ? [eventLine(usage)] : []), eventLine('[DONE]')],
+    end: [chunk({}, toFinish(said)), ...(withUsage ? [eventLine(usage)] : []), eventLine('[DONE]')],
     error: eventLine({
       error: {
         message: 'The server had an error while processing your request',

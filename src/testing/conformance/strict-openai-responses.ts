@@ -1,25 +1,25 @@
 // OpenAI's /responses as strict as the real one: flat tools, calls and their outputs in pairs, thoughts that only come back
 // sealed. https://platform.openai.com/docs/api-reference/responses
 import {
+  asText,
   checkStrictSchema,
   eventLine,
   known,
   type StrictDialect,
-  textOf,
   toolName,
 } from './strict.ts'
-import { mediaOf, thinks } from './strict-openai-chat.ts'
+import { readMedia, thinks } from './strict-openai-chat.ts'
 import {
+  asList,
+  asObject,
   type Heard,
   type HeardPart,
   isSeal,
   type Json,
-  listOf,
   type Media,
-  objectOf,
   Refused,
   type Said,
-  sealOf,
+  sealThought,
 } from './words.ts'
 
 const MEMBERS = [
@@ -104,9 +104,9 @@ function hear({
       throw new Refused(`Unknown parameter: '${name}'.`, { code: 'unknown_parameter', param: name })
   }
   const model = String(body.model)
-  const reasoning = objectOf(body.reasoning)
+  const reasoning = asObject(body.reasoning)
   known(reasoning, ['effort', 'summary', 'generate_summary', 'context'], 'reasoning')
-  const effort = textOf(reasoning.effort) ?? null
+  const effort = asText(reasoning.effort) ?? null
   if (thinks(model) && effort !== 'none') {
     for (const name of ['temperature', 'top_p'])
       if (body[name] !== undefined && body[name] !== null && body[name] !== 1)
@@ -123,35 +123,35 @@ function hear({
   const input =
     typeof body.input === 'string'
       ? [{ role: 'user', content: body.input } as Json]
-      : listOf(body.input)
+      : asList(body.input)
   if (input.length === 0) throw new Refused("Missing required parameter: 'input'.")
-  const turns = input.flatMap((item, index) => turnOf(item, `input[${index}]`, body))
+  const turns = input.flatMap((item, index) => readTurn(item, `input[${index}]`, body))
   requirePairs(input)
   const tools = [
-    ...listOf(body.tools),
-    ...input.flatMap((item) => (item.type === 'additional_tools' ? listOf(item.tools) : [])),
+    ...asList(body.tools),
+    ...input.flatMap((item) => (item.type === 'additional_tools' ? asList(item.tools) : [])),
   ]
-  const format = objectOf(objectOf(body.text).format)
+  const format = asObject(asObject(body.text).format)
   if (format.type === 'json_schema') {
     known(format, ['type', 'name', 'description', 'schema', 'strict'], 'text.format')
     if (typeof format.name !== 'string')
       throw new Refused("Missing required parameter: 'text.format.name'.")
-    if (format.strict === true) checkStrictSchema(objectOf(format.schema), 'text.format')
+    if (format.strict === true) checkStrictSchema(asObject(format.schema), 'text.format')
   }
   const choice = body.tool_choice
-  const systems = turns.flatMap(({ isSystem, parts }) => (isSystem ? [wordsOf(parts)] : []))
+  const systems = turns.flatMap(({ isSystem, parts }) => (isSystem ? [joinText(parts)] : []))
   return {
     address: path,
     headers,
     body,
-    system: [...(textOf(body.instructions) ? [String(body.instructions)] : []), ...systems].join(
+    system: [...(asText(body.instructions) ? [String(body.instructions)] : []), ...systems].join(
       '\n\n',
     ),
     turns: turns.flatMap(({ isSystem, role, parts }) => (isSystem ? [] : [{ role, parts }])),
-    tools: tools.flatMap((tool, index) => toolsOf(tool, `tools[${index}]`)),
-    choice: typeof choice === 'string' ? choice : (textOf(objectOf(choice).name) ?? null),
+    tools: tools.flatMap((tool, index) => readTools(tool, `tools[${index}]`)),
+    choice: typeof choice === 'string' ? choice : (asText(asObject(choice).name) ?? null),
     parallel: body.parallel_tool_calls !== false,
-    schema: format.type === 'json_schema' ? objectOf(format.schema) : null,
+    schema: format.type === 'json_schema' ? asObject(format.schema) : null,
     effort,
     limit: typeof limit === 'number' ? limit : null,
     temperature: typeof body.temperature === 'number' ? body.temperature : null,
@@ -161,26 +161,26 @@ function hear({
   }
 }
 
-function toolsOf(tool: Json, at: string): Heard['tools'] {
+function readTools(tool: Json, at: string): Heard['tools'] {
   const members = TOOL_MEMBERS[String(tool.type)]
   if (members === undefined)
     throw new Refused(`Invalid value: '${tool.type}'.`, { param: `${at}.type` })
   known(tool, members, at)
   if (tool.type === 'namespace')
-    return listOf(tool.tools).flatMap((one, index) => toolsOf(one, `${at}.tools[${index}]`))
+    return asList(tool.tools).flatMap((one, index) => readTools(one, `${at}.tools[${index}]`))
   if (tool.type !== 'function') return []
   if (tool.name === undefined)
     throw new Refused(`Missing required parameter: '${at}.name'.`, { param: `${at}.name` })
   // Left out, strict is yes where the schema allows it.
-  if (tool.strict === true) checkStrictSchema(objectOf(tool.parameters), `function '${tool.name}'`)
+  if (tool.strict === true) checkStrictSchema(asObject(tool.parameters), `function '${tool.name}'`)
   return [
-    { name: toolName(tool.name), schema: objectOf(tool.parameters), strict: tool.strict === true },
+    { name: toolName(tool.name), schema: asObject(tool.parameters), strict: tool.strict === true },
   ]
 }
 
 type Turn = Heard['turns'][number] & { isSystem: boolean }
 
-function turnOf(item: Json, at: string, body: Json): Turn[] {
+function readTurn(item: Json, at: string, body: Json): Turn[] {
   const type = String(item.type ?? 'message')
   const members = ITEM_MEMBERS[type]
   if (members === undefined) throw new Refused(`Invalid value: '${type}'.`, { param: `${at}.type` })
@@ -193,7 +193,7 @@ function turnOf(item: Json, at: string, body: Json): Turn[] {
       const parts: HeardPart[] =
         typeof content === 'string'
           ? [{ kind: 'text', text: content }]
-          : listOf(content).map((part, index) => partOf(part, role, `${at}.content[${index}]`))
+          : asList(content).map((part, index) => readPart(part, role, `${at}.content[${index}]`))
       return [{ isSystem, role: own, parts }]
     }
     case 'reasoning': {
@@ -247,11 +247,11 @@ function turnOf(item: Json, at: string, body: Json): Turn[] {
       const parts =
         typeof output === 'string'
           ? []
-          : listOf(output).map((part, index) => partOf(part, 'user', `${at}.output[${index}]`))
+          : asList(output).map((part, index) => readPart(part, 'user', `${at}.output[${index}]`))
       const media = parts.flatMap((part): Media[] =>
         part.kind === 'media' ? [{ mediaType: part.mediaType, data: part.data }] : [],
       )
-      const text = typeof output === 'string' ? output : wordsOf(parts)
+      const text = typeof output === 'string' ? output : joinText(parts)
       return [
         {
           isSystem: false,
@@ -265,11 +265,11 @@ function turnOf(item: Json, at: string, body: Json): Turn[] {
   }
 }
 
-function wordsOf(parts: HeardPart[]): string {
+function joinText(parts: HeardPart[]): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
 }
 
-function partOf(part: Json, role: unknown, at: string): HeardPart {
+function readPart(part: Json, role: unknown, at: string): HeardPart {
   const members = PART_MEMBERS[String(part.type)]
   const isOutput = part.type === 'output_text' || part.type === 'refusal'
   if (members === undefined || isOutput !== (role === 'assistant'))
@@ -278,17 +278,17 @@ function partOf(part: Json, role: unknown, at: string): HeardPart {
       { code: 'invalid_value', param: at },
     )
   known(part, members, at)
-  if (part.type === 'input_image') return mediaOf(String(part.image_url), 'image/*')
+  if (part.type === 'input_image') return readMedia(String(part.image_url), 'image/*')
   if (part.type === 'input_file')
-    return mediaOf(String(part.file_data ?? part.file_url), 'application/pdf')
+    return readMedia(String(part.file_data ?? part.file_url), 'application/pdf')
   return { kind: 'text', text: String(part.text ?? part.refusal) }
 }
 
 function requirePairs(input: Json[]): void {
-  const isOf = (type: unknown, ending: string) => String(type).endsWith(ending)
-  const calls = input.filter(({ type }) => isOf(type, '_call')).map(({ call_id }) => call_id)
+  const hasSuffix = (type: unknown, ending: string) => String(type).endsWith(ending)
+  const calls = input.filter(({ type }) => hasSuffix(type, '_call')).map(({ call_id }) => call_id)
   const outputs = input
-    .filter(({ type }) => isOf(type, '_call_output'))
+    .filter(({ type }) => hasSuffix(type, '_call_output'))
     .map(({ call_id }) => call_id)
   for (const id of outputs)
     if (!calls.includes(id))
@@ -297,7 +297,7 @@ function requirePairs(input: Json[]): void {
     if (!outputs.includes(id)) throw new Refused(`No tool output found for function call ${id}.`)
 }
 
-function itemsOf(said: Said): Json[] {
+function toItems(said: Said): Json[] {
   const { thought, text, calls = [] } = said
   return [
     ...(thought === undefined
@@ -307,7 +307,7 @@ function itemsOf(said: Said): Json[] {
             type: 'reasoning',
             id: 'rs_1',
             summary: [{ type: 'summary_text', text: thought }],
-            encrypted_content: sealOf('openai', thought),
+            encrypted_content: sealThought('openai', thought),
           },
         ]),
     ...(text === undefined
@@ -332,7 +332,7 @@ function itemsOf(said: Said): Json[] {
   ]
 }
 
-function responseOf(said: Said, heard: Heard, isOpen = false): Json {
+function buildResponse(said: Said, heard: Heard, isOpen = false): Json {
   const {
     prompt,
     completion,
@@ -350,7 +350,7 @@ function responseOf(said: Said, heard: Heard, isOpen = false): Json {
     error: null,
     incomplete_details: isOpen || said.finish === undefined ? null : { reason },
     instructions: heard.body.instructions ?? null,
-    output: isOpen ? [] : shown(itemsOf(said), heard),
+    output: isOpen ? [] : shown(toItems(said), heard),
     parallel_tool_calls: heard.parallel,
     tool_choice: heard.body.tool_choice ?? 'auto',
     tools: heard.body.tools ?? [],
@@ -369,7 +369,7 @@ function responseOf(said: Said, heard: Heard, isOpen = false): Json {
 /** Summaries are returned on request, and so is sealed reasoning. */
 function shown(items: Json[], { body }: Heard): Json[] {
   const includes = Array.isArray(body.include) ? body.include : []
-  const wantsSummary = objectOf(body.reasoning).summary !== undefined
+  const wantsSummary = asObject(body.reasoning).summary !== undefined
   return items.map(({ encrypted_content, ...item }) =>
     item.type === 'reasoning'
       ? {
@@ -382,22 +382,22 @@ function shown(items: Json[], { body }: Heard): Json[] {
 }
 
 function whole(said: Said, heard: Heard): Json {
-  return responseOf(said, heard)
+  return buildResponse(said, heard)
 }
 
 function events(said: Said, heard: Heard) {
   let number = 0
   const named = (type: string, rest: Json) =>
     eventLine({ type, ...rest, sequence_number: number++ }, type)
-  const open = responseOf(said, heard, true)
+  const open = buildResponse(said, heard, true)
   const start = [
     named('response.created', { response: open }),
     named('response.in_progress', { response: open }),
   ]
-  const middle = shown(itemsOf(said), heard).flatMap((item, output_index) => {
+  const middle = shown(toItems(said), heard).flatMap((item, output_index) => {
     const place = { output_index, item_id: item.id }
     if (item.type === 'message') {
-      const text = String(objectOf(listOf(item.content)[0]).text)
+      const text = String(asObject(asList(item.content)[0]).text)
       const part = { type: 'output_text', text: '', annotations: [] }
       return [
         named('response.output_item.added', {
@@ -431,7 +431,7 @@ function events(said: Said, heard: Heard) {
         named('response.output_item.done', { output_index, item }),
       ]
     }
-    const text = textOf(listOf(item.summary)[0]?.text) ?? ''
+    const text = asText(asList(item.summary)[0]?.text) ?? ''
     return [
       named('response.output_item.added', { output_index, item: { ...item, summary: [] } }),
       ...(text.match(/\S+\s*/g) ?? []).map((delta) =>
@@ -440,7 +440,7 @@ function events(said: Said, heard: Heard) {
       named('response.output_item.done', { output_index, item }),
     ]
   })
-  const response = responseOf(said, heard)
+  const response = buildResponse(said, heard)
   return {
     start,
     middle,

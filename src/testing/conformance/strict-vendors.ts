@@ -8,7 +8,7 @@ import { anthropicMessages } from './strict-anthropic.ts'
 import { geminiContent } from './strict-gemini.ts'
 import { openAiChat } from './strict-openai-chat.ts'
 import { openAiResponses } from './strict-openai-responses.ts'
-import { type Heard, type Json, objectOf, Refused, type Said, type VendorName } from './words.ts'
+import { asObject, type Heard, type Json, Refused, type Said, type VendorName } from './words.ts'
 
 /** A vendor's reaction to one request that it understands. */
 export type Play =
@@ -72,7 +72,7 @@ export function vendorSettings(url: string): Record<string, string> {
 
 type Address = { vendor: VendorName; dialect: StrictDialect }
 
-function addressOf(path: string): Address | null {
+function parseAddress(path: string): Address | null {
   const [bare = ''] = path.split('?')
   if (bare.endsWith('/chat/completions')) return { vendor: 'openai', dialect: openAiChat }
   if (bare.endsWith('/responses')) return { vendor: 'openai', dialect: openAiResponses }
@@ -92,7 +92,7 @@ async function answer(
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString('utf8')
   const path = request.url ?? ''
-  const address = addressOf(path)
+  const address = parseAddress(path)
   const cell = cells.get(CELL.exec(text)?.[1] ?? '')
   if (address === null || cell === undefined) {
     sendJson(reply, 404, {
@@ -110,7 +110,7 @@ async function answer(
     cell.onGone()
   })
   try {
-    const heard = dialect.hear({ body: objectOf(JSON.parse(text)), headers: request.headers, path })
+    const heard = dialect.hear({ body: asObject(JSON.parse(text)), headers: request.headers, path })
     heard.raw = text
     cell.heard.push(heard)
     const play = cell.plays.length > 1 ? cell.plays.shift() : cell.plays[0]
@@ -118,8 +118,8 @@ async function answer(
     if ('refuses' in play)
       sendJson(
         reply,
-        refusalOf(vendor, play.refuses).status,
-        dialect.problem(refusalOf(vendor, play.refuses)),
+        buildRefusal(vendor, play.refuses).status,
+        dialect.problem(buildRefusal(vendor, play.refuses)),
         play.headers,
       )
     else await say(reply, dialect, heard, play)
@@ -130,7 +130,7 @@ async function answer(
   }
 }
 
-function refusalOf(vendor: VendorName, refusal: Refusal): Refused {
+function buildRefusal(vendor: VendorName, refusal: Refusal): Refused {
   switch (refusal) {
     case 'our key':
       return new Refused('Incorrect API key provided.', {
@@ -190,21 +190,21 @@ async function say(
   const events = dialect.events(play.says, heard)
   const open = { 'content-type': isArray ? 'application/json' : 'text/event-stream' }
   if (breaks === null && isArray) {
-    reply.writeHead(200, open).end(arrayOf([...events.start, ...events.middle, ...events.end]))
+    reply.writeHead(200, open).end(toJsonArray([...events.start, ...events.middle, ...events.end]))
   } else if (breaks === null) {
     await sendEvents(reply, open, events, how)
   } else {
     reply.writeHead(200, open)
-    const said = isArray
-      ? `${arrayOf([...events.start, ...events.middle]).slice(0, -1)}`
+    const body = isArray
+      ? `${toJsonArray([...events.start, ...events.middle]).slice(0, -1)}`
       : [...events.start, ...events.middle].join('')
-    reply.write(said)
+    reply.write(body)
     if (breaks === 'hangs') return
     // An error in the same read as the words would be lost with them.
     await turn()
     if (breaks === 'resets') reply.socket?.resetAndDestroy()
     else if (breaks === 'ends') reply.end()
-    else if (breaks === 'error') reply.end(isArray ? `,${dataOf(events.error)}]` : events.error)
+    else if (breaks === 'error') reply.end(isArray ? `,${readData(events.error)}]` : events.error)
     else reply.end(`data: ${GARBAGE}\n\n`)
   }
 }
@@ -239,11 +239,11 @@ async function sendEvents(
 }
 
 /** As Google frames a stream that was not asked for as events: one array that grows. */
-function arrayOf(events: string[]): string {
-  return `[${events.map(dataOf).join('\n,\r\n')}]`
+function toJsonArray(events: string[]): string {
+  return `[${events.map(readData).join('\n,\r\n')}]`
 }
 
-const dataOf = (event: string): string => event.replace(/^data: /, '').trim()
+const readData = (event: string): string => event.replace(/^data: /, '').trim()
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 

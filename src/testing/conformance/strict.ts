@@ -1,5 +1,5 @@
 // Shared checks of the strict vendors' dialects: unknown members, schemas, names of tools, events.
-import { type Heard, type Json, listOf, objectOf, Refused, type Said } from './words.ts'
+import { asList, asObject, type Heard, type Json, Refused, type Said } from './words.ts'
 
 export type Events = { start: string[]; middle: string[]; end: string[]; error: string }
 
@@ -19,7 +19,7 @@ export function eventLine(data: unknown, name?: string): string {
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`
 }
 
-export function textOf(value: unknown): string | undefined {
+export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
@@ -52,7 +52,7 @@ export function checkStrictSchema(schema: Json, where: string): void {
         { code: 'invalid_json_schema' },
       )
     const required = Array.isArray(one.required) ? one.required : []
-    if (Object.keys(objectOf(one.properties)).some((name) => !required.includes(name)))
+    if (Object.keys(asObject(one.properties)).some((name) => !required.includes(name)))
       throw new Refused(
         `Invalid schema for ${where}: 'required' is required to be an array including every key in properties.`,
         { code: 'invalid_json_schema' },
@@ -63,8 +63,8 @@ export function checkStrictSchema(schema: Json, where: string): void {
 export function walk(schema: Json, look: (one: Json) => void): void {
   look(schema)
   for (const key of ['properties', '$defs', 'definitions'])
-    for (const one of Object.values(objectOf(schema[key]))) walk(objectOf(one), look)
+    for (const child of Object.values(asObject(schema[key]))) walk(asObject(child), look)
   for (const key of ['anyOf', 'allOf', 'oneOf'])
-    for (const one of listOf(schema[key])) walk(one, look)
-  if (schema.items !== undefined) walk(objectOf(schema.items), look)
+    for (const child of asList(schema[key])) walk(child, look)
+  if (schema.items !== undefined) walk(asObject(schema.items), look)
 }

@@ -4,7 +4,7 @@ import { type Case, type Outcome, VENDORS } from './matrix.ts'
 
 const SIGNS: Record<Outcome['verdict'], string> = { right: '✔', refused: '○', wrong: '✘' }
 
-export function signsOf(outcomes: readonly Outcome[], name: string, door: DoorName): string {
+export function listSigns(outcomes: readonly Outcome[], name: string, door: DoorName): string {
   const own = outcomes.filter((one) => one.name === name && one.door === door)
   if (own.length === 0) return '–'
   return VENDORS.map(
@@ -13,22 +13,22 @@ export function signsOf(outcomes: readonly Outcome[], name: string, door: DoorNa
 }
 
 /** `cases × doors`, and a last row of sums. */
-export function tableOf(
+export function buildTable(
   outcomes: readonly Outcome[],
   cases: readonly Case[],
   doors: readonly DoorName[],
 ): string {
   const rows = cases.map(({ name }) => [
     name,
-    ...doors.map((door) => signsOf(outcomes, name, door)),
+    ...doors.map((door) => listSigns(outcomes, name, door)),
   ])
-  const sums = doors.map((door) => sumOf(outcomes.filter((one) => one.door === door)))
+  const sums = doors.map((door) => summarize(outcomes.filter((one) => one.door === door)))
   return [['Case', ...doors], ['---', ...doors.map(() => '---')], ...rows, ['**Sum**', ...sums]]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n')
 }
 
-export function sumOf(outcomes: readonly Outcome[]): string {
+export function summarize(outcomes: readonly Outcome[]): string {
   const count = (verdict: Outcome['verdict']) =>
     outcomes.filter((one) => one.verdict === verdict).length
   return `${count('right')} ✔ ${count('refused')} ○ ${count('wrong')} ✘`

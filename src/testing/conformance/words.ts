@@ -126,16 +126,16 @@ export class Refused extends Error {
   }
 }
 
-export function objectOf(value: unknown): Json {
+export function asObject(value: unknown): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 }
 
-export function listOf(value: unknown): Json[] {
-  return Array.isArray(value) ? value.map(objectOf) : []
+export function asList(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(asObject) : []
 }
 
 /** A hash that needs no secret: what a vendor signs is refused when one letter of it has changed. */
-export function sealOf(vendor: VendorName, thought: string): string {
+export function sealThought(vendor: VendorName, thought: string): string {
   let sum = 7
   for (const letter of `${vendor} ${thought}`)
     sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fffffff
