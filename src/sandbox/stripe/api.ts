@@ -25,8 +25,9 @@ import { badParameter, Fault, faultOf } from './fault.ts'
 import { once } from './idempotency.ts'
 import { paymentsOf, subscriptionOf, voidInvoice } from './invoices.ts'
 import { type List, PAGING, paged } from './lists.ts'
+import { findObjects } from './object-queries.ts'
 import { all, must, mustParam, put, type StripeObject } from './objects.ts'
-import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
+import { allow, group, integer, mergeMetadata, optionalText, texts } from './parameters.ts'
 import { pauseSubscription, resumeSubscription } from './pauses.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
@@ -207,7 +208,10 @@ export function processorApi(
     const fits = (one: Stripe.Invoice) =>
       matches(form, { status: one.status, subscription: subscriptionOf(one) })
     return paged(
-      all<Stripe.Invoice>(db, 'invoice', customerIn(form)).filter(fits),
+      findObjects<Stripe.Invoice>(db, 'invoice', {
+        ...wantedBy(form),
+        owner: customerIn(form),
+      }).filter(fits),
       form,
       '/v1/invoices',
     )
@@ -236,7 +240,10 @@ export function processorApi(
     allow(form, [...PAGING, 'customer', 'payment_intent'])
     const fits = (one: Stripe.Charge) => matches(form, { payment_intent: one.payment_intent })
     return paged(
-      all<Stripe.Charge>(db, 'charge', customerIn(form)).filter(fits),
+      findObjects<Stripe.Charge>(db, 'charge', {
+        ...wantedBy(form),
+        owner: customerIn(form),
+      }).filter(fits),
       form,
       '/v1/charges',
     )
@@ -250,14 +257,22 @@ export function processorApi(
     allow(form, [...PAGING, 'charge', 'payment_intent'])
     const fits = (one: Stripe.Refund) =>
       matches(form, { charge: one.charge, payment_intent: one.payment_intent })
-    return paged(all<Stripe.Refund>(db, 'refund').filter(fits), form, '/v1/refunds')
+    return paged(
+      findObjects<Stripe.Refund>(db, 'refund', wantedBy(form)).filter(fits),
+      form,
+      '/v1/refunds',
+    )
   })
   retrieve('/v1/disputes', 'dispute')
   route('GET', '/v1/disputes', ({ form }) => {
     allow(form, [...PAGING, 'charge', 'payment_intent'])
     const fits = (one: Stripe.Dispute) =>
       matches(form, { charge: one.charge, payment_intent: one.payment_intent })
-    return paged(all<Stripe.Dispute>(db, 'dispute').filter(fits), form, '/v1/disputes')
+    return paged(
+      findObjects<Stripe.Dispute>(db, 'dispute', wantedBy(form)).filter(fits),
+      form,
+      '/v1/disputes',
+    )
   })
   route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(deps, id, 'lost'))
 
@@ -281,7 +296,11 @@ export function processorApi(
           type.endsWith('*') ? one.type.startsWith(type.slice(0, -1)) : one.type === type,
         )) &&
       (delivered === null || wasDelivered(deps, one.id) === (delivered === 'true'))
-    const found = paged(all<StoredEvent>(db, 'event').filter(fits), form, '/v1/events')
+    const found = paged(
+      findObjects<StoredEvent>(db, 'event', wantedBy(form)).filter(fits),
+      form,
+      '/v1/events',
+    )
     return { ...found, data: found.data.map((event) => withPending(deps, event)) }
   })
 
@@ -332,6 +351,12 @@ export function processorApi(
     })
   }
 }
+
+/** Returns the fields of a list's request that an index serves. */
+const wantedBy = (form: Form) => ({
+  createdFromS: typeof form.created === 'string' ? null : integer(group(form, 'created'), 'gte'),
+  paymentIntent: optionalText(form, 'payment_intent'),
+})
 
 function unrecognized(request: FastifyRequest, reply: FastifyReply) {
   const path = request.url.replace(/^\/sandbox\/stripe/, '')

@@ -7,7 +7,8 @@ import { atomically } from '../database.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { intentOf, voidInvoice } from './invoices.ts'
-import { all, get, must, put, sideOf } from './objects.ts'
+import { findLiveSubscriptions } from './object-queries.ts'
+import { get, must, put, sideOf } from './objects.ts'
 import { methodOf } from './payment-methods.ts'
 import { upcomingInvoice } from './previews.ts'
 import { settingsOf } from './settings.ts'
@@ -15,7 +16,6 @@ import {
   cancelNow,
   collectAgain,
   expireFirst,
-  isOver,
   openInvoices,
   renew,
   type SubscriptionSide,
@@ -35,8 +35,7 @@ const PLAYED_AT_ONCE_MAX = 10_000
 
 /** All that is ahead, the next first. */
 export function schedule(deps: ProcessorDeps): Due[] {
-  return all<Stripe.Subscription>(deps.db, 'subscription')
-    .filter((one) => !isOver(one))
+  return findLiveSubscriptions(deps.db)
     .flatMap((one) => dueOf(deps, one))
     .sort((one, other) => one.at - other.at)
 }

@@ -14,7 +14,8 @@ import {
   subscriptionOf,
   voidInvoice,
 } from './invoices.ts'
-import { all, get, must, newId, put, sideOf } from './objects.ts'
+import { findOpenInvoices } from './object-queries.ts'
+import { get, must, newId, put, sideOf } from './objects.ts'
 import { methodOf } from './payment-methods.ts'
 import type { Attempt } from './payments.ts'
 import { addInterval } from './periods.ts'
@@ -343,7 +344,7 @@ export function openInvoices(
   subscriptionId: string,
 ): Stripe.Invoice[] {
   const subscription = must<Stripe.Subscription>(deps.db, 'subscription', subscriptionId)
-  return all<Stripe.Invoice>(deps.db, 'invoice', String(subscription.customer)).filter(
-    (invoice) => subscriptionOf(invoice) === subscriptionId && invoice.status === 'open',
+  return findOpenInvoices(deps.db, String(subscription.customer)).filter(
+    (invoice) => subscriptionOf(invoice) === subscriptionId,
   )
 }
