@@ -61,6 +61,8 @@ export const billingMigrations: Migration[] = [
         amount_cents {bigint} not null,
         tax_cents {bigint} not null,
         currency text not null,
+        fee_cents {bigint},
+        fee_currency text,
         paid_at {timestamp},
         refunded_cents {bigint} not null,
         is_refunded {boolean} not null,
@@ -75,6 +77,8 @@ export const billingMigrations: Migration[] = [
         payment_id text not null,
         amount_cents {bigint} not null,
         currency text not null,
+        fee_cents {bigint},
+        fee_currency text,
         status text not null,
         reason text,
         created_at {timestamp} not null
@@ -86,6 +90,8 @@ export const billingMigrations: Migration[] = [
         payment_id text not null,
         amount_cents {bigint} not null,
         currency text not null,
+        fee_cents {bigint},
+        fee_currency text,
         status text not null,
         reason text,
         created_at {timestamp} not null

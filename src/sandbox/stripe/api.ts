@@ -263,6 +263,13 @@ export function processorApi(
       '/v1/refunds',
     )
   })
+  retrieve('/v1/balance_transactions', 'balance_transaction')
+  route('GET', '/v1/balance_transactions', ({ form }) => {
+    allow(form, [...PAGING, 'type', 'source'])
+    const fits = ({ type, source }: Stripe.BalanceTransaction) => matches(form, { type, source })
+    const found = findObjects<Stripe.BalanceTransaction>(db, 'balance_transaction', wantedBy(form))
+    return paged(found.filter(fits), form, '/v1/balance_transactions')
+  })
   retrieve('/v1/disputes', 'dispute')
   route('GET', '/v1/disputes', ({ form }) => {
     allow(form, [...PAGING, 'charge', 'payment_intent'])

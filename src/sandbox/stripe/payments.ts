@@ -1,6 +1,7 @@
 /** Money that moves: payment intents, their charges, refunds. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { recordCharge, recordRefund } from './balance-transactions.ts'
 import { cardOf, type Outcome } from './cards.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { openDispute } from './disputes.ts'
@@ -207,6 +208,7 @@ export function settleIntent(
       paid: true,
       captured: true,
       amount_captured: pending.amount,
+      balance_transaction: recordCharge(deps, pending),
     }
     put(deps.db, charge)
     return succeed(deps, intent, charge)
@@ -298,7 +300,7 @@ function newCharge(
     application: null,
     application_fee: null,
     application_fee_amount: null,
-    balance_transaction: paid ? newId('txn') : null,
+    balance_transaction: null,
     billing_details: method.billing_details,
     calculated_statement_descriptor: 'LATCHKEY SANDBOX',
     captured: paid,
@@ -346,6 +348,7 @@ function newCharge(
     transfer_data: null,
     transfer_group: null,
   } as unknown as Stripe.Charge
+  if (paid) charge.balance_transaction = recordCharge(deps, charge)
   return put(deps.db, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
 }
 
@@ -379,7 +382,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     id: newId('re'),
     object: 'refund',
     amount,
-    balance_transaction: newId('txn'),
+    balance_transaction: null,
     charge: charge.id,
     created: seconds(deps),
     currency: charge.currency,
@@ -398,6 +401,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     status: 'succeeded',
     transfer_reversal: null,
   }
+  refund.balance_transaction = recordRefund(deps, refund, -amount)
   put(deps.db, refund, { owner: charge.id })
 
   const refunded = {
@@ -424,7 +428,7 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
     ...refund,
     status: 'failed',
     failure_reason: 'expired_or_canceled_card',
-    failure_balance_transaction: newId('txn'),
+    failure_balance_transaction: recordRefund(deps, refund, refund.amount),
   }
   put(deps.db, failed)
   const charge = must<Stripe.Charge>(deps.db, 'charge', id)
