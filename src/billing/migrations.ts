@@ -115,6 +115,7 @@ export const billingMigrations: Migration[] = [
         currency text not null,
         created_at {timestamp} not null,
         paid_at {timestamp},
+        description text,
         lines_json {json}
       );
       create index invoices_by_user on invoices (user_id);
@@ -135,6 +136,7 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column card_last4 text;
       alter table billing_accounts add column card_expires_at {timestamp};
       alter table billing_accounts add column offers_at {timestamp};
+      alter table billing_accounts add column invoices_read_at {timestamp};
       alter table billing_accounts add column payment_status text;
       alter table billing_accounts add column payment_error text;
       alter table billing_accounts add column payment_due_cents {bigint};

@@ -88,6 +88,8 @@ type InvoicesTable = {
   currency: string
   created_at: Instant
   paid_at: Instant | null
+  /** Of the newest line. */
+  description: string | null
   lines_json: readonly InvoiceLine[] | null
 }
 
