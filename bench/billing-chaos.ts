@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { migrations } from '../src/app/migrations.ts'
 import { testApp } from '../src/testing/app.ts'
 import { createRandom } from '../src/testing/billing-chaos/random.ts'
-import { playThieves } from '../src/testing/billing-chaos/thief.ts'
+import { playThieves, THIEVES_A_BLOCK } from '../src/testing/billing-chaos/thief.ts'
 import { chaosCatalogue } from '../src/testing/billing-chaos/world.ts'
 import { migratedDatabase } from '../src/testing/database.ts'
 import type { Life } from './billing-chaos/child.ts'
@@ -38,38 +38,42 @@ export async function run(args: string[]): Promise<void> {
   await playYears(args)
 }
 
-const THIEVES_A_WORLD = 25
 const ROUNDS_A_YEAR = 16
 
-/** What each customer's calls cost never exceeds what the customer's payments bought. */
+/** Checks that the cost of each customer's calls never exceeds what their payments bought. */
 async function playYears([count = '1000', first]: string[]): Promise<void> {
-  const seed = first === undefined ? Math.floor(Math.random() * 1e6) : Number(first)
-  const worlds = Math.ceil(Number(count) / THIEVES_A_WORLD)
+  const firstSeed = first === undefined ? Math.floor(Math.random() * 1e6) : Number(first)
+  const seeds = Array.from({ length: Number(count) }, (_, index) => firstSeed + index)
+  const blocks = Map.groupBy(seeds, (seed) => Math.floor(seed / THIEVES_A_BLOCK))
   const rows: string[][] = []
   let wrong = 0
-  for (let world = 0; world < worlds; world++) {
+  for (const block of blocks.values()) {
+    const cpuBefore = process.cpuUsage()
     const endings: (() => Promise<void>)[] = []
     const context = { after: (work: unknown) => void endings.unshift(work as () => Promise<void>) }
     const app = await testApp(context, { env: chaosCatalogue(context) })
-    const told = await playThieves(app, {
-      seed: seed + world,
-      thieves: THIEVES_A_WORLD,
-      rounds: ROUNDS_A_YEAR,
-    })
+    const result = await playThieves(app, { seeds: block, rounds: ROUNDS_A_YEAR })
     for (const end of endings) await end()
-    const { bought, spent, calls, refused } = told
-    const sums = [`$${bought.toFixed(0)}`, `$${spent.toFixed(0)}`, String(calls), String(refused)]
-    rows.push([String(seed + world), ...sums, told.wrong.join('; ') || '0'])
+    const { user, system } = process.cpuUsage(cpuBefore)
+    rows.push([
+      `${block[0]}–${block.at(-1)}`,
+      `$${result.bought.toFixed(0)}`,
+      `$${result.spent.toFixed(0)}`,
+      String(result.calls),
+      String(result.refused),
+      ((user + system) / 1e6 / block.length).toFixed(2),
+      result.wrong.join('; ') || '0',
+    ])
     console.log(`  ${rows.at(-1)?.join('  ')}`)
-    if (told.wrong.length > 0)
+    if (result.wrong.length > 0)
       console.log(
-        `  OVERSPENT: npm run bench -- billing-chaos thieves ${THIEVES_A_WORLD} ${seed + world}`,
+        `  OVERSPENT; to repeat: npm run bench -- billing-chaos thieves ${block.length} ${block[0]}`,
       )
-    wrong += told.wrong.length
+    wrong += result.wrong.length
   }
   printTable(
-    `${worlds * THIEVES_A_WORLD} years of thieves on ${ENGINE}`,
-    ['seed', 'bought', 'spent', 'calls', 'refused', 'overspent'],
+    `${seeds.length} years of thieves on ${ENGINE}`,
+    ['seeds', 'bought', 'spent', 'calls', 'refused', 'CPU s a year', 'overspent'],
     rows,
   )
   console.log(wrong === 0 ? '\n  Nobody spent more than they bought.' : `\n  ${wrong} OVERSPENT`)

@@ -22,6 +22,7 @@ import { type Deal, dealsOf } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { type Look, lookForDisagreements } from './disagreements.ts'
 import { REPLACE_JOB, type ReplaceWish, replaceSubscription } from './double-payments.ts'
+import { keepUserInvoices, READ_INVOICES_JOB } from './invoice-list.ts'
 import { lettersOf } from './letters.ts'
 import type { EventListener } from './missed-events.ts'
 import {
@@ -137,6 +138,7 @@ export function createBilling(
     REVERSAL_JOB,
     async ({ userId }) => void (await syncUser(reader, userId)),
   )
+  jobs.handle<{ userId: string }>(READ_INVOICES_JOB, ({ userId }) => keepUserInvoices(deps, userId))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
   jobs.handle<{ everyone?: boolean; byClockAlone?: boolean }>(
     RECONCILE_JOB,

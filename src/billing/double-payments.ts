@@ -1,6 +1,7 @@
 /**
- * A plan that was paid twice, as in two tabs: the newer subscription stays, the older one is refunded and cancelled. An older one that
- * cannot be refunded in full (part of it was paid by credit) is credited instead. Its customer is emailed either way.
+ * A plan that was paid twice, as in two tabs: the newer subscription stays, the older one is refunded
+ * and cancelled. Where part of the older one was paid by credit, it is credited instead of refunded.
+ * The customer gets one email either way.
  */
 import { findUser } from '#identity/users.ts'
 import { planReplacedEmail } from '#mail/billing-emails.ts'
@@ -9,12 +10,13 @@ import { transaction } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { type CancelWish, cancelSubscription } from './cancellations.ts'
 import type { BillingDeps } from './deps.ts'
-import { sendLetter } from './letters.ts'
+import { markSent, sendLetter } from './letters.ts'
 import { keepInvoicesOf } from './money/invoices.ts'
 import { type MoneyDeps, refreshPayment } from './money/refresh.ts'
 import { at, idOf, listOf, number, text } from './object-reader.ts'
 import { reportRefundedDouble } from './operator-notices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
+import { refundNotice } from './reversals.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
 /** A second checkout of the same price within this time is a mistake; a later one may come after the plan was used. */
@@ -32,7 +34,7 @@ export async function replaceSubscription(
   deps: BillingDeps & MoneyDeps,
   { userId, isDouble, ...wish }: ReplaceWish,
 ): Promise<void> {
-  const refunded = isDouble ? await refundPayment(deps, wish) : null
+  const refunded = isDouble ? await refundPayment(deps, userId, wish) : null
   const isEnded = await cancelSubscription(
     deps,
     refunded === null ? wish : { ...wish, isCredited: false, isBilled: false },
@@ -56,7 +58,11 @@ export async function replaceSubscription(
 }
 
 /** Returns the amount in words; null where nothing was paid by a card or bank, or not all of it. */
-async function refundPayment(deps: MoneyDeps, wish: Omit<ReplaceWish, 'userId' | 'isDouble'>) {
+async function refundPayment(
+  deps: MoneyDeps,
+  userId: string,
+  wish: Omit<ReplaceWish, 'userId' | 'isDouble'>,
+) {
   const { invoices, refunds, subscriptions } = requireProcessor(deps.processor)
   const kept = await unlessMissing(subscriptions.retrieve(wish.insteadOf))
   if (kept?.status !== 'active') return null
@@ -75,6 +81,8 @@ async function refundPayment(deps: MoneyDeps, wish: Omit<ReplaceWish, 'userId' |
   ]
   if (data.length !== 1 || paid.length !== 1 || !intent || !cents || cents !== total || !currency)
     return null
+  // The email about the replaced plan names the refund, so the usual email about it is left out.
+  await transaction(deps.db, (tx) => markSent(deps, tx, userId, refundNotice(intent, cents)))
   await refunds
     .create(
       { payment_intent: intent, reason: 'duplicate' },

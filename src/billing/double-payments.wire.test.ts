@@ -1,10 +1,11 @@
-// Paid money never strands as a credit: a plan that was paid twice, and an account that is deleted while its plan is paid.
+// Paid money never strands as a credit: a plan paid twice, and an account deleted while its plan is
+// paid.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, PASSWORD, testApp } from '#testing/app.ts'
 import { PRICES, shopOf } from '#testing/shop.ts'
 
-test('a plan that is paid in two tabs is refunded once, and its customer and the operator are emailed', async (t) => {
+test('refunds a plan that was paid in two tabs once, with one email to the customer and one to the operator', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -44,6 +45,7 @@ test('a plan that is paid in two tabs is refunded once, and its customer and the
   const emails = async (to: string, subject: RegExp) =>
     (await app.mail(to)).filter((mail) => subject.test(mail.subject)).length
   assert.equal(await emails(ada.email, /^You paid twice: \$99\.00 is refunded$/), 1)
+  assert.equal(await emails(ada.email, /refunded/), 1, 'one email about the refund')
   assert.equal(
     await emails(app.config.mail.supportEmail, /A double payment was refunded: \$99\.00/),
     1,
@@ -61,7 +63,7 @@ test('a plan that is paid in two tabs is refunded once, and its customer and the
   )
 })
 
-test('a deleted account leaves no credit and no negative invoice, and says so before', async (t) => {
+test('leaves no credit and no negative invoice of a deleted account, and announces that before', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')

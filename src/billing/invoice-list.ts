@@ -1,14 +1,19 @@
-/** A user's invoices with their pages and PDFs, as the processor lists them now: its addresses run out, so none is kept. */
+/** A user's invoices, from the service's rows; their pages and PDFs are looked up when clicked. */
+import { timingSafeEqual } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { type Static, Type } from 'typebox'
-import type { Db } from '#platform/db/db.ts'
+import { findUser } from '#identity/users.ts'
+import { HOUR_MS, plus } from '#platform/clock.ts'
+import { transaction } from '#platform/db/db.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
-import { instantOf } from './accounts.ts'
+import { platformProblem } from '#platform/problems.ts'
+import { findAccount, updateAccount } from './accounts.ts'
 import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
+import { keepInvoiceAlone, WITH_PAYMENTS } from './money/invoices.ts'
 import './money/tables.ts'
-import { at, listOf, number, text } from './object-reader.ts'
+import { text } from './object-reader.ts'
 import { asking, requireProcessor, unlessMissing, withinPatience } from './processor.ts'
 
 export const InvoiceView = Type.Object(
@@ -23,79 +28,104 @@ export const InvoiceView = Type.Object(
     currency: Type.String(),
     pay_url: Nullable(
       Type.String({
-        description:
-          'The processor’s page of it, where an open one is paid; null, as `pdf_url`, while the processor does not answer',
+        description: 'Redirects to the processor’s page of the invoice, where an open one is paid',
       }),
     ),
-    pdf_url: Nullable(Type.String()),
+    pdf_url: Nullable(Type.String({ description: 'Redirects to the PDF' })),
   },
   { title: 'Invoice' },
 )
 export type InvoiceView = Static<typeof InvoiceView>
 
 const LISTED_MAX = 100
-
-/** How long the processor may take to list invoices with their links. */
-const LINKS_MS = 2_500
+/** How often a person's visit enqueues a reading of their invoices. */
+const READ_AGAIN_MS = HOUR_MS
+export const READ_INVOICES_JOB = 'billing.read-invoices'
 
 /**
- * Of all customers that the user ever had, the newest first. While the processor does not answer, the service's own rows are listed,
- * without links. @throws Problem 503 `Billing is not configured`
+ * Returns the invoices of all the customers that the user ever had, newest first, from the service's
+ * rows. A job reads rows that events have missed, so nobody waits for the processor.
+ * @throws Problem 503 `Billing is not configured`
  */
-export async function listInvoices(
-  deps: Pick<BillingDeps, 'db' | 'processor' | 'log'>,
-  userId: string,
-) {
+export async function listInvoices(deps: BillingDeps, userId: string): Promise<InvoiceView[]> {
   requireProcessor(deps.processor)
-  try {
-    return (await withinPatience(readInvoices(deps, userId), LINKS_MS)).map(shownInvoice)
-  } catch (error) {
-    deps.log.warn({ err: error, userId }, 'invoices are listed without the links of the processor')
-    return listRows(deps.db, userId)
-  }
-}
-
-function shownInvoice(invoice: Stripe.Invoice): InvoiceView {
-  const currency = text(invoice, 'currency') ?? 'usd'
-  const createdS = number(invoice, 'created')
-  const status = text(invoice, 'status') ?? 'open'
-  return {
-    id: invoice.id,
-    number: text(invoice, 'number'),
-    status,
-    created_at: instantOf(createdS ?? 0),
-    description: text(listOf(at(invoice, 'lines')).at(-1), 'description'),
-    total: inUnits(number(invoice, 'total') ?? 0, currency),
-    due: inUnits(status === 'open' ? (number(invoice, 'amount_remaining') ?? 0) : 0, currency),
-    currency,
-    pay_url: text(invoice, 'hosted_invoice_url'),
-    pdf_url: text(invoice, 'invoice_pdf'),
-  }
-}
-
-async function listRows(db: Db, userId: string): Promise<InvoiceView[]> {
-  const rows = await db
+  await enqueueReading(deps, userId)
+  const rows = await deps.db
     .selectFrom('invoices')
     .selectAll()
     .where('user_id', '=', userId)
     .where('status', '!=', 'draft')
     .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
     .limit(LISTED_MAX)
     .execute()
-  return rows.map(
-    ({ id, number: label, status, created_at, total_cents, paid_cents, currency }) => ({
-      id,
-      number: label,
-      status,
-      created_at,
-      currency,
-      description: null,
-      pay_url: null,
-      pdf_url: null,
-      total: inUnits(total_cents, currency),
-      due: inUnits(status === 'open' ? total_cents - paid_cents : 0, currency),
-    }),
-  )
+  return rows.map((row) => ({
+    id: row.id,
+    number: row.number,
+    status: row.status,
+    created_at: row.created_at,
+    description: row.description,
+    total: inUnits(row.total_cents, row.currency),
+    due: inUnits(row.status === 'open' ? row.total_cents - row.paid_cents : 0, row.currency),
+    currency: row.currency,
+    pay_url: buildLink(deps, row.id, 'page'),
+    pdf_url: buildLink(deps, row.id, 'pdf'),
+  }))
+}
+
+async function enqueueReading(
+  { db, clock, jobs }: Pick<BillingDeps, 'db' | 'clock' | 'jobs'>,
+  userId: string,
+): Promise<void> {
+  const account = await findAccount(db, userId)
+  const freshAfter = plus(clock.now(), -READ_AGAIN_MS)
+  if (!account || (account.invoices_read_at !== null && account.invoices_read_at > freshAfter))
+    return
+  await jobs.enqueue(db, READ_INVOICES_JOB, { userId }, { key: `${READ_INVOICES_JOB}:${userId}` })
+}
+
+/** Reads and keeps every invoice that the processor lists for the user's customers. */
+export async function keepUserInvoices(deps: BillingDeps, userId: string): Promise<void> {
+  const { db, clock, processor } = deps
+  const { invoices } = requireProcessor(processor)
+  for (const { customer_id: customer } of await customersOf(db, userId)) {
+    const expand = [`data.${WITH_PAYMENTS}`]
+    const list = await unlessMissing(invoices.list({ customer, limit: LISTED_MAX, expand }))
+    for (const invoice of list?.data ?? []) await keepInvoiceAlone(deps, invoice)
+  }
+  await transaction(db, async (tx) => {
+    if (await findUser(tx, userId))
+      await updateAccount(tx, userId, { invoices_read_at: clock.now() })
+  })
+}
+
+/** The hosted page and the PDF have addresses that expire, so links are resolved when clicked. */
+export const INVOICE_DOCUMENTS = ['page', 'pdf'] as const
+export type InvoiceDocument = (typeof INVOICE_DOCUMENTS)[number]
+
+/** A link opens from a browser without a session, as the processor's own links do. */
+function buildLink(
+  { config, secrets }: Pick<BillingDeps, 'config' | 'secrets'>,
+  id: string,
+  document: InvoiceDocument,
+): string {
+  const token = secrets.hash('invoice-link', id)
+  return `${config.urls.base}/api/billing/invoices/${id}/${document}?token=${token}`
+}
+
+/** Returns the processor's address of the document. @throws Problem 404 `Not Found` */
+export async function findDocument(
+  { secrets, processor }: Pick<BillingDeps, 'secrets' | 'processor'>,
+  { id, document, token }: { id: string; document: InvoiceDocument; token: string },
+): Promise<string> {
+  const [given, wanted] = [Buffer.from(token), Buffer.from(secrets.hash('invoice-link', id))]
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
+    throw platformProblem('not_found')
+  const { invoices } = requireProcessor(processor)
+  const invoice = await withinPatience(asking(unlessMissing(invoices.retrieve(id))))
+  const url = text(invoice, document === 'pdf' ? 'invoice_pdf' : 'hosted_invoice_url')
+  if (url === null) throw platformProblem('not_found')
+  return url
 }
 
 export async function readInvoices(

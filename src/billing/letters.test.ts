@@ -43,6 +43,7 @@ const NOTHING: Account = {
   card_last4: null,
   card_expires_at: null,
   offers_at: null,
+  invoices_read_at: null,
 }
 const ACTIVE: Account = {
   ...NOTHING,

@@ -6,7 +6,7 @@ import { Message, OneOf } from '#platform/http/schema.ts'
 import { ChangePreview, changePlan, previewChange } from './change.ts'
 import { openPayment, PAYMENTS_FOR } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
-import { InvoiceView, listInvoices } from './invoice-list.ts'
+import { findDocument, INVOICE_DOCUMENTS, InvoiceView, listInvoices } from './invoice-list.ts'
 import { unsubscribe, wantOffers } from './offers.ts'
 import { withinPatience } from './processor.ts'
 import { pauseSubscription, resumeSubscription } from './running.ts'
@@ -137,6 +137,20 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => ({ invoices: await listInvoices(deps, callerOf(request).userId) }),
+  )
+
+  app.get(
+    '/api/billing/invoices/:id/:document',
+    {
+      config: { access: 'anyone' },
+      schema: {
+        hide: true,
+        params: Type.Object({ id: Type.String(), document: OneOf(...INVOICE_DOCUMENTS) }),
+        querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
+      },
+    },
+    async ({ params, query }, reply) =>
+      reply.redirect(await findDocument(deps, { ...params, token: query.token }), 303),
   )
 
   app.patch(

@@ -61,6 +61,8 @@ export const billingMigrations: Migration[] = [
         amount_cents {bigint} not null,
         tax_cents {bigint} not null,
         currency text not null,
+        fee_cents {bigint},
+        fee_currency text,
         paid_at {timestamp},
         refunded_cents {bigint} not null,
         is_refunded {boolean} not null,
@@ -75,6 +77,8 @@ export const billingMigrations: Migration[] = [
         payment_id text not null,
         amount_cents {bigint} not null,
         currency text not null,
+        fee_cents {bigint},
+        fee_currency text,
         status text not null,
         reason text,
         created_at {timestamp} not null
@@ -86,6 +90,8 @@ export const billingMigrations: Migration[] = [
         payment_id text not null,
         amount_cents {bigint} not null,
         currency text not null,
+        fee_cents {bigint},
+        fee_currency text,
         status text not null,
         reason text,
         created_at {timestamp} not null
@@ -109,6 +115,7 @@ export const billingMigrations: Migration[] = [
         currency text not null,
         created_at {timestamp} not null,
         paid_at {timestamp},
+        description text,
         lines_json {json}
       );
       create index invoices_by_user on invoices (user_id);
@@ -129,6 +136,7 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column card_last4 text;
       alter table billing_accounts add column card_expires_at {timestamp};
       alter table billing_accounts add column offers_at {timestamp};
+      alter table billing_accounts add column invoices_read_at {timestamp};
       alter table billing_accounts add column payment_status text;
       alter table billing_accounts add column payment_error text;
       alter table billing_accounts add column payment_due_cents {bigint};

@@ -146,13 +146,17 @@ async function emailPayer(
       day: dayOf(payment.paid_at),
       isEnding,
     })
-    await sendLetter(deps, tx, user.id, `refunded:${id}:${refunded}`, email)
+    await sendLetter(deps, tx, user.id, refundNotice(id, refunded), email)
   }
   if (kind === 'subscription' && payment.dispute === 'open' && before.dispute !== 'open') {
     const email = disputedEmail(deps.config, { user, amount: show(payment.amount_cents) })
     await sendLetter(deps, tx, user.id, `disputed:${id}`, email)
   }
 }
+
+/** Names the email about a payment's refunds, which is sent once for each sum. */
+export const refundNotice = (paymentId: string, refundedCents: number): string =>
+  `refunded:${paymentId}:${refundedCents}`
 
 export async function askToFollow(
   { jobs }: Pick<BillingDeps, 'jobs'>,

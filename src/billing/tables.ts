@@ -57,6 +57,8 @@ type BillingAccountsTable = {
   card_expires_at: Instant | null
   /** Since when the user wants offers by mail; null: none are sent. */
   offers_at: Instant | null
+  /** When a job last read all invoices of the user. */
+  invoices_read_at: Instant | null
 }
 
 /**

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { listMovements } from '#billing/money/revenue.ts'
 import { testApp } from '#testing/app.ts'
-import { PRICES, shopOf } from '#testing/shop.ts'
+import { intercept, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
 import { totalQueries } from '#usage/totals.ts'
 import { monthOf, printMovements, printReport } from './billing-report.ts'
 
-test('a month is told with revenue, refunds, model cost and margin by plan, and by the customers who cost most', async (t) => {
+test('reports revenue, refunds, fees, model cost and margin by plan and by the customers who cost most', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const [ada, bob, eve] = [await app.as('ada'), await app.as('bob'), await app.as('eve')]
@@ -62,8 +63,9 @@ test('a month is told with revenue, refunds, model cost and margin by plan, and 
     '$9.00',
     '$0.00',
     '$0.00',
+    '$2.28',
     '$41.00',
-    '$8.00',
+    '$5.72',
   ])
   assert.deepEqual(cells('Plan Enterprise'), [
     'Plan Enterprise',
@@ -72,32 +74,105 @@ test('a month is told with revenue, refunds, model cost and margin by plan, and 
     '$0.00',
     '$0.00',
     '$0.00',
+    '$3.17',
     '$12.50',
-    '$86.50',
+    '$83.33',
   ])
-  assert.deepEqual(cells('All'), ['All', '$157.00', '$9.00', '$0.00', '$0.00', '$53.50', '$94.50'])
+  assert.deepEqual(cells('All'), [
+    'All',
+    '$157.00',
+    '$9.00',
+    '$0.00',
+    '$0.00',
+    '$5.45',
+    '$53.50',
+    '$89.05',
+  ])
   assert.deepEqual(
     lines.filter((line) => line.includes('@')).map((line) => line.trim().split(/ {2,}/)),
     [
-      ['ada@example.com', '$29.00', '$0.00', '$0.00', '$0.00', '$40.00', '-$11.00'],
-      ['bob@example.com', '$99.00', '$0.00', '$0.00', '$0.00', '$12.50', '$86.50'],
-      ['eve@example.com', '$29.00', '$9.00', '$0.00', '$0.00', '$1.00', '$19.00'],
+      ['ada@example.com', '$29.00', '$0.00', '$0.00', '$0.00', '$1.14', '$40.00', '-$12.14'],
+      ['bob@example.com', '$99.00', '$0.00', '$0.00', '$0.00', '$3.17', '$12.50', '$83.33'],
+      ['eve@example.com', '$29.00', '$9.00', '$0.00', '$0.00', '$1.14', '$1.00', '$17.86'],
     ],
   )
 
   lines.length = 0
   await printReport(told, '2001-02')
-  assert.deepEqual(cells('All'), ['All', '$0.00', '$0.00', '$0.00', '$0.00', '$0.00', '$0.00'])
+  assert.deepEqual(cells('All'), ['All', ...Array(7).fill('$0.00')])
 })
 
-test('what is no month is refused, and a month ends with its last day', () => {
+test('reports the fees of payments, refunds and disputes to the cent as the processor lists them', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const { balanceTransactions, charges, disputes, refunds } = shop.processor
+  for (const name of ['ada', 'bob', 'eve']) await shop.subscribe(await app.as(name))
+  await shop.subscribe(await app.as('dan'), { card: SLOW_DEBIT })
+  const [first, second] = (await charges.list({ limit: 100 })).data.filter(({ paid }) => paid)
+  await shop.press(`/sandbox/processor/charges/${first?.id}/dispute`)
+  const [dispute] = (await disputes.list({ charge: first?.id ?? '' })).data
+  await shop.press(`/sandbox/processor/charges/${first?.id}/lose`)
+  await refunds.create({ charge: second?.id ?? '' })
+  await app.settle()
+  await app.service.billing.sync()
+
+  const transactions = await Array.fromAsync(balanceTransactions.list({ limit: 100 }))
+  const fee = transactions.reduce((sum, one) => sum + one.fee, 0)
+  const net = transactions.reduce((sum, one) => sum + one.net, 0)
+  assert.ok(transactions.some((one) => one.source === dispute?.id && one.fee === 1500))
+  const month = app.clock.now().slice(0, 7)
+  const movements = await listMovements(app.platform.db, monthOf(month) ?? assert.fail())
+  const fees = movements.filter(({ type }) => type === 'fee')
+  assert.equal(
+    fees.reduce((sum, one) => sum - one.amount_cents, 0),
+    fee,
+  )
+  assert.equal(
+    movements.reduce((sum, one) => sum + one.amount_cents, 0),
+    net,
+  )
+
+  const lines: string[] = []
+  const print = (line = '') => void lines.push(line)
+  await printReport({ db: app.platform.db, config: app.config, print }, month)
+  assert.match(lines.find((line) => line.startsWith('  All')) ?? '', new RegExp(`\\$${fee / 100} `))
+})
+
+test('keeps the state of a payment whose balance transaction is missing or may not be read', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  let refusals = 0
+  intercept(app, (request, response) => {
+    const isExpanded = /\/v1\/(charges|refunds)\?.*balance_transaction/.test(request.url ?? '')
+    if (!isExpanded || refusals === Number.POSITIVE_INFINITY) return false
+    refusals++
+    response.writeHead(403, { 'content-type': 'application/json' })
+    response.end('{"error":{"type":"invalid_request_error","code":"more_permissions_required"}}')
+    return true
+  })
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  await app.service.billing.sync()
+  const readRow = () => app.platform.db.selectFrom('payments').selectAll().executeTakeFirstOrThrow()
+  assert.ok(refusals > 0)
+  assert.equal((await readRow()).fee_cents, null)
+  assert.equal((await readRow()).amount_cents, 2900)
+  assert.equal((await shop.subscription(ada)).status, 'active')
+
+  refusals = Number.POSITIVE_INFINITY
+  await app.service.billing.sync()
+  assert.equal((await readRow()).fee_cents, 114)
+  assert.equal((await readRow()).fee_currency, 'usd')
+})
+
+test('rejects text that is no month, and ends a month with its last day', () => {
   for (const wrong of [undefined, '', '2026', '2026-13', '2026-9', '2026-09-01', "2026-09'"])
     assert.equal(monthOf(wrong), null)
   assert.deepEqual(monthOf('2028-02')?.days, { from: '2028-02-01', to: '2028-02-29' })
   assert.equal(monthOf('2026-12')?.before, '2027-01-01T00:00:00.000Z')
 })
 
-test('taxes of partial refunds add up to the tax of the payment, and each movement is a line of the CSV', async (t) => {
+test('splits the tax of a payment over its partial refunds to the cent, with a CSV line for each movement', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const ada = await app.as('ada')

@@ -1,6 +1,6 @@
 /**
- * What a month brought: revenue, refunds and what models cost, by what was sold and for the customers who cost most. Money counts on the day
- * it moved, calls on theirs, both in UTC; a margin is told in dollars only, in which models are priced.
+ * The report of a month: revenue, refunds, fees and model costs, by plan and product and for the
+ * customers who cost most. Days are UTC. The margin is in dollars only, in which models are priced.
  */
 import { cancellationReasons } from '#billing/cancellations.ts'
 import {
@@ -82,7 +82,10 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
 
 const CSV_HEAD = 'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'
 
-/** Prints each payment, refund and lost dispute of a month as CSV (RFC 4180), in units of its currency; what goes back is negative. */
+/**
+ * Prints each payment, refund, lost dispute and fee of a month as CSV (RFC 4180), in units of its
+ * currency. Money that leaves the seller is negative.
+ */
 export async function printMovements(
   { db, config, print }: ReportDeps,
   month: string,
@@ -121,7 +124,7 @@ export async function printMovements(
 const planName = (config: Config, tier: string | null): string =>
   config.catalogue.plans.find((plan) => plan.tier === tier)?.name ?? tier ?? 'unknown'
 
-const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'tax', 'model cost', 'margin']
+const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'tax', 'fees', 'model cost', 'margin']
 
 function byPlan(
   config: Config,
@@ -159,6 +162,7 @@ function byPlan(
       '',
       '',
       '',
+      '',
       usd(deletedNanos / NANOS),
       usd(-deletedNanos / NANOS),
     ])
@@ -179,11 +183,12 @@ function inCurrencies(
   return [...currencies].map((currency) => {
     const own = revenues.filter((one) => one.currency === currency)
     const sum = (of: (one: Revenue) => number) => own.reduce((total, one) => total + of(one), 0)
-    const [paid, refunded, lost, tax] = [
+    const [paid, refunded, lost, tax, fees] = [
       sum((one) => one.paid_cents),
       sum((one) => one.refunded_cents),
       sum((one) => one.lost_cents),
       sum((one) => one.tax_cents),
+      sum((one) => one.fee_cents),
     ]
     const show = (cents: number) => formatMoney(inUnits(cents, currency), currency)
     const cost = currency === 'usd' && costNanos !== null ? costNanos / NANOS : 0
@@ -192,8 +197,9 @@ function inCurrencies(
       show(refunded),
       show(lost),
       show(tax),
+      show(fees),
       costNanos === null || currency !== 'usd' ? '' : usd(cost),
-      currency === 'usd' ? usd(inUnits(paid - refunded - lost, currency) - cost) : '',
+      currency === 'usd' ? usd(inUnits(paid - refunded - lost - fees, currency) - cost) : '',
     ]
   })
 }

@@ -18,6 +18,14 @@ create table if not exists stripe_objects (
 );
 create index if not exists stripe_objects_by_owner on stripe_objects (object, owner, seq);
 
+create index if not exists stripe_objects_by_time on stripe_objects (object, json_extract(body, '$.created'));
+create index if not exists stripe_objects_by_payment on stripe_objects (json_extract(body, '$.payment_intent'))
+  where json_extract(body, '$.payment_intent') is not null;
+
+create index if not exists stripe_open_invoices on stripe_objects (owner, seq)
+  where object = 'invoice' and json_extract(body, '$.status') = 'open';
+create index if not exists stripe_live_subscriptions on stripe_objects (seq)
+  where object = 'subscription' and json_extract(body, '$.status') not in ('canceled', 'incomplete_expired');
 create index if not exists stripe_open_sessions on stripe_objects (json_extract(body, '$.expires_at'))
   where object = 'checkout.session' and json_extract(body, '$.status') = 'open';
 

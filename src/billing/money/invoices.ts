@@ -177,6 +177,7 @@ function readRow(invoice: Stripe.Invoice, { userId, customerId, prices, now }: R
     currency: text(invoice, 'currency') ?? 'usd',
     created_at,
     paid_at: paidS !== null ? instantOf(paidS) : status === 'paid' ? created_at : null,
+    description: text(listOf(at(invoice, 'lines')).at(-1), 'description'),
     lines_json: readLines(invoice),
   }
   return { row, missing: missingFields(invoice, DETAILS) }

@@ -35,6 +35,8 @@ export async function lockPayment(tx: Db, id: string, now: Instant): Promise<Pay
       amount_cents: 0,
       tax_cents: 0,
       currency: 'usd',
+      fee_cents: null,
+      fee_currency: null,
       paid_at: null,
       refunded_cents: 0,
       is_refunded: false,
@@ -71,22 +73,27 @@ const paidOf = ({ kind, paid_at, amount_cents }: PaymentRow) =>
 const refundedOf = ({ kind, refunded_cents }: PaymentRow) => (kind === null ? 0 : refunded_cents)
 
 export async function keepRefund(tx: Db, row: RefundsTable): Promise<void> {
-  const { status, amount_cents } = row
   await tx
     .insertInto('refunds')
     .values(row)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ status, amount_cents }))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(changesOf(row)))
     .execute()
 }
 
 export async function keepDispute(tx: Db, row: DisputesTable): Promise<void> {
-  const { status, amount_cents } = row
   await tx
     .insertInto('disputes')
     .values(row)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ status, amount_cents }))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(changesOf(row)))
     .execute()
 }
+
+/** A fee that a later reading lacks stays as it was. */
+const changesOf = ({ status, amount_cents, fee_cents, fee_currency }: RefundsTable) => ({
+  status,
+  amount_cents,
+  ...(fee_cents === null ? {} : { fee_cents, fee_currency }),
+})
 
 /** True once a payment for a subscription has come in and stayed: neither refunded in full nor disputed. */
 export async function hasPaid(db: Db, userId: string): Promise<boolean> {
@@ -130,7 +137,7 @@ export async function paymentsOf(db: Db, userId: string) {
     .orderBy('seen_at')
     .limit(EXPORTED_MAX)
     .execute()
-  return payments.map(({ version, ...payment }) => payment)
+  return payments.map(({ version, fee_cents, fee_currency, ...payment }) => payment)
 }
 
 export function invoicesOf(db: Db, userId: string) {

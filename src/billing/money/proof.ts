@@ -10,6 +10,7 @@ import { moveCursor, readCursor } from '../cursors.ts'
 import { knownCustomers } from '../customers.ts'
 import { idOf } from '../object-reader.ts'
 import { requireProcessor } from '../processor.ts'
+import { listAllWithFees, readFee } from './fees.ts'
 import { type InvoiceRow, isKept, keepInvoiceAlone, WITH_PAYMENTS } from './invoices.ts'
 import type { PaymentRow } from './payments.ts'
 import { type MoneyDeps, refreshPayment, wordOf } from './refresh.ts'
@@ -90,7 +91,8 @@ export async function proveMoney(deps: Deps, { everything = false } = {}): Promi
 export async function* findDisagreements(deps: Deps, since: Instant): AsyncGenerator<Found> {
   const processor = requireProcessor(deps.processor)
   const params = { created: { gte: Math.floor(Date.parse(since) / 1000) }, limit: PAGE }
-  for await (const charges of pages(processor.charges.list(params))) yield* ofCharges(deps, charges)
+  const charges = listAllWithFees((wanted) => processor.charges.list(wanted), params)
+  for await (const page of pages(charges)) yield* ofCharges(deps, page)
   for await (const refunds of pages(processor.refunds.list(params))) yield* ofRefunds(deps, refunds)
   for await (const disputes of pages(processor.disputes.list(params)))
     yield* ofDisputes(deps, disputes)
@@ -142,8 +144,9 @@ async function* ofCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncG
     if (!owner && !row) continue
     const amount = charge.amount_captured || charge.amount
     // A payment that nobody here is known for says nothing new, whatever it was.
-    if (row && row.amount_cents === amount && row.paid_at !== null && (row.kind !== null || !owner))
-      continue
+    const isSame = row && row.amount_cents === amount && row.paid_at !== null
+    const hasFee = row?.fee_cents !== null || readFee(charge).fee_cents === null
+    if (isSame && hasFee && (row.kind !== null || !owner)) continue
     yield {
       about: 'payment',
       id,

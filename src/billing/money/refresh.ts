@@ -13,6 +13,7 @@ import { at, idOf, listOf, number, text } from '../object-reader.ts'
 import { reportDispute } from '../operator-notices.ts'
 import { writeSlices } from '../paid-slices.ts'
 import { type Processor, unlessMissing } from '../processor.ts'
+import { listWithFees, readFee } from './fees.ts'
 import {
   findPayment,
   keepDispute,
@@ -77,17 +78,19 @@ type PaymentState = {
   disputes: { row: DisputesTable; state: DisputeState | null; due: number | null }[]
   row: Pick<PaymentRow, 'amount_cents' | 'refunded_cents' | 'is_refunded' | 'dispute'>
   /** Null where the charge does not say. */
-  details: Partial<Pick<PaymentRow, 'currency' | 'paid_at'>>
+  details: Partial<Pick<PaymentRow, 'currency' | 'paid_at' | 'fee_cents' | 'fee_currency'>>
 }
 
 async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Processor, id: string) {
   const about = { payment_intent: id, limit: LISTED_MAX }
-  const charges = listOf(await unlessMissing(processor.charges.list(about)))
+  const charges = listOf(
+    await unlessMissing(listWithFees((params) => processor.charges.list(params), about)),
+  )
   const charge = charges.find((one) => text(one, 'status') === 'succeeded')
   if (!charge) return null
   // Of refunds that failed the charge tells nothing any more.
   const [refunds, disputes] = await Promise.all([
-    processor.refunds.list(about),
+    listWithFees((params) => processor.refunds.list(params), about),
     processor.disputes.list(about),
   ])
   const of = { id, currency: text(charge, 'currency') ?? 'usd', now: clock.now() }
@@ -107,6 +110,7 @@ async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Proce
   const amountCents = number(charge, 'amount') ?? 0
   const states = disputeRows.map(({ state }) => state)
   const [currency, createdS] = [text(charge, 'currency'), number(charge, 'created')]
+  const fee = readFee(charge)
   const state: PaymentState = {
     customerId: idOf(at(charge, 'customer')),
     metadata: {
@@ -124,6 +128,7 @@ async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Proce
     details: {
       ...(currency === null ? {} : { currency }),
       ...(createdS === null ? {} : { paid_at: instantOf(createdS) }),
+      ...(fee.fee_cents === null ? {} : fee),
     },
   }
   return state
@@ -143,6 +148,7 @@ function readRow(
       payment_id: of.id,
       amount_cents: number(object, 'amount') ?? 0,
       currency: text(object, 'currency') ?? of.currency,
+      ...readFee(object),
       status,
       reason: text(object, 'reason'),
       created_at: createdS === null ? of.now : instantOf(createdS),

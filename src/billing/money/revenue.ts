@@ -1,6 +1,7 @@
 /**
- * What came in and what went back in a span of time, by plan and product or by customer: sums over the rows of payments, refunds and
- * disputes. Each counts in the month it happened in, so that a closed month stays as it was; only a lost dispute counts where it began.
+ * Revenue, refunds, lost disputes and fees in a span of time, by plan and product or by customer: sums
+ * over the rows of payments, refunds and disputes. Each counts in the month it happened in, so that a
+ * closed month stays as it was; a lost dispute counts in the month in which it was opened.
  */
 import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
@@ -14,8 +15,10 @@ export type Revenue = {
   paid_cents: number
   refunded_cents: number
   lost_cents: number
-  /** What is owed to tax offices of all that; the other sums are without it. */
+  /** Tax to pay to the tax offices; the other sums are without it. */
   tax_cents: number
+  /** The processor's fees that are known. */
+  fee_cents: number
 }
 export type PlanRevenue = Revenue & {
   kind: 'purchase' | 'subscription'
@@ -45,11 +48,11 @@ export async function revenueByCustomer(db: Db, span: Months): Promise<CustomerR
   return rows.map((row) => ({ ...row, ...numbered(row) }))
 }
 
-/** One payment, refund or lost dispute. Amounts are signed: what goes back is negative. */
+/** One payment, refund, lost dispute or fee. Amounts that leave the seller are negative. */
 export type Movement = {
   at: Instant
-  type: 'payment' | 'refund' | 'dispute'
-  /** The refund's or the dispute's; a payment's own. */
+  type: 'payment' | 'refund' | 'dispute' | 'fee'
+  /** Of the payment, refund or dispute; a fee has the id of what it was charged for. */
   id: string
   payment_id: string
   /** Null where no invoice is known, as for most one-time sales. */
@@ -67,7 +70,7 @@ export type Movement = {
 export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   const { rows } = await sql<Movement>`
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
-    from (${movements(span)}) as moved order by at, id`.execute(db)
+    from (${movements(span)}) as moved order by at, id, type desc`.execute(db)
   return rows.map((row) => ({
     ...row,
     amount_cents: Number(row.amount_cents),
@@ -78,7 +81,7 @@ export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
 const sumOf = (type: Movement['type']) =>
   sql`coalesce(sum(case when type = ${type} then amount_cents - tax_cents end), 0)`
 const SUMS = sql`sum(case when type = 'payment' then 1 else 0 end) as payments, ${sumOf('payment')} as paid_cents,
-  -${sumOf('refund')} as refunded_cents, -${sumOf('dispute')} as lost_cents, sum(tax_cents) as tax_cents`
+  -${sumOf('refund')} as refunded_cents, -${sumOf('dispute')} as lost_cents, -${sumOf('fee')} as fee_cents, sum(tax_cents) as tax_cents`
 
 function movements({ from, before }: Months) {
   const what = sql`p.user_id, p.kind, coalesce(p.tier, (select max(i.tier) from invoices i where i.payment_id = p.id)) as tier`
@@ -99,7 +102,17 @@ function movements({ from, before }: Months) {
       ) as taken
       where payment_id in (select payment_id from refunds where ${inSpan} union select payment_id from disputes where ${inSpan})
     ) as t join payments p on p.id = t.payment_id
-    where p.kind is not null and t.created_at >= ${from} and t.created_at < ${before}`
+    where p.kind is not null and t.created_at >= ${from} and t.created_at < ${before}
+    union all
+    select f.at, 'fee', f.id, p.id, ${what}, f.currency, -f.cents, 0
+    from (
+      select paid_at as at, id, id as payment_id, fee_cents as cents, fee_currency as currency from payments
+      union all
+      select created_at, id, payment_id, fee_cents, fee_currency from refunds
+      union all
+      select created_at, id, payment_id, fee_cents, fee_currency from disputes
+    ) as f join payments p on p.id = f.payment_id
+    where p.kind is not null and f.cents <> 0 and f.at >= ${from} and f.at < ${before}`
 }
 
 /**
@@ -110,10 +123,18 @@ const taxUpTo = (taken: RawBuilder<unknown>) =>
   sql`coalesce((2 * (${taken}) * p.tax_cents + p.amount_cents) / nullif(2 * p.amount_cents, 0), 0)`
 
 /** PostgreSQL gives sums as text. */
-const numbered = ({ payments, paid_cents, refunded_cents, lost_cents, tax_cents }: Revenue) => ({
+const numbered = ({
+  payments,
+  paid_cents,
+  refunded_cents,
+  lost_cents,
+  tax_cents,
+  fee_cents,
+}: Revenue) => ({
   payments: Number(payments),
   paid_cents: Number(paid_cents),
   refunded_cents: Number(refunded_cents),
   lost_cents: Number(lost_cents),
   tax_cents: Number(tax_cents),
+  fee_cents: Number(fee_cents),
 })

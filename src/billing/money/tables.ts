@@ -5,10 +5,16 @@ import type { Instant } from '#platform/clock.ts'
 export type DisputeState = 'open' | 'lost' | 'won'
 
 /**
+ * The processor's own fee, in the currency of its balance. Null while it is unknown; it is a detail
+ * that never blocks the state of a payment. A refund keeps the fee of its payment.
+ */
+export type Fee = { fee_cents: number | null; fee_currency: string | null }
+
+/**
  * What the processor says about a payment, also before it is known what it was for: events come in any order. Of deleted users the row stays,
  * without the person.
  */
-type PaymentsTable = {
+type PaymentsTable = Fee & {
   /** The payment intent, or the checkout session where the total was 0. */
   id: string
   user_id: string | null
@@ -31,7 +37,7 @@ type PaymentsTable = {
   seen_at: Instant
 }
 
-type RefundsTable = {
+type RefundsTable = Fee & {
   id: string
   payment_id: string
   amount_cents: number
@@ -42,7 +48,7 @@ type RefundsTable = {
   created_at: Instant
 }
 
-type DisputesTable = {
+type DisputesTable = Fee & {
   id: string
   payment_id: string
   amount_cents: number
@@ -82,6 +88,8 @@ type InvoicesTable = {
   currency: string
   created_at: Instant
   paid_at: Instant | null
+  /** Of the newest line. */
+  description: string | null
   lines_json: readonly InvoiceLine[] | null
 }
 

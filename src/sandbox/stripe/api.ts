@@ -18,8 +18,9 @@ import { badParameter, Fault, toFault } from './fault.ts'
 import { replayOrRun } from './idempotency.ts'
 import { readSubscriptionId, voidInvoice } from './invoices.ts'
 import { type List, PAGING, paginate } from './lists.ts'
+import { findObjects } from './object-queries.ts'
 import { all, getExisting, getNamed, type Kind, type Stored, type StripeObject } from './objects.ts'
-import { allowOnly, optionalText, texts } from './parameters.ts'
+import { allowOnly, group, integer, optionalText, texts } from './parameters.ts'
 import { pauseSubscription, resumeSubscription } from './pauses.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
@@ -59,7 +60,8 @@ export function processorApi(
     const owner = filters.customer ? optionalText(form, 'customer') : null
     if (owner !== null) getNamed(deps, 'customer', owner, 'customer')
     const active = Object.entries(filters).filter(([name]) => form[name] !== undefined)
-    return all(deps, object, owner ?? undefined).filter((item) =>
+    const wanted = { ...readIndexed(form), owner: owner ?? undefined }
+    return findObjects(db, object, wanted).filter((item) =>
       active.every(([name, matches]) => matches(item, String(form[name]))),
     )
   }
@@ -142,6 +144,12 @@ export function processorApi(
   route('POST', '/v1/refunds', ({ form }) => createRefund(deps, form))
   retrieve('/v1/refunds', 'refund')
   list('/v1/refunds', 'refund', equals<Stripe.Refund>('charge', 'payment_intent'))
+  retrieve('/v1/balance_transactions', 'balance_transaction')
+  list(
+    '/v1/balance_transactions',
+    'balance_transaction',
+    equals<Stripe.BalanceTransaction>('type', 'source'),
+  )
   retrieve('/v1/disputes', 'dispute')
   list('/v1/disputes', 'dispute', equals<Stripe.Dispute>('charge', 'payment_intent'))
   route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(deps, id, 'lost'))
@@ -157,7 +165,7 @@ export function processorApi(
     allowOnly(form, [...PAGING, 'type', 'types', 'delivery_success'])
     const types = [...texts(form.type), ...texts(form.types)]
     const delivered = optionalText(form, 'delivery_success')
-    const found = all(deps, 'event').filter(
+    const found = findObjects(db, 'event', readIndexed(form)).filter(
       ({ id, type }) =>
         (types.length === 0 || types.includes(type)) &&
         (delivered === null || wasDelivered(deps, id) === (delivered === 'true')),
@@ -207,6 +215,13 @@ export function processorApi(
     })
   }
 }
+
+/** Returns the fields of a list's request that an index serves. */
+/** Parameters that an index answers. */
+const readIndexed = (form: Form) => ({
+  createdFromS: typeof form.created === 'string' ? null : integer(group(form, 'created'), 'gte'),
+  paymentIntent: optionalText(form, 'payment_intent'),
+})
 
 function unrecognized(request: FastifyRequest, reply: FastifyReply) {
   const path = request.url.replace(/^\/sandbox\/stripe/, '')

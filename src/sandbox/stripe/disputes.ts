@@ -1,5 +1,6 @@
 /** A cardholder takes the money back. */
 import type { Stripe } from 'stripe'
+import { recordTransaction } from './balance-transactions.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
@@ -113,36 +114,16 @@ function balanceTransaction(
   { id, currency }: Stripe.Dispute,
   amount: number,
 ): Stripe.BalanceTransaction {
-  const fee = amount < 0 ? FEE_CENTS : 0
-  return {
-    id: newId('txn'),
-    object: 'balance_transaction',
+  return recordTransaction(deps, {
     amount,
-    available_on: seconds(deps),
-    balance_type: 'payments',
-    created: seconds(deps),
     currency,
-    description: amount < 0 ? 'Chargeback withdrawal' : 'Chargeback reversal',
-    exchange_rate: null,
-    fee,
-    fee_details:
-      fee > 0
-        ? [
-            {
-              amount: fee,
-              application: null,
-              currency,
-              description: 'Dispute fee',
-              type: 'stripe_fee',
-            },
-          ]
-        : [],
-    net: amount - fee,
-    reporting_category: amount < 0 ? 'dispute' : 'dispute_reversal',
-    source: id,
-    status: 'available',
+    fee: amount < 0 ? FEE_CENTS : 0,
     type: 'adjustment',
-  }
+    category: amount < 0 ? 'dispute' : 'dispute_reversal',
+    source: id,
+    description: amount < 0 ? 'Chargeback withdrawal' : 'Chargeback reversal',
+    feeDescription: 'Dispute fee',
+  })
 }
 
 export const isOpen = (dispute: Stripe.Dispute) => dispute.status === 'needs_response'

@@ -11,6 +11,7 @@ export type StripeObject = { id: string; object: string }
 
 /** The type of each kind of stored object. */
 export type Stored = {
+  balance_transaction: Stripe.BalanceTransaction
   'billing_portal.session': Stripe.BillingPortal.Session
   charge: Stripe.Charge
   'checkout.session': Stripe.Checkout.Session

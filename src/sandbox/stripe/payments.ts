@@ -1,6 +1,7 @@
 /** Money that moves: payment intents, their charges, refunds. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
+import { recordCharge, recordRefund } from './balance-transactions.ts'
 import { blank } from './blank-fields.ts'
 import { findCard, type Outcome } from './cards.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
@@ -179,6 +180,7 @@ export function settleIntent(
       paid: true,
       captured: true,
       amount_captured: pending.amount,
+      balance_transaction: recordCharge(deps, pending),
     }
     put(deps, charge)
     return succeed(deps, intent, charge)
@@ -267,7 +269,7 @@ function createCharge(
     amount: intent.amount,
     amount_captured: paid ? intent.amount : 0,
     amount_refunded: 0,
-    balance_transaction: paid ? newId('txn') : null,
+    balance_transaction: null,
     billing_details: method.billing_details,
     calculated_statement_descriptor: 'LATCHKEY SANDBOX',
     captured: paid,
@@ -302,6 +304,7 @@ function createCharge(
     refunded: false,
     status,
   } as unknown as Stripe.Charge
+  if (paid) charge.balance_transaction = recordCharge(deps, charge)
   return put(deps, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
 }
 
@@ -336,7 +339,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     id: newId('re'),
     ...blank('refund'),
     amount,
-    balance_transaction: newId('txn'),
+    balance_transaction: null,
     charge: charge.id,
     created: seconds(deps),
     currency: charge.currency,
@@ -351,6 +354,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     reason: optionalText(form, 'reason'),
     status: 'succeeded',
   }
+  refund.balance_transaction = recordRefund(deps, refund, -amount)
   put(deps, refund, { owner: charge.id })
 
   const refunded = {
@@ -375,7 +379,7 @@ export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
     ...refund,
     status: 'failed',
     failure_reason: 'expired_or_canceled_card',
-    failure_balance_transaction: newId('txn'),
+    failure_balance_transaction: recordRefund(deps, refund, refund.amount),
   }
   put(deps, failed)
   const charge = getExisting(deps, 'charge', id)

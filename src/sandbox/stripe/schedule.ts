@@ -7,7 +7,8 @@ import { atomically } from '../database.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { findIntentId, voidInvoice } from './invoices.ts'
-import { all, get, getExisting, getSide, put } from './objects.ts'
+import { findLiveSubscriptions } from './object-queries.ts'
+import { get, getExisting, getSide, put } from './objects.ts'
 import { findMethod } from './payment-methods.ts'
 import { upcomingInvoice } from './previews.ts'
 import { readSettings } from './settings.ts'
@@ -35,8 +36,7 @@ const RUN_AT_ONCE_MAX = 10_000
 
 /** All that is ahead, the next first. */
 export function listSchedule(deps: ProcessorDeps): Due[] {
-  return all(deps, 'subscription')
-    .filter((one) => !hasEnded(one))
+  return findLiveSubscriptions(deps.db)
     .flatMap((one) => listDue(deps, one))
     .sort((one, other) => one.at - other.at)
 }

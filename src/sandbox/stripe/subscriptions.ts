@@ -13,7 +13,8 @@ import {
   readSubscriptionId,
   voidInvoice,
 } from './invoices.ts'
-import { all, get, getExisting, getSide, newId, put } from './objects.ts'
+import { findOpenInvoices } from './object-queries.ts'
+import { get, getExisting, getSide, newId, put } from './objects.ts'
 import { findMethod } from './payment-methods.ts'
 import type { Attempt } from './payments.ts'
 import { addInterval } from './periods.ts'
@@ -341,7 +342,7 @@ export function openInvoices(
   subscriptionId: string,
 ): Stripe.Invoice[] {
   const subscription = getExisting(deps, 'subscription', subscriptionId)
-  return all(deps, 'invoice', String(subscription.customer)).filter(
-    (invoice) => readSubscriptionId(invoice) === subscriptionId && invoice.status === 'open',
+  return findOpenInvoices(deps.db, String(subscription.customer)).filter(
+    (invoice) => readSubscriptionId(invoice) === subscriptionId,
   )
 }

@@ -164,7 +164,7 @@ async function payCheckout(app: TestApp, { client }: Person, address: string, ra
   const { press, pay } = shopOf(app)
   if (random.chance(0.15))
     await press(`${new URL(address).pathname}/code`, { code: random.pick(CODES) })
-  // This address distinguishes cards: see ownCards.
+  // This address distinguishes cards: see separateCards.
   await pay(address, random.pick(CARDS), { email: client.email })
 }
 

@@ -1,5 +1,6 @@
-// A year of people who try to get more of the models than they pay for. After each of their calls what they have cost is held against
-// what the processor says that their payments bought, by code that shares nothing with the service's own.
+// A year of customers who try to spend more on models than they paid for. After each call their
+// cost is compared with what their payments bought, computed from the processor's objects by code
+// that shares nothing with the service's own.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Stripe } from 'stripe'
@@ -9,6 +10,7 @@ import { ASKS_ONCE, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } fr
 import { spend } from '../spend.ts'
 import { createRandom, type Random } from './random.ts'
 import { call, createPerson, type Person } from './steps.ts'
+import { separateCards } from './world.ts'
 
 /** Of `chaosCatalogue`, in US dollars. */
 const ALLOWANCES: Record<string, { month: number; trial: number }> = {
@@ -67,58 +69,76 @@ export type Thieves = {
   refused: number
 }
 
+/** Seeds of one block share a clock, so a thief's history depends on its seed and not on COUNT. */
+export const THIEVES_A_BLOCK = 25
+
+/** Plays one thief for each seed. `seeds` lie in one block. */
 export async function playThieves(
   app: TestApp,
-  {
-    seed,
-    thieves,
-    rounds,
-    name = `thief-${seed}`,
-  }: { seed: number; thieves: number; rounds: number; name?: string },
+  { seeds, rounds }: { seeds: readonly number[]; rounds: number },
 ): Promise<Thieves> {
-  const random = createRandom(seed)
-  const people: Person[] = []
-  for (let index = 0; index < thieves; index++)
-    people.push(await createPerson(app, `${name}-${index}`))
-  const costs = people.map(() => 0)
-  const outcome: Thieves = { wrong: [], bought: 0, spent: 0, calls: 0, refused: 0 }
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, person] of people.entries()) {
-      const acts: string[] = []
-      for (let left = 1 + Math.floor(random.next() * 3); left > 0; left--) {
-        acts.push(await act(app, person, random))
-        await app.settle()
-        if (random.chance(0.5)) await use(index, person, acts)
-      }
-      await use(index, person, acts)
-    }
-    // Now hours, now weeks: renewals, retries and ends of grace among them.
-    await pass(
-      app,
-      random.chance(0.4) ? random.next() * 3 * DAY_MS : (3 + random.next() * 35) * DAY_MS,
-    )
+  separateCards(app)
+  const books = new ProcessorBooks(app)
+  const thieves: Thief[] = []
+  for (const seed of seeds) {
+    // The length of an address decides whether its cards are shared: see separateCards.
+    const person = await createPerson(app, `thief-${seed}-${'x'.repeat(1 + (seed % 4))}`)
+    thieves.push({ seed, person, random: createRandom(seed), costUsd: 0 })
   }
-  for (const { client } of people) outcome.bought += await computePurchases(app, client)
-  return outcome
+  const result: Thieves = { wrong: [], bought: 0, spent: 0, calls: 0, refused: 0 }
+  const clock = createRandom(Math.floor((seeds[0] ?? 0) / THIEVES_A_BLOCK) ^ 0xc10c)
+  for (let round = 0; round < rounds; round++) {
+    for (const thief of thieves) await playRound(app, books, thief, result)
+    // Hours or weeks: renewals, retries and ends of grace happen on the way.
+    const days = clock.chance(0.4) ? clock.next() * 3 : 3 + clock.next() * 35
+    await pass(app, days * DAY_MS)
+  }
+  for (const { person } of thieves) result.bought += books.computeBought(person.client)
+  books.close()
+  return result
+}
 
-  async function use(index: number, person: Person, acts: readonly string[]) {
-    const before = outcome.spent
-    for (const usd of random.chance(0.7) ? CALLS : [random.next() * 30]) {
-      const isDone = await spend(app, person.client.userId, usd)
-      outcome[isDone ? 'calls' : 'refused']++
-      if (isDone) outcome.spent += usd
-    }
-    if (outcome.spent === before) return
-    costs[index] = (costs[index] ?? 0) + outcome.spent - before
-    const bought = await computePurchases(app, person.client)
-    if ((costs[index] ?? 0) > bought + EPSILON)
-      outcome.wrong.push(
-        `${person.client.email}: cost ${costs[index]} of ${bought} after ${acts.join(', ')}`,
-      )
+type Thief = { seed: number; person: Person; random: Random; costUsd: number }
+
+async function playRound(
+  app: TestApp,
+  books: ProcessorBooks,
+  thief: Thief,
+  result: Thieves,
+): Promise<void> {
+  const { person, random } = thief
+  const actions: string[] = []
+  for (let left = 1 + Math.floor(random.next() * 3); left > 0; left--) {
+    actions.push(await act(app, books, person, random))
+    await app.settle()
+    if (left === 1 || random.chance(0.5)) await callModels(app, books, thief, actions, result)
   }
 }
 
-/** Moves the processor's clock. Every event it sends arrives. */
+async function callModels(
+  app: TestApp,
+  books: ProcessorBooks,
+  thief: Thief,
+  actions: readonly string[],
+  result: Thieves,
+): Promise<void> {
+  const { client } = thief.person
+  const costBefore = thief.costUsd
+  for (const usd of thief.random.chance(0.7) ? CALLS : [thief.random.next() * 30]) {
+    const isAdmitted = await spend(app, client.userId, usd)
+    result[isAdmitted ? 'calls' : 'refused']++
+    if (isAdmitted) thief.costUsd += usd
+  }
+  if (thief.costUsd === costBefore) return
+  result.spent += thief.costUsd - costBefore
+  const bought = books.computeBought(client)
+  if (thief.costUsd > bought + EPSILON)
+    result.wrong.push(
+      `seed ${thief.seed}: cost ${thief.costUsd} of ${bought} after ${actions.join(', ')}`,
+    )
+}
+
+/** Time goes by at the processor, which tells of it; nothing that it told is lost. */
 async function pass(app: TestApp, ms: number): Promise<void> {
   const { status, text } = await app.post('/sandbox/processor/clock', {
     to: new Date(app.clock.ms() + ms),
@@ -129,14 +149,19 @@ async function pass(app: TestApp, ms: number): Promise<void> {
   await app.settle()
 }
 
-async function act(app: TestApp, person: Person, random: Random): Promise<string> {
+async function act(
+  app: TestApp,
+  books: ProcessorBooks,
+  person: Person,
+  random: Random,
+): Promise<string> {
   const kind = random.next()
   if (kind < 0.3) return subscribe(app, person, random)
   if (kind < 0.55) return changePlan(app, person, random)
   if (kind < 0.63) return post(app, person, '/api/billing/pause')
   if (kind < 0.73) return post(app, person, '/api/billing/resume')
-  if (kind < 0.87) return pressPortal(app, person, random)
-  return pressCharge(app, person, random)
+  if (kind < 0.87) return pressPortal(app, books, person, random)
+  return pressCharge(app, books, person, random)
 }
 
 async function post(app: TestApp, person: Person, path: string): Promise<string> {
@@ -169,12 +194,15 @@ async function changePlan(app: TestApp, person: Person, random: Random): Promise
   return `changed ${price_id} ${status}`
 }
 
-async function pressPortal(app: TestApp, person: Person, random: Random): Promise<string> {
+async function pressPortal(
+  app: TestApp,
+  books: ProcessorBooks,
+  person: Person,
+  random: Random,
+): Promise<string> {
   const { body, status } = await call(app, person, 'POST', '/api/billing/create-portal-session')
   if (status !== 200) return `portal ${status}`
-  const mine = (await listSubscriptions(app, person.client)).filter(
-    (one) => one.status !== 'canceled',
-  )
+  const mine = books.findLiveSubscriptions(person.client)
   if (mine.length === 0) return 'portal'
   const button = random.pick(PORTAL)
   const { id } = random.pick(mine)
@@ -185,9 +213,14 @@ async function pressPortal(app: TestApp, person: Person, random: Random): Promis
   return button
 }
 
-/** Actions of the operator and the banks. */
-async function pressCharge(app: TestApp, person: Person, random: Random): Promise<string> {
-  const charges = await listCharges(app, person.client)
+/** What the operator and the banks do. */
+async function pressCharge(
+  app: TestApp,
+  books: ProcessorBooks,
+  person: Person,
+  random: Random,
+): Promise<string> {
+  const charges = books.findCharges(person.client)
   if (charges.length === 0) return 'no charge'
   const button = random.pick(CHARGES)
   const isPart = button === 'refund-part'
@@ -196,23 +229,73 @@ async function pressCharge(app: TestApp, person: Person, random: Random): Promis
   return button
 }
 
-/** Returns the value of a customer's kept payments until now, in US dollars, including trials. */
-async function computePurchases(app: TestApp, client: Client): Promise<number> {
-  const { processor } = shopOf(app)
-  const keptCharges = new Set(
-    (await listCharges(app, client)).filter(({ isKept }) => isKept).map(({ payment }) => payment),
-  )
-  const lines: Line[] = []
-  for (const customer of listCustomers(app, client)) {
-    const { data } = await processor.invoices.list({
-      customer,
-      status: 'paid',
-      limit: 100,
-      expand: ['data.payments'],
-    })
-    for (const invoice of data) lines.push(...listLines(app, invoice, keptCharges))
+/** Reads the processor's objects from its file, so that a check costs no calls. */
+class ProcessorBooks {
+  readonly #db: DatabaseSync
+  readonly #prices: TestApp['config']['processor']['prices']
+  readonly #clock: TestApp['clock']
+
+  constructor(app: TestApp) {
+    this.#db = new DatabaseSync(join(app.dataDir, 'sandbox.db'), { readOnly: true, timeout: 5_000 })
+    this.#prices = app.config.processor.prices
+    this.#clock = app.clock
   }
-  return computeWorth(lines, app.clock.ms() / 1000)
+
+  /** Returns what a customer's kept payments and trials have bought until now, in US dollars. */
+  computeBought(client: Client): number {
+    const kept = new Set(
+      this.findCharges(client).flatMap(({ isKept, payment }) => (isKept ? payment : [])),
+    )
+    const lines = this.#findOwned<Stripe.Invoice>('invoice', client)
+      .filter(({ status }) => status === 'paid')
+      .flatMap((invoice) => {
+        const payments = this.#find<Stripe.InvoicePayment>('invoice_payment', invoice.id)
+        const intents = payments.map(({ payment }) => String(payment.payment_intent))
+        // An invoice that a balance or a coupon paid has no charge.
+        const isKept = invoice.amount_paid === 0 || intents.some((intent) => kept.has(intent))
+        return readLines(invoice, this.#prices, isKept)
+      })
+    return computeWorth(lines, this.#clock.ms() / 1000)
+  }
+
+  findCharges(client: Client): Charge[] {
+    return this.#findOwned<Stripe.Charge>('charge', client).map((charge) => {
+      const refunds = this.#find<Stripe.Refund>('refund', charge.id)
+      const back = refunds.reduce((sum, one) => sum + (one.status === 'failed' ? 0 : one.amount), 0)
+      const [dispute] = this.#find<Stripe.Dispute>('dispute', charge.id)
+      const isGivenBack = dispute?.status === 'won' || (dispute && isReinstated(dispute))
+      const isKept =
+        charge.status === 'succeeded' && back < charge.amount && (!dispute || isGivenBack === true)
+      return { id: charge.id, payment: String(charge.payment_intent), isKept }
+    })
+  }
+
+  findLiveSubscriptions(client: Client): Stripe.Subscription[] {
+    return this.#findOwned<Stripe.Subscription>('subscription', client).filter(
+      ({ status }) => status !== 'canceled' && status !== 'incomplete_expired',
+    )
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  #findOwned<T>(object: string, { userId }: Client): T[] {
+    return this.#db
+      .prepare(
+        `select id from stripe_objects
+         where object = 'customer' and body ->> '$.metadata.user_id' = ? order by seq`,
+      )
+      .all(userId)
+      .flatMap(({ id }) => this.#find<T>(object, String(id)))
+  }
+
+  #find<T>(object: string, owner: string): T[] {
+    return this.#db
+      .prepare('select body from stripe_objects where object = ? and owner = ? order by seq')
+      .all(object, owner)
+      .map(({ body }) => JSON.parse(String(body)) as T)
+  }
 }
 
 type Line = {
@@ -225,22 +308,19 @@ type Line = {
   isKept: boolean
 }
 
-function listLines(
-  app: TestApp,
-  { lines, payments, amount_paid }: Stripe.Invoice,
-  kept: ReadonlySet<string>,
+function readLines(
+  { lines }: Stripe.Invoice,
+  prices: TestApp['config']['processor']['prices'],
+  isKept: boolean,
 ): Line[] {
-  const intents = (payments?.data ?? []).map(({ payment }) => String(payment.payment_intent))
-  // Amounts paid by a balance or a coupon needed no charge.
-  const isKept = amount_paid === 0 || intents.some((intent) => kept.has(intent))
   return lines.data.map(({ amount, period, pricing, parent }) => {
     const { proration = false, subscription = '' } = parent?.subscription_item_details ?? {}
-    const tier = app.config.processor.prices.get(String(pricing?.price_details?.price))?.tier ?? ''
     return {
       subscription: subscription ?? '',
-      tier,
+      tier: prices.get(String(pricing?.price_details?.price))?.tier ?? '',
       amount,
-      ...period,
+      start: period.start,
+      end: period.end,
       isProration: proration,
       isKept,
     }
@@ -263,7 +343,7 @@ function computeWorth(lines: readonly Line[], now: number): number {
         one.subscription === whole.subscription &&
         one.end === whole.end,
     )
-    for (const [start, end] of listMonths(whole)) {
+    for (const [start, end] of splitMonths(whole)) {
       if (start > now) break
       let bought = whole.isKept ? month : 0
       for (const { tier, amount, start: from } of changes) {
@@ -277,7 +357,7 @@ function computeWorth(lines: readonly Line[], now: number): number {
 }
 
 /** By the calendar: twelve of a year, one of a month. */
-function listMonths({ start, end }: Line): [start: number, end: number][] {
+function splitMonths({ start, end }: Line): [start: number, end: number][] {
   if (end - start < 60 * 24 * 3_600) return [[start, end]]
   const starts = Array.from({ length: 12 }, (_, months) => {
     const from = new Date(start * 1000)
@@ -292,52 +372,7 @@ function listMonths({ start, end }: Line): [start: number, end: number][] {
 
 type Charge = { id: string; payment: string; isKept: boolean }
 
-async function listCharges(app: TestApp, client: Client): Promise<Charge[]> {
-  const { processor } = shopOf(app)
-  const found: Charge[] = []
-  for (const customer of listCustomers(app, client)) {
-    for (const { id, payment_intent, amount, status, disputed } of (
-      await processor.charges.list({ customer, limit: 100 })
-    ).data) {
-      const refunds = (await processor.refunds.list({ charge: id, limit: 100 })).data
-      const back = refunds.reduce((sum, one) => sum + (one.status === 'failed' ? 0 : one.amount), 0)
-      const [dispute] = disputed ? (await processor.disputes.list({ charge: id })).data : []
-      const isGivenBack =
-        dispute?.status === 'won' || (dispute !== undefined && isReinstated(dispute))
-      const isKept =
-        status === 'succeeded' && back < amount && (dispute === undefined || isGivenBack)
-      found.push({ id, payment: String(payment_intent), isKept })
-    }
-  }
-  return found
-}
-
 /** The processor calls a dispute lost also when its money was given back later. */
 function isReinstated({ balance_transactions: moved }: Stripe.Dispute): boolean {
   return moved.length > 1 && moved.reduce((sum, { amount }) => sum + amount, 0) >= 0
-}
-
-function listCustomers(app: TestApp, { userId }: Client): string[] {
-  const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'), {
-    readOnly: true,
-    timeout: 5_000,
-  })
-  try {
-    const rows = sandbox
-      .prepare(
-        `select id from stripe_objects where object = 'customer' and body ->> '$.metadata.user_id' = ?`,
-      )
-      .all(userId)
-    return rows.map(({ id }) => String(id))
-  } finally {
-    sandbox.close()
-  }
-}
-
-async function listSubscriptions(app: TestApp, client: Client): Promise<Stripe.Subscription[]> {
-  const { processor } = shopOf(app)
-  const lists = listCustomers(app, client).map((customer) =>
-    processor.subscriptions.list({ customer, status: 'all' }),
-  )
-  return (await Promise.all(lists)).flatMap(({ data }) => data)
 }

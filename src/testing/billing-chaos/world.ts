@@ -62,7 +62,7 @@ export async function playChaos(app: TestApp, options: ChaosOptions): Promise<Ch
   const { seed, histories, steps, atOnce = 8, name = `chaos-${seed}` } = options
   loseEvents(app)
   holdDebits(app)
-  ownCards(app)
+  separateCards(app)
   const counts: Chaos = { events: 0, lost: 0, faults: 0 }
   const stopFaults = makeFaults(app, createRandom(seed ^ 0xfa17), counts)
   const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'), { timeout: 5_000 })
@@ -155,7 +155,7 @@ function holdDebits({ dataDir }: TestApp): void {
  * Test cards are few, and each card has one trial: here people have separate cards, except every
  * fourth.
  */
-function ownCards({ dataDir }: TestApp): void {
+export function separateCards({ dataDir }: TestApp): void {
   const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
   const owner = `json_extract(new.body, '$.billing_details.email')`
   db.exec(`create trigger if not exists own_cards after insert on stripe_objects

@@ -4,12 +4,14 @@ import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { dollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
-import { allowanceQuery, renewal } from '../usage/usage-query.ts'
+import { useRenewal } from '../usage/renewal.ts'
+import { allowanceQuery } from '../usage/usage-query.ts'
 import classes from './bar.module.css'
 
 /** That most of the period's dollars, or all, are used; until it is put away, once for each. */
 export function AllowanceBar() {
   const { data } = useQuery({ ...allowanceQuery, staleTime: 60_000 })
+  const renewal = useRenewal(data?.renews_at ?? null)
   const [putAway, setPutAway] = useLocalStorage({
     key: 'allowance-bar',
     defaultValue: '',
@@ -25,7 +27,7 @@ export function AllowanceBar() {
       <IconGauge size={20} stroke={1.6} aria-hidden className={classes.icon} />
       <Text size="sm" component="div" role="status" flex={1} miw={220}>
         {percent === 100
-          ? `Your allowance is used up. Calls that cost something are refused until it renews: it ${renewal(data.renews_at)}.`
+          ? `Your allowance is used up. It ${renewal}; until then, calls that cost something are refused.`
           : `${dollars(data.used_usd)} of this period’s ${dollars(data.limit_usd)} are used.`}
       </Text>
       <Group gap={0}>

@@ -5,7 +5,8 @@ import type { Allowance, KeyAllowance } from '../api/types.ts'
 import { dollars, moment, utcDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useUser } from '../session/user.ts'
-import { allowanceQuery, renewal } from './usage-query.ts'
+import { useRenewal } from './renewal.ts'
+import { allowanceQuery } from './usage-query.ts'
 
 /** What is left of the plan's dollars in this period, and of each key that has a budget of its own. */
 export function AllowanceCard() {
@@ -25,6 +26,7 @@ export function AllowanceCard() {
 
 function Meters({ allowance }: { allowance: Allowance }) {
   const { limit_usd, used_usd, reserved_usd, renews_at, keys, alerts } = allowance
+  const renewal = useRenewal(renews_at)
   const isGranted = useUser().entitlements.includes('api_keys')
   const { data } = useQuery({ ...keysQuery, enabled: keys.length > 0 && isGranted })
   const nameOf = ({ id }: KeyAllowance) =>
@@ -37,7 +39,7 @@ function Meters({ allowance }: { allowance: Allowance }) {
           used={used_usd}
           held={reserved_usd}
           limit={limit_usd}
-          renews={renewal(renews_at)}
+          renews={renewal}
         />
       )}
       {alerts.map(({ percent, at }) => (

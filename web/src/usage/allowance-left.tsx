@@ -1,15 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Stat } from '../components/stat.tsx'
-import { allowanceQuery, renewal } from './usage-query.ts'
+import { useRenewal } from './renewal.ts'
+import { allowanceQuery } from './usage-query.ts'
 
 /** How much of the period's allowance is left, as a share; nothing where the plan has none. */
 export function AllowanceLeft() {
   const { data } = useQuery(allowanceQuery)
+  const renewal = useRenewal(data?.renews_at ?? null)
   if (data?.limit_usd == null) return null
-  const { limit_usd, used_usd, reserved_usd, renews_at } = data
+  const { limit_usd, used_usd, reserved_usd } = data
   const left = limit_usd === 0 ? 0 : Math.max(0, 1 - (used_usd + reserved_usd) / limit_usd)
   return (
-    <Stat label="Left of your allowance" note={`Your allowance ${renewal(renews_at)}`}>
+    <Stat label="Left of your allowance" note={`Your allowance ${renewal}`}>
       {Math.floor(left * 100)} %
     </Stat>
   )

@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { UsageGrouping } from '../api/types.ts'
-import { utcDay } from '../components/format.ts'
 import { daysUpTo } from './days.ts'
 
 export const allowanceQuery = queryOptions({
@@ -20,9 +19,4 @@ export function usageQuery(days: number, group_by: Grouping) {
     queryKey: ['usage', from, to, group_by],
     queryFn: ({ signal }) => api.get('/api/usage', { query: { from, to, group_by }, signal }),
   })
-}
-
-/** When an allowance renews, as the end of a sentence. Null: not by itself. */
-export function renewal(renewsAt: string | null): string {
-  return renewsAt === null ? 'renews with your next payment' : `renews on ${utcDay(renewsAt)}`
 }

@@ -1,0 +1,59 @@
+/**
+ * The processor's fees, read from the balance transactions of charges, refunds and disputes. They are
+ * details: a key that may not read them, or an object without one, leaves the fee unknown.
+ */
+import type { Stripe } from 'stripe'
+import { at, listOf, number, text } from '../object-reader.ts'
+import { isAnswer } from '../processor.ts'
+import type { Fee } from './tables.ts'
+
+const WITH_TRANSACTIONS = { expand: ['data.balance_transaction'] }
+
+/** Lists with the balance transactions; without them where the processor refuses to expand them. */
+export async function listWithFees<P extends Stripe.PaginationParams, T>(
+  list: (params: P & { expand?: string[] }) => Promise<T>,
+  params: P,
+): Promise<T> {
+  try {
+    return await list({ ...params, ...WITH_TRANSACTIONS })
+  } catch (error) {
+    if (!isAnswer(error)) throw error
+    return list(params)
+  }
+}
+
+/** Lists all pages, as `listWithFees` does. */
+export async function* listAllWithFees<P extends Stripe.PaginationParams, T>(
+  list: (params: P & { expand?: string[] }) => AsyncIterable<T>,
+  params: P,
+): AsyncGenerator<T> {
+  let isRead = false
+  try {
+    for await (const item of list({ ...params, ...WITH_TRANSACTIONS })) {
+      isRead = true
+      yield item
+    }
+  } catch (error) {
+    if (isRead || !isAnswer(error)) throw error
+    yield* list(params)
+  }
+}
+
+/** Sums the fees of an object's balance transactions; null where none of them was read. */
+export function readFee(object: unknown): Fee {
+  const fees = transactionsOf(object).flatMap((one) => {
+    const [cents, currency] = [number(one, 'fee'), text(one, 'currency')]
+    return cents === null || currency === null ? [] : [{ cents, currency }]
+  })
+  const [first] = fees
+  if (first === undefined) return { fee_cents: null, fee_currency: null }
+  return {
+    fee_cents: fees.reduce((sum, { cents }) => sum + cents, 0),
+    fee_currency: first.currency,
+  }
+}
+
+const transactionsOf = (object: unknown): unknown[] => [
+  at(object, 'balance_transaction'),
+  ...listOf(at(object, 'balance_transactions')),
+]
