@@ -25,6 +25,7 @@ const accepted = {
     endings: 'odt ods odp odg ott ots otp',
     package: 'an OpenDocument file',
   },
+  rtf: { name: 'RTF', endings: 'rtf' },
   html: { name: 'HTML', endings: 'html htm xhtml' },
   eml: { name: 'email', endings: 'eml' },
   csv: { name: 'CSV', endings: 'csv tsv tab' },
@@ -64,7 +65,7 @@ export const FORMAT_ENDINGS = lists
   .join(', ')
 
 const savedAs: Record<string, string> = {
-  'doc dot rtf wps wpd fodt pages hwp': 'docx',
+  'doc dot wps wpd fodt pages hwp': 'docx',
   'xls xlt xlsb fods numbers': 'xlsx',
   'ppt pot pps fodp key': 'pptx',
   'msg emlx mbox pst': 'eml',

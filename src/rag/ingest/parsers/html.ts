@@ -3,6 +3,7 @@
  * The trap: htmlparser2 implies end tags by the innermost open element alone, so elements without a meaning here must not be open.
  */
 import { Parser } from 'htmlparser2'
+import { type Block, joinBlocks } from './blocks.ts'
 import { FormulaReader, mathElements, type Script, ScriptedText } from './formulas.ts'
 import { parsePlainText } from './plain-text.ts'
 import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
@@ -63,8 +64,6 @@ const OPEN_MAX = 50_000
 const REACHED_MAX = 1_000_000
 const SPAN_MAX = 1_000
 
-type Part = { text: string; isItem: boolean }
-
 type Table = {
   rows: string[][]
   cell: string[] | null
@@ -115,7 +114,7 @@ class PageParser extends Parser {
 
 /** Takes a page's elements in their order and makes Markdown of them. */
 class MarkdownWriter {
-  #parts: Part[] = []
+  #parts: Block[] = []
   #tables: Table[] = []
   #lists: { isOrdered: boolean; count: number }[] = []
   #line = new ScriptedText()
@@ -197,7 +196,7 @@ class MarkdownWriter {
   end(): { text: string; title: string; hasPictures: boolean } {
     this.#flush()
     const title = this.#title.replace(/\s+/g, ' ').trim()
-    return { text: joined(this.#parts), title, hasPictures: this.#hasPictures }
+    return { text: joinBlocks(this.#parts), title, hasPictures: this.#hasPictures }
   }
 
   #endFormula(): void {
@@ -311,14 +310,4 @@ function tableText(all: readonly string[][], isInner: boolean): string {
   const filled = rows.map((row) => row.filter((cell) => cell.trim() !== ''))
   if (isInner) return filled.map((row) => row.join(', ')).join('; ')
   return filled.every((row) => row.length < 2) ? filled.flat().join('\n\n') : markdownTable(rows)
-}
-
-function joined(parts: readonly Part[]): string {
-  let text = ''
-  for (const [i, part] of parts.entries()) {
-    const before = parts[i - 1]
-    if (before) text += before.isItem && part.isItem ? '\n' : '\n\n'
-    text += part.text
-  }
-  return text
 }

@@ -234,6 +234,7 @@ test('subtitles of any shape are read once', async () => {
 
 test('a format that is not accepted comes with what to do', () => {
   assert.equal(adviceOf('doc'), 'Save it as .docx and upload it again.')
+  assert.equal(formatOfEnding('rtf'), 'rtf')
   assert.equal(adviceOf('msg'), 'Save it as .eml and upload it again.')
   assert.match(adviceOf('zip'), /Unpack/)
   assert.match(adviceOf('png'), /OCR/)

@@ -70,6 +70,7 @@ const parsers: Record<Format, () => Parse | Promise<Parse>> = {
   xlsx: async () => (await import('./xlsx.ts')).parseXlsx,
   pptx: async () => (await import('./pptx.ts')).parsePptx,
   opendocument: async () => (await import('./opendocument.ts')).parseOpenDocument,
+  rtf: async () => (await import('./rtf.ts')).parseRtf,
   eml: async () => (await import('./eml.ts')).parseEml,
   ipynb: async () => (await import('./ipynb.ts')).parseIpynb,
   subtitles: async () => (await import('./subtitles.ts')).parseSubtitles,
