@@ -63,6 +63,26 @@ for (const [title, content, expected] of mathMl) {
   test(`MathML on one line: ${title}`, () => assert.equal(math(content), expected))
 }
 
+const katex = (content: string, shown: string) =>
+  `<span class="katex"><span class="katex-mathml"><math><semantics><mrow>${content}</mrow><annotation encoding="application/x-tex">x</annotation></semantics></math></span><span class="katex-html" aria-hidden="true"><span class="base"><span class="strut"></span>${shown}</span><span class="base"><span class="mord">${shown}</span></span></span></span>`
+
+test('reads a formula of KaTeX once', async () => {
+  const square = katex('<msup><mi>x</mi><mn>2</mn></msup>', 'x<span>2</span>')
+  assert.equal(
+    await html(`<p>If ${square} and <span>not</span> ${square}${katex('<mi>y</mi>', 'y')}.<p>End`),
+    'If x^2 and not x^2y.\n\nEnd',
+  )
+  assert.equal(
+    await html(`<math><mi>a</mi></math> or <span>b ${square}</span><ul><li>c<li>d</ul>`),
+    'a or b x^2\n\n- c\n- d',
+  )
+})
+
+test('reads the visible formula of KaTeX where it is the only one', async () => {
+  const shown = '<span class="katex"><span class="katex-html"><span>z</span></span></span>'
+  assert.equal(await html(`<p>${katex('<mi>y</mi>', 'y')} but ${shown}`), 'y but z')
+})
+
 const officeMath: [string, string, string][] = [
   ['a fraction', part('f', part('num', run('12 mg')) + part('den', run('5 ml'))), '(12 mg)/(5 ml)'],
   ['an exponent', run('2·') + part('sSup', part('e', run('10')) + part('sup', run('3'))), '2·10^3'],

@@ -97,6 +97,7 @@ export function markdownOf(
     },
     { recognizeSelfClosing: isXhtml, recognizeCDATA: isXhtml },
   )
+  parser.writer = writer
   parser.end(html)
   return writer.end()
 }
@@ -106,8 +107,11 @@ const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
 /** Elements without a meaning here count as void: an unclosed <b> would keep the <li> around it from being closed by the next. */
 class PageParser extends Parser {
+  writer: MarkdownWriter | null = null
+
   override isVoidElement(name: string): boolean {
     const local = localName(name)
+    if (local === 'span' && this.writer?.isCountingSpans) return false
     return super.isVoidElement(name) || !(breaksLine(local) || inline.has(local))
   }
 }
@@ -121,6 +125,12 @@ class MarkdownWriter {
   /** The raised and lowered elements that are open. */
   #scripts: Script[] = []
   #formula: FormulaReader | null = null
+  /** Nothing but tags stands between the last formula and here. */
+  #isAfterFormula = false
+  /** Spans that are open since the last formula; null: none is awaited. */
+  #spans: number | null = null
+  /** The number of open spans around the copy of a formula that is being skipped. */
+  #copyAt: number | null = null
   /** Stands before the next choice of a list. */
   #comma = ''
   #prefix = ''
@@ -136,7 +146,13 @@ class MarkdownWriter {
   #title = ''
   #hasPictures = false
 
+  /** KaTeX writes each formula as MathML, and again in spans behind it. The parser reports the end of spans only here. */
+  get isCountingSpans(): boolean {
+    return this.#spans !== null
+  }
+
   open(name: string, attributes: Attributes): void {
+    if (name === 'span') this.#openSpan(attributes)
     if (name === 'title' && this.#svg === 0) this.#titles++
     if (name === 'svg') this.#svg++
     if (name === 'img' || (name === 'text' && this.#svg > 0)) this.#hasPictures = true
@@ -164,6 +180,7 @@ class MarkdownWriter {
   }
 
   close(name: string): void {
+    if (name === 'span') this.#closeSpan()
     if (name === 'title') this.#titles = Math.max(0, this.#titles - 1)
     if (name === 'svg') this.#svg--
     if (hidden.has(name)) this.#hidden--
@@ -190,7 +207,12 @@ class MarkdownWriter {
     if (this.#titles > 0) this.#title += text
     else if (this.#hidden > 0) return
     else if (this.#formula !== null) this.#formula.text(text)
-    else this.#line.add(this.#pre > 0 ? text : text.replace(/\s+/g, ' '), this.#scripts.at(-1))
+    else this.#addText(text)
+  }
+
+  #addText(text: string): void {
+    if (text.trim() !== '') this.#isAfterFormula = false
+    this.#line.add(this.#pre > 0 ? text : text.replace(/\s+/g, ' '), this.#scripts.at(-1))
   }
 
   end(): { text: string; title: string; hasPictures: boolean } {
@@ -200,8 +222,32 @@ class MarkdownWriter {
   }
 
   #endFormula(): void {
-    this.#line.add(this.#formula?.end() ?? '')
+    if (this.#formula === null) return
+    const formula = this.#formula.end()
+    this.#line.add(formula)
     this.#formula = null
+    this.#isAfterFormula = formula !== ''
+    this.#spans ??= 0
+  }
+
+  #openSpan(attributes: Attributes): void {
+    if (this.#spans === null) return
+    const isCopy = /(?:^|\s)katex-html(?:\s|$)/.test(attributes.class ?? '')
+    if (isCopy && this.#isAfterFormula && this.#copyAt === null) {
+      this.#copyAt = this.#spans
+      this.#hidden++
+    }
+    this.#spans++
+  }
+
+  #closeSpan(): void {
+    if (this.#spans === null) return
+    this.#spans = Math.max(0, this.#spans - 1)
+    if (this.#spans === this.#copyAt) {
+      this.#hidden--
+      this.#copyAt = null
+    }
+    if (this.#spans === 0) this.#spans = null
   }
 
   #flush(): void {
