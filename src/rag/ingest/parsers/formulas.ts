@@ -265,7 +265,7 @@ export class ScriptedText {
 
   #settle(): void {
     if (this.#pending === '') return
-    const written = marked(this.#tail, this.#pending, this.#script)
+    const written = markScript(this.#tail, this.#pending, this.#script)
     this.#append(written)
     this.#isOpen = written !== this.#pending && /[\p{L}\d]$/u.test(written)
     this.#pending = ''
@@ -282,7 +282,8 @@ export class ScriptedText {
 const ORDINAL = /^(?:st|nd|rd|th|er|re|ère|ème)$/i
 const ELEMENT = /(?:^|[^\p{Ll}\p{N}_])(?:[A-Z][a-z]?|[)\]])$/u
 
-function marked(before: string, text: string, script: Script): string {
+/** Returns raised or lowered text with its mark, by the text before it; the text alone for ordinals, notes such as `[1]` and signs. */
+export function markScript(before: string, text: string, script: Script): string {
   const inner = text.trim()
   if (!/[\p{L}\p{N}]/u.test(inner) || /^\[.*\]$/s.test(inner) || inner.includes('\n')) return text
   // At the start of a line it belongs to nothing: the number of a note.

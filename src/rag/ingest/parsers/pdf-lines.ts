@@ -3,6 +3,8 @@
  * heads and feet. The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
  */
 
+import { LineScripts } from './pdf-scripts.ts'
+
 export type Piece = {
   text: string
   /** Along and across the direction of writing, in points; across grows downwards. */
@@ -38,8 +40,9 @@ export function linesOf(pieces: Piece[]): Line[] {
   // The ends of what grows are kept beside it: to look for them there would take as long as it is.
   let end = ''
   let cellEnd = ''
-  for (const piece of pieces) {
-    const { text, x, y, width, height } = piece
+  let scripts: LineScripts | null = null
+  for (const drawn of pieces) {
+    const { x, y, width, height } = drawn
     const line = lines.at(-1)
     const size = Math.max(height, line?.height ?? 0) || 1
     const isSame =
@@ -48,14 +51,16 @@ export function linesOf(pieces: Piece[]): Line[] {
       x > line.x - size &&
       x - line.end < size * 40
     if (!isSame) {
-      if (text.trim() !== '') {
-        lines.push(lineOf(piece))
-        end = cellEnd = text
+      if (drawn.text.trim() !== '') {
+        lines.push(lineOf(drawn))
+        end = cellEnd = drawn.text
+        scripts = new LineScripts(drawn)
       }
       continue
     }
-    addToCells(line, piece, size, cellEnd)
     const gap = x - line.end
+    const text: string = scripts?.read(drawn, gap, end) ?? drawn.text
+    addToCells(line, { ...drawn, text }, size, cellEnd)
     const needsSpace = gap > size * 0.15 && !blankAtEnd.test(end) && !/^\s/.test(text)
     if (text !== '') end = text
     if (text.trim() !== '') cellEnd = text

@@ -465,6 +465,9 @@ function moreOf({ words }: Question): number {
   return sum / Math.max(1, words.length)
 }
 
+/** Letters of Vietnamese alone. It separates syllables by spaces, so a pair of them is a word and counts as a group does. */
+const VIETNAMESE = /[ơư\u1ea0-\u1ef9]/
+
 /** The share's other side. */
 function ceilingOf(
   { words, pairs, pieces }: Question,
@@ -477,8 +480,10 @@ function ceilingOf(
     if (isWord(name)) ceiling += weight * share.word
     else ceiling += weight * (terms.length > 0 && isTriple(name) ? KNOWN.triple : share.group)
   }
+  const isVietnamese = words.some(({ name }) => VIETNAMESE.test(name))
+  const unknownPair = isVietnamese ? UNKNOWN.group : UNKNOWN.pair
   for (const pair of pairs.keys()) {
-    ceiling += (pairWeights[pair] as number) * (chunksWith[pair] === 0 ? UNKNOWN : KNOWN).pair
+    ceiling += (pairWeights[pair] as number) * (chunksWith[pair] === 0 ? unknownPair : KNOWN.pair)
   }
   return ceiling * (1 + PASSAGE_WEIGHT) + pieces.ceiling
 }
