@@ -347,14 +347,7 @@ function scored(
   pieces: PieceCounter,
 ): Ranked[] {
   const { words, pairs } = question
-  // Pairs are few: by their first word.
-  const pairsFrom = new Map<number, { second: number; pair: number }[]>()
-  for (const [pair, { first, second }] of pairs.entries()) {
-    const from = pairsFrom.get(first)
-    if (from) from.push({ second, pair })
-    else pairsFrom.set(first, [{ second, pair }])
-  }
-
+  const pairsFrom = groupPairs(pairs)
   const slope = (K1 * B) / Math.max(LENGTH_MIN, shelf.meanLength)
   const chunksWith = new Uint32Array(pairs.length)
   const reached = new Float64Array(slots.length)
@@ -384,15 +377,7 @@ function scored(
       }
       before = here
     }
-    let sum = 0
-    for (let word = 0; word < words.length; word++) {
-      const likeness = best[word] as number
-      if (likeness === 0) continue
-      const count = (frequency[word] as number) / likeness
-      sum += ((words[word] as QuestionWord).weight * likeness * count * (K1 + 1)) / (count + norm)
-      frequency[word] = 0
-      best[word] = 0
-    }
+    const sum = sumWords(words, frequency, best, norm)
     // Groups of letters alone are chance: "thanks" and "than".
     const ofPieces = pieces.take(K1, norm)
     reached[at] = sum === 0 ? 0 : sum + ofPieces + PASSAGE_WEIGHT * passage.best()
@@ -418,6 +403,36 @@ function scored(
     slot,
     score: 1 - 2 ** (-(reached[at] as number) / ceiling / HALF),
   }))
+}
+
+/** The pairs by their first word; there are few. */
+function groupPairs(pairs: readonly Pair[]): Map<number, { second: number; pair: number }[]> {
+  const pairsFrom = new Map<number, { second: number; pair: number }[]>()
+  for (const [pair, { first, second }] of pairs.entries()) {
+    const from = pairsFrom.get(first)
+    if (from) from.push({ second, pair })
+    else pairsFrom.set(first, [{ second, pair }])
+  }
+  return pairsFrom
+}
+
+/** Returns BM25 of a chunk over the question's words, and resets the counts for the next chunk. */
+function sumWords(
+  words: readonly QuestionWord[],
+  frequency: Float64Array,
+  best: Float64Array,
+  norm: number,
+): number {
+  let sum = 0
+  for (let word = 0; word < words.length; word++) {
+    const likeness = best[word] as number
+    if (likeness === 0) continue
+    const count = (frequency[word] as number) / likeness
+    sum += ((words[word] as QuestionWord).weight * likeness * count * (K1 + 1)) / (count + norm)
+    frequency[word] = 0
+    best[word] = 0
+  }
+  return sum
 }
 
 /** Only words that are surely the question's own make a pair. */

@@ -141,22 +141,17 @@ function classes(): Uint8Array {
   const mark = /\p{M}/u
   const pairs = /[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u
   const triples = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-  const made = new Uint8Array(65_536)
-  for (let code = 0; code < made.length; code++) {
-    const unit = String.fromCharCode(code)
-    made[code] = mark.test(unit)
-      ? Mark
-      : pairs.test(unit) && (word.test(unit) || unit === 'ー')
-        ? Pairs
-        : triples.test(unit) && word.test(unit)
-          ? Triples
-          : word.test(unit)
-            ? Word
-            : Gap
-    // Surrogates: rare Chinese characters, other rare scripts; emoji are none.
-    if (code >= 0xd800 && code <= 0xd83a) made[code] = Word
-    if (code >= 0xd840 && code <= 0xd888) made[code] = Pairs
-    if (code >= 0xdc00 && code <= 0xdfff) made[code] = Mark
+  const findClass = (unit: string) => {
+    if (mark.test(unit)) return Mark
+    if (unit === 'ー' || (pairs.test(unit) && word.test(unit))) return Pairs
+    if (!word.test(unit)) return Gap
+    return triples.test(unit) ? Triples : Word
   }
+  const made = new Uint8Array(65_536)
+  for (let code = 0; code < made.length; code++) made[code] = findClass(String.fromCharCode(code))
+  // Surrogates: rare Chinese characters, other rare scripts; emoji are none.
+  made.fill(Word, 0xd800, 0xd83b)
+  made.fill(Pairs, 0xd840, 0xd889)
+  made.fill(Mark, 0xdc00, 0xe000)
   return made
 }
