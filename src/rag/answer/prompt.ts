@@ -4,7 +4,7 @@
  */
 import { guessTextTokens } from '#ai/estimate.ts'
 import type { Secrets } from '#platform/secrets.ts'
-import { type Passage, textOf } from './passages.ts'
+import { joinText, type Passage } from './passages.ts'
 
 export type Turn = { role: 'user' | 'assistant'; content: string }
 
@@ -28,7 +28,7 @@ export type Introduction = { says: string; names: string[] }
 export type Asked = { question: string; history: Turn[]; overview: Introduction | null }
 
 /** What stays the same from question to question comes first: vendors keep the beginnings of prompts. */
-export function promptOf(
+export function buildPrompt(
   secrets: Pick<Secrets, 'hash'>,
   { question, history, overview }: Asked,
   sources: Passage[],
@@ -36,20 +36,21 @@ export function promptOf(
 ): Message[] {
   const quoted = sources
     .map(
-      (source, i) => `[${i + 1}]${originOf(source)}\n${quotation(textOf(source), sources.length)}`,
+      (source, i) =>
+        `[${i + 1}]${writeOrigin(source)}\n${quotation(joinText(source), sources.length)}`,
     )
     .join('\n\n')
   const names = overview?.names.map((name) => `> ${withoutControls(name)}`) ?? []
   const inside =
     overview === null ? quoted : `The documents' names:\n${names.join('\n')}\n\n${quoted}`
-  const fence = `sources-${lettersOf(secrets.hash('rag/fence', `${inside}\0${question}`)).slice(0, FENCE_LETTERS)}`
+  const fence = `sources-${countLetters(secrets.hash('rag/fence', `${inside}\0${question}`)).slice(0, FENCE_LETTERS)}`
   const about = overview === null ? '' : `${overview.says}\n\n`
   return [
     { role: 'system', content: INSTRUCTION },
     ...history,
     {
       role: 'user',
-      content: `Today is ${dateOf(now)}.\n\n${about}<${fence}>\n${inside}\n</${fence}>`,
+      content: `Today is ${formatDate(now)}.\n\n${about}<${fence}>\n${inside}\n</${fence}>`,
     },
     { role: 'user', content: question },
   ]
@@ -59,14 +60,14 @@ export function promptOf(
 const FENCE_LETTERS = 20
 
 /** Small letters alone: each name costs a model much the same to read. */
-function lettersOf(hash: string): string {
+function countLetters(hash: string): string {
   return hash.replace(/[^a-z]/g, (character) =>
     String.fromCharCode(97 + (character.charCodeAt(0) % 26)),
   )
 }
 
 /** What of the history is told: its last turns, as many as there is room for. Marks of old answers are of other sources. */
-export function historyWithin(history: Turn[], contextTokens: number): Turn[] {
+export function trimHistory(history: Turn[], contextTokens: number): Turn[] {
   let left = contextTokens * HISTORY_SHARE
   const told: Turn[] = []
   for (const { role, content } of history.toReversed()) {
@@ -79,7 +80,7 @@ export function historyWithin(history: Turn[], contextTokens: number): Turn[] {
 }
 
 /** Tokens that are left for sources in a model's context. */
-export function roomFor(
+export function computeRoom(
   { question, history, overview }: Asked,
   contextTokens: number,
   answerTokens: number,
@@ -95,30 +96,30 @@ export function roomFor(
 }
 
 /** A document's name, for one line. */
-export function nameOf({ source, title }: Passage['metadata']): string | null {
-  return lineOf([source, title].find((one) => typeof one === 'string' && one.trim() !== ''))
+export function readName({ source, title }: Passage['metadata']): string | null {
+  return writeLine([source, title].find((one) => typeof one === 'string' && one.trim() !== ''))
 }
 
 /** Of an instant: `2026-11-23`, in UTC. */
-export function dateOf(instant: string): string {
+export function formatDate(instant: string): string {
   return instant.slice(0, 10)
 }
 
 /** `(lease.pdf, pages 3–4, Terms › Notice, added 2026-11-23)`, as far as it is known. */
-function originOf({ metadata, addedAt }: Passage): string {
+function writeOrigin({ metadata, addedAt }: Passage): string {
   const { page, page_end, heading } = metadata
   const pages = Number.isInteger(page_end) ? `pages ${page}–${page_end}` : `page ${page}`
   const parts = [
-    nameOf(metadata),
+    readName(metadata),
     Number.isInteger(page) ? pages : null,
-    lineOf(heading),
-    addedAt && `added ${dateOf(addedAt)}`,
+    writeLine(heading),
+    addedAt && `added ${formatDate(addedAt)}`,
   ]
   const told = parts.filter((part) => part !== null)
   return told.length === 0 ? '' : ` (${withoutControls(told.join(', '))})`
 }
 
-function lineOf(text: unknown): string | null {
+function writeLine(text: unknown): string | null {
   if (typeof text !== 'string') return null
   return text
     .replace(/[\p{Cc}\u2028\u2029()[\]]+/gu, ' ')

@@ -195,7 +195,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
         signal: clientGone(reply),
         origin,
       }
-      const question = questionOf(body)
+      const question = readQuestionBody(body)
       if (body.stream)
         return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 
@@ -207,7 +207,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
   )
 }
 
-function questionOf(body: Static<typeof QueryBody>): Question {
+function readQuestionBody(body: Static<typeof QueryBody>): Question {
   return {
     question: body.question,
     topK: body.top_k,

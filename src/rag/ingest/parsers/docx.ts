@@ -6,7 +6,7 @@
 import { type Block, joinBlocks } from './blocks.ts'
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
 import { openGraphics } from './graphics.ts'
-import { decodeXml, PART_MAX, relationsOf } from './office.ts'
+import { decodeXml, PART_MAX, readRelations } from './office.ts'
 import type { Graphics } from './shapes.ts'
 import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
 import { PICTURES, type Reading, Unreadable } from './unreadable.ts'
@@ -23,7 +23,7 @@ export function parseDocx(bytes: Uint8Array): Reading {
     throw new Unreadable('The file is not a Word document: it has no text part.')
 
   const folder = main.slice(0, main.lastIndexOf('/') + 1)
-  const styles = stylesOf(zip.read(`${folder}styles.xml`, SMALL_PART_MAX))
+  const styles = readStyles(zip.read(`${folder}styles.xml`, SMALL_PART_MAX))
   const parts = [
     document,
     zip.read(`${folder}footnotes.xml`, SMALL_PART_MAX),
@@ -57,7 +57,7 @@ function leftOut(zip: Zip, main: string, document: string): string[] {
       }
     })
   // The workbook behind a chart is embedded, too, but belongs to the chart.
-  const hasEmbedded = relationsOf(zip, main).some(
+  const hasEmbedded = readRelations(zip, main).some(
     ({ type }) => type === 'oleObject' || type === 'package',
   )
 
@@ -97,7 +97,7 @@ const scripts: Record<string, Script> = { superscript: '^', subscript: '_' }
 type Styles = ReadonlyMap<string, Style>
 
 /** Style ids are translated ("berschrift1"); their names ("heading 1") are not. */
-function stylesOf(part: Uint8Array | undefined): Styles {
+function readStyles(part: Uint8Array | undefined): Styles {
   const styles = new Map<string, Style>()
   let style: Style = { ...PLAIN }
   if (part === undefined) return styles
@@ -214,7 +214,7 @@ class ParagraphReader {
     const paragraph = this.#paragraphs.at(-1)
     if (paragraph === undefined || this.#skipped > 0) return
     if (name === 'pStyle')
-      Object.assign(paragraph, lookOf(this.#styles.get(attribute('val') ?? '')))
+      Object.assign(paragraph, readLook(this.#styles.get(attribute('val') ?? '')))
     else if (name === 'numPr') paragraph.isItem = true
     else if (name === 'numId') paragraph.isItem = attribute('val') !== '0'
   }
@@ -231,7 +231,7 @@ class ParagraphReader {
     else if (name === 'tc' && this.#tooDeep === 0) this.#closeCell()
     else if (name === 'tbl') {
       const table = this.#tables.pop()
-      if (table) this.#place(rowsOf(table, this.#tables.length > 0), false)
+      if (table) this.#place(writeTable(table, this.#tables.length > 0), false)
     }
   }
 
@@ -289,7 +289,7 @@ const skippedParts = new Set(
   ),
 )
 
-const lookOf = ({ heading, isItem }: Style = PLAIN) => ({ heading, isItem })
+const readLook = ({ heading, isItem }: Style = PLAIN) => ({ heading, isItem })
 
 function written({ text, heading, isItem }: Paragraph, inCell: boolean): string {
   const trimmed = text.toString().replaceAll('\u00ad', '').trim()
@@ -298,7 +298,7 @@ function written({ text, heading, isItem }: Paragraph, inCell: boolean): string 
   return isItem ? `- ${trimmed}` : trimmed
 }
 
-function rowsOf({ rows }: Table, inCell: boolean): string {
+function writeTable({ rows }: Table, inCell: boolean): string {
   const filled = rows.filter((row) => row.some((cell) => cell !== ''))
   if (inCell) return filled.map((row) => row.filter((cell) => cell !== '').join(', ')).join('; ')
   return markdownTable(filled)

@@ -44,12 +44,12 @@ const byEnding = new Map(
   lists.flatMap(([format, { endings }]) => endings.split(' ').map((ending) => [ending, format])),
 )
 
-export function formatOfEnding(ending: string): Format | undefined {
+export function findFormat(ending: string): Format | undefined {
   return byEnding.get(ending)
 }
 
 /** What a ZIP is that is named so; undefined for formats that are none. */
-export function packageOf(format: Format): string | undefined {
+export function findPackage(format: Format): string | undefined {
   return lists.find(([name]) => name === format)?.[1].package
 }
 
@@ -83,7 +83,7 @@ const archives = new Set('zip rar 7z tar gz tgz bz2 xz zst'.split(' '))
 const recordings = new Set('mp3 m4a wav ogg flac mp4 mov avi mkv webm'.split(' '))
 
 /** What to do with a file of an ending that is not accepted. */
-export function adviceOf(ending: string): string {
+export function adviseUpload(ending: string): string {
   const better = savedAsByEnding.get(ending)
   if (better !== undefined) return `Save it as .${better} and upload it again.`
   if (pictures.has(ending))

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseDocx } from './docx.ts'
 import { ScriptedText } from './formulas.ts'
-import { markdownOf } from './html.ts'
+import { htmlToMarkdown } from './html.ts'
 import { parsePptx } from './pptx.ts'
 import { docxOf, paragraph, zipOf } from './samples.ts'
 import { parseXlsx } from './xlsx.ts'
 
-const html = (page: string) => markdownOf(page).text
+const html = (page: string) => htmlToMarkdown(page).text
 const math = (content: string) =>
   html(`<p>The energy is <math>${content}</math> as found in 1905.`).slice(14, -18)
 const run = (text: string) => `<m:r><w:rPr><w:rFonts/></w:rPr><m:t>${text}</m:t></m:r>`

@@ -10,7 +10,9 @@ import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
 import { PICTURES, type Reading, Unreadable } from './unreadable.ts'
 
 export async function parseHtml(bytes: Uint8Array, ending = 'html'): Promise<Reading> {
-  const { text, hasPictures } = markdownOf(await decodeHtml(bytes), { isXhtml: ending === 'xhtml' })
+  const { text, hasPictures } = htmlToMarkdown(await decodeHtml(bytes), {
+    isXhtml: ending === 'xhtml',
+  })
   return { text, warnings: hasPictures ? [PICTURES] : [] }
 }
 
@@ -77,7 +79,7 @@ type Table = {
 type Attributes = Record<string, string>
 
 /** @throws Unreadable for a page that is nested too deeply */
-export function markdownOf(
+export function htmlToMarkdown(
   html: string,
   { isXhtml = false } = {},
 ): { text: string; title: string; hasPictures: boolean } {
@@ -294,8 +296,8 @@ class MarkdownWriter {
     } else if (name === 'td' || name === 'th') {
       this.#endCell(table)
       table.cell = []
-      table.columns = spanOf(attributes.colspan)
-      table.down = attributes.rowspan === '0' ? SPAN_MAX : spanOf(attributes.rowspan)
+      table.columns = readSpan(attributes.colspan)
+      table.down = attributes.rowspan === '0' ? SPAN_MAX : readSpan(attributes.rowspan)
     }
   }
 
@@ -339,7 +341,7 @@ class MarkdownWriter {
   }
 }
 
-function spanOf(value: string | undefined): number {
+function readSpan(value: string | undefined): number {
   return Math.min(SPAN_MAX, Math.max(1, Math.trunc(Number(value)) || 1))
 }
 

@@ -273,12 +273,12 @@ class ContentReader {
       Object.assign(table, {
         row: new Map(),
         column: 0,
-        rowRepeats: repeatsOf(attributes().get('number-rows-repeated')),
+        rowRepeats: readRepeats(attributes().get('number-rows-repeated')),
       })
     } else if (isCell(name)) {
       Object.assign(table, {
         cell: [],
-        columnRepeats: repeatsOf(attributes().get('number-columns-repeated')),
+        columnRepeats: readRepeats(attributes().get('number-columns-repeated')),
       })
     }
   }
@@ -364,6 +364,6 @@ class ContentReader {
 
 const isCell = (name: string) => name === 'table-cell' || name === 'covered-table-cell'
 
-function repeatsOf(value: string | undefined): number {
+function readRepeats(value: string | undefined): number {
   return Math.min(1_048_576, Math.max(1, Math.trunc(Number(value)) || 1))
 }

@@ -33,7 +33,7 @@ const LOOKED_AT_MAX = 10_000_000
 export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 0): Piece[] {
   const fields = annotations
     .filter(({ annotationFlags = 0 }) => (annotationFlags & HIDDEN) === 0)
-    .flatMap((annotation) => piecesOf({ ...annotation, rect: turned(annotation.rect, rotate) }))
+    .flatMap((annotation) => readPieces({ ...annotation, rect: turned(annotation.rect, rotate) }))
   if (fields.length === 0) return pieces
   const all = [...pieces]
   const sorted = fields.sort((a, b) => a.y - b.y || a.x - b.x)
@@ -53,13 +53,13 @@ const CHECKED = '[x]'
 const UNCHECKED = '[ ]'
 
 /** A field's lines from the top down. */
-function piecesOf(annotation: Annotation): Piece[] {
+function readPieces(annotation: Annotation): Piece[] {
   const {
     rect: [left = 0, low = 0, right = 0, high = 0] = [],
     defaultAppearanceData,
     multiLine,
   } = annotation
-  const lines = linesOf(annotation)
+  const lines = splitLines(annotation)
   const room = (high - low) / Math.max(1, multiLine ? Math.max(lines.length, 2) : lines.length)
   const height = Math.max(1, Math.min(defaultAppearanceData?.fontSize || 12, room * 0.8))
   return lines.flatMap((text, i) => {
@@ -74,7 +74,7 @@ function piecesOf(annotation: Annotation): Piece[] {
   })
 }
 
-function linesOf(annotation: Annotation): string[] {
+function splitLines(annotation: Annotation): string[] {
   const {
     subtype,
     fieldType,
@@ -87,16 +87,16 @@ function linesOf(annotation: Annotation): string[] {
   const shown = textContent.join('\n')
   if (subtype === 'FreeText') return (shown || contentsObj?.str || '').split(/\r\n?|\n/)
   if (subtype !== 'Widget' || password) return []
-  if (fieldType === 'Tx') return (shown.trim() ? shown : stringOf(fieldValue)).split(/\r\n?|\n/)
+  if (fieldType === 'Tx') return (shown.trim() ? shown : toText(fieldValue)).split(/\r\n?|\n/)
   if (fieldType === 'Ch') {
-    const nameOf = (value: string) =>
+    const readName = (value: string) =>
       options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value
-    return [fieldValue].flat().map((value) => nameOf(stringOf(value)))
+    return [fieldValue].flat().map((value) => readName(toText(value)))
   }
-  return fieldType === 'Btn' ? markOf(annotation) : []
+  return fieldType === 'Btn' ? readMark(annotation) : []
 }
 
-function markOf({
+function readMark({
   checkBox,
   radioButton,
   fieldValue,
@@ -108,7 +108,7 @@ function markOf({
   return []
 }
 
-const stringOf = (value: unknown) => (typeof value === 'string' ? value : '')
+const toText = (value: unknown) => (typeof value === 'string' ? value : '')
 
 /** Into its row, behind what stands left of it; without one behind what stands above. */
 function place(pieces: Piece[], field: Piece): void {

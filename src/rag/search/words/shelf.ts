@@ -3,7 +3,7 @@
  * is nothing beside them to migrate or to go stale. A chunk taken off stays as a dead slot until the shelf is built anew: see `isSparse`.
  */
 import { grown, Lists } from './arena.ts'
-import { eachPiece, eachTerm, folded, isWord, rootOf } from './terms.ts'
+import { eachPiece, eachTerm, folded, isWord, stemWord } from './terms.ts'
 
 /** In a posting the slot stands above the count. */
 export const COUNT_BITS = 4
@@ -163,7 +163,7 @@ export class Shelf {
       this.#wordsOf.push(list, term)
     }
     eachPiece(word, index)
-    index(rootKey(rootOf(word)))
+    index(rootKey(stemWord(word)))
     return term
   }
 

@@ -101,7 +101,7 @@ export function folded(word: string): string {
 }
 
 /** What words of one stem share. Of the folded word. */
-export function rootOf(word: string): string {
+export function stemWord(word: string): string {
   const code = word.charCodeAt(0)
   return code >= 0x600 && code <= 0x6ff ? arabicRoot(word) : stemOf(word)
 }

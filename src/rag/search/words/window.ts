@@ -17,7 +17,7 @@ export type Window = {
   best: () => number
 }
 
-export function windowOver(words: { name: string; weight: number }[]): Window {
+export function createWindow(words: { name: string; weight: number }[]): Window {
   const reached = new Float64Array(words.length)
   const weights = words.map(({ weight }) => weight)
   const reaches = words.map(({ name }) => (isWord(name) ? WINDOW.words : WINDOW.groups))
