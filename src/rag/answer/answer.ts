@@ -36,7 +36,7 @@ import { readQueries, standalone } from './standalone.ts'
 export type Question = {
   question: string
   topK: number
-  /** Null: as low as whoever answers allows. */
+  /** Null: the bound of the model that answers. */
   minScore: number | null
   history: Turn[]
   conditions: Condition[]
@@ -46,11 +46,11 @@ export type Question = {
 
 export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel' | 'secrets' | 'clock'>
 
-/** What a question is answered from. */
+/** The sources of an answer. */
 export type Evidence = {
   /** As a model put the question to search it; null where none did. */
   searchedAs: string | null
-  /** Not searched, but chosen to tell of the documents as a whole. */
+  /** Chosen to describe the documents as a whole, not searched. */
   isOverview: boolean
   sources: Passage[]
   /** Without sources: what came nearest. */
@@ -61,7 +61,7 @@ export type Evidence = {
 export type Answered = Evidence & {
   answer: string
   citations: Citation[]
-  /** That answered; null, as `usage`, where none was asked. */
+  /** The model that answered; null, like `usage`, if none was called. */
   model: string | null
   usage: Usage | null
   headers: Record<string, string>

@@ -23,14 +23,14 @@ export type CitationCheck = {
   push(text: string): string
   /** @returns the rest */
   end(): string
-  /** Of what was shown. */
+  /** In the shown text. */
   citations(): Citation[]
 }
 
 /** `[2]`, `[2, 3]`, and as some models write it, `【2】`. */
 const MARK = /[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*(?:†[^\]】\n]{0,40})?[\]】]/y
 const MARKS = new RegExp(MARK.source, 'g')
-/** What may still become one. */
+/** Text that may still become a mark. */
 const BEGUN = /^[[【][\s\d,;]{0,40}(?:†[^\]】\n]{0,40})?$/
 /** A link, or its definition. */
 const LINKS_ON = /^[(:]/

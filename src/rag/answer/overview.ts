@@ -66,7 +66,7 @@ function newestFirst(documents: DocumentRow[]): DocumentRow[] {
   return documents.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
 }
 
-/** What the model is told of the sources. */
+/** Describes the sources for the model. */
 export function introduceOverview({ kind, documents }: Overview): Introduction {
   const count = documents.length === 1 ? 'one document' : `${documents.length} documents`
   const are = kind === 'list' ? 'their beginnings' : 'parts spread over them'

@@ -76,7 +76,7 @@ function withinRoom(
   ]
 }
 
-/** What is read of it: a piece of a table with the table's head. */
+/** Its text for the model: a part of a table comes with the table's head. */
 export function joinText({ content, head }: Pick<Passage, 'content' | 'head'>): string {
   return head !== null && !content.includes(head) ? `${head}\n${content}` : content
 }
@@ -188,7 +188,7 @@ function merged(
   return passages
 }
 
-/** From the first one's to the last one's; none of a text without pages. */
+/** From the first page to the last; null for a text without pages. */
 function writePages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
   const [first, last] = [chunks[0], chunks.at(-1)]
   const to = last?.pageEnd ?? last?.page ?? null

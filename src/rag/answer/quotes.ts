@@ -9,7 +9,7 @@ import { type Claim, type ReadWords, readWords, says } from './support.ts'
  */
 export type Quote = { text: string; start: number; end: number; page: number | null }
 
-/** What an answer may cite. Text outside of the pieces, as the head of a table that is repeated, is never quoted. */
+/** The parts that an answer may cite. Text outside of the pieces, as the head of a table that is repeated, is never quoted. */
 export type CitedPassage = { text: string; pieces: readonly Piece[] }
 
 /** A sentence, list item or table row: offsets in the passage, and its words. */
@@ -19,9 +19,9 @@ export type Unit = { start: number; end: number; words: ReadWords }
 const UNITS_MAX = 3
 /** Share of the statement's weight that another sentence must add. */
 const ADDED_MIN = 0.25
-/** Share of the statement's words that must be in the quote, where none of its numbers is. */
+/** Share of the statement's words that a quote without its numbers must have. */
 const WORDS_MIN = 0.2
-/** A number tells more than a word. */
+/** A number identifies a sentence better than a word. */
 const NUMBER_WEIGHT = 2
 
 export function readUnits({ text, pieces }: CitedPassage): Unit[] {
@@ -60,7 +60,7 @@ export function findQuote(
   const weights = new Map<string, number>()
   for (const items of said)
     for (const item of items) weights.set(item, (weights.get(item) ?? 0) + 1)
-  // What only one sentence says tells most about which one is meant.
+  // Words of one sentence alone identify it best.
   for (const [item, sentences] of weights)
     weights.set(item, (item.startsWith('#') ? NUMBER_WEIGHT : 1) / sentences)
   const computeWeight = (items: Set<string>) =>

@@ -247,7 +247,7 @@ function streamAnswer(
   )
 }
 
-/** What is held back for a sentence's end comes with the next piece, or at the end. A cut answer shows what had come, unchecked marks left out. */
+/** Text held back until the end of its sentence comes with the next piece, or at the end. A cut answer shows what had come, unchecked marks left out. */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
   const tokenLine = (text: string) =>
     text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`

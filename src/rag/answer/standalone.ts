@@ -19,7 +19,7 @@ const QUESTION_TOKENS = 300
 const QUESTION_CHARACTERS_MAX = 1_000
 /** Its reader waits for the answer meanwhile. */
 const PATIENCE_MS = 10_000
-/** Of the conversation: what a question leans on was said of late. */
+/** Turns of the conversation: a question refers to recent ones. */
 const TURNS_TOLD = 6
 const TURN_CHARACTERS_MAX = 1_500
 

@@ -155,7 +155,7 @@ function detectLanguage(text: string): string | null {
   return first[0]
 }
 
-/** Told by the small words, or by the script alone. */
+/** Detected by small words, or by the script alone. */
 function isOtherLanguage(
   language: string | null,
   words: Claim['words'],

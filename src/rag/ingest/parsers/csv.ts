@@ -1,4 +1,4 @@
-/** Comma-separated values (RFC 4180, and with semicolons or tabs) as a table, whose head then goes with each piece. What is no table stays as it is. */
+/** Comma-separated values (RFC 4180, and with semicolons or tabs) as a table, whose head then goes with each piece. Other text stays unchanged. */
 import { type CsvError, parse } from 'csv-parse/sync'
 import { parsePlainText } from './plain-text.ts'
 import { markdownTable } from './table.ts'

@@ -39,7 +39,7 @@ export function parseDocx(bytes: Uint8Array): Reading {
   return { text, warnings: reasons.map((reason) => ({ page: null, reason })) }
 }
 
-/** What a reader of the document sees and its text does not have. */
+/** Lists the parts that a reader sees and the text lacks. */
 function leftOut(zip: Zip, main: string, document: string): string[] {
   const folder = main.slice(0, main.lastIndexOf('/') + 1).toLowerCase()
   const names = zip.names
@@ -282,7 +282,7 @@ class ParagraphReader {
 
 const inTable = new Set(['tr', 'tc', 'gridSpan'])
 
-/** What a reader of the finished document does not see: what was deleted, and how things looked before they were changed. */
+/** Parts that a reader of the finished document does not see: deletions, and former formats. */
 const skippedParts = new Set(
   'del moveFrom Fallback instrText delText delInstrText tabs pPrChange rPrChange tcPrChange'.split(
     ' ',

@@ -48,7 +48,7 @@ export function findFormat(ending: string): Format | undefined {
   return byEnding.get(ending)
 }
 
-/** What a ZIP is that is named so; undefined for formats that are none. */
+/** Returns the kind of package that a ZIP of this format is; undefined for other formats. */
 export function findPackage(format: Format): string | undefined {
   return lists.find(([name]) => name === format)?.[1].package
 }
@@ -82,7 +82,7 @@ const pictures = new Set('png jpg jpeg gif webp bmp heic svg avif'.split(' '))
 const archives = new Set('zip rar 7z tar gz tgz bz2 xz zst'.split(' '))
 const recordings = new Set('mp3 m4a wav ogg flac mp4 mov avi mkv webm'.split(' '))
 
-/** What to do with a file of an ending that is not accepted. */
+/** Returns the advice for a file whose ending is not accepted. */
 export function adviseUpload(ending: string): string {
   const better = savedAsByEnding.get(ending)
   if (better !== undefined) return `Save it as .${better} and upload it again.`

@@ -104,7 +104,7 @@ test('a table of one long row and many short ones', async () => {
   }
 })
 
-test('tables in tables, each with text of its own', async () => {
+test('reads nested tables that each have text', async () => {
   const deep = 100_000
   const docx = `${'<w:tbl><w:tr><w:tc>'.repeat(deep)}${paragraph('deepest')}${`${paragraph('more')}</w:tc></w:tr></w:tbl>`.repeat(deep)}`
   const page = (deep: number) =>

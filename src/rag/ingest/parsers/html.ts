@@ -16,7 +16,7 @@ export async function parseHtml(bytes: Uint8Array, ending = 'html'): Promise<Rea
   return { text, warnings: hasPictures ? [PICTURES] : [] }
 }
 
-/** What the page says of its encoding counts where its bytes do not speak against it. */
+/** Uses the encoding that the page declares, unless its bytes contradict it. */
 async function decodeHtml(bytes: Uint8Array): Promise<string> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString(
     'latin1',
@@ -46,7 +46,7 @@ const hidden = new Set(
 )
 const HEADING = /^h[1-6]$/
 const scripts: Record<string, Script> = { sup: '^', sub: '_' }
-/** Elements without a line of their own that mean something here. */
+/** Inline elements that have a meaning here. */
 const inline = new Set([
   ...hidden,
   ...mathElements,

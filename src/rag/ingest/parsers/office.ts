@@ -1,4 +1,4 @@
-/** What the parts of Office's packages have in common: relations between parts, and their XML. */
+/** Common to all parts of Office's packages: their relations and their XML. */
 import { walkXml } from './xml.ts'
 import type { Zip } from './zip.ts'
 

@@ -20,12 +20,12 @@ export type Limits = {
   /** Time by the clock, with the wait for a thread. A file that needs more is a 503: the machine is busy, the file may be good. */
   wallMs: number
   heapMb: number
-  /** What the thread may hold outside of its heap, as typed arrays: inflated streams do. */
+  /** Memory of the thread outside its heap: typed arrays, such as inflated streams. */
   buffersMb: number
 }
 
 export type ParsedFile = {
-  /** Never empty; as UTF-8 in a file where it is long, which goes when whoever asked removes it. */
+  /** Never empty. A long text is UTF-8 in a file, which the caller removes. */
   text: string | Content
   outline: Outline
   warnings: Warning[]
@@ -157,7 +157,7 @@ const HEAD_BYTES = 1024
 /** Formats that Office may have wrapped. */
 const OFFICE = new Set<Format>(['docx', 'xlsx', 'pptx'])
 
-/** What it is read as, by its name and its first bytes. @throws Problem 415, 422 */
+/** Detects the format by the file's name and first bytes. @throws Problem 415, 422 */
 function detectFormat(name: string, head: Uint8Array): Pick<Task, 'format' | 'ending'> {
   const ending = /\.([^./\\]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? ''
   const claimed = findFormat(ending)

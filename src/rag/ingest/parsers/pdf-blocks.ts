@@ -8,7 +8,7 @@ import { findTables, type Span, type Table } from './pdf-tables.ts'
 import { markdownRow, markdownTable } from './table.ts'
 import type { Heading } from './unreadable.ts'
 
-/** What most of a text is set in. */
+/** The font and size of most of a text. */
 export type Body = { height: number; font: string | null }
 
 export type PageLines = { page: number; lines: Line[] }
@@ -108,7 +108,7 @@ function writeHeading({ level, lines }: Title): Block {
 const LEVEL_MAX = 6
 const TITLE_MAX = 150
 const TITLE_LINES_MAX = 3
-/** What is set larger than the text, but is as much as this of all lines, is text as well. */
+/** Larger lines are text, too, if they are more than this share of all lines. */
 const LARGE_SHARE_MAX = 0.4
 
 function findTitles(
@@ -184,7 +184,7 @@ function continuesTitle(line: Line, next: Line | undefined): boolean {
   )
 }
 
-/** The first line of a paragraph, whatever it is set in. */
+/** Returns whether the next line continues a paragraph that starts here. */
 function startsParagraph(line: Line, next: Line | undefined): boolean {
   const step = next === undefined ? 0 : next.y - line.y
   return next !== undefined && step > 0 && step < line.height * 1.6 && /^\p{Ll}/u.test(next.text)
@@ -207,7 +207,7 @@ function isLikeTitle({ text, cells }: Line): boolean {
   )
 }
 
-/** A line of its own above what it names, in another font than the text. */
+/** Returns whether a line stands alone above a text in another font. */
 function standsAlone(lines: Line[], i: number, body: Body): boolean {
   const line = lines[i] as Line
   const before = lines[i - 1]

@@ -1,5 +1,5 @@
 /**
- * What is filled into the form fields of a PDF page, as pieces of text that stand where the page shows them. The trap: a field's value and what the page
+ * The values in the form fields of a PDF page, as pieces of text at the places where the page shows them. The trap: a field's value and what the page
  * draws of it may differ, and what the page shows counts.
  */
 import type { Piece } from './pdf-lines.ts'
@@ -10,7 +10,7 @@ export type Annotation = {
   rect?: number[]
   fieldType?: string
   fieldValue?: unknown
-  /** What its appearance draws, line by line. */
+  /** The lines that its appearance draws. */
   textContent?: string[]
   contentsObj?: { str?: string }
   password?: boolean
@@ -26,7 +26,7 @@ export type Annotation = {
 /** Hidden, or never shown on a screen (PDF 32000-1, table 165). */
 const HIDDEN = 2 | 32
 
-/** Pieces times fields: each field looks for its place among all of them. What no page of a person's has follows the text of its page. */
+/** Pieces times fields: each field looks for its place among all of them. Fields beyond follow the text of their page. */
 const LOOKED_AT_MAX = 10_000_000
 
 /** @returns the page's pieces with those of its fields, each behind what it stands behind */

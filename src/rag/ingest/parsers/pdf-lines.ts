@@ -1,6 +1,6 @@
 /**
  * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running
- * heads and feet. The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
+ * heads and feet. The trap: rows of a statement, a list or a log look alike, too. Lines that may be text stay.
  */
 
 import { LineScripts } from './pdf-scripts.ts'
@@ -311,7 +311,7 @@ type Edge = {
   line: Line
   /** Its distance from the page's edge. */
   height: number
-  /** What it may be the same as on other pages: its text, or its text around a page number. */
+  /** Compared across pages: its text, or its text around a page number. */
   keys: string[]
 }
 

@@ -13,7 +13,7 @@ export type Table = {
   /** As drawn; the first is the head. */
   rows: string[][]
   columns: Span[]
-  /** With the table of the page before: then it has no head of its own. */
+  /** Continues the table of the page before, and has no head. */
   goesOn: boolean
 }
 
@@ -61,7 +61,7 @@ function findRegion(lines: Line[], from: number): Region {
     const grown = step < size * 0.5 || step > size * 4 ? null : fitted(columns, line)
     if (grown === null) break
     columns = grown
-    // Lines of one cell below the table are none of it, though they may fit.
+    // Lines of one cell below the table do not belong to it.
     if (line.cells.length > 1) last = { i, columns }
   }
   return { lines: lines.slice(from, last.i + 1), columns: last.columns }

@@ -71,7 +71,7 @@ function isBinary(bytes: Uint8Array): boolean {
   return bytes.includes(0) || controls > sample.length / 100
 }
 
-/** What separates words and sentences in one script or another: no text of some length is without, and swapped bytes turn them into rarities. */
+/** Separators of words and sentences in all scripts. Every longer text has some, and swapped bytes turn them into rare characters. */
 const separators = /[ \n\u3000-\u3002\uff0c\uff01\uff1f\u060c]/gu
 /** The letters and signs of today's scripts. */
 const usual =
@@ -188,7 +188,7 @@ async function guessed(bytes: Uint8Array): Promise<string> {
   return text === undefined || unassigned.test(text) ? refuse(UNSURE) : text
 }
 
-/** Nobody's files; as a reading they mean that something else was not recognised. */
+/** Files do not use these; a match means that the detector missed the real encoding. */
 const rare = new Set(['iso-8859-3', 'iso-8859-10', 'iso-8859-14', 'iso-8859-16', 'windows-1258'])
 
 /** The detector's names in WHATWG's words, which TextDecoder takes. */

@@ -59,7 +59,7 @@ function slideIds(xml: string): string[] {
   return ids
 }
 
-/** What the slide's layout fills in by itself. */
+/** Placeholders that the slide's layout fills in. */
 const FILLED_IN = new Set(['sldNum', 'dt', 'ftr', 'hdr'])
 function shownShapes(xml: string, graphics: Graphics): Shape[] {
   return readShapes(xml, graphics).filter(({ kind }) => !FILLED_IN.has(kind))

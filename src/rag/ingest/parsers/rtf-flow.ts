@@ -146,7 +146,7 @@ const LABEL_MAX = 100
 /** The label of a numbered item; other labels are bullets. */
 const NUMBER = /^[([]?[\p{L}\p{N}]{1,8}(?:\.[\p{L}\p{N}]{1,4})*[.)\]:]{0,2}$/u
 
-/** Word allows no more columns. */
+/** The limit of Word. */
 const COLUMNS_MAX = 63
 /** Cells that a document's merged cells are filled up with. */
 const FILLED_MAX = 1_000_000

@@ -20,7 +20,7 @@ type Target = 'text' | 'label' | 'fonts' | 'styles' | 'skipped'
 type State = {
   target: Target
   flow: RtfFlow
-  /** What becomes of the flow when its group ends. */
+  /** Decides where the text goes when the group ends. */
   flowKind: FlowKind
   codePage: number
   /** Characters to skip after each `\u`: its replacement for older readers. */
@@ -295,7 +295,7 @@ class RtfReader {
   }
 
   #describeStyle(word: string, value: number | null): void {
-    // Styles of characters have numbers of their own.
+    // Styles of characters are numbered separately.
     if (word === 'cs' || word === 'ts' || word === 'ds') this.#state.target = 'skipped'
     else if (word === 's') this.#state.style = value ?? 0
     else if (word === 'outlinelevel') this.#state.outlineLevel = value
@@ -439,7 +439,7 @@ const optionalDestinations = new Set(
   'shpinst nesttableprops shppict do listtext pntext footnote fonttbl stylesheet pict'.split(' '),
 )
 
-/** What a reader of the document misses, by the group that is skipped. */
+/** Warnings by the group that is skipped. */
 const reasons = new Map([
   ['pict', PICTURES.reason],
   ['annotation', 'Comments are left out.'],

@@ -13,7 +13,7 @@ export function formatNumber(format: string): Shown {
   return code.includes('%') ? 'percent' : 'number'
 }
 
-/** What is no number stays as it is. */
+/** Other values stay unchanged. */
 export function shownNumber(value: string, shown: Shown, is1904: boolean): string {
   const number = Number(value)
   if (value === '' || !Number.isFinite(number)) return value

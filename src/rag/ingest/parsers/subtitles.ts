@@ -6,7 +6,7 @@ const TIMES =
   /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
 const PAUSE_SECONDS = 2
 
-/** What has no times is text as it stands. */
+/** A file without times is returned as text. */
 export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
   const text = (await parsePlainText(bytes)).replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   const lines = text.split('\n')

@@ -51,7 +51,7 @@ export function parseXlsx(bytes: Uint8Array): Reading {
   return { text: texts.join('\n\n'), warnings }
 }
 
-/** What a program has written that does not calculate: a library, an export. */
+/** Written by a program that does not calculate, such as a library or an export. */
 const UNCALCULATED: Warning = {
   page: null,
   reason:

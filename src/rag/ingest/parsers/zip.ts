@@ -1,5 +1,5 @@
 /**
- * Reads single entries of a ZIP, each inflated up to a cap of its own, so that a bomb costs no more than the cap.
+ * Reads single entries of a ZIP, each inflated up to a cap, which limits the cost of a ZIP bomb.
  * Sizes in the headers are an attacker's word: only what comes out is counted.
  */
 import { inflateRawSync } from 'node:zlib'

@@ -16,7 +16,7 @@ function asked(shelf: Shelf, question: string, stops: string[] = []) {
   return readPieces(shelf, words)
 }
 
-/** What each chunk has of the question's pieces. */
+/** The question's pieces that each chunk has. */
 function sumsOf(shelf: Shelf, question: string): number[] {
   const takeChunk = (counter: PieceCounter, slot: number) => {
     for (let i = shelf.starts[slot] as number; i < (shelf.starts[slot + 1] as number); i++)

@@ -10,7 +10,7 @@ import { eachPiece, folded, isWord } from './terms.ts'
 export type Pieces = {
   /** By piece. */
   weights: number[]
-  /** What they could give. */
+  /** Their highest possible score. */
   ceiling: number
   /** Terms of the shelf, and the piece that each holds. */
   terms: Uint32Array
@@ -94,7 +94,7 @@ export function countingPieces<T>(
     }
     return work(createCounter(pieces))
   } finally {
-    // Also after a failure: the next to be asked is another user's.
+    // Also after a failure: the next question may be another user's.
     for (let entry = 0; entry < length; entry++) firsts[terms[entry] as number] = 0
     counts.fill(0)
   }
@@ -102,7 +102,7 @@ export function countingPieces<T>(
 
 export type PieceCounter = {
   add: (term: number) => void
-  /** What was counted since the last call, saturated as BM25 has it. */
+  /** Returns the counts since the last call, saturated as in BM25. */
   take: (k1: number, norm: number) => number
 }
 

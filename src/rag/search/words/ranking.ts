@@ -70,7 +70,7 @@ type Pair = { first: number; second: number; weight: number }
 
 export type Question = { words: QuestionWord[]; pairs: Pair[]; pieces: Pieces }
 
-/** What is left of the comparisons of similar words that one message may make. */
+/** The remaining comparisons of similar words that one message may make. */
 export type Looks = { left: number }
 export const newLooks = (): Looks => ({ left: LIKE_LOOKS_MAX })
 
@@ -207,7 +207,7 @@ function candidates(shelf: Shelf, question: Question, open: Uint8Array, count: n
     const left = sumUp(shelf, question, open, count, touched)
     return touched.length <= CANDIDATES_MIN ? touched : selectHighest(touched, left, count)
   } finally {
-    // Also after a failure: the next to be asked is another user's.
+    // Also after a failure: the next question may be another user's.
     for (const slot of touched) sums[slot] = 0
   }
 }
@@ -258,7 +258,7 @@ function sumUp(
   return left
 }
 
-/** Wraps round, since `counted` holds no more than 32 bits; 0 is never counted yet. */
+/** Wraps around, since `counted` holds 32 bits; 0 means "not counted yet". */
 function nextTurn(): number {
   turn = (turn + 1) | 0
   if (turn === 0) {
@@ -312,7 +312,7 @@ function findFloors<Counts extends number[]>(
 /** Scratch space, all zeros between uses: by term, 1 + where its uses begin. */
 let usesOf = new Int32Array(1_024)
 
-/** What the question could reach on this shelf, and how much of it each of these chunks does. */
+/** Scores chunks by the share that they reach of the question's possible score on this shelf. */
 export function score(shelf: Shelf, question: Question, slots: number[]): Ranked[] {
   const { words } = question
   if (usesOf.length < shelf.termCount) usesOf = grown(usesOf, shelf.termCount)

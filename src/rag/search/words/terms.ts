@@ -12,7 +12,7 @@ const Word = 1
 const Pairs = 2
 /** Thai, Lao, Khmer, Burmese: a syllable takes several letters, so three. */
 const Triples = 3
-/** Belongs to whatever it stands behind. */
+/** Belongs to the character before it. */
 const Mark = 4
 
 let table: Uint8Array | undefined
@@ -90,7 +90,7 @@ function normalized(text: string): string {
     : normal
 }
 
-/** A word without its accents: é = e, ς = σ. Accents tell words apart, so this is a weaker likeness. */
+/** A word without its accents: é = e, ς = σ. Accents distinguish words, so this is a weaker match. */
 export function folded(word: string): string {
   if (isAscii(word)) return word
   return word
@@ -100,7 +100,7 @@ export function folded(word: string): string {
     .replaceAll('ı', 'i')
 }
 
-/** What words of one stem share. Of the folded word. */
+/** Returns the stem that related words share. Of the folded word. */
 export function stemWord(word: string): string {
   const code = word.charCodeAt(0)
   return code >= 0x600 && code <= 0x6ff ? arabicRoot(word) : stemOf(word)
@@ -123,7 +123,7 @@ function arabicRoot(word: string): string {
   return root
 }
 
-/** Groups of four letters with the word's edges: `_ste`, `steu`, `teue`, `euer`, `uer_`. What two words share of them is how like they are. */
+/** Groups of four letters with the word's edges: `_ste`, `steu`, `teue`, `euer`, `uer_`. The share of common groups is the similarity of two words. */
 export function eachPiece(word: string, add: (piece: string) => void): void {
   const padded = `_${word}_`
   if (padded.length <= 4) add(padded)

@@ -13,7 +13,7 @@ const likenesses = new Float64Array(HITS_MAX)
 export type Window = {
   clear: () => void
   add: (place: number, word: number, likeness: number) => void
-  /** What the best passage reaches of the words' weights. */
+  /** Returns the sum of word weights in the best passage. */
   best: () => number
 }
 

@@ -106,7 +106,7 @@ test('a text has most to do with itself', () => {
   }
 })
 
-test('codes, names and accents are told apart, and found without', () => {
+test('distinguishes codes, names and accents, and finds words without accents', () => {
   const { find } = shelfOf([
     'Error E-4471 stops the pump.',
     'Error E-4472 stops the fan.',
