@@ -1,6 +1,8 @@
 /** Raised and lowered text within a line of a PDF, marked as in other formats: `10^3`, `x_n`, `H₂O`. Its size and baseline show it. */
 import { markScript, type Script } from './formulas.ts'
-import type { Piece } from './pdf-lines.ts'
+
+/** Text with its baseline and size; y grows downwards. */
+type Piece = { text: string; y: number; height: number }
 
 /** The share of the line's height: LibreOffice writes 0.58, TeX 0.7, browsers 0.75 to 0.83. A line beside a drop cap has less. */
 const HEIGHT = { min: 0.55, max: 0.82 }
