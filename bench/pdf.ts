@@ -5,7 +5,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parsePdf } from '#rag/ingest/parsers/pdf.ts'
-import { bytesOf, pdfSamples } from '#rag/ingest/parsers/pdf-samples.ts'
+import { bytesOf, pdfSamples } from '#testing/pdf-samples.ts'
 import { printTable } from './lib/table.ts'
 import { pdftotext, pythonWithPdfium } from './pdf/install.ts'
 

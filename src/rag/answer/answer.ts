@@ -20,23 +20,23 @@ import {
 import type { SearchWarning } from '../search/warnings.ts'
 import { asksNothing, readMessage } from '../search/words/message.ts'
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
-import { chunksFor, introductionOf, type Overview, overviewAskedFor } from './overview.ts'
-import { type Passage, passagesOf, textOf } from './passages.ts'
+import { findOverview, introduceOverview, type Overview, readOverviewChunks } from './overview.ts'
+import { buildPassages, joinText, type Passage } from './passages.ts'
 import {
   type Asked,
-  historyWithin,
+  buildPrompt,
+  computeRoom,
   NOTHING_FOUND,
-  nameOf,
-  promptOf,
-  roomFor,
+  readName,
   type Turn,
+  trimHistory,
 } from './prompt.ts'
-import { queriesBehind, standalone } from './standalone.ts'
+import { readQueries, standalone } from './standalone.ts'
 
 export type Question = {
   question: string
   topK: number
-  /** Null: as low as whoever answers allows. */
+  /** Null: the bound of the model that answers. */
   minScore: number | null
   history: Turn[]
   conditions: Condition[]
@@ -46,11 +46,11 @@ export type Question = {
 
 export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel' | 'secrets' | 'clock'>
 
-/** What a question is answered from. */
+/** The sources of an answer. */
 export type Evidence = {
   /** As a model put the question to search it; null where none did. */
   searchedAs: string | null
-  /** Not searched, but chosen to tell of the documents as a whole. */
+  /** Chosen to describe the documents as a whole, not searched. */
   isOverview: boolean
   sources: Passage[]
   /** Without sources: what came nearest. */
@@ -61,7 +61,7 @@ export type Evidence = {
 export type Answered = Evidence & {
   answer: string
   citations: Citation[]
-  /** That answered; null, as `usage`, where none was asked. */
+  /** The model that answered; null, like `usage`, if none was called. */
   model: string | null
   usage: Usage | null
   headers: Record<string, string>
@@ -86,7 +86,7 @@ export async function answer(
     }
   }
   const { answer, model, usage, headers } = await complete(deps.gateway, gatewayCall)
-  const check = checkFor(question, evidence.sources)
+  const check = createCitationCheck(question, evidence.sources)
   const text = check.push(answer.text) + check.end()
   return { ...evidence, answer: text, citations: check.citations(), model, usage, headers }
 }
@@ -100,16 +100,19 @@ export async function answerStream(
   const { evidence, gatewayCall } = await prepared(deps, call, question)
   if (gatewayCall === null) return { evidence, stream: null }
   const answering = await stream(deps.gateway, gatewayCall)
-  return { evidence, stream: { ...answering, check: checkFor(question, evidence.sources) } }
+  return {
+    evidence,
+    stream: { ...answering, check: createCitationCheck(question, evidence.sources) },
+  }
 }
 
-function checkFor({ question }: Question, sources: Passage[]): CitationCheck {
+function createCitationCheck({ question }: Question, sources: Passage[]): CitationCheck {
   const names = sources.flatMap(({ metadata }) => [
-    nameOf(metadata) ?? '',
+    readName(metadata) ?? '',
     String(metadata.heading ?? ''),
   ])
   const passages = sources.map((source) => {
-    const text = textOf(source)
+    const text = joinText(source)
     const head = text.length - source.content.length
     return { text, pieces: source.pieces.map((piece) => ({ ...piece, at: piece.at + head })) }
   })
@@ -128,27 +131,27 @@ async function prepared(
     question.model === null
       ? routeFor(config, caller, null, null)
       : routeForModel(config, caller, question.model)
-  const minScore = question.minScore ?? minScoreFor(deps, first)
-  const { found, nearest, warnings, overview, searchedAs } = await foundFor(deps, call, {
+  const minScore = question.minScore ?? findMinScore(deps, first)
+  const { found, nearest, warnings, overview, searchedAs } = await findPassages(deps, call, {
     ...question,
     minScore,
   })
 
-  const contextTokens = contextOf(deps, first)
+  const contextTokens = readContext(deps, first)
   const asked: Asked = {
     question: question.question,
-    history: historyWithin(question.history, contextTokens),
-    overview: overview && introductionOf(overview),
+    history: trimHistory(question.history, contextTokens),
+    overview: overview && introduceOverview(overview),
   }
-  const tokens = Math.max(PASSAGE_TOKENS_MIN, roomFor(asked, contextTokens, ANSWER_TOKENS))
+  const tokens = Math.max(PASSAGE_TOKENS_MIN, computeRoom(asked, contextTokens, ANSWER_TOKENS))
   const neighbourTokens = overview === null ? NEIGHBOUR_TOKENS_MAX : 0
-  const sources = await passagesOf(deps, caller.userId, found, { tokens, neighbourTokens })
+  const sources = await buildPassages(deps, caller.userId, found, { tokens, neighbourTokens })
 
   const evidence = { searchedAs, isOverview: overview !== null, sources, nearest, warnings }
   if (sources.length === 0) return { evidence, gatewayCall: null }
   const { route, signal, origin } = call
   const request = {
-    messages: promptOf(deps.secrets, asked, sources, deps.clock.now()),
+    messages: buildPrompt(deps.secrets, asked, sources, deps.clock.now()),
     max_tokens: ANSWER_TOKENS,
     temperature: TEMPERATURE,
   }
@@ -171,13 +174,13 @@ export const MIN_SCORE = 0.5
 const MIN_SCORE_OF_VENDORS = 0.3
 
 /** An embedder whose cosines nobody has calibrated may give any passage 0.3. */
-function minScoreFor({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
+function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
   const isPlayed = ofVendor(gateway.config.vendors, vendor).sandboxed
   return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
 }
 
 /** The shortest of those that may answer. */
-function contextOf({ gateway }: AnswerDeps, first: Route): number {
+function readContext({ gateway }: AnswerDeps, first: Route): number {
   const { config } = gateway
   return Math.min(
     ...routesBehind(config, first).map(
@@ -188,20 +191,20 @@ function contextOf({ gateway }: AnswerDeps, first: Route): number {
 }
 
 /** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question, or makes it stand alone, has its own. */
-async function foundFor(
+async function findPassages(
   deps: AnswerDeps,
   call: RagCall,
   { question, topK, minScore, history, conditions }: Question & { minScore: number },
 ): Promise<Search & { overview: Overview | null; searchedAs: string | null }> {
   const { userId } = call.caller
-  const overview = overviewAskedFor(
+  const overview = findOverview(
     readMessage(question).subject,
     await documentsMeeting(deps, userId, conditions),
     history.length > 0,
   )
   if (overview !== null) {
     return {
-      found: await chunksFor(deps, userId, overview),
+      found: await readOverviewChunks(deps, userId, overview),
       nearest: [],
       warnings: [],
       overview,
@@ -213,15 +216,15 @@ async function foundFor(
     return { found: [], nearest: [], warnings: [], overview, searchedAs: null }
   }
   const searchedAs = await standalone(deps, call, question, history)
-  const queries = searchedAs === null ? queriesBehind(question, history) : [searchedAs]
+  const queries = searchedAs === null ? readQueries(question, history) : [searchedAs]
   return {
-    ...(await searchFor(deps, call, { queries, topK, minScore, conditions })),
+    ...(await runSearch(deps, call, { queries, topK, minScore, conditions })),
     overview: null,
     searchedAs,
   }
 }
 
-async function searchFor(deps: AnswerDeps, call: RagCall, query: SearchQuery): Promise<Search> {
+async function runSearch(deps: AnswerDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   if (deps.embedder !== null) return search(deps, call, query)
   const wide = { ...query, topK: candidatesOf(deps, query) }
   const found = await findChunks(deps, call.caller.userId, wide, call.signal)

@@ -8,7 +8,7 @@ import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
 const LIGHTHOUSE = 'The lighthouse was built by Amélie Duroc in 1882. It is white.'
 const QUESTION = 'Who built the lighthouse?'
 
-/** Twelve sentences, each a chunk of its own. */
+/** Twelve sentences, each in a separate chunk. */
 const TOWN = [
   'The harbour of Porto Calvo was dug by hand in nine winters, and its walls are of granite from the hills behind.',
   'Boats that stay for the night pay at the small office beside the crane, which is open until seven in the evening.',
@@ -126,7 +126,7 @@ test('a model with little room reads as much as fits, the nearest first, and of 
   assert.match(messages.at(-3).content, /^Turn 39: /, 'marks of old answers are of other sources')
 })
 
-test('what a passage does not say goes without its mark, whole and streamed, and is told', async (t) => {
+test('removes and reports marks that their passage does not support, whole and streamed', async (t) => {
   const { vendor, ada } = await played(t)
   await ada.post('/api/rag/ingest/text', { content: LIGHTHOUSE })
   const said =
@@ -264,7 +264,7 @@ test('documents are quoted line by line, so that none can pose as the service, a
   assert.equal(forged.body.answer, 'The lighthouse was built by Mallory in 1999.')
 })
 
-test('a follow-up is made to stand alone by the model that is set, as a call of its own', async (t) => {
+test('rewrites a follow-up with the configured model, as a separate call', async (t) => {
   const { vendor, app, ada } = await played(t, { FOLLOW_UP_MODEL: 'openai/gpt-6-luna' })
   await ada.post('/api/rag/ingest/text', {
     content: 'Parental leave lasts 16 weeks and is compensated at full salary.',
@@ -412,7 +412,7 @@ test('with min_score null the sandbox gets passages from a score of 0.5', async 
   assert.equal(await countSources(bob, NEAR), 0)
 })
 
-test('background, greetings and wishes for the form of the answer do not hide what is asked', async (t) => {
+test('finds the question among background, greetings and wishes for the form of the answer', async (t) => {
   const ada = await (await testApp(t, { env: { EMBEDDER: 'local' } })).as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', {
     content:
@@ -505,7 +505,7 @@ test('questions about the documents as a whole are answered from all of them, or
   assert.equal(asked.body.overview, false)
 })
 
-test('the model is told the date, and when each source was added', async (t) => {
+test('sends the date and the day of each source to the model', async (t) => {
   const { vendor, app, ada } = await played(t)
   const first = app.clock.now().slice(0, 10)
   await upload(ada, 'old.txt', LIGHTHOUSE)

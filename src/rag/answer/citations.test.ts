@@ -118,7 +118,7 @@ test('what was asked may be said again without its names being in the passage, b
   assert.doesNotMatch(checked('The lighthouse was built in 1990 [1].', { known }).text, /\[1\]/)
 })
 
-test('where a statement stands in what is shown is told', () => {
+test('returns the place of a statement in the shown text', () => {
   const answer =
     'It is old. The lighthouse was built in 1999 [1]. The lens weighs two tonnes [1] and was made in Paris [1].'
   assert.deepEqual(said(checked(answer)), [
@@ -166,7 +166,7 @@ test('however an answer is cut into pieces, the same is shown and told', () => {
   )
 })
 
-test('whatever a model writes, only marks and the spaces before them can go', () => {
+test('removes only marks and the spaces before them', () => {
   const pieces = fc.constantFrom(
     '[1]',
     '[2, 9]',

@@ -23,14 +23,14 @@ export type CitationCheck = {
   push(text: string): string
   /** @returns the rest */
   end(): string
-  /** Of what was shown. */
+  /** In the shown text. */
   citations(): Citation[]
 }
 
 /** `[2]`, `[2, 3]`, and as some models write it, `【2】`. */
 const MARK = /[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*(?:†[^\]】\n]{0,40})?[\]】]/y
 const MARKS = new RegExp(MARK.source, 'g')
-/** What may still become one. */
+/** Text that may still become a mark. */
 const BEGUN = /^[[【][\s\d,;]{0,40}(?:†[^\]】\n]{0,40})?$/
 /** A link, or its definition. */
 const LINKS_ON = /^[(:]/
@@ -94,7 +94,7 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
       text += show(line.slice(shown, until))
       shown = until
       if (mark === null || !mark.isWhole) return text
-      const end = sentenceEndOf(line, mark.at)
+      const end = findSentenceEnd(line, mark.at)
       if (end === null && !isLast && line.length - mark.at < HELD_MAX) return text
       text += check(sentenceStart(line, checked, mark.at), end ?? line.length)
     }
@@ -108,17 +108,17 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     const offset = written - (shown - from)
     const whole: Statement = {
       text: withoutMarks(sentence),
-      start: offset + indentOf(sentence),
+      start: offset + readIndent(sentence),
       end: offset,
     }
     let at = shown - from
     let behind = 0
     let leftOut = 0
     let rest = ''
-    const marks = groupsIn(sentence, at).map(({ start, end, numbers }) => {
+    const marks = findGroups(sentence, at).map(({ start, end, numbers }) => {
       const text = sentence.slice(behind, start)
-      const said = { text, start: offset + behind + indentOf(text) - leftOut }
-      const quotes = quotesOf(numbers, said, whole)
+      const said = { text, start: offset + behind + readIndent(text) - leftOut }
+      const quotes = findQuotes(numbers, said, whole)
       const holding = [...quotes.keys()]
       const before = sentence.slice(at, start)
       const kept = holding.map((number) => `[${number}]`).join('')
@@ -136,7 +136,7 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     })
     rest += sentence.slice(at)
     whole.end = offset + sentence.trimEnd().length - leftOut
-    const of = wordsIn(whole.text) === 0 && last !== null ? last : whole
+    const of = readTerms(whole.text) === 0 && last !== null ? last : whole
     for (const { numbers, quotes, said, end } of marks) {
       const { start } = said ?? of
       for (const source of numbers) {
@@ -157,12 +157,12 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
   }
 
   /** Has the sources alone that support the statement. */
-  function quotesOf(
+  function findQuotes(
     numbers: number[],
     { text }: Pick<Statement, 'text'>,
     whole: Statement,
   ): Map<number, Quote | null> {
-    const before = wordsIn(whole.text) === 0 && last !== null ? last.text : whole.text
+    const before = readTerms(whole.text) === 0 && last !== null ? last.text : whole.text
     const existing = numbers.filter((number) => number >= 1 && number <= read.length)
     const cited = existing.map((number) => read[number - 1] as ReadText)
     const claim = readClaim(isStatement(text) ? text : before)
@@ -184,7 +184,7 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
   }
 }
 
-function indentOf(text: string): number {
+function readIndent(text: string): number {
   return text.length - text.trimStart().length
 }
 
@@ -198,7 +198,7 @@ const FENCE = /^\s*(```|~~~)/
 const MAYBE_FENCE = /^\s*(`{0,2}|~{0,2})$/
 
 function isStatement(text: string): boolean {
-  return wordsIn(text) >= WORDS_MIN
+  return readTerms(text) >= WORDS_MIN
 }
 
 /** The next mark that is none of a link or of code; not whole where more of the text must tell. */
@@ -233,13 +233,13 @@ function sentenceStart(line: string, from: number, before: number): number {
   let start = from
   for (let at = from; at < before; at++) {
     const end = sentenceEnd(line, at)
-    if (end > at && end <= before && wordsIn(line.slice(end, before)) > 0) start = end
+    if (end > at && end <= before && readTerms(line.slice(end, before)) > 0) start = end
   }
   return start
 }
 
 /** Where the sentence of the mark ends, with the marks behind its stop; null where that is not to be seen yet. */
-function sentenceEndOf(line: string, mark: number): number | null {
+function findSentenceEnd(line: string, mark: number): number | null {
   const isBehindStop = /[.!?…。！？｡؟۔।][)\]"'”’»]*\s*$/u.test(
     line.slice(Math.max(0, mark - 8), mark),
   )
@@ -257,7 +257,7 @@ function sentenceEndOf(line: string, mark: number): number | null {
 const FOLLOWING_MARKS = /^\s*(?:[[【][^\]】]{0,60}[\]】]\s*[.,;]?\s*)*/
 
 /** Marks that follow one another stand for one statement. */
-function groupsIn(
+function findGroups(
   sentence: string,
   from: number,
 ): { start: number; end: number; numbers: number[] }[] {
@@ -282,6 +282,6 @@ function withoutMarks(text: string): string {
   return text.replace(MARKS, ' ')
 }
 
-function wordsIn(text: string): number {
+function readTerms(text: string): number {
   return withoutMarks(text).match(/[\p{L}\p{N}]+/gu)?.length ?? 0
 }

@@ -1,6 +1,6 @@
 /** Words in which people ask for the whole of their documents, in the languages most often met. Compared by their roots, accents off. */
 
-/** What is asked about: the documents themselves. */
+/** Words for the documents themselves. */
 export const collectionWords = `document documents doc docs file files upload uploads collection library text texts material materials article articles
   dokument dokumente dokumenten datei dateien unterlagen texte texten sammlung bibliothek
   documento documentos archivo archivos fichero ficheros texto textos biblioteca
@@ -35,7 +35,7 @@ export const summaryWords = `summarise summarize summary summaries overview gist
   لخص ملخص تلخيص
   tom tat`
 
-/** When documents came: the list tells it of each. */
+/** Words for the date of a document, which the list shows. */
 export const timeWords = `new newer newest latest recent recently last lately oldest first today yesterday week month date dates added when
   neu neue neuen neueste neuesten neuestes letzte letzten letztes alteste altesten heute gestern woche monat datum wann hinzugefugt
   nuevo nuevos reciente recientes ultimo ultimos antiguo hoy ayer semana mes fecha subi subido
@@ -47,7 +47,7 @@ export const timeWords = `new newer newest latest recent recently last lately ol
   احدث اخر جديد اليوم امس اسبوع شهر تاريخ
   moi nhat hom nay qua tuan thang ngay`
 
-/** Say nothing more about what is asked. */
+/** Words that do not change the question. */
 export const politeWords = `please give make write tell short brief briefly quick main key important points everything whole entire
   bitte gib mach schreib kurz kurze wichtigsten punkte zusammen ganze ganzen meine meinen meiner meines meinem unsere unseren
   favor dame haz breve puntos principales

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DocumentRow } from '../documents/document-store.ts'
-import { introductionOf, overviewAskedFor } from './overview.ts'
+import { findOverview, introduceOverview } from './overview.ts'
 
 const documents = ['lease.pdf', 'espresso-machine manual.md', '护照.pdf'].map(
   (source, i) =>
@@ -74,7 +74,7 @@ const rows: [question: string, kind: 'list' | 'summary' | null, of?: string][] =
 ]
 for (const [question, kind, source] of rows) {
   test(`${kind ?? 'a search'}: ${question}`, () => {
-    const overview = overviewAskedFor(question, documents, false)
+    const overview = findOverview(question, documents, false)
     assert.equal(overview?.kind ?? null, kind)
     if (kind === null) return
     assert.deepEqual(
@@ -85,10 +85,10 @@ for (const [question, kind, source] of rows) {
 }
 
 test('behind what was said, a summary is of that, unless a document is named', () => {
-  assert.equal(overviewAskedFor('Summarise this', documents, true), null)
-  assert.equal(overviewAskedFor('Summarise the lease', documents, true)?.kind, 'summary')
-  assert.equal(overviewAskedFor('What documents do I have?', documents, true)?.kind, 'list')
-  assert.equal(overviewAskedFor('What do I have?', [], false), null)
+  assert.equal(findOverview('Summarise this', documents, true), null)
+  assert.equal(findOverview('Summarise the lease', documents, true)?.kind, 'summary')
+  assert.equal(findOverview('What documents do I have?', documents, true)?.kind, 'list')
+  assert.equal(findOverview('What do I have?', [], false), null)
 })
 
 test('names are listed with their dates, texts without a name in one line', () => {
@@ -98,7 +98,7 @@ test('names are listed with their dates, texts without a name in one line', () =
     created_at: '2026-02-01T10:00:00.000Z',
   }))
   const overview = { kind: 'list' as const, documents: [...unnamed, ...documents] as DocumentRow[] }
-  assert.deepEqual(introductionOf(overview).names, [
+  assert.deepEqual(introduceOverview(overview).names, [
     'lease.pdf, added 2026-01-01',
     'espresso-machine manual.md, added 2026-01-02',
     '护照.pdf, added 2026-01-03',
@@ -112,7 +112,7 @@ test('of many names the newest and the oldest are listed', () => {
     metadata_json: {},
     created_at: '2026-02-01',
   }))
-  const { names } = introductionOf({ kind: 'list', documents: many as unknown as DocumentRow[] })
+  const { names } = introduceOverview({ kind: 'list', documents: many as unknown as DocumentRow[] })
   assert.equal(names.length, 101)
   assert.deepEqual([names[0], names.at(-1)], ['0.md, added 2026-02-01', '299.md, added 2026-02-01'])
 })

@@ -7,7 +7,7 @@ import { stopPhrases } from '#embeddings/stop-words.ts'
 import type { RagDeps } from '../deps.ts'
 import type { DocumentRow } from '../documents/document-store.ts'
 import { type FoundChunk, readPlaces } from '../search/search.ts'
-import { eachTerm, folded, isStopWord, isWord, rootOf } from '../search/words/terms.ts'
+import { eachTerm, folded, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
 import {
   collectionWords,
   havingWords,
@@ -17,7 +17,7 @@ import {
   thingWords,
   timeWords,
 } from './overview-words.ts'
-import { dateOf, type Introduction, nameOf } from './prompt.ts'
+import { formatDate, type Introduction, readName } from './prompt.ts'
 
 export type Overview = {
   kind: 'list' | 'summary'
@@ -37,16 +37,16 @@ const NAMES_READ_MAX = 10_000
  * Null: it asks for something that stands in the documents. `documents`: those that it may be about. `isFollowUp`: "summarise this" is then what
  * was said before.
  */
-export function overviewAskedFor(
+export function findOverview(
   question: string,
   documents: DocumentRow[],
   isFollowUp: boolean,
 ): Overview | null {
   if (documents.length === 0) return null
-  const kind = kindOf(question, new Set())
+  const kind = findKind(question, new Set())
   if (kind !== null)
     return kind === 'summary' && isFollowUp ? null : { kind, documents: newestFirst(documents) }
-  const asked = rootsOf(question)
+  const asked = readRoots(question)
   // Names are read only where they may matter: a shelf may have a hundred thousand.
   if (asked.size > WORDS_MAX || asked.isDisjointFrom(lists.summary)) return null
   let named: { document: DocumentRow; words: number } | null = null
@@ -56,8 +56,8 @@ export function overviewAskedFor(
       named = { document, words: name.size }
   }
   if (named === null) return null
-  const whole = rootsOf(nameOf(metadataOf(named.document)) ?? '')
-  return kindOf(question, whole) === 'summary'
+  const whole = readRoots(readName(readMetadata(named.document)) ?? '')
+  return findKind(question, whole) === 'summary'
     ? { kind: 'summary', documents: [named.document] }
     : null
 }
@@ -66,19 +66,19 @@ function newestFirst(documents: DocumentRow[]): DocumentRow[] {
   return documents.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
 }
 
-/** What the model is told of the sources. */
-export function introductionOf({ kind, documents }: Overview): Introduction {
+/** Describes the sources for the model. */
+export function introduceOverview({ kind, documents }: Overview): Introduction {
   const count = documents.length === 1 ? 'one document' : `${documents.length} documents`
   const are = kind === 'list' ? 'their beginnings' : 'parts spread over them'
   const says = `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out.`
-  return { says, names: namesOf(documents) }
+  return { says, names: listNames(documents) }
 }
 
 /** With their dates; texts without a name, which may be many, in one line. */
-function namesOf(documents: DocumentRow[]): string[] {
+function listNames(documents: DocumentRow[]): string[] {
   const named = documents.flatMap((document) => {
-    const name = nameOf(metadataOf(document))
-    return name === null ? [] : `${name}, added ${dateOf(document.created_at)}`
+    const name = readName(readMetadata(document))
+    return name === null ? [] : `${name}, added ${formatDate(document.created_at)}`
   })
   const names =
     named.length <= NAMES_MAX
@@ -91,17 +91,17 @@ function namesOf(documents: DocumentRow[]): string[] {
 }
 
 /** A list takes each document's first chunk; a summary as many of each as fall to it, evenly. */
-export function chunksFor(
+export function readOverviewChunks(
   deps: Pick<RagDeps, 'db'>,
   userId: string,
   { kind, documents }: Overview,
 ): Promise<FoundChunk[]> {
-  const told = documents.slice(0, DOCUMENTS_MAX)
-  const each = kind === 'list' ? 1 : Math.max(1, Math.floor(CHUNKS_MAX / told.length))
-  const places = told.flatMap(({ version, total_chunks }) =>
+  const shown = documents.slice(0, DOCUMENTS_MAX)
+  const each = kind === 'list' ? 1 : Math.max(1, Math.floor(CHUNKS_MAX / shown.length))
+  const places = shown.flatMap(({ version, total_chunks }) =>
     spread(total_chunks, each).map((index) => ({ version, index, score: 1 })),
   )
-  return readPlaces(deps, userId, places, told)
+  return readPlaces(deps, userId, places, shown)
 }
 
 function spread(total: number, count: number): number[] {
@@ -111,12 +111,12 @@ function spread(total: number, count: number): number[] {
 }
 
 const lists = {
-  collection: rootsOf(collectionWords),
-  having: rootsOf(havingWords),
-  summary: rootsOf(summaryWords),
-  polite: rootsOf(politeWords),
-  time: rootsOf(timeWords),
-  thing: rootsOf(thingWords),
+  collection: readRoots(collectionWords),
+  having: readRoots(havingWords),
+  summary: readRoots(summaryWords),
+  polite: readRoots(politeWords),
+  time: readRoots(timeWords),
+  thing: readRoots(thingWords),
 }
 type Kind = keyof typeof lists
 const phraseList = Object.entries(phrases)
@@ -125,7 +125,7 @@ const phraseList = Object.entries(phrases)
 /** A longer text with such words is no question about all of them. */
 const WORDS_MAX = 20
 
-function kindOf(question: string, name: ReadonlySet<string>): Overview['kind'] | null {
+function findKind(question: string, name: ReadonlySet<string>): Overview['kind'] | null {
   const found = new Set<Kind>()
   let words = 0
   let isOther = false
@@ -134,7 +134,7 @@ function kindOf(question: string, name: ReadonlySet<string>): Overview['kind'] |
   eachTerm(question.replace(/(?<!\p{L})(?:j['’]ai|ai-je)(?!\p{L})/giu, 'avons'), (term) => {
     words++
     if (!isWord(term)) return
-    const root = keyOf(term)
+    const root = toRoot(term)
     if (name.has(root)) return
     const kinds = (Object.keys(lists) as Kind[]).filter((kind) => lists[kind].has(root))
     for (const kind of kinds) found.add(kind)
@@ -159,22 +159,22 @@ function kindOf(question: string, name: ReadonlySet<string>): Overview['kind'] |
   return asked >= 2 ? 'list' : null
 }
 
-function rootsOf(text: string): Set<string> {
+function readRoots(text: string): Set<string> {
   const roots = new Set<string>()
-  eachTerm(text, (term) => roots.add(keyOf(term)))
+  eachTerm(text, (term) => roots.add(toRoot(term)))
   return roots
 }
 
-function keyOf(term: string): string {
-  return isWord(term) ? rootOf(folded(term)) : term
+function toRoot(term: string): string {
+  return isWord(term) ? stemWord(folded(term)) : term
 }
 
 /** Of its file's name without the ending, or of its title. */
 function nameRoots(document: DocumentRow): Set<string> {
-  const name = nameOf(metadataOf(document))
-  return rootsOf((name ?? '').replace(/\.\p{L}[\p{L}\p{N}]{0,4}$/u, ''))
+  const name = readName(readMetadata(document))
+  return readRoots((name ?? '').replace(/\.\p{L}[\p{L}\p{N}]{0,4}$/u, ''))
 }
 
-function metadataOf({ source, metadata_json }: DocumentRow) {
+function readMetadata({ source, metadata_json }: DocumentRow) {
   return { ...metadata_json, ...(source === null ? {} : { source }) }
 }

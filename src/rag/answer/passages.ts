@@ -36,7 +36,7 @@ const TOKENS_A_LINE = 1
 type Reading = { id: string; addedAt: string; chunks: Map<number, Chunk> }
 
 /** In the order of `found`, nearest first. */
-export async function passagesOf(
+export async function buildPassages(
   { db }: Pick<RagDeps, 'db'>,
   userId: string,
   found: FoundChunk[],
@@ -44,7 +44,7 @@ export async function passagesOf(
 ): Promise<Passage[]> {
   const readings = await neighbourhoods(db, userId, found)
   const needed = (chunk: FoundChunk) =>
-    tokensOf({ content: chunk.content, head: headOf(readings, chunk) })
+    countTokens({ content: chunk.content, head: writeHead(readings, chunk) })
   const fitting = withinRoom(found, room.tokens, needed)
   const left = room.tokens - fitting.reduce((sum, chunk) => sum + needed(chunk), 0)
   const taken = new Set(fitting.map(({ id }) => id))
@@ -76,19 +76,19 @@ function withinRoom(
   ]
 }
 
-/** What is read of it: a piece of a table with the table's head. */
-export function textOf({ content, head }: Pick<Passage, 'content' | 'head'>): string {
+/** Its text for the model: a part of a table comes with the table's head. */
+export function joinText({ content, head }: Pick<Passage, 'content' | 'head'>): string {
   return head !== null && !content.includes(head) ? `${head}\n${content}` : content
 }
 
-function tokensOf(passage: Pick<Passage, 'content' | 'head'>): number {
-  const text = textOf(passage)
+function countTokens(passage: Pick<Passage, 'content' | 'head'>): number {
+  const text = joinText(passage)
   return guessTextTokens(text) + TOKENS_A_PASSAGE + TOKENS_A_LINE * text.split('\n').length
 }
 
 /** Null also where the document was replaced meanwhile. */
-function headOf(readings: Map<string, Reading>, chunk: FoundChunk): string | null {
-  const { id, index } = placeOf(chunk)
+function writeHead(readings: Map<string, Reading>, chunk: FoundChunk): string | null {
+  const { id, index } = writePlace(chunk)
   const read = readings.get(id)?.chunks.get(index)
   return read?.content === chunk.content ? read.tableHeader : null
 }
@@ -99,12 +99,12 @@ async function neighbourhoods(
   userId: string,
   found: FoundChunk[],
 ): Promise<Map<string, Reading>> {
-  const places = Map.groupBy(found.map(placeOf), ({ id }) => id)
+  const places = Map.groupBy(found.map(writePlace), ({ id }) => id)
   const rows = found.length === 0 ? [] : await readDocuments(db, userId, [...places.keys()])
   const readings = await Promise.all(
     rows.map(async ({ id, version, created_at: addedAt }) => {
       const chunks = new Map<number, Chunk>()
-      for (const [from, to] of spansOf((places.get(id) ?? []).map(({ index }) => index))) {
+      for (const [from, to] of findSpans((places.get(id) ?? []).map(({ index }) => index))) {
         for (const chunk of await readChunks(db, userId, version, from, to))
           chunks.set(chunk.index, chunk)
       }
@@ -115,7 +115,7 @@ async function neighbourhoods(
 }
 
 /** From one before to one behind each, as few spans as there are stretches. */
-function spansOf(indexes: number[]): [from: number, to: number][] {
+function findSpans(indexes: number[]): [from: number, to: number][] {
   const spans: [number, number][] = []
   for (const index of indexes.toSorted((a, b) => a - b)) {
     const last = spans.at(-1)
@@ -134,11 +134,11 @@ function addNeighbours(
 ): void {
   let left = tokens
   for (const chunk of found) {
-    const { id, index } = placeOf(chunk)
+    const { id, index } = writePlace(chunk)
     for (const at of [index + 1, index - 1]) {
       const neighbour = readings.get(id)?.chunks.get(at)
       if (neighbour === undefined || taken.has(`${id}_${at}`)) continue
-      const needed = tokensOf({ content: neighbour.content, head: neighbour.tableHeader })
+      const needed = countTokens({ content: neighbour.content, head: neighbour.tableHeader })
       if (needed > left) continue
       left -= needed
       taken.add(`${id}_${at}`)
@@ -154,7 +154,7 @@ function merged(
   const told = new Set<string>()
   const passages: Passage[] = []
   for (const chunk of found) {
-    const { id, index } = placeOf(chunk)
+    const { id, index } = writePlace(chunk)
     if (told.has(chunk.id)) continue
     const { chunks: all, addedAt = null } = readings.get(id) ?? {}
     const isSame = all?.get(index)?.content === chunk.content
@@ -177,7 +177,7 @@ function merged(
     const chunk_ids = chunks.map(({ index: at }) => `${id}_${at}`)
     for (const one of chunk_ids) told.add(one)
     const { tableHeader: head = null } = chunks[0] ?? {}
-    const metadata = { ...chunk.metadata, ...pagesOf(chunks) }
+    const metadata = { ...chunk.metadata, ...writePages(chunks) }
     if (metadata.page_end === metadata.page) delete metadata.page_end
     const { heading: found } = all.get(index) as Chunk
     if (metadata.heading === found && chunks.some(({ heading }) => heading !== found))
@@ -188,8 +188,8 @@ function merged(
   return passages
 }
 
-/** From the first one's to the last one's; none of a text without pages. */
-function pagesOf(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
+/** From the first page to the last; null for a text without pages. */
+function writePages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
   const [first, last] = [chunks[0], chunks.at(-1)]
   const to = last?.pageEnd ?? last?.page ?? null
   return first === undefined || first.page === null || to === null
@@ -197,7 +197,7 @@ function pagesOf(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_e
     : { page: first.page, page_end: to }
 }
 
-function placeOf(chunk: FoundChunk): { id: string; index: number } {
+function writePlace(chunk: FoundChunk): { id: string; index: number } {
   const place = parseDocumentId(chunk.id)
   if (place === null || place.index === null) throw new Error(`'${chunk.id}' is no chunk's id`)
   return { id: place.id, index: place.index }

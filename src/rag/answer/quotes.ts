@@ -9,7 +9,7 @@ import { type Claim, type ReadWords, readWords, says } from './support.ts'
  */
 export type Quote = { text: string; start: number; end: number; page: number | null }
 
-/** What an answer may cite. Text outside of the pieces, as the head of a table that is repeated, is never quoted. */
+/** The parts that an answer may cite. Text outside of the pieces, as the head of a table that is repeated, is never quoted. */
 export type CitedPassage = { text: string; pieces: readonly Piece[] }
 
 /** A sentence, list item or table row: offsets in the passage, and its words. */
@@ -19,9 +19,9 @@ export type Unit = { start: number; end: number; words: ReadWords }
 const UNITS_MAX = 3
 /** Share of the statement's weight that another sentence must add. */
 const ADDED_MIN = 0.25
-/** Share of the statement's words that must be in the quote, where none of its numbers is. */
+/** Share of the statement's words that a quote without its numbers must have. */
 const WORDS_MIN = 0.2
-/** A number tells more than a word. */
+/** A number identifies a sentence better than a word. */
 const NUMBER_WEIGHT = 2
 
 export function readUnits({ text, pieces }: CitedPassage): Unit[] {
@@ -44,7 +44,7 @@ export function readUnits({ text, pieces }: CitedPassage): Unit[] {
     const written = text.slice(from, to)
     const start = from + written.length - written.trimStart().length
     const end = from + written.trimEnd().length
-    return end <= start || pieceAt(pieces, start) === undefined
+    return end <= start || findPiece(pieces, start) === undefined
       ? []
       : { start, end, words: readWords(text.slice(start, end)) }
   })
@@ -60,12 +60,12 @@ export function findQuote(
   const weights = new Map<string, number>()
   for (const items of said)
     for (const item of items) weights.set(item, (weights.get(item) ?? 0) + 1)
-  // What only one sentence says tells most about which one is meant.
+  // Words of one sentence alone identify it best.
   for (const [item, sentences] of weights)
     weights.set(item, (item.startsWith('#') ? NUMBER_WEIGHT : 1) / sentences)
-  const weightOf = (items: Set<string>) =>
+  const computeWeight = (items: Set<string>) =>
     [...items].reduce((sum, item) => sum + (weights.get(item) ?? 0), 0)
-  const all = weightOf(new Set(weights.keys()))
+  const all = computeWeight(new Set(weights.keys()))
 
   let best = { from: 0, to: 0, items: new Set<string>(), weight: 0 }
   for (let count = 1; count <= UNITS_MAX; count++) {
@@ -75,7 +75,7 @@ export function findQuote(
       const items = said
         .slice(from, from + count)
         .reduce((both, more) => both.union(more), new Set<string>())
-      const weight = weightOf(items)
+      const weight = computeWeight(items)
       if (weight > better.weight) better = { from, to: from + count, items, weight }
     }
     if (better.weight > least) best = better
@@ -96,13 +96,13 @@ function itemsSaid({ words, numbers }: Claim, said: ReadWords): Set<string> {
 }
 
 function placed(first: Unit, last: Unit, { text, pieces }: CitedPassage): Quote | null {
-  const [from, to] = [pieceAt(pieces, first.start), pieceAt(pieces, last.end - 1)]
+  const [from, to] = [findPiece(pieces, first.start), findPiece(pieces, last.end - 1)]
   if (from === undefined || to === undefined) return null
   const start = from.start + first.start - from.at
   const page = from.pages.findLast(({ at }) => at <= start)?.page ?? null
   return { text: text.slice(first.start, last.end), start, end: to.start + last.end - to.at, page }
 }
 
-function pieceAt(pieces: readonly Piece[], place: number): Piece | undefined {
+function findPiece(pieces: readonly Piece[], place: number): Piece | undefined {
   return pieces.find(({ at, start, end }) => place >= at && place < at + end - start)
 }

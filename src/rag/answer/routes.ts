@@ -195,7 +195,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
         signal: clientGone(reply),
         origin,
       }
-      const question = questionOf(body)
+      const question = readQuestionBody(body)
       if (body.stream)
         return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 
@@ -207,7 +207,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
   )
 }
 
-function questionOf(body: Static<typeof QueryBody>): Question {
+function readQuestionBody(body: Static<typeof QueryBody>): Question {
   return {
     question: body.question,
     topK: body.top_k,
@@ -247,7 +247,7 @@ function streamAnswer(
   )
 }
 
-/** What is held back for a sentence's end comes with the next piece, or at the end. A cut answer shows what had come, unchecked marks left out. */
+/** Text held back until the end of its sentence comes with the next piece, or at the end. A cut answer shows what had come, unchecked marks left out. */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
   const tokenLine = (text: string) =>
     text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`

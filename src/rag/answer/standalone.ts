@@ -19,7 +19,7 @@ const QUESTION_TOKENS = 300
 const QUESTION_CHARACTERS_MAX = 1_000
 /** Its reader waits for the answer meanwhile. */
 const PATIENCE_MS = 10_000
-/** Of the conversation: what a question leans on was said of late. */
+/** Turns of the conversation: a question refers to recent ones. */
 const TURNS_TOLD = 6
 const TURN_CHARACTERS_MAX = 1_500
 
@@ -51,7 +51,7 @@ export async function standalone(
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
       origin,
     })
-    return questionIn(answer.text)
+    return readRewrite(answer.text)
   } catch (error) {
     signal.throwIfAborted()
     // A vendor that is down is logged by the gateway, and no reason to leave the question unanswered; an empty budget is one.
@@ -63,7 +63,7 @@ export async function standalone(
   }
 }
 
-function questionIn(answer: string): string | null {
+function readRewrite(answer: string): string | null {
   const line = answer.trim().replace(/^["“„«「]+|["”»」]+$/g, '')
   return line === '' || line.includes('\n') || line.length > QUESTION_CHARACTERS_MAX ? null : line
 }
@@ -74,7 +74,7 @@ const TURNS = 2
 const TURN_CHARACTERS = 1_000
 
 /** The question itself, and behind the user's last turns, so that "Is it paid?" is searched with what it is about. Asks no vendor. */
-export function queriesBehind(question: string, history: Turn[]): string[] {
+export function readQueries(question: string, history: Turn[]): string[] {
   const turns = history
     .filter(({ role, content }) => role === 'user' && content.trim() !== '')
     .slice(-TURNS)

@@ -3,7 +3,7 @@
  * its names. It finds what was taken from elsewhere, not what was turned round: "not" weighs nothing. Across languages only numbers are compared.
  */
 import { byLanguage } from '#embeddings/stop-words.ts'
-import { eachTerm, folded, isStopWord, isWord, rootOf } from '../search/words/terms.ts'
+import { eachTerm, folded, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
 
 export type ReadWords = {
   /** Terms, roots, and how the words begin. */
@@ -30,16 +30,16 @@ const LARGE_NOUNS = 'de'
 const NO_NAMES = new Set(
   [
     ...Array.from({ length: 12 }, (_, month) =>
-      nameIn({ month: 'long' }, new Date(2024, month, 1)),
+      formatName({ month: 'long' }, new Date(2024, month, 1)),
     ),
     ...Array.from({ length: 7 }, (_, day) =>
-      nameIn({ weekday: 'long' }, new Date(2024, 0, day + 1)),
+      formatName({ weekday: 'long' }, new Date(2024, 0, day + 1)),
     ),
   ].map((name) => name.toLowerCase()),
 )
 
 export function readText(text: string): ReadText {
-  return { ...readWords(text), language: languageOf(text) }
+  return { ...readWords(text), language: detectLanguage(text) }
 }
 
 export function readWords(text: string): ReadWords {
@@ -48,11 +48,11 @@ export function readWords(text: string): ReadWords {
     terms.add(term)
     if (!isWord(term)) return
     const word = folded(term)
-    terms.add(`=${rootOf(word)}`)
+    terms.add(`=${stemWord(word)}`)
     for (let end = BEGINNING.lettersMin; end <= word.length; end++)
       terms.add(`${word.slice(0, end)}*`)
   })
-  return { terms, numbers: numbersIn(text, true) }
+  return { terms, numbers: readNumbers(text, true) }
 }
 
 /**
@@ -60,8 +60,8 @@ export function readWords(text: string): ReadWords {
  * passage need not repeat as a name.
  */
 export function supporting(claim: Claim, cited: readonly ReadText[], known: ReadText): boolean[] {
-  const alone = cited.map((passage) => verdictOn(claim, [passage], known))
-  const together = cited.length > 1 && verdictOn(claim, cited, known).holds
+  const alone = cited.map((passage) => judgeClaim(claim, [passage], known))
+  const together = cited.length > 1 && judgeClaim(claim, cited, known).holds
   const partMin = alone.some(({ holds }) => holds) ? SHARE_MIN : PART_MIN
   return alone.map(({ holds, share }) => holds || (together && share >= partMin))
 }
@@ -75,17 +75,17 @@ export type Claim = {
 export function readClaim(statement: string): Claim {
   // The number of a list's item is the answer's own.
   const text = statement.replace(/^\s*(?:[-*+•>]\s*|\d{1,3}[.)]\s+)+/u, '')
-  const names = namesIn(text)
+  const names = findNames(text)
   const words = new Map<string, boolean>()
   eachTerm(text, (term) => {
     if (isWord(term) && (isStopWord(term) || /\p{N}/u.test(term))) return
     words.set(term, names.has(term))
   })
   const list = [...words].map(([term, isName]) => ({ term, isName }))
-  return { words: list, numbers: numbersIn(text, false), text }
+  return { words: list, numbers: readNumbers(text, false), text }
 }
 
-function verdictOn(
+function judgeClaim(
   { words, numbers, text }: Claim,
   passages: readonly ReadText[],
   known: ReadText,
@@ -93,19 +93,19 @@ function verdictOn(
   const areNumbersThere = [...numbers].every((number) =>
     passages.some((passage) => passage.numbers.has(number)),
   )
-  const language = languageOf(text)
+  const language = detectLanguage(text)
   const isOther = passages.every((passage) => isOtherLanguage(language, words, passage))
   if (isOther) return { holds: areNumbersThere, share: areNumbersThere ? 1 : 0 }
 
   const writesNounsLarge = passages.some((passage) => passage.language === LARGE_NOUNS)
-  let said = 0
+  let found = 0
   let isNameMissing = false
   for (const { term, isName } of words) {
     const isThere = passages.some((passage) => says(passage, term))
-    if (isThere) said++
+    if (isThere) found++
     else if (isName && !says(known, term) && !writesNounsLarge) isNameMissing = true
   }
-  const share = words.length === 0 ? 1 : said / words.length
+  const share = words.length === 0 ? 1 : found / words.length
   const shareMin = words.every(({ term }) => isWord(term)) ? SHARE_MIN : GROUPS_SHARE_MIN
   return { holds: areNumbersThere && !isNameMissing && share >= shareMin, share }
 }
@@ -114,7 +114,7 @@ export function says({ terms }: ReadWords, term: string): boolean {
   if (terms.has(term)) return true
   if (!isWord(term)) return false
   const word = folded(term)
-  if (terms.has(`=${rootOf(word)}`)) return true
+  if (terms.has(`=${stemWord(word)}`)) return true
   const { share, lettersMin } = BEGINNING
   return (
     word.length > lettersMin &&
@@ -123,7 +123,7 @@ export function says({ terms }: ReadWords, term: string): boolean {
 }
 
 /** Words written large within a sentence, in their terms. */
-function namesIn(text: string): Set<string> {
+function findNames(text: string): Set<string> {
   const names = new Set<string>()
   for (const match of text.matchAll(
     /(?<=[\p{L}\p{N},;]["“”'’)»]?[ \u00a0-]["“'(«]?)\p{Lu}[\p{L}\p{M}]+/gu,
@@ -141,7 +141,7 @@ const LANGUAGES = Object.entries(byLanguage)
 const LANGUAGE_WORDS_MIN = 3
 
 /** By the small words, which every sentence has. */
-function languageOf(text: string): string | null {
+function detectLanguage(text: string): string | null {
   const counts = new Map<string, number>()
   eachTerm(text.slice(0, 4_000), (term) => {
     const plain = folded(term)
@@ -155,7 +155,7 @@ function languageOf(text: string): string | null {
   return first[0]
 }
 
-/** Told by the small words, or by the script alone. */
+/** Detected by small words, or by the script alone. */
 function isOtherLanguage(
   language: string | null,
   words: Claim['words'],
@@ -163,8 +163,8 @@ function isOtherLanguage(
 ): boolean {
   if (language !== null && passage.language !== null) return language !== passage.language
   if (words.length === 0) return false
-  const inScripts = scriptsOf(words.map(({ term }) => term))
-  const ofPassage = scriptsOf([...passage.terms].slice(0, 400))
+  const inScripts = findScripts(words.map(({ term }) => term))
+  const ofPassage = findScripts([...passage.terms].slice(0, 400))
   return inScripts.isDisjointFrom(ofPassage)
 }
 
@@ -180,18 +180,18 @@ const SCRIPTS = [
   'Han',
 ].map((name) => ({ name, letter: new RegExp(`\\p{Script=${name}}`, 'u') }))
 
-function scriptsOf(terms: string[]): Set<string> {
+function findScripts(terms: string[]): Set<string> {
   const text = terms.join(' ')
   return new Set(SCRIPTS.filter(({ letter }) => letter.test(text)).map(({ name }) => name))
 }
 
 /** Numbers as they would be typed: 1,250 = 1.250 = 1250, 2,5 = 2.5, 03 = 3. `isLenient`: also the parts of dates and the like, and numbers in words. */
-function numbersIn(text: string, isLenient: boolean): Set<string> {
+function readNumbers(text: string, isLenient: boolean): Set<string> {
   const numbers = new Set<string>()
   for (const [written] of text
     .normalize('NFKC')
     .matchAll(/\p{Nd}+(?:[.,'’ \u00a0\u202f:/-]\p{Nd}+)*/gu)) {
-    const digits = digitsOf(written)
+    const digits = toAsciiDigits(written)
     const groups = digits.split(/\D/)
     const marks = [...digits.replace(/\d/g, '')]
     const lastMark = marks.at(-1)
@@ -204,7 +204,7 @@ function numbersIn(text: string, isLenient: boolean): Set<string> {
       whole.slice(1).every(({ length }) => length === 3) &&
       !marks.some((mark) => mark === ':' || mark === '/' || mark === '-')
     if (isGrouped)
-      numbers.add(`${plain(whole.join(''))}${isDecimal ? decimalsOf(groups.at(-1)) : ''}`)
+      numbers.add(`${plain(whole.join(''))}${isDecimal ? trimDecimals(groups.at(-1)) : ''}`)
     else for (const group of groups) numbers.add(plain(group))
     if (isLenient) for (const group of groups) numbers.add(plain(group))
   }
@@ -221,13 +221,13 @@ function plain(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '')
 }
 
-function decimalsOf(digits = ''): string {
+function trimDecimals(digits = ''): string {
   const short = digits.replace(/0+$/, '')
   return short === '' ? '' : `.${short}`
 }
 
 /** Arabic, Thai and other digits as ours. */
-function digitsOf(written: string): string {
+function toAsciiDigits(written: string): string {
   return written.replace(/\p{Nd}/gu, (digit) => {
     const code = digit.codePointAt(0) as number
     if (code <= 57) return digit
@@ -254,6 +254,6 @@ const NUMBER_WORDS = new Map(
   ),
 )
 
-function nameIn(style: Intl.DateTimeFormatOptions, date: Date): string {
+function formatName(style: Intl.DateTimeFormatOptions, date: Date): string {
   return new Intl.DateTimeFormat('en', style).format(date)
 }

@@ -29,69 +29,109 @@ export type Boundaries = {
 
 /** Linear in the text: every character is read at most twice. */
 export function findBoundaries(text: string): Boundaries {
-  const found = new BoundaryList()
-  const caseless = isCaseless(text)
-  let fence: string | undefined
-  let blockStart = -1
-  let rows = 0
-  let headEnd = -1
-  let wasHeading = false
-  let wasBlank = false
-  let line = 0
-
-  while (line < text.length) {
+  const finder = new BoundaryFinder(text)
+  for (let line = 0; line < text.length; ) {
     const end = lineEnd(text, line)
-    const kind = fence === undefined ? kindOf(text, line, end) : undefined
-
-    if (fence !== undefined) {
-      found.add(line, Clause)
-      if (text.startsWith(fence, firstInk(text, line, end))) {
-        fence = undefined
-        found.block(blockStart, end)
-        blockStart = -1
-        found.add(end, Paragraph)
-      }
-    } else if (kind === 'fence') {
-      const at = firstInk(text, line, end)
-      fence = text.slice(at, at + 3)
-      if (!wasHeading) found.add(line, Paragraph)
-      blockStart = line
-    } else if (kind === 'row') {
-      if (blockStart < 0) {
-        if (!wasHeading) found.add(line, Paragraph)
-        blockStart = line
-        rows = 1
-        headEnd = -1
-      } else {
-        found.add(line, Clause)
-        if (++rows === 2 && isRule(text, line, end)) headEnd = end
-      }
-    } else {
-      if (blockStart >= 0) {
-        found.block(blockStart, line)
-        if (headEnd > 0) found.table(blockStart, headEnd, line)
-        blockStart = -1
-        found.add(line, Paragraph)
-      }
-      // What follows a heading stays with it: a chunk that ends in its own title helps nobody.
-      if (kind === 'heading') {
-        found.add(line, Heading)
-        found.heading(line)
-      } else if (kind !== 'blank' && wasBlank && !wasHeading) found.add(line, Paragraph)
-      else if (kind === 'item') found.add(line, Sentence)
-      else if (kind === 'prose' && !wasHeading) found.add(line, Clause)
-      if (kind === 'prose' || kind === 'item') scanProse(text, line, end, caseless, found)
-    }
-
-    // Only the first line after white space is a place, so that a million empty lines are not a million places.
-    wasBlank = kind === 'blank'
-    wasHeading = kind === 'heading' || (wasHeading && wasBlank)
+    finder.readLine(line, end)
     line = end
   }
-  if (blockStart >= 0) found.block(blockStart, text.length)
-  if (blockStart >= 0 && fence === undefined && headEnd > 0)
-    found.table(blockStart, headEnd, text.length)
-  return found.boundaries()
+  return finder.end()
+}
+
+/** Reads the lines of a text in their order. */
+class BoundaryFinder {
+  readonly #text: string
+  readonly #isCaseless: boolean
+  readonly #found = new BoundaryList()
+  /** The marks that end the block of code that is open. */
+  #fence: string | null = null
+  /** Where the block of code or the table starts that is open. */
+  #blockStart = -1
+  #rows = 0
+  #headEnd = -1
+  #wasHeading = false
+  #wasBlank = false
+
+  constructor(text: string) {
+    this.#text = text
+    this.#isCaseless = isCaseless(text)
+  }
+
+  readLine(line: number, end: number): void {
+    if (this.#fence !== null) {
+      this.#readCode(line, end, this.#fence)
+      this.#wasHeading = false
+      this.#wasBlank = false
+      return
+    }
+    const kind = kindOf(this.#text, line, end)
+    if (kind === 'fence') this.#openFence(line, end)
+    else if (kind === 'row') this.#readRow(line, end)
+    else {
+      this.#endTable(line)
+      this.#readText(kind, line, end)
+    }
+    // Only the first line after white space is a place, so that a million empty lines are not a million places.
+    this.#wasBlank = kind === 'blank'
+    this.#wasHeading = kind === 'heading' || (this.#wasHeading && this.#wasBlank)
+  }
+
+  #readCode(line: number, end: number, fence: string): void {
+    this.#found.add(line, Clause)
+    if (!this.#text.startsWith(fence, firstInk(this.#text, line, end))) return
+    this.#fence = null
+    this.#found.block(this.#blockStart, end)
+    this.#blockStart = -1
+    this.#found.add(end, Paragraph)
+  }
+
+  #openFence(line: number, end: number): void {
+    const at = firstInk(this.#text, line, end)
+    this.#fence = this.#text.slice(at, at + 3)
+    if (!this.#wasHeading) this.#found.add(line, Paragraph)
+    this.#blockStart = line
+  }
+
+  #readRow(line: number, end: number): void {
+    if (this.#blockStart >= 0) {
+      this.#found.add(line, Clause)
+      if (++this.#rows === 2 && isRule(this.#text, line, end)) this.#headEnd = end
+      return
+    }
+    if (!this.#wasHeading) this.#found.add(line, Paragraph)
+    this.#blockStart = line
+    this.#rows = 1
+    this.#headEnd = -1
+  }
+
+  #endTable(end: number): void {
+    if (this.#blockStart < 0) return
+    this.#found.block(this.#blockStart, end)
+    if (this.#headEnd > 0) this.#found.table(this.#blockStart, this.#headEnd, end)
+    this.#blockStart = -1
+    this.#found.add(end, Paragraph)
+  }
+
+  #readText(kind: Kind, line: number, end: number): void {
+    const found = this.#found
+    // A heading stays with the text below it: no chunk should end in the title of the next one.
+    if (kind === 'heading') {
+      found.add(line, Heading)
+      found.heading(line)
+    } else if (kind !== 'blank' && this.#wasBlank && !this.#wasHeading) found.add(line, Paragraph)
+    else if (kind === 'item') found.add(line, Sentence)
+    else if (kind === 'prose' && !this.#wasHeading) found.add(line, Clause)
+    if (kind === 'prose' || kind === 'item')
+      scanProse(this.#text, line, end, this.#isCaseless, found)
+  }
+
+  end(): Boundaries {
+    const { length } = this.#text
+    if (this.#blockStart >= 0) this.#found.block(this.#blockStart, length)
+    if (this.#blockStart >= 0 && this.#fence === null && this.#headEnd > 0)
+      this.#found.table(this.#blockStart, this.#headEnd, length)
+    return this.#found.boundaries()
+  }
 }
 
 function scanProse(

@@ -1,5 +1,5 @@
 /** Charts (DrawingML): titles, and a table of each group of series over the same categories. */
-import { type Shown, shownBy, shownNumber } from './shown-numbers.ts'
+import { formatNumber, type Shown, shownNumber } from './shown-numbers.ts'
 import { markdownTable } from './table.ts'
 import { walkXml } from './xml.ts'
 
@@ -18,11 +18,11 @@ export function chartText(
   const names = series.map(({ name }) => name).filter((name) => name !== '')
   const words = [...titles, ...(hasNumbers ? [] : names), ...labels].filter((text) => text !== '')
   const head = words.length === 0 ? '' : `Chart: ${words.join('; ')}`
-  const parts = [head, ...(hasNumbers ? tablesOf(series) : [])]
+  const parts = [head, ...(hasNumbers ? readTables(series) : [])]
   return { text: parts.filter((text) => text !== '').join('\n\n'), isCut: isCut && hasNumbers }
 }
 
-function tablesOf(series: readonly Series[]): string[] {
+function readTables(series: readonly Series[]): string[] {
   const filled = series.filter(({ values }) => values.size > 0)
   const groups = Map.groupBy(filled, ({ categories }) => JSON.stringify([...categories]))
   return [...groups.values()].flatMap((group) => {
@@ -33,12 +33,12 @@ function tablesOf(series: readonly Series[]): string[] {
     ])
     const isWide = places.size * group.length > CELLS_MAX
     return isWide
-      ? group.map((one) => tableOf([one], [...one.values.keys()]))
-      : tableOf(group, [...places])
+      ? group.map((one) => readTable([one], [...one.values.keys()]))
+      : readTable(group, [...places])
   })
 }
 
-function tableOf(group: readonly Series[], places: number[]): string {
+function readTable(group: readonly Series[], places: number[]): string {
   const rows = places
     .sort((a, b) => a - b)
     .map((place) => [
@@ -98,7 +98,7 @@ function readChart(xml: string): {
       else if (name in held) holds = null
       if (!isTaken || !(name === 'v' || name === 't' || name === 'formatCode')) return
       isTaken = false
-      if (name === 'formatCode') shown = shownBy(taken)
+      if (name === 'formatCode') shown = formatNumber(taken)
       else if (words !== null) words.push(taken.trim())
       else if (current !== null && holds === 'name') current.name = taken.trim()
       else if (current !== null && holds !== null && points++ < POINTS_MAX)

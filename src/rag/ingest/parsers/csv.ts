@@ -1,4 +1,4 @@
-/** Comma-separated values (RFC 4180, and with semicolons or tabs) as a table, whose head then goes with each piece. What is no table stays as it is. */
+/** Comma-separated values (RFC 4180, and with semicolons or tabs) as a table, whose head then goes with each piece. Other text stays unchanged. */
 import { type CsvError, parse } from 'csv-parse/sync'
 import { parsePlainText } from './plain-text.ts'
 import { markdownTable } from './table.ts'
@@ -6,7 +6,7 @@ import type { Reading } from './unreadable.ts'
 
 export async function parseCsv(bytes: Uint8Array): Promise<Reading> {
   const text = await parsePlainText(bytes)
-  const rows = tableIn(text.replace(/^\ufeff/, ''))
+  const rows = readTable(text.replace(/^\ufeff/, ''))
   return {
     text: rows === null ? text : markdownTable(rows),
     outline: { headings: [] },
@@ -15,10 +15,10 @@ export async function parseCsv(bytes: Uint8Array): Promise<Reading> {
 }
 
 /** Null where rows do not agree on how many cells they have: then it is no table, or its separator is another. */
-function tableIn(text: string): string[][] | null {
+function readTable(text: string): string[][] | null {
   const first = text.slice(0, text.search(/[\r\n]|$/))
   const separators = [',', ';', '\t'].sort((a, b) => first.split(b).length - first.split(a).length)
-  const rows = rowsOf(text, separators[0] as string)
+  const rows = readRows(text, separators[0] as string)
   const width = rows?.[0]?.length ?? 0
   if (rows === null || rows.length < 2 || width < 2) return null
   const odd = rows.filter((row) => row.length !== width).length
@@ -26,7 +26,7 @@ function tableIn(text: string): string[][] | null {
 }
 
 /** Null for a text whose quotes do not close. */
-function rowsOf(text: string, delimiter: string): string[][] | null {
+function readRows(text: string, delimiter: string): string[][] | null {
   try {
     return parse(text, {
       delimiter,

@@ -1,6 +1,6 @@
 /** Emails (RFC 5322, MIME): their subject as the heading, sender, recipients and date, and the body; attachments are only named. */
 import PostalMime, { type Address, type Email } from 'postal-mime'
-import { markdownOf } from './html.ts'
+import { htmlToMarkdown } from './html.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 
 const NESTING_MAX = 50
@@ -15,12 +15,12 @@ export async function parseEml(bytes: Uint8Array): Promise<Reading> {
   if (email.attachments.some(isCiphertext))
     throw new Unreadable('The email is encrypted. Save it without encryption and send it again.')
 
-  const page = email.html === undefined ? null : markdownOf(email.html)
+  const page = email.html === undefined ? null : htmlToMarkdown(email.html)
   const body = page?.text || email.text?.trim() || ''
   const heading =
     email.subject === undefined ? '' : `# ${email.subject.replace(/\s+/g, ' ').trim()}`
   return {
-    text: [heading, headOf(email), body].filter((part) => part !== '').join('\n\n'),
+    text: [heading, writeHead(email), body].filter((part) => part !== '').join('\n\n'),
     warnings: [...(page?.hasPictures ? [PICTURES] : []), ...attachmentsLeftOut(email)],
   }
 }
@@ -38,20 +38,20 @@ async function readEmail(bytes: Uint8Array): Promise<Email> {
   }
 }
 
-function headOf({ from, to, cc, date }: Email): string {
+function writeHead({ from, to, cc, date }: Email): string {
   const lines: [string, string][] = [
-    ['From', addressesOf(from ? [from] : [])],
-    ['To', addressesOf(to)],
-    ['Cc', addressesOf(cc)],
+    ['From', writeAddresses(from ? [from] : [])],
+    ['To', writeAddresses(to)],
+    ['Cc', writeAddresses(cc)],
     ['Date', date ?? ''],
   ]
   return lines.flatMap(([name, value]) => (value === '' ? [] : `${name}: ${value}`)).join('\n')
 }
 
-function addressesOf(addresses: readonly Address[] = []): string {
+function writeAddresses(addresses: readonly Address[] = []): string {
   return addresses
     .map(({ name, address, group }) => {
-      if (group) return `${name}: ${addressesOf(group)}`
+      if (group) return `${name}: ${writeAddresses(group)}`
       return name && name !== address ? `${name} <${address}>` : (address ?? '')
     })
     .join(', ')

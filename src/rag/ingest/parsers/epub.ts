@@ -1,5 +1,5 @@
 /** EPUB books: their chapters in the order of the spine, each read as a web page. */
-import { markdownOf } from './html.ts'
+import { htmlToMarkdown } from './html.ts'
 import { decodeXml, PART_MAX, resolved } from './office.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
@@ -13,7 +13,7 @@ export function parseEpub(bytes: Uint8Array): Reading {
   if (container === undefined) throw new Unreadable('The file is not an EPUB: it names no book.')
   if (zip.names.includes('meta-inf/rights.xml'))
     throw new Unreadable('The book is protected by its seller (DRM) and cannot be read.')
-  const book = bookIn(decodeXml(container))
+  const book = readBook(decodeXml(container))
   const listed = zip.read(book, PART_MAX)
   if (listed === undefined) throw new Unreadable('The file is not an EPUB: its book is missing.')
 
@@ -21,13 +21,13 @@ export function parseEpub(bytes: Uint8Array): Reading {
   const texts: string[] = []
   let length = 0
   let hasPictures = false
-  for (const path of spineOf(decodeXml(listed), book.slice(0, book.lastIndexOf('/') + 1))) {
+  for (const path of readSpine(decodeXml(listed), book.slice(0, book.lastIndexOf('/') + 1))) {
     const chapter = zip.read(path, PART_MAX)
     if (chapter === undefined) {
       warnings.push({ page: null, reason: `A chapter is missing: ${path.slice(0, 200)}` })
       continue
     }
-    const { text, hasPictures: has } = markdownOf(decodeXml(chapter), { isXhtml: true })
+    const { text, hasPictures: has } = htmlToMarkdown(decodeXml(chapter), { isXhtml: true })
     hasPictures ||= has
     length += text.length
     if (length > TEXT_MAX)
@@ -38,7 +38,7 @@ export function parseEpub(bytes: Uint8Array): Reading {
   return { text: texts.join('\n\n'), warnings }
 }
 
-function bookIn(xml: string): string {
+function readBook(xml: string): string {
   let path = ''
   walkXml(xml, {
     open(name, attributes) {
@@ -50,7 +50,7 @@ function bookIn(xml: string): string {
   return path
 }
 
-function spineOf(xml: string, folder: string): string[] {
+function readSpine(xml: string, folder: string): string[] {
   const paths = new Map<string, string>()
   const spine: string[] = []
   walkXml(xml, {

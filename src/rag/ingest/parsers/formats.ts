@@ -25,6 +25,7 @@ const accepted = {
     endings: 'odt ods odp odg ott ots otp',
     package: 'an OpenDocument file',
   },
+  rtf: { name: 'RTF', endings: 'rtf' },
   html: { name: 'HTML', endings: 'html htm xhtml' },
   eml: { name: 'email', endings: 'eml' },
   csv: { name: 'CSV', endings: 'csv tsv tab' },
@@ -43,12 +44,12 @@ const byEnding = new Map(
   lists.flatMap(([format, { endings }]) => endings.split(' ').map((ending) => [ending, format])),
 )
 
-export function formatOfEnding(ending: string): Format | undefined {
+export function findFormat(ending: string): Format | undefined {
   return byEnding.get(ending)
 }
 
-/** What a ZIP is that is named so; undefined for formats that are none. */
-export function packageOf(format: Format): string | undefined {
+/** Returns the kind of package that a ZIP of this format is; undefined for other formats. */
+export function findPackage(format: Format): string | undefined {
   return lists.find(([name]) => name === format)?.[1].package
 }
 
@@ -64,7 +65,7 @@ export const FORMAT_ENDINGS = lists
   .join(', ')
 
 const savedAs: Record<string, string> = {
-  'doc dot rtf wps wpd fodt pages hwp': 'docx',
+  'doc dot wps wpd fodt pages hwp': 'docx',
   'xls xlt xlsb fods numbers': 'xlsx',
   'ppt pot pps fodp key': 'pptx',
   'msg emlx mbox pst': 'eml',
@@ -81,8 +82,8 @@ const pictures = new Set('png jpg jpeg gif webp bmp heic svg avif'.split(' '))
 const archives = new Set('zip rar 7z tar gz tgz bz2 xz zst'.split(' '))
 const recordings = new Set('mp3 m4a wav ogg flac mp4 mov avi mkv webm'.split(' '))
 
-/** What to do with a file of an ending that is not accepted. */
-export function adviceOf(ending: string): string {
+/** Returns the advice for a file whose ending is not accepted. */
+export function adviseUpload(ending: string): string {
   const better = savedAsByEnding.get(ending)
   if (better !== undefined) return `Save it as .${better} and upload it again.`
   if (pictures.has(ending))

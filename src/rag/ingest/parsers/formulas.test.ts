@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseDocx } from './docx.ts'
 import { ScriptedText } from './formulas.ts'
-import { markdownOf } from './html.ts'
+import { htmlToMarkdown } from './html.ts'
 import { parsePptx } from './pptx.ts'
 import { docxOf, paragraph, zipOf } from './samples.ts'
 import { parseXlsx } from './xlsx.ts'
 
-const html = (page: string) => markdownOf(page).text
+const html = (page: string) => htmlToMarkdown(page).text
 const math = (content: string) =>
   html(`<p>The energy is <math>${content}</math> as found in 1905.`).slice(14, -18)
 const run = (text: string) => `<m:r><w:rPr><w:rFonts/></w:rPr><m:t>${text}</m:t></m:r>`
@@ -62,6 +62,26 @@ const mathMl: [string, string, string][] = [
 for (const [title, content, expected] of mathMl) {
   test(`MathML on one line: ${title}`, () => assert.equal(math(content), expected))
 }
+
+const katex = (content: string, shown: string) =>
+  `<span class="katex"><span class="katex-mathml"><math><semantics><mrow>${content}</mrow><annotation encoding="application/x-tex">x</annotation></semantics></math></span><span class="katex-html" aria-hidden="true"><span class="base"><span class="strut"></span>${shown}</span><span class="base"><span class="mord">${shown}</span></span></span></span>`
+
+test('reads a formula of KaTeX once', async () => {
+  const square = katex('<msup><mi>x</mi><mn>2</mn></msup>', 'x<span>2</span>')
+  assert.equal(
+    await html(`<p>If ${square} and <span>not</span> ${square}${katex('<mi>y</mi>', 'y')}.<p>End`),
+    'If x^2 and not x^2y.\n\nEnd',
+  )
+  assert.equal(
+    await html(`<math><mi>a</mi></math> or <span>b ${square}</span><ul><li>c<li>d</ul>`),
+    'a or b x^2\n\n- c\n- d',
+  )
+})
+
+test('reads the visible formula of KaTeX where it is the only one', async () => {
+  const shown = '<span class="katex"><span class="katex-html"><span>z</span></span></span>'
+  assert.equal(await html(`<p>${katex('<mi>y</mi>', 'y')} but ${shown}`), 'y but z')
+})
 
 const officeMath: [string, string, string][] = [
   ['a fraction', part('f', part('num', run('12 mg')) + part('den', run('5 ml'))), '(12 mg)/(5 ml)'],

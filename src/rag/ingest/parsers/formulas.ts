@@ -32,7 +32,7 @@ export class FormulaReader {
     const mark = markNames[name]
     const owner = this.#open.at(-2)
     if (mark !== undefined && owner) owner.marks[mark] = attribute('val') ?? ''
-    const own = name === 'mfenced' || name === 'mfrac' ? marksOf(attribute) : {}
+    const own = name === 'mfenced' || name === 'mfrac' ? readMarks(attribute) : {}
     this.#open.push({ name, parts: [], marks: own, isFlat: false })
   }
 
@@ -53,7 +53,7 @@ export class FormulaReader {
     // An end tag without its element.
     if (element === undefined || element.name !== name || this.#open.length === 1) return
     this.#open.pop()
-    this.#open.at(-1)?.parts.push({ name, text: textOf(element) })
+    this.#open.at(-1)?.parts.push({ name, text: writeElement(element) })
   }
 
   /** The whole formula, with what a damaged file leaves open. */
@@ -77,7 +77,7 @@ const markNames: Record<string, keyof Marks> = {
   type: 'type',
 }
 
-const marksOf = (attribute: (name: string) => string | undefined): Marks => ({
+const readMarks = (attribute: (name: string) => string | undefined): Marks => ({
   open: attribute('open'),
   close: attribute('close'),
   separators: attribute('separators'),
@@ -138,7 +138,7 @@ const writers: Record<string, (parts: Parts, marks: Marks) => string> = {
   phant: () => '',
 }
 
-function textOf({ name, parts, marks, isFlat }: Element): string {
+function writeElement({ name, parts, marks, isFlat }: Element): string {
   // Properties of OMML: how a formula looks.
   if (name.endsWith('Pr')) return ''
   const write = !isFlat && Object.hasOwn(writers, name) ? writers[name] : undefined
@@ -265,7 +265,7 @@ export class ScriptedText {
 
   #settle(): void {
     if (this.#pending === '') return
-    const written = marked(this.#tail, this.#pending, this.#script)
+    const written = markScript(this.#tail, this.#pending, this.#script)
     this.#append(written)
     this.#isOpen = written !== this.#pending && /[\p{L}\d]$/u.test(written)
     this.#pending = ''
@@ -282,7 +282,8 @@ export class ScriptedText {
 const ORDINAL = /^(?:st|nd|rd|th|er|re|ère|ème)$/i
 const ELEMENT = /(?:^|[^\p{Ll}\p{N}_])(?:[A-Z][a-z]?|[)\]])$/u
 
-function marked(before: string, text: string, script: Script): string {
+/** Returns raised or lowered text with its mark, by the text before it; the text alone for ordinals, notes such as `[1]` and signs. */
+export function markScript(before: string, text: string, script: Script): string {
   const inner = text.trim()
   if (!/[\p{L}\p{N}]/u.test(inner) || /^\[.*\]$/s.test(inner) || inner.includes('\n')) return text
   // At the start of a line it belongs to nothing: the number of a note.

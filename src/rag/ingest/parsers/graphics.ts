@@ -1,6 +1,6 @@
 /** Charts and diagrams (SmartArt) that slides, sheets and documents show, by the relation that names their part. */
 import { chartText, POINTS_MAX } from './chart.ts'
-import { decodeXml, PART_MAX, relationsOf } from './office.ts'
+import { decodeXml, PART_MAX, readRelations } from './office.ts'
 import { type Graphics, shapesText } from './shapes.ts'
 import type { Zip } from './zip.ts'
 
@@ -12,7 +12,7 @@ type Options = {
 }
 
 export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Options): Graphics {
-  const relations = relationsOf(zip, part)
+  const relations = readRelations(zip, part)
   return {
     textOf(relationId) {
       const { type, target } = relations.find(({ id }) => id === relationId) ?? {}
@@ -27,7 +27,7 @@ export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Op
       if (type === 'diagramData') return shapesText(decodeXml(bytes), NONE).replace(/\n+/g, '\n')
       const { text, isCut } = chartText(decodeXml(bytes), { hasNumbers })
       if (isCut) leftOut.add(`Points of a chart beyond the first ${POINTS_MAX} are left out.`)
-      return [text, ...boxesOf(zip, target ?? '')].filter((part) => part !== '').join('\n\n')
+      return [text, ...readBoxes(zip, target ?? '')].filter((part) => part !== '').join('\n\n')
     },
   }
 }
@@ -35,8 +35,8 @@ export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Op
 const NONE: Graphics = { textOf: () => '' }
 
 /** Text boxes that are drawn into a chart. */
-function boxesOf(zip: Zip, chart: string): string[] {
-  const drawings = relationsOf(zip, chart).filter(({ type }) => type === 'chartUserShapes')
+function readBoxes(zip: Zip, chart: string): string[] {
+  const drawings = readRelations(zip, chart).filter(({ type }) => type === 'chartUserShapes')
   return drawings.flatMap(({ target }) => {
     const bytes = zip.read(target, PART_MAX)
     return bytes === undefined ? [] : shapesText(decodeXml(bytes), NONE)

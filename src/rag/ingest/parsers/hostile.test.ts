@@ -104,7 +104,7 @@ test('a table of one long row and many short ones', async () => {
   }
 })
 
-test('tables in tables, each with text of its own', async () => {
+test('reads nested tables that each have text', async () => {
   const deep = 100_000
   const docx = `${'<w:tbl><w:tr><w:tc>'.repeat(deep)}${paragraph('deepest')}${`${paragraph('more')}</w:tc></w:tr></w:tbl>`.repeat(deep)}`
   const page = (deep: number) =>
@@ -149,4 +149,11 @@ test('one part that is named a thousand times is read until it is too much', asy
     assert.match(JSON.stringify(detail), /holds too much: its parts unpack to more than 1 GB/)
     return true
   })
+})
+
+test('an RTF document of notes, table rows and pictures without end', async () => {
+  const groups = '{\\footnote\\trowd\\cellx9\\intbl a\\cell\\row{\\pict 00}'.repeat(4_000)
+  const text = await read('a.rtf', `{\\rtf1 begin\\par${groups}${'}'.repeat(4_000)}end}`)
+  assert.match(text, /^begin\n\nend\n\n/)
+  await assert.rejects(read('a.rtf', `{\\rtf1${'{'.repeat(1_000_000)}`), { status: 422 })
 })

@@ -3,17 +3,20 @@
  * The trap: htmlparser2 implies end tags by the innermost open element alone, so elements without a meaning here must not be open.
  */
 import { Parser } from 'htmlparser2'
+import { type Block, joinBlocks } from './blocks.ts'
 import { FormulaReader, mathElements, type Script, ScriptedText } from './formulas.ts'
 import { parsePlainText } from './plain-text.ts'
 import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
 import { PICTURES, type Reading, Unreadable } from './unreadable.ts'
 
 export async function parseHtml(bytes: Uint8Array, ending = 'html'): Promise<Reading> {
-  const { text, hasPictures } = markdownOf(await decodeHtml(bytes), { isXhtml: ending === 'xhtml' })
+  const { text, hasPictures } = htmlToMarkdown(await decodeHtml(bytes), {
+    isXhtml: ending === 'xhtml',
+  })
   return { text, warnings: hasPictures ? [PICTURES] : [] }
 }
 
-/** What the page says of its encoding counts where its bytes do not speak against it. */
+/** Uses the encoding that the page declares, unless its bytes contradict it. */
 async function decodeHtml(bytes: Uint8Array): Promise<string> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString(
     'latin1',
@@ -43,7 +46,7 @@ const hidden = new Set(
 )
 const HEADING = /^h[1-6]$/
 const scripts: Record<string, Script> = { sup: '^', sub: '_' }
-/** Elements without a line of their own that mean something here. */
+/** Inline elements that have a meaning here. */
 const inline = new Set([
   ...hidden,
   ...mathElements,
@@ -63,8 +66,6 @@ const OPEN_MAX = 50_000
 const REACHED_MAX = 1_000_000
 const SPAN_MAX = 1_000
 
-type Part = { text: string; isItem: boolean }
-
 type Table = {
   rows: string[][]
   cell: string[] | null
@@ -78,7 +79,7 @@ type Table = {
 type Attributes = Record<string, string>
 
 /** @throws Unreadable for a page that is nested too deeply */
-export function markdownOf(
+export function htmlToMarkdown(
   html: string,
   { isXhtml = false } = {},
 ): { text: string; title: string; hasPictures: boolean } {
@@ -98,6 +99,7 @@ export function markdownOf(
     },
     { recognizeSelfClosing: isXhtml, recognizeCDATA: isXhtml },
   )
+  parser.writer = writer
   parser.end(html)
   return writer.end()
 }
@@ -107,21 +109,30 @@ const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
 /** Elements without a meaning here count as void: an unclosed <b> would keep the <li> around it from being closed by the next. */
 class PageParser extends Parser {
+  writer: MarkdownWriter | null = null
+
   override isVoidElement(name: string): boolean {
     const local = localName(name)
+    if (local === 'span' && this.writer?.isCountingSpans) return false
     return super.isVoidElement(name) || !(breaksLine(local) || inline.has(local))
   }
 }
 
 /** Takes a page's elements in their order and makes Markdown of them. */
 class MarkdownWriter {
-  #parts: Part[] = []
+  #parts: Block[] = []
   #tables: Table[] = []
   #lists: { isOrdered: boolean; count: number }[] = []
   #line = new ScriptedText()
   /** The raised and lowered elements that are open. */
   #scripts: Script[] = []
   #formula: FormulaReader | null = null
+  /** Nothing but tags stands between the last formula and here. */
+  #isAfterFormula = false
+  /** Spans that are open since the last formula; null: none is awaited. */
+  #spans: number | null = null
+  /** The number of open spans around the copy of a formula that is being skipped. */
+  #copyAt: number | null = null
   /** Stands before the next choice of a list. */
   #comma = ''
   #prefix = ''
@@ -137,7 +148,13 @@ class MarkdownWriter {
   #title = ''
   #hasPictures = false
 
+  /** KaTeX writes each formula as MathML, and again in spans behind it. The parser reports the end of spans only here. */
+  get isCountingSpans(): boolean {
+    return this.#spans !== null
+  }
+
   open(name: string, attributes: Attributes): void {
+    if (name === 'span') this.#openSpan(attributes)
     if (name === 'title' && this.#svg === 0) this.#titles++
     if (name === 'svg') this.#svg++
     if (name === 'img' || (name === 'text' && this.#svg > 0)) this.#hasPictures = true
@@ -165,6 +182,7 @@ class MarkdownWriter {
   }
 
   close(name: string): void {
+    if (name === 'span') this.#closeSpan()
     if (name === 'title') this.#titles = Math.max(0, this.#titles - 1)
     if (name === 'svg') this.#svg--
     if (hidden.has(name)) this.#hidden--
@@ -191,18 +209,47 @@ class MarkdownWriter {
     if (this.#titles > 0) this.#title += text
     else if (this.#hidden > 0) return
     else if (this.#formula !== null) this.#formula.text(text)
-    else this.#line.add(this.#pre > 0 ? text : text.replace(/\s+/g, ' '), this.#scripts.at(-1))
+    else this.#addText(text)
+  }
+
+  #addText(text: string): void {
+    if (text.trim() !== '') this.#isAfterFormula = false
+    this.#line.add(this.#pre > 0 ? text : text.replace(/\s+/g, ' '), this.#scripts.at(-1))
   }
 
   end(): { text: string; title: string; hasPictures: boolean } {
     this.#flush()
     const title = this.#title.replace(/\s+/g, ' ').trim()
-    return { text: joined(this.#parts), title, hasPictures: this.#hasPictures }
+    return { text: joinBlocks(this.#parts), title, hasPictures: this.#hasPictures }
   }
 
   #endFormula(): void {
-    this.#line.add(this.#formula?.end() ?? '')
+    if (this.#formula === null) return
+    const formula = this.#formula.end()
+    this.#line.add(formula)
     this.#formula = null
+    this.#isAfterFormula = formula !== ''
+    this.#spans ??= 0
+  }
+
+  #openSpan(attributes: Attributes): void {
+    if (this.#spans === null) return
+    const isCopy = /(?:^|\s)katex-html(?:\s|$)/.test(attributes.class ?? '')
+    if (isCopy && this.#isAfterFormula && this.#copyAt === null) {
+      this.#copyAt = this.#spans
+      this.#hidden++
+    }
+    this.#spans++
+  }
+
+  #closeSpan(): void {
+    if (this.#spans === null) return
+    this.#spans = Math.max(0, this.#spans - 1)
+    if (this.#spans === this.#copyAt) {
+      this.#hidden--
+      this.#copyAt = null
+    }
+    if (this.#spans === 0) this.#spans = null
   }
 
   #flush(): void {
@@ -249,8 +296,8 @@ class MarkdownWriter {
     } else if (name === 'td' || name === 'th') {
       this.#endCell(table)
       table.cell = []
-      table.columns = spanOf(attributes.colspan)
-      table.down = attributes.rowspan === '0' ? SPAN_MAX : spanOf(attributes.rowspan)
+      table.columns = readSpan(attributes.colspan)
+      table.down = attributes.rowspan === '0' ? SPAN_MAX : readSpan(attributes.rowspan)
     }
   }
 
@@ -294,7 +341,7 @@ class MarkdownWriter {
   }
 }
 
-function spanOf(value: string | undefined): number {
+function readSpan(value: string | undefined): number {
   return Math.min(SPAN_MAX, Math.max(1, Math.trunc(Number(value)) || 1))
 }
 
@@ -311,14 +358,4 @@ function tableText(all: readonly string[][], isInner: boolean): string {
   const filled = rows.map((row) => row.filter((cell) => cell.trim() !== ''))
   if (isInner) return filled.map((row) => row.join(', ')).join('; ')
   return filled.every((row) => row.length < 2) ? filled.flat().join('\n\n') : markdownTable(rows)
-}
-
-function joined(parts: readonly Part[]): string {
-  let text = ''
-  for (const [i, part] of parts.entries()) {
-    const before = parts[i - 1]
-    if (before) text += before.isItem && part.isItem ? '\n' : '\n\n'
-    text += part.text
-  }
-  return text
 }

@@ -1,5 +1,5 @@
 /** Jupyter notebooks (nbformat 3 and 4): text cells as they are, code and its text output as blocks; pictures are left out. */
-import { markdownOf } from './html.ts'
+import { htmlToMarkdown } from './html.ts'
 import { parsePlainText } from './plain-text.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 
@@ -7,11 +7,11 @@ type Fields = Record<string, unknown>
 
 export async function parseIpynb(bytes: Uint8Array): Promise<Reading> {
   const notebook = parseNotebook(await parsePlainText(bytes))
-  const cells = arrayOf(notebook.cells ?? fieldsOf(arrayOf(notebook.worksheets)[0]).cells).map(
-    fieldsOf,
+  const cells = toArray(notebook.cells ?? toFields(toArray(notebook.worksheets)[0]).cells).map(
+    toFields,
   )
-  const { language_info, kernelspec } = fieldsOf(notebook.metadata)
-  const language = textOf(fieldsOf(language_info).name) || textOf(fieldsOf(kernelspec).language)
+  const { language_info, kernelspec } = toFields(notebook.metadata)
+  const language = readText(toFields(language_info).name) || readText(toFields(kernelspec).language)
   const warnings = new Set<Warning>()
   const parts = cells.flatMap((cell) =>
     cellParts(cell, /^\w*$/.test(language) ? language : '', warnings),
@@ -27,20 +27,20 @@ function parseNotebook(text: string): Fields {
   } catch (cause) {
     throw new Unreadable('The file is damaged: a notebook is JSON, and this is not.', { cause })
   }
-  const fields = fieldsOf(notebook)
+  const fields = toFields(notebook)
   if (!Array.isArray(fields.cells) && !Array.isArray(fields.worksheets))
     throw new Unreadable('The file is named .ipynb but is not a notebook: it has no cells.')
   return fields
 }
 
 function cellParts(cell: Fields, language: string, warnings: Set<Warning>): string[] {
-  const source = textOf(cell.source ?? cell.input)
+  const source = readText(cell.source ?? cell.input)
   if (cell.cell_type === 'heading')
     return [`${'#'.repeat(Math.min(6, Math.max(1, Number(cell.level) || 1)))} ${source}`]
   if (cell.cell_type !== 'code') return [withoutPictures(source, warnings)]
   return [
     block(source, language),
-    ...arrayOf(cell.outputs).map((output) => outputText(fieldsOf(output), warnings)),
+    ...toArray(cell.outputs).map((output) => outputText(toFields(output), warnings)),
   ]
 }
 
@@ -51,23 +51,23 @@ function withoutPictures(markdown: string, warnings: Set<Warning>): string {
 }
 
 function outputText(output: Fields, warnings: Set<Warning>): string {
-  if (output.output_type === 'stream') return block(textOf(output.text))
+  if (output.output_type === 'stream') return block(readText(output.text))
   if (output.output_type === 'error' || output.output_type === 'pyerr')
-    return block(`${textOf(output.ename)}: ${textOf(output.evalue)}`)
+    return block(`${readText(output.ename)}: ${readText(output.evalue)}`)
   // nbformat 3 has no `data`: the same stands in the output, under short names.
-  const data = fieldsOf(output.data ?? output)
+  const data = toFields(output.data ?? output)
   const hasPicture = Object.keys(data).some((type) => /^image\/|^(?:png|jpeg|svg)$/.test(type))
   if (hasPicture) {
     // Its text only says how large it is.
     warnings.add(PICTURES)
     return ''
   }
-  const page = textOf(data['text/html'] ?? data.html)
-  const markdown = textOf(data['text/markdown'])
-  const plain = textOf(data['text/plain'] ?? data['text/latex'] ?? data.text)
+  const page = readText(data['text/html'] ?? data.html)
+  const markdown = readText(data['text/markdown'])
+  const plain = readText(data['text/plain'] ?? data['text/latex'] ?? data.text)
   if (markdown !== '') return withoutPictures(markdown, warnings)
   // Tables keep their columns so; a widget or a script has no text.
-  if (/<table\b/i.test(page) || plain === '') return markdownOf(page).text || block(plain)
+  if (/<table\b/i.test(page) || plain === '') return htmlToMarkdown(page).text || block(plain)
   return block(plain)
 }
 
@@ -81,7 +81,7 @@ function block(text: string, language = ''): string {
 }
 
 /** A text, or the lines of one. */
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return Array.isArray(value)
     ? value.filter((line) => typeof line === 'string').join('')
     : typeof value === 'string'
@@ -89,6 +89,6 @@ function textOf(value: unknown): string {
       : ''
 }
 
-const arrayOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-const fieldsOf = (value: unknown): Fields =>
+const toArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const toFields = (value: unknown): Fields =>
   typeof value === 'object' && value !== null ? (value as Fields) : {}

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseEml } from './eml.ts'
-import { adviceOf, FORMAT_ENDINGS, formatOfEnding } from './formats.ts'
+import { adviseUpload, FORMAT_ENDINGS, findFormat } from './formats.ts'
 import { parseIpynb } from './ipynb.ts'
 import { parseSubtitles } from './subtitles.ts'
 import { Unreadable } from './unreadable.ts'
@@ -233,11 +233,12 @@ test('subtitles of any shape are read once', async () => {
 })
 
 test('a format that is not accepted comes with what to do', () => {
-  assert.equal(adviceOf('doc'), 'Save it as .docx and upload it again.')
-  assert.equal(adviceOf('msg'), 'Save it as .eml and upload it again.')
-  assert.match(adviceOf('zip'), /Unpack/)
-  assert.match(adviceOf('png'), /OCR/)
-  assert.match(adviceOf('exe'), /\.pdf, \.docx, \.xlsx/)
+  assert.equal(adviseUpload('doc'), 'Save it as .docx and upload it again.')
+  assert.equal(findFormat('rtf'), 'rtf')
+  assert.equal(adviseUpload('msg'), 'Save it as .eml and upload it again.')
+  assert.match(adviseUpload('zip'), /Unpack/)
+  assert.match(adviseUpload('png'), /OCR/)
+  assert.match(adviseUpload('exe'), /\.pdf, \.docx, \.xlsx/)
   for (const ending of FORMAT_ENDINGS.split(', '))
-    assert.notEqual(formatOfEnding(ending.slice(1)), undefined, ending)
+    assert.notEqual(findFormat(ending.slice(1)), undefined, ending)
 })

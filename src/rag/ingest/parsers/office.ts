@@ -1,4 +1,4 @@
-/** What the parts of Office's packages have in common: relations between parts, and their XML. */
+/** Common to all parts of Office's packages: their relations and their XML. */
 import { walkXml } from './xml.ts'
 import type { Zip } from './zip.ts'
 
@@ -14,7 +14,7 @@ export function decodeXml(bytes: Uint8Array): string {
 export type Relation = { id: string; type: string; target: string }
 
 /** Those of a part, with targets as the package names them. */
-export function relationsOf(zip: Zip, part: string): Relation[] {
+export function readRelations(zip: Zip, part: string): Relation[] {
   const slash = part.lastIndexOf('/')
   const bytes = zip.read(`${part.slice(0, slash + 1)}_rels/${part.slice(slash + 1)}.rels`, PART_MAX)
   const relations: Relation[] = []

@@ -1,4 +1,4 @@
-/** OLE containers: Office wraps encrypted documents, and everything before 2007, in one. None is read; which of them it is can be told. */
+/** OLE containers: Office wraps encrypted documents, and everything before 2007, in one. None is read; the error distinguishes the two. */
 import { Unreadable } from './unreadable.ts'
 
 /** @throws Unreadable always, with what can be done */

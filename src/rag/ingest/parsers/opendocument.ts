@@ -55,7 +55,7 @@ const REPEATED_MAX = 1_000
 /** Objects in objects. */
 const OBJECTS_DEEP_MAX = 3
 
-/** What a reader of the finished document does not see, or sees elsewhere. */
+/** Parts that a reader of the finished document does not see, or sees elsewhere. */
 const skippedParts = new Set(
   'tracked-changes annotation note-citation sequence-decls variable-decls user-field-decls forms index-title-template table-of-content-source bibliography-source alphabetical-index-source desc master-styles ruby-text deletion'.split(
     ' ',
@@ -129,7 +129,7 @@ class ContentReader {
     })
     for (const paragraph of this.#paragraphs.splice(0))
       this.#place(String(paragraph.text).trim(), false)
-    // What a damaged file leaves open is still text.
+    // Tables that a damaged file leaves open still count.
     this.#tooDeep = 0
     while (this.#tables.length > 0)
       for (const name of ['table-cell', 'table-row', 'table']) this.#closeInTable(name)
@@ -215,7 +215,7 @@ class ContentReader {
     return this.#spans.at(-1) ?? ''
   }
 
-  /** In the paragraph that is open, else as one of its own. */
+  /** Adds to the open paragraph, or makes a new one. */
   #write(text: string): void {
     const paragraph = this.#paragraphs.at(-1)
     if (paragraph) paragraph.text.add(text)
@@ -273,12 +273,12 @@ class ContentReader {
       Object.assign(table, {
         row: new Map(),
         column: 0,
-        rowRepeats: repeatsOf(attributes().get('number-rows-repeated')),
+        rowRepeats: readRepeats(attributes().get('number-rows-repeated')),
       })
     } else if (isCell(name)) {
       Object.assign(table, {
         cell: [],
-        columnRepeats: repeatsOf(attributes().get('number-columns-repeated')),
+        columnRepeats: readRepeats(attributes().get('number-columns-repeated')),
       })
     }
   }
@@ -364,6 +364,6 @@ class ContentReader {
 
 const isCell = (name: string) => name === 'table-cell' || name === 'covered-table-cell'
 
-function repeatsOf(value: string | undefined): number {
+function readRepeats(value: string | undefined): number {
   return Math.min(1_048_576, Math.max(1, Math.trunc(Number(value)) || 1))
 }

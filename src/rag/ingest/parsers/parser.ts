@@ -10,7 +10,7 @@ import type { Log } from '#platform/telemetry/log.ts'
 import type { TemporaryFiles } from '#platform/temporary-files.ts'
 import { ragProblem } from '../../problems.ts'
 import type { Outline } from '../outline.ts'
-import { adviceOf, type Format, formatOfEnding, packageOf } from './formats.ts'
+import { adviseUpload, type Format, findFormat, findPackage } from './formats.ts'
 import type { Warning } from './unreadable.ts'
 import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 
@@ -20,12 +20,12 @@ export type Limits = {
   /** Time by the clock, with the wait for a thread. A file that needs more is a 503: the machine is busy, the file may be good. */
   wallMs: number
   heapMb: number
-  /** What the thread may hold outside of its heap, as typed arrays: inflated streams do. */
+  /** Memory of the thread outside its heap: typed arrays, such as inflated streams. */
   buffersMb: number
 }
 
 export type ParsedFile = {
-  /** Never empty; as UTF-8 in a file where it is long, which goes when whoever asked removes it. */
+  /** Never empty. A long text is UTF-8 in a file, which the caller removes. */
   text: string | Content
   outline: Outline
   warnings: Warning[]
@@ -61,7 +61,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
       { sizeBytes, place, read }: Content,
       signal: AbortSignal,
     ): Promise<ParsedFile> {
-      const format = formatOf(name, await read(0, Math.min(sizeBytes, HEAD_BYTES)))
+      const format = detectFormat(name, await read(0, Math.min(sizeBytes, HEAD_BYTES)))
       const task = { ...format, place, start: new Int32Array(new SharedArrayBuffer(8)) }
       // A short file has no need of a disk, but where it unpacks to a long text.
       const outcome =
@@ -157,17 +157,17 @@ const HEAD_BYTES = 1024
 /** Formats that Office may have wrapped. */
 const OFFICE = new Set<Format>(['docx', 'xlsx', 'pptx'])
 
-/** What it is read as, by its name and its first bytes. @throws Problem 415, 422 */
-function formatOf(name: string, head: Uint8Array): Pick<Task, 'format' | 'ending'> {
+/** Detects the format by the file's name and first bytes. @throws Problem 415, 422 */
+function detectFormat(name: string, head: Uint8Array): Pick<Task, 'format' | 'ending'> {
   const ending = /\.([^./\\]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? ''
-  const claimed = formatOfEnding(ending)
+  const claimed = findFormat(ending)
   if (claimed === undefined) {
-    throw ragProblem('file_type_unsupported', { advice: adviceOf(ending) })
+    throw ragProblem('file_type_unsupported', { advice: adviseUpload(ending) })
   }
   if (head.length === 0) throw unreadable('The file is empty.')
 
-  const actual = magicOf(head)
-  const kind = packageOf(claimed)
+  const actual = detectMagic(head)
+  const kind = findPackage(claimed)
   if (actual === 'ole' && kind !== undefined && OFFICE.has(claimed))
     return { format: 'ole', ending }
   const isOther = actual === 'zip' || actual === 'ole' || (actual === 'pdf' && head[0] === 0x25)
@@ -179,7 +179,7 @@ function formatOf(name: string, head: Uint8Array): Pick<Task, 'format' | 'ending
   return { format: claimed, ending }
 }
 
-function magicOf(bytes: Uint8Array): 'pdf' | 'zip' | 'ole' | undefined {
+function detectMagic(bytes: Uint8Array): 'pdf' | 'zip' | 'ole' | undefined {
   const starts = (...magic: number[]) => magic.every((byte, i) => bytes[i] === byte)
   if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0x50, 0x4b, 0x05, 0x06)) return 'zip'
   if (starts(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)) return 'ole'

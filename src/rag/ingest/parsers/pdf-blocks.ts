@@ -4,11 +4,11 @@
  */
 import type { Outline } from '../outline.ts'
 import { joinLines, type Line } from './pdf-lines.ts'
-import { type Span, type Table, tablesIn } from './pdf-tables.ts'
+import { findTables, type Span, type Table } from './pdf-tables.ts'
 import { markdownRow, markdownTable } from './table.ts'
 import type { Heading } from './unreadable.ts'
 
-/** What most of a text is set in. */
+/** The font and size of most of a text. */
 export type Body = { height: number; font: string | null }
 
 export type PageLines = { page: number; lines: Line[] }
@@ -18,37 +18,37 @@ export type Bookmark = { title: string; level: number; page: number }
 
 type Block = { text: string; heading?: Omit<Heading, 'at'>; table?: Table }
 
-export function bodyOf(pages: PageLines[]): Body {
+export function findBody(pages: PageLines[]): Body {
   const heights = new Map<number, number>()
   const fonts = new Map<string | null, number>()
   for (const { height, font, text } of pages.flatMap(({ lines }) => lines)) {
     heights.set(rounded(height), (heights.get(rounded(height)) ?? 0) + text.length)
     fonts.set(font, (fonts.get(font) ?? 0) + text.length)
   }
-  return { height: mostOf(heights) ?? 0, font: mostOf(fonts) ?? null }
+  return { height: findMostCommon(heights) ?? 0, font: findMostCommon(fonts) ?? null }
 }
 
-function mostOf<T>(counts: Map<T, number>): T | undefined {
+function findMostCommon<T>(counts: Map<T, number>): T | undefined {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
 }
 
 const rounded = (height: number) => Math.round(height * 2) / 2
 
 /** @param bold the fonts that are */
-export function textOf(
+export function writeText(
   pages: PageLines[],
   body: Body,
   bold: ReadonlySet<string>,
   bookmarks: Bookmark[],
 ): { text: string; outline: Outline } {
-  const titles = titlesIn(pages, body, bold, bookmarks)
+  const titles = findTitles(pages, body, bold, bookmarks)
   const starts: { at: number; page: number }[] = []
   const headings: Heading[] = []
   const texts: string[] = []
   let length = 0
   let last: Block | undefined
   for (const { page, lines } of pages) {
-    const blocks = blocksOf(lines, titles, last?.table?.columns ?? null)
+    const blocks = splitBlocks(lines, titles, last?.table?.columns ?? null)
     for (const [i, block] of blocks.entries()) {
       if (last !== undefined) {
         texts.push(block.table?.goesOn ? '\n' : '\n\n')
@@ -68,9 +68,9 @@ type Title = { level: number; lines: Line[] }
 /** By the first line of each. */
 type Titles = ReadonlyMap<Line, Title>
 
-function blocksOf(lines: Line[], titles: Titles, carried: Span[] | null): Block[] {
+function splitBlocks(lines: Line[], titles: Titles, carried: Span[] | null): Block[] {
   const blocks: Block[] = []
-  const tables = new Map(tablesIn(lines, carried).map((table) => [table.from, table]))
+  const tables = new Map(findTables(lines, carried).map((table) => [table.from, table]))
   let run: Line[] = []
   const endRun = () => {
     if (run.length > 0) blocks.push({ text: joinLines(run) })
@@ -82,11 +82,11 @@ function blocksOf(lines: Line[], titles: Titles, carried: Span[] | null): Block[
     const title = titles.get(line)
     if (table !== undefined) {
       endRun()
-      blocks.push({ text: markdownOf(table), table })
+      blocks.push({ text: writeTable(table), table })
       i = table.to - 1
     } else if (title !== undefined) {
       endRun()
-      blocks.push(headingOf(title))
+      blocks.push(writeHeading(title))
       i += title.lines.length - 1
     } else run.push(line)
   }
@@ -94,13 +94,13 @@ function blocksOf(lines: Line[], titles: Titles, carried: Span[] | null): Block[
   return blocks
 }
 
-function markdownOf({ rows, columns, goesOn }: Table): string {
+function writeTable({ rows, columns, goesOn }: Table): string {
   return goesOn
     ? rows.map((row) => markdownRow(row, columns.length)).join('\n')
     : markdownTable(rows)
 }
 
-function headingOf({ level, lines }: Title): Block {
+function writeHeading({ level, lines }: Title): Block {
   const title = joinLines(lines).replace(/\s+/g, ' ')
   return { text: `${'#'.repeat(level)} ${title}`, heading: { level, title } }
 }
@@ -108,10 +108,10 @@ function headingOf({ level, lines }: Title): Block {
 const LEVEL_MAX = 6
 const TITLE_MAX = 150
 const TITLE_LINES_MAX = 3
-/** What is set larger than the text, but is as much as this of all lines, is text as well. */
+/** Larger lines are text, too, if they are more than this share of all lines. */
 const LARGE_SHARE_MAX = 0.4
 
-function titlesIn(
+function findTitles(
   pages: PageLines[],
   body: Body,
   bold: ReadonlySet<string>,
@@ -121,32 +121,32 @@ function titlesIn(
   const counts = Map.groupBy(found.flat(), ({ height }) => rounded(height))
   const count = pages.reduce((sum, { lines }) => sum + lines.length, 0)
   const styled = found.filter(
-    ([line]) => (counts.get(heightOf(line))?.length ?? 0) <= Math.max(1, count * LARGE_SHARE_MAX),
+    ([line]) => (counts.get(readHeight(line))?.length ?? 0) <= Math.max(1, count * LARGE_SHARE_MAX),
   )
 
-  const heights = [...new Set(styled.map(([line]) => heightOf(line)))].sort((a, b) => b - a)
+  const heights = [...new Set(styled.map(([line]) => readHeight(line)))].sort((a, b) => b - a)
   const ranks = new Map(heights.map((height, i) => [height, i]))
   const depths = new Map<number, number>()
   for (const [line] of styled) {
-    const height = heightOf(line)
-    if (depthOf(line) > 0)
-      depths.set(height, Math.min(depths.get(height) ?? LEVEL_MAX, depthOf(line)))
+    const height = readHeight(line)
+    if (readDepth(line) > 0)
+      depths.set(height, Math.min(depths.get(height) ?? LEVEL_MAX, readDepth(line)))
   }
   const titles = new Map<Line, Title>()
   for (const lines of styled) {
-    const height = heightOf(lines[0])
+    const height = readHeight(lines[0])
     const level =
-      1 + (ranks.get(height) ?? 0) + Math.max(0, depthOf(lines[0]) - (depths.get(height) ?? 0))
+      1 + (ranks.get(height) ?? 0) + Math.max(0, readDepth(lines[0]) - (depths.get(height) ?? 0))
     titles.set(lines[0] as Line, { level: Math.min(LEVEL_MAX, level), lines })
   }
   addBookmarked(titles, pages, bookmarks)
   return titles
 }
 
-const heightOf = (line: Line | undefined) => rounded(line?.height ?? 0)
+const readHeight = (line: Line | undefined) => rounded(line?.height ?? 0)
 
 /** 1 of "2 Method", 2 of "2.1 Samples", 0 of what has no number. */
-function depthOf(line: Line | undefined): number {
+function readDepth(line: Line | undefined): number {
   return /^\d{1,2}(?:\.\d{1,2}){0,4}(?=\.?\s)/.exec(line?.text ?? '')?.[0].split('.').length ?? 0
 }
 
@@ -159,16 +159,16 @@ function setApart(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][
     const isBold = line.font !== null && bold.has(line.font)
     if (!isLikeTitle(line) || !(isLarge || (isBold && standsAlone(lines, i, body)))) continue
     const run = [line]
-    while (goesOn(run.at(-1) as Line, lines[i + 1])) run.push(lines[++i] as Line)
+    while (continuesTitle(run.at(-1) as Line, lines[i + 1])) run.push(lines[++i] as Line)
     const length = run.reduce((sum, { text }) => sum + text.length, 0)
-    const isText = flowsOn(run.at(-1) as Line, lines[i + 1])
+    const isText = startsParagraph(run.at(-1) as Line, lines[i + 1])
     if (run.length <= TITLE_LINES_MAX && length <= TITLE_MAX && !isText) runs.push(run)
   }
   return runs
 }
 
 /** The next line of the same title. */
-function goesOn(line: Line, next: Line | undefined): boolean {
+function continuesTitle(line: Line, next: Line | undefined): boolean {
   if (
     next === undefined ||
     next.font !== line.font ||
@@ -180,12 +180,12 @@ function goesOn(line: Line, next: Line | undefined): boolean {
     step > line.height * 0.5 &&
     step < line.height * 1.6 &&
     next.cells.length === 1 &&
-    depthOf(next) === 0
+    readDepth(next) === 0
   )
 }
 
-/** The first line of a paragraph, whatever it is set in. */
-function flowsOn(line: Line, next: Line | undefined): boolean {
+/** Returns whether the next line continues a paragraph that starts here. */
+function startsParagraph(line: Line, next: Line | undefined): boolean {
   const step = next === undefined ? 0 : next.y - line.y
   return next !== undefined && step > 0 && step < line.height * 1.6 && /^\p{Ll}/u.test(next.text)
 }
@@ -207,7 +207,7 @@ function isLikeTitle({ text, cells }: Line): boolean {
   )
 }
 
-/** A line of its own above what it names, in another font than the text. */
+/** Returns whether a line stands alone above a text in another font. */
 function standsAlone(lines: Line[], i: number, body: Body): boolean {
   const line = lines[i] as Line
   const before = lines[i - 1]

@@ -1,5 +1,5 @@
 /**
- * What is filled into the form fields of a PDF page, as pieces of text that stand where the page shows them. The trap: a field's value and what the page
+ * The values in the form fields of a PDF page, as pieces of text at the places where the page shows them. The trap: a field's value and what the page
  * draws of it may differ, and what the page shows counts.
  */
 import type { Piece } from './pdf-lines.ts'
@@ -10,7 +10,7 @@ export type Annotation = {
   rect?: number[]
   fieldType?: string
   fieldValue?: unknown
-  /** What its appearance draws, line by line. */
+  /** The lines that its appearance draws. */
   textContent?: string[]
   contentsObj?: { str?: string }
   password?: boolean
@@ -26,14 +26,14 @@ export type Annotation = {
 /** Hidden, or never shown on a screen (PDF 32000-1, table 165). */
 const HIDDEN = 2 | 32
 
-/** Pieces times fields: each field looks for its place among all of them. What no page of a person's has follows the text of its page. */
+/** Pieces times fields: each field looks for its place among all of them. Fields beyond follow the text of their page. */
 const LOOKED_AT_MAX = 10_000_000
 
 /** @returns the page's pieces with those of its fields, each behind what it stands behind */
 export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 0): Piece[] {
   const fields = annotations
     .filter(({ annotationFlags = 0 }) => (annotationFlags & HIDDEN) === 0)
-    .flatMap((annotation) => piecesOf({ ...annotation, rect: turned(annotation.rect, rotate) }))
+    .flatMap((annotation) => readPieces({ ...annotation, rect: turned(annotation.rect, rotate) }))
   if (fields.length === 0) return pieces
   const all = [...pieces]
   const sorted = fields.sort((a, b) => a.y - b.y || a.x - b.x)
@@ -53,13 +53,13 @@ const CHECKED = '[x]'
 const UNCHECKED = '[ ]'
 
 /** A field's lines from the top down. */
-function piecesOf(annotation: Annotation): Piece[] {
+function readPieces(annotation: Annotation): Piece[] {
   const {
     rect: [left = 0, low = 0, right = 0, high = 0] = [],
     defaultAppearanceData,
     multiLine,
   } = annotation
-  const lines = linesOf(annotation)
+  const lines = splitLines(annotation)
   const room = (high - low) / Math.max(1, multiLine ? Math.max(lines.length, 2) : lines.length)
   const height = Math.max(1, Math.min(defaultAppearanceData?.fontSize || 12, room * 0.8))
   return lines.flatMap((text, i) => {
@@ -74,7 +74,7 @@ function piecesOf(annotation: Annotation): Piece[] {
   })
 }
 
-function linesOf(annotation: Annotation): string[] {
+function splitLines(annotation: Annotation): string[] {
   const {
     subtype,
     fieldType,
@@ -87,16 +87,16 @@ function linesOf(annotation: Annotation): string[] {
   const shown = textContent.join('\n')
   if (subtype === 'FreeText') return (shown || contentsObj?.str || '').split(/\r\n?|\n/)
   if (subtype !== 'Widget' || password) return []
-  if (fieldType === 'Tx') return (shown.trim() ? shown : stringOf(fieldValue)).split(/\r\n?|\n/)
+  if (fieldType === 'Tx') return (shown.trim() ? shown : toText(fieldValue)).split(/\r\n?|\n/)
   if (fieldType === 'Ch') {
-    const nameOf = (value: string) =>
+    const readName = (value: string) =>
       options.find(({ exportValue }) => exportValue === value)?.displayValue ?? value
-    return [fieldValue].flat().map((value) => nameOf(stringOf(value)))
+    return [fieldValue].flat().map((value) => readName(toText(value)))
   }
-  return fieldType === 'Btn' ? markOf(annotation) : []
+  return fieldType === 'Btn' ? readMark(annotation) : []
 }
 
-function markOf({
+function readMark({
   checkBox,
   radioButton,
   fieldValue,
@@ -108,7 +108,7 @@ function markOf({
   return []
 }
 
-const stringOf = (value: unknown) => (typeof value === 'string' ? value : '')
+const toText = (value: unknown) => (typeof value === 'string' ? value : '')
 
 /** Into its row, behind what stands left of it; without one behind what stands above. */
 function place(pieces: Piece[], field: Piece): void {

@@ -1,7 +1,9 @@
 /**
  * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running
- * heads and feet. The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
+ * heads and feet. The trap: rows of a statement, a list or a log look alike, too. Lines that may be text stay.
  */
+
+import { LineScripts } from './pdf-scripts.ts'
 
 export type Piece = {
   text: string
@@ -33,13 +35,14 @@ export type Line = {
 }
 
 /** Pieces come in the order in which the page draws them, which for all but odd producers is the reading order. */
-export function linesOf(pieces: Piece[]): Line[] {
+export function buildLines(pieces: Piece[]): Line[] {
   const lines: Line[] = []
   // The ends of what grows are kept beside it: to look for them there would take as long as it is.
   let end = ''
   let cellEnd = ''
-  for (const piece of pieces) {
-    const { text, x, y, width, height } = piece
+  let scripts: LineScripts | null = null
+  for (const drawn of pieces) {
+    const { x, y, width, height } = drawn
     const line = lines.at(-1)
     const size = Math.max(height, line?.height ?? 0) || 1
     const isSame =
@@ -48,14 +51,16 @@ export function linesOf(pieces: Piece[]): Line[] {
       x > line.x - size &&
       x - line.end < size * 40
     if (!isSame) {
-      if (text.trim() !== '') {
-        lines.push(lineOf(piece))
-        end = cellEnd = text
+      if (drawn.text.trim() !== '') {
+        lines.push(createLine(drawn))
+        end = cellEnd = drawn.text
+        scripts = new LineScripts(drawn)
       }
       continue
     }
-    addToCells(line, piece, size, cellEnd)
     const gap = x - line.end
+    const text: string = scripts?.read(drawn, gap, end) ?? drawn.text
+    addToCells(line, { ...drawn, text }, size, cellEnd)
     const needsSpace = gap > size * 0.15 && !blankAtEnd.test(end) && !/^\s/.test(text)
     if (text !== '') end = text
     if (text.trim() !== '') cellEnd = text
@@ -84,7 +89,7 @@ export function linesOf(pieces: Piece[]): Line[] {
     .filter(({ text }) => text !== '')
 }
 
-function lineOf({ text, x, y, width, height, font }: Piece): Line {
+function createLine({ text, x, y, width, height, font }: Piece): Line {
   const end = x + width
   return {
     text,
@@ -129,7 +134,7 @@ function trimmed({ text, x, end }: Cell): Cell {
 
 /** One page's text. */
 export function joinLines(lines: Line[]): string {
-  const edges = edgesOfText(lines)
+  const edges = findTextEdges(lines)
   let text = ''
   for (const [i, line] of lines.entries()) {
     const next = lines[i + 1]
@@ -165,7 +170,7 @@ function betweenLines(before: Line, line: Line, edge: number): string | null {
 }
 
 /** Where the text ends that each line is a part of: the end of its longest line; nowhere where all others are rows, since then that is one, too. */
-function edgesOfText(lines: Line[]): number[] {
+function findTextEdges(lines: Line[]): number[] {
   const edges: number[] = []
   let from = 0
   for (const [i, line] of lines.entries()) {
@@ -204,14 +209,14 @@ const LIST_MIN = 4
 /** A date, a time, an amount, a long number: what rows begin with. */
 const rowStart = /^(?:\d[\d.:,/T-]*\d\S*|[#№]\d+)(?=\s)/
 
-const startOf = ({ text }: Line) => rowStart.exec(text.slice(0, 60))?.[0]
+const readStart = ({ text }: Line) => rowStart.exec(text.slice(0, 60))?.[0]
 
 /** The line ended though there was room: rows of a statement, a log, a list, not text that was wrapped. */
 function isRow(before: Line, line: Line, edge: number): boolean {
   const shape = (text: string) => text.replace(/\d+/g, '0')
   if (/\d/.test(line.text) && shape(before.text) === shape(line.text)) return true
-  const start = startOf(line)
-  if (start !== undefined && start.length > 3 && shape(startOf(before) ?? '') === shape(start))
+  const start = readStart(line)
+  if (start !== undefined && start.length > 3 && shape(readStart(before) ?? '') === shape(start))
     return true
   // How wide the next word is can only be guessed: letters differ.
   const word = unspaced.test(line.text[0] ?? '')
@@ -253,7 +258,7 @@ export function dropRunningLines(pages: Page[]): Line[][] {
   if (pages.length < PAGES_MIN) return all
 
   const places = new Map<string, { page: number; height: number }[]>()
-  const edges = pages.map((page) => edgesOf(page))
+  const edges = pages.map((page) => findEdges(page))
   for (const [i, edge] of edges.entries()) {
     for (const { keys, height } of edge) {
       for (const key of keys) {
@@ -280,14 +285,14 @@ export function dropRunningLines(pages: Page[]): Line[][] {
     }
     return gone.size === lines.length ? lines : lines.filter((line) => !gone.has(line))
   })
-  const before = inkOf(all)
-  return before - inkOf(kept) > before * SHARE_MAX ? all : kept
+  const before = countInk(all)
+  return before - countInk(kept) > before * SHARE_MAX ? all : kept
 }
 
 /** "Patient: Ada Lovelace", "IBAN DE89 3704 0044", an address to write to: what a head says of the whole file stays where it is said first. */
 const fact = /\p{L}: ?[^\s\0]|\d{5}|\d[\d ./-]{6,}\d|@/u
 
-function inkOf(pages: Line[][]): number {
+function countInk(pages: Line[][]): number {
   return pages.flat().reduce((sum, { text }) => sum + text.replace(/\s/g, '').length, 0)
 }
 
@@ -306,13 +311,13 @@ type Edge = {
   line: Line
   /** Its distance from the page's edge. */
   height: number
-  /** What it may be the same as on other pages: its text, or its text around a page number. */
+  /** Compared across pages: its text, or its text around a page number. */
   keys: string[]
 }
 
 const EDGE_LINES = 2
 
-function edgesOf({ number, top, bottom, lines }: Page): Edge[] {
+function findEdges({ number, top, bottom, lines }: Page): Edge[] {
   const levels: Line[][] = []
   for (const line of lines.toSorted((a, b) => a.y - b.y)) {
     const level = levels.at(-1)
@@ -322,7 +327,7 @@ function edgesOf({ number, top, bottom, lines }: Page): Edge[] {
   const edge = (line: Line, isFoot: boolean): Edge => ({
     line,
     height: isFoot ? bottom - line.y : line.y - top,
-    keys: keysOf(line.columns, number, isFoot).map((key) => `${isFoot ? 'foot' : 'head'} ${key}`),
+    keys: findKeys(line.columns, number, isFoot).map((key) => `${isFoot ? 'foot' : 'head'} ${key}`),
   })
   return [
     ...levels.slice(0, EDGE_LINES).flatMap((level) => level.map((line) => edge(line, false))),
@@ -341,7 +346,7 @@ const separates = /^\s*(?:$|[\t|·•–—])/u
 /** A head or foot of a page is no longer. */
 const RUNNING_MAX = 300
 
-function keysOf(line: string, page: number, isFoot: boolean): string[] {
+function findKeys(line: string, page: number, isFoot: boolean): string[] {
   if (line.length > RUNNING_MAX) return []
   const text = line.replace(/ *\t\s*/g, '\t').replace(/[^\S\t]+/g, ' ')
   const keys: string[] = []

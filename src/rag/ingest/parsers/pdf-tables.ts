@@ -13,7 +13,7 @@ export type Table = {
   /** As drawn; the first is the head. */
   rows: string[][]
   columns: Span[]
-  /** With the table of the page before: then it has no head of its own. */
+  /** Continues the table of the page before, and has no head. */
   goesOn: boolean
 }
 
@@ -22,15 +22,15 @@ const COLUMNS_MAX = 16
 const RETRY_MAX = 40
 
 /** @param carried the columns of the table that the page before ended with */
-export function tablesIn(lines: Line[], carried: Span[] | null): Table[] {
+export function findTables(lines: Line[], carried: Span[] | null): Table[] {
   const tables: Table[] = []
   let i = 0
   while (i < lines.length) {
-    const region = regionAt(lines, i)
+    const region = findRegion(lines, i)
     const goesOn = i === 0 && carried !== null && continues(region.columns, carried)
     const hasOwnHead = isTable(region, false)
     if (hasOwnHead || (goesOn && isTable(region, true))) {
-      const rows = region.lines.map((line) => rowOf(line, region.columns))
+      const rows = region.lines.map((line) => readRow(line, region.columns))
       tables.push({
         from: i,
         to: i + region.lines.length,
@@ -47,7 +47,7 @@ export function tablesIn(lines: Line[], carried: Span[] | null): Table[] {
 type Region = { lines: Line[]; columns: Span[] }
 
 /** The lines from there on whose cells fit into the same columns. */
-function regionAt(lines: Line[], from: number): Region {
+function findRegion(lines: Line[], from: number): Region {
   const first = lines[from] as Line
   if (first.cells.length > COLUMNS_MAX) return { lines: [first], columns: [] }
   let columns = first.cells.map(({ x, end }) => ({ x, end }))
@@ -61,7 +61,7 @@ function regionAt(lines: Line[], from: number): Region {
     const grown = step < size * 0.5 || step > size * 4 ? null : fitted(columns, line)
     if (grown === null) break
     columns = grown
-    // Lines of one cell below the table are none of it, though they may fit.
+    // Lines of one cell below the table do not belong to it.
     if (line.cells.length > 1) last = { i, columns }
   }
   return { lines: lines.slice(from, last.i + 1), columns: last.columns }
@@ -90,14 +90,14 @@ function fitted(columns: Span[], { cells, height }: Line): Span[] | null {
   return grown.length > COLUMNS_MAX ? null : grown.sort((a, b) => a.x - b.x)
 }
 
-function columnOf(columns: Span[], cell: Cell): number {
+function findColumn(columns: Span[], cell: Cell): number {
   return columns.findIndex((column) => cell.x < column.end && cell.end > column.x)
 }
 
-function rowOf(line: Line, columns: Span[]): string[] {
+function readRow(line: Line, columns: Span[]): string[] {
   const row = columns.map(() => '')
   for (const cell of line.cells) {
-    const i = Math.max(0, columnOf(columns, cell))
+    const i = Math.max(0, findColumn(columns, cell))
     row[i] = row[i] === '' ? cell.text : `${row[i]} ${cell.text}`
   }
   return row
@@ -124,7 +124,7 @@ function isTable({ lines, columns }: Region, goesOn: boolean): boolean {
   if (columns.length < 2 || body.length < rowsMin) return false
   if (body.filter(({ cells }) => cells.length > 1).length < body.length * 0.6) return false
   const cells = columns.map((_, i) =>
-    body.flatMap((line) => line.cells.filter((cell) => columnOf(columns, cell) === i)),
+    body.flatMap((line) => line.cells.filter((cell) => findColumn(columns, cell) === i)),
   )
   if (cells.flat().length < body.length * columns.length * 0.55) return false
   if (lines.some((line) => leader.test(line.text))) return false

@@ -1,10 +1,10 @@
 // What PDFs of one's own drawing become: every line, in its order; headings, tables, and what is filled into forms.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bytesOf, type PdfSample, pdfSamples } from '#testing/pdf-samples.ts'
 import { chunkedText } from '../chunked-text.ts'
 import type { Outline } from '../outline.ts'
 import { parsePdf } from './pdf.ts'
-import { bytesOf, type PdfSample, pdfSamples } from './pdf-samples.ts'
 import { drawn, freeNumber, pdfOf } from './samples.ts'
 
 for (const sample of pdfSamples()) {
@@ -275,4 +275,50 @@ test('what is filled into a form on a turned page stands behind its labels', asy
   })
   const { text } = await parsePdf(bytes)
   assert.match(text, /Name:\s+AdaL\s+City:\s+Paris\s+Signed/)
+})
+
+/** Text on one line, set one behind the other: `raise` in points. */
+function drawnRow(parts: { text: string; x: number; size?: number; raise?: number }[]): string {
+  return parts
+    .map(({ text, x, size = 12, raise = 0 }) => {
+      const shown = text.replace(/[()\\]/g, '\\$&')
+      return `BT /M ${size} Tf ${raise} Ts ${x} 700 Td (${shown}) Tj ET`
+    })
+    .join('\n')
+}
+
+test('marks exponents, indices and chemical formulas by size and baseline', async () => {
+  // A letter of the font M is as wide as six tenths of its size.
+  const page = drawnRow([
+    { text: 'about 10', x: 72 },
+    { text: '12', x: 129.6, size: 8, raise: 4 },
+    { text: ' m of H', x: 139.2 },
+    { text: '2', x: 189.6, size: 8, raise: -2 },
+    { text: 'O and x', x: 194.4 },
+    { text: 'n+1', x: 244.8, size: 8, raise: -2 },
+    { text: 'y', x: 259.2 },
+  ])
+  assert.equal(await read(pdfOf([page])), 'about 10^12 m of H₂O and x_(n+1)y')
+})
+
+test('keeps ordinals, marks of notes and small text on the baseline', async () => {
+  const page = drawnRow([
+    { text: 'the 1', x: 72 },
+    { text: 'st', x: 108, size: 8, raise: 4 },
+    { text: ' wage', x: 117.6 },
+    { text: '[3]', x: 153.6, size: 8, raise: 4 },
+    { text: ' of N', x: 168 },
+    { text: 'ATO', x: 204, size: 9 },
+  ])
+  assert.equal(await read(pdfOf([page])), 'the 1st wage[3] of NATO')
+  const note = drawnRow([
+    { text: '4', x: 72, size: 8, raise: 4 },
+    { text: 'See below', x: 78 },
+  ])
+  assert.match(await read(pdfOf([note])), /^4 ?See below$/)
+  const dropCap = drawnRow([
+    { text: 'W', x: 72, size: 24 },
+    { text: 'hen the ship came in', x: 86.4, raise: 8 },
+  ])
+  assert.match(await read(pdfOf([dropCap])), /^W ?hen the ship came in$/)
 })

@@ -4,9 +4,9 @@
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Bookmark, bodyOf, fontsInDoubt, textOf } from './pdf-blocks.ts'
+import { type Bookmark, findBody, fontsInDoubt, writeText } from './pdf-blocks.ts'
 import { type Annotation, withFields } from './pdf-fields.ts'
-import { dropRunningLines, linesOf, type Page, type Piece } from './pdf-lines.ts'
+import { buildLines, dropRunningLines, type Page, type Piece } from './pdf-lines.ts'
 import { type Reading, Unreadable, type Warning } from './unreadable.ts'
 
 const PAGES_MAX = 5_000
@@ -50,18 +50,18 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
           warn(FIELDS_LOST)
           return []
         })) as Annotation[]
-        const pieces = withFields(piecesOf(items), annotations, page.rotate)
+        const pieces = withFields(readPieces(items), annotations, page.rotate)
         const reason = judged(pieces)
         if (reason !== undefined) warn(reason)
         if (reason === undefined || reason === UNCLEAR) {
           const [, low = 0, , high = 0] = page.view
-          pages.push({ number, top: -high, bottom: -low, lines: linesOf(pieces.map(cleaned)) })
+          pages.push({ number, top: -high, bottom: -low, lines: buildLines(pieces.map(cleaned)) })
         }
         page.cleanup()
       } catch {
         warn(DAMAGED)
       }
-      length += pages.at(-1)?.number === number ? lengthOf(pages.at(-1)) : 0
+      length += pages.at(-1)?.number === number ? countLetters(pages.at(-1)) : 0
       if (length > TEXT_MAX)
         throw new Unreadable('The PDF holds more than 64 MB of text. Split it and send the parts.')
     }
@@ -73,14 +73,14 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     if (kept.some((lines, i) => lines.length < (pages[i]?.lines.length ?? 0)))
       warnings.push({ page: null, reason: 'Repeated page headers and footers are left out.' })
     const read = kept.map((lines, i) => ({ page: pages[i]?.number ?? 0, lines }))
-    const body = bodyOf(read)
-    const { text, outline } = textOf(
+    const body = findBody(read)
+    const { text, outline } = writeText(
       read,
       body,
       await boldFonts(document, fontsInDoubt(read, body)),
-      await bookmarksOf(document),
+      await readBookmarks(document),
     )
-    if (text === '') throw new Unreadable(reasonOf(warnings))
+    if (text === '') throw new Unreadable(findReason(warnings))
     // Operators of the page's own program, drawn as text: a stream that lost its beginning.
     if ((text.match(/\bT[jJdDm]\b/g)?.length ?? 0) > text.length / 100) {
       throw new Unreadable('The PDF is damaged: what is left of its text makes no sense.')
@@ -133,13 +133,13 @@ type OutlineItem = { title: string; dest: string | unknown[] | null; items: Outl
 const BOOKMARKS_MAX = 2_000
 
 /** In their order; those of a long list that come late are left out. */
-async function bookmarksOf(document: Document): Promise<Bookmark[]> {
+async function readBookmarks(document: Document): Promise<Bookmark[]> {
   const bookmarks: Bookmark[] = []
   let looked = 0
   const walk = async (items: OutlineItem[], level: number): Promise<void> => {
     for (const { title, dest, items: below } of items) {
       if (++looked > BOOKMARKS_MAX || level > LEVELS_MAX) return
-      const page = await pageOf(document, dest).catch(() => null)
+      const page = await findPage(document, dest).catch(() => null)
       if (page !== null) bookmarks.push({ title, level, page })
       await walk(below, level + 1)
     }
@@ -151,7 +151,7 @@ async function bookmarksOf(document: Document): Promise<Bookmark[]> {
 /** Deeper ones are no headings of a text. */
 const LEVELS_MAX = 10
 
-async function pageOf(document: Document, dest: OutlineItem['dest']): Promise<number | null> {
+async function findPage(document: Document, dest: OutlineItem['dest']): Promise<number | null> {
   const [target] = (typeof dest === 'string' ? await document.getDestination(dest) : dest) ?? []
   if (typeof target === 'number') return target + 1
   return target && typeof target === 'object'
@@ -162,7 +162,7 @@ async function pageOf(document: Document, dest: OutlineItem['dest']): Promise<nu
 type Item = { str: string; transform: number[]; width: number; height: number; fontName: string }
 
 /** Turned text is read along its own direction. */
-function piecesOf(items: unknown[]): Piece[] {
+function readPieces(items: unknown[]): Piece[] {
   return items
     .filter((item): item is Item => typeof (item as Item).str === 'string')
     .map(({ str, transform: [a = 1, b = 0, , , e = 0, f = 0], width, height, fontName }) => {
@@ -215,12 +215,12 @@ function cleaned(piece: Piece): Piece {
   return { ...piece, text: piece.text.replace(CONTROLS, '') }
 }
 
-function lengthOf(page: Page | undefined): number {
+function countLetters(page: Page | undefined): number {
   return page?.lines.reduce((sum, { text }) => sum + text.length + 1, 0) ?? 0
 }
 
 /** Nothing is left: the reason that a person can do most about. */
-function reasonOf(warnings: Warning[]): string {
+function findReason(warnings: Warning[]): string {
   const has = (reason: string) => warnings.some((warning) => warning.reason === reason)
   if (has(UNKNOWN)) {
     return 'The text of this PDF cannot be read: its fonts do not say which letters they draw. Run it through text recognition (OCR) first.'

@@ -7,7 +7,7 @@ import { Unreadable } from './unreadable.ts'
 
 /** @throws Unreadable for binary data, for damaged UTF-8, and for an encoding that cannot be told */
 export async function parsePlainText(bytes: Uint8Array): Promise<string> {
-  const mark = markOf(bytes)
+  const mark = detectMark(bytes)
   if (mark !== undefined) return decode(mark, bytes) ?? refuse(damaged(mark))
   if (!bytes.includes(0)) {
     const text = decode(bytes.includes(ESCAPE) ? escaped(bytes) : 'utf-8', bytes)
@@ -40,7 +40,7 @@ function decode(label: string, bytes: Uint8Array): string | undefined {
   }
 }
 
-function markOf([a, b, c, d]: Uint8Array): string | undefined {
+function detectMark([a, b, c, d]: Uint8Array): string | undefined {
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8'
   // UTF-32 begins with the same two bytes; TextDecoder does not know it.
   if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? refuse(UNSURE) : 'utf-16le'
@@ -71,7 +71,7 @@ function isBinary(bytes: Uint8Array): boolean {
   return bytes.includes(0) || controls > sample.length / 100
 }
 
-/** What separates words and sentences in one script or another: no text of some length is without, and swapped bytes turn them into rarities. */
+/** Separators of words and sentences in all scripts. Every longer text has some, and swapped bytes turn them into rare characters. */
 const separators = /[ \n\u3000-\u3002\uff0c\uff01\uff1f\u060c]/gu
 /** The letters and signs of today's scripts. */
 const usual =
@@ -137,7 +137,7 @@ const misplaced = new RegExp(
 const FEW = 30
 const VERY_FEW = 10
 /** How near to the best the runner-up may come; nearer than that, the wrong one may well be first. */
-function marginOf({ label }: Reading, beyondAscii: number): number {
+function findMargin({ label }: Reading, beyondAscii: number): number {
   if (beyondAscii >= FEW) return 1
   return beyondAscii < VERY_FEW && label !== 'windows-1252' ? 0.75 : 0.9
 }
@@ -158,7 +158,7 @@ async function guessed(bytes: Uint8Array): Promise<string> {
   const beyondAscii = sample.reduce((count, byte) => count + (byte > 0x7f ? 1 : 0), 0)
   const isThin = beyondAscii < FEW
   const ranked = detectAll(sample, { minimumThreshold: 0 }).flatMap(({ encoding, confidence }) =>
-    encoding === null ? [] : { label: labelOf(encoding), confidence },
+    encoding === null ? [] : { label: normalizeLabel(encoding), confidence },
   )
   const [first] = ranked
   // A word of a few letters that are all foreign is a word in many scripts.
@@ -181,18 +181,18 @@ async function guessed(bytes: Uint8Array): Promise<string> {
   const [best, other] = [...readings.values()].sort((a, b) => b.confidence - a.confidence)
   if (best === undefined || best.confidence < CONFIDENCE_MIN || rare.has(best.label)) refuse(UNSURE)
   if (isThin && best.label.includes('mac')) refuse(UNSURE)
-  if (other !== undefined && other.confidence > best.confidence * marginOf(best, beyondAscii))
+  if (other !== undefined && other.confidence > best.confidence * findMargin(best, beyondAscii))
     refuse(UNSURE)
 
   const text = decode(best.label, bytes)
   return text === undefined || unassigned.test(text) ? refuse(UNSURE) : text
 }
 
-/** Nobody's files; as a reading they mean that something else was not recognised. */
+/** Files do not use these; a match means that the detector missed the real encoding. */
 const rare = new Set(['iso-8859-3', 'iso-8859-10', 'iso-8859-14', 'iso-8859-16', 'windows-1258'])
 
 /** The detector's names in WHATWG's words, which TextDecoder takes. */
-function labelOf(name: string): string {
+function normalizeLabel(name: string): string {
   const plain = name.toLowerCase()
   return whatwg[plain] ?? plain.replace(/^iso8859-/, 'iso-8859-').replace(/^cp125/, 'windows-125')
 }

@@ -1,8 +1,8 @@
 /** Presentations: each slide a page, its title a heading, its tables and lists as they stand, what the speaker notes after it. */
 import type { Outline } from '../outline.ts'
 import { openGraphics } from './graphics.ts'
-import { decodeXml, PART_MAX, relationsOf } from './office.ts'
-import { type Graphics, type Shape, shapesOf, textOfShape } from './shapes.ts'
+import { decodeXml, PART_MAX, readRelations } from './office.ts'
+import { type Graphics, readShapes, type Shape, writeShape } from './shapes.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
 import { openZip } from './zip.ts'
@@ -10,12 +10,12 @@ import { openZip } from './zip.ts'
 export function parsePptx(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
   const main =
-    relationsOf(zip, '').find(({ type }) => type === 'officeDocument')?.target ??
+    readRelations(zip, '').find(({ type }) => type === 'officeDocument')?.target ??
     'ppt/presentation.xml'
   const presentation = zip.read(main, PART_MAX)
   if (presentation === undefined) throw new Unreadable('The file is not a PowerPoint presentation.')
 
-  const relations = relationsOf(zip, main)
+  const relations = readRelations(zip, main)
   const pages: NonNullable<Outline['pages']> = []
   const warnings: Warning[] = []
   let text = ''
@@ -23,7 +23,7 @@ export function parsePptx(bytes: Uint8Array): Reading {
     const target = relations.find((relation) => relation.id === id)?.target ?? ''
     const slide = zip.read(target, PART_MAX)
     if (slide === undefined) continue
-    const beside = relationsOf(zip, target)
+    const beside = readRelations(zip, target)
     const notesPart = beside.find(({ type }) => type === 'notesSlide')?.target
     const notes = notesPart === undefined ? undefined : zip.read(notesPart, PART_MAX)
     const leftOut = new Set<string>()
@@ -59,17 +59,17 @@ function slideIds(xml: string): string[] {
   return ids
 }
 
-/** What the slide's layout fills in by itself. */
+/** Placeholders that the slide's layout fills in. */
 const FILLED_IN = new Set(['sldNum', 'dt', 'ftr', 'hdr'])
 function shownShapes(xml: string, graphics: Graphics): Shape[] {
-  return shapesOf(xml, graphics).filter(({ kind }) => !FILLED_IN.has(kind))
+  return readShapes(xml, graphics).filter(({ kind }) => !FILLED_IN.has(kind))
 }
 
 function slideText(xml: string, graphics: Graphics): string {
   return shownShapes(xml, graphics)
     .toSorted((a, b) => Number(isTitle(b)) - Number(isTitle(a)))
     .map((shape) => {
-      const text = textOfShape(shape)
+      const text = writeShape(shape)
       return isTitle(shape) ? `# ${text.replace(/\s+/g, ' ')}` : text
     })
     .join('\n\n')

@@ -10,7 +10,7 @@ export type Graphics = { textOf(relationId: string): string }
 export type Shape = { kind: string; parts: { text: string; isItem: boolean }[] }
 
 /** Those that have text, in the order of the file. */
-export function shapesOf(xml: string, graphics: Graphics): Shape[] {
+export function readShapes(xml: string, graphics: Graphics): Shape[] {
   const shapes: Shape[] = []
   let table: string[][] | null = null
   let cell: string[] | null = null
@@ -90,10 +90,10 @@ export function shapesOf(xml: string, graphics: Graphics): Shape[] {
 }
 
 export function shapesText(xml: string, graphics: Graphics): string {
-  return shapesOf(xml, graphics).map(textOfShape).join('\n\n')
+  return readShapes(xml, graphics).map(writeShape).join('\n\n')
 }
 
-export function textOfShape({ parts }: Shape): string {
+export function writeShape({ parts }: Shape): string {
   return parts
     .map(({ text }) => text)
     .filter((text) => text !== '')

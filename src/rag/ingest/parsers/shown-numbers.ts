@@ -3,7 +3,7 @@
 export type Shown = 'date' | 'time' | 'moment' | 'percent' | 'number'
 
 /** By the code of a number's format: `0.0%`, `dd/mm/yyyy`. */
-export function shownBy(format: string): Shown {
+export function formatNumber(format: string): Shown {
   // Without what is quoted, and colours and conditions.
   const code = format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
   const hasDate = /[yd]/i.test(code)
@@ -13,17 +13,17 @@ export function shownBy(format: string): Shown {
   return code.includes('%') ? 'percent' : 'number'
 }
 
-/** What is no number stays as it is. */
+/** Other values stay unchanged. */
 export function shownNumber(value: string, shown: Shown, is1904: boolean): string {
   const number = Number(value)
   if (value === '' || !Number.isFinite(number)) return value
   if (shown === 'percent') return `${Number((number * 100).toPrecision(12))}%`
   if (shown === 'number') return value.length > 15 ? String(Number(number.toPrecision(15))) : value
-  return momentOf(number, shown, is1904)
+  return formatMoment(number, shown, is1904)
 }
 
 /** Excel counts a 29 February 1900 that never was. */
-function momentOf(days: number, shown: 'date' | 'time' | 'moment', is1904: boolean): string {
+function formatMoment(days: number, shown: 'date' | 'time' | 'moment', is1904: boolean): string {
   const since = is1904 ? days + 1_462 : days < 60 ? days + 1 : days
   const at = new Date(Math.round((since - 25_569) * 86_400) * 1_000)
   if (Number.isNaN(at.getTime())) return String(days)

@@ -6,7 +6,7 @@ const TIMES =
   /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
 const PAUSE_SECONDS = 2
 
-/** What has no times is text as it stands. */
+/** A file without times is returned as text. */
 export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
   const text = (await parsePlainText(bytes)).replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   const lines = text.split('\n')
@@ -21,25 +21,25 @@ export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
     // Numbers of cues, notes and styles stand before the next times.
     if (from === '') continue
     let isFirst = true
-    for (; isOfCue(lines, at + 1); at++) {
+    for (; isCueText(lines, at + 1); at++) {
       const line = withoutTags(lines[at + 1] ?? '')
       // Rolling captions show each line twice.
       if (line === '' || line === last) continue
       if (written !== '') {
-        const isApart = isFirst && secondsOf(from) - end >= PAUSE_SECONDS
+        const isApart = isFirst && readSeconds(from) - end >= PAUSE_SECONDS
         written += isApart ? '\n\n' : /^(?:[-–—] ?\S|\S[^:]{0,40}: )/.test(line) ? '\n' : ' '
       }
       written += line
       last = line
       isFirst = false
     }
-    end = secondsOf(to)
+    end = readSeconds(to)
   }
   return { text: written, outline, warnings: [] }
 }
 
 /** A blank line ends a cue; where it is missing, the number or the times of the next. */
-function isOfCue(lines: readonly string[], at: number): boolean {
+function isCueText(lines: readonly string[], at: number): boolean {
   const line = lines[at]?.trim() ?? ''
   if (line === '' || TIMES.test(line)) return false
   return !(/^\d+$/.test(line) && TIMES.test(lines[at + 1] ?? ''))
@@ -57,6 +57,6 @@ function withoutTags(line: string): string {
 
 const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', nbsp: ' ' }
 
-function secondsOf(time: string): number {
+function readSeconds(time: string): number {
   return time.split(':').reduce((sum, part) => sum * 60 + Number(part.replace(',', '.')), 0)
 }

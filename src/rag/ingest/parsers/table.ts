@@ -6,14 +6,14 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
   // Of more rows than a call may have arguments.
   const width = rows.reduce((most, { length }) => Math.max(most, length), 0)
   const missing = rows.reduce((sum, { length }) => sum + width - length, 0)
-  const widthOf = (row: readonly string[]) => (missing > FILLED_MAX ? row.length : width)
+  const countCells = (row: readonly string[]) => (missing > FILLED_MAX ? row.length : width)
   const [head = [], ...rest] = rows
-  if (rows.length < 2) return rows.length === 0 ? '' : markdownRow(head, widthOf(head))
-  const rule = `| ${Array.from({ length: widthOf(head) }, () => '---').join(' | ')} |`
+  if (rows.length < 2) return rows.length === 0 ? '' : markdownRow(head, countCells(head))
+  const rule = `| ${Array.from({ length: countCells(head) }, () => '---').join(' | ')} |`
   return [
-    markdownRow(head, widthOf(head)),
+    markdownRow(head, countCells(head)),
     rule,
-    ...rest.map((row) => markdownRow(row, widthOf(row))),
+    ...rest.map((row) => markdownRow(row, countCells(row))),
   ].join('\n')
 }
 
@@ -21,10 +21,10 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
 export const TABLES_DEEP_MAX = 20
 
 export function markdownRow(row: readonly string[], width: number): string {
-  const cells = Array.from({ length: width }, (_, i) => cellOf(row[i] ?? ''))
+  const cells = Array.from({ length: width }, (_, i) => writeCell(row[i] ?? ''))
   return `| ${cells.join(' | ')} |`
 }
 
-function cellOf(text: string): string {
+function writeCell(text: string): string {
   return text.replace(/\s+/g, ' ').trim().replaceAll('|', '\\|')
 }

@@ -1,4 +1,4 @@
-/** What the parser and its worker threads send each other. */
+/** The messages between the parser and its worker threads. */
 import type { Place } from '#platform/content.ts'
 import type { Outline } from '../outline.ts'
 import type { Format } from './formats.ts'

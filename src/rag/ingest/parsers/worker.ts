@@ -22,7 +22,7 @@ export async function parse({ format, ending, place, longPath, start }: Task): P
     if (clean.length <= LONG_CHARACTERS) return { text: clean, outline, warnings }
     if (longPath === null) return { needsFile: true }
     const utf8 = new TextEncoder().encode(clean)
-    // Made anew where it was removed meanwhile it would be nobody's.
+    // Without `r+` a file that was removed meanwhile would come back, with nothing to remove it again.
     writeFileSync(longPath, utf8, { flag: 'r+' })
     return { utf8Bytes: utf8.byteLength, outline, warnings }
   } catch (error) {
@@ -70,6 +70,7 @@ const parsers: Record<Format, () => Parse | Promise<Parse>> = {
   xlsx: async () => (await import('./xlsx.ts')).parseXlsx,
   pptx: async () => (await import('./pptx.ts')).parsePptx,
   opendocument: async () => (await import('./opendocument.ts')).parseOpenDocument,
+  rtf: async () => (await import('./rtf.ts')).parseRtf,
   eml: async () => (await import('./eml.ts')).parseEml,
   ipynb: async () => (await import('./ipynb.ts')).parseIpynb,
   subtitles: async () => (await import('./subtitles.ts')).parseSubtitles,

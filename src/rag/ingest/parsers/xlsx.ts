@@ -1,9 +1,9 @@
 /** Workbooks: each sheet a heading and a table, its cells as they are shown where that is more than a number: dates, percentages, yes and no. */
 import { type Script, ScriptedText } from './formulas.ts'
 import { openGraphics } from './graphics.ts'
-import { decodeXml, PART_MAX, relationsOf } from './office.ts'
+import { decodeXml, PART_MAX, readRelations } from './office.ts'
 import { shapesText } from './shapes.ts'
-import { type Shown, shownBy, shownNumber } from './shown-numbers.ts'
+import { formatNumber, type Shown, shownNumber } from './shown-numbers.ts'
 import { markdownTable } from './table.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
@@ -14,18 +14,19 @@ const CELLS_MAX = 5_000_000
 export function parseXlsx(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
   const book =
-    relationsOf(zip, '').find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml'
+    readRelations(zip, '').find(({ type }) => type === 'officeDocument')?.target ??
+    'xl/workbook.xml'
   const workbook = zip.read(book, PART_MAX)
   if (workbook === undefined) throw new Unreadable('The file is not an Excel workbook.')
-  const relations = relationsOf(zip, book)
-  const partOf = (type: string) => {
+  const relations = readRelations(zip, book)
+  const findPart = (type: string) => {
     const target = relations.find((relation) => relation.type === type)?.target
     return target === undefined ? undefined : zip.read(target, PART_MAX)
   }
-  const { sheets, is1904 } = sheetsOf(decodeXml(workbook))
+  const { sheets, is1904 } = readSheets(decodeXml(workbook))
   if (sheets.length === 0) throw new Unreadable('The file is not an Excel workbook.')
-  const shared = stringsOf(partOf('sharedStrings'))
-  const formats = formatsOf(partOf('styles'))
+  const shared = readStrings(findPart('sharedStrings'))
+  const formats = readFormats(findPart('styles'))
   const warnings: Warning[] = leftOut(zip)
   const graphicsLeftOut = new Set<string>()
 
@@ -34,7 +35,7 @@ export function parseXlsx(bytes: Uint8Array): Reading {
     const target = relations.find((relation) => relation.id === id)?.target
     const part = target === undefined ? undefined : zip.read(target, PART_MAX)
     if (part === undefined) return []
-    const { rows, isUncalculated } = rowsOf(
+    const { rows, isUncalculated } = readRows(
       decodeXml(part),
       { shared, formats, is1904 },
       CELLS_MAX - cells,
@@ -50,7 +51,7 @@ export function parseXlsx(bytes: Uint8Array): Reading {
   return { text: texts.join('\n\n'), warnings }
 }
 
-/** What a program has written that does not calculate: a library, an export. */
+/** Written by a program that does not calculate, such as a library or an export. */
 const UNCALCULATED: Warning = {
   page: null,
   reason:
@@ -70,7 +71,7 @@ function leftOut({ names }: Zip): Warning[] {
 
 /** Text boxes, shapes, diagrams and the words of charts, whose numbers are those of cells. */
 function drawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
-  const drawings = relationsOf(zip, sheet).filter(({ type }) => type === 'drawing')
+  const drawings = readRelations(zip, sheet).filter(({ type }) => type === 'drawing')
   return drawings.map(({ target }) => {
     const part = zip.read(target, PART_MAX)
     const graphics = openGraphics(zip, target, { hasNumbers: false, leftOut })
@@ -78,7 +79,7 @@ function drawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
   })
 }
 
-function sheetsOf(xml: string): { sheets: { name: string; id: string }[]; is1904: boolean } {
+function readSheets(xml: string): { sheets: { name: string; id: string }[]; is1904: boolean } {
   const sheets: { name: string; id: string }[] = []
   let is1904 = false
   walkXml(xml, {
@@ -93,7 +94,7 @@ function sheetsOf(xml: string): { sheets: { name: string; id: string }[]; is1904
   return { sheets, is1904 }
 }
 
-function stringsOf(part: Uint8Array | undefined): string[] {
+function readStrings(part: Uint8Array | undefined): string[] {
   const strings: string[] = []
   if (part === undefined) return strings
   let string = new ScriptedText()
@@ -124,7 +125,7 @@ function stringsOf(part: Uint8Array | undefined): string[] {
 const scripts: Record<string, Script> = { superscript: '^', subscript: '_' }
 
 /** How the cells of each style are shown. */
-function formatsOf(part: Uint8Array | undefined): Shown[] {
+function readFormats(part: Uint8Array | undefined): Shown[] {
   const own = new Map<number, string>()
   const styles: Shown[] = []
   if (part === undefined) return styles
@@ -135,7 +136,7 @@ function formatsOf(part: Uint8Array | undefined): Shown[] {
         own.set(Number(attributes().get('numFmtId')), attributes().get('formatCode') ?? '')
       else if (name === 'cellXfs') inCells = true
       else if (name === 'xf' && inCells)
-        styles.push(shownAs(Number(attributes().get('numFmtId') ?? 0), own))
+        styles.push(formatCell(Number(attributes().get('numFmtId') ?? 0), own))
     },
     close(name) {
       if (name === 'cellXfs') inCells = false
@@ -145,18 +146,18 @@ function formatsOf(part: Uint8Array | undefined): Shown[] {
   return styles
 }
 
-function shownAs(id: number, own: Map<number, string>): Shown {
+function formatCell(id: number, own: Map<number, string>): Shown {
   if (id === 9 || id === 10) return 'percent'
   if (id >= 14 && id <= 17) return 'date'
   if ((id >= 18 && id <= 21) || (id >= 45 && id <= 47)) return 'time'
   if (id === 22) return 'moment'
-  return shownBy(own.get(id) ?? '')
+  return formatNumber(own.get(id) ?? '')
 }
 
 type Book = { shared: string[]; formats: Shown[]; is1904: boolean }
 
 /** Without the rows and columns that are empty. @throws Unreadable */
-function rowsOf(
+function readRows(
   xml: string,
   book: Book,
   cellsMax: number,
@@ -179,7 +180,7 @@ function rowsOf(
         column = -1
       } else if (name === 'c') {
         const given = attributes()
-        column = columnOf(given.get('r')) ?? column + 1
+        column = readColumn(given.get('r')) ?? column + 1
         cell = { type: given.get('t') ?? 'n', style: Number(given.get('s') ?? 0) }
         value = ''
         rich = null
@@ -199,7 +200,7 @@ function rowsOf(
         value += rich?.toString() ?? ''
         // One whose result is an empty text says that it is a text.
         if (hasFormula && value === '' && cell.type === 'n') isUncalculated = true
-        const text = textOf(value, cell, book)
+        const text = readText(value, cell, book)
         if (text.trim() !== '') rows.at(-1)?.set(column, text)
       }
     },
@@ -217,13 +218,13 @@ function rowsOf(
   return { rows: filled.map((row) => columns.map((at) => row.get(at) ?? '')), isUncalculated }
 }
 
-function columnOf(reference: string | undefined): number | undefined {
+function readColumn(reference: string | undefined): number | undefined {
   const letters = /^[A-Z]{1,3}/i.exec(reference ?? '')?.[0].toUpperCase()
   if (letters === undefined) return undefined
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
 }
 
-function textOf(
+function readText(
   value: string,
   { type, style }: { type: string; style: number },
   { shared, formats, is1904 }: Book,

@@ -23,13 +23,13 @@ export function walkXml(xml: string, walker: Walker): void {
       walker.close(name)
       continue
     }
-    walker.open(name, () => attributesOf(rest))
+    walker.open(name, () => readAttributes(rest))
     if (rest.endsWith('/')) walker.close(name)
   }
   if (last < xml.length) walker.text(decode(xml.slice(last)))
 }
 
-function attributesOf(text: string): Map<string, string> {
+function readAttributes(text: string): Map<string, string> {
   const attributes = new Map<string, string>()
   for (const [, name = '', double, single, bare] of text.matchAll(
     /(?<![^\s"'=/])([^\s"'=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=/]+))/g,

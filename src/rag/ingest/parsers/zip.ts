@@ -1,5 +1,5 @@
 /**
- * Reads single entries of a ZIP, each inflated up to a cap of its own, so that a bomb costs no more than the cap.
+ * Reads single entries of a ZIP, each inflated up to a cap, which limits the cost of a ZIP bomb.
  * Sizes in the headers are an attacker's word: only what comes out is counted.
  */
 import { inflateRawSync } from 'node:zlib'
@@ -28,7 +28,7 @@ export function openZip(bytes: Uint8Array): Zip {
   return {
     names: [...entries.keys()],
     read(name, bytesMax) {
-      const entry = entries.get(keyOf(name))
+      const entry = entries.get(toKey(name))
       if (entry === undefined) return undefined
       const part = inflate(view, bytes, entry, bytesMax)
       unpacked += part.length
@@ -53,7 +53,7 @@ function directory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
     if (at + 46 > view.byteLength || view.getUint32(at, true) !== CENTRAL) throw damaged()
     const nameLength = view.getUint16(at + 28, true)
     const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength))
-    entries.set(keyOf(name), {
+    entries.set(toKey(name), {
       flags: view.getUint16(at + 8, true),
       method: view.getUint16(at + 10, true),
       packed: view.getUint32(at + 20, true),
@@ -93,7 +93,7 @@ function inflate(view: DataView, bytes: Uint8Array, entry: Entry, bytesMax: numb
   }
 }
 
-function keyOf(name: string): string {
+function toKey(name: string): string {
   return name.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
 }
 

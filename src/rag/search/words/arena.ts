@@ -1,6 +1,6 @@
 /**
  * Many growing lists of numbers in one typed array: each is a chain of slices of 2, 4, 8 … 1,024 numbers, as Lucene's in-memory postings are.
- * Arrays of their own would take some 100 bytes a list, and most words occur once. Lists only grow.
+ * Separate arrays would use about 100 bytes a list, and most words occur once. Lists only grow.
  */
 const SLICE_MIN = 2
 const SLICE_MAX = 1_024

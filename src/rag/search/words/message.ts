@@ -35,7 +35,7 @@ const SUBJECTS_MIN = 2
 const QUESTION_MARK = /[?？؟]["'”’»)\]]*\s*$/
 
 export function readMessage(text: string): Message {
-  const saying = linesOf(text)
+  const saying = splitSentences(text)
     .filter((sentence) => countSubjects(sentence) > 0)
     .map(withoutCourtesies)
   if (saying.length < 2) return { subject: saying[0] ?? text, sentences: [] }
@@ -92,7 +92,7 @@ function best(rankings: Ranked[][]): Ranked[] {
   return [...bySlot.values()]
 }
 
-function linesOf(text: string): string[] {
+function splitSentences(text: string): string[] {
   return cut(text, sentenceEnds(text)).flatMap((sentence) => sentence.split(/[\n\r]+/))
 }
 

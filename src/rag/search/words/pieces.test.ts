@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countingPieces, type PieceCounter, piecesOf } from './pieces.ts'
+import { countingPieces, type PieceCounter, readPieces } from './pieces.ts'
 import { Shelf } from './shelf.ts'
 import { eachTerm } from './terms.ts'
 
@@ -13,10 +13,10 @@ function shelfOf(texts: string[]): Shelf {
 function asked(shelf: Shelf, question: string, stops: string[] = []) {
   const words: { name: string; isStop: boolean }[] = []
   eachTerm(question, (name) => words.push({ name, isStop: stops.includes(name) }))
-  return piecesOf(shelf, words)
+  return readPieces(shelf, words)
 }
 
-/** What each chunk has of the question's pieces. */
+/** The question's pieces that each chunk has. */
 function sumsOf(shelf: Shelf, question: string): number[] {
   const takeChunk = (counter: PieceCounter, slot: number) => {
     for (let i = shelf.starts[slot] as number; i < (shelf.starts[slot + 1] as number); i++)

@@ -10,7 +10,7 @@ import { eachPiece, folded, isWord } from './terms.ts'
 export type Pieces = {
   /** By piece. */
   weights: number[]
-  /** What they could give. */
+  /** Their highest possible score. */
   ceiling: number
   /** Terms of the shelf, and the piece that each holds. */
   terms: Uint32Array
@@ -27,7 +27,7 @@ const HELD_MAX = 200_000
 /** How much of what no text holds belongs to what could be reached: of the whole a question's turn of phrase would decide. */
 const UNKNOWN = 0.4
 
-export function piecesOf(shelf: Shelf, words: { name: string; isStop: boolean }[]): Pieces {
+export function readPieces(shelf: Shelf, words: { name: string; isStop: boolean }[]): Pieces {
   const pieces: Pieces = {
     weights: [],
     ceiling: 0,
@@ -92,9 +92,9 @@ export function countingPieces<T>(
       nexts[entry] = firsts[term] as number
       firsts[term] = entry + 1
     }
-    return work(counterOf(pieces))
+    return work(createCounter(pieces))
   } finally {
-    // Also after a failure: the next to be asked is another user's.
+    // Also after a failure: the next question may be another user's.
     for (let entry = 0; entry < length; entry++) firsts[terms[entry] as number] = 0
     counts.fill(0)
   }
@@ -102,11 +102,11 @@ export function countingPieces<T>(
 
 export type PieceCounter = {
   add: (term: number) => void
-  /** What was counted since the last call, saturated as BM25 has it. */
+  /** Returns the counts since the last call, saturated as in BM25. */
   take: (k1: number, norm: number) => number
 }
 
-function counterOf({ weights, held }: Pieces): PieceCounter {
+function createCounter({ weights, held }: Pieces): PieceCounter {
   const [firstOf, nextOf, countOf, foundOf] = [firsts, nexts, counts, found]
   let length = 0
   return {

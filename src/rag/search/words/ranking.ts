@@ -5,10 +5,10 @@
  */
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
-import { countingPieces, type PieceCounter, type Pieces, piecesOf } from './pieces.ts'
+import { countingPieces, type PieceCounter, type Pieces, readPieces } from './pieces.ts'
 import { COUNT_BITS, COUNT_MAX, LIKE_LETTERS_MAX, rootKey, type Shelf } from './shelf.ts'
-import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, rootOf } from './terms.ts'
-import { type Window, windowOver } from './window.ts'
+import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, stemWord } from './terms.ts'
+import { createWindow, type Window } from './window.ts'
 
 export type Ranked = {
   slot: number
@@ -70,7 +70,7 @@ type Pair = { first: number; second: number; weight: number }
 
 export type Question = { words: QuestionWord[]; pairs: Pair[]; pieces: Pieces }
 
-/** What is left of the comparisons of similar words that one message may make. */
+/** The remaining comparisons of similar words that one message may make. */
 export type Looks = { left: number }
 export const newLooks = (): Looks => ({ left: LIKE_LOOKS_MAX })
 
@@ -89,7 +89,7 @@ export function readQuestion(shelf: Shelf, text: string, looks = newLooks()): Qu
     }
     order.push(place)
   })
-  return { words, pairs: pairsOf(words, order), pieces: piecesOf(shelf, words) }
+  return { words, pairs: findPairs(words, order), pieces: readPieces(shelf, words) }
 }
 
 function questionWord(shelf: Shelf, name: string, looks: Looks): QuestionWord {
@@ -153,7 +153,7 @@ function wordsLike(
       })
     }
     if (itself !== undefined) shared[itself] = 0
-    shelf.eachWordOf(rootKey(rootOf(word)), (term) => {
+    shelf.eachWordOf(rootKey(stemWord(word)), (term) => {
       looks.left--
       shared[term] = 0
       if (term !== itself) add(term, folded(shelf.nameOf(term)) === word ? LIKE.accents : LIKE.root)
@@ -171,7 +171,7 @@ function wordsLike(
 }
 
 /** Words that stand together in the question, each pair once. Groups of characters overlap as it is. */
-function pairsOf(words: QuestionWord[], order: number[]): Pair[] {
+function findPairs(words: QuestionWord[], order: number[]): Pair[] {
   const pairs = new Map<string, Pair>()
   for (let i = 1; i < order.length; i++) {
     const [first = 0, second = 0] = [order[i - 1], order[i]]
@@ -205,9 +205,9 @@ function candidates(shelf: Shelf, question: Question, open: Uint8Array, count: n
   const touched: number[] = []
   try {
     const left = sumUp(shelf, question, open, count, touched)
-    return touched.length <= CANDIDATES_MIN ? touched : mostOf(touched, left, count)
+    return touched.length <= CANDIDATES_MIN ? touched : selectHighest(touched, left, count)
   } finally {
-    // Also after a failure: the next to be asked is another user's.
+    // Also after a failure: the next question may be another user's.
     for (const slot of touched) sums[slot] = 0
   }
 }
@@ -232,7 +232,7 @@ function sumUp(
     const length = terms.reduce((sum, term) => sum + (shelf.frequencies[term] as number), 0)
     // No chunk that is not among the sums can come in any more. Looked for only where it may well be so.
     const mayStop = length >= LONG_LIST && touched.length > count && left * (K1 + 1) < done
-    if (mayStop && floorsOf(touched, [count]).floors[0] >= left * (K1 + 1)) break
+    if (mayStop && findFloors(touched, [count]).floors[0] >= left * (K1 + 1)) break
     left -= weight
     done += weight
     const now = nextTurn()
@@ -258,7 +258,7 @@ function sumUp(
   return left
 }
 
-/** Wraps round, since `counted` holds no more than 32 bits; 0 is never counted yet. */
+/** Wraps around, since `counted` holds 32 bits; 0 means "not counted yet". */
 function nextTurn(): number {
   turn = (turn + 1) | 0
   if (turn === 0) {
@@ -269,9 +269,9 @@ function nextTurn(): number {
 }
 
 /** Those with the highest sums; `left` is what may still lift one of them. */
-function mostOf(touched: number[], left: number, count: number): number[] {
+function selectHighest(touched: number[], left: number, count: number): number[] {
   const most = Math.max(CANDIDATES_MAX, count)
-  const { floors, step } = floorsOf(touched, [count, CANDIDATES_MIN, most])
+  const { floors, step } = findFloors(touched, [count, CANDIDATES_MIN, most])
   const [best, atLeast, atMost] = floors
   const floor = Math.max(atMost, Math.min(best - left * (K1 + 1), atLeast))
   const chosen = touched.filter((slot) => (sums[slot] as number) >= floor)
@@ -287,7 +287,7 @@ const STEPS = 1_024
 const histogram = new Uint32Array(STEPS + 1)
 
 /** For each count, growing: at least so many of the sums are no lower than this; and how far such floors lie apart. */
-function floorsOf<Counts extends number[]>(
+function findFloors<Counts extends number[]>(
   touched: number[],
   counts: readonly [...Counts],
 ): { floors: { [K in keyof Counts]: number }; step: number } {
@@ -312,7 +312,7 @@ function floorsOf<Counts extends number[]>(
 /** Scratch space, all zeros between uses: by term, 1 + where its uses begin. */
 let usesOf = new Int32Array(1_024)
 
-/** What the question could reach on this shelf, and how much of it each of these chunks does. */
+/** Scores chunks by the share that they reach of the question's possible score on this shelf. */
 export function score(shelf: Shelf, question: Question, slots: number[]): Ranked[] {
   const { words } = question
   if (usesOf.length < shelf.termCount) usesOf = grown(usesOf, shelf.termCount)
@@ -347,14 +347,7 @@ function scored(
   pieces: PieceCounter,
 ): Ranked[] {
   const { words, pairs } = question
-  // Pairs are few: by their first word.
-  const pairsFrom = new Map<number, { second: number; pair: number }[]>()
-  for (const [pair, { first, second }] of pairs.entries()) {
-    const from = pairsFrom.get(first)
-    if (from) from.push({ second, pair })
-    else pairsFrom.set(first, [{ second, pair }])
-  }
-
+  const pairsFrom = groupPairs(pairs)
   const slope = (K1 * B) / Math.max(LENGTH_MIN, shelf.meanLength)
   const chunksWith = new Uint32Array(pairs.length)
   const reached = new Float64Array(slots.length)
@@ -362,7 +355,7 @@ function scored(
   const frequency = new Float64Array(words.length)
   const best = new Float64Array(words.length)
   const pairFrequency = new Float64Array(pairs.length)
-  const passage: Window = windowOver(words)
+  const passage: Window = createWindow(words)
 
   for (const [at, slot] of slots.entries()) {
     const [from, to] = [shelf.starts[slot] as number, shelf.starts[slot + 1] as number]
@@ -384,15 +377,7 @@ function scored(
       }
       before = here
     }
-    let sum = 0
-    for (let word = 0; word < words.length; word++) {
-      const likeness = best[word] as number
-      if (likeness === 0) continue
-      const count = (frequency[word] as number) / likeness
-      sum += ((words[word] as QuestionWord).weight * likeness * count * (K1 + 1)) / (count + norm)
-      frequency[word] = 0
-      best[word] = 0
-    }
+    const sum = sumWords(words, frequency, best, norm)
     // Groups of letters alone are chance: "thanks" and "than".
     const ofPieces = pieces.take(K1, norm)
     reached[at] = sum === 0 ? 0 : sum + ofPieces + PASSAGE_WEIGHT * passage.best()
@@ -408,16 +393,47 @@ function scored(
   const pairWeights = pairs.map(
     ({ first, second, weight }, pair) =>
       weight *
-      idf(shelf, Math.max(chunksWith[pair] as number, chanceOf(shelf, words, first, second))),
+      idf(shelf, Math.max(chunksWith[pair] as number, estimateChance(shelf, words, first, second))),
   )
   for (const { at, pair, gain } of pairGains) {
     reached[at] = (reached[at] as number) + gain * (pairWeights[pair] as number)
   }
-  const ceiling = moreOf(question) * idf(shelf, 1) + ceilingOf(question, pairWeights, chunksWith)
+  const ceiling =
+    computeMargin(question) * idf(shelf, 1) + computeCeiling(question, pairWeights, chunksWith)
   return slots.map((slot, at) => ({
     slot,
     score: 1 - 2 ** (-(reached[at] as number) / ceiling / HALF),
   }))
+}
+
+/** The pairs by their first word; there are few. */
+function groupPairs(pairs: readonly Pair[]): Map<number, { second: number; pair: number }[]> {
+  const pairsFrom = new Map<number, { second: number; pair: number }[]>()
+  for (const [pair, { first, second }] of pairs.entries()) {
+    const from = pairsFrom.get(first)
+    if (from) from.push({ second, pair })
+    else pairsFrom.set(first, [{ second, pair }])
+  }
+  return pairsFrom
+}
+
+/** Returns BM25 of a chunk over the question's words, and resets the counts for the next chunk. */
+function sumWords(
+  words: readonly QuestionWord[],
+  frequency: Float64Array,
+  best: Float64Array,
+  norm: number,
+): number {
+  let sum = 0
+  for (let word = 0; word < words.length; word++) {
+    const likeness = best[word] as number
+    if (likeness === 0) continue
+    const count = (frequency[word] as number) / likeness
+    sum += ((words[word] as QuestionWord).weight * likeness * count * (K1 + 1)) / (count + norm)
+    frequency[word] = 0
+    best[word] = 0
+  }
+  return sum
 }
 
 /** Only words that are surely the question's own make a pair. */
@@ -441,8 +457,13 @@ function addPairs(
 }
 
 /** In how many chunks two words would meet if they had nothing to do with each other. */
-function chanceOf(shelf: Shelf, words: QuestionWord[], first: number, second: number): number {
-  const frequencyOf = ({ terms, likeness }: QuestionWord) =>
+function estimateChance(
+  shelf: Shelf,
+  words: QuestionWord[],
+  first: number,
+  second: number,
+): number {
+  const sumFrequencies = ({ terms, likeness }: QuestionWord) =>
     terms.reduce(
       (sum, term, i) =>
         (likeness[i] as number) < PAIRED_LIKENESS_MIN
@@ -452,12 +473,14 @@ function chanceOf(shelf: Shelf, words: QuestionWord[], first: number, second: nu
     )
   const [a, b] = [words[first] as QuestionWord, words[second] as QuestionWord]
   return (
-    (CHANCE_SHARE * Math.min(shelf.live, frequencyOf(a)) * Math.min(shelf.live, frequencyOf(b))) /
+    (CHANCE_SHARE *
+      Math.min(shelf.live, sumFrequencies(a)) *
+      Math.min(shelf.live, sumFrequencies(b))) /
     Math.max(1, shelf.live)
   )
 }
 
-function moreOf({ words }: Question): number {
+function computeMargin({ words }: Question): number {
   const sum = words.reduce(
     (sum, { name }) => sum + (isWord(name) ? CEILING_MORE.word : CEILING_MORE.group),
     0,
@@ -465,8 +488,11 @@ function moreOf({ words }: Question): number {
   return sum / Math.max(1, words.length)
 }
 
+/** Letters of Vietnamese alone. It separates syllables by spaces, so a pair of them is a word and counts as a group does. */
+const VIETNAMESE = /[ơư\u1ea0-\u1ef9]/
+
 /** The share's other side. */
-function ceilingOf(
+function computeCeiling(
   { words, pairs, pieces }: Question,
   pairWeights: number[],
   chunksWith: Uint32Array,
@@ -477,8 +503,10 @@ function ceilingOf(
     if (isWord(name)) ceiling += weight * share.word
     else ceiling += weight * (terms.length > 0 && isTriple(name) ? KNOWN.triple : share.group)
   }
+  const isVietnamese = words.some(({ name }) => VIETNAMESE.test(name))
+  const unknownPair = isVietnamese ? UNKNOWN.group : UNKNOWN.pair
   for (const pair of pairs.keys()) {
-    ceiling += (pairWeights[pair] as number) * (chunksWith[pair] === 0 ? UNKNOWN : KNOWN).pair
+    ceiling += (pairWeights[pair] as number) * (chunksWith[pair] === 0 ? unknownPair : KNOWN.pair)
   }
   return ceiling * (1 + PASSAGE_WEIGHT) + pieces.ceiling
 }

@@ -3,13 +3,13 @@
  * is nothing beside them to migrate or to go stale. A chunk taken off stays as a dead slot until the shelf is built anew: see `isSparse`.
  */
 import { grown, Lists } from './arena.ts'
-import { eachPiece, eachTerm, folded, isWord, rootOf } from './terms.ts'
+import { eachPiece, eachTerm, folded, isWord, stemWord } from './terms.ts'
 
 /** In a posting the slot stands above the count. */
 export const COUNT_BITS = 4
 export const COUNT_MAX = (1 << COUNT_BITS) - 1
 
-/** What a string of a few letters in a Map takes, as measured. */
+/** Measured size of a short string in a Map. */
 const TERM_BYTES = 90
 const FEW_LETTERS = 8
 const DEAD_MAX = 1_000
@@ -101,7 +101,7 @@ export class Shelf {
     return slot
   }
 
-  /** Its postings stay, and are passed over by whoever knows which slots are alive. */
+  /** Its postings stay; readers skip slots that are not alive. */
   remove(slot: number): void {
     this.#live--
     const length = this.lengthOf(slot)
@@ -163,7 +163,7 @@ export class Shelf {
       this.#wordsOf.push(list, term)
     }
     eachPiece(word, index)
-    index(rootKey(rootOf(word)))
+    index(rootKey(stemWord(word)))
     return term
   }
 

@@ -12,7 +12,7 @@ const Word = 1
 const Pairs = 2
 /** Thai, Lao, Khmer, Burmese: a syllable takes several letters, so three. */
 const Triples = 3
-/** Belongs to whatever it stands behind. */
+/** Belongs to the character before it. */
 const Mark = 4
 
 let table: Uint8Array | undefined
@@ -90,7 +90,7 @@ function normalized(text: string): string {
     : normal
 }
 
-/** A word without its accents: é = e, ς = σ. Accents tell words apart, so this is a weaker likeness. */
+/** A word without its accents: é = e, ς = σ. Accents distinguish words, so this is a weaker match. */
 export function folded(word: string): string {
   if (isAscii(word)) return word
   return word
@@ -100,8 +100,8 @@ export function folded(word: string): string {
     .replaceAll('ı', 'i')
 }
 
-/** What words of one stem share. Of the folded word. */
-export function rootOf(word: string): string {
+/** Returns the stem that related words share. Of the folded word. */
+export function stemWord(word: string): string {
   const code = word.charCodeAt(0)
   return code >= 0x600 && code <= 0x6ff ? arabicRoot(word) : stemOf(word)
 }
@@ -123,7 +123,7 @@ function arabicRoot(word: string): string {
   return root
 }
 
-/** Groups of four letters with the word's edges: `_ste`, `steu`, `teue`, `euer`, `uer_`. What two words share of them is how like they are. */
+/** Groups of four letters with the word's edges: `_ste`, `steu`, `teue`, `euer`, `uer_`. The share of common groups is the similarity of two words. */
 export function eachPiece(word: string, add: (piece: string) => void): void {
   const padded = `_${word}_`
   if (padded.length <= 4) add(padded)
@@ -141,22 +141,17 @@ function classes(): Uint8Array {
   const mark = /\p{M}/u
   const pairs = /[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u
   const triples = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-  const made = new Uint8Array(65_536)
-  for (let code = 0; code < made.length; code++) {
-    const unit = String.fromCharCode(code)
-    made[code] = mark.test(unit)
-      ? Mark
-      : pairs.test(unit) && (word.test(unit) || unit === 'ー')
-        ? Pairs
-        : triples.test(unit) && word.test(unit)
-          ? Triples
-          : word.test(unit)
-            ? Word
-            : Gap
-    // Surrogates: rare Chinese characters, other rare scripts; emoji are none.
-    if (code >= 0xd800 && code <= 0xd83a) made[code] = Word
-    if (code >= 0xd840 && code <= 0xd888) made[code] = Pairs
-    if (code >= 0xdc00 && code <= 0xdfff) made[code] = Mark
+  const findClass = (unit: string) => {
+    if (mark.test(unit)) return Mark
+    if (unit === 'ー' || (pairs.test(unit) && word.test(unit))) return Pairs
+    if (!word.test(unit)) return Gap
+    return triples.test(unit) ? Triples : Word
   }
+  const made = new Uint8Array(65_536)
+  for (let code = 0; code < made.length; code++) made[code] = findClass(String.fromCharCode(code))
+  // Surrogates: rare Chinese characters, other rare scripts; emoji are none.
+  made.fill(Word, 0xd800, 0xd83b)
+  made.fill(Pairs, 0xd840, 0xd889)
+  made.fill(Mark, 0xdc00, 0xe000)
   return made
 }

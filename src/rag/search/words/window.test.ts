@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { windowOver } from './window.ts'
+import { createWindow } from './window.ts'
 
 const words = [
   { name: 'harbour', weight: 3 },
@@ -10,7 +10,7 @@ const words = [
 ]
 
 function bestOf(hits: [place: number, word: number, likeness: number][]): number {
-  const window = windowOver(words)
+  const window = createWindow(words)
   for (const [place, word, likeness] of hits) window.add(place, word, likeness)
   return window.best()
 }
@@ -49,7 +49,7 @@ test('a word counts once, as its likest form, however often it stands there', ()
 })
 
 test('after a chunk is cleared, nothing of it is left for the next', () => {
-  const window = windowOver(words)
+  const window = createWindow(words)
   window.add(1, 0, 1)
   window.best()
   window.clear()
@@ -80,7 +80,7 @@ test('the best passage is what trying every beginning finds, and adding the same
           return sum + (words[word]?.weight ?? 0) * Math.max(0, ...likenesses)
         }, 0)
       })
-      const window = windowOver(words)
+      const window = createWindow(words)
       for (const { place, word, likeness } of hits) window.add(place, word, likeness)
       const best = window.best()
       assert.ok(Math.abs(best - Math.max(0, ...expected)) < 1e-9)
@@ -90,7 +90,7 @@ test('the best passage is what trying every beginning finds, and adding the same
 })
 
 test('a chunk of one word alone is bounded', () => {
-  const window = windowOver(words)
+  const window = createWindow(words)
   for (let place = 0; place < 100_000; place++) window.add(place, 0, 1)
   window.add(100_000, 1, 1)
   assert.equal(window.best(), 3)

@@ -13,11 +13,11 @@ const likenesses = new Float64Array(HITS_MAX)
 export type Window = {
   clear: () => void
   add: (place: number, word: number, likeness: number) => void
-  /** What the best passage reaches of the words' weights. */
+  /** Returns the sum of word weights in the best passage. */
   best: () => number
 }
 
-export function windowOver(words: { name: string; weight: number }[]): Window {
+export function createWindow(words: { name: string; weight: number }[]): Window {
   const reached = new Float64Array(words.length)
   const weights = words.map(({ weight }) => weight)
   const reaches = words.map(({ name }) => (isWord(name) ? WINDOW.words : WINDOW.groups))

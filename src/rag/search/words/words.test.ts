@@ -106,7 +106,7 @@ test('a text has most to do with itself', () => {
   }
 })
 
-test('codes, names and accents are told apart, and found without', () => {
+test('distinguishes codes, names and accents, and finds words without accents', () => {
   const { find } = shelfOf([
     'Error E-4471 stops the pump.',
     'Error E-4472 stops the fan.',
@@ -251,4 +251,21 @@ test('of texts that are all alike no more than some are read as a whole, and the
   assert.deepEqual([first?.slot, more.length], [texts.length, 9])
   assert.ok(reads < 300 * 20, `${reads} terms were read`)
   assert.equal(find('harbour company invoice', 1_000).length, 1_000, 'as many as are asked for')
+})
+
+test('scores Vietnamese syllables that stand apart below 0.5', () => {
+  const notes = Array.from(
+    { length: 60 },
+    (_, i) => `Mục ${i}: ghi chú của cuộc họp thứ ${i}, có chữ ký.`,
+  )
+  const { find } = shelfOf([
+    'Hợp đồng thuê nhà có thời hạn hai năm. Bên thuê phải báo trước ba tháng khi muốn trả nhà. Tiền cọc được hoàn lại sau khi kiểm tra chính xác tình trạng căn hộ.',
+    'Nhân viên được nghỉ phép mười tám tuần khi sinh con. Thời gian nghỉ được trả lương đầy đủ và phải báo trước cho phòng nhân sự.',
+    'Giờ làm việc bắt đầu lúc tám giờ sáng. Mỗi bộ phận tự sắp xếp thời gian nghỉ trưa; việc này không cần báo cáo.',
+    ...notes,
+  ])
+  const best = (question: string) => find(question)[0]?.score ?? 0
+  // "Opening hours of the clinic": hours are in the third text, neither opening nor a clinic.
+  assert.ok(best('Giờ mở cửa của phòng khám là mấy giờ?') < 0.5)
+  assert.ok(best('Thời hạn thuê nhà là bao lâu?') > 0.7)
 })

@@ -2,7 +2,7 @@
  * PDFs as people keep them (statements, invoices, logs, slides, papers, forms), drawn here, so that what must come out of each is known to the letter:
  * lines in their order, headings, heads of tables. Tests and the bench read them.
  */
-import { freeNumber, pdfOf } from './samples.ts'
+import { freeNumber, pdfOf } from '#rag/ingest/parsers/samples.ts'
 
 export type Drawn = { text: string; x: number; y: number; size?: number; font?: 'F' | 'B' | 'M' }
 

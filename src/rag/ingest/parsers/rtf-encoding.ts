@@ -1,0 +1,76 @@
+/** Character sets of RTF: code pages by their numbers, and the `\fcharset` numbers of fonts (RTF 1.9.1, "Font Table"). */
+import { Unreadable } from './unreadable.ts'
+
+const labels: Record<number, string> = {
+  866: 'ibm866',
+  874: 'windows-874',
+  932: 'shift_jis',
+  936: 'gbk',
+  949: 'euc-kr',
+  950: 'big5',
+  10000: 'macintosh',
+  10007: 'x-mac-cyrillic',
+  20866: 'koi8-r',
+  21866: 'koi8-u',
+  54936: 'gb18030',
+  65001: 'utf-8',
+}
+
+const codePages: Record<number, number> = {
+  0: 1252,
+  77: 10000,
+  128: 932,
+  129: 949,
+  134: 936,
+  136: 950,
+  161: 1253,
+  162: 1254,
+  163: 1258,
+  177: 1255,
+  178: 1256,
+  186: 1257,
+  204: 1251,
+  222: 874,
+  238: 1250,
+  254: 437,
+  255: 850,
+}
+
+/** The code page of fonts whose bytes are pictures, such as Symbol and Wingdings. */
+export const SYMBOL_PAGE = 42
+const SYMBOL_CHARSET = 2
+
+/** Returns the code page of a font; undefined where the font uses that of the document. */
+export function findCodePage(charset: number): number | undefined {
+  return charset === SYMBOL_CHARSET ? SYMBOL_PAGE : codePages[charset]
+}
+
+const decoders = new Map<number, TextDecoder | null>()
+
+/** @throws Unreadable for bytes beyond ASCII in a code page that has no decoder */
+export function decodeBytes(bytes: Uint8Array, codePage: number): string {
+  let decoder = decoders.get(codePage)
+  if (decoder === undefined) {
+    decoder = createDecoder(codePage)
+    decoders.set(codePage, decoder)
+  }
+  if (decoder !== null) return decoder.decode(bytes)
+  if (bytes.some((byte) => byte > 0x7f))
+    throw new Unreadable(
+      `The document uses code page ${codePage}, which cannot be read. Save it as .docx and upload it again.`,
+    )
+  return new TextDecoder().decode(bytes)
+}
+
+function createDecoder(codePage: number): TextDecoder | null {
+  const isoPart = codePage - 28_590
+  const label =
+    labels[codePage] ??
+    (codePage >= 1250 && codePage <= 1258 ? `windows-${codePage}` : `iso-8859-${isoPart}`)
+  try {
+    // A text may start with U+FEFF in the middle of a document.
+    return new TextDecoder(label, { ignoreBOM: true })
+  } catch {
+    return null
+  }
+}
