@@ -9,10 +9,10 @@ import { requireMigrated } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { migrations } from '../migrations.ts'
 import { citusScript } from '../sharding.ts'
-import { fillPostgres } from './backups/fill.ts'
-import { lockedOut, storedRoot } from './backups/root.ts'
-import { openSqliteDatabase } from './backups/sqlite-snapshot.ts'
 import type { Context } from './context.ts'
+import { fillPostgres } from './db-copy/fill-postgres.ts'
+import { explainLockedRoot, readRootKey } from './db-copy/root-key.ts'
+import { openSqliteDatabase } from './db-copy/sqlite-tables.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {
   if (args.length === 1 && args[0] === 'citus') return printCitus(config, print)
@@ -30,11 +30,11 @@ export async function run(args: string[], { config, print }: Context): Promise<n
     const source = openSqliteDatabase(file)
     const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
     try {
-      const [fault] = source.faults()
+      const [fault] = source.findFaults()
       if (fault !== undefined) throw new Error(`${file} is damaged: ${fault}`)
-      const reason = lockedOut(await storedRoot(source), config)
+      const reason = explainLockedRoot(await readRootKey(source), config)
       if (reason !== null) throw new Error(`${file} cannot be opened: ${reason}`)
-      const { sums } = await fillPostgres(db, { source, migrations })
+      const sums = await fillPostgres(db, { source, migrations })
       const width = Math.max(...Object.keys(sums).map((name) => name.length))
       for (const [name, { rows, checksum }] of Object.entries(sums).sort()) {
         print(`${name.padEnd(width)}  ${String(rows).padStart(9)}  ${checksum.slice(0, 16)}`)

@@ -108,7 +108,7 @@ export async function removeObject(bucket: Bucket, key: string): Promise<void> {
 }
 
 /** Names of the folders right below, in their order. */
-export async function foldersBelow(bucket: Bucket, prefix: string): Promise<string[]> {
+export async function listFolders(bucket: Bucket, prefix: string): Promise<string[]> {
   const names: string[] = []
   let next: string | undefined
   do {
