@@ -321,7 +321,7 @@ test('a large object is uploaded in parts, and a failed upload leaves none', {
   const trouble = { failures: 0 }
   const endpoint = await startBucket(t, objects, trouble)
   const settings = { endpoint, region: 'us-east-1', sessionToken: null, ...BUCKET_KEYS }
-  const { bucket } = openBucket('s3://products-bucket/large', settings, 'a test')
+  const { bucket } = openBucket('s3://products-bucket/large', settings)
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
   for (const [name, length] of [
     ['empty', 0],

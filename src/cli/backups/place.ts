@@ -5,7 +5,13 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type Bucket, getObject, listFolders, openBucket, putObject } from '#platform/s3/bucket.ts'
+import {
+  type Bucket,
+  getObject,
+  listFolders,
+  openPrivateBucket,
+  putObject,
+} from '#platform/s3/bucket.ts'
 import type { Config } from '#src/config.ts'
 
 export type Content = AsyncIterable<Buffer>
@@ -44,7 +50,7 @@ export function openPlace(address: string, { products: { s3 } }: Pick<Config, 'p
   if (!address.startsWith('s3://')) {
     throw new Error(`'${address}' is no place for backups: give a folder or s3://bucket/prefix`)
   }
-  const { bucket, prefix } = openBucket(address, s3, 'backups are never public')
+  const { bucket, prefix } = openPrivateBucket(address, s3, 'backups are never public')
   return openPrefix(bucket, prefix === '' ? '' : `${prefix}/`)
 }
 

@@ -198,7 +198,7 @@ test('a backup without a file that a document was read from says so, and so does
     assert.equal(made.code, 1)
     assert.match(
       made.text,
-      /✖ 1 files that users uploaded are missing, and not in this backup: originals\/../,
+      /✖ 1 uploaded files are missing in this backup: originals\/../,
     )
     const whole = await run(verify, [to], app)
     assert.equal(whole.code, 1)
