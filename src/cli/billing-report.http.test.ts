@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { PRICES, shopOf } from '#testing/shop.ts'
 import { totalQueries } from '#usage/totals.ts'
-import { monthOf, printMovements, printReport } from './billing-report.ts'
+import { parseMonth, printMovements, printReport } from './billing-report.ts'
 
-test('a month is told with revenue, refunds, model cost and margin by plan, and by the customers who cost most', async (t) => {
+test('a month’s report has revenue, refunds, model cost and margin by plan and by costliest customers', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const [ada, bob, eve] = [await app.as('ada'), await app.as('bob'), await app.as('eve')]
@@ -92,9 +92,9 @@ test('a month is told with revenue, refunds, model cost and margin by plan, and 
 
 test('what is no month is refused, and a month ends with its last day', () => {
   for (const wrong of [undefined, '', '2026', '2026-13', '2026-9', '2026-09-01', "2026-09'"])
-    assert.equal(monthOf(wrong), null)
-  assert.deepEqual(monthOf('2028-02')?.days, { from: '2028-02-01', to: '2028-02-29' })
-  assert.equal(monthOf('2026-12')?.before, '2027-01-01T00:00:00.000Z')
+    assert.equal(parseMonth(wrong), null)
+  assert.deepEqual(parseMonth('2028-02')?.days, { from: '2028-02-01', to: '2028-02-29' })
+  assert.equal(parseMonth('2026-12')?.before, '2027-01-01T00:00:00.000Z')
 })
 
 test('taxes of partial refunds add up to the tax of the payment, and each movement is a line of the CSV', async (t) => {

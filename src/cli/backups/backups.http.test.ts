@@ -109,7 +109,7 @@ test('a backup made under load shows one moment and restores to equal rows and f
   const file = await app.get(`/api/rag/documents/${fileId}/file`, asKey)
   assert.equal(file.text, `An upload. ${ODD}`)
 
-  // The service's data have changed since the backup, and a restore overwrites none of them.
+  // The service's data have changed since the backup; a restore must not overwrite them.
   await app.as('eve')
   const apart = await run('verify', [to, '--here'], app.config)
   assert.equal(apart.code, 1)

@@ -58,7 +58,7 @@ export async function fillPostgres(
       for (const table of await source.tables()) {
         if (!names.has(table.name)) throw new Error(`this version has no table ${table.name}`)
         const checksum = new TableChecksum(table.columns)
-        await fillTable(tx, table, passThrough(source.rows(table), checksum))
+        await fillTable(tx, table, addToChecksum(source.rows(table), checksum))
         sums[table.name] = checksum.sum()
       }
     })
@@ -70,7 +70,7 @@ export async function fillPostgres(
   })
 }
 
-async function* passThrough(rows: AsyncIterable<Row>, checksum: TableChecksum) {
+async function* addToChecksum(rows: AsyncIterable<Row>, checksum: TableChecksum) {
   for await (const row of rows) {
     checksum.add(row)
     yield row

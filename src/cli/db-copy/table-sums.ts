@@ -53,10 +53,10 @@ export class TableChecksum {
   #total: bigint
 
   constructor(columns: readonly string[]) {
-    const nameAt = (at: number) => columns[at] ?? ''
-    this.#order = columns.map((_, at) => at).sort((a, b) => (nameAt(a) < nameAt(b) ? -1 : 1))
+    const readName = (at: number) => columns[at] ?? ''
+    this.#order = columns.map((_, at) => at).sort((a, b) => (readName(a) < readName(b) ? -1 : 1))
     this.#isJson = columns.map((name) => name.endsWith('_json'))
-    this.#total = hashValues(this.#order.map(nameAt))
+    this.#total = hashValues(this.#order.map(readName))
   }
 
   add(row: Row): void {
