@@ -28,6 +28,6 @@ if (
 module.enableCompileCache()
 
 // The bundle that `npm run build` made, while it is made of these sources; `npm run dev` always runs the sources.
-const { BUNDLE, isCurrent } = await import('./src/built.ts')
+const { BUNDLE, isCurrent } = await import('./src/app/built.ts')
 const isBundled = !process.argv.includes('--no-user-app') && isCurrent(BUNDLE)
 await import(isBundled ? './dist/main.js' : './src/main.ts')

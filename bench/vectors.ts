@@ -1,12 +1,12 @@
 // What a dense search costs in pgvector as a user's shelf grows, one by one and through his own HNSW index, and how much of the exact answer that finds.
 import { sql } from 'kysely'
+import { migrations } from '#app/migrations.ts'
 import { insertUser } from '#identity/users.ts'
 import type { Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { dropIndexes, makeIndex } from '#rag/search/stores/hnsw.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
-import { migrations } from '#src/migrations.ts'
 import { printTable, quantile } from './lib/table.ts'
 
 export const says =

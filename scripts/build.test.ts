@@ -38,7 +38,7 @@ before(() => {
 after(() => rmSync(tree, { recursive: true, force: true }))
 
 test('a start builds the user app again only when a source has changed', () => {
-  const code = `import('./src/user-app.ts').then(({ ensureBuilt }) => ensureBuilt({ info: console.log }))`
+  const code = `import('./src/app/user-app.ts').then(({ ensureBuilt }) => ensureBuilt({ info: console.log }))`
   const ensure = () =>
     execFileSync(process.execPath, ['--eval', code], { cwd: tree, encoding: 'utf8' })
   assert.equal(ensure(), '')

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
-import { BUNDLE, fingerprint, USER_APP } from '../src/built.ts'
+import { BUNDLE, fingerprint, USER_APP } from '../src/app/built.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 

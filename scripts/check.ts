@@ -1,31 +1,65 @@
 /**
- * `npm run check`: every step runs whatever became of the one before, so a formatting error hides no type error. The exit code is
- * 1 when any failed. Called by `npm run` or `npx`, which put the tools of node_modules on the path.
+ * `npm run check`: formatting, lint, types, unused code, architecture and generated files. All steps run, two at a
+ * time, so a formatting error hides no type error. `npm run` puts the tools of node_modules on the path.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
-const STEPS: Record<string, string[]> = {
-  'format and lint': ['biome', 'check', '.'],
-  'types of the service': ['tsc', '-p', '.'],
-  'types of the user app': ['tsc', '-p', 'web'],
-  'arrows between rooms, what stands in docs/': [
-    'node',
-    '--test',
-    'src/arrows.test.ts',
-    'src/problems.test.ts',
-    'src/api-description.test.ts',
-  ],
+type Step = { name: string; command: string; args: string[] }
+type Outcome = Step & { output: string; passed: boolean; seconds: number }
+
+/** The longest first, so that the last step to end is a short one. */
+const STEPS: Step[] = [
+  { name: 'types of the service', command: 'tsc', args: ['-p', '.'] },
+  { name: 'format and lint', command: 'biome', args: ['check', '.'] },
+  { name: 'unused code', command: 'knip', args: ['--no-progress'] },
+  {
+    name: 'architecture and generated files',
+    command: 'node',
+    args: [
+      '--test',
+      'src/app/arrows.test.ts',
+      'src/app/problems.test.ts',
+      'src/app/api-description.test.ts',
+    ],
+  },
+  { name: 'types of the user app', command: 'tsc', args: ['-p', 'web'] },
+]
+
+const waiting = [...STEPS]
+const outcomes: Outcome[] = []
+await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, runSteps))
+for (const { passed, name, seconds } of outcomes)
+  console.log(`${passed ? '✔' : '✖'} ${name} (${seconds.toFixed(1)} s)`)
+process.exitCode = outcomes.every(({ passed }) => passed) ? 0 : 1
+
+async function runSteps(): Promise<void> {
+  for (let step = waiting.shift(); step; step = waiting.shift()) {
+    const outcome = await runStep(step)
+    if (!outcome.passed) console.log(`\n# ${outcome.name}\n${outcome.output}`)
+    outcomes.push(outcome)
+  }
 }
 
-const cwd = join(import.meta.dirname, '..')
-const outcomes = Object.entries(STEPS).map(([name, [command = '', ...args]]) => {
-  console.log(`\n# ${name}`)
-  const { status, error } = spawnSync(command, args, { cwd, stdio: 'inherit' })
-  if (error) console.error(`${command} does not run: ${error.message}`)
-  return { name, passed: status === 0 }
-})
-
-console.log('')
-for (const { name, passed } of outcomes) console.log(`${passed ? '✔' : '✖'} ${name}`)
-process.exitCode = outcomes.every(({ passed }) => passed) ? 0 : 1
+function runStep(step: Step): Promise<Outcome> {
+  const begun = performance.now()
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  const child = spawn(step.command, step.args, {
+    cwd: join(import.meta.dirname, '..'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const end = (passed: boolean) =>
+    resolve({ ...step, output, passed, seconds: (performance.now() - begun) / 1_000 })
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  child.once('error', (error) => {
+    output += `${step.command} does not start: ${error.message}`
+    end(false)
+  })
+  child.once('close', (code) => end(code === 0))
+  return promise
+}

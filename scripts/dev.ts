@@ -10,7 +10,7 @@ import { watch } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createServer } from 'vite'
-import { configFromProcess } from '../src/config.ts'
+import { configFromProcess } from '../src/config/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const { port } = parseArgs({ options: { port: { type: 'string', default: '5173' } } }).values

@@ -1,5 +1,5 @@
 /** The process: settings, service, ports, a welcome; and on a signal the way back. */
-import { configFromProcess, wantsDetails } from './config.ts'
+import { configFromProcess, wantsDetails } from './config/config.ts'
 
 // Every file that this process writes is for its owner alone.
 process.umask(0o077)
@@ -12,12 +12,12 @@ await start().catch((error: Error) => {
 async function start() {
   const config = configFromProcess({ for: 'service' })
 
-  const { createService } = await import('./service.ts')
+  const { createService } = await import('./app/service.ts')
   // `npm run dev` serves the user app itself, from its sources.
   const service = await createService(config, { userApp: !process.argv.includes('--no-user-app') })
   await service.listen()
 
-  const { welcome } = await import('./welcome.ts')
+  const { welcome } = await import('./app/welcome.ts')
   welcome(config, service)
 
   let stopping = false

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyHash } from '#api-keys/keys.ts'
 import { newSecret } from '#api-keys/secret.ts'
+import { BUNDLE, isCurrent, USER_APP } from '#app/built.ts'
 import { systemClock } from '#platform/clock.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { openSecrets } from '#platform/secrets.ts'
-import { BUNDLE, isCurrent, USER_APP } from '#src/built.ts'
 import '#identity/tables.ts'
 
 export type RunningService = {

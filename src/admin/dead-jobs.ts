@@ -1,4 +1,4 @@
-/** Tells the operator of work that gave up, once a day for each kind. Mails that gave up are only listed: another mail would fare no better. */
+/** Emails the operator about failed jobs, once a day for each kind. Mails that gave up are only listed: another mail would fare no better. */
 import { MAIL_JOBS } from '#mail/mail.ts'
 import { tellOperator } from '#mail/operator.ts'
 import type { Platform } from '#platform/platform.ts'

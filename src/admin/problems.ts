@@ -1,4 +1,4 @@
-/** What the superuser's addresses refuse by themselves; the rooms that they are about refuse the rest. */
+/** Errors of the admin routes; the rooms behind them have their own. */
 import { Problem } from '#platform/problem.ts'
 
 export const adminProblem = Problem.define({

@@ -1,5 +1,5 @@
-// What everybody used, for the operator: requests, errors, tokens, cost by the vendors' prices, and how long calls took.
-// Never what was said in a call, and for superusers alone: what a model costs the operator is no customer's business.
+// Usage of all users for superusers: requests, errors, tokens, cost at vendors' prices, and latency.
+// Contains no prompts or answers. Customers do not see what a model costs the operator.
 import { Type } from 'typebox'
 import { findEmails } from '#identity/admin/administration.ts'
 import type { App } from '#platform/http/app.ts'

@@ -18,7 +18,7 @@ type Group = {
 }
 const nanos = (usd: number) => Math.round(usd * 1e9)
 
-test('what everybody used is summed exactly by whatever the operator asks, and shown to superusers alone', async (t) => {
+test('usage of all users is summed exactly by each grouping and shown only to superusers', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -117,7 +117,7 @@ test('what everybody used is summed exactly by whatever the operator asks, and s
   assert.ok(sample.users.length > 0)
   const everyone = await sumUsersUsage(app.platform.db, span, null, 10)
   const found = await sumUsersUsage(app.platform.db, span, sample.users, 10)
-  // Who is found has exact sums.
+  // A filtered user has exact sums.
   for (const one of found)
     assert.deepEqual(
       one,

@@ -2,6 +2,7 @@
 // Both settle the call's record in any case, also when the client leaves or the vendor breaks off; a stream's reader learns
 // of the end only when the record is committed.
 import { limitsOf, type PlanLimits } from '#catalogue/catalogue.ts'
+import type { VendorConfig } from '#config/config.ts'
 import {
   type Dialect,
   findModel,
@@ -12,7 +13,6 @@ import {
 } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { VendorConfig } from '#src/config.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import type { Ledger } from '#usage/ledger.ts'
 import { type AnswerHeaders, answerHeaders, newAttemptLog } from './attempt-log.ts'

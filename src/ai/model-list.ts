@@ -1,5 +1,7 @@
 // The models that a caller may ask for, as /api/ai/models and /v1/models list them: aliases, the vendors' usual models where
 // the catalogue does not know them, and what it does know, as far as the caller's plan and key have them.
+
+import type { VendorConfig } from '#config/config.ts'
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
 import {
   type Alias,
@@ -11,7 +13,6 @@ import {
   type Route,
   type Strategy,
 } from '#models/catalogue.ts'
-import type { VendorConfig } from '#src/config.ts'
 import { dearestPrice } from './cost.ts'
 import { type RoutingConfig as AiConfig, isOpen, routeFor, vendorsInOrder } from './routing.ts'
 

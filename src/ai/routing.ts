@@ -1,6 +1,8 @@
 // Routing: from the names that a request uses (vendors, slots, models, aliases) to the vendor and model asked first, what the
 // caller's plan and key allow, and the fallbacks behind it.
 // The trap: a fallback that has no key, or that plan or key leave out, is passed over silently; the one asked for is not.
+
+import type { Config, VendorConfig } from '#config/config.ts'
 import {
   type Alias,
   allowancesOf,
@@ -20,7 +22,6 @@ import {
   type VendorEntry,
 } from '#models/catalogue.ts'
 import { invalid } from '#platform/problems.ts'
-import type { Config, VendorConfig } from '#src/config.ts'
 import { dearestPrice } from './cost.ts'
 import { aiProblem } from './problems.ts'
 import type { SwitchedOff } from './switched-off.ts'

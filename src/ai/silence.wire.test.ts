@@ -1,7 +1,7 @@
 // Models that think before they speak: who waits for them, and what their clients hear meanwhile.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { readConfig } from '#src/config.ts'
+import { readConfig } from '#config/config.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { after, cuts, mockVendor, refuses, says, thinks } from '#testing/mock-vendor.ts'
 

@@ -1,8 +1,8 @@
 // Which model of an alias is asked first.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readConfig } from '#config/config.ts'
 import type { Alias, Route, Strategy } from '#models/catalogue.ts'
-import { readConfig } from '#src/config.ts'
 import { affinityOf } from './endpoints.ts'
 import { createLatencies } from './latencies.ts'
 import { orderOf } from './strategies.ts'

@@ -1,7 +1,8 @@
 // Which routes the operator has switched off. A model is meant by any name of its: as it is asked for, without the date behind it, as
 // the catalogue calls it, in whichever case.
+
+import type { Config } from '#config/config.ts'
 import { allowancesOf, covers, knownModel, type Route, undated } from '#models/catalogue.ts'
-import type { Config } from '#src/config.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 
 /** Why a route is off; null: it is on. */

@@ -1,10 +1,10 @@
+import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
-import type { Config } from '#src/config.ts'
 import './tables.ts'
 
 /** A revoked key names the calls that were made with it, and goes with them. */
 export function agedKeys({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const period = { days: retention.usageDays, setting: 'RETENTION_USAGE_DAYS' }
+  const period = { days: retention.usageDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
       ...period,

@@ -318,7 +318,7 @@ async function linkAll(db: Db, limit: number): Promise<void> {
 
 describe('old entries', () => {
   test('go from the beginning of their chain, and what stays is whole', async (t) => {
-    const app = await testApp(t, { env: { RETENTION_AUDIT_DAYS: '30' } })
+    const app = await testApp(t, { env: { RETENTION_DAYS: 'audit=30' } })
     const { db, clock } = app.platform
     const [chain] = await twoChains(app)
     const before = await verifyAudit(db)
@@ -363,7 +363,7 @@ describe('old entries', () => {
   })
 
   test('go from all chains in one run, but from none that was changed: it is not signed for', async (t) => {
-    const app = await testApp(t, { env: { RETENTION_AUDIT_DAYS: '30' } })
+    const app = await testApp(t, { env: { RETENTION_DAYS: 'audit=30' } })
     const { db, clock } = app.platform
     const [chain, falseStart] = await twoChains(app)
     const record = (subject: string, action: string) =>

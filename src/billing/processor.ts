@@ -5,7 +5,7 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Stripe } from 'stripe'
-import type { Config } from '#src/config.ts'
+import type { Config } from '#config/config.ts'
 import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 

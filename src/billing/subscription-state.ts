@@ -1,7 +1,7 @@
 /** What a customer's subscriptions amount to: one status and one tier. Pure. */
 import type { Stripe } from 'stripe'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
-import type { Config } from '#src/config.ts'
+import type { Config } from '#config/config.ts'
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
 export type Prices = Config['processor']['prices']

@@ -3,7 +3,7 @@
  * the merchant of record (`managed`), which then sets all of it itself and refuses to be told.
  */
 import type { Stripe } from 'stripe'
-import type { Config } from '#src/config.ts'
+import type { Config } from '#config/config.ts'
 
 type Terms = Pick<
   Stripe.Checkout.SessionCreateParams,

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { ConfigError, readConfig } from '#src/config.ts'
+import { ConfigError, readConfig } from '#config/config.ts'
 import { grantsOf, namesOfPlansWith } from './catalogue.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../../docs/catalogue.json')

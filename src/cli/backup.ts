@@ -3,8 +3,8 @@
  * settings are left out, above all SECRET_KEY, without which a sealed backup cannot be opened.
  */
 import { Readable } from 'node:stream'
-import type { Config } from '../config.ts'
-import { version } from '../version.ts'
+import type { Config } from '#config/config.ts'
+import { version } from '#platform/version.ts'
 import { storeDatabase } from './backups/database.ts'
 import { storeFiles } from './backups/files.ts'
 import { describeMissing, describeSize, MANIFEST, type Manifest } from './backups/manifest.ts'

@@ -12,12 +12,12 @@ import {
   revenueByPlan,
 } from '#billing/money/revenue.ts'
 import { productName } from '#catalogue/catalogue.ts'
+import type { Config } from '#config/config.ts'
 import { findEmails } from '#identity/admin/administration.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { csvLine } from '#usage/csv.ts'
 import { archivedCost, sumAllUsage, sumUsersUsage } from '#usage/operator-sums.ts'
-import type { Config } from '../config.ts'
 
 const DEAREST = 10
 const GROUPS_MAX = 1_000_000

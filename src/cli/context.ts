@@ -1,5 +1,5 @@
+import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Config } from '../config.ts'
 
 export type Context = {
   /** Read at first use, because a command may repair a setting. @throws ConfigError */

@@ -4,11 +4,11 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { migrations } from '#app/migrations.ts'
+import { citusScript } from '#app/sharding.ts'
 import { lockFolder } from '#platform/data-lock.ts'
 import { requireMigrated } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
-import { migrations } from '../migrations.ts'
-import { citusScript } from '../sharding.ts'
 import type { Context } from './context.ts'
 import { fillPostgres } from './db-copy/fill-postgres.ts'
 import { explainLockedRoot, readRootKey } from './db-copy/root-key.ts'

@@ -2,6 +2,13 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
+import { agedRows } from '#app/retention.ts'
+import {
+  type Config,
+  exposures,
+  findOriginalsFault,
+  SECRET_KEY_LENGTH_MIN,
+} from '#config/config.ts'
 import { hasSuperuser } from '#identity/admin/superuser.ts'
 import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
@@ -10,8 +17,6 @@ import { hearsNotifications } from '#platform/notify.ts'
 import { findMark, requireMark } from '#rag/originals/folder-mark.ts'
 import { renewalOf } from '#rag/renewal/progress.ts'
 import { embedderIdOf } from '#rag/vendor-embedder.ts'
-import { type Config, exposures, findOriginalsFault, SECRET_KEY_LENGTH_MIN } from '../config.ts'
-import { agedRows } from '../retention.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'
@@ -27,7 +32,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     dataFolder(config),
     await originals(config, platform),
     await redis(config, platform),
-    await jobs(config, platform),
+    await jobs(platform),
     await port(config, 'API', config.http.port),
     await port(config, 'Storefront', config.http.storefrontPort),
     ...(await checkBilling(config, platform)),
@@ -147,14 +152,14 @@ async function embedder({ embedder }: Config, platform: Context['platform']): Pr
 /** Jobs that are due for longer mean that a lane has no worker, or too few. */
 const LATE_SECONDS = { urgent: 60, events: 300, bulk: 3_600, long: 6 * 3_600 } as const
 
-async function jobs(config: Config, platform: Context['platform']): Promise<Line> {
+async function jobs(platform: Context['platform']): Promise<Line> {
   const name = 'Jobs'
   try {
     const { jobs } = await platform()
     const [lanes, { dead }] = await Promise.all([jobs.lanes(), jobs.counts()])
     const says = LANES.map(
       (lane) =>
-        `${lane} ${lanes[lane].waiting === 0 ? 'none' : `${lanes[lane].waiting}, the oldest for ${Math.round(lanes[lane].ageSeconds)} s`}${config.jobLanes[lane] === 0 ? ' (left to other processes)' : ''}`,
+        `${lane} ${lanes[lane].waiting === 0 ? 'none' : `${lanes[lane].waiting}, the oldest for ${Math.round(lanes[lane].ageSeconds)} s`}`,
     )
     const isLate = LANES.some((lane) => lanes[lane].ageSeconds > LATE_SECONDS[lane])
     return {

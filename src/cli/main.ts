@@ -1,8 +1,8 @@
 // The command line, `npm run cli -- COMMAND …`: one file per command, each with `run(args, context)`.
 
+import { type Config, ConfigError, configFromProcess } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createLog } from '#platform/telemetry/log.ts'
-import { type Config, ConfigError, configFromProcess } from '../config.ts'
 import type { Command, Context } from './context.ts'
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
@@ -123,7 +123,7 @@ async function main([name = '', ...args]: string[]): Promise<number> {
       },
       print: (line = '') => console.log(line),
       async platform() {
-        const { openWithRooms } = await import('../open.ts')
+        const { openWithRooms } = await import('#app/open.ts')
         // The doctor reports each fault itself, in a line.
         const log = createLog(name === 'doctor' ? 'silent' : 'warn')
         opened ??= await openWithRooms(context.config, { log, isGuest: true })

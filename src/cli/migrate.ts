@@ -1,8 +1,9 @@
 /** Applies migrations ahead of a start, or shows them (--plan). Nodes of the previous version continue to serve. */
+
+import { migrations } from '#app/migrations.ts'
 import { lockFolder } from '#platform/data-lock.ts'
 import { migrate, planOf } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
-import { migrations } from '../migrations.ts'
 import type { Context } from './context.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {

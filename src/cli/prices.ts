@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { priceFilesFromProcess } from '#config/config.ts'
 import { MEDIA } from '#models/catalogue.ts'
 import {
   type ListedPrice,
@@ -16,7 +17,6 @@ import {
 } from '#models/price-list.ts'
 import { priceListFrom } from '#models/price-sources.ts'
 import { DAY_MS } from '#platform/clock.ts'
-import { priceFilesFromProcess } from '../config.ts'
 import type { Context } from './context.ts'
 
 export const USAGE = `Usage: prices                     which list counts

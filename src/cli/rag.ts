@@ -1,6 +1,6 @@
 // `sync` uploads a folder over the public API with a key. `calibrate` measures the operator's embedder.
 import { parseArgs } from 'node:util'
-import { clientSettingsFromProcess } from '../config.ts'
+import { clientSettingsFromProcess } from '#config/config.ts'
 import type { Context } from './context.ts'
 import { calibrateEmbedder } from './rag/calibrate.ts'
 import { syncFolder } from './rag/sync.ts'

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
+import { migrations } from '#app/migrations.ts'
+import { readConfig } from '#config/config.ts'
 import { openPlatform } from '#platform/platform.ts'
-import { readConfig } from '#src/config.ts'
-import { migrations } from '#src/migrations.ts'
 
 const CLI = join(import.meta.dirname, 'main.ts')
 

@@ -1,7 +1,7 @@
 /** Compares a backup with its manifest or, with --here, the service's own data with the manifest. */
 import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '#config/config.ts'
 import { withDatabase } from './backups/database.ts'
 import { findHome } from './backups/files.ts'
 import {

@@ -24,7 +24,7 @@ import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
 /** One address and key of a vendor. */
 export type EndpointConfig = {
-  /** As logs and metrics tell it: its vendor's where there is one alone, else `openai#1`, `openai#eu`. */
+  /** The name in logs and metrics: the vendor's for a single endpoint, otherwise `openai#1`, `openai#eu`. */
   name: string
   baseUrl: string
   apiKey: string
@@ -168,7 +168,7 @@ function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null)
   const own = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
   const baseUrl = trimSlash(own ?? entry.baseUrl)
   const keyed = endpointsOf(read, entry, baseUrl, own !== null)
-  // The sandbox plays only what has neither a key nor an address of one's own.
+  // The sandbox plays only vendors without a key and without a configured address.
   const sandboxed = sandboxUrl !== null && keyed.length === 0
   const played = {
     name: entry.name,
@@ -202,7 +202,7 @@ function endpointsOf(
   const settings = entry.endpointSettings.length > 0 ? entry.endpointSettings : [usual]
   const found = settings.flatMap((setting) => {
     const keys = setting.keySetting === null ? ['none'] : read.words(setting.keySetting)
-    // A base address of one's own (Ollama, vLLM) often needs no key.
+    // A custom base address (Ollama, vLLM) often needs no key.
     if (keys.length === 0 && isOwnAddress && setting.baseUrl === null) keys.push('none')
     return keys.map((apiKey, index) => ({
       name:

@@ -1,4 +1,4 @@
-/** What is sold (CATALOGUE), its prices and budgets, and the payment processor that sells it. */
+/** Settings of the plans and products (CATALOGUE), their prices and budgets, and the payment processor. */
 import { readFileSync } from 'node:fs'
 import { BUILT_IN, FREE_PLAN } from '../catalogue/built-in.ts'
 import {
@@ -28,9 +28,9 @@ export type ProcessorConfig = {
   /** Null: the processor's own address. */
   apiBase: string | null
   sandboxed: boolean
-  /** Who sees to taxes; `behavior`: whether the catalogue's prices of products are with tax or without. */
+  /** `by` computes the taxes; `behavior` says whether the catalogue's product prices include tax. */
   tax: { by: 'off' | 'stripe' | 'managed'; behavior: 'exclusive' | 'inclusive' }
-  /** A coupon of the processor's, offered to who is about to cancel; null: none is. */
+  /** A coupon of the processor that is offered to customers who are about to cancel; null for none. */
   retentionCoupon: string | null
   /** Price id → tier and interval, of the catalogue's plans and in their order. */
   prices: ReadonlyMap<string, { tier: Tier; interval: Interval }>
@@ -53,11 +53,18 @@ export function readProcessor(
     storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
-    tax: {
-      by: read.oneOf('TAX', ['off', 'stripe', 'managed'], 'off'),
-      behavior: read.oneOf('TAX_BEHAVIOR', ['exclusive', 'inclusive'], 'exclusive'),
-    },
+    tax: readTax(read),
     retentionCoupon: read.optional('RETENTION_COUPON'),
+  }
+}
+
+const TAX_CHOICES = ['off', 'stripe', 'stripe-inclusive', 'managed', 'managed-inclusive'] as const
+
+function readTax(read: Reader): ProcessorConfig['tax'] {
+  const [by, suffix] = read.oneOf('TAX', TAX_CHOICES, 'off').split('-')
+  return {
+    by: by as ProcessorConfig['tax']['by'],
+    behavior: suffix === 'inclusive' ? 'inclusive' : 'exclusive',
   }
 }
 

@@ -7,7 +7,7 @@ type Settings = {
   urls: Record<string, string>
 }
 
-/** Settings that each are right, and together let strangers in; told by `doctor`, and at every start. */
+/** Combinations of valid settings that let strangers in. `doctor` and each start report them. */
 export function exposures({
   production,
   sandbox,

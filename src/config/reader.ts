@@ -35,11 +35,6 @@ export function createReader(env: Env) {
       : fail(name, 'a whole number above 0')
   }
 
-  const atLeast = (name: string, fallback: number, least: number): number => {
-    const value = positive(name, fallback)
-    return value >= least ? value : fail(name, `a whole number from ${least}`)
-  }
-
   const words = (name: string): string[] =>
     (optional(name) ?? '')
       .split(',')
@@ -49,8 +44,28 @@ export function createReader(env: Env) {
   return {
     optional,
     positive,
-    atLeast,
     words,
+    /** Reads a family as `a=1,b=2`. A name that is left out has its fallback. */
+    numbers: <const K extends string>(
+      name: string,
+      family: Record<K, { fallback: number; min: number }>,
+    ): Record<K, number> => {
+      const known = Object.keys(family) as K[]
+      const numbers = Object.fromEntries(known.map((key) => [key, family[key].fallback])) as Record<
+        K,
+        number
+      >
+      for (const word of words(name)) {
+        const [, key, digits] = /^([a-z]+)\s*=\s*(\d{1,6})$/.exec(word) ?? []
+        const found = known.find((other) => other === key)
+        if (found === undefined)
+          return fail(name, `name=number for some of ${known.join(', ')}, separated by commas`)
+        if (Number(digits) < family[found].min)
+          return fail(name, `at least ${family[found].min} for ${found}`)
+        numbers[found] = Number(digits)
+      }
+      return numbers
+    },
     text: (name: string, fallback: string) => optional(name) ?? fallback,
     count: (name: string): number | null => (optional(name) === null ? null : positive(name, 0)),
     days: (name: string, fallback: number): number => {

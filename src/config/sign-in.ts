@@ -1,10 +1,10 @@
 /** Sign-in providers, and the superuser. */
-import { ConfigError, type Reader, trimSlash } from './reader.ts'
+import { ConfigError, type Reader } from './reader.ts'
 
 export type OAuthClient = {
   clientId: string
   clientSecret: string
-  /** True when the sandbox plays this provider: it vouches for whatever address is typed. */
+  /** True when the sandbox plays this provider, which confirms any address that is typed. */
   sandboxed: boolean
 }
 
@@ -34,7 +34,7 @@ export function readOAuth(read: Reader, isPlayed: boolean, sandboxUrl: string): 
     google: google
       ? {
           ...google,
-          issuer: read.url('GOOGLE_ISSUER', ['http:', 'https:']) ?? 'https://accounts.google.com',
+          issuer: 'https://accounts.google.com',
         }
       : isPlayed
         ? { ...sandboxClient, issuer: `${sandboxUrl}/oauth/google` }
@@ -42,12 +42,8 @@ export function readOAuth(read: Reader, isPlayed: boolean, sandboxUrl: string): 
     github: github
       ? {
           ...github,
-          baseUrl: trimSlash(
-            read.url('GITHUB_BASE_URL', ['http:', 'https:']) ?? 'https://github.com',
-          ),
-          apiUrl: trimSlash(
-            read.url('GITHUB_API_URL', ['http:', 'https:']) ?? 'https://api.github.com',
-          ),
+          baseUrl: 'https://github.com',
+          apiUrl: 'https://api.github.com',
         }
       : isPlayed
         ? {

@@ -1,4 +1,4 @@
-/** Who may make an account. */
+/** Settings that decide who may sign up. */
 import { readFileSync } from 'node:fs'
 import { ConfigError, type Reader } from './reader.ts'
 

@@ -1,4 +1,4 @@
-/** What the service tells of itself: the log of requests, and traces. Traces have OpenTelemetry's own settings. */
+/** Settings of the request log and of traces. Traces use the variables of OpenTelemetry's specification. */
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
 const SAMPLERS = [
@@ -19,7 +19,7 @@ export type TracesConfig = {
   sampler: (typeof SAMPLERS)[number]
   /** Of the traces that begin here, for the samplers that have one. */
   ratio: number
-  /** Whether vendors are told whose trace a call is of. */
+  /** Whether calls to vendors carry `traceparent`. */
   tellsVendors: boolean
 }
 
@@ -40,20 +40,15 @@ export function readTelemetry(read: Reader, version: string): TelemetryConfig {
 
 function readTraces(read: Reader, version: string): TracesConfig | null {
   const protocols = ['http:', 'https:']
-  const whole = withoutPassword(
-    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-    read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', protocols),
-  )
   const base = withoutPassword(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     read.url('OTEL_EXPORTER_OTLP_ENDPOINT', protocols),
   )
-  read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/json'], 'http/json')
   const settings = {
     headers: readPairs(read, 'OTEL_EXPORTER_OTLP_HEADERS'),
     resource: {
+      'service.name': 'latchkey',
       ...readPairs(read, 'OTEL_RESOURCE_ATTRIBUTES'),
-      'service.name': read.text('OTEL_SERVICE_NAME', 'latchkey'),
       'service.version': version,
     },
     version,
@@ -61,8 +56,7 @@ function readTraces(read: Reader, version: string): TracesConfig | null {
     ratio: readRatio(read),
     tellsVendors: read.flag('TRACE_VENDORS', false),
   }
-  const url = whole ?? (base === null ? null : `${trimSlash(base)}/v1/traces`)
-  return url === null ? null : { url, ...settings }
+  return base === null ? null : { url: `${trimSlash(base)}/v1/traces`, ...settings }
 }
 
 /** `fetch` sends nothing to an address with one, and repeats it in what it throws. @throws ConfigError */

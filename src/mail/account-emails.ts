@@ -1,5 +1,5 @@
 // The emails about accounts. All that comes from people is text here; the layout escapes it.
-import type { Config } from '../config.ts'
+import type { Config } from '#config/config.ts'
 import { composeEmail, type Email } from './email.ts'
 
 export type Urls = Pick<Config, 'urls' | 'brand'>

@@ -1,10 +1,10 @@
+import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
-import type { Config } from '#src/config.ts'
 import './tables.ts'
 
 /** A matter that comes up again so much later is told again. */
 export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.eventsDays, setting: 'RETENTION_EVENTS_DAYS' }
+  const kept = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
       ...kept,

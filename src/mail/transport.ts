@@ -1,5 +1,5 @@
+import type { Config } from '#config/config.ts'
 import { NeighbourAway } from '#platform/jobs/neighbours.ts'
-import type { Config } from '../config.ts'
 import type { Email } from './email.ts'
 
 export type Envelope = Email & { from: string; messageId: string }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { costOf } from '#ai/cost.ts'
 import { fallbackChain, routeFor, routeForModel } from '#ai/routing.ts'
-import { ConfigError, readConfig } from '#src/config.ts'
+import { ConfigError, readConfig } from '#config/config.ts'
 import { isAllowed } from './catalogue.ts'
 
 const DOCS = resolve(import.meta.dirname, '../../docs/models.json')

@@ -1,5 +1,5 @@
 /** The platform below every room: one object of services, opened once, closed once. */
-import type { Config } from '../config.ts'
+import type { Config } from '#config/config.ts'
 import { type Bus, createBus, redisCarrier } from './bus.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Database, Db, Dialect } from './db/db.ts'
@@ -94,7 +94,7 @@ export async function openPlatform(
     carrierOf({ db, dialect: database.dialect, redis, log }, config, { isGuest }),
   )
   await bus.opened
-  const jobs = createJobs({ db, clock, log, slots: config.jobLanes, tracer })
+  const jobs = createJobs({ db, clock, log, tracer })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
 
   return {

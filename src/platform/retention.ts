@@ -1,6 +1,6 @@
 /**
  * Retention: what ages is removed in slices, rule by rule, every hour, by each process that runs jobs. A room says what of its
- * tables ages (`retention.ts` there); `src/retention.ts` has them all, and `doctor` shows them.
+ * tables ages (`retention.ts` there); `src/app/retention.ts` has them all, and `doctor` shows them.
  * The trap: a rule's column needs an index, or each slice reads its table from end to end; a test asks for it.
  */
 import { type RawBuilder, sql } from 'kysely'

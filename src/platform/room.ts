@@ -2,7 +2,7 @@
  * The interface of a room for the composition: every room is mounted, opened, started and closed
  * the same way and reports its data about a user. A room omits what it does not have.
  */
-import type { Part } from '../config.ts'
+import type { Part } from '#config/config.ts'
 import type { Db } from './db/db.ts'
 import type { Limits } from './http/access-control.ts'
 import type { App } from './http/app.ts'

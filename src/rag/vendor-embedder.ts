@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
 import type { Gateway, Vendors } from '#ai/gateway.ts'
+import type { Config } from '#config/config.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
 import { type EmbeddingTraits, findModel, ofVendor, vendorNamed } from '#models/catalogue.ts'
-import type { Config } from '#src/config.ts'
 
 /** Characters a text: most models take some 8,190 tokens. Latin text has four characters a token; what is not ASCII may have one. */
 const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }

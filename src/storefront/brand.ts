@@ -1,4 +1,4 @@
-import type { Config } from '#src/config.ts'
+import type { Config } from '#config/config.ts'
 
 /** The product's name as people read it: its first letter is a capital. */
 export function getBrand({ brand: name }: Config): string {

@@ -1,11 +1,11 @@
 /** Purchases stay for the books; who downloaded what from where, and what was written to support, does not. */
 
+import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
-import type { Config } from '#src/config.ts'
 import './tables.ts'
 
 export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const period = { days: retention.contactDays, setting: 'RETENTION_CONTACT_DAYS' }
+  const period = { days: retention.contactDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
       what: 'ended sessions of the storefront',
@@ -18,7 +18,7 @@ export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[]
     byAge({
       what: 'downloads',
       days: retention.downloadsDays,
-      setting: 'RETENTION_DOWNLOADS_DAYS',
+      setting: 'RETENTION_DAYS',
       table: 'downloads',
       key: ['user_id', 'id'],
       at: 'downloaded_at',

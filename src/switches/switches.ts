@@ -4,8 +4,6 @@ import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createLiveSwitches } from './live.ts'
 
-export type Switches = ReturnType<typeof createSwitches>
-
 export function createSwitches(platform: Pick<Platform, 'db' | 'bus' | 'log'>) {
   const live = createLiveSwitches(platform)
   return {

@@ -10,12 +10,12 @@ import { basename, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { citusScript } from '#app/sharding.ts'
 import { systemClock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type Migration, migrate } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
-import { citusScript } from '#src/sharding.ts'
 
 /** Several connections at once, and a separate clock. */
 export const ON_POSTGRES =

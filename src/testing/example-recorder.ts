@@ -3,8 +3,9 @@
  * API's descriptions. Values that differ from run to run (ids, times, secrets, ports) are replaced
  * by stable ones, the same value by the same one everywhere.
  */
+
+import type { Examples } from '#app/examples.ts'
 import type { Example } from '#platform/http/openapi.ts'
-import type { Examples } from '#src/examples.ts'
 import { call, type Reply, type RequestOptions, type TestApp } from './app.ts'
 
 type Schema = { type?: string | string[] }

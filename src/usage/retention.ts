@@ -1,14 +1,14 @@
 /** Calls, one by one and as sums of days. A day that goes leaves its sums, without a person, in its month. */
 
 import { sql } from 'kysely'
+import type { Config } from '#config/config.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
-import type { Config } from '#src/config.ts'
 import './tables.ts'
 import { archiveDays } from './archive.ts'
 
 export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.usageDays, setting: 'RETENTION_USAGE_DAYS' }
+  const kept = { days: retention.usageDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
       ...kept,

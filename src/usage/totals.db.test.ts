@@ -11,7 +11,7 @@ import type { UsageOutcome, UsageRecord } from './record.ts'
 import { agedUsage } from './retention.ts'
 
 test('everybody’s sums are those of the calls, whatever came late, twice, from the spool, or went', async (t) => {
-  const app = await testApp(t, { env: { RETENTION_USAGE_DAYS: '62' } })
+  const app = await testApp(t, { env: { RETENTION_DAYS: 'usage=62' } })
   const { db, clock } = app.platform
   const people = await Promise.all(
     ['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '#src/config.ts'
+import { readConfig } from '#config/config.ts'
 import { costOf } from '../cost.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { createOpenAi } from './openai.ts'

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Config } from '#src/config.ts'
+import type { Config } from '#config/config.ts'
 import type { Backup, FileEntry } from './manifest.ts'
 import { digest, isSame, type Place, writeNewFile } from './place.ts'
 

@@ -5,6 +5,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import type { Config } from '#config/config.ts'
 import {
   type Bucket,
   getObject,
@@ -12,7 +13,6 @@ import {
   openPrivateBucket,
   putObject,
 } from '#platform/s3/bucket.ts'
-import type { Config } from '#src/config.ts'
 
 export type Content = AsyncIterable<Buffer>
 export type Digest = { bytes: number; sha256: string }

@@ -1,5 +1,5 @@
+import type { Config } from '#config/config.ts'
 import { reachSmtp } from '#mail/transport.ts'
-import type { Config } from '../../config.ts'
 import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
 
 /** Connects and signs in at the mail server; no email is sent. */

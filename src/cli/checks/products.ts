@@ -1,8 +1,8 @@
 /** Checks that products can be downloaded: reads each tier's releases and the files of the newest. */
 import type { Tier } from '#catalogue/catalogue.ts'
+import type { Config } from '#config/config.ts'
 import { openProducts } from '#storefront/products/products.ts'
 import { findRelease, listReleases } from '#storefront/products/releases.ts'
-import type { Config } from '../../config.ts'
 import { inTime, type Line } from './line.ts'
 
 const NAME = 'Products'

@@ -1,6 +1,7 @@
 /** Checks the keys of model vendors by listing each vendor's models, which costs nothing. */
+
+import type { Config } from '#config/config.ts'
 import type { Dialect } from '#models/catalogue.ts'
-import type { Config } from '../../config.ts'
 import { ASK_TIMEOUT_MS, type Line } from './line.ts'
 
 type Vendor = Config['ai']['vendors'][string]

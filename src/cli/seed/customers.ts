@@ -1,7 +1,7 @@
 /** The people of the seeded year, who use the service over HTTP and pay on the sandbox's pages. */
 import { openProcessor } from '#billing/processor.ts'
 import { FREE } from '#catalogue/catalogue.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '#config/config.ts'
 import { call } from '../tour/client.ts'
 import type { Card } from './script.ts'
 import type { Message, SeedFile } from './texts.ts'

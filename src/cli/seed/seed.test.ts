@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { readConfig } from '#src/config.ts'
+import { readConfig } from '#config/config.ts'
 import { testApp } from '#testing/app.ts'
 import { listDeeds } from './script.ts'
 

@@ -1,7 +1,7 @@
 // Clients of the sign-in providers: Google uses OpenID Connect; GitHub uses its variant of OAuth 2.
 // Each returns the person's identity and whether the provider vouches for the address.
 import * as client from 'openid-client'
-import type { Config } from '../../config.ts'
+import type { Config } from '#config/config.ts'
 import type { OAuthProvider } from '../tables.ts'
 
 export type ProviderIdentity = {

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { readConfig } from '#config/config.ts'
 import { Problem } from '#platform/problem.ts'
-import { readConfig } from '#src/config.ts'
 import { refuseWeak, weakness } from './password-rules.ts'
 
 test('weak passwords are refused, and the field is named', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CompiledQuery, sql } from 'kysely'
-import { migrations } from '#src/migrations.ts'
+import { migrations } from '#app/migrations.ts'
 import { testApp } from '#testing/app.ts'
 import { commitAsync } from './async-commit.ts'
 import { afterCommit, transaction } from './db.ts'

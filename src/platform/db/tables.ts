@@ -3,7 +3,7 @@
  *
  *     declare module '#platform/db/tables.ts' { interface Tables { users: UsersTable } }
  *
- * Only the room that declares a table may speak SQL to it; src/arrows.test.ts checks that.
+ * Only the room that declares a table may speak SQL to it; src/app/arrows.test.ts checks that.
  */
 import type { ColumnType, Generated } from 'kysely'
 

@@ -10,7 +10,7 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import type { AllowanceSlice } from '#catalogue/catalogue.ts'
-import type { Rate } from '../../config.ts'
+import type { Rate } from '#config/config.ts'
 import type { Problem } from '../problem.ts'
 import { platformProblem, unauthenticated } from '../problems.ts'
 import { type Hit, type RateLimiter, rateHeaders, rateProblem } from '../rate-limiter.ts'

@@ -19,7 +19,7 @@ import Fastify, {
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '#config/config.ts'
 import { markLongIntegers } from '../exact-json.ts'
 import { checkJsonSize } from '../json.ts'
 import type { Platform } from '../platform.ts'

@@ -11,7 +11,7 @@ import type {
   preParsingHookHandler,
   RouteOptions,
 } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '#config/config.ts'
 import type { Clock } from '../clock.ts'
 import type { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'

@@ -6,7 +6,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '#config/config.ts'
 import type { Platform } from '../platform.ts'
 import { addressKey, isWithin } from './address.ts'
 

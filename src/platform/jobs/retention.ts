@@ -4,11 +4,11 @@
  */
 import { sql } from 'kysely'
 import '../tables.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '../retention.ts'
 
 export function agedEvents({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.eventsDays, setting: 'RETENTION_EVENTS_DAYS' }
+  const kept = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
   const jobs = (status: 'dead' | 'queued', what: string) =>
     byAge({
       ...kept,

@@ -4,7 +4,7 @@
  * time are kept while there is room, then dropped and counted: traces never delay a request or fill
  * the memory.
  */
-import type { TracesConfig } from '../../config.ts'
+import type { TracesConfig } from '#config/config.ts'
 import { type Log, seldom } from './log.ts'
 import type { Count, Metrics } from './metrics.ts'
 import type { Attributes, FinishedSpan, SpanKind } from './tracer.ts'

@@ -5,7 +5,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
-import type { TracesConfig } from '../../config.ts'
+import type { TracesConfig } from '#config/config.ts'
 import type { TraceContext } from './trace-context.ts'
 
 export type Attributes = Record<string, string | number | boolean | null | undefined>

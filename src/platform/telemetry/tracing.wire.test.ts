@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { readConfig } from '#src/config.ts'
+import { readConfig } from '#config/config.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import { mockVendor } from '#testing/mock-vendor.ts'
 import { createLog } from './log.ts'
@@ -68,8 +68,7 @@ test('a request, its calls to vendors, its statements and its jobs are one trace
       ...vendor.env.openai,
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=a%20b',
-      OTEL_SERVICE_NAME: 'shop',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.name=shop,deployment.environment.name=test',
       REQUEST_LOG: 'on',
     },
     log: createLog('info', { write: (line) => void lines.push(line) }, { traced: true }),
@@ -201,8 +200,7 @@ test('an unreachable collector is reported once, is not flooded, and gets the sp
     lines.push(line)
     warned.resolve()
   }
-  const config = readConfig({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` })
-    .telemetry.traces
+  const config = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }).telemetry.traces
   assert.ok(config)
   const metrics = createMetrics()
   const exporter = openExporter(config, { log: createLog('warn', { write }), metrics })

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import type { Config } from '#src/config.ts'
+import type { Config } from '#config/config.ts'
 import { type Client, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { ON_EMBEDDED, ON_POSTGRES } from '#testing/database.ts'
 import * as backup from '../../cli/backup.ts'

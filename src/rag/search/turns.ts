@@ -10,8 +10,6 @@ const OTHERS_MS = 5
 /** `last`: of his turns the last that was asked for, until a turn of the event loop after its end. */
 type Turn = { searches: number; last: Promise<void> | null }
 
-export type Turns = ReturnType<typeof createTurns>
-
 export function createTurns({ othersMs = OTHERS_MS } = {}) {
   const users = new Map<string, Turn>()
   /** Users of whom one search is under way. Who has more is not waited for: two of those would wait for each other, and the thread for both. */

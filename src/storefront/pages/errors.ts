@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '#config/config.ts'
 import { replyWithError } from '#platform/http/replies.ts'
 import { Problem } from '#platform/problem.ts'
-import type { Config } from '#src/config.ts'
 import { storefrontErrors } from '../errors.ts'
 import { type CookieDeps, findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { sendPage } from './layout.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
+import type { Config } from '#config/config.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
-import type { Config } from '#src/config.ts'
 import { getBrand } from '../brand.ts'
 import { assetUrl } from './assets.ts'
 

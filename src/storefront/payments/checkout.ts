@@ -16,12 +16,12 @@ import {
 import { stripeSdk } from '#billing/stripe-sdk.ts'
 import { isTaxedAs, taxParameters } from '#billing/tax.ts'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
+import type { Config } from '#config/config.ts'
 import { findUser } from '#identity/users.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { Problem } from '#platform/problem.ts'
-import type { Config } from '#src/config.ts'
 import { getBrand } from '../brand.ts'
 import { storefrontProblem } from '../problems.ts'
 import {

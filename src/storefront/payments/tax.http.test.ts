@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { revenueByPlan } from '#billing/money/revenue.ts'
 import { openProcessor, type Processor } from '#billing/processor.ts'
-import { readConfig } from '#src/config.ts'
+import { readConfig } from '#config/config.ts'
 import { openShop } from '#testing/buyer.ts'
 import { GOOD_CARD, PRICES } from '#testing/shop.ts'
 

@@ -1,7 +1,7 @@
 import { productName } from '#catalogue/catalogue.ts'
+import type { Config } from '#config/config.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import type { Config } from '#src/config.ts'
 import { getBrand } from '../brand.ts'
 import type { PurchaseRow } from './store.ts'
 

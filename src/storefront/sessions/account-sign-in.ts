@@ -2,10 +2,10 @@
 // returns a code for this browser.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '#config/config.ts'
 import type { DeviceOrigin } from '#identity/sign-in/device-cookie.ts'
 import { hashState, spendHandOff } from '#identity/sign-in/hand-off.ts'
 import { platformProblem } from '#platform/problems.ts'
-import type { Config } from '#src/config.ts'
 import { safeRedirect } from './redirect.ts'
 import { openSession, type SessionDeps } from './sessions.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Config } from '#src/config.ts'
+import type { Config } from '#config/config.ts'
 import { SESSION_COOKIE, SESSION_MS } from './sessions.ts'
 
 export function setSessionCookie(reply: FastifyReply, { urls }: Config, token: string): void {

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '#src/problems.ts'
+import type { ProblemCode } from '#app/problems.ts'
 import type { Challenge } from './proof.ts'
 import type { Issue } from './types.ts'
 

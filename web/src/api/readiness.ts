@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { configured } from '#src/configured.ts'
+import type { configured } from '#app/configured.ts'
 
 /** How each part is set up, as /readyz tells it: that address is no part of the API, so the service's own type says its words. */
 export type Readiness = Partial<ReturnType<typeof configured>>

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '#src/problems.ts'
+import type { ProblemCode } from '#app/problems.ts'
 
 const SENTENCES: Partial<Record<ProblemCode, string>> = {
   vendor_refused: 'The vendor refused the request. Check the model’s parameters and the content.',

@@ -4,7 +4,7 @@
  * `event: usage` before `[DONE]` says so where it was asked for.
  */
 import { createParser } from 'eventsource-parser'
-import type { ProblemCode } from '#src/problems.ts'
+import type { ProblemCode } from '#app/problems.ts'
 import { codeOf } from '../api/problem.ts'
 import type { Chunk, Citation, TokenUsage } from '../api/types.ts'
 

@@ -42,8 +42,6 @@ const SHORT_BYTES = 64 * 1024
 
 type ParserDeps = { temporaryFiles: Pick<TemporaryFiles, 'create'>; log: Pick<Log, 'warn'> }
 
-export type Parser = ReturnType<typeof createParser>
-
 export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partial<Limits> = {}) {
   const { cpuMs, wallMs, heapMb, buffersMb } = { ...defaults, ...limits }
   const pool = new Piscina<Task, Outcome>({

@@ -1,0 +1,49 @@
+/** The outputs of `npm run build`, and whether they are current: each has a stamp of its sources. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+/** `stamp`: the file beside what was built that holds the fingerprint of its sources. */
+export type Built = { folder: string; stamp: string; sources(): string[] }
+
+/** The user app, which the service serves. */
+export const USER_APP = part(join(ROOT, 'web', 'dist'), () =>
+  filesBelow('web', (file) => !/^(dist|node_modules)\b/.test(file)),
+)
+
+/** The modules of the service in a few files, which start in half the time. */
+export const BUNDLE = part(join(ROOT, 'dist'), () => [
+  'package.json',
+  ...filesBelow('src', (file) => file.endsWith('.ts') && !/\.test\.ts$|^testing\b/.test(file)),
+])
+
+function part(folder: string, sources: () => string[]): Built {
+  return { folder, stamp: join(folder, '.sources'), sources }
+}
+
+function filesBelow(folder: string, isSource: (file: string) => boolean): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter(isSource)
+    .map((file) => join(folder, file))
+    .sort()
+}
+
+/** Returns a hash of the sources' names, sizes and times: cheap enough for every start. Whole seconds, because archives store no fractions. */
+export function fingerprint({ sources }: Built): string {
+  const hash = createHash('sha256')
+  for (const file of sources()) {
+    const stat = statSync(join(ROOT, file))
+    if (stat.isFile()) hash.update(`${file}\0${stat.size}\0${Math.floor(stat.mtimeMs / 1_000)}\n`)
+  }
+  return hash.digest('hex')
+}
+
+export function isCurrent(built: Built): boolean {
+  try {
+    return readFileSync(built.stamp, 'utf8') === fingerprint(built)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,440 @@
+/**
+ * Every route that takes an id, asked by eve for what is ada's: she reads what she would of an id that nobody has, and ada's stays
+ * as it was. `ASKED` lists the owner of each id; a route whose id is in no table here fails the test by name.
+ */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { type TestContext, test } from 'node:test'
+import { sql } from 'kysely'
+import { call, clientOf, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
+import { createCredential } from '#testing/authenticator.ts'
+import { openShop } from '#testing/buyer.ts'
+import { ON_POSTGRES } from '#testing/database.ts'
+import { throughProvider } from '#testing/provider.ts'
+
+/** One of ada's for each kind of id. */
+type Things = Record<
+  | 'session'
+  | 'passkey'
+  | 'link'
+  | 'key'
+  | 'document'
+  | 'ingestJob'
+  | 'externalId'
+  | 'source'
+  | 'user'
+  | 'job'
+  | 'purchase'
+  | 'checkout'
+  | 'call'
+  | 'cursor',
+  string
+>
+type Asked = {
+  thing: keyof Things
+  body?: (id: string) => object
+  query?: (id: string) => string
+  /** The status that eve gets; 404 by default. */
+  status?: number
+  /** The caller, when it is not ada. */
+  owner?: 'root'
+}
+
+/** By method, address and field. */
+const ASKED: Record<string, Asked> = {
+  'DELETE /api/users/me/sessions/:id id': { thing: 'session' },
+
+  'DELETE /api/auth/passkeys/:id id': { thing: 'passkey' },
+  'DELETE /api/users/me/oauth/:provider provider': { thing: 'link' },
+  'PATCH /api/api-keys/:key_id key_id': { thing: 'key', query: () => '?name=hers' },
+  'POST /api/api-keys/:key_id/rotate key_id': { thing: 'key', body: () => ({ grace_seconds: 60 }) },
+  'DELETE /api/api-keys/:key_id key_id': { thing: 'key' },
+  'DELETE /api/rag/documents/:document_id document_id': { thing: 'document' },
+  'GET /api/rag/documents/:document_id document_id': { thing: 'document' },
+  'GET /api/rag/documents/:document_id/text document_id': { thing: 'document' },
+  'GET /api/rag/documents/:document_id/file document_id': { thing: 'document' },
+  'GET /api/rag/documents external_id': {
+    thing: 'externalId',
+    status: 200,
+    query: (id) => `?external_id=${encodeURIComponent(id)}`,
+  },
+  'GET /api/rag/documents source': {
+    thing: 'source',
+    status: 200,
+    query: (id) => `?source=${encodeURIComponent(id)}`,
+  },
+  'DELETE /api/rag/documents external_id': {
+    thing: 'externalId',
+    status: 200,
+    query: (id) => `?external_id=${encodeURIComponent(id)}`,
+  },
+  'DELETE /api/rag/documents source': {
+    thing: 'source',
+    status: 200,
+    query: (id) => `?source=${encodeURIComponent(id)}`,
+  },
+  'GET /api/rag/jobs/:id id': { thing: 'ingestJob' },
+  'DELETE /api/rag/jobs/:id id': { thing: 'ingestJob' },
+  'GET /api/usage/calls request_id': {
+    thing: 'call',
+    status: 200,
+    query: (id) => `?request_id=${id}`,
+  },
+  'GET /api/usage/calls key': { thing: 'key', status: 200, query: (id) => `?key=${id}` },
+  'GET /api/usage/calls cursor': { thing: 'cursor', status: 422, query: (id) => `?cursor=${id}` },
+  'PATCH /api/admin/users/:id id': {
+    thing: 'user',
+    status: 403,
+    owner: 'root',
+    body: () => ({ is_verified: true }),
+  },
+  'GET /api/admin/audit user_id': {
+    thing: 'user',
+    status: 403,
+    owner: 'root',
+    query: (id) => `?user_id=${id}`,
+  },
+  'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
+  'GET /api/download purchase_id': {
+    thing: 'purchase',
+    status: 403,
+    query: (id) => `?purchase_id=${id}`,
+  },
+  // A purchase that does not exist has no downloads.
+  'GET /api/download/history purchase_id': {
+    thing: 'purchase',
+    status: 200,
+    query: (id) => `?purchase_id=${id}`,
+  },
+  'GET /dashboard session_id': {
+    thing: 'checkout',
+    status: 200,
+    query: (id) => `?success=true&session_id=${id}`,
+  },
+  // Names of eve's own: the same name may be ada's, who must not notice.
+  'POST /api/rag/ingest/text external_id': {
+    thing: 'externalId',
+    status: 200,
+    body: (id) => ({ content: 'Eve was here.', external_id: id }),
+  },
+  'POST /api/rag/ingest/file external_id': {
+    thing: 'externalId',
+    status: 200,
+    body: (id) => formOf('eve.txt', { external_id: id }),
+  },
+  'POST /api/rag/ingest/text source': {
+    thing: 'source',
+    status: 200,
+    query: () => '?replace=source',
+    body: (id) => ({ content: 'Eve was here.', metadata: { source: id } }),
+  },
+  'POST /api/rag/ingest/file source': {
+    thing: 'source',
+    status: 200,
+    query: () => '?replace=source',
+    body: (id) => formOf(id, {}),
+  },
+  'POST /api/rag/search filter': {
+    thing: 'document',
+    status: 200,
+    body: (id) => ({ query: 'What is a secret of hers?', filter: { document_id: id } }),
+  },
+  'POST /api/rag/query filter': {
+    thing: 'externalId',
+    status: 200,
+    body: (id) => ({ question: 'What is a secret of hers?', filter: { external_id: id } }),
+  },
+}
+
+/** Well-formed ids that belong to no user. */
+const NOBODYS: Record<string, string> = {
+  'GET /api/auth/oauth/:provider provider': 'a provider',
+  'GET /api/auth/callback/:provider provider': 'a provider',
+  'POST /api/users/me/oauth/:provider provider':
+    'a provider, to be linked to the account that asks',
+  'GET /v1/models/:model model': 'a model',
+  'GET /v1/models after_id': 'a model',
+  'GET /v1/models before_id': 'a model',
+  'POST /api/billing/create-checkout-session price_id': 'of the catalogue',
+  'POST /api/billing/change/preview price_id': 'of the catalogue',
+  'POST /api/billing/change price_id': 'of the catalogue',
+  'POST /v1/chat/completions id': 'the caller’s own words to a model',
+  'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',
+  'POST /api/auth/passkeys/register/verify id': 'a device says it, and signs for it',
+  'POST /api/auth/passkeys/register/verify rawId': 'a device says it, and signs for it',
+  'POST /api/auth/passkeys/login/verify id': 'a device says it, and signs for it',
+  'POST /api/auth/passkeys/login/verify rawId': 'a device says it, and signs for it',
+}
+
+/** Fields that are ids without being called so, or that no schema tells. */
+const UNTOLD = [
+  'GET /dashboard session_id',
+  'GET /api/usage/calls key',
+  'GET /api/usage/calls cursor',
+  'GET /api/rag/documents source',
+  'DELETE /api/rag/documents source',
+  'POST /api/rag/ingest/text source',
+  'POST /api/rag/ingest/file source',
+  'POST /api/rag/search filter',
+  'POST /api/rag/query filter',
+]
+
+test('every route treats an id of another user as unknown', async (t) => {
+  const mounted = collectRoutes(t)
+  const { app, things, eve, owner } = await openWithThings(t)
+  const taken = [...mounted().flatMap(fieldsOf), ...UNTOLD]
+  assert.ok(taken.length > 20, `${taken.length} fields`)
+
+  const unknown = taken.filter((field) => !(field in ASKED) && !(field in NOBODYS))
+  assert.deepEqual(
+    unknown,
+    [],
+    'say in ASKED whose these ids are, or in NOBODYS why they are nobody’s',
+  )
+  const gone = [...Object.keys(ASKED), ...Object.keys(NOBODYS)].filter(
+    (field) => !taken.includes(field),
+  )
+  assert.deepEqual(gone, [], 'no route takes these any more')
+
+  // Routes that delete ada's data come last.
+  const asked = Object.entries(ASKED).toSorted(
+    ([a], [b]) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')),
+  )
+  // While eve has stored nothing under the names herself.
+  const byEve = asked.toSorted(([a], [b]) => Number(deletesByName(b)) - Number(deletesByName(a)))
+  for (const [field, { thing, status = 404 }] of byEve) {
+    await t.test(`${field}, of a ${thing}`, async () => {
+      const before = await held(app, things)
+      const hers = await send(app, field, things[thing], eve)
+      const nobodys = await send(app, field, idOfNobody(thing), eve)
+
+      assert.equal(hers.status, status, hers.text)
+      assert.deepEqual(
+        saidOf(hers, things[thing]),
+        saidOf(nobodys, idOfNobody(thing)),
+        'no difference to learn from',
+      )
+      assert.deepEqual(await held(app, things), before, 'hers is as it was')
+    })
+  }
+  // Without this, a thing that never was would prove nothing.
+  for (const [field, { thing, owner: name = 'ada' }] of asked) {
+    const reply = await send(app, field, things[thing], owner[name])
+    assert.equal(reply.status, 200, `${field}, asked by its owner: ${reply.text}`)
+  }
+})
+
+const deletesByName = (field: string) => field.startsWith('DELETE /api/rag/documents ')
+
+type Route = {
+  method: string | string[]
+  url: string
+  schema?: Partial<Record<'querystring' | 'body', Schema>>
+}
+type Schema = {
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  allOf?: Schema[]
+}
+
+/** From now on the routes of every server that is made; the sandbox's are the world outside. */
+function collectRoutes(t: TestContext): () => Route[] {
+  const routes: Route[] = []
+  const onServer = (message: unknown) => {
+    const { fastify } = message as {
+      fastify: { addHook(name: 'onRoute', hook: (route: Route) => void): void }
+    }
+    fastify.addHook('onRoute', (route) => void routes.push(route))
+  }
+  subscribe('fastify.initialization', onServer)
+  t.after(() => unsubscribe('fastify.initialization', onServer))
+  return () => routes.filter(({ url }) => !url.startsWith('/sandbox'))
+}
+
+/** `POST /api/keys/:id/rotate id` for each id that the route takes. */
+function fieldsOf({ method, url, schema = {} }: Route): string[] {
+  const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const names = [...namesIn(schema.querystring), ...namesIn(schema.body)].filter((name) =>
+    /^(id|\w+_ids?|\w*Ids?)$/.test(name),
+  )
+  // HEAD is answered as GET is, and OPTIONS without a look at the id.
+  const methods = [method].flat().filter((one) => one !== 'HEAD' && one !== 'OPTIONS')
+  return methods.flatMap((one) =>
+    [...new Set([...inPath, ...names])].map((name) => `${one} ${url} ${name}`),
+  )
+}
+
+function namesIn(schema: Schema | undefined): string[] {
+  if (!schema) return []
+  const parts = [
+    schema.items,
+    ...(schema.anyOf ?? []),
+    ...(schema.allOf ?? []),
+    ...Object.values(schema.properties ?? {}),
+  ]
+  return [...Object.keys(schema.properties ?? {}), ...parts.flatMap(namesIn)]
+}
+
+type Headers = Record<string, string>
+
+function send(
+  app: TestApp,
+  field: string,
+  id: string,
+  headers: { api: Headers; storefront: Headers },
+): Promise<Reply> {
+  const { query, body } = ASKED[field] as Asked
+  const [method = '', path = ''] = field.split(' ')
+  const isStorefronts = /^\/(api\/download|dashboard)/.test(path)
+  return call(
+    isStorefronts ? app.storefrontUrl : app.url,
+    method,
+    path.replace(/:\w+/, encodeURIComponent(id)) + (query?.(id) ?? ''),
+    { headers: isStorefronts ? headers.storefront : headers.api, ...(body && { body: body(id) }) },
+  )
+}
+
+function formOf(name: string, fields: Record<string, string>): FormData {
+  const form = new FormData()
+  for (const [field, value] of Object.entries(fields)) form.append(field, value)
+  form.append('file', new Blob(['Eve was here.']), name)
+  return form
+}
+
+/** As long and as well formed as ada's id, so that only the owner differs. */
+function idOfNobody(thing: keyof Things): string {
+  if (thing === 'link') return 'github'
+  if (thing === 'checkout') return `cs_test_${'0'.repeat(32)}`
+  if (thing === 'document') return '000000000000_0'
+  if (thing === 'externalId' || thing === 'source') return 'nobodys.txt'
+  return '0190a6a8-0000-7000-8000-000000000000'
+}
+
+/** The reply without the requested id and without values that change in each reply. */
+function saidOf({ status, text }: Reply, id: string) {
+  const alike = text
+    .replaceAll(id, 'ID')
+    .replace(/\b[0-9a-f]{12}_\d+\b/g, 'DOCUMENT')
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/"(latency_ms|took_ms|search_time_ms|duration_ms)":[\d.]+/g, '$1')
+  return { status, alike }
+}
+
+/** Every row that has to do with ada, in every table. */
+async function held(
+  { platform: { db } }: TestApp,
+  { user, job }: Things,
+): Promise<Record<string, string[]>> {
+  const rows: Record<string, string[]> = {}
+  const here = ON_POSTGRES
+    ? (await sql<{ here: string }>`select current_schema() as here`.execute(db)).rows[0]?.here
+    : undefined
+  for (const { name, schema, columns } of await db.introspection.getTables()) {
+    // Another test's database may have what this one lacks.
+    if (schema !== here) continue
+    const column = name === 'users' ? 'id' : columns.find((one) => one.name === 'user_id')?.name
+    const of = name === 'jobs' ? sql`id = ${job}` : column && sql`${sql.ref(column)} = ${user}`
+    if (!of) continue
+    const found = await sql`select * from ${sql.table(name)} where ${of}`.execute(db)
+    rows[name] = found.rows.map((row) => JSON.stringify(row, legible)).sort()
+  }
+  return rows
+}
+
+function legible(column: string, value: unknown): unknown {
+  if (value instanceof Uint8Array) return createHash('sha256').update(value).digest('hex')
+  // Written a moment after ada herself has called.
+  return column === 'last_used_at' ? undefined : value
+}
+
+async function openWithThings(t: TestContext) {
+  const shop = await openShop(t)
+  const { app } = shop
+  const ada = await app.as('ada', { tier: 'pro' })
+  const eve = await app.as('eve', { tier: 'pro' })
+  const root = await app.as('root')
+  await sql`update users set is_superuser = ${true} where id = ${root.userId}`.execute(
+    app.platform.db,
+  )
+  app.platform.bus.publish('identity.changed', { userId: root.userId })
+  const [adaBuys, eveBuys] = [await shop.buyer('ada'), await shop.buyer('eve')]
+
+  await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
+  const session = (await ada.get('/api/users/me/sessions')).body.find(
+    (one: { current: boolean }) => !one.current,
+  )
+
+  const { options } = (await ada.post('/api/auth/passkeys/register/options')).body
+  const { origin, hostname } = new URL(app.config.urls.frontend)
+  const { response } = createCredential(options, { origin, rpId: hostname })
+  await ada.post('/api/auth/passkeys/register/verify', { response, name: 'Laptop' })
+  const [passkey] = (await ada.get('/api/auth/passkeys')).body
+
+  await throughProvider(app, 'google', { email: ada.email }, ada)
+  const [link] = (await ada.get('/api/users/me/oauth')).body.linked ?? []
+
+  const key = (await ada.post('/api/api-keys', { name: 'laptop' })).body
+  const content = 'A secret of hers is that Duroc is a pig.'
+  const upload = new FormData()
+  upload.append('file', new Blob([content]), 'hers.txt')
+  const document = (await ada.post('/api/rag/ingest/file', upload)).body
+  await ada.post('/api/rag/ingest/text', {
+    content: `${content} So it says.`,
+    external_id: 'diary',
+  })
+  await ada.post('/api/rag/ingest/text', {
+    content: `${content} Or was.`,
+    metadata: { source: 'diary.txt' },
+  })
+
+  const later = { content: `${content} Or will be.` }
+  const ingestJob = (
+    await ada.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })
+  ).body
+
+  await shop.sell(adaBuys, 'pro')
+  const [purchase] = (await adaBuys.get('/api/purchases')).body
+  const checkout = await adaBuys.get('/api/checkout?tier=basic')
+  const payUrl = new URL(checkout.headers.get('location') ?? '')
+
+  app.platform.jobs.handle('test.hopeless', () => Promise.reject(new Error('no')), { delaysMs: [] })
+  await app.platform.jobs.enqueue(app.platform.db, 'test.hopeless', {})
+  await app.settle()
+  const job = (await root.get('/api/admin/jobs')).body.dead.find(
+    (one: { kind: string }) => one.kind === 'test.hopeless',
+  )
+
+  const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
+
+  const things: Things = {
+    session: session.id,
+    passkey: passkey.id,
+    link: link ?? 'google',
+    key: key.id,
+    document: document.document_ids[0],
+    ingestJob: ingestJob.job_id,
+    externalId: 'diary',
+    source: 'diary.txt',
+    user: ada.userId,
+    job: job.id,
+    purchase: purchase.id,
+    checkout: payUrl.pathname.split('/').at(-1) ?? '',
+    call: calls[0].request_id,
+    cursor,
+  }
+  const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
+  return {
+    app,
+    things,
+    eve: { api: bearer(eve), storefront: { cookie: eveBuys.cookie } },
+    owner: {
+      ada: {
+        api: bearer(clientOf(app.url, ada.token, ada)),
+        storefront: { cookie: adaBuys.cookie },
+      },
+      root: { api: bearer(root), storefront: {} },
+    },
+  }
+}

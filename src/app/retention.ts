@@ -1,0 +1,25 @@
+/** The retention rules of all rooms. A table that grows is here, or `retention.db.test.ts` says what bounds it. */
+
+import { agedKeys } from '#api-keys/retention.ts'
+import { agedAudit } from '#audit/retention.ts'
+import { agedBilling } from '#billing/retention.ts'
+import type { Config } from '#config/config.ts'
+import { agedIdentity } from '#identity/retention.ts'
+import { agedMail } from '#mail/retention.ts'
+import { agedEvents } from '#platform/jobs/retention.ts'
+import type { Aged } from '#platform/retention.ts'
+import { agedRag } from '#rag/retention.ts'
+import { agedStorefront } from '#storefront/retention.ts'
+import { agedUsage } from '#usage/retention.ts'
+
+export const agedRows = (config: Config): Aged[] => [
+  ...agedAudit(config),
+  ...agedIdentity(),
+  ...agedEvents(config),
+  ...agedMail(config),
+  ...agedStorefront(config),
+  ...agedUsage(config),
+  ...agedKeys(config),
+  ...agedRag(),
+  ...agedBilling(),
+]

@@ -1,0 +1,171 @@
+/**
+ * How the tables lie on many database servers, as Citus spreads them: by the first column of a table's key, or whole on one server.
+ * Read from the database's own catalogue, so that it is never another schema's. The trap: a unique key or a reference that lacks
+ * that column cannot be kept there; `refusals` finds them.
+ */
+import { sql } from 'kysely'
+import { type Db, dialectOf } from '#platform/db/db.ts'
+
+/** Tables that stay whole on one server, and why. */
+const WHOLE: Record<string, string> = {
+  ...of('one queue', ['jobs', 'inbox']),
+  ...of('read by each process into its memory', ['switches', 'signing_keys', 'secrets']),
+  ...of('the operator’s, and small', [
+    'contact_messages',
+    'operator_notices',
+    'billing_cursors',
+    'write_probe',
+    'rag_originals_folder',
+  ]),
+  ...of('the operator’s, and small', ['migrations', 'usage_nodes', 'archive_checksums']),
+  ...of('64 rows, locked together when entries are linked', ['audit_heads']),
+  ...of('the books, which the operator’s pages join', [
+    'payments',
+    'refunds',
+    'disputes',
+    'invoices',
+  ]),
+  ...of('sums of everybody’s', ['user_counts', 'usage_archive', 'usage_totals']),
+}
+
+function of(why: string, tables: string[]): Record<string, string> {
+  return Object.fromEntries(tables.map((table) => [table, why]))
+}
+
+/** `group`: tables of one lie by the same value on the same server. */
+export type Placement =
+  | { table: string; isSpread: true; column: string; group: string }
+  | { table: string; isSpread: false; why: string }
+
+/** A table after those that it refers to. */
+export async function placements(db: Db): Promise<Placement[]> {
+  const { keys, references } = await catalogueOf(db)
+  const placed = new Map<string, Placement>()
+  const place = (table: string) => {
+    if (placed.has(table)) return
+    for (const one of references) if (one.table === table && one.target !== table) place(one.target)
+    placed.set(table, placementOf(table, keys))
+  }
+  for (const table of [...new Set(['users', ...keys.map((key) => key.table)])]) place(table)
+  return [...placed.values()]
+}
+
+function placementOf(table: string, keys: readonly Key[]): Placement {
+  const why = WHOLE[table]
+  if (why !== undefined) return { table, isSpread: false, why }
+  const column = keys.find((key) => key.table === table && key.isPrimary)?.columns[0]
+  if (column === undefined) throw new Error(`${table} has no primary key to lie by`)
+  const isOfUser = table === 'users' || column === 'user_id' || column === 'owner'
+  return { table, isSpread: true, column, group: isOfUser ? 'users' : column }
+}
+
+/** Keys and references that do not work over several servers, as sentences; empty in every release. */
+export async function refusals(db: Db): Promise<string[]> {
+  const { keys, references } = await catalogueOf(db)
+  const placed = new Map((await placements(db)).map((placement) => [placement.table, placement]))
+  const found: string[] = []
+  for (const { table, columns } of keys) {
+    const placement = placed.get(table)
+    if (placement?.isSpread && !columns.includes(placement.column)) {
+      found.push(`${table}: (${columns.join(', ')}) is unique without ${placement.column}`)
+    }
+  }
+  for (const { table, columns, target, targetColumns } of references) {
+    const [from, to] = [placed.get(table), placed.get(target)]
+    if (!from?.isSpread && !to?.isSpread) continue
+    const isTogether =
+      from?.isSpread &&
+      to?.isSpread &&
+      from.group === to.group &&
+      columns.includes(from.column) &&
+      columns.indexOf(from.column) === targetColumns.indexOf(to.column)
+    if (!isTogether)
+      found.push(`${table}: (${columns.join(', ')}) refers to ${target}, which lies elsewhere`)
+  }
+  return found
+}
+
+/** The statements that lay the tables of a fresh database out on a Citus cluster, for psql. */
+export async function citusScript(db: Db): Promise<string> {
+  const lines = ['create extension if not exists citus;']
+  const leaders = new Map<string, string>()
+  const placed = await placements(db)
+  for (const placement of placed) {
+    if (!placement.isSpread) continue
+    const { table, column, group } = placement
+    const leader = leaders.get(group)
+    leaders.set(group, leader ?? table)
+    lines.push(
+      `select create_distributed_table('${table}', '${column}', colocate_with => '${leader ?? 'none'}');`,
+    )
+  }
+  const whole = placed.flatMap((one) => (one.isSpread ? [] : [`-- ${one.table}: ${one.why}`]))
+  return [...lines, '-- Whole on the coordinator:', ...whole, ''].join('\n')
+}
+
+type Key = { table: string; isPrimary: boolean; columns: string[] }
+type Reference = { table: string; columns: string[]; target: string; targetColumns: string[] }
+
+async function catalogueOf(db: Db): Promise<{ keys: Key[]; references: Reference[] }> {
+  return dialectOf(db) === 'sqlite' ? ofSqlite(db) : ofPostgres(db)
+}
+
+async function ofSqlite(db: Db): Promise<{ keys: Key[]; references: Reference[] }> {
+  const keys = await sql<{ name: string; columns: string; is_primary: boolean }>`
+    select t.name, (select json_group_array(p.name) from (
+        select name from pragma_table_info(t.name) where pk > 0 order by pk) as p) as columns, 1 as is_primary
+      from sqlite_schema as t where t.type = 'table' and t.name not like 'sqlite_%'
+    union all
+    select t.name, (select json_group_array(c.name) from (
+        select name from pragma_index_info(i.name) order by seqno) as c), 0
+      from sqlite_schema as t, pragma_index_list(t.name) as i
+      where t.type = 'table' and t.name not like 'sqlite_%' and i."unique" = 1 and i.origin <> 'pk'`.execute(
+    db,
+  )
+  const references = await sql<{ name: string; target: string; from: string; to: string }>`
+    select t.name, f."table" as target, json_group_array(f."from") as "from", json_group_array(f."to") as "to"
+      from sqlite_schema as t, pragma_foreign_key_list(t.name) as f where t.type = 'table'
+      group by t.name, f.id, f."table"`.execute(db)
+  return {
+    keys: keys.rows.map(({ name, columns, is_primary }) => ({
+      table: name,
+      isPrimary: is_primary,
+      columns: JSON.parse(columns) as string[],
+    })),
+    references: references.rows.map(({ name, target, from, to }) => ({
+      table: name,
+      columns: JSON.parse(from) as string[],
+      target,
+      targetColumns: JSON.parse(to) as string[],
+    })),
+  }
+}
+
+async function ofPostgres(db: Db): Promise<{ keys: Key[]; references: Reference[] }> {
+  const names = (relation: string, numbers: string) =>
+    sql<string[]>`(select json_agg(a.attname order by n.position)
+      from unnest(${sql.raw(numbers)}) with ordinality as n(number, position)
+      join pg_attribute as a on a.attrelid = ${sql.raw(relation)} and a.attnum = n.number)`
+  const keys = await sql<{ name: string; columns: string[]; is_primary: boolean }>`
+    select t.relname as name, i.indisprimary as is_primary, ${names('t.oid', 'i.indkey::int2[]')} as columns
+      from pg_index as i join pg_class as t on t.oid = i.indrelid
+      where i.indisunique and t.relkind = 'r' and t.relnamespace = current_schema()::regnamespace
+      order by t.relname, i.indisprimary desc`.execute(db)
+  const references = await sql<{ name: string; target: string; from: string[]; to: string[] }>`
+    select t.relname as name, r.relname as target, ${names('t.oid', 'c.conkey')} as "from", ${names('r.oid', 'c.confkey')} as "to"
+      from pg_constraint as c join pg_class as t on t.oid = c.conrelid join pg_class as r on r.oid = c.confrelid
+      where c.contype = 'f' and t.relnamespace = current_schema()::regnamespace`.execute(db)
+  return {
+    keys: keys.rows.map(({ name, columns, is_primary }) => ({
+      table: name,
+      isPrimary: is_primary,
+      columns,
+    })),
+    references: references.rows.map(({ name, target, from, to }) => ({
+      table: name,
+      columns: from,
+      target,
+      targetColumns: to,
+    })),
+  }
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ConfigError, exposures, readConfig } from './config.ts'
+
+test('nothing set is a working sandbox', () => {
+  const config = readConfig({})
+  assert.equal(config.http.port, 8000)
+  assert.equal(config.urls.frontend, 'http://localhost:8000')
+  assert.equal(config.sandbox.on, true)
+  assert.equal(config.processor.sandboxed, true)
+  assert.equal(config.embedder, 'local')
+  assert.deepEqual(
+    Object.values(config.ai.vendors).map(({ sandboxed }) => sandboxed),
+    [true, true, true],
+  )
+  assert.ok(Object.isFrozen(config) && Object.isFrozen(config.http))
+})
+
+test('the sandbox plays the vendors that have neither a key nor an address, and no others', () => {
+  const { vendors } = readConfig({
+    ANTHROPIC_API_KEY: 'sk-ant',
+    GEMINI_BASE_URL: 'http://127.0.0.1:9',
+  }).ai
+  assert.deepEqual(
+    [vendors.openai!.sandboxed, vendors.anthropic!.sandboxed, vendors.gemini!.sandboxed],
+    [true, false, false],
+  )
+  assert.equal(vendors.anthropic!.baseUrl, 'https://api.anthropic.com')
+  assert.equal(vendors.gemini!.apiKey, 'none')
+})
+
+test('the product’s name is the brand', () => {
+  assert.equal(readConfig({ PRODUCT_NAME: 'kit' }).brand, 'kit')
+  assert.throws(
+    () => readConfig({ PRODUCT_NAME: '<b>' }),
+    /PRODUCT_NAME is wrong: expected letters/,
+  )
+})
+
+test('production without keys starts and plays nothing', () => {
+  const config = readConfig({ NODE_ENV: 'production' })
+  assert.equal(config.sandbox.on, false)
+  assert.equal(config.debug, false)
+  assert.equal(config.processor.secretKey, null)
+  assert.equal(config.ai.vendors.openai!.apiKey, null)
+  assert.equal(config.oauth.google, null)
+  assert.equal(config.mail.sandboxed, false)
+})
+
+test('the sandbox is on by itself only where every public address is this machine', () => {
+  for (const env of [
+    {},
+    { BASE_URL: 'http://127.0.0.1:9000', STOREFRONT_URL: 'http://shop.localhost:9000' },
+    { FRONTEND_URL: 'http://localhost:5173' },
+  ]) {
+    assert.equal(readConfig(env).sandbox.on, true, JSON.stringify(env))
+  }
+  for (const name of ['BASE_URL', 'FRONTEND_URL', 'STOREFRONT_URL']) {
+    for (const url of [
+      'https://app.example.com',
+      'http://192.168.1.7:8000',
+      'http://localhost.example.com',
+    ]) {
+      const config = readConfig({ [name]: url })
+      assert.equal(config.sandbox.on, false, `${name}=${url}`)
+      assert.deepEqual(
+        [config.processor.sandboxed, config.mail.sandboxed, config.oauth.google],
+        [false, false, null],
+      )
+      assert.equal(config.ai.vendors.openai!.sandboxed, false)
+    }
+  }
+  assert.equal(readConfig({ BASE_URL: 'https://demo.example.com', SANDBOX: 'on' }).sandbox.on, true)
+})
+
+test('a process without the API calls the sandbox of the one that has it', () => {
+  const worker = readConfig({ SERVE: 'worker', PORT: '8002', BASE_URL: 'http://localhost:8000' })
+  assert.equal(worker.sandbox.url, 'http://localhost:8000/sandbox')
+  assert.equal(worker.ai.vendors.openai!.baseUrl, 'http://localhost:8000/sandbox/openai/v1')
+  const api = readConfig({ SERVE: 'api', PORT: '8002', BASE_URL: 'http://localhost:8000' })
+  assert.equal(api.sandbox.url, 'http://127.0.0.1:8002/sandbox')
+})
+
+test('where mail is real the sandbox plays no sign-in provider', () => {
+  const played = readConfig({})
+  assert.deepEqual([played.oauth.google?.sandboxed, played.oauth.github?.sandboxed], [true, true])
+  for (const sandbox of ['auto', 'on']) {
+    const { oauth, processor } = readConfig({
+      SMTP_URL: 'smtp://mail.example.com',
+      SANDBOX: sandbox,
+    })
+    assert.deepEqual([oauth.google, oauth.github], [null, null])
+    assert.equal(processor.sandboxed, true)
+  }
+  const keyed = {
+    GOOGLE_CLIENT_ID: 'x',
+    GOOGLE_CLIENT_SECRET: 'y',
+    SMTP_URL: 'smtp://mail.example.com',
+  }
+  assert.equal(readConfig(keyed).oauth.google?.sandboxed, false)
+})
+
+test('no secret of the sandbox stands in the settings', () => {
+  const { webhookSecret, storefrontWebhookSecret } = readConfig({}).processor
+  assert.deepEqual([webhookSecret, storefrontWebhookSecret], [null, null])
+  const own = readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_own' }).processor
+  assert.deepEqual([own.webhookSecret, own.storefrontWebhookSecret], ['whsec_own', 'whsec_own'])
+})
+
+test('what lets strangers in is named', () => {
+  const named = (env: Record<string, string>) =>
+    exposures(readConfig(env)).map(({ setting }) => setting)
+  assert.deepEqual(named({}), [])
+  assert.deepEqual(named({ HOST: '::1' }), [])
+  assert.deepEqual(
+    named({ NODE_ENV: 'production', BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }),
+    [],
+  )
+  assert.deepEqual(named({ HOST: '0.0.0.0' }), ['SANDBOX'])
+  assert.deepEqual(named({ TRUST_PROXY: '1' }), ['SANDBOX'])
+  assert.deepEqual(named({ SANDBOX: 'on' }), ['SANDBOX'])
+  assert.deepEqual(named({ BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }), ['NODE_ENV'])
+})
+
+test('TRUST_PROXY counts proxies or names their networks', () => {
+  const read = (value: string) => readConfig({ TRUST_PROXY: value }).http.trustProxy
+  assert.deepEqual(['', 'false', '0', 'true', '1', '2'].map(read), [false, false, false, 1, 1, 2])
+  assert.deepEqual(read('10.0.0.0/8, ::1,loopback'), ['10.0.0.0/8', '::1', 'loopback'])
+})
+
+test('a drain is announced for 5 s in production and then lasts up to 30 s', () => {
+  assert.deepEqual(readConfig({}).drain, { delaySeconds: 0, seconds: 30 })
+  assert.deepEqual(readConfig({ NODE_ENV: 'production' }).drain, { delaySeconds: 5, seconds: 30 })
+  assert.deepEqual(readConfig({ DRAIN_DELAY_SECONDS: '15', DRAIN_SECONDS: '0' }).drain, {
+    delaySeconds: 15,
+    seconds: 0,
+  })
+})
+
+test('a secret may come from a file', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-secrets-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'secret')
+  writeFileSync(file, 'from a file\n')
+  assert.equal(readConfig({ SECRET_KEY_FILE: file }).secretKey, 'from a file')
+  assert.equal(readConfig({ SECRET_KEY_FILE: file, SECRET_KEY: 'itself' }).secretKey, 'itself')
+  assert.equal(readConfig({ OPENAI_API_KEY_FILE: file }).ai.vendors.openai!.apiKey, 'from a file')
+  writeFileSync(file, 'postgres://u:hunter2@db/x')
+  assert.equal(readConfig({ DATABASE_URL_FILE: file }).databaseUrl, 'postgres://u:hunter2@db/x')
+  // Only secrets: another setting's name with _FILE is somebody else's.
+  assert.equal(readConfig({ HOST_FILE: file }).http.host, '127.0.0.1')
+  writeFileSync(file, 'mysql://u:hunter2@db/x')
+  assert.throws(
+    () => readConfig({ DATABASE_URL_FILE: file }),
+    /DATABASE_URL is wrong: .*, got '…'$/,
+  )
+})
+
+const WRONG: [env: Record<string, string>, says: RegExp][] = [
+  [{ BASE_URL: 'localhost:8000' }, /^BASE_URL is wrong: expected .*, got 'localhost:8000'$/],
+  [{ PORT: 'eighty' }, /^PORT is wrong: expected a port from 0 to 65535, got 'eighty'$/],
+  [{ PORT: '70000' }, /^PORT is wrong/],
+  [
+    { DATABASE_URL: 'postgres://app:secret@a:5432,b:5433/db?target_session_attrs=read-write' },
+    /^DATABASE_URL names several hosts, .* connects to one host: put a proxy or a DNS name before several$/,
+  ],
+  [{ DATABASE_URL: 'postgres://a,b/db' }, /^DATABASE_URL names several hosts/],
+  [
+    { DATABASE_URL: 'mysql://x' },
+    /^DATABASE_URL is wrong: expected an address starting with postgres:/,
+  ],
+  [{ RATE_LIMIT_AI: '30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
+  [{ SANDBOX: 'on', NODE_ENV: 'production' }, /SANDBOX=on is refused/],
+  [
+    { PAST_DUE_GRACE_DAYS: '-1' },
+    /^PAST_DUE_GRACE_DAYS is wrong: expected a number of days from 0 to 999, got '-1'$/,
+  ],
+  [{ SERVE: 'api,web' }, /^SERVE is wrong: expected some of api,storefront,worker/],
+  [{ DEBUG: 'perhaps' }, /^DEBUG is wrong: expected true or false/],
+  [{ LLM_FALLBACKS: 'mistral' }, /^LLM_FALLBACKS names 'mistral'/],
+  [
+    { EMBEDDER: 'openai:text-embedding-3-small' },
+    /^EMBEDDER=openai:text-embedding-3-small needs OPENAI_API_KEY$/,
+  ],
+  [{ GOOGLE_CLIENT_ID: 'x' }, /^GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together/],
+  [{ MAX_FILE_MB: '0' }, /^MAX_FILE_MB is wrong/],
+  [{ MAX_AI_BODY_MB: '1.5' }, /^MAX_AI_BODY_MB is wrong/],
+  [{ SUPERUSER_PASSWORD: 'longenough' }, /without SUPERUSER_EMAIL/],
+  [
+    { DRAIN_SECONDS: 'long' },
+    /^DRAIN_SECONDS is wrong: expected seconds, from 0 to 9999, got 'long'$/,
+  ],
+  [{ DRAIN_DELAY_SECONDS: '-1' }, /^DRAIN_DELAY_SECONDS is wrong/],
+  [{ SECRET_KEY_OLD: 'x' }, /^SECRET_KEY_OLD is set without SECRET_KEY$/],
+  [{ SECRET_KEY_FILE: '/nowhere' }, /^SECRET_KEY_FILE cannot be read: ENOENT/],
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:hunter2@host' },
+    /^OTEL_EXPORTER_OTLP_ENDPOINT is wrong: no user or pass/,
+  ],
+  [{ RETENTION_DAYS: 'usage=61' }, /^RETENTION_DAYS is wrong: expected at least 62 for usage/],
+  [{ RETENTION_DAYS: 'calls=90' }, /^RETENTION_DAYS is wrong: expected name=number for some of/],
+  [{ TAX: 'stripe-exclusive' }, /^TAX is wrong: expected one of off, stripe,/],
+  [{ TRUST_PROXY: 'all' }, /^TRUST_PROXY is wrong: expected the number of proxies .*, got 'all'$/],
+  [{ TRUST_PROXY: '10.0.0.0/8,0.0.0.0/0' }, /got '0\.0\.0\.0\/0'$/],
+  [{ TRUST_PROXY: '::/0' }, /^TRUST_PROXY is wrong/],
+  [{ TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY is wrong/],
+  [{ TRUST_PROXY: '-1' }, /^TRUST_PROXY is wrong/],
+  [{ PORT: '9000', STOREFRONT_PORT: '9000' }, /same host on one port/],
+]
+
+for (const [env, says] of WRONG) {
+  test(`${Object.entries(env)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')} stops the start with one line`, () => {
+    assert.throws(
+      () => readConfig(env),
+      (error: Error) =>
+        error instanceof ConfigError && says.test(error.message) && !error.message.includes('\n'),
+    )
+  })
+}
+
+test('a wrong secret is not repeated', () => {
+  for (const env of [
+    { DATABASE_URL: 'mysql://root:hunter2@x' },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://root:hunter2@x' },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'grpc://root:hunter2@x' },
+  ]) {
+    assert.throws(
+      () => readConfig(env),
+      (error: Error) => error instanceof ConfigError && !error.message.includes('hunter2'),
+    )
+  }
+})
