@@ -8,7 +8,7 @@ import { catalogueProblem } from '#catalogue/problems.ts'
 import type { Config } from '#config/config.ts'
 import type { Authenticators, Entitlements, Limits } from '#platform/http/access-control.ts'
 import { type App, createApp, type ServiceState } from '#platform/http/app.ts'
-import { createBodyAdmission } from '#platform/http/bodies.ts'
+import { BodyAdmission } from '#platform/http/bodies.ts'
 import type { ConnectionLimit } from '#platform/http/connections.ts'
 import { HEALTH_TAG, healthRoutes } from '#platform/http/health.ts'
 import type { Reference } from '#platform/http/openapi.ts'
@@ -78,7 +78,7 @@ export async function createServers(
     entitlements,
     state,
     documented: DOCUMENTED,
-    bodies: createBodyAdmission(platform),
+    bodies: new BodyAdmission(platform),
     connections: needs.connections,
     limits: Object.assign({}, ...rooms.map(({ limits }) => limits)) as Limits,
   }

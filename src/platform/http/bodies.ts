@@ -1,7 +1,7 @@
 /**
- * Admission of request bodies: how many bytes are in flight at once, for the process and for a caller, and how slowly they may
- * come. Decided by Content-Length before a byte is read; what hides its length, as a packed body does, is charged as it arrives
- * (or unpacks), a megabyte ahead.
+ * Admission of request bodies: limits the bytes in flight of the process and of each caller, and how slowly
+ * a body may arrive. Content-Length decides before a byte is read. A body without a length, or a packed one,
+ * is charged as it arrives or unpacks, a megabyte ahead.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type {
@@ -54,8 +54,6 @@ declare module 'fastify' {
   }
 }
 
-export type BodyAdmission = ReturnType<typeof createBodyAdmission>
-
 /**
  * Of a JSON body with a text of so many bytes. JSON escapes enlarge a text: quotes and line ends
  * become two bytes, and a client that escapes all non-ASCII characters triples the size. The former
@@ -65,102 +63,75 @@ export function textBodyBytesMax(textBytes: number): number {
   return Math.max(2 * textBytes, Math.min(3 * textBytes, 64 * MEGABYTE)) + MEGABYTE
 }
 
-/**
- * One for all servers of a process. Shares of the total: a user may hold half, an address an
- * eighth. Strangers together may fill half, and a quarter with large bodies, so that they cannot
- * keep users out, nor each other's small forms.
- */
-export function createBodyAdmission({
-  config,
-  clock,
-}: {
+type AdmissionDeps = {
   config: Pick<Config, 'maxTextBytes' | 'maxFileBytes' | 'maxAiBodyBytes'>
   clock: Clock
-}) {
-  const longestBytes = Math.max(
-    textBodyBytesMax(config.maxTextBytes),
-    config.maxFileBytes + MEGABYTE,
-    config.maxAiBodyBytes,
-  )
-  const wholeBytes = 2 * (longestBytes + BESIDE_BYTES)
-  const held = new Map<string, number>()
-  let total = 0
-  let ofStrangers = 0
+}
 
-  const arriving = new Set<Arrival>()
-  let sweeping: NodeJS.Timeout | null = null
+/**
+ * One instance for all servers of a process. A user may hold half of the total, an address an
+ * eighth. Strangers together may fill half, and a quarter with large bodies, so that they cannot
+ * keep out users, or the small forms of other strangers.
+ */
+export class BodyAdmission {
+  readonly #clock: Clock
+  readonly #longestBytes: number
+  readonly #wholeBytes: number
+  readonly #held = new Map<string, number>()
+  #totalBytes = 0
+  #strangerBytes = 0
+  readonly #arriving = new Set<Arrival>()
+  #sweeping: NodeJS.Timeout | null = null
 
-  /** `ofBody`: what the same body holds already. */
-  function hasRoom(key: string, bytes: number, isStranger: boolean, ofBody = 0): boolean {
-    const own = (held.get(key) ?? 0) + bytes
-    const body = ofBody + bytes
-    if (body > BESIDE_BYTES && own - body > BESIDE_BYTES && own > TOGETHER_BYTES) return false
-    if (total + bytes > wholeBytes || own > wholeBytes / (isStranger ? 8 : 2)) return false
-    return !isStranger || ofStrangers + bytes <= wholeBytes / (bytes > SMALL_BYTES ? 4 : 2)
+  constructor({ config, clock }: AdmissionDeps) {
+    this.#clock = clock
+    this.#longestBytes = Math.max(
+      textBodyBytesMax(config.maxTextBytes),
+      config.maxFileBytes + MEGABYTE,
+      config.maxAiBodyBytes,
+    )
+    this.#wholeBytes = 2 * (this.#longestBytes + BESIDE_BYTES)
   }
 
-  function charge(key: string, bytes: number, isStranger: boolean): void {
-    total += bytes
-    if (isStranger) ofStrangers += bytes
-    const left = (held.get(key) ?? 0) + bytes
-    if (left > 0) held.set(key, left)
-    else held.delete(key)
+  /** For the HTTP server: longer than any body may take, with the time for the headers. */
+  get requestTimeoutMs(): number {
+    return arrivalMs(this.#longestBytes) + 30_000
   }
 
-  function watch(arrival: Arrival): void {
-    if (hasArrived(arrival)) return
-    arriving.add(arrival)
-    sweeping ??= setInterval(sweep, SWEEP_MS).unref()
+  /** An onRoute hook. @throws Error for a route whose body limit exceeds the longest known body. */
+  readonly checkRoute = (route: RouteOptions): void => {
+    const { method, url, bodyLimit = 0, config: policy } = route
+    if (policy?.bodies === 'packed') route.preParsing = unpack
+    if (bodyLimit > this.#longestBytes && policy?.bodies !== 'uncounted')
+      throw new Error(
+        `${method} ${url} takes bodies of ${bodyLimit} bytes: bodies.ts allows ${this.#longestBytes} at most`,
+      )
   }
 
-  function sweep(): void {
-    for (const arrival of arriving) {
-      if (hasArrived(arrival)) arriving.delete(arrival)
-      else if (clock.ms() - arrival.begunMs > arrivalMs(sizeOf(arrival))) {
-        arriving.delete(arrival)
-        cut(arrival, platformProblem('request_timeout'))
+  /** An onRequest hook behind access control: the caller is known, and the body is not read yet. */
+  readonly admit = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: HookHandlerDoneFunction,
+  ): void => {
+    const length = request.raw.headers['content-length']
+    try {
+      if (
+        hasBody(request.raw) &&
+        !this.#enter(request, reply, length === undefined ? null : Number(length))
+      ) {
+        done(busy())
+        return
       }
+      if (expectant.has(request.raw)) reply.raw.writeContinue()
+      done()
+    } catch (refusal) {
+      done(refusal as Problem)
     }
-    if (arriving.size > 0 || sweeping === null) return
-    clearInterval(sweeping)
-    sweeping = null
   }
 
-  return {
-    /** For the server itself, past what any body may take: the headers' time is in it. */
-    requestTimeoutMs: arrivalMs(longestBytes) + 30_000,
-
-    /** An onRoute hook. @throws Error for a route whose bodies are longer than what is reckoned with here. */
-    checkRoute(route: RouteOptions): void {
-      const { method, url, bodyLimit = 0, config: policy } = route
-      if (policy?.bodies === 'packed') route.preParsing = unpack
-      if (bodyLimit > longestBytes && policy?.bodies !== 'uncounted')
-        throw new Error(
-          `${method} ${url} takes bodies of ${bodyLimit} bytes: bodies.ts knows of ${longestBytes} at most`,
-        )
-    },
-
-    /** An onRequest hook behind access control: the caller is known, and the body is not read. */
-    admit(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-      const length = request.raw.headers['content-length']
-      try {
-        if (
-          hasBody(request.raw) &&
-          !enter(request, reply, length === undefined ? null : Number(length))
-        ) {
-          done(busy())
-          return
-        }
-        if (expectant.has(request.raw)) reply.raw.writeContinue()
-        done()
-      } catch (refusal) {
-        done(refusal as Problem)
-      }
-    },
-  }
-
-  /** False: there is no room. @throws Problem 415 */
-  function enter(request: FastifyRequest, reply: FastifyReply, length: number | null): boolean {
+  /** Returns false when there is no room. @throws Problem 415 */
+  #enter(request: FastifyRequest, reply: FastifyReply, length: number | null): boolean {
     const { bodyLimit, config: policy } = request.routeOptions
     if (policy?.bodies === 'uncounted') return true
 
@@ -172,50 +143,90 @@ export function createBodyAdmission({
     const declared = length !== null && length <= bodyLimit ? length : null
     const known = isPacked ? null : declared
     let bytes = Math.max(FLOOR_BYTES, known ?? Math.min(STEP_BYTES, bodyLimit))
-    // Most come in one packet with their headers, but are read after this: by then they are there, and nothing holds them.
-    setImmediate(watch, {
-      request,
-      reply,
-      declared,
-      begunMs: clock.ms(),
-      begunBytes: raw.socket.bytesRead,
-    })
-    if (!hasRoom(key, bytes, isStranger)) return false
-    charge(key, bytes, isStranger)
+    // Most bodies arrive with their headers; by the next turn they are complete and need no watch.
+    const begun = { begunMs: this.#clock.ms(), begunBytes: raw.socket.bytesRead }
+    setImmediate(() => this.#watch({ request, reply, declared, ...begun }))
+    if (!this.#hasRoom(key, bytes, isStranger)) return false
+    this.#charge(key, bytes, isStranger)
 
-    // The bytes read from it count until the reply is over.
-    reply.raw.once('close', () => charge(key, -bytes, isStranger))
+    // The bytes count until the reply is over.
+    reply.raw.once('close', () => this.#charge(key, -bytes, isStranger))
     if (known !== null) return true
 
     const makeRoom = (arrived: number): boolean => {
       if (arrived <= bytes) return true
       const more = Math.min(bodyLimit, arrived + STEP_BYTES) - bytes
-      if (!hasRoom(key, more, isStranger, bytes)) return false
-      charge(key, more, isStranger)
+      if (!this.#hasRoom(key, more, isStranger, bytes)) return false
+      this.#charge(key, more, isStranger)
       bytes += more
       return true
     }
-    if (isPacked) {
-      rooms.set(request, makeRoom)
-      return true
-    }
-
-    let arrived = 0
-    const count = (chunk: Buffer) => {
-      arrived += chunk.length
-      // Past its limit, the reader has refused it.
-      if (arrived > bodyLimit) raw.off('data', count)
-      else if (!makeRoom(arrived)) {
-        raw.off('data', count)
-        cut({ request, reply }, busy())
-      }
-    }
-    // Listening alone would let it flow before its reader is there.
-    raw.pause()
-    raw.on('data', count)
-    reply.raw.once('close', () => raw.off('data', count))
+    if (isPacked) rooms.set(request, makeRoom)
+    else countArriving(request, reply, bodyLimit, makeRoom)
     return true
   }
+
+  /** `bodyBytes`: the bytes that the same body already holds. */
+  #hasRoom(key: string, bytes: number, isStranger: boolean, bodyBytes = 0): boolean {
+    const own = (this.#held.get(key) ?? 0) + bytes
+    const body = bodyBytes + bytes
+    if (body > BESIDE_BYTES && own - body > BESIDE_BYTES && own > TOGETHER_BYTES) return false
+    if (this.#totalBytes + bytes > this.#wholeBytes) return false
+    if (own > this.#wholeBytes / (isStranger ? 8 : 2)) return false
+    const strangerShare = this.#wholeBytes / (bytes > SMALL_BYTES ? 4 : 2)
+    return !isStranger || this.#strangerBytes + bytes <= strangerShare
+  }
+
+  #charge(key: string, bytes: number, isStranger: boolean): void {
+    this.#totalBytes += bytes
+    if (isStranger) this.#strangerBytes += bytes
+    const left = (this.#held.get(key) ?? 0) + bytes
+    if (left > 0) this.#held.set(key, left)
+    else this.#held.delete(key)
+  }
+
+  #watch(arrival: Arrival): void {
+    if (hasArrived(arrival)) return
+    this.#arriving.add(arrival)
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref()
+  }
+
+  #sweep(): void {
+    for (const arrival of this.#arriving) {
+      if (hasArrived(arrival)) this.#arriving.delete(arrival)
+      else if (this.#clock.ms() - arrival.begunMs > arrivalMs(sizeOf(arrival))) {
+        this.#arriving.delete(arrival)
+        cut(arrival, platformProblem('request_timeout'))
+      }
+    }
+    if (this.#arriving.size > 0 || this.#sweeping === null) return
+    clearInterval(this.#sweeping)
+    this.#sweeping = null
+  }
+}
+
+/** Charges a body without a length as it arrives, and cuts it when there is no room. */
+function countArriving(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bodyLimit: number,
+  makeRoom: (arrived: number) => boolean,
+): void {
+  const { raw } = request
+  let arrived = 0
+  const count = (chunk: Buffer) => {
+    arrived += chunk.length
+    // Past its limit, the reader has refused it.
+    if (arrived > bodyLimit) raw.off('data', count)
+    else if (!makeRoom(arrived)) {
+      raw.off('data', count)
+      cut({ request, reply }, busy())
+    }
+  }
+  // A listener alone would start the flow before the body's reader listens.
+  raw.pause()
+  raw.on('data', count)
+  reply.raw.once('close', () => raw.off('data', count))
 }
 
 /** Requests whose clients wait for `100 Continue`. */

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createLog } from '../telemetry/log.ts'
-import { createBodyAdmission } from './bodies.ts'
+import { BodyAdmission } from './bodies.ts'
 
 const MEGABYTE = 1024 * 1024
 /** By default: a text of 64 MB in JSON. */
@@ -82,7 +82,7 @@ test('the longest body that is taken has its time, and the process room for it',
 
 test('a route with longer bodies than are reckoned with stops the start', async (t) => {
   const { service } = await testApp(t)
-  const bodies = createBodyAdmission(service.platform)
+  const bodies = new BodyAdmission(service.platform)
   const route = { method: 'POST', url: '/api/more', handler: () => {} } as const
   assert.throws(
     () => bodies.checkRoute({ ...route, bodyLimit: LONGEST + 1 }),

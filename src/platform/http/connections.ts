@@ -10,9 +10,6 @@ import type { Config } from '#config/config.ts'
 import type { Platform } from '../platform.ts'
 import { addressKey, isWithin } from './address.ts'
 
-/** Null: who comes from the world has the usual limit, and a neighbour, who is a proxy mostly, none. */
-export type ConnectionSetting = number | null | 'off'
-
 const PER_ADDRESS = 500
 const LOG_EVERY_MS = 60_000
 

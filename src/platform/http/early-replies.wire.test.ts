@@ -12,7 +12,7 @@ import { suiteContext } from '#testing/suite.ts'
 import { DatabaseUnreachable } from '../db/failures.ts'
 import type { Caller } from './access-control.ts'
 import { createApp } from './app.ts'
-import { createBodyAdmission } from './bodies.ts'
+import { BodyAdmission } from './bodies.ts'
 import { apiErrors } from './replies.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -104,7 +104,7 @@ async function serve(t: Pick<TestContext, 'after'>): Promise<number> {
     url: 'http://127.0.0.1',
     errorsOf: () => apiErrors,
     state: { draining: false },
-    bodies: createBodyAdmission(platform),
+    bodies: new BodyAdmission(platform),
     connections: { watch() {}, release() {} },
   })
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null))

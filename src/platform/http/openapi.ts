@@ -120,64 +120,82 @@ const SECURITY: Record<Access, Json[]> = {
   session: [{ session: [] }],
 }
 
-/** Completes what the plugin has made of the routes, in place. @throws Error when a title stands for two shapes */
+type Completion = Pick<Reference, 'tags' | 'problems'> & {
+  schemas: Record<string, Json>
+  responses: Record<string, Json>
+  examples: ReturnType<Reference['examples']>
+}
+
+/** Completes the plugin's description of the routes, in place. @throws Error when a title stands for two shapes */
 export function completeDescription(
   description: Description,
-  { tags, problems, examples: read }: Pick<Reference, 'tags' | 'problems' | 'examples'>,
+  { tags, problems, examples }: Pick<Reference, 'tags' | 'problems' | 'examples'>,
 ): void {
-  const schemas: Record<string, Json> = {}
-  const responses: Record<string, Json> = {}
-  const examples = read()
-  const name = (schema: unknown, wanted?: string) => withComponents(schema, schemas, wanted)
-  for (const [path, operations] of Object.entries(description.paths)) {
-    // The same operation under the same name: a client has no use for two.
+  const completion: Completion = {
+    tags,
+    problems,
+    schemas: {},
+    responses: {},
+    examples: examples(),
+  }
+  const usedSchemes = new Set<string>()
+  for (const operations of Object.values(description.paths)) {
+    // HEAD repeats GET under the same operationId.
     delete operations.head
     for (const operation of Object.values(operations)) {
-      const { access, limited, events, described } = operation['x-policy'] ?? NO_POLICY
-      delete operation['x-policy']
-      operation.security = (described.security as Json[] | undefined) ?? SECURITY[access]
-      const isValidated = operation.parameters !== undefined || operation.requestBody !== undefined
-      declareDescribed(operation, described)
-      for (const parameter of operation.parameters ?? []) {
-        if (hasDefault(parameter.schema)) parameter.required = false
-        parameter.schema = name(parameter.schema) as Json
-      }
-      const title = pascal(operation.operationId)
-      if (operation.requestBody)
-        declareBody(operation.requestBody, (schema) => name(schema, `${title}Request`))
-      for (const response of Object.values(operation.responses)) {
-        for (const media of Object.values(response.content ?? {}))
-          media.schema = name(media.schema, `${title}Response`)
-        if (response.description === 'Default Response') response.description = 'Done.'
-      }
-      if (events !== null) declareStream(operation, events, name)
-      const example = examples[operation.operationId]
-      if (example) addExample(operation, example)
-      const tag = tags.find(({ name }) => name === operation.tags[0])
-      if (!tag)
-        throw new Error(
-          `${path} has a tag that the description does not know: ${operation.tags[0]}`,
-        )
-      const dialect = tag.errors ?? { name: pascal(tag.name), ...OWN_ERRORS }
-      const codes = Object.entries<Entry>({
-        ...platformProblem.catalogue,
-        ...problems,
-        ...tag.problems,
-      })
-      name(errorSchema(dialect, codes), `${dialect.name}Error`)
-      declareErrors(operation, { dialect, codes, access, limited, isValidated }, responses)
+      completeOperation(operation, completion)
+      for (const scheme of listSecuritySchemes(operation)) usedSchemes.add(scheme)
     }
   }
-  description.components.schemas = sorted(schemas)
-  description.components.responses = sorted(responses)
-  const used = new Set(
-    Object.values(description.paths).flatMap((one) => Object.values(one).flatMap(schemesOf)),
+  const { components } = description
+  components.schemas = sorted(completion.schemas)
+  components.responses = sorted(completion.responses)
+  components.securitySchemes = Object.fromEntries(
+    Object.entries(components.securitySchemes ?? {}).filter(([scheme]) => usedSchemes.has(scheme)),
   )
-  description.components.securitySchemes = Object.fromEntries(
-    Object.entries(description.components.securitySchemes ?? {}).filter(([scheme]) =>
-      used.has(scheme),
-    ),
-  )
+}
+
+function completeOperation(operation: Operation, completion: Completion): void {
+  const { tags, problems, schemas, responses, examples } = completion
+  const { access, limited, events, described } = operation['x-policy'] ?? NO_POLICY
+  delete operation['x-policy']
+  operation.security = (described.security as Json[] | undefined) ?? SECURITY[access]
+  const isValidated = operation.parameters !== undefined || operation.requestBody !== undefined
+  declareDescribed(operation, described)
+  nameSchemas(operation, schemas)
+  if (events !== null)
+    declareStream(operation, events, (schema, title) => withComponents(schema, schemas, title))
+  const example = examples[operation.operationId]
+  if (example) addExample(operation, example)
+
+  const tag = tags.find(({ name }) => name === operation.tags[0])
+  if (!tag) throw new Error(`${operation.operationId} has an unknown tag: ${operation.tags[0]}`)
+  const dialect = tag.errors ?? { name: pascal(tag.name), ...OWN_ERRORS }
+  const codes = Object.entries<Entry>({
+    ...platformProblem.catalogue,
+    ...problems,
+    ...tag.problems,
+  })
+  withComponents(errorSchema(dialect, codes), schemas, `${dialect.name}Error`)
+  declareErrors(operation, { dialect, codes, access, limited, isValidated }, responses)
+}
+
+/** Moves the schemas of parameters, body and responses into the components. */
+function nameSchemas(operation: Operation, schemas: Record<string, Json>): void {
+  const title = pascal(operation.operationId)
+  for (const parameter of operation.parameters ?? []) {
+    if (hasDefault(parameter.schema)) parameter.required = false
+    parameter.schema = withComponents(parameter.schema, schemas) as Json
+  }
+  if (operation.requestBody)
+    declareBody(operation.requestBody, (schema) =>
+      withComponents(schema, schemas, `${title}Request`),
+    )
+  for (const response of Object.values(operation.responses)) {
+    for (const media of Object.values(response.content ?? {}))
+      media.schema = withComponents(media.schema, schemas, `${title}Response`) as Json
+    if (response.description === 'Default Response') response.description = 'Done.'
+  }
 }
 
 function declareBody(
@@ -418,7 +436,7 @@ function withDefaultsTold(schema: Json): Json {
   }
 }
 
-const schemesOf = ({ security }: Operation) => security.flatMap(Object.keys)
+const listSecuritySchemes = ({ security }: Operation) => security.flatMap(Object.keys)
 const NO_POLICY: DescribedPolicy = { access: 'anyone', limited: false, events: null, described: {} }
 
 const mediaOf = (schemas: Record<string, object>) =>
