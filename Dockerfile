@@ -12,6 +12,20 @@ RUN npm prune --omit=dev --no-audit --no-fund && latchkey-node scripts/trim.ts &
 # Node wants it, and the base below is without.
 RUN cp /lib/*-linux-gnu/libatomic.so.1 /usr/local/lib/libatomic.so.1
 
+# The service's commands with pg_dump and pg_restore, for backups of PostgreSQL 17 and older:
+#   docker build --target backup -t latchkey-backup .
+FROM postgres:17-bookworm AS backup
+WORKDIR /app
+COPY --from=build /usr/local/bin/latchkey-node /usr/local/bin/node
+COPY --from=build /usr/local/lib/libatomic.so.1 /usr/lib/libatomic.so.1
+COPY --from=build /build/node_modules ./node_modules
+COPY --from=build /build/package.json ./
+COPY --from=build /build/src ./src
+COPY --from=build --chown=65532:65532 /data /data
+ENV NODE_ENV=production DATA_DIR=/data
+USER 65532:65532
+ENTRYPOINT ["/usr/local/bin/node"]
+
 # glibc and libstdc++, no shell; its user `nonroot` is 65532.
 FROM gcr.io/distroless/cc-debian12:nonroot
 WORKDIR /app

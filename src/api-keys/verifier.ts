@@ -1,6 +1,7 @@
 // Authentication by API key, on every AI and RAG call: no write on the way, and one read a half
 // second at most. Rows are cached for half a second. A revocation reaches every node within one
 // second, and this node and all on the bus at once.
+import { LRUCache } from 'lru-cache'
 import './tables.ts'
 import { USER_CHANGED } from '#identity/user-changes.ts'
 import { findUser, slicesOf } from '#identity/users.ts'
@@ -31,15 +32,15 @@ type KeyState = { caller: Caller; endsMs: number; readMs: number }
 
 export function createVerifier(deps: VerifierDeps): KeyVerifier {
   const { clock, bus } = deps
-  const states = new Map<string, KeyState>()
+  const states = new LRUCache<string, KeyState>({ max: STATES_MAX })
   const reading = new Map<string, Promise<KeyState | null>>()
   /** Of keys that opened lately: the checksum and the hash cost more than all the rest of a check. */
-  const hashes = new Map<string, string>()
+  const hashes = new LRUCache<string, string>({ max: STATES_MAX })
   const uses = createUses(deps)
 
   bus.on(KEYS_CHANGED, (payload) => {
     const { keyId } = payload as { keyId: string }
-    for (const [hash, state] of states) if (state.caller.keyId === keyId) states.delete(hash)
+    for (const [hash, state] of [...states]) if (state.caller.keyId === keyId) states.delete(hash)
     hashes.clear()
     // A value that is being read now may predate the change; it is used once and not cached.
     reading.clear()
@@ -47,7 +48,7 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
 
   bus.on(USER_CHANGED, (payload) => {
     const { userId } = payload as { userId: string }
-    for (const [hash, state] of states) if (state.caller.userId === userId) states.delete(hash)
+    for (const [hash, state] of [...states]) if (state.caller.userId === userId) states.delete(hash)
     reading.clear()
   })
 
@@ -83,10 +84,7 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
       if (reading.get(hash) !== read) return state
       reading.delete(hash)
       states.delete(hash)
-      if (state?.caller.keyId) {
-        if (states.size >= STATES_MAX) states.delete(states.keys().next().value ?? '')
-        states.set(hash, state)
-      }
+      if (state?.caller.keyId) states.set(hash, state)
       return state
     })
     read.catch(() => reading.delete(hash))
@@ -100,10 +98,7 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
       return null
     }
     // Only what opened is remembered, so that guesses fill no memory.
-    if (hashes.get(secret) !== hash) {
-      if (hashes.size >= STATES_MAX) hashes.clear()
-      hashes.set(secret, hash)
-    }
+    if (hashes.get(secret) !== hash) hashes.set(secret, hash)
     uses.note(state.caller.userId, state.caller.keyId)
     return state.caller
   }

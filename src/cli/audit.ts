@@ -14,13 +14,13 @@ export async function run(
     print('Usage: audit verify [NOTE]')
     return 2
   }
-  const noted = note === undefined ? [] : readNote(note)
-  if (noted === null) {
+  const heads = note === undefined ? [] : readNote(note)
+  if (heads === null) {
     print(`✖ ${note} is no note of heads`)
     return 2
   }
   const { db } = await platform()
-  const verdict = await verifyAudit(db, noted)
+  const verdict = await verifyAudit(db, heads)
   if (!verdict.intact) {
     print(
       `✖ the audit log is broken at entry ${verdict.chain}:${verdict.position}: ${verdict.reason}`,
@@ -42,7 +42,7 @@ export async function run(
       note,
       verdict.heads.map(({ chain, position, hash }) => `${chain}:${position}:${hash}\n`).join(''),
     )
-    print(`  noted in ${note}`)
+    print(`  note in ${note}`)
   }
   return 0
 }

@@ -23,8 +23,8 @@ const DEAREST = 10
 const GROUPS_MAX = 1_000_000
 const NANOS = 1e9
 
-/** Null when it is no month, as `2026-09`. */
-export function monthOf(
+/** Returns the days of a month such as `2026-09`, or null for other texts. */
+export function parseMonth(
   text: string | undefined,
 ): { from: string; before: string; days: { from: string; to: string } } | null {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text ?? '')) return null
@@ -43,7 +43,7 @@ export function monthOf(
 type ReportDeps = { db: Db; config: Config; print: (line?: string) => void }
 
 export async function printReport({ db, config, print }: ReportDeps, month: string): Promise<void> {
-  const span = monthOf(month)
+  const span = parseMonth(month)
   if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
   const [sold, customers, planCosts, userCosts, deletedNanos] = [
     await revenueByPlan(db, span),
@@ -90,7 +90,7 @@ export async function printMovements(
   { db, config, print }: ReportDeps,
   month: string,
 ): Promise<void> {
-  const span = monthOf(month)
+  const span = parseMonth(month)
   if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
   const movements = await listMovements(db, span)
   const userIds = movements.flatMap(({ user_id }) => user_id ?? [])

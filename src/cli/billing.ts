@@ -3,7 +3,7 @@ import { PriceProblem } from '#billing/price-moves.ts'
 import type { Interval } from '#catalogue/catalogue.ts'
 import { findUserByEmail } from '#identity/users.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { monthOf, printMovements, printReport } from './billing-report.ts'
+import { parseMonth, printMovements, printReport } from './billing-report.ts'
 import type { Context } from './context.ts'
 import { withBilling } from './money.ts'
 
@@ -64,10 +64,10 @@ async function report(args: string[], context: Context): Promise<number> {
   const options = { month: { type: 'string' }, csv: { type: 'boolean' } } as const
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
   const { month = '', csv = false } = values
-  if (!monthOf(month) || positionals.length > 0) return misused(context)
+  if (!parseMonth(month) || positionals.length > 0) return misused(context)
   const { config, platform, print } = context
-  const told = { db: (await platform()).db, config, print }
-  await (csv ? printMovements(told, month) : printReport(told, month))
+  const report = { db: (await platform()).db, config, print }
+  await (csv ? printMovements(report, month) : printReport(report, month))
   return 0
 }
 
@@ -108,7 +108,7 @@ async function movePrice(args: string[], context: Context): Promise<number> {
     if (!values.yes) {
       const { length } = await billing.subscribersOf(from, to)
       print(
-        `${length} pay ${from}; with --yes they pay ${to} from their next period on, and are told by mail`,
+        `${length} pay ${from}; with --yes they pay ${to} from their next period on, and are report by mail`,
       )
       return 0
     }

@@ -2,9 +2,9 @@ import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
 
 export type Context = {
-  /** Read when it is first asked for: a command may mend what stops it. @throws ConfigError */
+  /** Read at first use, because a command may repair a setting. @throws ConfigError */
   config: Config
-  /** Opens the service's database, as it is: nothing is made or migrated. Closed when the command ends. */
+  /** Opens the service's database without creating or migrating it. Closed when the command ends. */
   platform(): Promise<Platform>
   print(line?: string): void
 }
@@ -12,6 +12,6 @@ export type Context = {
 export type Command = {
   /** @returns the process's exit code. */
   run(args: string[], context: Context): Promise<number>
-  /** Where one line does not say it. */
+  /** Help of commands that need more than one line. */
   USAGE?: string
 }

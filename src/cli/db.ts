@@ -1,6 +1,6 @@
 /**
- * `db copy` is the way from SQLite to PostgreSQL: every row of DATA_DIR's file into the empty database of DATABASE_URL, counted and
- * compared. `db citus` prints how the tables are laid out on many servers.
+ * `db copy` copies every row of DATA_DIR's SQLite to the empty PostgreSQL of DATABASE_URL and
+ * compares them. `db citus` prints SQL that distributes the tables over many servers.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,38 +9,37 @@ import { citusScript } from '#app/sharding.ts'
 import { lockFolder } from '#platform/data-lock.ts'
 import { requireMigrated } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
-import { fillPostgres } from './backups/fill.ts'
-import { lockedOut, storedRoot } from './backups/root.ts'
-import { openSqliteDatabase } from './backups/sqlite-snapshot.ts'
 import type { Context } from './context.ts'
+import { fillPostgres } from './db-copy/fill-postgres.ts'
+import { explainLockedRoot, readRootKey } from './db-copy/root-key.ts'
+import { openSqliteDatabase } from './db-copy/sqlite-tables.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {
   if (args.length === 1 && args[0] === 'citus') return printCitus(config, print)
   if (args.length !== 1 || args[0] !== 'copy')
     throw new Error('usage: npm run cli -- db copy | db citus')
   const { databaseUrl, dataDir } = config
-  if (databaseUrl === null)
-    throw new Error('set DATABASE_URL to the empty PostgreSQL database that is to have the copy')
+  if (databaseUrl === null) throw new Error('set DATABASE_URL to an empty PostgreSQL database')
 
   const file = join(dataDir, 'latchkey.db')
   if (!existsSync(file)) throw new Error(`there is no database at ${file}`)
-  // Before the copy's moment: who went on writing would lose what came after.
+  // Locked before the copy begins, because later writes of a service would be lost.
   const unlock = lockFolder(dataDir, ['api', 'storefront', 'worker'])
   try {
     const source = openSqliteDatabase(file)
     const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
     try {
-      const [fault] = source.faults()
+      const [fault] = source.findFaults()
       if (fault !== undefined) throw new Error(`${file} is damaged: ${fault}`)
-      const reason = lockedOut(await storedRoot(source), config)
+      const reason = explainLockedRoot(await readRootKey(source), config)
       if (reason !== null) throw new Error(`${file} cannot be opened: ${reason}`)
-      const { sums } = await fillPostgres(db, { source, migrations })
+      const sums = await fillPostgres(db, { source, migrations })
       const width = Math.max(...Object.keys(sums).map((name) => name.length))
       for (const [name, { rows, checksum }] of Object.entries(sums).sort()) {
         print(`${name.padEnd(width)}  ${String(rows).padStart(9)}  ${checksum.slice(0, 16)}`)
       }
       print(
-        'Counts and checksums are the same on both sides. Start the service with DATABASE_URL; DATA_DIR stays its folder.',
+        'Rows and checksums are equal on both sides. Start the service with DATABASE_URL and the same DATA_DIR.',
       )
       return 0
     } finally {
@@ -52,13 +51,13 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   }
 }
 
-/** Of tables that `migrate` has made and no service has started on yet: laid out on many servers, they want to be empty. */
+/** Needs the empty tables that `migrate` creates, before the first start of a service. */
 async function printCitus(
   { databaseUrl, dataDir }: Context['config'],
   print: Context['print'],
 ): Promise<number> {
   if (databaseUrl === null)
-    throw new Error('set DATABASE_URL to the PostgreSQL database whose tables are to be laid out')
+    throw new Error('set DATABASE_URL to the PostgreSQL database with the tables to distribute')
   const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
   try {
     await requireMigrated(db, migrations)

@@ -1,4 +1,4 @@
-// Tells what is configured, what the sandbox plays, and what is wrong: every line is checked, not only read.
+// Lists the configured parts, the sandboxed parts and the faults. Every part is tried, not only its setting.
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
@@ -68,10 +68,10 @@ async function database(_config: Config, platform: Context['platform']): Promise
   }
 }
 
-/** What the next start of the service makes or migrates. */
+/** The next start of the service creates or migrates the database. */
 const isToCome = (error: unknown) => error instanceof Missing || error instanceof Unmigrated
 
-/** Looks, and makes nothing: a wrong DATA_DIR must not come to life by asking. */
+/** Creates nothing: a mistyped DATA_DIR must not appear by a check. */
 function dataFolder({ dataDir }: Config): Line {
   const name = 'Data folder'
   let folder = dataDir
@@ -91,7 +91,7 @@ function dataFolder({ dataDir }: Config): Line {
     : { mark: 'off', name, says: `${dataDir} is not there yet: the first start makes it` }
 }
 
-/** Whether this node finds the files that users upload, as every other node does. */
+/** Checks that this node finds the same uploaded files as every other node. */
 async function originals(config: Config, platform: Context['platform']): Promise<Line> {
   const name = 'Originals'
   const fault = findOriginalsFault(config)
@@ -117,7 +117,7 @@ async function redis(config: Config, platform: Context['platform']): Promise<Lin
     return { mark: 'ok', name: 'Redis', says: 'answers' }
   } catch (error) {
     if (isToCome(error))
-      return { mark: 'off', name: 'Redis', says: 'not asked: the database is not ready' }
+      return { mark: 'off', name: 'Redis', says: 'not tried: the database is not ready' }
     return { mark: 'wrong', name: 'Redis', says: (error as Error).message }
   }
 }
@@ -136,7 +136,7 @@ async function withoutRedis(
     : `${limits}; LISTEN brings nothing (PgBouncer in transaction mode?), so revocations take half a second`
 }
 
-/** While it is being changed, whom it still waits for. */
+/** Reports the progress of a change of embedder. */
 async function embedder({ embedder }: Config, platform: Context['platform']): Promise<Line> {
   const name = 'Embedder'
   if (embedder === 'local') return { mark: 'ok', name, says: embedder }
@@ -149,7 +149,7 @@ async function embedder({ embedder }: Config, platform: Context['platform']): Pr
   return { mark: 'off', name, says }
 }
 
-/** Longer than this, and nobody works in that lane, or too few. */
+/** Jobs that are due for longer mean that a lane has no worker, or too few. */
 const LATE_SECONDS = { urgent: 60, events: 300, bulk: 3_600, long: 6 * 3_600 } as const
 
 async function jobs(platform: Context['platform']): Promise<Line> {
@@ -239,7 +239,7 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
   return { mark: 'ok', name, says: 'set' }
 }
 
-/** What goes, and when: a line for each setting, and one for what the rooms decide. */
+/** Lists the age at which rows are deleted: a line for each setting, and one for fixed ages. */
 function retention(config: Config): Line[] {
   const bySetting = Map.groupBy(agedRows(config), ({ setting }) => setting)
   return [...bySetting].map(([setting, rules]) => {

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 
-/** `jobs` lists what gave up; `jobs retry ID` or `jobs retry all` puts it back. */
+/** `jobs` lists jobs that gave up; `jobs retry ID` or `jobs retry all` enqueues them again. */
 export async function run([verb, id]: string[], { platform, print }: Context): Promise<number> {
   const { jobs } = await platform()
   const dead = await jobs.dead()

@@ -1,4 +1,4 @@
-// The command line: `npm run cli -- COMMAND …`. One file a command, each with `run(args, context)`.
+// The command line, `npm run cli -- COMMAND …`: one file per command, each with `run(args, context)`.
 
 import { type Config, ConfigError, configFromProcess } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -8,32 +8,32 @@ import type { Command, Context } from './context.ts'
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
   audit: {
     usage: 'audit verify [NOTE]',
-    says: 'whether the log of security events is unbroken',
+    says: 'checks that the log of security events is unbroken',
     load: () => import('./audit.ts'),
   },
   backup: {
-    usage: 'backup PLACE [--without-products]',
-    says: 'copies database and files, while the service runs, to a folder or s3://bucket/prefix',
+    usage: 'backup PLACE',
+    says: 'copies the database and files of a running service to a folder or s3://bucket/prefix',
     load: () => import('./backup.ts'),
   },
   billing: {
     usage: 'billing sync|report|deal|move-price',
-    says: 'holds all money against the processor; what a month brought; prices of one customer, and of all',
+    says: 'compares payments with the processor; reports a month; sets prices',
     load: () => import('./billing.ts'),
   },
   db: {
     usage: 'db copy|citus',
-    says: "copies DATA_DIR's SQLite into the empty PostgreSQL of DATABASE_URL; how to lay tables out on Citus",
+    says: "copies DATA_DIR's SQLite to the empty PostgreSQL of DATABASE_URL; prints SQL for Citus",
     load: () => import('./db.ts'),
   },
   doctor: {
     usage: 'doctor',
-    says: 'what is configured, what the sandbox plays, and what is wrong',
+    says: 'lists the configured parts, the sandboxed parts and the faults',
     load: () => import('./doctor.ts'),
   },
   jobs: {
     usage: 'jobs [retry ID|all]',
-    says: 'jobs that gave up, and another try for them',
+    says: 'lists jobs that gave up, and retries them',
     load: () => import('./jobs.ts'),
   },
   migrate: {
@@ -43,22 +43,22 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
   },
   prices: {
     usage: 'prices [update FILE]',
-    says: "which list of models' prices counts, and a newer one instead",
+    says: 'shows the price list of models, or replaces it',
     load: () => import('./prices.ts'),
   },
   rag: {
     usage: 'rag sync DIR|calibrate [FILE]',
-    says: "sends what has changed in a folder, with LATCHKEY_API_KEY; what EMBEDDER's cosines mean",
+    says: "uploads a folder's changes with LATCHKEY_API_KEY; measures EMBEDDER's cosines",
     load: () => import('./rag.ts'),
   },
   restore: {
-    usage: 'restore PLACE [--without-products]',
-    says: 'puts a backup (the newest there) into an empty DATA_DIR or DATABASE_URL',
+    usage: 'restore PLACE',
+    says: 'restores a backup (the newest there) to an empty DATA_DIR or DATABASE_URL',
     load: () => import('./restore.ts'),
   },
   secret: {
     usage: 'secret',
-    says: 'a new value for SECRET_KEY',
+    says: 'prints a new value for SECRET_KEY',
     load: () => import('./secret.ts'),
   },
   seed: {
@@ -68,12 +68,12 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
   },
   superuser: {
     usage: 'superuser add EMAIL',
-    says: 'promotes an account, or makes one',
+    says: 'promotes an account, or creates one',
     load: () => import('./superuser.ts'),
   },
   switch: {
     usage: 'switch [off|on KIND NAME]',
-    says: 'kill switches of users, keys, models and vendors',
+    says: 'lists and sets kill switches of users, keys, models and vendors',
     load: () => import('./switch.ts'),
   },
   tour: {
@@ -83,29 +83,29 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
   },
   verify: {
     usage: 'verify PLACE [--here]',
-    says: 'whether a backup is whole; whether a restore is the same',
+    says: 'compares a backup, or the data here, with its manifest',
     load: () => import('./verify.ts'),
   },
 }
 
 const HELP = new Set(['help', '--help', '-h'])
 
-/** These do not open what SECRET_KEY seals, or say themselves that it is missing. */
+/** Commands that do not open sealed values, or that report a missing SECRET_KEY themselves. */
 const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'rag', 'tour', 'verify'])
 
-// Every file that this process writes is for its owner alone.
+// Files of this process are readable by their owner alone.
 process.umask(0o077)
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name = '', ...args]: string[]): Promise<number> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (!command) {
-    const isAsked = name === '' || HELP.has(name)
-    if (!isAsked) console.error(`There is no command '${name}'.\n`)
+    const isHelp = name === '' || HELP.has(name)
+    if (!isHelp) console.error(`There is no command '${name}'.\n`)
     console.log('Usage: npm run cli -- COMMAND\n')
     for (const { usage, says } of Object.values(COMMANDS))
       console.log(`  ${usage.padEnd(36)} ${says}`)
-    return isAsked ? 0 : 2
+    return isHelp ? 0 : 2
   }
   if (args.some((arg) => HELP.has(arg) && arg !== 'help')) {
     const { USAGE = `Usage: ${command.usage}\n\n  ${command.says}` } = await command.load()

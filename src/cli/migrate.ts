@@ -1,4 +1,4 @@
-/** The tables of this version, ahead of its start: what is missing (--plan), or applied. Nodes of the version before go on meanwhile. */
+/** Applies migrations ahead of a start, or shows them (--plan). Nodes of the previous version continue to serve. */
 
 import { migrations } from '#app/migrations.ts'
 import { lockFolder } from '#platform/data-lock.ts'
@@ -15,14 +15,16 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   try {
     const { missing, ahead } = await planOf(db, migrations)
     if (ahead.length > 0)
-      print(`${address} is of a newer version, on which this one runs: ${ahead.join(', ')}`)
+      print(
+        `${address} has migrations of a newer version, with which this one works: ${ahead.join(', ')}`,
+      )
     if (missing.length === 0) {
       print('nothing to apply')
       return 0
     }
     if (args[0] === '--plan') {
       for (const { id, statements, contracts } of missing) {
-        print(`-- ${id}${contracts ? ': the version before cannot start on it' : ''}`)
+        print(`-- ${id}${contracts ? ': the previous version cannot start on it' : ''}`)
         for (const statement of statements)
           print(`${statement.replaceAll(/^ {8}/gm, '  ').replaceAll(/^ {6}/gm, '')};`)
         print()
@@ -32,7 +34,7 @@ export async function run(args: string[], { config, print }: Context): Promise<n
       )
       return 0
     }
-    // A service on SQLite applies them itself, when it starts; one that runs would wait for the lock.
+    // A running service on SQLite would wait for the lock.
     const unlock =
       databaseUrl === null ? lockFolder(dataDir, ['api', 'storefront', 'worker']) : () => {}
     try {

@@ -1,11 +1,11 @@
-/** Billing with everyone who hears of it, for commands. */
+/** Opens billing for commands, with the rooms that listen to it. */
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { openProcessor } from '#billing/processor.ts'
 import { createMail } from '#mail/mail.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createStorefront } from '#storefront/storefront.ts'
 
-/** The storefront, too: one reading of the processor serves both, so whoever reads it must let both hear. */
+/** Includes the storefront, because one reading of the processor informs both. */
 export async function withBilling<T>(
   opened: Platform,
   work: (billing: Billing) => Promise<T>,
@@ -13,12 +13,12 @@ export async function withBilling<T>(
   const processor = openProcessor(opened.config.processor)
   const billing = createBilling(opened, processor)
   const mail = createMail(opened)
-  createStorefront(opened, { mail, processor, billing, identity: nobodySignsIn })
+  createStorefront(opened, { mail, processor, billing, identity: withoutSignIn })
   return work(billing).finally(() => mail.close())
 }
 
-const nobodySignsIn = {
+const withoutSignIn = {
   checkCredentials(): never {
-    throw new Error('nobody signs in on the command line')
+    throw new Error('the command line has no sign-in')
   },
 }

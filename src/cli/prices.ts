@@ -1,5 +1,5 @@
-// `prices` tells which price list counts; `prices update FILE` takes over a downloaded one, after it has been looked at: what changes is
-// shown, and what looks wrong is refused. The service uses it from its next start on.
+// `prices` shows the price list in use. `prices update FILE` shows the changes of a downloaded list
+// and installs it, unless a price looks wrong. The service uses it from its next start.
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -27,7 +27,7 @@ export const USAGE = `Usage: prices                     which list counts
          --force                  though prices jump, many are gone, or its day is yet to come
          --dry-run                shows what would change, and writes nothing`
 
-/** It reads no setting but PRICES: it mends lists with which nothing else starts. */
+/** Reads only the setting PRICES, because it repairs lists that prevent a start. */
 export async function run(
   args: string[],
   { print }: Pick<Context, 'print'>,
@@ -54,7 +54,7 @@ export async function run(
   if (fault !== null) print(`✖ ${fault}. The service does not start with it.`)
   if (path === undefined) {
     if (fault !== null) return 1
-    print(`${counting.file().source} of ${counting.asOf}: ${sizeOf(counting.file())}`)
+    print(`${counting.file().source} of ${counting.asOf}: ${describeSize(counting.file())}`)
     print(Object.keys(counting.file().vendors).sort().join(', '))
     print(counting.path === null ? 'as shipped' : counting.path)
     return 0
@@ -63,16 +63,16 @@ export async function run(
   if (fault !== null) print('The list that is shipped is compared instead.')
   const today = new Date().toISOString().slice(0, 10)
   const before = counting.file()
-  const wanted = values.vendors?.split(',').map((name) => name.trim())
-  const given = readList(path, values.date, today)
-  const next = wanted === undefined ? given : laidOver(before, given, wanted)
-  const changes = changesBetween(before, next)
+  const vendors = values.vendors?.split(',').map((name) => name.trim())
+  const downloaded = readList(path, values.date, today)
+  const next = vendors === undefined ? downloaded : replaceVendors(before, downloaded, vendors)
+  const changes = listChanges(before, next)
   report(changes, print)
-  print(`${next.source} of ${next.as_of}: ${sizeOf(next)}`)
-  const doubts = doubtsAbout(
+  print(`${next.source} of ${next.as_of}: ${describeSize(next)}`)
+  const doubts = findDoubts(
     changes,
-    only(before, wanted),
-    { ...only(next, wanted), as_of: given.as_of },
+    only(before, vendors),
+    { ...only(next, vendors), as_of: downloaded.as_of },
     today,
   )
   if (doubts.length > 0 && values.force !== true) {
@@ -94,7 +94,7 @@ export async function run(
   return 0
 }
 
-/** With a list that cannot be used the one that is shipped stands in, so that this command can mend it. */
+/** Falls back to the shipped list when the list is unusable, so that this command can repair it. */
 function readWhatCounts(files: PriceFiles): { list: PriceList; fault: string | null } {
   try {
     return { list: readPriceList(files), fault: null }
@@ -115,24 +115,28 @@ function readList(path: string, date: string | undefined, today: string): PriceL
   return priceListFrom(json, day, today)
 }
 
-/** Some vendors' prices of one list over another. Its day is the later one, so that it goes on counting. */
-function laidOver(before: PriceListFile, given: PriceListFile, wanted: string[]): PriceListFile {
-  const missing = wanted.filter((name) => !Object.hasOwn(given.vendors, name))
+/** Replaces some vendors' prices. The date is the later one, so that the list stays in use. */
+function replaceVendors(
+  before: PriceListFile,
+  downloaded: PriceListFile,
+  vendors: string[],
+): PriceListFile {
+  const missing = vendors.filter((name) => !Object.hasOwn(downloaded.vendors, name))
   if (missing.length > 0)
     throw new WrongPriceList(`the list has no vendor called ${missing.join(', ')}`)
   return {
-    as_of: given.as_of > before.as_of ? given.as_of : before.as_of,
-    source: [...new Set([...before.source.split(', '), given.source])].join(', '),
-    vendors: { ...before.vendors, ...only(given, wanted).vendors },
+    as_of: downloaded.as_of > before.as_of ? downloaded.as_of : before.as_of,
+    source: [...new Set([...before.source.split(', '), downloaded.source])].join(', '),
+    vendors: { ...before.vendors, ...only(downloaded, vendors).vendors },
   }
 }
 
-function only(file: PriceListFile, wanted: string[] | undefined): PriceListFile {
-  if (wanted === undefined) return file
+function only(file: PriceListFile, vendors: string[] | undefined): PriceListFile {
+  if (vendors === undefined) return file
   return {
     ...file,
     vendors: Object.fromEntries(
-      wanted.map((name) => [
+      vendors.map((name) => [
         name,
         Object.hasOwn(file.vendors, name) ? (file.vendors[name] ?? []) : [],
       ]),
@@ -140,15 +144,15 @@ function only(file: PriceListFile, wanted: string[] | undefined): PriceListFile 
   }
 }
 
-const countOf = ({ vendors }: PriceListFile) =>
+const countModels = ({ vendors }: PriceListFile) =>
   Object.values(vendors).reduce((sum, models) => sum + models.length, 0)
 
-const sizeOf = (file: PriceListFile) =>
-  `${countOf(file)} models of ${Object.keys(file.vendors).length} vendors`
+const describeSize = (file: PriceListFile) =>
+  `${countModels(file)} models of ${Object.keys(file.vendors).length} vendors`
 
 type Change = { name: string; was: ListedPrice['price'] | null; is: ListedPrice['price'] | null }
 
-function changesBetween(before: PriceListFile, after: PriceListFile): Change[] {
+function listChanges(before: PriceListFile, after: PriceListFile): Change[] {
   const [old, fresh] = [byName(before), byName(after)]
   return [...new Set([...old.keys(), ...fresh.keys()])].sort().flatMap((name) => {
     const [was, is] = [old.get(name) ?? null, fresh.get(name) ?? null]
@@ -164,7 +168,7 @@ function byName({ vendors }: PriceListFile): Map<string, ListedPrice['price']> {
   )
 }
 
-/** Of those that come or go so many are shown; those that change all are. */
+/** Added and removed prices shown; changed prices are all shown. */
 const SHOWN_MAX = 20
 
 function report(changes: Change[], print: Context['print']): void {
@@ -208,10 +212,10 @@ function rateInWords({ input, output = 0, cached, cache_write: written }: Price)
 
 /** A price seldom moves so far between two lists. */
 const JUMP = 4
-/** US dollars a million tokens; the dearest that has been asked is 600. */
+/** US dollars per million tokens; the highest real price so far is 600. */
 const DOLLARS_MAX = 5_000
 
-function doubtsAbout(
+function findDoubts(
   changes: Change[],
   before: PriceListFile,
   after: PriceListFile,
@@ -219,15 +223,15 @@ function doubtsAbout(
 ): string[] {
   const doubts = changes.flatMap(({ name, was, is }) => {
     if (is === null) return []
-    const figures = [...Object.values(figuresOf(is)), ...mediaFigures(is).values()]
+    const figures = [...Object.values(readFigures(is)), ...mediaFigures(is).values()]
     if (Math.max(...figures) > DOLLARS_MAX) return [`${name} would cost ${shortly(is)}`]
     return was !== null && isJump(was, is)
       ? [`${name} would go from ${shortly(was)} to ${shortly(is)}`]
       : []
   })
-  const [had, has] = [countOf(before), countOf(after)]
+  const [had, has] = [countModels(before), countModels(after)]
   if (has < had / 2) doubts.push(`there would be ${has} prices instead of ${had}`)
-  // A list of a day to come would count before every list until then. It may be tomorrow already where it was made.
+  // A list of the future would override newer lists. It may be tomorrow in its time zone.
   if (Date.parse(after.as_of) > Date.parse(today) + DAY_MS)
     doubts.push(`its day, ${after.as_of}, is yet to come`)
   return doubts
@@ -246,8 +250,8 @@ const FIGURES = [
   'long_cache_write',
 ] as const
 
-/** What counts: where a list says nothing of the cache, that costs as the input does, and a long prompt as a short one. */
-function figuresOf({ long, ...rate }: Price): Record<(typeof FIGURES)[number], number> {
+/** Returns the effective prices: cached tokens default to the input's price, long prompts to that of short ones. */
+function readFigures({ long, ...rate }: Price): Record<(typeof FIGURES)[number], number> {
   const { input, output, cached, cacheWrite = input } = rateOf(rate)
   const above = rateOf(long ?? rate)
   return {
@@ -263,13 +267,13 @@ function figuresOf({ long, ...rate }: Price): Record<(typeof FIGURES)[number], n
 }
 
 function isJump(was: Price, is: Price): boolean {
-  const [old, fresh] = [figuresOf(was), figuresOf(is)]
-  // That the cache is cheaper than the input is often told later than the model's price.
+  const [old, fresh] = [readFigures(was), readFigures(is)]
+  // Lists often add the lower price of cached tokens later than the model.
   if (was.cached === undefined && fresh.cached <= fresh.input) old.cached = fresh.cached
   if (was.long?.cached === undefined && fresh.long_cached <= fresh.long_input)
     old.long_cached = fresh.long_cached
   const [media, before] = [mediaFigures(is), mediaFigures(was)]
-  // A price that is newly told of is no jump.
+  // A newly listed price is no jump.
   const mediaJumps = [...media].some(([name, usd]) => jumps(before.get(name) ?? usd, usd))
   return mediaJumps || FIGURES.some((name) => jumps(old[name], fresh[name]))
 }
@@ -285,7 +289,7 @@ function mediaFigures(price: Price): Map<string, number> {
 
 const jumps = (was: number, is: number) => was !== is && (is > was * JUMP || is < was / JUMP)
 
-/** One model a line, so that two lists can be compared. */
+/** Writes one model per line, so that lists can be compared. */
 function write(path: string, { as_of, source, vendors }: PriceListFile): void {
   const lists = Object.entries(vendors).map(
     ([name, models]) =>

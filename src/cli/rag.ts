@@ -1,4 +1,4 @@
-// `sync`: what a program could do for its user's documents, over the public API with a key. `calibrate`: what the operator does for the embedder.
+// `sync` uploads a folder over the public API with a key. `calibrate` measures the operator's embedder.
 import { parseArgs } from 'node:util'
 import { clientSettingsFromProcess } from '#config/config.ts'
 import type { Context } from './context.ts'
@@ -7,17 +7,17 @@ import { syncFolder } from './rag/sync.ts'
 
 export const USAGE = `Usage: rag sync DIR [--url URL] [--as NAME] [--ignore PATTERN]… [--delete] [--dry-run] [--state FILE]
 
-  Sends what is new or has changed in DIR since the last time, each file under the id NAME/path (NAME: DIR's own name),
-  cited as its path in DIR. Empty files are skipped.
-  --delete removes what is not in DIR any more. Ignored are names that begin with a dot, node_modules, and what
-  --ignore and the lines of DIR/.latchkeyignore say: *.log, drafts/, notes/**/*.txt.
+  Uploads new and changed files of DIR, each under the id NAME/path (NAME: the name of DIR), cited as its path in DIR.
+  Empty files are skipped.
+  --delete removes documents whose file has left DIR. Ignored are names that begin with a dot, node_modules, and the
+  patterns of --ignore and of DIR/.latchkeyignore: *.log, drafts/, notes/**/*.txt.
   The key is read from LATCHKEY_API_KEY (or LATCHKEY_API_KEY_FILE), the address from LATCHKEY_URL where --url is not given.
 
        rag calibrate [FILE] [--dry-run]
 
-  Asks EMBEDDER's vendor about a few questions and texts, or those of FILE, and prints the model's \`similarity\` for MODELS.
-  FILE has one pair a line: {"question": "…", "text": "…"}, whose text answers its question and no other. --dry-run only says
-  what it would cost.`
+  Embeds a few questions and texts, or those of FILE, with EMBEDDER, and prints the model's \`similarity\` for MODELS.
+  FILE has one pair a line: {"question": "…", "text": "…"}, whose text answers its question and no other. --dry-run only
+  estimates the cost.`
 
 export async function run([verb, ...args]: string[], context: Context): Promise<number> {
   const { print } = context

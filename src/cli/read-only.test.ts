@@ -43,7 +43,7 @@ for (const args of [
   })
 }
 
-test('help is told by whatever name, of all commands or of one, and nothing is run', async (t) => {
+test('every form of help is printed, for all commands or for one, and no command runs', async (t) => {
   const dataDir = join(temporary(t), 'none')
   for (const [args, says] of [
     [['--help'], /Usage: npm run cli[\s\S]+superuser add EMAIL/],
@@ -77,7 +77,7 @@ test('the plan of a migration shows what the next one applies', async (t) => {
   assert.equal((await cli(['migrate', '--plan'], { DATA_DIR: dataDir })).text, 'nothing to apply\n')
 })
 
-test('what only looks changes nothing, and leaves nothing behind', async (t) => {
+test('read-only commands change no data and leave no files', async (t) => {
   const dataDir = temporary(t)
   await make(dataDir, migrations)
   const before = digest(dataDir)
@@ -100,7 +100,7 @@ test('what only looks changes nothing, and leaves nothing behind', async (t) => 
   assert.notDeepEqual(digest(dataDir), before)
 })
 
-test('the doctor tells what several processes on one SQLite file share, and finds nothing wrong with it', async (t) => {
+test('the doctor reports several processes on one SQLite file without a fault', async (t) => {
   const { code, text } = await cli(['doctor'], { DATA_DIR: temporary(t), SERVE: 'worker' })
   assert.match(text, /– SERVE +without DATABASE_URL the processes share one SQLite file/)
   assert.equal(code, 0, text)

@@ -1,8 +1,8 @@
 /**
- * `seed`: fills an empty database with a year of plausible users, payments, usage and documents. It starts the service with a clock
- * that stands a year back and goes through its HTTP addresses as customers do; payments go through the sandbox's processor, so its
- * books and the service's agree. Unlike other commands it makes the database where there is none. All users have one password,
- * which is printed, so it refuses production, email that leaves the machine, a real processor, and a database with users.
+ * `seed` fills an empty database with a year of users, payments, usage and documents. It starts the
+ * service with a clock one year back and uses its HTTP API as customers do. Payments go through the
+ * sandbox's processor. All users have one printed password, so `seed` refuses production, real
+ * email, a real processor, and a database with users. It creates a missing database.
  */
 import { randomUUID } from 'node:crypto'
 import { costOf } from '#ai/cost.ts'
@@ -19,7 +19,7 @@ import { createLog } from '#platform/telemetry/log.ts'
 import type { Context } from './context.ts'
 import { findFreePorts } from './free-ports.ts'
 import { createCustomers } from './seed/customers.ts'
-import { type Call, type Deed, deedsUntil } from './seed/script.ts'
+import { type Call, type Deed, listDeeds } from './seed/script.ts'
 
 const PASSWORD = 'correct horse battery'
 const SUPERUSER = 'root@example.com'
@@ -29,7 +29,7 @@ export async function run(args: string[], { config, platform, print }: Context):
     print('Usage: seed')
     return 2
   }
-  const refusal = refusalOf(config) ?? ((await hasUsers(platform)) ? NOT_EMPTY : null)
+  const refusal = describeRefusal(config) ?? ((await hasUsers(platform)) ? NOT_EMPTY : null)
   if (refusal !== null) {
     print(`Refused: ${refusal}`)
     return 1
@@ -47,7 +47,7 @@ export async function run(args: string[], { config, platform, print }: Context):
 
 const NOT_EMPTY = 'this database has users; point DATA_DIR (or DATABASE_URL) at an empty one'
 
-function refusalOf({ production, mail, processor }: Config): string | null {
+function describeRefusal({ production, mail, processor }: Config): string | null {
   if (production) return 'NODE_ENV is production'
   if (!mail.sandboxed)
     return 'email would leave this machine (SMTP_URL is set, or the sandbox is off)'
@@ -68,7 +68,7 @@ async function hasUsers(platform: Context['platform']): Promise<boolean> {
   }
 }
 
-/** On free ports, beside whatever else runs here; links in emails and on invoices have the configured addresses. */
+/** Uses free ports; links in emails and on invoices have the configured addresses. */
 async function seed({ urls, catalogue }: Config): Promise<Counts> {
   const [port, storefrontPort] = await findFreePorts()
   const config = configFromProcess({
@@ -86,7 +86,7 @@ async function seed({ urls, catalogue }: Config): Promise<Counts> {
     },
   })
   const clock = movableClock()
-  const deeds = deedsUntil(clock.ms(), catalogue)
+  const deeds = listDeeds(clock.ms(), catalogue)
   clock.advance(Date.parse(deeds[0]?.at ?? clock.now()) - clock.ms())
   // The password is public: a strong hash would only cost time. The first sign-in later replaces it by a strong one.
   const hasher = createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } })
@@ -136,7 +136,7 @@ async function play(
       calls.push(deed)
       continue
     }
-    await moveTo(deed.at)
+    await moveClock(deed.at)
     switch (deed.kind) {
       case 'join':
         await join(deed.email, deed.name)
@@ -171,7 +171,7 @@ async function play(
         counts.messages++
     }
   }
-  await moveTo(new Date().toISOString())
+  await moveClock(new Date().toISOString())
   return counts
 
   async function join(email: string, full_name: string, is_superuser = false): Promise<void> {
@@ -181,14 +181,14 @@ async function play(
   }
 
   /** Moves the clock and records the calls since its last move. The clock also runs, so a slow machine may be past `at`. */
-  async function moveTo(at: Instant): Promise<void> {
+  async function moveClock(at: Instant): Promise<void> {
     if (Date.parse(at) > clock.ms()) await customers.moveClock(at)
-    await Promise.all(calls.map((call) => usage.ledger.settle(null, recordOf(call))))
+    await Promise.all(calls.map((call) => usage.ledger.settle(null, readRecord(call))))
     counts.calls += calls.length
     calls = []
   }
 
-  function recordOf(call: Call) {
+  function readRecord(call: Call) {
     const { slots } = config.ai
     const { vendor, model } = slots[call.vendor] ??
       slots[0] ?? { vendor: 'openai', model: 'unknown' }

@@ -1,7 +1,7 @@
 import { addSuperuser } from '#identity/admin/superuser.ts'
 import type { Context } from './context.ts'
 
-/** `superuser add EMAIL` promotes the account, or makes it and prints the link that sets its password. */
+/** `superuser add EMAIL` promotes an account, or creates it and prints the link that sets its password. */
 export async function run([verb, email]: string[], { platform, print }: Context): Promise<number> {
   if (
     verb !== 'add' ||
@@ -13,7 +13,7 @@ export async function run([verb, email]: string[], { platform, print }: Context)
     return 2
   }
   const { user, made, setPasswordLink } = await addSuperuser(await platform(), email)
-  print(made ? `${user.email} was made, and is a superuser` : `${user.email} is a superuser`)
+  print(made ? `${user.email} was created and is a superuser` : `${user.email} is a superuser`)
   if (setPasswordLink) print(`Set the password within an hour: ${setPasswordLink}`)
   return 0
 }

@@ -1,11 +1,11 @@
-// `switch` lists the operator's kill switches, and sets and lifts them: running services follow within a second or two.
+// `switch` lists, sets and lifts the operator's kill switches. Running services follow within two seconds.
 import { parseArgs } from 'node:util'
 import { findUserByEmail } from '#identity/users.ts'
 import { listSwitches, switchOff, switchOn } from '#switches/set.ts'
 import type { SwitchKind } from '#switches/tables.ts'
 import type { Context } from './context.ts'
 
-export const USAGE = `Usage: switch                          what is switched off, and why
+export const USAGE = `Usage: switch                                 lists the switches and their reasons
        switch off KIND NAME [--reason TEXT]   KIND: user (an email address or id), key (its id), vendor,
                                               or model (a name, an alias, a pattern: groq/*)
        switch on KIND NAME`
@@ -25,8 +25,8 @@ export async function run(args: string[], { platform, print }: Context): Promise
   if (verb === undefined) {
     const switches = await listSwitches((await platform()).db)
     if (switches.length === 0) print('Nothing is switched off')
-    for (const one of switches)
-      print(`${one.kind} ${one.subject}  since ${one.set_at}: ${one.reason}`)
+    for (const { kind, subject, set_at, reason } of switches)
+      print(`${kind} ${subject}  since ${set_at}: ${reason}`)
     return 0
   }
   const isWord = name !== undefined && /^[!-~]{1,200}$/.test(name) && rest.length === 0

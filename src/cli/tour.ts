@@ -11,7 +11,7 @@ import { openArchive } from './tour/archive.ts'
 import { call, stream, until } from './tour/client.ts'
 import { pay } from './tour/hosted-page.ts'
 
-/** What the tour walks through. */
+/** The steps of the tour. */
 const NEEDED = ['ai', 'rag', 'api_keys']
 type OfferedPlan = { name: string; tier: string; price_monthly?: string; grants: string[] }
 
@@ -148,7 +148,7 @@ async function askModels(
 
   const question =
     asked ??
-    (file ? await questionFrom(api, key) : 'What must the laser cutter never cut, and why?')
+    (file ? await pickQuestion(api, key) : 'What must the laser cutter never cut, and why?')
   await step('Search', async () => {
     const { body } = await call('POST', `${api}/api/rag/search`, {
       bearer: key,
@@ -251,7 +251,7 @@ async function mailedLink(api: string, to: string, path: string): Promise<URL> {
 }
 
 /** A question in the document's own words: its most telling early sentence, asked back. */
-async function questionFrom(api: string, key: string): Promise<string> {
+async function pickQuestion(api: string, key: string): Promise<string> {
   const { body } = await call('POST', `${api}/api/rag/search`, {
     bearer: key,
     json: { query: 'abstract introduction summary overview', top_k: 1 },

@@ -1,113 +1,82 @@
-/** Whether a backup is what it was when it was made; with --here, whether the service's own data are. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+/** Compares a backup with its manifest or, with --here, the service's own data with the manifest. */
+import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '#config/config.ts'
-import { openDatabase } from '#platform/db/open.ts'
-import { isSame, readDatabase } from './backups/backed-up.ts'
-import { homeOf, sizeOf } from './backups/contents.ts'
-import { VECTORS } from './backups/fill.ts'
-import { findBackup, type Manifest } from './backups/manifest.ts'
-import { describeMissing } from './backups/missing-originals.ts'
-import { openPlace } from './backups/open-place.ts'
-import { placeAndFlags } from './backups/options.ts'
-import type { Place } from './backups/place.ts'
-import { snapshotOfPostgres } from './backups/postgres-snapshot.ts'
-import { lockedOut, stateOf, storedRoot } from './backups/root.ts'
-import { differences, type Sums, sumsOf } from './backups/rows.ts'
-import { openSqliteDatabase } from './backups/sqlite-snapshot.ts'
-import { sumOf, sumOfFile } from './backups/streams.ts'
+import { withDatabase } from './backups/database.ts'
+import { findHome } from './backups/files.ts'
+import {
+  type Backup,
+  describeMissing,
+  describeSize,
+  findBackup,
+  type Manifest,
+} from './backups/manifest.ts'
+import { digest, isSame, openPlace, parsePlace } from './backups/place.ts'
 import type { Context } from './context.ts'
+import { withPostgresSnapshot } from './db-copy/postgres-tables.ts'
+import { explainLockedRoot } from './db-copy/root-key.ts'
+import { openSqliteDatabase } from './db-copy/sqlite-tables.ts'
+import { computeSums, describeDifferences, type Sums } from './db-copy/table-sums.ts'
 
 export async function run(args: string[], { config, print }: Context): Promise<number> {
-  const { address, has } = placeAndFlags(args, 'verify FOLDER|s3://BUCKET/PREFIX [--here]', [
-    '--here',
-  ])
-  const { place, manifest } = await findBackup(openPlace(address, config))
+  const { address, isHere } = parsePlace(args, 'verify')
+  const backup = await findBackup(openPlace(address, config))
+  const { place, manifest } = backup
   print(`${place.address}, made ${manifest.made_at} by version ${manifest.version}`)
 
-  const wrong = has('--here')
-    ? await faultsHere(manifest, config, print)
-    : await faultsOf(place, manifest, config, print)
-  if (manifest.missing_originals.length > 0) wrong.push(describeMissing(manifest.missing_originals))
-  for (const line of wrong) print(`✖ ${line}`)
-  if (wrong.length > 0) return 1
-  const rows = Object.values(manifest.tables).reduce((sum, table) => sum + table.rows, 0)
-  print(
-    `✔ ${rows} rows of ${Object.keys(manifest.tables).length} tables and ${manifest.files.length} files are as they were`,
-  )
+  const faults = isHere
+    ? await findFaultsHere(manifest, config)
+    : await findFaultsInBackup(backup, config, print)
+  if (manifest.missing_originals.length > 0) faults.push(describeMissing(manifest))
+  for (const fault of faults) print(`✖ ${fault}`)
+  if (faults.length > 0) return 1
+  print(`✔ ${describeSize(manifest)}, all unchanged`)
   return 0
 }
 
-async function faultsOf(
-  place: Place,
-  manifest: Manifest,
+/** Needs neither a database nor PostgreSQL's programs. */
+async function findFaultsInBackup(
+  { place, manifest }: Backup,
   config: Config,
   print: Context['print'],
 ): Promise<string[]> {
-  const wrong: string[] = []
+  const faults: string[] = []
   for (const entry of manifest.files) {
-    if (entry.path.startsWith('database/')) continue
-    const sum = await place.read(entry.path).then(sumOf, (error: Error) => error.message)
-    if (typeof sum === 'string') wrong.push(sum)
-    else if (!isSame(sum, entry)) wrong.push(`${entry.path} has other bytes than it had`)
+    const content = await place.read(entry.path)
+    if (content === null) faults.push(`${entry.path} is missing`)
+    else if (!isSame(await digest(content), entry)) faults.push(`${entry.path} has changed`)
   }
-  const scratch = await mkdtemp(join(tmpdir(), 'latchkey-verify-'))
-  try {
-    const database = await readDatabase({ place, manifest }, scratch)
-    try {
-      const root = await storedRoot(database)
-      const isOpen = lockedOut(root, config) === null
-      if (stateOf(root) === 'plain') print('– its keys lie open: who has it can sign in as anybody')
-      else if (isOpen) print('✔ SECRET_KEY opens it')
-      else if (config.secretKey === null)
-        print('– SECRET_KEY is not set, so this does not tell whether it opens it')
-      else
-        wrong.push(
-          'the SECRET_KEY that is set here does not open it: it is sealed with another one',
-        )
-      return [
-        ...wrong,
-        ...database.faults(),
-        ...differences(manifest.tables, await sumsOf(database)),
-      ]
-    } finally {
-      database.close()
-    }
-  } catch (error) {
-    return [...wrong, (error as Error).message]
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
+  const { sealed_root } = manifest
+  if (sealed_root === null) {
+    print('– its keys are not sealed: anyone who reads it can sign in as any user')
+  } else if (explainLockedRoot(sealed_root, config) === null) {
+    print('✔ SECRET_KEY opens it')
+  } else if (config.secretKey === null) {
+    print('– SECRET_KEY is not set, so it is unknown whether it opens the backup')
+  } else {
+    faults.push('the current SECRET_KEY does not open it: it is sealed with another one')
   }
+  return faults
 }
 
-/** Right after a restore; once the service runs its data go on. */
-async function faultsHere(
-  manifest: Manifest,
-  config: Config,
-  print: Context['print'],
-): Promise<string[]> {
-  const here = await sumsHere(config)
-  const leftOut = VECTORS in manifest.tables && !(VECTORS in here) ? [VECTORS] : []
-  if (leftOut.length > 0)
-    print('– its vectors stayed behind: the server here has no extension "vector"')
-  const wrong = differences(manifest.tables, here, leftOut)
+/** Meant for the time between a restore and the first start, which changes data. */
+export async function findFaultsHere(manifest: Manifest, config: Config): Promise<string[]> {
+  const faults = describeDifferences(manifest.tables, await computeSumsHere(config))
   for (const entry of manifest.files) {
     if (entry.path.startsWith('database/')) continue
-    const home = homeOf(entry, config)
-    if (home === null) wrong.push(`${entry.path}: there is no folder for it here`)
-    else if (sizeOf(home) === null) wrong.push(`${home} is missing`)
-    else if (!isSame(await sumOfFile(home), entry))
-      wrong.push(`${home} has other bytes than it had`)
+    const home = findHome(entry, config)
+    if (home === null) faults.push(`no folder is set for ${entry.path}`)
+    else if (!existsSync(home)) faults.push(`${home} is missing`)
+    else if (!isSame(await digest(createReadStream(home)), entry))
+      faults.push(`${home} has changed`)
   }
-  return wrong
+  return faults
 }
 
-async function sumsHere({ databaseUrl, dataDir }: Config): Promise<Sums> {
-  if (databaseUrl === null) {
-    const database = openSqliteDatabase(join(dataDir, 'latchkey.db'))
-    return await sumsOf(database).finally(database.close)
+async function computeSumsHere(config: Config): Promise<Sums> {
+  if (config.databaseUrl === null) {
+    const database = openSqliteDatabase(join(config.dataDir, 'latchkey.db'))
+    return await computeSums(database).finally(database.close)
   }
-  const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
-  return await snapshotOfPostgres(db, sumsOf).finally(close)
+  return withDatabase(config, (db) => withPostgresSnapshot(db, computeSums))
 }

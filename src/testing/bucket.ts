@@ -119,7 +119,7 @@ function listing(objects: Record<string, string>, query: URLSearchParams): strin
 
 function isSigned(request: IncomingMessage): boolean {
   const received =
-    /Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request,SignedHeaders=([^,]+),Signature=(\w+)/.exec(
+    /Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)/.exec(
       request.headers.authorization ?? '',
     )
   if (!received) return false

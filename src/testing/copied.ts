@@ -79,7 +79,7 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'a billing row without its user keeps no reading of everything from its end',
     'the account’s end ends what every customer of it still pays',
     'what never came is read oldest first: the checkout that counts is the last one',
-    'what is no backup, or not for here, changes nothing',
+    'a restore that is refused changes nothing',
     'the mailbox survives a restart',
     'a checkout that was open when the price changed is closed, and the next one has the new price',
     'what others sell on the account is neither kept nor read again',

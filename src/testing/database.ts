@@ -85,6 +85,18 @@ async function onServer(
   return { schema, url: url.href, drop }
 }
 
+/** An empty database of its own on the server of `url`, with the same schema. */
+export async function freshDatabaseBeside(url: string): Promise<FreshDatabase> {
+  const name = `${process.env.TEST_SCHEMAS ?? 'test'}_${randomBytes(8).toString('hex')}`
+  await withServer(url, (client) => client.query(`create database ${name}`))
+  const fresh = new URL(url)
+  fresh.pathname = `/${name}`
+  const [schema = ''] = (fresh.searchParams.get('search_path') ?? '').split(',')
+  if (schema) await withServer(fresh.href, (client) => client.query(`create schema ${schema}`))
+  const drop = () => withServer(url, (client) => client.query(`drop database ${name} with (force)`))
+  return { url: fresh.href, drop }
+}
+
 /**
  * TEST_COPIED, a data folder: as `db copy` left it, which filled the database of the run's and the
  * folder's name from the folder's SQLite (`npm test -- --copied`). A separate database for each

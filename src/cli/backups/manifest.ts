@@ -1,92 +1,95 @@
 /**
- * What a backup says of itself: `manifest.json`, written last, so that a backup without one was cut short. It holds no secret, and no
- * proof either: whoever can write to the place can write another.
+ * `manifest.json` lists the files of a backup with their checksums. It is written last: a backup
+ * without one is incomplete. It holds no secret, and it is no proof against changes by an attacker.
  */
+import { text } from 'node:stream/consumers'
 import { type Static, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import type { Place } from './place.ts'
 
 export const MANIFEST = 'manifest.json'
-const FORMAT = 1
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const Count = Type.Integer({ minimum: 0 })
-const Entry = Type.Object({
-  path: Type.String(),
-  bytes: Count,
-  sha256: Hash,
-  modified_at: Type.Optional(Type.String()),
-  is_executable: Type.Optional(Type.Boolean()),
-})
 const ManifestSchema = Type.Object({
-  format: Type.Literal(FORMAT),
-  /** Of the service whose command made it. */
+  format: Type.Literal(1),
+  /** Version of the service that made the backup. */
   version: Type.String(),
   made_at: Type.String(),
-  /** `sqlite`: the database is one file; `postgres`: a file of rows a table. */
-  engine: Type.Union([Type.Literal('sqlite'), Type.Literal('postgres')]),
-  /** Whether SECRET_KEY is needed to make use of it. */
-  root: Type.Union([Type.Literal('sealed'), Type.Literal('plain')]),
-  migrations: Type.Array(Type.Object({ id: Type.String(), checksum: Type.String() })),
+  /** Null: the database is a SQLite file. */
+  postgres: Type.Union([
+    Type.Null(),
+    Type.Object({ schema: Type.String(), pg_dump_version: Count }),
+  ]),
+  migrations: Type.Array(Type.String()),
+  /** Root of the database's keys in hex, sealed with SECRET_KEY; null when it is not sealed. */
+  sealed_root: Type.Union([Type.Null(), Type.String()]),
   tables: Type.Record(
     Type.String({ pattern: '^[a-z][a-z0-9_]*$' }),
     Type.Object({ rows: Count, checksum: Hash }),
   ),
-  /** Null: products are not in it. */
-  products: Type.Union([Type.Literal('included'), Type.Null()]),
-  files: Type.Array(Entry),
-  /** Ids of files that documents name and that were not in their folder. */
+  files: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      bytes: Count,
+      sha256: Hash,
+      modified_at: Type.String(),
+      mode: Count,
+    }),
+  ),
+  /** Ids of uploaded files that documents name and that were missing from their folder. */
   missing_originals: Type.Array(Type.String()),
 })
 
 export type Manifest = Static<typeof ManifestSchema>
-export type FileEntry = Static<typeof Entry>
+export type FileEntry = Manifest['files'][number]
+export type Backup = { place: Place; manifest: Manifest }
 
-export const writeManifest = (manifest: Omit<Manifest, 'format'>): string =>
-  `${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`
+/** Returns the backup at a place, or the newest one directly below it. @throws Error when none is complete. */
+export async function findBackup(place: Place): Promise<Backup> {
+  const names = (await place.listFolders()).sort().reverse()
+  for (const candidate of [place, ...names.map((name) => place.openFolder(name))]) {
+    const content = await candidate.read(MANIFEST)
+    if (content === null) continue
+    const manifest = parseManifest(await text(content), candidate.address)
+    return { place: candidate, manifest }
+  }
+  throw new Error(`there is no complete backup at ${place.address}: one has a ${MANIFEST}`)
+}
 
-/** @throws Error with a sentence where it is none, or leads out of the folders that it is for. */
-export function parseManifest(text: string, address: string): Manifest {
-  let value: unknown
+function parseManifest(content: string, address: string): Manifest {
+  let value: unknown = null
   try {
-    value = JSON.parse(text)
-  } catch {
-    throw new Error(`${address}/${MANIFEST} is not JSON`)
+    value = JSON.parse(content)
+  } catch {}
+  if (!Check(ManifestSchema, value)) {
+    throw new Error(`${MANIFEST} in ${address} is damaged, or of another version of Latchkey`)
   }
-  const format = (value as { format?: unknown } | null)?.format
-  if (typeof format === 'number' && format > FORMAT) {
-    throw new Error(`${address} is a backup of a newer version: restore it with that one`)
-  }
-  if (!Check(ManifestSchema, value))
-    throw new Error(`${address}/${MANIFEST} is no manifest of a backup`)
-  const astray = value.files.find(({ path }) => !isInside(path))
-  if (astray)
-    throw new Error(
-      `${address}/${MANIFEST} names a file outside of the backup: ${JSON.stringify(astray.path)}`,
-    )
-  return value
+  const outside = value.files.find(({ path }) => !isInside(path))
+  if (!outside) return value
+  const path = JSON.stringify(outside.path)
+  throw new Error(`${MANIFEST} in ${address} names a file outside of the backup: ${path}`)
 }
 
 const FOLDERS = ['database', 'data', 'originals', 'products']
 
-/** A manifest may come from a bucket that others write to. */
+/** Others may write to a bucket, so paths of a manifest are not trusted. */
 function isInside(path: string): boolean {
   const [folder = '', ...parts] = path.split('/')
   if (!FOLDERS.includes(folder) || parts.length === 0) return false
-  return parts.every((part) => part !== '' && part !== '.' && part !== '..' && !/[\\\0]/.test(part))
+  return parts.every((part) => !['', '.', '..'].includes(part) && !/[\\\0]/.test(part))
 }
 
-/**
- * The backup at a place, or the newest of those right below it.
- * @throws Error with a sentence where there is none that is whole.
- */
-export async function findBackup(place: Place): Promise<{ place: Place; manifest: Manifest }> {
-  const found = await place.text(MANIFEST)
-  if (found !== null) return { place, manifest: parseManifest(found, place.address) }
-  for (const name of (await place.folders()).toReversed()) {
-    const inside = place.below(name)
-    const text = await inside.text(MANIFEST)
-    if (text !== null) return { place: inside, manifest: parseManifest(text, inside.address) }
-  }
-  throw new Error(`there is no whole backup at ${place.address}: one has a ${MANIFEST}`)
+export function describeSize({ tables, files }: Manifest): string {
+  const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0)
+  const megabytes = files.reduce((sum, file) => sum + file.bytes, 0) / 1e6
+  return `${rows} rows of ${Object.keys(tables).length} tables, ${files.length} files, ${megabytes.toFixed(1)} MB`
+}
+
+const NAMES_MAX = 5
+
+export function describeMissing({ missing_originals: ids }: Manifest): string {
+  const paths = ids.slice(0, NAMES_MAX).map((id) => `originals/${id.slice(0, 2)}/${id}`)
+  const more = ids.length > NAMES_MAX ? ', …' : ''
+  return `${ids.length} uploaded files are missing in this backup: ${paths.join(', ')}${more}. Check ORIGINALS_DIR`
 }

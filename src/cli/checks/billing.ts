@@ -1,4 +1,4 @@
-/** Whether the processor would take what billing sends, and send what billing and the storefront wait for. */
+/** Checks that the processor accepts billing's requests and sends the events that billing and the storefront need. */
 import type { Stripe } from 'stripe'
 import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
 import { MONEY_EVENT_TYPES } from '#billing/money/money-events.ts'
@@ -35,7 +35,7 @@ export async function checkBilling(
       {
         mark: 'wrong',
         name: NAME,
-        says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of',
+        says: 'STRIPE_WEBHOOK_SECRET is missing: no event about a payment is accepted',
       },
     ]
   }
@@ -50,16 +50,16 @@ export async function checkBilling(
 
   const processor = openProcessor(config.processor) as Processor
   const isLive = /^[a-z]+_live_/.test(secretKey)
-  const [told, rights, coupon, endpoints, unknown] = await Promise.all([
+  const [lines, rights, coupon, endpoints, unknown] = await Promise.all([
     Promise.all(
-      [...prices].map(([id, wanted]) => checkPrice(processor, config, id, wanted, isLive)),
+      [...prices].map(([id, expected]) => checkPrice(processor, config, id, expected, isLive)),
     ),
     checkRights(processor),
     checkRetentionCoupon(processor, config),
     checkEndpoints(processor, config),
     checkUnknownPrices(config, platform),
   ])
-  const wrong = [...told, rights, coupon].filter((line) => line !== null)
+  const wrong = [...lines, rights, coupon].filter((line) => line !== null)
   if (wrong.length > 0) return [...wrong, ...endpoints, ...unknown]
   const disagreements = await checkDisagreements(platform)
   const where = apiBase === null ? (isLive ? 'live' : 'test') : apiBase
@@ -76,11 +76,11 @@ async function checkPrice(
   processor: Processor,
   { catalogue }: Config,
   id: string,
-  wanted: { tier: Tier; interval: Interval },
+  expected: { tier: Tier; interval: Interval },
   isLive: boolean,
 ): Promise<Line | null> {
-  const { interval } = wanted
-  const setting = priceField(catalogue, wanted)
+  const { interval } = expected
+  const setting = priceField(catalogue, expected)
   const wrong = (says: string): Line => ({ mark: 'wrong', name: NAME, says: `${setting}: ${says}` })
   try {
     const price = await inTime(processor.prices.retrieve(id, {}, ONCE))
@@ -99,7 +99,7 @@ async function checkPrice(
     }
     return null
   } catch (error) {
-    return wrong(isMissing(error) ? `the processor has no price ${id}` : reasonOf(error))
+    return wrong(isMissing(error) ? `the processor has no price ${id}` : describeReason(error))
   }
 }
 
@@ -116,11 +116,11 @@ async function checkRetentionCoupon(processor: Processor, config: Config): Promi
     const coupon = await inTime(processor.coupons.retrieve(id, {}, ONCE))
     return coupon.valid ? null : wrong(`${id} has expired or is used up at the processor`)
   } catch (error) {
-    return wrong(isMissing(error) ? `the processor has no coupon ${id}` : reasonOf(error))
+    return wrong(isMissing(error) ? `the processor has no coupon ${id}` : describeReason(error))
   }
 }
 
-/** Null when nothing that is read later is refused. A restricted key lacks what nobody ticked, and it shows only when money has moved. */
+/** Returns null when the key may read everything. A restricted key may lack a right that is needed only for a refund. */
 async function checkRights(processor: Processor): Promise<Line | null> {
   const one = { limit: 1 }
   const reads: Record<string, () => Promise<unknown>> = {
@@ -134,15 +134,15 @@ async function checkRights(processor: Processor): Promise<Line | null> {
     customers: () => processor.customers.list(one, ONCE),
     'checkout sessions': () => processor.checkout.sessions.list(one, ONCE),
   }
-  const asked = Object.entries(reads).map(async ([name, read]) => {
+  const checks = Object.entries(reads).map(async ([name, read]) => {
     const isRefused = await inTime(read()).then(
       () => false,
-      // That the processor cannot be reached at all is told with the prices.
+      // The check of prices reports an unreachable processor.
       (error: { statusCode?: number }) => error.statusCode === 403,
     )
     return isRefused ? name : null
   })
-  const refused = (await Promise.all(asked)).filter((name) => name !== null)
+  const refused = (await Promise.all(checks)).filter((name) => name !== null)
   if (refused.length === 0) return null
   return {
     mark: 'wrong',
@@ -151,9 +151,9 @@ async function checkRights(processor: Processor): Promise<Line | null> {
   }
 }
 
-/** The endpoints are the operator's to make: one that is missing, off, or deaf to a type loses money in silence. */
+/** Operators create the endpoints: a missing, disabled or incomplete one loses payments silently. */
 async function checkEndpoints(processor: Processor, { urls }: Config): Promise<Line[]> {
-  const wanted = [
+  const expected = [
     {
       name: 'Webhook',
       url: `${urls.base}/api/billing/webhook`,
@@ -175,11 +175,11 @@ async function checkEndpoints(processor: Processor, { urls }: Config): Promise<L
       {
         mark: isRefused ? 'off' : 'wrong',
         name: 'Webhook',
-        says: `the endpoints cannot be read: ${reasonOf(error)}`,
+        says: `the endpoints cannot be read: ${describeReason(error)}`,
       },
     ]
   }
-  return wanted.map(({ name, url, types }) => {
+  return expected.map(({ name, url, types }) => {
     const endpoint = endpoints.find((one) => one.url === url)
     if (!endpoint && isLoopback(url)) {
       return {
@@ -200,7 +200,7 @@ async function checkEndpoints(processor: Processor, { urls }: Config): Promise<L
   })
 }
 
-/** A price that somebody pays and no setting names gives them nothing, or what they had. */
+/** Finds prices that users pay and no setting names: they grant nothing new. */
 async function checkUnknownPrices(
   config: Config,
   platform: () => Promise<Platform>,
@@ -215,9 +215,9 @@ async function checkUnknownPrices(
   }))
 }
 
-const TOLD_MAX = 5
+const SHOWN_MAX = 5
 
-/** What a reconciliation would mend. More accounts than can be compared in time are no fault. */
+/** Lists what a reconciliation would repair. A comparison that takes too long is no fault. */
 async function checkDisagreements(platform: () => Promise<Platform>): Promise<Line[]> {
   const name = 'Money'
   const opened = await platform().catch(() => null)
@@ -226,25 +226,29 @@ async function checkDisagreements(platform: () => Promise<Platform>): Promise<Li
     const { disagreements, accounts, is_whole } = await inTime(
       withBilling(opened, (billing) => billing.disagreements()),
     )
-    const told = disagreements.slice(0, TOLD_MAX).map((one): Line => {
+    const lines = disagreements.slice(0, SHOWN_MAX).map(({ about, id, ours, theirs }): Line => {
       return {
         mark: 'wrong',
         name,
-        says: `${one.about} ${one.id}: ${one.ours} here, ${one.theirs} at the processor`,
+        says: `${about} ${id}: ${ours} here, ${theirs} at the processor`,
       }
     })
-    if (told.length === 0) {
+    if (lines.length === 0) {
       const which = is_whole ? `${accounts} accounts` : `the ${accounts} accounts read last`
       return [
         { mark: 'ok', name, says: `${which} and 30 days of payments agree with the processor` },
       ]
     }
-    const more = disagreements.length - told.length
-    const advice = `${more > 0 ? `${more} more; ` : ''}npm run cli -- billing sync mends what disagrees`
-    return [...told, { mark: 'wrong', name, says: advice }]
+    const more = disagreements.length - lines.length
+    const advice = `${more > 0 ? `${more} more; ` : ''}npm run cli -- billing sync repairs them`
+    return [...lines, { mark: 'wrong', name, says: advice }]
   } catch (error) {
     return [
-      { mark: 'off', name, says: `could not be compared with the processor: ${reasonOf(error)}` },
+      {
+        mark: 'off',
+        name,
+        says: `could not be compared with the processor: ${describeReason(error)}`,
+      },
     ]
   }
 }
@@ -254,7 +258,7 @@ const covers = (enabled: string, type: string) => enabled === '*' || enabled ===
 
 const isLoopback = (url: string) => /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname)
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   const { type, detail, message } = error as Error & { type?: string; detail?: unknown }
   if (type !== 'StripeConnectionError') return message
   return `the processor cannot be reached${detail instanceof Error ? `: ${detail.message}` : ''}`

@@ -103,7 +103,7 @@ test('billing works when every price is sold as its setting says and both endpoi
   ])
 })
 
-test('each way in which a price cannot be sold is told with its setting', async (t) => {
+test('every fault of a price is reported with its setting', async (t) => {
   const env = await processorWith(
     t,
     {
@@ -146,7 +146,7 @@ test('a retention coupon that the processor lacks, or that is used up, is report
   assert.match((await check('')) ?? '', /^ok: /)
 })
 
-test('an endpoint that is missing, off or deaf to a type is told; one on this machine cannot be', async (t) => {
+test('missing, disabled and incomplete endpoints are reported; a loopback address is a fault', async (t) => {
   const hooks = async (found: object[] | { status: number }, more = {}) => {
     const env = await processorWith(t, { price_m: PRICE }, found)
     const [, ...lines] = await checkBilling(readConfig({ ...env, ...more }), noDatabase)
@@ -169,7 +169,7 @@ test('an endpoint that is missing, off or deaf to a type is told; one on this ma
   assert.match((await hooks({ status: 401 }))[0] ?? '', /^wrong: /)
 })
 
-test('what a restricted key may not read is told before a refund or a dispute is missed', async (t) => {
+test('missing rights of a restricted key are reported', async (t) => {
   const refused = ['/v1/charges', '/v1/disputes', '/v1/checkout/sessions']
   const env = await processorWith(t, { price_m: PRICE }, HOOKS, refused)
   assert.deepEqual(shown(await checkBilling(readConfig(env), noDatabase)), [
@@ -179,7 +179,7 @@ test('what a restricted key may not read is told before a refund or a dispute is
   ])
 })
 
-test('a processor that is not there is wrong', async () => {
+test('an unreachable processor is wrong', async () => {
   const env = {
     STRIPE_SECRET_KEY: 'sk_live_wrong',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
@@ -194,7 +194,7 @@ test('a processor that is not there is wrong', async () => {
   for (const { says } of lines) assert.match(says, /cannot be reached: connect ECONNREFUSED/)
 })
 
-test('a price that somebody pays and no setting names is told', async (t) => {
+test('a subscribed price that no setting names is reported', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   await shop.subscribe(await app.as('ada'))
@@ -208,7 +208,7 @@ test('a price that somebody pays and no setting names is told', async (t) => {
   )
 })
 
-test('the sandbox answers the same questions, for a key of one’s own that is tried against it', async (t) => {
+test('the sandbox answers the same checks for an operator’s key', async (t) => {
   const app = await testApp(t)
   loseEvents(app)
   const config = readConfig({
@@ -225,7 +225,7 @@ test('the sandbox answers the same questions, for a key of one’s own that is t
   )
 })
 
-test('mail works when the server greets and takes the password, and not when nobody is there', async (t) => {
+test('mail is ok when the server accepts the password, and wrong when it is unreachable', async (t) => {
   const server = createServer((socket) => {
     socket.write('220 mail.example.com ESMTP\r\n')
     socket.on('data', (data) => {
@@ -247,7 +247,7 @@ test('mail works when the server greets and takes the password, and not when nob
   assert.equal(refused.says.includes('wrong@'), false, 'no password is shown')
 })
 
-test('a vendor’s key is tried where that costs nothing, and never shown', async (t) => {
+test('a vendor’s key is tried free of charge and never shown', async (t) => {
   const asked: string[] = []
   const server = createHttpServer(({ url = '', headers }, response) => {
     asked.push(url)
@@ -348,7 +348,7 @@ test('each tier is read as a buyer would get it', async (t) => {
   ])
 })
 
-test('the doctor leaves with 1 when something outside is wrong, and with 0 when nothing is', async (t) => {
+test('the doctor exits with 1 when a part is wrong, otherwise with 0', async (t) => {
   const app = await testApp(t)
   const doctor = async (env: Record<string, string>) => {
     const lines: string[] = []

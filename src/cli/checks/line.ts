@@ -1,10 +1,10 @@
 /** One line of the doctor's report. */
 export type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: string }
 
-/** How long one question to somebody outside may take. */
+/** Time limit of one request to an outside service. */
 export const ASK_TIMEOUT_MS = 8_000
 
-/** Rejects when the work takes longer than a question may, whatever the library behind it does. */
+/** Rejects when the work exceeds the time limit, even if its library has none. */
 export async function inTime<T>(work: Promise<T>, timeoutMs = ASK_TIMEOUT_MS): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(

@@ -7,7 +7,7 @@ export async function checkMail({ mail: { smtpUrl, sandboxed, from } }: Config):
   const name = 'Mail'
   if (sandboxed) return { mark: 'sandbox', name, says: 'no SMTP_URL; emails go to /sandbox/mail' }
   if (smtpUrl === null)
-    return { mark: 'off', name, says: 'SMTP_URL is not set: nobody gets a verification link' }
+    return { mark: 'off', name, says: 'SMTP_URL is not set: verification links are not sent' }
   const { host } = new URL(smtpUrl)
   try {
     await inTime(reachSmtp(smtpUrl, ASK_TIMEOUT_MS))
@@ -16,7 +16,7 @@ export async function checkMail({ mail: { smtpUrl, sandboxed, from } }: Config):
     return {
       mark: 'wrong',
       name,
-      says: `${host} takes no mail of ours: ${(error as Error).message}`,
+      says: `${host} refuses the connection: ${(error as Error).message}`,
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Whether what the storefront sells can be downloaded: each tier's list of releases is read, and the files of the newest. */
+/** Checks that products can be downloaded: reads each tier's releases and the files of the newest. */
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { openProducts } from '#storefront/products/products.ts'
@@ -14,12 +14,12 @@ export async function checkProducts({ catalogue, products }: Config, now: string
   const { location } = products
   if (location === null)
     return [{ mark: 'sandbox', name: NAME, says: 'PRODUCTS_DIR is not set; a sample is sold' }]
-  const told = await Promise.all(
+  const lines = await Promise.all(
     catalogue.products.map(({ tier }) =>
       inTime(checkTier(products, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier)),
     ),
   )
-  const isEmpty = told.every(({ mark }) => mark === 'off')
+  const isEmpty = lines.every(({ mark }) => mark === 'off')
   return isEmpty
     ? [
         {
@@ -28,7 +28,7 @@ export async function checkProducts({ catalogue, products }: Config, now: string
           says: `${location} holds no release of any tier: nothing is for sale`,
         },
       ]
-    : told
+    : lines
 }
 
 async function checkTier(products: Config['products'], tier: Tier, now: string): Promise<Line> {
@@ -37,7 +37,7 @@ async function checkTier(products: Config['products'], tier: Tier, now: string):
     leaveOut: (path, reason) => left.push(`${path} (${reason})`),
   })
   const name = `${NAME} ${tier}`
-  // Those of the future as well: a version that is listed and not there is a slip today.
+  // Includes future releases: a listed version without a folder is a mistake already.
   const all = await listReleases(store, tier, LATEST)
   const isListed = (await store.text(`${tier}/releases.json`)) !== null
   if (all.length === 0 && isListed)

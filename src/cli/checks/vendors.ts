@@ -1,4 +1,4 @@
-/** Whether the vendors of models take their keys: each is asked for the list of its models, which costs nothing. */
+/** Checks the keys of model vendors by listing each vendor's models, which costs nothing. */
 
 import type { Config } from '#config/config.ts'
 import type { Dialect } from '#models/catalogue.ts'
@@ -16,12 +16,12 @@ async function checkVendor(vendor: Vendor): Promise<Line> {
   const name = `Model ${vendor.name}`
   if (sandboxed) return { mark: 'sandbox', name, says: `no ${keySetting}; answers with quotations` }
   if (apiKey === null) return { mark: 'off', name, says: `${keySetting} is not set` }
-  const told = await Promise.all(endpoints.map((endpoint) => ask(dialect, endpoint)))
-  const says = told.map((one, i) => {
+  const results = await Promise.all(endpoints.map((endpoint) => ask(dialect, endpoint)))
+  const says = results.map((one, i) => {
     const endpoint = endpoints[i] as Endpoint
     return `${endpoint.name === vendor.name ? '' : `${endpoint.name} `}${endpoint.baseUrl}${one.says}`
   })
-  const mark = told.some(({ isWell }) => !isWell) ? 'wrong' : 'ok'
+  const mark = results.some(({ isWell }) => !isWell) ? 'wrong' : 'ok'
   return {
     mark,
     name,
@@ -42,7 +42,7 @@ const LISTS: Record<
   gemini: { path: '/v1beta/models?pageSize=1', key: (key) => ['x-goog-api-key', key] },
 }
 
-/** What a header takes; of anything else fetch quotes the whole key. */
+/** Characters of a header: for others, fetch quotes the whole key in its error. */
 const SENDABLE = /^[\x21-\x7e]+$/
 
 async function ask(
@@ -63,11 +63,11 @@ async function ask(
         says: isOpenToAll ? ' (lists its models to anyone, so no key was tried)' : '',
       }
     }
-    // At its limit it has looked at the key.
+    // A vendor that limits the rate has accepted the key.
     if (status === 429) return { isWell: true, says: ' (at its limit now)' }
     if (status === 404 || status === 405)
       return { isWell: true, says: ' (lists no models, so the key was not tried)' }
-    // Gemini says 400 of a key that it does not know.
+    // Gemini answers 400 for an unknown key.
     const isKey = status === 401 || status === 403 || (status === 400 && dialect === 'gemini')
     return {
       isWell: false,

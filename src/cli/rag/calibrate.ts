@@ -1,6 +1,6 @@
 /**
- * Asks the embedder that is set for the vectors of a few questions and texts, and says which `similarity` MODELS should have for it. Nobody's
- * documents are read, nothing is recorded: it is the operator who pays the vendor.
+ * Embeds a few questions and texts with the configured embedder, and prints its `similarity` for
+ * MODELS. Reads no documents of users and records nothing; the operator pays the vendor.
  */
 import { readFileSync } from 'node:fs'
 import { costOf } from '#ai/cost.ts'
@@ -17,7 +17,7 @@ import type { Context } from '../context.ts'
 const PAIRS_MIN = 10
 const PAIRS_MAX = 1_000
 const PATIENCE_MS = 120_000
-/** Less is to be told of the pairs, or of the model. */
+/** A lower share means that the pairs, or the model, are unsuitable. */
 const PARTED_MIN = 0.9
 
 export async function calibrateEmbedder(
@@ -79,21 +79,21 @@ export async function calibrateEmbedder(
 function readPairs(file: string): Pair[] {
   const lines = readFileSync(file, 'utf8').split('\n')
   const pairs = lines.flatMap((line, i) =>
-    line.trim() === '' ? [] : [pairOf(line, `${file}:${i + 1}`)],
+    line.trim() === '' ? [] : [parsePair(line, `${file}:${i + 1}`)],
   )
   if (pairs.length < PAIRS_MIN || pairs.length > PAIRS_MAX)
     throw new Error(`${file} has ${pairs.length} pairs: ${PAIRS_MIN} to ${PAIRS_MAX} are needed`)
   return pairs
 }
 
-function pairOf(line: string, at: string): Pair {
-  let given: unknown
+function parsePair(line: string, at: string): Pair {
+  let pair: unknown
   try {
-    given = JSON.parse(line)
+    pair = JSON.parse(line)
   } catch {
-    given = null
+    pair = null
   }
-  const { question, text } = (given ?? {}) as Record<string, unknown>
+  const { question, text } = (pair ?? {}) as Record<string, unknown>
   const isText = (one: unknown): one is string => typeof one === 'string' && one.trim() !== ''
   if (!isText(question) || !isText(text))
     throw new Error(`${at}: expected {"question": "…", "text": "…"}`)

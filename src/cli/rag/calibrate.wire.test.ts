@@ -73,7 +73,7 @@ test('the cosines of questions with their texts and with others become the setti
   assert.equal(vendor.calls.length, 2)
 })
 
-test('a model that is asked by tasks keeps them, or all documents would be embedded anew', async (t) => {
+test('a model with tasks keeps them, so that no document is embedded again', async (t) => {
   const tasks = { member: 'input_type', query: 'query', document: 'passage' }
   const models = [{ id: 'some-embedder', kind: 'embedding', tasks }]
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
@@ -87,7 +87,7 @@ test('a model that is asked by tasks keeps them, or all documents would be embed
   assert.deepEqual(JSON.parse(lines.at(-1) ?? '').tasks, tasks)
 })
 
-test('a model whose cosines tell nothing apart gets no setting', async (t) => {
+test('a model whose cosines do not separate answers gets no setting', async (t) => {
   const { vendor, file, lines, calibrate } = await setUp(t)
   vendor.play(embeds(0))
 
@@ -97,7 +97,7 @@ test('a model whose cosines tell nothing apart gets no setting', async (t) => {
   assert.ok(!lines.some((line) => line.includes('similarity')))
 })
 
-test('what it would cost is told without a question to the vendor', async (t) => {
+test('the cost is estimated without a request to the vendor', async (t) => {
   const { vendor, lines, calibrate } = await setUp(t)
 
   assert.equal(await calibrate('--dry-run'), 0)

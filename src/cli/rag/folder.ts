@@ -46,7 +46,7 @@ export function isIgnored(path: string, isFolder: boolean, patterns: readonly st
   })
 }
 
-export async function hashOf(file: string): Promise<string> {
+export async function computeHash(file: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
   return hash.digest('hex')

@@ -1,5 +1,5 @@
 /**
- * What was sent, a line of JSON for each file, written as it is done: who is killed goes on where it was. A line cut by a crash is
+ * Uploaded files, a line of JSON each, written at once: a killed sync continues where it stopped. A line cut by a crash is
  * passed over. Without the journal everything is sent again, which replaces each document by itself.
  */
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ export type Sent = {
   service: string
   external_id: string
   hash: string
-  /** What the service has under this name; null: nothing. */
+  /** The service's document under this name, or null. */
   document_id: string | null
   /** The service has refused these bytes, and would again. */
   refused?: { reason: string; isSkipped: boolean }
@@ -20,16 +20,16 @@ export function openJournal(file: string, service: string) {
   const known = new Map<string, Sent>()
   for (const line of existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []) {
     const sent = parsed(line)
-    if (sent !== null) known.set(keyOf(sent), sent)
+    if (sent !== null) known.set(computeKey(sent), sent)
   }
-  const keyOfId = (external_id: string) => keyOf({ service, external_id })
+  const keyOfId = (external_id: string) => computeKey({ service, external_id })
   let needsLine = existsSync(file) && !readFileSync(file, 'utf8').endsWith('\n')
 
   return {
     find: (externalId: string): Sent | undefined => known.get(keyOfId(externalId)),
     note(sent: Omit<Sent, 'service'>): void {
       const line = { service, ...sent }
-      known.set(keyOf(line), line)
+      known.set(computeKey(line), line)
       appendFileSync(file, `${needsLine ? '\n' : ''}${JSON.stringify(line)}\n`)
       needsLine = false
     },
@@ -45,7 +45,7 @@ export function openJournal(file: string, service: string) {
   }
 }
 
-const keyOf = ({ service, external_id }: Pick<Sent, 'service' | 'external_id'>) =>
+const computeKey = ({ service, external_id }: Pick<Sent, 'service' | 'external_id'>) =>
   `${service}\n${external_id}`
 
 function parsed(line: string): Sent | null {

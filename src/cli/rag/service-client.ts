@@ -1,4 +1,4 @@
-/** The service as a program sees it: waits where it is told to (429, 503), and tries again where nothing came back. */
+/** HTTP client of the service: waits after 429 and 503, and retries requests without a reply. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Answer = {
@@ -33,7 +33,7 @@ export function createClient(
           await fetch(`${url}${path}`, body ? { ...init, body: await body() } : init),
         )
       } catch (error) {
-        if (++lost > LOST_MAX) throw new Error(`${url} cannot be reached: ${reasonOf(error)}`)
+        if (++lost > LOST_MAX) throw new Error(`${url} cannot be reached: ${describeReason(error)}`)
         await wait(1_000 * 2 ** lost)
         continue
       }
@@ -42,14 +42,14 @@ export function createClient(
         throw new Error(
           'the service refuses the key: is it revoked, expired, or of another service?',
         )
-      if (status === 403) throw new Error(`the service refuses: ${detailOf(answer)}`)
+      if (status === 403) throw new Error(`the service refuses: ${readDetail(answer)}`)
       if (status !== 429 && status !== 503) return answer
       if (++waits > WAITS_MAX)
-        throw new Error(`the service lets wait without end: ${detailOf(answer)}`)
+        throw new Error(`the service lets wait without end: ${readDetail(answer)}`)
       const seconds = Number(answer.headers.get('retry-after')) || 5
       if (seconds > WAIT_SECONDS_MAX)
-        throw new Error(`${detailOf(answer)}; it may go on in ${Math.ceil(seconds / 60)} minutes`)
-      if (seconds >= 5) tell(`… ${detailOf(answer)}; waiting ${seconds} s`)
+        throw new Error(`${readDetail(answer)}; it may go on in ${Math.ceil(seconds / 60)} minutes`)
+      if (seconds >= 5) tell(`… ${readDetail(answer)}; waiting ${seconds} s`)
       await wait(1_000 * seconds)
     }
   }
@@ -67,12 +67,12 @@ async function read(response: Response): Promise<Answer> {
 }
 
 /** Why it was refused, in the service's words. */
-export function detailOf({ status, body }: Answer): string {
+export function readDetail({ status, body }: Answer): string {
   const { detail } = body
   if (typeof detail === 'string') return detail
   const issues = Array.isArray(detail) ? (detail as { msg?: string }[]) : []
   return issues.map(({ msg }) => msg).join(' ') || `status ${status}`
 }
 
-const reasonOf = (error: unknown) =>
+const describeReason = (error: unknown) =>
   ((error as { cause?: Error }).cause?.message || (error as Error).message) ?? String(error)

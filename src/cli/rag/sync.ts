@@ -1,13 +1,13 @@
 /**
- * Keeps a user's documents in step with a folder, over the public API: only what is new or has changed by its bytes is sent, each
- * file under an external id that is its path, so that it replaces what it was. May be ended and begun again at any moment.
+ * Synchronises a user's documents with a folder over the public API. Only new and changed files are
+ * uploaded, each with its path as external id. A killed sync can be started again.
  */
 import { openAsBlob, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hashOf, type LocalFile, listFiles } from './folder.ts'
+import { computeHash, type LocalFile, listFiles } from './folder.ts'
 import { openJournal, type Sent } from './journal.ts'
-import { createClient, detailOf, type ServiceClient } from './service-client.ts'
+import { createClient, readDetail, type ServiceClient } from './service-client.ts'
 
 export type SyncOptions = {
   folder: string
@@ -68,7 +68,7 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
         { reason: 'the file is empty', isSkipped: true },
         documentOf.get(externalId) ?? null,
       )
-    const hash = await hashOf(join(folder, file.path))
+    const hash = await computeHash(join(folder, file.path))
     const last = journal.find(externalId)
     const known = last?.hash === hash ? last : undefined
     const documentId = documentOf.get(externalId) ?? null
@@ -111,10 +111,10 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
     counts[isSkipped ? 'skipped' : 'failed']++
   }
 
-  const kept = new Set(files.map(({ path }) => prefix + path))
+  const names = new Set(files.map(({ path }) => prefix + path))
   const isGone = ({ external_ids }: Remote) =>
     external_ids.length > 0 &&
-    external_ids.every((name) => name.startsWith(prefix) && !kept.has(name))
+    external_ids.every((name) => name.startsWith(prefix) && !names.has(name))
   // As the service has it now: what was renamed stands under its new name, too, and another folder may name it by now.
   const isStale = !isTrial && remote.some(isGone)
   const gone = (isStale ? await listRemote(ask) : remote).filter(isGone)
@@ -122,7 +122,7 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   else if (gone.length > 0)
     print(`${gone.length} of the service’s documents are not in the folder; --delete removes them`)
 
-  if (!isTrial) journal.tidy((name) => name.startsWith(prefix), kept)
+  if (!isTrial) journal.tidy((name) => name.startsWith(prefix), names)
   print(
     `${counts.sent} ${isTrial ? 'to send' : 'sent'}, ${counts.unchanged} unchanged, ${counts.deleted} ${isTrial ? 'to delete' : 'deleted'}, ${counts.skipped} skipped, ${counts.failed} failed`,
   )
@@ -135,7 +135,7 @@ async function listRemote(ask: ServiceClient): Promise<Remote[]> {
   for (let offset = 0; ; offset += PAGE) {
     const answer = await ask(`/api/rag/documents?limit=${PAGE}&offset=${offset}`)
     if (answer.status !== 200)
-      throw new Error(`the documents cannot be listed: ${detailOf(answer)}`)
+      throw new Error(`the documents cannot be listed: ${readDetail(answer)}`)
     const page = JSON.parse(answer.text) as Remote[]
     for (const { id, external_ids } of page) documents.set(id, { id, external_ids })
     if (page.length < PAGE) return [...documents.values()]
@@ -181,24 +181,24 @@ async function send(
       (await awaitJob({ ask, wait }, job)) ?? refused('its job was cancelled', { isFinal: false })
     )
   }
-  if (answer.status === 200) return { documentId: documentIdOf(answer.body.document_ids) }
+  if (answer.status === 200) return { documentId: readDocumentId(answer.body.document_ids) }
   // No file of that kind is ever taken; an empty or damaged one may be mended.
   const isSkipped = answer.status === 415
-  return refused(detailOf(answer), { isSkipped, isFinal: isSkipped || answer.status === 422 })
+  return refused(readDetail(answer), { isSkipped, isFinal: isSkipped || answer.status === 422 })
 }
 
-/** It goes on in the service, whatever becomes of this process. Asked again and again: a stream would be cut by proxies. Null: it is not there. */
+/** The job continues in the service when this process ends. Asked again and again: a stream would be cut by proxies. Null: it is not there. */
 async function awaitJob({ ask, wait }: Service, id: string): Promise<Outcome | null> {
   for (;;) {
     const answer = await ask(`/api/rag/jobs/${id}`)
     if (answer.status === 404) return null
     if (answer.status !== 200)
-      return refused(`its job cannot be read: ${detailOf(answer)}`, {
+      return refused(`its job cannot be read: ${readDetail(answer)}`, {
         isFinal: false,
         isRunning: true,
       })
     const { state, document_ids, error } = answer.body as JobAnswer
-    if (state === 'done') return { documentId: documentIdOf(document_ids) }
+    if (state === 'done') return { documentId: readDocumentId(document_ids) }
     if (state === 'failed') {
       const isSkipped = error?.code === 'file_type_unsupported'
       const isFinal = isSkipped || error?.code === 'file_unreadable'
@@ -215,7 +215,7 @@ type JobAnswer = {
 }
 
 /** Chunk ids begin with it. */
-function documentIdOf(chunkIds: unknown): string {
+function readDocumentId(chunkIds: unknown): string {
   return String((chunkIds as string[])[0] ?? '').split('_')[0] ?? ''
 }
 
@@ -237,7 +237,7 @@ async function deleteGone(
     if (!isTrial) {
       const answer = await ask(`/api/rag/documents/${id}`, { method: 'DELETE' })
       if (answer.status !== 200 && answer.status !== 404)
-        throw new Error(`${names} cannot be deleted: ${detailOf(answer)}`)
+        throw new Error(`${names} cannot be deleted: ${readDetail(answer)}`)
     }
     print(`${isTrial ? 'would delete' : 'deleted'} ${names}`)
     counts.deleted++

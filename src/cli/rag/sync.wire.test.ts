@@ -26,7 +26,7 @@ function folderOf(t: TestContext, files: Record<string, string>) {
   return { folder, put, remove: (path: string) => rmSync(join(folder, path)) }
 }
 
-test('a folder is kept in step: only what changed is sent, limits are waited for, and deletions are asked for', async (t) => {
+test('a sync uploads changes only, waits for limits, and deletes on request', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_RAG: '6/60' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const key = (await ada.post('/api/api-keys', { name: 'sync' })).body.key

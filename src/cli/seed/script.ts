@@ -1,5 +1,5 @@
 /**
- * What a year of a small service looks like: who joins when, what they use, buy and write. The same for the same day and settings,
+ * A year of a small service: when users join, and what they use, buy and write. The same for the same day and settings,
  * since chance is drawn from a fixed seed. Pure: nothing is written here.
  */
 import { type Catalogue, FREE } from '#catalogue/catalogue.ts'
@@ -65,7 +65,7 @@ export type Deed = { at: Instant } & (
   | Call
 )
 
-/** What the card's bank does with payments. */
+/** How the card's bank treats payments. */
 export type Card = 'good' | 'fails at renewal' | 'disputed'
 
 export type Call = {
@@ -86,11 +86,8 @@ export type Call = {
 }
 
 /** All that happened in the year before `now`, in its order. */
-export function deedsUntil(
-  nowMs: number,
-  catalogue: Pick<Catalogue, 'plans' | 'products'>,
-): Deed[] {
-  const chance = chanceFrom(20_260_101)
+export function listDeeds(nowMs: number, catalogue: Pick<Catalogue, 'plans' | 'products'>): Deed[] {
+  const chance = createChance(20_260_101)
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS
   const at = (day: number, ms: number) => new Date(today - (DAYS - day) * DAY_MS + ms).toISOString()
 
@@ -127,7 +124,7 @@ export function deedsUntil(
     mine.push({ kind: 'issue-key', at: morning(8), email })
     for (const [index, file] of FILES.slice(0, plan + 2).entries())
       mine.push({ kind: 'upload', at: morning(10 + index), email, file })
-    for (let day = joins + 1; day < DAYS; day++) mine.push(...callsOf(email, day, calls))
+    for (let day = joins + 1; day < DAYS; day++) mine.push(...createCalls(email, day, calls))
     if (person.cancels) {
       mine.push({ kind: 'sign-in', at: at(person.cancels, 10 * HOUR_MS), email })
       mine.push({ kind: 'cancel', at: at(person.cancels, 10 * HOUR_MS + MINUTE_MS), email })
@@ -138,8 +135,8 @@ export function deedsUntil(
     deeds.push({ kind: 'write', at: at(day, 16 * HOUR_MS), message })
   return deeds.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 
-  /** Fewer at weekends, more with the months; one in fifty fails, and a few are answered by the second vendor. */
-  function callsOf(email: string, day: number, busy: number): Call[] {
+  /** Creates a day's calls: fewer at weekends, more with the months; one in fifty fails, and a few use the second vendor. */
+  function createCalls(email: string, day: number, busy: number): Call[] {
     const weekday = new Date(at(day, 0)).getUTCDay()
     const weight = (weekday === 0 || weekday === 6 ? 0.2 : 1) * (0.4 + (0.6 * day) / DAYS)
     return Array.from({ length: Math.floor(busy * weight * chance() + 0.3) }, () => {
@@ -165,7 +162,7 @@ export function deedsUntil(
 }
 
 /** Mulberry32: numbers from 0 up to 1, the same row of them for the same seed. */
-function chanceFrom(seed: number): () => number {
+function createChance(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

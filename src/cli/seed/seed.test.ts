@@ -7,14 +7,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { readConfig } from '#config/config.ts'
 import { testApp } from '#testing/app.ts'
-import { deedsUntil } from './script.ts'
+import { listDeeds } from './script.ts'
 
 const NOW = Date.parse('2026-11-22T10:00:00.000Z')
 
-test('the same day has the same year behind it, in its order, and none of it is to come', () => {
+test('a date determines its past year: sorted, and without future events', () => {
   const { catalogue } = readConfig({})
-  const deeds = deedsUntil(NOW, catalogue)
-  assert.deepEqual(deedsUntil(NOW + 3_600_000, catalogue), deeds)
+  const deeds = listDeeds(NOW, catalogue)
+  assert.deepEqual(listDeeds(NOW + 3_600_000, catalogue), deeds)
   assert.ok(deeds.every(({ at }, index) => index === 0 || (deeds[index - 1]?.at ?? '') <= at))
   assert.ok((deeds.at(-1)?.at ?? '') < new Date(NOW).toISOString())
   assert.ok(deeds.filter(({ kind }) => kind === 'call').length > 2_000)
@@ -26,7 +26,7 @@ test('customers take paid plans, wherever the free one stands, and products that
   const free = { tier: 'free', name: 'Free', prices: {}, grants: [] }
   const kit = { tier: 'kit', name: 'Kit', price: 60_000, currency: 'jpy' }
   writeFileSync(path, JSON.stringify({ plans: [team, free], products: [kit] }))
-  const deeds = deedsUntil(NOW, readConfig({ CATALOGUE: path }).catalogue)
+  const deeds = listDeeds(NOW, readConfig({ CATALOGUE: path }).catalogue)
   const of = (kind: string) => deeds.filter((deed) => deed.kind === kind)
   assert.ok(
     of('subscribe').length > 0 &&

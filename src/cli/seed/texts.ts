@@ -1,4 +1,4 @@
-/** What the people of the seeded year upload and write. */
+/** Documents and messages of the users of the seeded year. */
 import { drawn, pdfOf } from '#rag/ingest/parsers/samples.ts'
 
 export type SeedFile = { name: string; type: string; content: string | Uint8Array<ArrayBuffer> }

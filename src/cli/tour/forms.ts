@@ -7,7 +7,7 @@ export type Form = {
 }
 
 /** Reads the forms of a page: hidden and text fields, chosen radios and options, and the buttons. */
-export function formsOf(page: string, pageUrl: string): Form[] {
+export function parseForms(page: string, pageUrl: string): Form[] {
   return [...page.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)].map(
     ([, attributes = '', inside = '']) => {
       const fields: Record<string, string> = {}

@@ -1,10 +1,10 @@
 import { call } from './client.ts'
-import { formsOf } from './forms.ts'
+import { parseForms } from './forms.ts'
 
 /** Pays on the hosted page as a person without scripts would: opens it, keeps the card that is chosen, presses the button. */
 export async function pay(url: string): Promise<void> {
   const page = await call('GET', url)
-  const form = formsOf(page.text, url).find((candidate) => candidate.buttons.some(saysPay))
+  const form = parseForms(page.text, url).find((candidate) => candidate.buttons.some(saysPay))
   if (!form) throw new Error(`no form to pay with at ${url}`)
   const button = form.buttons.find(saysPay)
   const fields = new URLSearchParams(form.fields)

@@ -1,12 +1,12 @@
 // Authentication by access token: its signature, and that its session is live. A verified signature
 // is cached until it expires, a session's state for half a second. A change on this node, or
 // announced by the bus, takes effect at once; an unannounced one within that half second.
+import { LRUCache } from 'lru-cache'
 import { prepared } from '#platform/db/prepared.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { onUserChange, USER_CHANGED } from '../user-changes.ts'
 import { slicesOf } from '../users.ts'
-import { LruCache } from './lru-cache.ts'
 import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
 
 export type Authenticator = {
@@ -31,13 +31,13 @@ type SessionState = { caller: Caller | null; expiresMs: number; readMs: number }
 
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { bus, clock } = deps
-  const tokens = new LruCache<string, AccessClaims>(TOKENS_MAX)
-  const states = new LruCache<string, SessionState>(SESSIONS_MAX)
+  const tokens = new LRUCache<string, AccessClaims>({ max: TOKENS_MAX })
+  const states = new LRUCache<string, SessionState>({ max: SESSIONS_MAX })
   const reading = new Map<string, Promise<SessionState>>()
   const touches = createTouches(deps)
 
   const forget = (userId: string) => {
-    for (const [sessionId, { caller }] of states.entries())
+    for (const [sessionId, { caller }] of [...states])
       if (caller?.userId === userId) states.delete(sessionId)
     // A value that is being read now may predate the change; it is used once and not cached.
     reading.clear()
@@ -158,7 +158,7 @@ async function readSessionState(
 
 /** `last_used_at` moves forward at most once a minute and session, off the request's path. */
 function createTouches({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>) {
-  const notedAt = new LruCache<string, number>(SESSIONS_MAX)
+  const notedAt = new LRUCache<string, number>({ max: SESSIONS_MAX })
   const pending = new Map<string, { userId: string; at: string }>()
   let timer: NodeJS.Timeout | null = null
 

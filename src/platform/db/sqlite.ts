@@ -14,6 +14,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { AsyncCommit, FastRead } from './adapter.ts'
 import { DatabaseBusy } from './failures.ts'
 
@@ -173,12 +174,13 @@ function openHandle(path: string) {
   // 16 MB: a checkpoint flushes both files while everybody waits, and writes a page once however often it has changed.
   database.exec('pragma wal_autocheckpoint = 4000')
   let waitsForDisk = true
-  const statements = new Map<string, { statement: StatementSync; columns: Column[] }>()
+  const statements = new LRUCache<string, { statement: StatementSync; columns: Column[] }>({
+    max: STATEMENTS_MAX,
+  })
 
   const prepare = (text: string) => {
     const known = statements.get(text)
     if (known) return known
-    if (statements.size >= STATEMENTS_MAX) statements.clear()
     const statement = database.prepare(text)
     const columns = statement.columns().map(({ name }) => ({ name, kind: inferKind(name) }))
     // The rows that node:sqlite makes itself have no prototype and no shape: a row built from an array costs half of one

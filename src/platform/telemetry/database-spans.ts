@@ -3,6 +3,7 @@
  * on which tables. A request has at most twenty, however many statements it makes; the texts and values of none.
  */
 import type { DatabaseConnection, Dialect as Engine } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { AsyncCommit, FastRead } from '../db/adapter.ts'
 import type { Dialect } from '../db/db.ts'
 import { currentSpan, epochMs, type Span, type Tracer } from './tracer.ts'
@@ -135,7 +136,7 @@ function readErrorCode(error: unknown): string {
   return typeof code === 'string' ? code : String(name)
 }
 
-const summaries = new Map<string, string>()
+const summaries = new LRUCache<string, string>({ max: SUMMARIES_MAX })
 
 /** `select sessions`, `update users`: of a statement's text, whose values are elsewhere. */
 export function summaryOf(text: string): string {
@@ -144,7 +145,6 @@ export function summaryOf(text: string): string {
   const verb = /^\s*(\w+)/.exec(text)?.[1]?.toLowerCase() ?? 'statement'
   const table = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)"?/i.exec(text)?.[1]
   const summary = table === undefined ? verb : `${verb} ${table}`
-  if (summaries.size >= SUMMARIES_MAX) summaries.clear()
   summaries.set(text, summary)
   return summary
 }

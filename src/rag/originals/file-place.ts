@@ -8,7 +8,7 @@ import type { Db } from '#platform/db/db.ts'
 import { makeFolder } from '#platform/folder.ts'
 import {
   getObject,
-  openBucket,
+  openPrivateBucket,
   putObject,
   removeObject,
   type S3Settings,
@@ -27,7 +27,7 @@ export type FilePlace = {
 /** @throws Error with a sentence for a bucket without credentials, and for a folder that other nodes do not have. */
 export async function openFilePlace(db: Db, location: string, s3: S3Settings): Promise<FilePlace> {
   if (!location.startsWith('s3://')) return folderPlace(location, await claimFolder(db, location))
-  const { bucket, prefix } = openBucket(location, s3, 'what users upload is never public')
+  const { bucket, prefix } = openPrivateBucket(location, s3, 'what users upload is never public')
   const keyOf = (id: string) => (prefix === '' ? id : `${prefix}/${id}`)
   return {
     write: (id, content) => putObject(bucket, keyOf(id), content),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { plus } from '#platform/clock.ts'
@@ -8,7 +9,6 @@ import type { FileStore } from '../products/file-store.ts'
 import { findEntitledRelease, findRelease, type Release } from '../products/releases.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
-import { weightedCache } from './weighted-cache.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
 import { keptPack, type OpenPack, openPack, type Pack, preparePack } from './zip/pack.ts'
 
@@ -54,7 +54,10 @@ function releaseToServe(
 
 /** Entries in all, of the plans that stay in memory: some 500 bytes each. */
 const PLANNED_MAX = 50_000
-const plans = weightedCache<BuyerArchive>(PLANNED_MAX, ({ entries }) => entries.length)
+const plans = new LRUCache<string, BuyerArchive>({
+  maxSize: PLANNED_MAX,
+  sizeCalculation: ({ entries }) => entries.length + 1,
+})
 
 /** Planned once for a purchase, key and release: each range, HEAD and page asks for the same plan, which takes one HMAC a file. */
 function plan(

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { signGet } from '#platform/s3/signature-v4.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import type { FileStore } from './file-store.ts'
 import { openProducts } from './products.ts'
@@ -135,27 +134,6 @@ test('a bucket that refuses the key is reported; a busy one is retried', async (
 
   const busy = await bucketOf(t, CATALOGUE, {}, 2)
   assert.equal((await busy.files('pro/1.0.0')).length, 1)
-})
-
-test('signatures equal those in the S3 documentation', () => {
-  const keys = {
-    ...BUCKET_KEYS,
-    sessionToken: null,
-    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
-    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
-  }
-  const day = new Date('2013-05-24T00:00:00Z')
-  const host = 'https://examplebucket.s3.amazonaws.com'
-  const get = signGet(new URL(`${host}/test.txt`), { range: 'bytes=0-9' }, 'us-east-1', keys, day)
-  assert.match(
-    get.authorization ?? '',
-    /f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41$/,
-  )
-  const list = signGet(new URL(`${host}/?max-keys=2&prefix=J`), {}, 'us-east-1', keys, day)
-  assert.match(
-    list.authorization ?? '',
-    /34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7$/,
-  )
 })
 
 test('versions are compared as numbers, and a pre-release comes before its release', () => {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '#platform/clock.ts'
+import type { S3Settings } from '#platform/s3/bucket.ts'
 import type { FileStore, LeaveOut } from './file-store.ts'
 import { folderStore } from './folder-store.ts'
 import { rememberedStore } from './remembered-store.ts'
@@ -8,13 +9,7 @@ import { sampleStore } from './sample-store.ts'
 export type ProductSettings = {
   /** A folder, `s3://bucket/prefix`, or null for the sample product. */
   location: string | null
-  s3: {
-    endpoint: string | null
-    region: string
-    accessKeyId: string | null
-    secretAccessKey: string | null
-    sessionToken: string | null
-  }
+  s3: S3Settings
 }
 
 type ProductOptions = {
@@ -33,16 +28,5 @@ export function openProducts(
 function createStore({ location, s3 }: ProductSettings, leaveOut: LeaveOut): FileStore {
   if (location === null) return sampleStore()
   if (!location.startsWith('s3://')) return folderStore(location, leaveOut)
-
-  const { hostname: bucket, pathname } = new URL(location)
-  const { accessKeyId, secretAccessKey, sessionToken } = s3
-  const place = {
-    bucket,
-    prefix: decodeURIComponent(pathname).replace(/^\/+|\/+$/g, ''),
-    endpoint: s3.endpoint,
-    region: s3.region,
-    credentials:
-      accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : null,
-  }
-  return s3Store(place, leaveOut)
+  return s3Store(location, s3, leaveOut)
 }

@@ -3,6 +3,7 @@
  * The salts are derived, not drawn, so the same order gives the same bytes each time: that is what makes a resume possible.
  */
 import { createHash, createHmac, type Hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { deriveKeys, type EntryKeys, entryCipher } from './cipher.ts'
 import { isSafePath } from './entry-name.ts'
 import {
@@ -21,8 +22,8 @@ import {
 const BATCH_BYTES = 128 * 1024
 const PIECE_BYTES = 64 * 1024
 const KEYS_AHEAD = 8
-const CODES_KEPT = 20_000
-const UNFINISHED_KEPT = 2_000
+const CODES_MAX = 20_000
+const UNFINISHED_MAX = 2_000
 
 /** A compressed file, as it lies in a pack. */
 export type PackedEntry = {
@@ -230,7 +231,7 @@ async function* entryBody(
     }
   } finally {
     // The reader may have left half-way, and will come back for the rest.
-    if (mac) keep(unfinished, salt, mac, UNFINISHED_KEPT)
+    if (mac) unfinished.set(salt.toString('latin1'), mac)
   }
 
   if (codeAsked) yield* clip(known ?? finish(salt, mac, keys.macKey), codeAt, window)
@@ -298,8 +299,8 @@ type Mac = {
  * Codes of finished entries and the state of unfinished ones, in this process, oldest first. Without them every resume, and every
  * request for an entry's last byte, would hash the entry from its beginning; in another process it still does.
  */
-const codes = new Map<string, Buffer>()
-const unfinished = new Map<string, Mac>()
+const codes = new LRUCache<string, Buffer>({ max: CODES_MAX })
+const unfinished = new LRUCache<string, Mac>({ max: UNFINISHED_MAX })
 
 function resumeMac(salt: Buffer, macKey: Buffer): Mac {
   const unfinishedState = unfinished.get(salt.toString('latin1'))
@@ -322,7 +323,7 @@ function finish(salt: Buffer, mac: Mac | undefined, macKey: Buffer): Buffer {
     .digest()
     .subarray(0, CODE_BYTES)
   unfinished.delete(salt.toString('latin1'))
-  keep(codes, salt, code, CODES_KEPT)
+  codes.set(salt.toString('latin1'), code)
   return code
 }
 
@@ -330,9 +331,4 @@ function padded(key: Buffer, filler: number): Buffer {
   const block = Buffer.alloc(64, filler)
   for (const [index, byte] of key.entries()) block[index] = byte ^ filler
   return block
-}
-
-function keep<T>(map: Map<string, T>, salt: Buffer, value: T, max: number) {
-  if (map.size >= max) map.delete(map.keys().next().value as string)
-  map.set(salt.toString('latin1'), value)
 }

@@ -21,7 +21,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createDeflateRaw, deflateRaw } from 'node:zlib'
-import { weightedCache } from '../weighted-cache.ts'
+import { LRUCache } from 'lru-cache'
 import type { PackedEntry, PackReader } from './archive.ts'
 
 const FORMAT = 3
@@ -108,7 +108,10 @@ async function prepare(cacheDir: string, index: string, sources: PackSource[]): 
 }
 
 /** Indexes as they were read, in this process: parsing one of 10,000 files takes longer than many a download's part. */
-const indexes = weightedCache<Pack>(INDEXED_MAX, ({ entries }) => entries.length)
+const indexes = new LRUCache<string, Pack>({
+  maxSize: INDEXED_MAX,
+  sizeCalculation: ({ entries }) => entries.length + 1,
+})
 
 async function readKept(cacheDir: string, index: string): Promise<Pack | undefined> {
   try {

@@ -1,36 +1,39 @@
 /**
- * PostgreSQL's side of backups: every table of the schema as it was at one moment (one transaction that sees no later commit and blocks
- * nobody), and the way back in. As texts both ways: the server's own casts lose nothing, to the microsecond and the last digit.
+ * Reads and fills the tables of a PostgreSQL schema. Values travel as texts, cast by the server:
+ * nothing is lost, down to the microsecond and the last digit.
  */
 import { CompiledQuery, sql } from 'kysely'
 import { type Db, transaction, withoutTimeLimit } from '#platform/db/db.ts'
 import { storable } from '#platform/db/postgres.ts'
-import type { Row, Snapshot, Table } from './rows.ts'
+import type { Row, Snapshot, Table } from './table-sums.ts'
 
 const BATCH_ROWS_MAX = 2_000
 const BATCH_CHARACTERS = 4 * 1024 * 1024
 
-/** What `work` reads is of one moment, however long it takes. */
-export function snapshotOfPostgres<T>(
+/**
+ * Runs `work` in a transaction that sees one moment and blocks no writer. `tx` exports it to other
+ * connections.
+ */
+export function withPostgresSnapshot<T>(
   db: Db,
-  work: (snapshot: Snapshot) => Promise<T>,
+  work: (snapshot: Snapshot, tx: Db) => Promise<T>,
 ): Promise<T> {
   return transaction(db, async (tx) => {
     await sql`set transaction isolation level repeatable read, read only`.execute(tx)
     await withoutTimeLimit(tx)
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
-    return work(snapshotIn(tx))
+    return work(openSnapshot(tx), tx)
   })
 }
 
-/** As the transaction sees it. */
-export const snapshotIn = (tx: Db): Snapshot => ({
-  tables: () => tablesOf(tx),
-  rows: (table) => rowsOf(tx, table),
+/** Reads with the eyes of a transaction. */
+export const openSnapshot = (tx: Db): Snapshot => ({
+  tables: () => listTables(tx),
+  rows: (table) => readRows(tx, table),
 })
 
-/** Ordinary tables of the schema that the service uses; an extension's own are none of ours, a partition is part of its table. */
-export async function tablesOf(tx: Db): Promise<Table[]> {
+/** Lists the tables of the current schema, without those of extensions and without partitions. */
+export async function listTables(tx: Db): Promise<Table[]> {
   const { rows } = await sql<{ name: string; columns: string[] }>`
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
@@ -40,100 +43,97 @@ export async function tablesOf(tx: Db): Promise<Table[]> {
   return rows
 }
 
-async function* rowsOf(tx: Db, { name, columns }: Table): AsyncGenerator<Row> {
-  const types = await typesOf(tx, name)
-  const texts = columns.map((column) => asText(column, types[column] ?? 'text'))
+async function* readRows(tx: Db, { name, columns }: Table): AsyncGenerator<Row> {
+  const types = await readTypes(tx, name)
+  const texts = columns.map((column) => selectAsText(column, types[column] ?? 'text'))
   await sql
     .raw(
-      `declare copied no scroll cursor for select array[${texts.join(', ')}] as row from ${quoted(name)}`,
+      `declare copied no scroll cursor for select array[${texts.join(', ')}] as row from ${quoteName(name)}`,
     )
     .execute(tx)
-  // Rows may be of bytes or of megabytes: what comes at once follows what came before.
+  // Rows have bytes or megabytes: the size of the last batch decides the length of the next.
   let count = 50
   for (;;) {
     const { rows } = await sql.raw<{ row: Row }>(`fetch ${count} from copied`).execute(tx)
     for (const { row } of rows) yield row
     if (rows.length < count) break
-    const characters = rows.reduce((sum, { row }) => sum + charactersOf(row), 0)
+    const characters = rows.reduce((sum, { row }) => sum + countCharacters(row), 0)
     const fitting = Math.floor((BATCH_CHARACTERS / Math.max(1, characters)) * count)
     count = Math.max(1, Math.min(BATCH_ROWS_MAX, count * 4, fitting))
   }
   await sql.raw('close copied').execute(tx)
 }
 
-/** What a column is, as the server writes it: `timestamp with time zone`, `vector`. */
-async function typesOf(tx: Db, name: string): Promise<Record<string, string>> {
+/** Returns each column's type as the server writes it: `timestamp with time zone`, `vector`. */
+async function readTypes(tx: Db, name: string): Promise<Record<string, string>> {
   const { rows } = await sql<{ column: string; type: string }>`
     select attname as column, format_type(atttypid, atttypmod) as type from pg_attribute
-    where attrelid = ${quoted(name)}::text::regclass and attnum > 0 and not attisdropped`.execute(
+    where attrelid = ${quoteName(name)}::text::regclass and attnum > 0 and not attisdropped`.execute(
     tx,
   )
   return Object.fromEntries(rows.map(({ column, type }) => [column, type]))
 }
 
-function asText(column: string, type: string): string {
-  const name = quoted(column)
+function selectAsText(column: string, type: string): string {
+  const name = quoteName(column)
   if (type === 'bytea') return `encode(${name}, 'hex')`
   if (type !== 'timestamp with time zone') return `${name}::text`
   return `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 }
 
-/** Puts rows into an empty table. @returns how many. */
-export async function fillTable(tx: Db, table: Table, rows: AsyncIterable<Row>): Promise<number> {
-  const types = await typesOf(tx, table.name)
+/** Inserts rows into an empty table, some megabytes per statement. */
+export async function fillTable(tx: Db, table: Table, rows: AsyncIterable<Row>): Promise<void> {
+  const types = await readTypes(tx, table.name)
   const missing = table.columns.filter((column) => types[column] === undefined)
   if (missing.length > 0) throw new Error(`${table.name} has no ${missing.join(', ')} here`)
   const isJson = table.columns.map((column) => types[column] === 'jsonb')
   const names = table.columns.map((_, at) => `c${at}`)
-  const values = table.columns.map((column, at) => fromText(`c${at}`, types[column] ?? 'text'))
-  const statement = `insert into ${quoted(table.name)} (${table.columns.map(quoted).join(', ')}) overriding system value
+  const values = table.columns.map((column, at) => castFromText(`c${at}`, types[column] ?? 'text'))
+  const statement = `insert into ${quoteName(table.name)} (${table.columns.map(quoteName).join(', ')}) overriding system value
     select ${values.join(', ')} from unnest(${names.map((_, at) => `$${at + 1}::text[]`).join(', ')}) as rows (${names.join(', ')})`
 
   let batch: Row[] = []
   let characters = 0
-  let count = 0
   const flush = async () => {
     if (batch.length === 0) return
-    const columns = names.map((_, at) => arrayOf(batch.map((row) => row[at] ?? null)))
+    const columns = names.map((_, at) => formatArray(batch.map((row) => row[at] ?? null)))
     await tx.executeQuery(CompiledQuery.raw(statement, columns))
-    count += batch.length
     batch = []
     characters = 0
   }
   for await (const row of rows) {
     batch.push(
       row.map((text, at) =>
-        text === null ? null : isJson[at] ? storableJson(text) : storable(text),
+        text === null ? null : isJson[at] ? replaceUnstorable(text) : storable(text),
       ),
     )
-    characters += charactersOf(row)
+    characters += countCharacters(row)
     if (batch.length >= BATCH_ROWS_MAX || characters >= BATCH_CHARACTERS) await flush()
   }
   await flush()
-  return count
 }
 
-/** What SQLite keeps and jsonb does not: NUL, and halves of characters. */
-function storableJson(text: string): string {
+/** Replaces what SQLite stores and jsonb refuses: NUL and unpaired surrogates. */
+function replaceUnstorable(text: string): string {
   if (!/\\u0000|\\ud[89a-f]/i.test(text)) return storable(text)
   return JSON.stringify(
     JSON.parse(text, (_, part) => (typeof part === 'string' ? storable(part) : part)),
   )
 }
 
-function fromText(name: string, type: string): string {
+function castFromText(name: string, type: string): string {
   return type === 'bytea' ? `decode(${name}, 'hex')` : `${name}::${type}`
 }
 
-/** An array as PostgreSQL reads it. */
-function arrayOf(texts: readonly (string | null)[]): string {
+/** Writes an array literal of PostgreSQL. */
+function formatArray(texts: readonly (string | null)[]): string {
   const items = texts.map((text) =>
     text === null ? 'null' : `"${text.replaceAll(/["\\]/g, '\\$&')}"`,
   )
   return `{${items.join(',')}}`
 }
 
-/** The next values of identity columns follow the highest that is there. */
+/** Sets identity columns to continue after their highest value. */
 export async function continueSequences(tx: Db): Promise<void> {
   const { rows } = await sql<{ name: string; column: string }>`
     select c.relname as name, a.attname as column from pg_attribute a join pg_class c on c.oid = a.attrelid
@@ -141,13 +141,16 @@ export async function continueSequences(tx: Db): Promise<void> {
     tx,
   )
   for (const { name, column } of rows) {
-    await sql`select setval(pg_get_serial_sequence(${quoted(name)}::text, ${column}::text),
+    await sql`select setval(pg_get_serial_sequence(${quoteName(name)}::text, ${column}::text),
       greatest(1, (select max(${sql.ref(column)}) from ${sql.table(name)})),
       exists (select from ${sql.table(name)}))`.execute(tx)
   }
 }
 
-/** Runs `work` without foreign keys, and makes them again: the server then looks at every row. */
+/**
+ * Runs `work` without foreign keys, then adds them again, which checks every row. It needs no right
+ * beyond the owner's, unlike `session_replication_role`.
+ */
 export async function withoutForeignKeys(tx: Db, work: () => Promise<void>): Promise<void> {
   const { rows: keys } = await sql<{ table: string; name: string; definition: string }>`
     select c.relname as table, k.conname as name, pg_get_constraintdef(k.oid) as definition
@@ -156,16 +159,16 @@ export async function withoutForeignKeys(tx: Db, work: () => Promise<void>): Pro
     tx,
   )
   for (const { table, name } of keys) {
-    await sql.raw(`alter table ${quoted(table)} drop constraint ${quoted(name)}`).execute(tx)
+    await sql.raw(`alter table ${quoteName(table)} drop constraint ${quoteName(name)}`).execute(tx)
   }
   await work()
   for (const { table, name, definition } of keys) {
     await sql
-      .raw(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`)
+      .raw(`alter table ${quoteName(table)} add constraint ${quoteName(name)} ${definition}`)
       .execute(tx)
   }
 }
 
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+const quoteName = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-const charactersOf = (row: Row) => row.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+const countCharacters = (row: Row) => row.reduce((sum, text) => sum + (text?.length ?? 0), 0)

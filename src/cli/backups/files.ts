@@ -1,0 +1,148 @@
+/** The files of a service beside its database: kept files of DATA_DIR, uploads, products. */
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Config } from '#config/config.ts'
+import type { Backup, FileEntry } from './manifest.ts'
+import { digest, isSame, type Place, writeNewFile } from './place.ts'
+
+/** DATA_DIR may hold more, such as a key in a file, which does not belong in a backup. */
+const ACCEPTED = {
+  data: /^(?:prices\.json|sandbox\.db|usage-spool(?:\.[0-9a-f-]+)?\.jsonl)$/,
+  originals: /^(?:originals\.id|(..)\/\1[^.]*)$/,
+  products: /^[^\\]*$/,
+}
+export type Kind = keyof typeof ACCEPTED
+const LISTINGS_MAX = 5
+
+/** Returns null when the service has no such folder, or a bucket, which has its own backups. */
+export function findFolder(kind: string, { dataDir, originals, products }: Config): string | null {
+  const folders: Record<string, string | null> = {
+    data: dataDir,
+    originals,
+    products: products.location,
+  }
+  const folder = folders[kind] ?? null
+  return folder === null || folder.startsWith('s3://') ? null : folder
+}
+
+/** Returns where a file of a backup belongs on this machine; null where no folder is set for it. */
+export function findHome({ path }: FileEntry, config: Config): string | null {
+  const [kind = '', ...parts] = path.split('/')
+  const folder = findFolder(kind, config)
+  return folder === null ? null : join(folder, ...parts)
+}
+
+export async function storeFiles(
+  place: Place,
+  kind: Kind,
+  config: Config,
+  print: (line: string) => void,
+): Promise<FileEntry[]> {
+  const folder = findFolder(kind, config)
+  if (folder === null || !existsSync(folder)) return []
+  const options = { recursive: kind !== 'data', withFileTypes: true } as const
+  const entries = new Map<string, FileEntry>()
+  // The service renames spool files, so the folder is listed again when a file has vanished.
+  for (let listing = 1; ; listing++) {
+    let hasVanished = false
+    for (const found of await readdir(folder, options)) {
+      const file = join(found.parentPath, found.name)
+      const path = relative(folder, file)
+      if (found.isDirectory() || entries.has(path)) continue
+      if (!found.isFile() || !ACCEPTED[kind].test(path)) {
+        if (kind === 'products') print(`left out: ${path}`)
+        continue
+      }
+      const store = (source: string) => storeFile(place, `${kind}/${path}`, source)
+      const stored =
+        path.endsWith('.db') && kind === 'data' ? withSqliteCopy(place, file, store) : store(file)
+      try {
+        entries.set(path, await stored)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+        hasVanished = true
+      }
+    }
+    if (!hasVanished || listing === LISTINGS_MAX) return [...entries.values()]
+  }
+}
+
+/** The time and the right to be run are stored too, because buyers' archives depend on them. */
+export async function storeFile(place: Place, path: string, file: string): Promise<FileEntry> {
+  const written = await place.write(path, createReadStream(file))
+  const { mtime, mode } = statSync(file)
+  return { path, ...written, modified_at: mtime.toISOString(), mode: mode & 0o777 }
+}
+
+/** Copies a SQLite database in use, as it is at one moment, and removes the copy after `work`. */
+export async function withSqliteCopy<T>(
+  { scratch }: Place,
+  file: string,
+  work: (copy: string) => Promise<T>,
+): Promise<T> {
+  statSync(file)
+  await mkdir(scratch, { recursive: true, mode: 0o700 })
+  const folder = await mkdtemp(join(scratch, '.scratch-'))
+  try {
+    const copy = join(folder, 'copy.db')
+    const database = new DatabaseSync(file, { timeout: 5_000 })
+    try {
+      database.prepare('vacuum into ?').run(copy)
+    } finally {
+      database.close()
+    }
+    await chmod(copy, 0o600)
+    return await work(copy)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** @throws Error when the stored file is missing or differs from the manifest. */
+export async function fetchFile(place: Place, entry: FileEntry, file: string): Promise<void> {
+  const content = await place.read(entry.path)
+  if (content === null) throw new Error(`${entry.path} is missing in ${place.address}`)
+  if (!isSame(await writeNewFile(file, content), entry)) {
+    await rm(file)
+    throw new Error(`${entry.path} in ${place.address} differs from its checksum`)
+  }
+}
+
+/**
+ * Restores all files but the database, then calls `finish`. Equal files that are there already are
+ * accepted, because a killed restore leaves them. When a step fails, the new files are removed.
+ */
+export async function restoreFiles(
+  { place, manifest }: Backup,
+  config: Config,
+  finish: () => Promise<void>,
+): Promise<void> {
+  const homes = new Map<FileEntry, string>()
+  const absent = new Map<FileEntry, string>()
+  for (const entry of manifest.files) {
+    if (entry.path.startsWith('database/')) continue
+    const home = findHome(entry, config)
+    if (home === null) {
+      const setting = entry.path.startsWith('products/') ? 'PRODUCTS_DIR' : 'ORIGINALS_DIR'
+      throw new Error(`the backup has files of ${setting}: set it to a folder for them`)
+    }
+    homes.set(entry, home)
+    if (!existsSync(home)) absent.set(entry, home)
+    else if (!isSame(await digest(createReadStream(home)), entry)) {
+      throw new Error(`${home} already exists with other content, and nothing is overwritten`)
+    }
+  }
+  try {
+    for (const [entry, home] of absent) await fetchFile(place, entry, home)
+    for (const [{ mode, modified_at }, home] of homes) {
+      await chmod(home, mode & 0o777)
+      await utimes(home, new Date(), new Date(modified_at))
+    }
+    await finish()
+  } catch (error) {
+    for (const home of absent.values()) await rm(home, { force: true })
+    throw error
+  }
+}
