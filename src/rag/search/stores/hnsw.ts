@@ -63,7 +63,7 @@ export async function makeIndex(db: Db, databaseUrl: string, of: Indexed): Promi
   // They may have gone since it was asked for, and then nobody would drop it any more; their vectors go later, in slices.
   const isWanted = () => isEmbeddedWith(db, of.userId, of.embedder)
   return withMaintenance(databaseUrl, nameOf(of), async (run) => {
-    const known = await indexesOf(db, '')
+    const known = await listIndexes(db, '')
     const mine = known.find(({ name }) => name === nameOf(of))
     if (mine?.valid || !(await isWanted())) return true
     if (mine === undefined && known.length >= INDEXES_MAX) return false
@@ -75,14 +75,14 @@ export async function makeIndex(db: Db, databaseUrl: string, of: Indexed): Promi
 }
 
 /** All but those of the embedder that is kept. */
-export async function dropIndexes(db: Db, userId: string, keep: string): Promise<void> {
-  for (const { name } of await indexesOf(db, prefixOf(userId))) {
-    if (keep !== '' && name.startsWith(prefixOf(userId, keep))) continue
+export async function dropIndexes(db: Db, userId: string, keep: string | null): Promise<void> {
+  for (const { name } of await listIndexes(db, prefixOf(userId))) {
+    if (keep !== null && name.startsWith(prefixOf(userId, keep))) continue
     await sql`drop index concurrently if exists ${sql.id(name)}`.execute(db)
   }
 }
 
-async function indexesOf(db: Db, prefix: string): Promise<{ name: string; valid: boolean }[]> {
+async function listIndexes(db: Db, prefix: string): Promise<{ name: string; valid: boolean }[]> {
   const { rows } = await sql<{ name: string; valid: boolean }>`
     select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
     where i.indrelid = 'rag_halfvecs'::regclass and starts_with(c.relname, ${prefix === '' ? NAMES : prefix})`.execute(

@@ -15,7 +15,7 @@ import {
   predicateOf,
   throughIndex,
 } from './hnsw.ts'
-import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
+import type { Neighbour, Scope, VectorStore, VectorStoreName } from './vector-store.ts'
 
 export type PgvectorOptions = {
   /** Chunks times dimensions that are compared one by one. */
@@ -35,7 +35,7 @@ export async function openPgvector(
   // MAIN is PLAIN for what fits into a page, some 4,000 halves, and lies beside the row only beyond that, where PLAIN would refuse it.
   await sql`create table if not exists rag_halfvecs (
     user_id text not null, version text not null, embedder text not null, chunk_index bigint not null, vector halfvec not null,
-    primary key (user_id, version, embedder, chunk_index))`.execute(db)
+    primary key (user_id, version, chunk_index))`.execute(db)
   const { rows } = await sql<{ storage: string }>`select attstorage as storage from pg_attribute
     where attrelid = 'rag_halfvecs'::regclass and attname = 'vector'`.execute(db)
   if (rows[0]?.storage !== 'm')
@@ -52,7 +52,9 @@ export async function openPgvector(
           sql`(${userId}, ${version}, ${embedder}, ${index}, ${literal(vector)}::halfvec)`,
       )
       await sql`insert into rag_halfvecs (user_id, version, embedder, chunk_index, vector) values ${sql.join(values)}
-        on conflict do nothing`.execute(tx)
+        on conflict (user_id, version, chunk_index) do update set embedder = excluded.embedder, vector = excluded.vector`.execute(
+        tx,
+      )
     },
 
     async remove(tx, userId, version, indexes) {
@@ -62,44 +64,20 @@ export async function openPgvector(
       )
     },
 
-    removeOthers: (db, userId, version, keep) =>
-      deleteSlice(
-        db,
-        sql`user_id = ${userId} and version = ${version} ${keep.length === 0 ? sql`` : sql`and embedder not in (${sql.join(keep)})`}`,
-      ),
-
-    async lastOf(db, userId, { version, embedder }) {
-      const { rows } = await sql<{
-        last: number | null
-      }>`select max(chunk_index) as last from rag_halfvecs
-        where user_id = ${userId} and version = ${version} and embedder = ${embedder}`.execute(db)
-      return Number(rows[0]?.last ?? -1)
-    },
-
-    async count(db, userId, { version, embedder }) {
-      const { rows } = await sql<{ n: number }>`select count(*) as n from rag_halfvecs
-        where user_id = ${userId} and version = ${version} and embedder = ${embedder}`.execute(db)
-      return Number(rows[0]?.n)
-    },
-
-    async read(db, userId, { version, embedder }, from, limit) {
-      const { rows } = await sql<{ index: number; vector: string }>`
-        select chunk_index as index, vector::text as vector from rag_halfvecs
-        where user_id = ${userId} and version = ${version} and embedder = ${embedder} and chunk_index >= ${from}
-        order by chunk_index limit ${limit}`.execute(db)
-      return rows.map(({ index, vector }) => ({
-        index: Number(index),
-        vector: Float32Array.from(JSON.parse(vector)),
-      }))
+    async listIndexes(db, userId, { version, embedder }, from, to) {
+      const { rows } = await sql<{ index: number }>`select chunk_index as index from rag_halfvecs
+        where user_id = ${userId} and version = ${version} and embedder = ${embedder}
+          and chunk_index >= ${from} and chunk_index < ${to}`.execute(db)
+      return rows.map(({ index }) => Number(index))
     },
 
     async eraseSlice(db, userId) {
       const rows = await deleteSlice(db, sql`user_id = ${userId}`)
-      if (rows < SLICE_ROWS) await dropIndexes(db, userId, '')
+      if (rows < SLICE_ROWS) await dropIndexes(db, userId, null)
       return rows
     },
 
-    forgetOthers: (db, userId, keep) => dropIndexes(db, userId, keep),
+    dropIndexes,
 
     async nearest(userId, embedder, query, scope, count) {
       const chunks = scope.documents.reduce((sum, { totalChunks }) => sum + totalChunks, 0)
@@ -170,6 +148,14 @@ async function deleteSlice(db: Db, where: RawBuilder<unknown>): Promise<number> 
     db,
   )
   return Number(numAffectedRows ?? 0n)
+}
+
+/** Returns which store the service uses, without creating anything. */
+export async function findStoreName(db: Db): Promise<VectorStoreName> {
+  if (dialectOf(db) !== 'postgres') return 'bytes'
+  const { rows } = await sql<{ has: boolean }>`
+    select to_regclass('rag_halfvecs') is not null as has`.execute(db)
+  return rows[0]?.has ? 'pgvector' : 'bytes'
 }
 
 /** Halves of floats came with its 0.7. */

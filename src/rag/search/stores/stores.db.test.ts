@@ -67,8 +67,6 @@ const documentRow = (user_id: string, version: string) => ({
   total_chunks: 1,
   characters: 1,
   embedder: 'e/one',
-  next_embedder: '',
-  kept_in: 'pgvector',
   original_id: null,
   created_at: new Date(0).toISOString(),
 })
@@ -165,11 +163,11 @@ test('without an embedder no vectors are kept on any engine, and what lies in pg
 
   const documents = await db
     .selectFrom('rag_documents')
-    .select(['kept_in', 'version'])
+    .select(['embedder', 'version'])
     .orderBy('characters')
     .execute()
   assert.deepEqual(
-    documents.map(({ kept_in }) => kept_in),
+    documents.map(({ embedder }) => embedder),
     ['', ''],
   )
   assert.deepEqual(await db.selectFrom('rag_vectors').select('vector').execute(), [])
@@ -266,9 +264,9 @@ test('a user with many vectors gets an index of his own, which finds what brute 
     [597, 598, 599],
   )
 
-  await store.forgetOthers?.(db, ada, 'e/one')
+  await store.dropIndexes?.(db, ada, 'e/one')
   assert.equal(await indexes(), 1)
-  await store.forgetOthers?.(db, ada, 'e/two')
+  await store.dropIndexes?.(db, ada, 'e/two')
   assert.equal(await indexes(), 0)
   await makeIndex(db, app.config.databaseUrl ?? '', wanted[0] as Indexed)
   while ((await store.eraseSlice(db, ada)) > 0);
@@ -347,7 +345,7 @@ test('an index is made by one node at a time, and made anew where its maker was 
 
   assert.equal(await makeIndex(db, url, of), true)
   assert.deepEqual(await states(), [true])
-  await store.forgetOthers?.(db, of.userId, '')
+  await store.dropIndexes?.(db, of.userId, null)
   await begin()
   const made = makeIndex(db, url, of)
   await begun()
