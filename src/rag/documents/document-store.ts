@@ -381,7 +381,11 @@ export async function withDocuments(db: Db, users: readonly string[]): Promise<S
 const USERS_A_STATEMENT = 500
 
 /** Returns whether a document has vectors of this embedder. */
-export async function isEmbeddedWith(db: Db, userId: string, embedder: string): Promise<boolean> {
+export async function hasEmbeddedDocument(
+  db: Db,
+  userId: string,
+  embedder: string,
+): Promise<boolean> {
   const row = await db
     .selectFrom('rag_documents')
     .select('id')

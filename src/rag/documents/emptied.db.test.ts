@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBus, type Hears } from '#platform/bus.ts'
-import { openByteVectors } from '#rag/search/stores/bytes.ts'
+import { ByteVectors } from '#rag/search/stores/bytes.ts'
 import { UserIndexes } from '#rag/search/user-index.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { mockVendor } from '#testing/mock-vendor.ts'
@@ -38,7 +38,7 @@ async function otherNode({ platform: { db } }: TestApp, whose: string[]) {
     return { name: 'redis', isWell: () => true, send: () => {}, close: async () => {} }
   })
   const indexes = new UserIndexes({ db })
-  const vectors = openByteVectors({ db })
+  const vectors = new ByteVectors({ db })
   for (const userId of whose) {
     const documents = await indexes.use(userId, (index) =>
       [...index.documents.values()].map(({ row }) => row),

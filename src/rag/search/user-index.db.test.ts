@@ -293,3 +293,20 @@ test('a node frees a user’s index when another node deletes the documents or t
   assert.ok(left > 0)
   assert.equal(indexes.bytes(), 0)
 })
+
+test('two uses by one user never run in the same turn of the event loop', async (t) => {
+  const app = await testApp(t)
+  const indexes = new UserIndexes(app.platform)
+  let turn = 0
+  const timer = setInterval(() => {})
+  t.after(() => clearInterval(timer))
+  const count = () => {
+    turn++
+    if (!isDone) setImmediate(count)
+  }
+  let isDone = false
+  setImmediate(count)
+  const turns = await Promise.all([1, 2, 3].map(() => indexes.use('ada', () => turn)))
+  isDone = true
+  assert.equal(new Set(turns).size, 3)
+})

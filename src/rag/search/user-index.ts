@@ -39,7 +39,7 @@ type CachedIndex = UserIndex & {
   bytes: number
   documentBytes: number
   isChanging: boolean
-  /** Resolves when the last use has ended. */
+  /** Resolves one turn of the event loop after the last use. */
   ready: Promise<unknown>
 }
 
@@ -82,7 +82,8 @@ export class UserIndexes {
       await this.#refreshOrReset(userId, index)
       return work(index)
     })
-    index.ready = done.catch(() => undefined)
+    // One ranking per user and turn of the event loop: between two, requests of other users are read and served.
+    index.ready = done.catch(() => undefined).then(() => yieldToEventLoop())
     return done
   }
 

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { insertUser } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { settingsOf } from '#platform/db/postgres.ts'
-import { openByteVectors } from '#rag/search/stores/bytes.ts'
+import { ByteVectors } from '#rag/search/stores/bytes.ts'
 import { type Indexed, makeIndex } from '#rag/search/stores/hnsw.ts'
 import { dot, nearestRows } from '#rag/search/stores/nearest.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
@@ -76,9 +76,9 @@ const documentOf = (version: string, totalChunks: number) => ({ version, edition
 async function storesOf({ platform: { db } }: TestApp): Promise<VectorStore[]> {
   const pgvector = await openPgvector({ db })
   return [
-    openByteVectors({ db }),
+    new ByteVectors({ db }),
     // So small that nothing is ever kept.
-    openByteVectors({ db }, { cacheBytesMax: 100 }),
+    new ByteVectors({ db }, { cacheBytesMax: 100 }),
     ...(pgvector ? [pgvector] : []),
   ]
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
-import { type ByteVectorsOptions, openByteVectors } from './bytes.ts'
+import { ByteVectors, type ByteVectorsOptions } from './bytes.ts'
 import { openPgvector, type PgvectorOptions } from './pgvector.ts'
 import type { VectorStore } from './vector-store.ts'
 
@@ -10,7 +10,7 @@ export async function openVectors(
   options: PgvectorOptions & ByteVectorsOptions = {},
 ): Promise<VectorStore> {
   const pgvector = await openPgvector({ db }, options)
-  if (pgvector === undefined) return openByteVectors({ db }, options)
+  if (pgvector === undefined) return new ByteVectors({ db }, options)
   // Left by a copy from SQLite, or by a server that had no pgvector yet: the rebuild never reads them.
   const { rows } = await sql`select from rag_vectors limit 1`.execute(db)
   if (rows.length > 0) await sql`truncate table rag_vectors`.execute(db)
