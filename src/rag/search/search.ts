@@ -22,21 +22,21 @@ export type FoundChunk = {
   content: string
   /** 0..1 */
   score: number
-  /** Of the model that put it in its place, on a scale of its own. */
+  /** The reranking model's score, on that model's scale. */
   rerank_score?: number
-  /** The document's, with `chunk_index` and what its file tells of the chunk. */
+  /** The document's metadata, `chunk_index`, and the chunk's place in its file. */
   metadata: Metadata & ChunkMetadata
 }
 
-/** Where in its file a chunk stands. A client may have given a text other values under these names. */
+/** The chunk's place in its file. A client's metadata may contain other values under these names. */
 export type ChunkMetadata = {
   /** From 1. */
   page?: number
-  /** Where it reaches over to a later page. */
+  /** Present when the chunk ends on a later page. */
   page_end?: number
   /** `Terms › Notice` */
   heading?: string
-  /** Of the table that it goes on with, as Markdown. */
+  /** Header of the table that the chunk continues, as Markdown. */
   table_header?: string
 }
 
@@ -53,7 +53,7 @@ export function checkMode(mode: Mode, { embedder }: Pick<RagDeps, 'embedder'>): 
 }
 
 export type SearchQuery = {
-  /** The question, and perhaps again behind what was said before it; what is found first by more of them is nearer. */
+  /** The question; in a conversation also the question after earlier messages. Chunks that several of them find rank higher. */
   queries: string[]
   topK: number
   /** Chunks below are left out. */
@@ -62,17 +62,17 @@ export type SearchQuery = {
   minRelativeScore?: number
   conditions: Condition[]
   mode?: Mode
-  /** Left out: where there is a model that does. */
+  /** Default: true when the server has a reranking model. */
   reranks?: boolean
 }
 
 /**
- * What was said before counts only for chunks to which the question says something itself, else "Who is Bob?" after "How long is
- * parental leave?" finds the leave; and for all of them where it leans on what was said: it has no word of its own ("By whom?"),
- * or a single one that the documents know ("Is it paid?"). See decisions/2026-11-21-follow-up-questions.md.
+ * Least score by the question alone for a chunk that only the conversation's context finds; else "Who is Bob?" after
+ * "How long is parental leave?" finds the leave. Not required of a question that depends on the context ("By whom?",
+ * "Is it paid?"). See decisions/2026-11-21-follow-up-questions.md.
  */
 const OWN_MIN = 0.45
-/** Of each ranking, where several are fused. */
+/** Results read from each ranking when several are fused. */
 const FUSED_MIN = 50
 
 type FindDeps = Pick<RagDeps, 'db' | 'indexes' | 'embedder' | 'vectors'>
@@ -80,12 +80,12 @@ export type SearchDeps = FindDeps & RerankDeps
 
 export type Search = {
   found: FoundChunk[]
-  /** What came nearest where nothing was near enough. */
+  /** The nearest chunks when none reaches the minimum score. */
   nearest: FoundChunk[]
   warnings: SearchWarning[]
 }
 
-/** Of what is nearest where nothing is near enough; what is further than that has nothing to do with the question. */
+/** Limits of `nearest`: chunks below `scoreMin` are unrelated to the question. */
 const NEAREST = { count: 3, scoreMin: 0.1 }
 
 /** @throws what the embedder throws */
@@ -220,7 +220,7 @@ export async function readPlaces(
   return toFoundChunks(places, await readContents(db, userId, places), byVersion, userId)
 }
 
-/** Ranks by words: first the question alone, then the question after what was said before. */
+/** Ranks by words: first the question alone, then with the conversation's context. */
 function rankByWords(
   index: UserIndex,
   open: Uint8Array,
@@ -300,7 +300,7 @@ function toFoundChunks(
   return found.flatMap(({ version, index, score }) => {
     const document = documents.get(version)
     const chunk = contents.get(keyOf({ version, index }))
-    // Deleted between ranking and reading.
+    // The chunk was deleted between ranking and reading.
     if (document === undefined || chunk === undefined) return []
     return {
       id: `${document.id}_${index}`,
@@ -311,7 +311,7 @@ function toFoundChunks(
   })
 }
 
-/** Under what a client gave itself: its own `page` of a text is told as it was given. */
+/** Spread before the client's metadata, so that a client's own `page` wins. */
 function buildPlace({ page, pageEnd, heading, tableHeader }: ChunkText): ChunkMetadata {
   return {
     ...(page !== null && { page }),
@@ -321,7 +321,7 @@ function buildPlace({ page, pageEnd, heading, tableHeader }: ChunkText): ChunkMe
   }
 }
 
-/** What the user gave, with the service's own keys over it. */
+/** Returns the user's metadata, overridden by the service's keys. */
 function buildMetadata(
   { metadata_json, source, total_chunks }: DocumentRow,
   userId: string,

@@ -83,7 +83,7 @@ async function storesOf({ platform: { db } }: TestApp): Promise<VectorStore[]> {
   ]
 }
 
-test('every store finds what brute force finds, of one user, in the scope, cached or not', async (t) => {
+test('every store finds the same neighbours as brute force, for one user, within the scope, cached or not', async (t) => {
   const app = await testApp(t)
   for (const [n, store] of (await storesOf(app)).entries()) {
     const [ada, eve] = [`ada${n}`, `eve${n}`]
@@ -153,7 +153,7 @@ test('every store finds what brute force finds, of one user, in the scope, cache
   }
 })
 
-test('without an embedder no vectors are kept on any engine, and what lies in pgvector goes with its document', async (t) => {
+test('without an embedder no vectors are stored, and pgvector rows are deleted with their document', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const put = (content: string) => ada.post('/api/rag/ingest/text', { content })
@@ -197,7 +197,7 @@ test('without an embedder no vectors are kept on any engine, and what lies in pg
   assert.equal(await rows(), 0)
 })
 
-test('a user with many vectors gets an index of his own, which finds what brute force finds, and goes with what it is for', {
+test('the HNSW index of a user with many vectors finds the nearest rows, and is dropped with them', {
   skip:
     process.env.TEST_ENGINE === 'pglite' &&
     'it is made on a connection beside the first, and that engine has one',
@@ -285,7 +285,7 @@ async function isScanned({ platform: { db } }: TestApp): Promise<boolean> {
   return false
 }
 
-test('an index is made by one node at a time, and made anew where its maker was killed half-way', {
+test('one node at a time creates an index, and an invalid index is replaced after a kill', {
   skip:
     process.env.TEST_ENGINE === 'pglite' &&
     'it is made on a connection beside the first, and that engine has one',
@@ -312,7 +312,7 @@ test('an index is made by one node at a time, and made anew where its maker was 
     )
     return rows.map(({ valid }) => valid)
   }
-  // Whoever makes an index beside the writers waits for those that have begun.
+  // `create index concurrently` waits for open transactions.
   const writer = new pg.Client(settingsOf(url))
   await writer.connect()
   t.after(() => writer.end())
@@ -356,7 +356,7 @@ test('an index is made by one node at a time, and made anew where its maker was 
   assert.deepEqual(await states(), [], 'it is dropped by who made it')
 })
 
-test('the index of a user’s vectors goes with the last document', async (t) => {
+test('the HNSW index is dropped with the user’s last document', async (t) => {
   const vendor = await mockVendor(t)
   vendor.play(({ body }, reply) => {
     const data = [body.input]
@@ -398,7 +398,7 @@ test('the index of a user’s vectors goes with the last document', async (t) =>
   assert.equal(await indexes(), 0)
 })
 
-test('few rows and many rows are ranked alike', () => {
+test('few rows and many rows are ranked equally', () => {
   const [query = new Float32Array(DIMS), ...vectors] = vectorsOf(201, 7)
   for (const count of [5, 31, 32, 200]) {
     const rows = new Float32Array(count * DIMS)
