@@ -1651,7 +1651,7 @@ export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
 
 /** What the server is set to do and could not. */
 export type SearchWarning = {
-  code: 'embedding' | 'embedder_unreachable' | 'not_reranked'
+  code: 'embedding' | 'not_reranked'
   reason: string
 }
 
