@@ -812,7 +812,7 @@ export type EmbeddingList = {
   usage: EmbeddingUsage
 }
 
-/** Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone. */
+/** Chunks with vectors of the configured embedder; null: all have them. Until then searches compare words only. */
 export type EmbeddingProgress = {
   done: number
   total: number
