@@ -2,7 +2,7 @@
 
 import { chunkText } from '#rag/ingest/chunker.ts'
 import { rankMessage, readMessage } from '#rag/search/words/message.ts'
-import { Shelf } from '#rag/search/words/shelf.ts'
+import { WordIndex } from '#rag/search/words/word-index.ts'
 import { bm25 } from './lib/bm25.ts'
 import { type Corpus, chunkEvaluation, dataFolder, otherSets, xquad } from './lib/corpora.ts'
 import { frames } from './lib/phrasings.ts'
@@ -26,7 +26,7 @@ export async function run(args: string[]): Promise<void> {
 }
 
 function ours(texts: string[]): Ranker {
-  const shelf = new Shelf()
+  const shelf = new WordIndex()
   for (const text of texts) shelf.add(text)
   const open = new Uint8Array(texts.length).fill(1)
   return (query, count) =>

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { chunkText } from '#rag/ingest/chunker.ts'
 import { nearestRows } from '#rag/search/stores/nearest.ts'
 import { rank, readQuestion } from '#rag/search/words/ranking.ts'
-import { Shelf } from '#rag/search/words/shelf.ts'
+import { WordIndex } from '#rag/search/words/word-index.ts'
 import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { freshDatabase } from './lib/postgres.ts'
 import { payingKeys, type RunningService, startService } from './lib/service.ts'
@@ -61,7 +61,7 @@ function inProcess(texts: string[], questions: string[]): void {
   const rows: string[][] = []
   const vectors: string[][] = []
   for (const size of SIZES) {
-    const shelf = new Shelf()
+    const shelf = new WordIndex()
     const some = texts.slice(0, size)
     const built = cpuMs(() => {
       for (const text of some) shelf.add(text)

@@ -102,8 +102,6 @@ async function ownerOf(db: Db, email: string, embedder: string, chunks: number):
       total_chunks: chunks,
       characters: 1,
       embedder,
-      next_embedder: '',
-      kept_in: 'pgvector',
       original_id: null,
       created_at: now,
     })

@@ -268,8 +268,6 @@ async function fillRest({ id, at, json, put }: Writer, users: number) {
       total_chunks: '3',
       characters: '1500',
       embedder: `''`,
-      next_embedder: `''`,
-      kept_in: `''`,
       created_at: at('n % 31536000'),
     },
     documents,

@@ -15,8 +15,9 @@ import { Missing } from '#platform/db/open.ts'
 import { LANES } from '#platform/jobs/lanes.ts'
 import { hearsNotifications } from '#platform/notify.ts'
 import { findMark, requireMark } from '#rag/originals/folder-mark.ts'
-import { renewalOf } from '#rag/renewal/progress.ts'
-import { embedderIdOf } from '#rag/vendor-embedder.ts'
+import { readRebuildProgress } from '#rag/rebuild/progress.ts'
+import { findStoreName } from '#rag/search/stores/pgvector.ts'
+import { findEmbedderId } from '#rag/vendor-embedder.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'
@@ -139,13 +140,15 @@ async function withoutRedis(
 /** Reports the progress of a change of embedder. */
 async function embedder({ embedder }: Config, platform: Context['platform']): Promise<Line> {
   const name = 'Embedder'
-  if (embedder === 'local') return { mark: 'ok', name, says: embedder }
-  const changing = await platform()
-    .then(({ db, config }) => renewalOf(db, embedderIdOf(config, embedder)))
+  const progress = await platform()
+    .then(async ({ db, config }) => {
+      const id = findEmbedderId(config, embedder, await findStoreName(db))
+      return id === null ? null : readRebuildProgress(db, id)
+    })
     .catch(() => null)
-  if (changing === null || changing.users === 0) return { mark: 'ok', name, says: embedder }
-  const { users, done, total } = changing
-  const says = `${embedder}; ${users} user(s) are still searched by the one before, or by words: ${done} of their ${total} chunks are embedded anew`
+  if (progress === null || progress.users === 0) return { mark: 'ok', name, says: embedder }
+  const { users, done, total } = progress
+  const says = `${embedder}; vectors are being rebuilt: ${done} of ${total} chunks of ${users} user(s). Their searches compare words only until then`
   return { mark: 'off', name, says }
 }
 

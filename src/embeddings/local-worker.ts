@@ -1,8 +1,8 @@
 /** The local embedder's thread: texts in, one block of floats out. */
-import { giveWay } from '#platform/give-way.ts'
+import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import { localEmbedder } from './local.ts'
 
-giveWay()
+lowerThreadPriority()
 
 const never = new AbortController().signal
 

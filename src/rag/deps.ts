@@ -1,4 +1,4 @@
-/** What rag's rules may touch, opened once; each rule picks its own of it. */
+/** Opens the dependencies of rag once; each rule declares which of them it uses. */
 import './tables.ts'
 import { join } from 'node:path'
 import type { Gateway } from '#ai/gateway.ts'
@@ -9,12 +9,11 @@ import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createIngestPipeline, LONG_BYTES } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
 import { openFilePlace } from './originals/file-place.ts'
-import { createShelves } from './search/shelves.ts'
 import { openVectors } from './search/stores/vectors.ts'
-import { createTurns } from './search/turns.ts'
-import { embedderNamed, embedderSet } from './vendor-embedder.ts'
+import { UserIndexes } from './search/user-index.ts'
+import { createEmbedder } from './vendor-embedder.ts'
 
-/** Makes the index of a user who has many vectors. */
+/** Creates the HNSW index of a user with many vectors. */
 export const INDEX_JOB = 'rag.index'
 
 export type RagNeeds = {
@@ -39,6 +38,13 @@ export async function openDeps(
   const temporaryFiles = createTemporaryFiles(join(config.dataDir, 'tmp'), {
     memoryBytes: LONG_BYTES,
   })
+  const vectors = await openVectors(
+    { db },
+    {
+      cacheBytesMax: searchMemoryBytes,
+      onLarge: (of) => jobs.enqueue(db, INDEX_JOB, of, { key: `${INDEX_JOB}:${of.userId}` }),
+    },
+  )
   return {
     db,
     clock,
@@ -55,26 +61,17 @@ export async function openDeps(
     callerNow: needs.callerNow,
     requireGrant: needs.requireGrant,
     /** Null: documents are compared by their words alone. */
-    embedder: embedderSet(needs.gateway, config.embedder),
-    /** One that was set before, whose vectors serve until the user's documents have those of the one that is; null: out of reach. */
-    embedderNamed: (id: string) => embedderNamed(needs.gateway, id),
+    embedder: createEmbedder(needs.gateway, config.embedder, vectors.name),
     /** Makes follow-up questions stand alone; null: none does. */
     followUpModel: config.followUpModel,
     /** Puts what was found into a better order; null: none does. */
     rerankModel: config.rerankModel,
-    vectors: await openVectors(
-      { db },
-      {
-        cacheBytesMax: searchMemoryBytes,
-        onLarge: (of) => jobs.enqueue(db, INDEX_JOB, of, { key: `${INDEX_JOB}:${of.userId}` }),
-      },
-    ),
+    vectors,
     /** What is uploaded, until it is stored. */
     temporaryFiles,
     parser: createParser({ temporaryFiles, log }),
     pipeline: createIngestPipeline(),
-    shelves: createShelves({ db }, { bytesMax: searchMemoryBytes }),
-    turns: createTurns(),
+    indexes: new UserIndexes({ db }, { bytesMax: searchMemoryBytes }),
     planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),
     maxTextBytes: config.maxTextBytes,
     maxFileBytes: config.maxFileBytes,

@@ -5,27 +5,26 @@ import { tokensOfBytes } from '#ai/estimate.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { RagDeps } from './deps.ts'
 
-/** Who asks, for the ledger; and until when. */
+/** The caller and route for the ledger, and the signal that ends the call. */
 export type RagCall = {
   caller: Caller
-  /** As the ledger shall name it: `/api/rag/search`. */
+  /** Name in the ledger: `/api/rag/search`. */
   route: string
   signal: AbortSignal
   origin?: CallOrigin | undefined
 }
 
-/** All that the ledger needs of one: what runs in the background has no more. */
+/** The part of a call that the ledger needs; background jobs have no more. */
 export type MeteredCall = Omit<RagCall, 'caller'> & {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'budget'>
 }
 
-/** As the ledger names what is compared by its words. */
+/** Name of search by words in the ledger. */
 const WORDS = { vendor: LOCAL_VENDOR, model: 'lexical-2' }
 
 /**
- * Reserves what embedding may cost, does the work with an embedder that writes down what it asks and uses, and records it
- * whatever became of it. Where words are compared there is nothing to pay, and it is recorded all the same.
- * The rules call it (ingest, search, answer), so that no route can forget to.
+ * Reserves the cost of embedding, runs the work with an embedder that counts its calls, and records the usage, also
+ * after a failure. Search by words costs nothing and is recorded too. Ingest, search and answer call it, not the routes.
  */
 export async function metered<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
   deps: D,

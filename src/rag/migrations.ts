@@ -21,8 +21,6 @@ export const ragMigrations: Migration[] = [
         total_chunks {bigint} not null,
         characters {bigint} not null,
         embedder text not null,
-        next_embedder text not null,
-        kept_in text not null,
         original_id text,
         created_at {timestamp} not null,
         primary key (user_id, id)
@@ -66,7 +64,7 @@ export const ragMigrations: Migration[] = [
         embedder text not null,
         chunk_index {bigint} not null,
         vector {bytes} not null,
-        primary key (user_id, version, embedder, chunk_index)
+        primary key (user_id, version, chunk_index)
       );
     `,
   },

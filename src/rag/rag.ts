@@ -11,7 +11,12 @@ import { answerRoutes } from './answer/routes.ts'
 import { INDEX_JOB, openDeps, type RagNeeds } from './deps.ts'
 import { eraseChunksSlice } from './documents/chunk-store.ts'
 import { eraseDocuments } from './documents/document-store.ts'
-import { forgetEmptied, letGo } from './documents/emptied.ts'
+import {
+  DROP_INDEXES_JOB,
+  dropIndexesIfEmpty,
+  forgetEmptied,
+  publishEmptied,
+} from './documents/emptied.ts'
 import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { storageRoute } from './documents/storage.ts'
@@ -30,16 +35,9 @@ import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { eraseOriginals, REMOVE_JOB, removeFiles, sweepOriginals } from './originals/originals.ts'
 import { ragProblem } from './problems.ts'
-import { type Renewal, renewalOf } from './renewal/progress.ts'
-import { renew, requireOwn } from './renewal/renewal.ts'
-import {
-  RENEW_JOB,
-  type RenewJob,
-  renewLater,
-  TIDY_JOB,
-  type TidyJob,
-  tidyVectors,
-} from './renewal/serving.ts'
+import { type RebuildProgress, readRebuildProgress } from './rebuild/progress.ts'
+import { isOwnRebuild, rebuildVectors } from './rebuild/rebuild.ts'
+import { enqueueRebuild, REBUILD_JOB, type RebuildJob } from './rebuild/store-embedder.ts'
 import { searchRoutes } from './search/routes.ts'
 import { type Indexed, makeIndex } from './search/stores/hnsw.ts'
 
@@ -54,7 +52,7 @@ export async function createRag(
 ) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
-  forgetEmptied(deps, [deps.shelves, deps.vectors])
+  forgetEmptied(deps, [deps.indexes, deps.vectors])
 
   jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), {
     lane: 'bulk',
@@ -72,16 +70,15 @@ export async function createRag(
     { lane: 'bulk' },
   )
   jobs.handle(
-    RENEW_JOB,
-    async (job: RenewJob, context) => {
-      if (!requireOwn(deps, job, context.attempt > INGEST_DELAYS_MS.length)) return
-      const users = await renew(deps, context)
-      if (users > 0)
-        log.info({ users, embedder: deps.embedder?.id }, 'documents were embedded anew')
+    REBUILD_JOB,
+    async (job: RebuildJob, context) => {
+      if (!isOwnRebuild(deps, job, context.attempt > INGEST_DELAYS_MS.length)) return
+      const users = await rebuildVectors(deps, context)
+      if (users > 0) log.info({ users, embedder: deps.embedder?.id }, 'vectors were rebuilt')
     },
     { lane: 'long', delaysMs: INGEST_DELAYS_MS },
   )
-  jobs.handle(TIDY_JOB, (payload: TidyJob, { signal }) => tidyVectors(deps, payload, signal), {
+  jobs.handle(DROP_INDEXES_JOB, (job: { userId: string }) => dropIndexesIfEmpty(deps, job), {
     lane: 'bulk',
   })
 
@@ -93,7 +90,7 @@ export async function createRag(
     },
     { lane: 'long', atOnce: 1 },
   )
-  renewalMetrics(platform, deps.embedder?.id ?? null)
+  addRebuildMetrics(platform, deps.embedder?.id ?? null)
 
   let sweeping: NodeJS.Timeout | undefined
   function sweepUploads(): void {
@@ -122,10 +119,10 @@ export async function createRag(
     },
     // Where uploads arrive, and where jobs read them again: both may be the one process that has this folder.
     open: async () => sweepUploads(),
-    /** Looks for documents that another embedder or vector store has left behind, and for files without a document. */
+    /** Rebuilds vectors of another embedder or vector store, and removes files without a document. */
     async start() {
       sweepUploads()
-      await renewLater(deps, db)
+      await enqueueRebuild(deps, db)
       const sweep = () =>
         sweepOriginals(deps).catch((error) =>
           log.warn({ err: error }, 'files of ingests that died were not removed'),
@@ -138,7 +135,7 @@ export async function createRag(
       await eraseIngestJobs(deps, tx, userId)
       await eraseOriginals(deps, tx, userId)
       await eraseDocuments(tx, userId)
-      letGo(deps, tx, userId)
+      publishEmptied(deps, tx, userId)
     },
     eraseSlices: [
       eraseChunksSlice,
@@ -155,33 +152,33 @@ export async function createRag(
   }
 }
 
-/** Read at most every so often: a scrape must not cost a database much that is busy with the change itself. */
+/** Shortest time between two counts: frequent scrapes must not slow a database that is busy with the rebuild. */
 const READ_EVERY_MS = 30 * SECOND_MS
 
-function renewalMetrics(
+function addRebuildMetrics(
   { db, metrics, clock }: Pick<Platform, 'db' | 'metrics' | 'clock'>,
   embedder: string | null,
 ): void {
-  let read: { atMs: number; renewal: Promise<Renewal> } | null = null
-  const reading = (pick: (renewal: Renewal) => number) => async () => {
+  let read: { atMs: number; progress: Promise<RebuildProgress> } | null = null
+  const createReading = (pick: (progress: RebuildProgress) => number) => async () => {
     if (embedder === null) return [{ labels: {}, value: 0 }]
     if (read === null || clock.ms() - read.atMs >= READ_EVERY_MS) {
-      read = { atMs: clock.ms(), renewal: renewalOf(db, embedder) }
-      // Asked again at the next scrape.
-      read.renewal.catch(() => {
+      read = { atMs: clock.ms(), progress: readRebuildProgress(db, embedder) }
+      // The next scrape retries.
+      read.progress.catch(() => {
         read = null
       })
     }
-    return [{ labels: {}, value: pick(await read.renewal) }]
+    return [{ labels: {}, value: pick(await read.progress) }]
   }
   metrics.readings(
-    'latchkey_rag_users_to_renew',
-    'Users whose documents are searched by the embedder before the one that is set, or by words alone',
-    reading(({ users }) => users),
+    'latchkey_rag_users_to_rebuild',
+    'Users whose searches compare words only until their vectors are rebuilt',
+    createReading(({ users }) => users),
   )
   metrics.readings(
     'latchkey_rag_chunks_to_embed',
-    'Chunks of these users without vectors of the embedder that is set',
-    reading(({ total, done }) => total - done),
+    'Chunks of these users without vectors of the configured embedder',
+    createReading(({ total, done }) => total - done),
   )
 }

@@ -33,7 +33,7 @@ export const TopK = Type.Integer({ default: 5, minimum: 1, maximum: 50 })
 
 export const SearchWarnings = Type.Array(
   Type.Object(
-    { code: OneOf('embedding', 'embedder_unreachable', 'not_reranked'), reason: Type.String() },
+    { code: OneOf('embedding', 'not_reranked'), reason: Type.String() },
     { title: 'SearchWarning', description: 'What the server is set to do and could not.' },
   ),
 )

@@ -6,7 +6,7 @@ import type { Warning } from './ingest/parsers/unreadable.ts'
 type RagStoresTable = {
   user_id: string
   revision: number
-  /** Whose vectors are searched, all of them of one embedder; empty until all his documents have some. */
+  /** The embedder that made the vectors of all documents; empty while one lacks them. */
   embedder: string
 }
 
@@ -25,12 +25,8 @@ type RagDocumentsTable = {
   chunks: number
   total_chunks: number
   characters: number
-  /** Whose vectors are searched; empty where it has none. */
+  /** The embedder that made its vectors; empty while it has none, or not all of them. */
   embedder: string
-  /** Whose vectors are made and wait until all of the user's documents have them; else empty. */
-  next_embedder: string
-  /** The store in which both lie; empty where there are none. */
-  kept_in: string
   /** The file that the text was read from, where it is kept. */
   original_id: string | null
   created_at: string
@@ -80,7 +76,7 @@ type RagChunksTable = {
   table_header: string | null
 }
 
-/** The byte store's: little-endian floats. While an embedder is changed a chunk has two. */
+/** The byte store: little-endian floats, one vector per chunk. */
 type RagVectorsTable = {
   user_id: string
   version: string

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
-import type { Gateway, Vendors } from '#ai/gateway.ts'
+import type { Vendors } from '#ai/gateway.ts'
 import type { Config } from '#config/config.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
-import { type EmbeddingTraits, findModel, ofVendor, vendorNamed } from '#models/catalogue.ts'
+import { type EmbeddingTraits, findModel, ofVendor } from '#models/catalogue.ts'
+import type { VectorStoreName } from './search/stores/vector-store.ts'
 
 /** Characters a text: most models take some 8,190 tokens. Latin text has four characters a token; what is not ASCII may have one. */
 const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
@@ -17,13 +18,16 @@ export type MeteredEmbedder = Embedder & {
   isCalibrated: boolean
 }
 
-/** Named `openai/text-embedding-3-small`; behind it what else makes its vectors other ones. A text longer than the model takes is the mean of its parts. */
-export function vendorEmbedder(gateway: Vendors, vendor: string, model: string): MeteredEmbedder {
+/** A text longer than the model allows is embedded as the mean of its parts. */
+function vendorEmbedder(
+  gateway: Vendors,
+  { vendor, model, store }: { vendor: string; model: string; store: VectorStoreName },
+): MeteredEmbedder {
   const entry = ofVendor(gateway.config.vendors, vendor)
   const known = findModel(entry, model)
   const tokensMax = known?.contextTokens ?? TEXT_MAX.tokens
   const { tasks, similarity } = known?.embedding ?? {}
-  const id = idOf(vendor, model, tasks)
+  const id = buildId({ vendor, model, store }, tasks)
   const counting = (tally: EmbeddingTally): MeteredEmbedder => ({
     id,
     vendor,
@@ -50,39 +54,45 @@ export function vendorEmbedder(gateway: Vendors, vendor: string, model: string):
   return counting(newTally())
 }
 
-const idOf = (vendor: string, model: string, tasks: EmbeddingTraits['tasks']) =>
-  `${vendor}/${model}${tasks === undefined ? '' : `#${digestOf(JSON.stringify(tasks))}`}`
-
-/** Under which documents have the vectors of the embedder that is set: `openai:text-embedding-3-small`. */
-export function embedderIdOf({ ai }: Pick<Config, 'ai'>, setting: string): string {
-  const colon = setting.indexOf(':')
-  const [vendor, model] = [setting.slice(0, colon), setting.slice(colon + 1)]
-  return idOf(vendor, model, findModel(ofVendor(ai.vendors, vendor), model)?.embedding?.tasks)
-}
-
-/** The one that is set, `vendor:model`, and a model's name may hold colons of its own; null for `local`, which is none. */
-export function embedderSet(gateway: Vendors, setting: string): MeteredEmbedder | null {
-  const [vendor = '', ...model] = setting.split(':')
-  return model.length > 0 ? vendorEmbedder(gateway, vendor, model.join(':')) : null
-}
-
 /**
- * By the name under which documents have its vectors; null where its vendor has no key here any more, or the catalogue asks it otherwise than it
- * did then: questions would be put beside vectors of another kind.
+ * Names a set of comparable vectors: the model, and what else makes vectors different, namely its task prompts and
+ * the store, because pgvector holds halves of floats. Example: `openai/text-embedding-3-small@pgvector`.
  */
-export function embedderNamed(gateway: Gateway, id: string): MeteredEmbedder | null {
-  const slash = id.indexOf('/')
-  const mark = id.lastIndexOf('#')
-  const vendor = id.slice(0, Math.max(0, slash))
-  const entry = vendorNamed(gateway.config, vendor)
-  if (entry === undefined || entry.name !== vendor || entry.apiKey === null || entry.sandboxed)
-    return null
-  const embedder = vendorEmbedder(
-    gateway,
-    vendor,
-    id.slice(slash + 1, mark > slash ? mark : undefined),
-  )
-  return embedder.id === id ? embedder : null
+function buildId(
+  { vendor, model, store }: { vendor: string; model: string; store: VectorStoreName },
+  tasks: EmbeddingTraits['tasks'],
+): string {
+  const prompts = tasks === undefined ? '' : `#${digestOf(JSON.stringify(tasks))}`
+  return `${vendor}/${model}${prompts}${store === 'pgvector' ? '@pgvector' : ''}`
+}
+
+/** Splits `vendor:model`; a model's name may contain colons. Returns null for `local`, which embeds nothing. */
+function parseSetting(setting: string): { vendor: string; model: string } | null {
+  const colon = setting.indexOf(':')
+  if (colon === -1) return null
+  return { vendor: setting.slice(0, colon), model: setting.slice(colon + 1) }
+}
+
+/** Returns the id of the configured embedder without opening it; null for `local`. */
+export function findEmbedderId(
+  { ai }: Pick<Config, 'ai'>,
+  setting: string,
+  store: VectorStoreName,
+): string | null {
+  const named = parseSetting(setting)
+  if (named === null) return null
+  const tasks = findModel(ofVendor(ai.vendors, named.vendor), named.model)?.embedding?.tasks
+  return buildId({ ...named, store }, tasks)
+}
+
+/** Creates the configured embedder; null for `local`. */
+export function createEmbedder(
+  gateway: Vendors,
+  setting: string,
+  store: VectorStoreName,
+): MeteredEmbedder | null {
+  const named = parseSetting(setting)
+  return named === null ? null : vendorEmbedder(gateway, { ...named, store })
 }
 
 /** Straight from 0 for what is unrelated to 0.5 for what answers, and on to 1 for the same. */

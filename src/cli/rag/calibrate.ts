@@ -9,7 +9,7 @@ import { openVendors } from '#ai/gateway.ts'
 import { findModel, ofVendor } from '#models/catalogue.ts'
 import { calibrate, type Pair } from '#rag/calibration.ts'
 import { pairs as ownPairs } from '#rag/calibration-pairs.ts'
-import { embedderSet } from '#rag/vendor-embedder.ts'
+import { createEmbedder } from '#rag/vendor-embedder.ts'
 import { createLiveSwitches } from '#switches/live.ts'
 import type { Context } from '../context.ts'
 
@@ -28,10 +28,8 @@ export async function calibrateEmbedder(
   const { db, bus, log, clock, tracer } = await platform()
   const switches = createLiveSwitches({ db, bus, log })
   await switches.reload()
-  const embedder = embedderSet(
-    openVendors({ config, clock, log, tracer }, switches),
-    config.embedder,
-  )
+  const vendors = openVendors({ config, clock, log, tracer }, switches)
+  const embedder = createEmbedder(vendors, config.embedder, 'bytes')
   if (embedder === null) {
     print(
       'EMBEDDER is local: documents are compared by their words, whose score is calibrated as it is.',

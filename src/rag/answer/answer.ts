@@ -8,14 +8,14 @@ import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
 import { candidatesOf, reranked } from '../search/rerank.ts'
 import {
-  documentsMeeting,
+  countQueryBytes,
   type FoundChunk,
   findChunks,
+  findDocuments,
   type Search,
   type SearchDeps,
   type SearchQuery,
   search,
-  sizeOf,
 } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
 import { asksNothing, readMessage } from '../search/words/message.ts'
@@ -199,7 +199,7 @@ async function findPassages(
   const { userId } = call.caller
   const overview = findOverview(
     readMessage(question).subject,
-    await documentsMeeting(deps, userId, conditions),
+    await findDocuments(deps, userId, conditions),
     history.length > 0,
   )
   if (overview !== null) {
@@ -228,6 +228,6 @@ async function runSearch(deps: AnswerDeps, call: RagCall, query: SearchQuery): P
   if (deps.embedder !== null) return search(deps, call, query)
   const wide = { ...query, topK: candidatesOf(deps, query) }
   const found = await findChunks(deps, call.caller.userId, wide, call.signal)
-  if (found.found.length === 0) await metered(deps, call, sizeOf(query), async () => {})
+  if (found.found.length === 0) await metered(deps, call, countQueryBytes(query), async () => {})
   return { ...found, ...(await reranked(deps, call, query, found)) }
 }

@@ -121,8 +121,14 @@ export async function listSpans(
   }))
 }
 
-/** The texts of several versions' chunks, for the index of their words. */
-export function readTextsOf(db: Db, userId: string, versions: string[], from: number, to: number) {
+/** Returns the chunks of several versions with the texts that the word index needs. */
+export function readIndexedTexts(
+  db: Db,
+  userId: string,
+  versions: string[],
+  from: number,
+  to: number,
+) {
   return db
     .selectFrom('rag_chunks')
     .select([
@@ -141,8 +147,8 @@ export function readTextsOf(db: Db, userId: string, versions: string[], from: nu
     .execute()
 }
 
-/** Which chunks there are, of these. */
-export async function indexesOf(
+/** Returns which chunks from `from` up to, not including, `to` exist. */
+export async function listChunkIndexes(
   db: Db,
   userId: string,
   version: string,

@@ -7,11 +7,7 @@ import type { Original } from '../originals/original-store.ts'
 import type { RagDocumentsTable } from '../tables.ts'
 
 export type DocumentRow = Selectable<RagDocumentsTable>
-export type DocumentVersion = Pick<
-  DocumentRow,
-  'id' | 'version' | 'edition' | 'embedder' | 'kept_in'
->
-/** The embedder whose vectors are searched; empty: none yet. */
+export type DocumentVersion = Pick<DocumentRow, 'id' | 'version' | 'edition'>
 export type StoreState = { revision: number; embedder: string }
 
 /** Makes the user's other changes wait until the transaction ends. */
@@ -215,7 +211,7 @@ export async function deleteExternalId(tx: Db, userId: string, externalId: strin
 export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]> {
   return db
     .selectFrom('rag_documents')
-    .select(['id', 'version', 'edition', 'embedder', 'kept_in'])
+    .select(['id', 'version', 'edition'])
     .where('user_id', '=', userId)
     .execute()
 }
@@ -384,8 +380,12 @@ export async function withDocuments(db: Db, users: readonly string[]): Promise<S
 
 const USERS_A_STATEMENT = 500
 
-/** Whether a document is searched by this embedder's vectors. */
-export async function isEmbeddedWith(db: Db, userId: string, embedder: string): Promise<boolean> {
+/** Returns whether a document has vectors of this embedder. */
+export async function hasEmbeddedDocument(
+  db: Db,
+  userId: string,
+  embedder: string,
+): Promise<boolean> {
   const row = await db
     .selectFrom('rag_documents')
     .select('id')

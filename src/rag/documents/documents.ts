@@ -8,7 +8,7 @@ import type { RagDeps } from '../deps.ts'
 import { findOriginal, type Original } from '../originals/original-store.ts'
 import { dropOriginal, readOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
-import { renewLater, serveIfReady } from '../renewal/serving.ts'
+import { updateStoreEmbedder } from '../rebuild/store-embedder.ts'
 import type { Metadata } from '../tables.ts'
 import { deleteChunks, listSpans, readChunk, someIndexes } from './chunk-store.ts'
 import {
@@ -24,11 +24,10 @@ import {
   listIdsOfSource,
   lockDocuments,
   readDocuments,
-  readStore,
   updateDocument,
   viewDocument,
 } from './document-store.ts'
-import { letGoIfEmpty } from './emptied.ts'
+import { freeIfEmpty } from './emptied.ts'
 import { parseDocumentId } from './ids.ts'
 
 /** As clients see one. */
@@ -134,8 +133,8 @@ export async function deleteDocument(
       }
     }
     await bumpRevision(tx, userId)
-    await goOver(deps, tx, userId)
-    await letGoIfEmpty(deps, tx, userId)
+    await updateStoreEmbedder(deps, tx, userId)
+    await freeIfEmpty(deps, tx, userId)
   })
 }
 
@@ -166,24 +165,13 @@ export async function deleteDocuments(
       const documents = await readDocuments(tx, userId, ids)
       for (const document of documents) await removeDocument(deps, tx, userId, document)
       await bumpRevision(tx, userId)
-      await goOver(deps, tx, userId)
-      await letGoIfEmpty(deps, tx, userId)
+      await updateStoreEmbedder(deps, tx, userId)
+      await freeIfEmpty(deps, tx, userId)
       return documents.length
     })
     deleted += count
     if (count < DOCUMENTS_PER_BATCH) return deleted
   }
-}
-
-/** It may have been what the others waited for. */
-async function goOver(
-  deps: Pick<RagDeps, 'jobs' | 'vectors' | 'embedder'>,
-  tx: Db,
-  userId: string,
-): Promise<void> {
-  const { embedder } = deps
-  if (embedder === null || (await readStore(tx, userId)).embedder === embedder.id) return
-  if (!(await serveIfReady(deps, tx, userId, embedder.id))) await renewLater(deps, tx)
 }
 
 /** Chunks embedded and written, or deleted, in one transaction. */

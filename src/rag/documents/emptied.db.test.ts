@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBus, type Hears } from '#platform/bus.ts'
-import { TIDY_JOB, tidyVectors } from '#rag/renewal/serving.ts'
-import { createShelves } from '#rag/search/shelves.ts'
-import { openByteVectors } from '#rag/search/stores/bytes.ts'
+import { ByteVectors } from '#rag/search/stores/bytes.ts'
+import { UserIndexes } from '#rag/search/user-index.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { mockVendor } from '#testing/mock-vendor.ts'
-import { forgetEmptied } from './emptied.ts'
+import { DROP_INDEXES_JOB, dropIndexesIfEmpty, forgetEmptied } from './emptied.ts'
 
 const EMBEDDER = 'openai/text-embedding-3-small'
 
@@ -38,11 +37,11 @@ async function otherNode({ platform: { db } }: TestApp, whose: string[]) {
     hears = given
     return { name: 'redis', isWell: () => true, send: () => {}, close: async () => {} }
   })
-  const shelves = createShelves({ db })
-  const vectors = openByteVectors({ db })
+  const indexes = new UserIndexes({ db })
+  const vectors = new ByteVectors({ db })
   for (const userId of whose) {
-    const documents = await shelves.use(userId, (shelf) =>
-      [...shelf.documents.values()].map(({ row }) => row),
+    const documents = await indexes.use(userId, (index) =>
+      [...index.documents.values()].map(({ row }) => row),
     )
     const scope = documents.map((row) => ({ ...row, totalChunks: row.total_chunks }))
     await vectors.nearest(
@@ -55,11 +54,11 @@ async function otherNode({ platform: { db } }: TestApp, whose: string[]) {
   }
   return {
     bus,
-    shelves,
+    indexes,
     vectors,
     miss: () => hears?.missed(),
     async remembers(users: string[]) {
-      const both = () => [shelves.users().toSorted(), vectors.users().toSorted()]
+      const both = () => [indexes.users().toSorted(), vectors.users().toSorted()]
       const expected = [users.toSorted(), users.toSorted()]
       for (
         let turn = 0;
@@ -73,12 +72,12 @@ async function otherNode({ platform: { db } }: TestApp, whose: string[]) {
   }
 }
 
-test('a node that may have missed who was emptied looks at those that it remembers', async (t) => {
+test('a node that missed messages frees the users without documents', async (t) => {
   const app = await appThatEmbeds(t)
   const ada = await store(app, 'ada', 'The lighthouse was built in 1882.')
   const eve = await store(app, 'eve', 'Bread rises because of yeast.')
   const node = await otherNode(app, [ada.userId, eve.userId])
-  forgetEmptied({ bus: node.bus, db: app.platform.db }, [node.shelves, node.vectors])
+  forgetEmptied({ bus: node.bus, db: app.platform.db }, [node.indexes, node.vectors])
   await node.remembers([ada.userId, eve.userId])
 
   await ada.remove()
@@ -87,7 +86,7 @@ test('a node that may have missed who was emptied looks at those that it remembe
   await node.remembers([eve.userId])
 })
 
-test('where the database cannot say who was emptied, all are forgotten', async (t) => {
+test('a node that missed messages frees all users when the database does not answer', async (t) => {
   const app = await appThatEmbeds(t)
   const { userId } = await store(app, 'ada', 'The lighthouse was built in 1882.')
   const node = await otherNode(app, [userId])
@@ -95,43 +94,39 @@ test('where the database cannot say who was emptied, all are forgotten', async (
     get: (target, key) =>
       key === 'selectFrom' ? () => assert.fail('the database is away') : Reflect.get(target, key),
   })
-  forgetEmptied({ bus: node.bus, db }, [node.shelves, node.vectors])
+  forgetEmptied({ bus: node.bus, db }, [node.indexes, node.vectors])
   node.miss()
   await node.remembers([])
 })
 
-test('what is kept for a user’s vectors goes also when the last document goes while a job tidies', async (t) => {
+test('the search indexes of a user are dropped with the last document, and only then', async (t) => {
   const app = await appThatEmbeds(t)
   const ada = await store(app, 'ada', 'The lighthouse was built in 1882.')
-  const { db, vectors, embedder } = app.service.rag.deps
-  const kept: string[] = []
-  const slow = {
-    ...vectors,
-    async tidySlice(...asked: Parameters<typeof vectors.tidySlice>) {
-      await ada.remove()
-      return vectors.tidySlice(...asked)
-    },
-    forgetOthers: async (_db: unknown, _userId: string, keep: string) => void kept.push(keep),
+  const { db } = app.platform
+  const dropped: unknown[] = []
+  const vectors = {
+    ...app.service.rag.deps.vectors,
+    dropIndexes: async (...[, userId, keep]: unknown[]) => void dropped.push(userId, keep),
   }
-  const job = { userId: ada.userId, embedder: EMBEDDER }
-  await tidyVectors({ db, vectors: slow, embedder }, job, AbortSignal.timeout(10_000))
-  assert.deepEqual(kept, [''])
+  await dropIndexesIfEmpty({ db, vectors }, ada)
+  assert.deepEqual(dropped, [])
+  await ada.remove()
+  await dropIndexesIfEmpty({ db, vectors }, ada)
+  assert.deepEqual(dropped, [ada.userId, null])
 })
 
-test('a job that runs already does not stand for one that is wanted behind the last document', async (t) => {
+test('the last deletion enqueues its own job, also while an earlier one waits', async (t) => {
   const app = await appThatEmbeds(t)
-  const { db, jobs } = app.platform
-  const ada = await store(app, 'ada', 'The lighthouse was built in 1882.')
+  const { db } = app.platform
+  const dropped: unknown[] = []
+  app.service.rag.deps.vectors.dropIndexes = async (_, userId) => void dropped.push(userId)
+  for (const name of ['ada', 'ada']) await (await store(app, name, 'A lighthouse.')).remove()
+  const waiting = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('kind', '=', DROP_INDEXES_JOB)
+    .execute()
+  assert.equal(waiting.length, 2)
   await app.settle()
-  const job = { userId: ada.userId, embedder: EMBEDDER }
-  const runAt = new Date(Date.now() + 3_600_000).toISOString()
-  await jobs.enqueue(db, TIDY_JOB, job, { key: `${TIDY_JOB}:${EMBEDDER}:${ada.userId}`, runAt })
-  const waiting = () => db.selectFrom('jobs').select('id').where('kind', '=', TIDY_JOB).execute()
-  const before = (await waiting()).length
-  const gone: string[] = []
-  app.service.rag.deps.vectors.forgetOthers = async (_db, _userId, keep) => void gone.push(keep)
-  await ada.remove()
-  await app.settle()
-  assert.equal(before, 1)
-  assert.deepEqual(gone, [''])
+  assert.equal(dropped.length, 2)
 })

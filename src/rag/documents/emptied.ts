@@ -1,47 +1,57 @@
 /**
- * What is kept of a user's documents beside their rows (the index of their words, vectors in memory, an index of vectors in the database) is let
- * go once the last document has gone: nobody may search there again, and then nobody would notice.
+ * Frees what the service holds of a user beside document rows (the word index, vectors in memory, an HNSW index)
+ * after the last document was deleted: without a further search, nothing else would free it.
  */
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
-import { TIDY_JOB, type TidyJob } from '../renewal/serving.ts'
-import { hasDocuments, readStore, withDocuments } from './document-store.ts'
+import { hasDocuments, withDocuments } from './document-store.ts'
 
 const EMPTIED = 'rag.emptied'
+export const DROP_INDEXES_JOB = 'rag.drop-indexes'
 
-/** Under the user's lock. */
-export async function letGoIfEmpty(
-  { jobs, bus }: Pick<RagDeps, 'jobs' | 'bus'>,
+type DropIndexesJob = { userId: string }
+
+/** The caller holds the user's lock. */
+export async function freeIfEmpty(
+  { jobs, bus, vectors }: Pick<RagDeps, 'jobs' | 'bus' | 'vectors'>,
   tx: Db,
   userId: string,
 ): Promise<void> {
   if (await hasDocuments(tx, userId)) return
-  letGo({ bus }, tx, userId)
-  const { embedder } = await readStore(tx, userId)
-  // Without a key: one that runs already may have looked before.
-  if (embedder !== '') await jobs.enqueue(tx, TIDY_JOB, { userId, embedder } satisfies TidyJob)
+  publishEmptied({ bus }, tx, userId)
+  if (vectors.dropIndexes === undefined) return
+  // Without a key: a job that already runs may have checked before this deletion.
+  await jobs.enqueue(tx, DROP_INDEXES_JOB, { userId } satisfies DropIndexesJob)
 }
 
-/** From the memory of every node. */
-export function letGo({ bus }: Pick<RagDeps, 'bus'>, tx: Db, userId: string): void {
+/** Drops the search indexes of a user who still has no documents; not in a transaction, which `drop index concurrently` refuses. */
+export async function dropIndexesIfEmpty(
+  { db, vectors }: Pick<RagDeps, 'db' | 'vectors'>,
+  { userId }: DropIndexesJob,
+): Promise<void> {
+  if (!(await hasDocuments(db, userId))) await vectors.dropIndexes?.(db, userId, null)
+}
+
+/** Frees the user's memory on every node, after the commit. */
+export function publishEmptied({ bus }: Pick<RagDeps, 'bus'>, tx: Db, userId: string): void {
   afterCommit(tx, () => bus.publish(EMPTIED, { userId }))
 }
 
-/** What this node has in memory: of whom, and how it is let go. */
-type Remembered = { users(): string[]; forget(userId: string): void }
+/** What this node holds in memory by user. */
+type UserCache = { users(): string[]; forget(userId: string): void }
 
 export function forgetEmptied(
   { bus, db }: Pick<RagDeps, 'bus' | 'db'>,
-  kept: readonly Remembered[],
+  caches: readonly UserCache[],
 ): void {
   const forget = (userId: string) => {
-    for (const one of kept) one.forget(userId)
+    for (const cache of caches) cache.forget(userId)
   }
   bus.on(EMPTIED, (payload) => forget((payload as { userId: string }).userId))
   bus.onGap(async () => {
-    const users = [...new Set(kept.flatMap((one) => one.users()))]
-    // Where nobody can say who still has documents, all are read anew at their next search.
-    const full = await withDocuments(db, users).catch(() => new Set<string>())
-    for (const userId of users) if (!full.has(userId)) forget(userId)
+    const users = [...new Set(caches.flatMap((cache) => cache.users()))]
+    // When the database does not answer, all users are freed; their next search reads them again.
+    const filled = await withDocuments(db, users).catch(() => new Set<string>())
+    for (const userId of users) if (!filled.has(userId)) forget(userId)
   })
 }

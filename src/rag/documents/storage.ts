@@ -10,7 +10,7 @@ import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
 import { bytesOfOriginal } from '../originals/original-store.ts'
 import { ragProblem } from '../problems.ts'
-import { progressOf } from '../renewal/progress.ts'
+import { readProgress } from '../rebuild/progress.ts'
 import { RAG_READ_POLICY } from '../schemas.ts'
 import { findDocument, findNamedAlone, listIdsOfSource } from './document-store.ts'
 
@@ -120,7 +120,7 @@ const Embedding = Type.Object(
   {
     title: 'EmbeddingProgress',
     description:
-      'Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone.',
+      'Chunks with vectors of the configured embedder; null: all have them. Until then searches compare words only.',
   },
 )
 
@@ -156,7 +156,7 @@ export function storageRoute(
       const limits = planLimits(tier)
       const [stored, embedding] = await Promise.all([
         storedOf(db, userId),
-        progressOf(deps, userId),
+        readProgress(deps, userId),
       ])
       const room = (name: keyof Stored) => ({ used: stored[name], max: limits[LIMITS[name]] })
       return {

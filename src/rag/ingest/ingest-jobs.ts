@@ -92,7 +92,6 @@ export type IngestJobDeps = QueueDeps &
     | 'callerNow'
     | 'requireGrant'
     | 'embedder'
-    | 'embedderNamed'
     | 'vectors'
     | 'gateway'
     | 'maxTextBytes'

@@ -10,12 +10,10 @@ import {
   bumpRevision,
   findDocument,
   hasExternalId,
-  isEmbeddedWith,
   listIdsOfSource,
   lockDocuments,
   moveExternalIds,
   putDocument,
-  readStore,
   setExternalId,
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
@@ -24,7 +22,7 @@ import { type MeteredCall, metered } from '../metering.ts'
 import { bytesOfOriginal, findOriginal, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
-import { serveIfReady, tidyLater } from '../renewal/serving.ts'
+import { setStoreEmbedder, updateStoreEmbedder } from '../rebuild/store-embedder.ts'
 import type { Metadata } from '../tables.ts'
 import type { ChunkedText, TextHandle } from './ingest-pipeline.ts'
 import type { Outline } from './outline.ts'
@@ -74,15 +72,7 @@ export type Ingested = { document_ids: string[]; chunks_created: number }
 
 type StoreDeps = Pick<
   RagDeps,
-  | 'db'
-  | 'clock'
-  | 'jobs'
-  | 'log'
-  | 'embedder'
-  | 'embedderNamed'
-  | 'vectors'
-  | 'pipeline'
-  | 'version'
+  'db' | 'clock' | 'jobs' | 'log' | 'embedder' | 'vectors' | 'pipeline' | 'version'
 >
 export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes' | 'planLimits'>
 
@@ -238,11 +228,9 @@ async function writeChunks(
     document.chunkSize,
     document.chunkOverlap,
     embedder?.id ?? '',
-    vectors.name,
     deps.version,
   ]
   const kept = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
-  const former = await formerEmbedder(deps, userId, version, kept)
   // What is metered is metered a slice at a time: when a process dies, at most that much is paid for twice.
   const sliceSize = meter === undefined ? total : CHUNKS_A_SLICE
   for (let from = kept; from < total; from += sliceSize) {
@@ -259,38 +247,32 @@ async function writeChunks(
     for (let at = from; at < to; at += CHUNKS_PER_BATCH) {
       signal.throwIfAborted()
       const batch = await chunked.read(at, Math.min(to, at + CHUNKS_PER_BATCH), embedder, signal)
-      await writeBatch(at, batch, await former.embed(batch.texts, signal))
+      await writeBatch(at, batch)
     }
   }
 
   async function writeBatch(
     from: number,
     { texts, places, vectors: embedded }: Batch,
-    formerly: Float32Array[] | null,
   ): Promise<void> {
     const chunks = places.map((place, i) => ({
       ...place,
       index: from + i,
       content: texts[i] as string,
     }))
-    const rowsOf = (all: Float32Array[]) => all.map((vector, i) => ({ index: from + i, vector }))
-
     await transaction(db, async (tx) => {
       await insertChunks(tx, userId, version, chunks)
-      if (embedder !== null && embedded !== null)
-        await vectors.insert(tx, userId, { version, embedder: embedder.id }, rowsOf(embedded))
-      if (formerly !== null)
-        await vectors.insert(tx, userId, { version, embedder: former.id }, rowsOf(formerly))
+      if (embedder !== null && embedded !== null) {
+        const rows = embedded.map((vector, i) => ({ index: from + i, vector }))
+        await vectors.insert(tx, userId, { version, embedder: embedder.id }, rows)
+      }
       const isLast = from + CHUNKS_PER_BATCH >= total
       if (!isLast && document.originalId)
         await touchOriginal(tx, userId, document.originalId, clock.now())
       if (isLast) {
         await lockDocuments(tx, userId)
         const before = isBounded(limits) ? await storedOf(tx, userId) : null
-        await publish(deps, tx, userId, document, {
-          ...chunked,
-          former: formerly === null ? '' : former.id,
-        })
+        await publish(deps, tx, userId, document, chunked)
         if (before !== null) requireRoom(limits, before, await storedOf(tx, userId))
       }
       await checkpoint?.written(tx, from + chunks.length)
@@ -299,49 +281,7 @@ async function writeChunks(
   }
 }
 
-/**
- * The embedder whose vectors are searched until those of the one that is set are made: what comes in meanwhile is found by both. It may be gone
- * any day: then the new document is found by its words until the change is done. What it takes is the operator's, as all of the change.
- */
-async function formerEmbedder(
-  { db, log, embedder, embedderNamed, vectors }: StoreDeps,
-  userId: string,
-  version: string,
-  kept: number,
-) {
-  const { embedder: serving } = await readStore(db, userId)
-  const isChanging =
-    embedder !== null &&
-    serving !== '' &&
-    serving !== embedder.id &&
-    (await isEmbeddedWith(db, userId, serving))
-  let former = isChanging ? embedderNamed(serving) : null
-  // What was cut off may have been written without.
-  if (
-    former !== null &&
-    kept > 0 &&
-    (await vectors.lastOf(db, userId, { version, embedder: serving })) !== kept - 1
-  )
-    former = null
-  return {
-    id: serving,
-    /** Null once it has failed, or where there is none. */
-    async embed(texts: string[], signal: AbortSignal): Promise<Float32Array[] | null> {
-      if (former === null) return null
-      try {
-        return (await former.embed(texts, 'document', signal)).vectors
-      } catch (error) {
-        signal.throwIfAborted()
-        log.warn({ err: error, embedder: serving }, 'the embedder before this one is out of reach')
-        former = null
-        return null
-      }
-    },
-  }
-}
-
-/** `former`: the embedder before, where all chunks have its vectors, too. */
-type Written = { id: string; version: string; total: number; characters: number; former: string }
+type Written = { id: string; version: string; total: number; characters: number }
 
 /** Under the user's lock. From here on the document is found, and what it takes the place of is not. */
 async function publish(
@@ -349,10 +289,9 @@ async function publish(
   tx: Db,
   userId: string,
   document: NewDocument,
-  { id, version, total, characters, former }: Written,
+  { id, version, total, characters }: Written,
 ): Promise<void> {
-  const { clock, embedder, vectors } = deps
-  const { embedder: serving } = await readStore(tx, userId)
+  const { clock, embedder } = deps
   const original = document.originalId && (await findOriginal(tx, userId, document.originalId))
   const replaced = await putDocument(tx, {
     user_id: userId,
@@ -364,8 +303,7 @@ async function publish(
     chunks: total,
     total_chunks: total,
     characters,
-    ...embeddedAs(embedder, serving, former),
-    kept_in: embedder === null ? '' : vectors.name,
+    embedder: embedder?.id ?? '',
     // One that waited for longer than files do has been swept.
     original_id: original ? original.id : null,
     created_at: clock.now(),
@@ -379,19 +317,8 @@ async function publish(
     const row = await findDocument(tx, userId, old)
     if (row !== undefined) await removeDocument(deps, tx, userId, row)
   }
-  // The first document, or the last one whose vectors the others waited for.
-  if (embedder !== null && serving !== embedder.id)
-    await serveIfReady(deps, tx, userId, embedder.id)
-  // The change was done while the document came in.
-  if (embedder !== null && former !== '' && serving !== former)
-    await tidyLater(deps, tx, { userId, embedder: embedder.id })
-}
-
-function embeddedAs(embedder: RagDeps['embedder'], serving: string, former: string) {
-  if (embedder === null) return { embedder: '', next_embedder: '' }
-  return serving === embedder.id
-    ? { embedder: embedder.id, next_embedder: '' }
-    : { embedder: serving === former ? former : '', next_embedder: embedder.id }
+  if (embedder === null) await setStoreEmbedder(tx, userId, '')
+  else await updateStoreEmbedder(deps, tx, userId)
 }
 
 /** The documents that this one takes the place of. One that another external id stands for stays: its file may not have changed. */

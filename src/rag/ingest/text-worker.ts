@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { bytesAt, type Place } from '#platform/content.ts'
-import { giveWay } from '#platform/give-way.ts'
+import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText, documentIdOf } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
@@ -36,7 +36,7 @@ export type TextHead = {
   textBytes: number
 }
 
-giveWay()
+lowerThreadPriority()
 
 /** What a body may hold beside its text before it is called too large unseen. */
 const REST_MAX = 1_000_000

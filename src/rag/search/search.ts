@@ -1,6 +1,6 @@
 /**
- * Finds the chunks of a user's own documents that are about what is asked: by their words (`words/`), by an embedder's vectors, or by both, whose
- * rankings are then fused. Filters choose documents before anything is ranked.
+ * Searches a user's chunks by their words (`words/`), by an embedder's vectors, or by both, whose rankings are
+ * then fused. Filters select documents before anything is ranked.
  */
 import { subjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
@@ -12,8 +12,7 @@ import type { Metadata } from '../tables.ts'
 import { type Condition, externalIdsIn, holds, matches, withDocumentIds } from './filter.ts'
 import { type Found, fused, keyOf } from './fusion.ts'
 import { candidatesOf, type RerankDeps, reranked } from './rerank.ts'
-import type { ShelvedDocument, UserShelf } from './shelves.ts'
-import type { Vectors } from './stores/vectors.ts'
+import type { IndexedDocument, UserIndex } from './user-index.ts'
 import { type SearchWarning, warningOf } from './warnings.ts'
 import { rankMessage, readMessage, scoreMessage } from './words/message.ts'
 import { type Ranked, rank, readQuestion } from './words/ranking.ts'
@@ -23,21 +22,21 @@ export type FoundChunk = {
   content: string
   /** 0..1 */
   score: number
-  /** Of the model that put it in its place, on a scale of its own. */
+  /** The reranking model's score, on that model's scale. */
   rerank_score?: number
-  /** The document's, with `chunk_index` and what its file tells of the chunk. */
+  /** The document's metadata, `chunk_index`, and the chunk's place in its file. */
   metadata: Metadata & ChunkMetadata
 }
 
-/** Where in its file a chunk stands. A client may have given a text other values under these names. */
+/** The chunk's place in its file. A client's metadata may contain other values under these names. */
 export type ChunkMetadata = {
   /** From 1. */
   page?: number
-  /** Where it reaches over to a later page. */
+  /** Present when the chunk ends on a later page. */
   page_end?: number
   /** `Terms › Notice` */
   heading?: string
-  /** Of the table that it goes on with, as Markdown. */
+  /** Header of the table that the chunk continues, as Markdown. */
   table_header?: string
 }
 
@@ -54,7 +53,7 @@ export function checkMode(mode: Mode, { embedder }: Pick<RagDeps, 'embedder'>): 
 }
 
 export type SearchQuery = {
-  /** The question, and perhaps again behind what was said before it; what is found first by more of them is nearer. */
+  /** The question; in a conversation also the question after earlier messages. Chunks that several of them find rank higher. */
   queries: string[]
   topK: number
   /** Chunks below are left out. */
@@ -63,134 +62,97 @@ export type SearchQuery = {
   minRelativeScore?: number
   conditions: Condition[]
   mode?: Mode
-  /** Left out: where there is a model that does. */
+  /** Default: true when the server has a reranking model. */
   reranks?: boolean
 }
 
 /**
- * What was said before counts only for chunks to which the question says something itself, else "Who is Bob?" after "How long is
- * parental leave?" finds the leave; and for all of them where it leans on what was said: it has no word of its own ("By whom?"),
- * or a single one that the documents know ("Is it paid?"). See decisions/2026-11-21-follow-up-questions.md.
+ * Least score by the question alone for a chunk that only the conversation's context finds; else "Who is Bob?" after
+ * "How long is parental leave?" finds the leave. Not required of a question that depends on the context ("By whom?",
+ * "Is it paid?"). See decisions/2026-11-21-follow-up-questions.md.
  */
 const OWN_MIN = 0.45
-/** Of each ranking, where several are fused. */
+/** Results read from each ranking when several are fused. */
 const FUSED_MIN = 50
 
-type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'turns' | 'embedder' | 'vectors'>
-export type SearchDeps = FindDeps & RerankDeps & Pick<RagDeps, 'embedderNamed'>
+type FindDeps = Pick<RagDeps, 'db' | 'indexes' | 'embedder' | 'vectors'>
+export type SearchDeps = FindDeps & RerankDeps
 
 export type Search = {
   found: FoundChunk[]
-  /** What came nearest where nothing was near enough. */
+  /** The nearest chunks when none reaches the minimum score. */
   nearest: FoundChunk[]
   warnings: SearchWarning[]
 }
 
-/** Of what is nearest where nothing is near enough; what is further than that has nothing to do with the question. */
+/** Limits of `nearest`: chunks below `scoreMin` are unrelated to the question. */
 const NEAREST = { count: 3, scoreMin: 0.1 }
 
-/** @throws what the embedder throws that is set now */
+/** @throws what the embedder throws */
 export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
-  const { userId } = call.caller
-  const serving = await servingEmbedder(
-    query.mode === 'lexical' ? { ...deps, embedder: null } : deps,
-    userId,
-  )
+  const embedder = query.mode === 'lexical' ? null : deps.embedder
   const wide = { ...query, topK: candidatesOf(deps, query) }
-  const found = await deps.turns.during(userId, () =>
-    metered({ ...deps, embedder: serving.embedder }, call, sizeOf(query), (deps) =>
-      findChunks(deps, userId, wide, call.signal, serving),
-    ),
+  const found = await metered({ ...deps, embedder }, call, countQueryBytes(query), (deps) =>
+    findChunks(deps, call.caller.userId, wide, call.signal),
   )
-  const warnings = serving.warning === null ? found.warnings : [serving.warning]
-  return { ...found, ...(await reranked(deps, call, query, { ...found, warnings })) }
+  return { ...found, ...(await reranked(deps, call, query, found)) }
 }
 
-/** Whose vectors all of the user's documents have: until those of a new embedder are made, the one before. */
-async function servingEmbedder({ embedder, embedderNamed, shelves }: SearchDeps, userId: string) {
-  const now = { embedder, warning: null, isFormer: false }
-  if (embedder === null) return now
-  return shelves.use(userId, (shelf) => {
-    if (shelf.embedder === embedder.id || shelf.documents.size === 0) return now
-    const former = shelf.embedder === '' ? null : embedderNamed(shelf.embedder)
-    const warning =
-      former === null
-        ? warningOf(shelf.embedder === '' ? 'embedding' : 'embedder_unreachable')
-        : null
-    return { embedder: former, warning, isFormer: former !== null }
-  })
-}
-
-/** What will be embedded. */
-export function sizeOf({ queries }: SearchQuery): number {
+/** Counts the bytes that are embedded. */
+export function countQueryBytes({ queries }: SearchQuery): number {
   return Buffer.byteLength(queries.join(''))
 }
 
 /** Not metered. */
 export async function findChunks(
-  { db, shelves, turns, embedder, vectors }: FindDeps,
+  deps: FindDeps,
   userId: string,
-  {
-    queries,
-    topK,
-    minScore = 0,
-    minRelativeScore = 0,
-    conditions: asked,
-    mode = 'auto',
-  }: SearchQuery,
+  query: SearchQuery,
   signal: AbortSignal,
-  { isFormer = false, warning = null }: { isFormer?: boolean; warning?: SearchWarning | null } = {},
 ): Promise<Search> {
-  const conditions = await resolved(db, userId, asked)
-  const scopeOf = (rows: DocumentRow[], { id }: { id: string }) =>
-    vectorScope(rows, id, vectors, conditions)
-  // Where nothing is there to compare with, no vendor is asked.
-  const isComparable =
-    embedder !== null &&
-    scopeOf(await rowsMeeting({ shelves, turns }, userId, conditions), embedder).documents.length >
-      0
-  const embedded = isComparable
-    ? await embedder.embed(queries, 'query', signal).catch((error) => {
-        // Of one that was given up its vendor may know nothing any more.
-        if (!isFormer || signal.aborted) throw error
-        return null
-      })
-    : null
-  const warnings = isComparable && embedded === null ? [warningOf('embedder_unreachable')] : []
-  // As the warning says, whatever was asked for.
-  const byWordsAlone = warning !== null || warnings.length > 0
-  const rankings = Math.max(1, queries.length * (embedded === null || mode === 'dense' ? 1 : 2))
+  const { db, indexes, vectors, embedder } = deps
+  const { queries, topK, minScore = 0, minRelativeScore = 0, mode = 'auto' } = query
+  const conditions = await resolveExternalIds(db, userId, query.conditions)
+  const embedded = (await hasVectors(deps, userId, conditions))
+    ? await embedder?.embed(queries, 'query', signal)
+    : undefined
+  const rankings = Math.max(
+    1,
+    queries.length * (embedded === undefined || mode === 'dense' ? 1 : 2),
+  )
   const count = rankings === 1 ? topK : Math.max(FUSED_MIN, topK * 2)
 
-  const { byWords, documents, rest } = await turns.take(userId, async () => {
-    signal.throwIfAborted()
-    return shelves.use(userId, (shelf) => {
-      const documents = new Map(
-        documentsIn(shelf, conditions, userId).map(({ row }) => [row.version, row]),
-      )
-      const open = openSlots(shelf, documents, conditions)
-      return {
-        documents,
-        byWords:
-          mode === 'dense' && !byWordsAlone ? [] : rankedByWords(shelf, open, queries, count),
-        rest: minScore > 0 ? [] : someOf(shelf, open, topK),
-      }
-    })
+  signal.throwIfAborted()
+  const { byWords, documents, isComparable, rest } = await indexes.use(userId, (index) => {
+    const selected = selectDocuments(index, conditions, userId)
+    const documents = new Map(selected.map(({ row }) => [row.version, row]))
+    const open = openSlots(index, documents, conditions)
+    // A rebuild may have begun while the vendor embedded the queries.
+    const isComparable = embedded !== undefined && index.embedder === embedder?.id
+    const isByWords = mode !== 'dense' || !isComparable
+    return {
+      documents,
+      isComparable,
+      byWords: isByWords ? rankByWords(index, open, queries, count) : [],
+      rest: minScore > 0 ? [] : listUnranked(index, open, topK),
+    }
   })
+  const isIncomplete = embedder !== null && !isComparable && documents.size > 0
+  const warnings = isIncomplete ? [warningOf('embedding')] : []
   const byVectors: Found[][] = []
-  if (embedder !== null && embedded !== null) {
-    const scope = scopeOf([...documents.values()], embedder)
+  if (embedder !== null && embedded !== undefined && isComparable) {
+    const scope = {
+      conditions: conditions.filter(({ key }) => key === 'chunk_index'),
+      documents: [...documents.values()].map(({ version, edition, total_chunks }) => ({
+        version,
+        edition,
+        totalChunks: total_chunks,
+      })),
+    }
     for (const vector of embedded.vectors) {
-      const nearest =
-        scope.documents.length === 0
-          ? []
-          : await vectors.nearest(userId, embedder.id, vector, scope, count)
+      const nearest = await vectors.nearest(userId, embedder.id, vector, scope, count)
       byVectors.push(
-        nearest.map(({ version, index, cosine }) => ({
-          version,
-          index,
-          score: embedder.scoreOf(cosine),
-        })),
+        nearest.map(({ cosine, ...place }) => ({ ...place, score: embedder.scoreOf(cosine) })),
       )
     }
   }
@@ -209,17 +171,34 @@ export async function findChunks(
     : { found: chunks, nearest: [], warnings }
 }
 
-/** The user's documents that meet the conditions. */
-export async function documentsMeeting(
-  deps: Pick<RagDeps, 'db' | 'shelves' | 'turns'>,
+/** Returns true when a document that meets the conditions can be compared by vectors; else no vendor is called. */
+async function hasVectors(
+  { indexes, embedder }: Pick<RagDeps, 'indexes' | 'embedder'>,
+  userId: string,
+  conditions: Condition[],
+): Promise<boolean> {
+  if (embedder === null) return false
+  return indexes.use(
+    userId,
+    (index) =>
+      index.embedder === embedder.id && selectDocuments(index, conditions, userId).length > 0,
+  )
+}
+
+/** Returns the user's documents that meet the conditions. */
+export async function findDocuments(
+  { db, indexes }: Pick<RagDeps, 'db' | 'indexes'>,
   userId: string,
   conditions: Condition[],
 ): Promise<DocumentRow[]> {
-  return rowsMeeting(deps, userId, await resolved(deps.db, userId, conditions))
+  const resolved = await resolveExternalIds(db, userId, conditions)
+  return indexes.use(userId, (index) =>
+    selectDocuments(index, resolved, userId).map(({ row }) => row),
+  )
 }
 
-/** External ids are not in memory: those that are named are read. */
-async function resolved(
+/** Replaces external ids, which are not in memory, with the ids of their documents. */
+async function resolveExternalIds(
   db: RagDeps['db'],
   userId: string,
   conditions: Condition[],
@@ -230,17 +209,7 @@ async function resolved(
     : withDocumentIds(conditions, await findExternalIds(db, userId, ids))
 }
 
-function rowsMeeting(
-  { shelves, turns }: Pick<RagDeps, 'shelves' | 'turns'>,
-  userId: string,
-  conditions: Condition[],
-): Promise<DocumentRow[]> {
-  return turns.take(userId, () =>
-    shelves.use(userId, (shelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row)),
-  )
-}
-
-/** Chunks that were not searched but chosen, with the score that is given them. */
+/** Reads chunks that were chosen without a search, with the scores that the caller gives them. */
 export async function readPlaces(
   { db }: Pick<RagDeps, 'db'>,
   userId: string,
@@ -251,15 +220,15 @@ export async function readPlaces(
   return toFoundChunks(places, await readContents(db, userId, places), byVersion, userId)
 }
 
-/** By their words: the question's ranking first, then those of the question behind what was said before. */
-function rankedByWords(
-  shelf: UserShelf,
+/** Ranks by words: first the question alone, then with the conversation's context. */
+function rankByWords(
+  index: UserIndex,
   open: Uint8Array,
   queries: string[],
   count: number,
 ): Found[][] {
   const [text = '', ...inContext] = queries
-  const { words } = shelf
+  const { words } = index
   const message = readMessage(text)
   const plain = rankMessage(words, message, open, count)
   const rankings = [plain]
@@ -275,64 +244,51 @@ function rankedByWords(
     rankings.push(found)
   }
   return rankings.map((ranking) =>
-    ranking.map(({ slot, score }) => ({ ...placeOf(shelf, slot), score })),
+    ranking.map(({ slot, score }) => ({ ...readPlace(index, slot), score })),
   )
 }
 
-/** Where little is asked for, what has nothing in common with the question follows at last. */
-function someOf(shelf: UserShelf, open: Uint8Array, count: number): Found[] {
+/** Returns chunks with score 0, which fill up the results when few chunks match. */
+function listUnranked(index: UserIndex, open: Uint8Array, count: number): Found[] {
   const some: Found[] = []
-  for (let slot = 0; slot < shelf.places.length && some.length < count; slot++) {
-    if (open[slot] === 1) some.push({ ...placeOf(shelf, slot), score: 0 })
+  for (let slot = 0; slot < index.places.length && some.length < count; slot++) {
+    if (open[slot] === 1) some.push({ ...readPlace(index, slot), score: 0 })
   }
   return some
 }
 
-function placeOf({ places }: UserShelf, slot: number) {
+function readPlace({ places }: UserIndex, slot: number) {
   return places[slot] as { version: string; index: number }
 }
 
-/** All conditions but those on a chunk's own index are the same for every chunk of a document. */
-function documentsIn(
-  { documents }: UserShelf,
+/** Conditions on `chunk_index` are left out: they concern single chunks. */
+function selectDocuments(
+  { documents }: UserIndex,
   conditions: Condition[],
   userId: string,
-): ShelvedDocument[] {
+): IndexedDocument[] {
   const onDocuments = conditions.filter(({ key }) => key !== 'chunk_index')
   const all = [...documents.values()]
   return onDocuments.length === 0
     ? all
-    : all.filter(({ row }) => matches(metadataOf(row, userId), onDocuments, row.id))
+    : all.filter(({ row }) => matches(buildMetadata(row, userId), onDocuments, row.id))
 }
 
 function openSlots(
-  shelf: UserShelf,
+  index: UserIndex,
   documents: Map<string, DocumentRow>,
   conditions: Condition[],
 ): Uint8Array {
-  if (conditions.length === 0) return shelf.alive
+  if (conditions.length === 0) return index.alive
   const onChunks = conditions.filter(({ key }) => key === 'chunk_index')
-  const open = new Uint8Array(shelf.places.length)
+  const open = new Uint8Array(index.places.length)
   for (const version of documents.keys()) {
-    for (const slot of shelf.documents.get(version)?.slots ?? []) {
-      const { index } = placeOf(shelf, slot)
-      if (onChunks.every((condition) => holds(index, condition))) open[slot] = 1
+    for (const slot of index.documents.get(version)?.slots ?? []) {
+      const place = readPlace(index, slot)
+      if (onChunks.every((condition) => holds(place.index, condition))) open[slot] = 1
     }
   }
   return open
-}
-
-/** A document that has no vectors of this embedder is found by its words meanwhile. */
-function vectorScope(
-  rows: DocumentRow[],
-  embedder: string,
-  vectors: Vectors,
-  conditions: Condition[],
-) {
-  return {
-    conditions: conditions.filter(({ key }) => key === 'chunk_index'),
-    documents: rows.filter((row) => row.embedder === embedder && vectors.has(row.kept_in)),
-  }
 }
 
 function toFoundChunks(
@@ -344,19 +300,19 @@ function toFoundChunks(
   return found.flatMap(({ version, index, score }) => {
     const document = documents.get(version)
     const chunk = contents.get(keyOf({ version, index }))
-    // Deleted between ranking and reading.
+    // The chunk was deleted between ranking and reading.
     if (document === undefined || chunk === undefined) return []
     return {
       id: `${document.id}_${index}`,
       content: chunk.content,
       score: Math.min(1, Math.max(0, score)),
-      metadata: { ...placeIn(chunk), ...metadataOf(document, userId), chunk_index: index },
+      metadata: { ...buildPlace(chunk), ...buildMetadata(document, userId), chunk_index: index },
     }
   })
 }
 
-/** Under what a client gave itself: its own `page` of a text is told as it was given. */
-function placeIn({ page, pageEnd, heading, tableHeader }: ChunkText): ChunkMetadata {
+/** Spread before the client's metadata, so that a client's own `page` wins. */
+function buildPlace({ page, pageEnd, heading, tableHeader }: ChunkText): ChunkMetadata {
   return {
     ...(page !== null && { page }),
     ...(pageEnd !== null && pageEnd !== page && { page_end: pageEnd }),
@@ -365,8 +321,8 @@ function placeIn({ page, pageEnd, heading, tableHeader }: ChunkText): ChunkMetad
   }
 }
 
-/** What the user gave, with the service's own keys over it. */
-function metadataOf(
+/** Returns the user's metadata, overridden by the service's keys. */
+function buildMetadata(
   { metadata_json, source, total_chunks }: DocumentRow,
   userId: string,
 ): Metadata {

@@ -1,11 +1,9 @@
-/** What a search could not do that the server is set to do. */
+/** Configured steps that a search could not perform. */
 export const WARNINGS = {
   embedding:
-    'Your documents are being embedded; until that is done they are compared by their words alone.',
-  embedder_unreachable:
-    'The embedder of your documents was changed and the one before is out of reach; until they are embedded anew they are compared by their words alone.',
+    'Your documents are being embedded. Until that is done, the search compares words only.',
   not_reranked:
-    'The model that reranks could not be asked or did not answer in time; the order is that of the search.',
+    'The reranking model did not answer in time or failed. The results keep the order of the search.',
 } as const
 
 export type SearchWarning = { code: keyof typeof WARNINGS; reason: string }

@@ -812,7 +812,7 @@ export type EmbeddingList = {
   usage: EmbeddingUsage
 }
 
-/** Chunks that are embedded as this server is set now; null: all are. Until then searches compare as before the change, or words alone. */
+/** Chunks with vectors of the configured embedder; null: all have them. Until then searches compare words only. */
 export type EmbeddingProgress = {
   done: number
   total: number
@@ -1651,7 +1651,7 @@ export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
 
 /** What the server is set to do and could not. */
 export type SearchWarning = {
-  code: 'embedding' | 'embedder_unreachable' | 'not_reranked'
+  code: 'embedding' | 'not_reranked'
   reason: string
 }
 

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import { bytesAt } from '#platform/content.ts'
-import { giveWay } from '#platform/give-way.ts'
+import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import type { Format } from './formats.ts'
 import type { Reading, Warning } from './unreadable.ts'
 import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 
-giveWay()
+lowerThreadPriority()
 
 /** Longer texts do not travel: the worker that cuts them reads them from their file. */
 const LONG_CHARACTERS = 500_000

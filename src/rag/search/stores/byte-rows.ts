@@ -1,22 +1,18 @@
-/** SQL of the byte store's vectors. */
-import type { Db } from '#platform/db/db.ts'
+/** SQL of the byte store. */
 import { SLICE_ROWS } from '#platform/db/slices.ts'
-import type { VectorSet, VectorStore } from './vector-store.ts'
+import type { VectorStore } from './vector-store.ts'
 
-/** Five parameters a row, of 32,766 that SQLite takes a statement. */
-const ROWS_A_STATEMENT = 500
+/** Each row has five parameters; SQLite allows 32,766 per statement. */
+const ROWS_PER_STATEMENT = 500
 
-export const byteRows: Pick<
-  VectorStore,
-  'insert' | 'remove' | 'removeOthers' | 'lastOf' | 'count' | 'read' | 'eraseSlice'
-> = {
+export const byteRows: Pick<VectorStore, 'insert' | 'remove' | 'listIndexes' | 'eraseSlice'> = {
   async insert(tx, userId, { version, embedder }, rows) {
-    for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+    for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
       await tx
         .insertInto('rag_vectors')
         .values(
           rows
-            .slice(from, from + ROWS_A_STATEMENT)
+            .slice(from, from + ROWS_PER_STATEMENT)
             .map(({ index, vector: { buffer, byteOffset, byteLength } }) => ({
               user_id: userId,
               version,
@@ -25,7 +21,12 @@ export const byteRows: Pick<
               vector: new Uint8Array(buffer, byteOffset, byteLength),
             })),
         )
-        .onConflict((conflict) => conflict.doNothing())
+        .onConflict((conflict) =>
+          conflict.columns(['user_id', 'version', 'chunk_index']).doUpdateSet((e) => ({
+            embedder: e.ref('excluded.embedder'),
+            vector: e.ref('excluded.vector'),
+          })),
+        )
         .execute()
     }
   },
@@ -39,50 +40,17 @@ export const byteRows: Pick<
     await query.execute()
   },
 
-  async removeOthers(db, userId, version, keep) {
-    let some = db
+  async listIndexes(db, userId, { version, embedder }, from, to) {
+    const rows = await db
       .selectFrom('rag_vectors')
-      .select(['embedder', 'chunk_index'])
+      .select('chunk_index')
       .where('user_id', '=', userId)
       .where('version', '=', version)
-    if (keep.length > 0) some = some.where('embedder', 'not in', keep)
-    const { numDeletedRows } = await db
-      .deleteFrom('rag_vectors')
-      .where('user_id', '=', userId)
-      .where('version', '=', version)
-      .where((e) =>
-        e(
-          e.refTuple('embedder', 'chunk_index'),
-          'in',
-          some.limit(SLICE_ROWS).$asTuple('embedder', 'chunk_index'),
-        ),
-      )
-      .executeTakeFirstOrThrow()
-    return Number(numDeletedRows)
-  },
-
-  async lastOf(db, userId, set) {
-    const { last } = await rowsOf(db, userId, set)
-      .select(({ fn }) => fn.max<number | null>('chunk_index').as('last'))
-      .executeTakeFirstOrThrow()
-    return last === null ? -1 : Number(last)
-  },
-
-  async count(db, userId, set) {
-    const { rows } = await rowsOf(db, userId, set)
-      .select(({ fn }) => fn.countAll<number>().as('rows'))
-      .executeTakeFirstOrThrow()
-    return Number(rows)
-  },
-
-  async read(db, userId, set, from, limit) {
-    const rows = await rowsOf(db, userId, set)
-      .select(['chunk_index as index', 'vector'])
       .where('chunk_index', '>=', from)
-      .orderBy('chunk_index')
-      .limit(limit)
+      .where('chunk_index', '<', to)
+      .where('embedder', '=', embedder)
       .execute()
-    return rows.map(({ index, vector }) => ({ index, vector: floatsOf(vector) }))
+    return rows.map(({ chunk_index }) => Number(chunk_index))
   },
 
   async eraseSlice(db, userId) {
@@ -91,30 +59,17 @@ export const byteRows: Pick<
       .where('user_id', '=', userId)
       .where((e) =>
         e(
-          e.refTuple('version', 'embedder', 'chunk_index'),
+          e.refTuple('version', 'chunk_index'),
           'in',
           e
             .selectFrom('rag_vectors')
-            .select(['version', 'embedder', 'chunk_index'])
+            .select(['version', 'chunk_index'])
             .where('user_id', '=', userId)
             .limit(SLICE_ROWS)
-            .$asTuple('version', 'embedder', 'chunk_index'),
+            .$asTuple('version', 'chunk_index'),
         ),
       )
       .executeTakeFirstOrThrow()
     return Number(numDeletedRows)
   },
-}
-
-function rowsOf(db: Db, userId: string, { version, embedder }: VectorSet) {
-  return db
-    .selectFrom('rag_vectors')
-    .where('user_id', '=', userId)
-    .where('version', '=', version)
-    .where('embedder', '=', embedder)
-}
-
-/** Rows come at any place of a buffer, floats lie at every fourth. */
-function floatsOf(bytes: Uint8Array): Float32Array {
-  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
 }

@@ -1,8 +1,8 @@
 /**
- * Vectors as bytes in a table; compared in this process over a cache of matrices, one a document's edition and embedder.
- * A user's store is small, so exact search is quick and a filter costs nothing: what it excludes is not looked at.
+ * Vectors as bytes in a table, compared in this process over a cache of matrices: one per document edition and embedder.
+ * One user's store is small, so exact search is fast, and a filter only reduces what is compared.
  */
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { holds } from '#rag/search/filter.ts'
 import { byteRows } from './byte-rows.ts'
@@ -10,100 +10,117 @@ import { type Matrix, nearestRows, TopK } from './nearest.ts'
 import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
 
 const CACHE_BYTES_MAX = 256 * 1024 * 1024
-/** Rows read in one statement, and compared without letting others run. */
-const ROWS_AT_ONCE = 1_000
+/** Rows per statement, and rows compared before yielding to the event loop. */
+const ROWS_PER_SLICE = 1_000
+const DOCUMENTS_PER_READ = 500
 
 export type ByteVectorsOptions = { cacheBytesMax?: number | undefined }
 
-export function openByteVectors(
-  { db }: { db: Db },
-  { cacheBytesMax = CACHE_BYTES_MAX }: ByteVectorsOptions = {},
-): VectorStore {
-  const cache = createCache(cacheBytesMax)
+export class ByteVectors implements VectorStore {
+  readonly name = 'bytes'
+  readonly insert = byteRows.insert
+  readonly remove = byteRows.remove
+  readonly listIndexes = byteRows.listIndexes
 
-  return {
-    name: 'bytes',
+  readonly #db: Db
+  readonly #cache: MatrixCache
 
-    ...byteRows,
-
-    eraseSlice(db, userId) {
-      cache.forget(userId)
-      return byteRows.eraseSlice(db, userId)
-    },
-    forget: (userId) => cache.forget(userId),
-    users: () => cache.users(),
-
-    async nearest(userId, embedder, query, scope, count) {
-      const best = new TopK<Neighbour>(count)
-      let sinceYield = 0
-      for await (const { version, matrix } of matrices(userId, embedder, query.length, scope)) {
-        nearestRows(matrix, query, count, (index, cosine) =>
-          best.add(cosine, { version, index, cosine }),
-        )
-        sinceYield += matrix.indexes.length
-        if (sinceYield < ROWS_AT_ONCE) continue
-        await yieldToOthers()
-        sinceYield = 0
-      }
-      return best.items()
-    },
+  constructor({ db }: { db: Db }, { cacheBytesMax = CACHE_BYTES_MAX }: ByteVectorsOptions = {}) {
+    this.#db = db
+    this.#cache = new MatrixCache(cacheBytesMax)
   }
 
-  async function* matrices(
+  eraseSlice(db: Db, userId: string): Promise<number> {
+    this.#cache.forget(userId)
+    return byteRows.eraseSlice(db, userId)
+  }
+
+  forget(userId: string): void {
+    this.#cache.forget(userId)
+  }
+
+  users(): string[] {
+    return this.#cache.users()
+  }
+
+  async nearest(
+    userId: string,
+    embedder: string,
+    query: Float32Array,
+    scope: Scope,
+    count: number,
+  ): Promise<Neighbour[]> {
+    const best = new TopK<Neighbour>(count)
+    let sinceYield = 0
+    for await (const { version, matrix } of this.#readMatrices(
+      userId,
+      embedder,
+      query.length,
+      scope.documents,
+    )) {
+      const selected = selectRows(matrix, scope, query.length)
+      nearestRows(selected, query, count, (index, cosine) =>
+        best.add(cosine, { version, index, cosine }),
+      )
+      sinceYield += selected.indexes.length
+      if (sinceYield < ROWS_PER_SLICE) continue
+      await yieldToEventLoop()
+      sinceYield = 0
+    }
+    return best.items()
+  }
+
+  async *#readMatrices(
     userId: string,
     embedder: string,
     dims: number,
-    scope: Scope,
+    documents: Scope['documents'],
   ): AsyncGenerator<{ version: string; matrix: Matrix }> {
     const missing: Scope['documents'] = []
-    for (const document of scope.documents) {
-      const known = cache.get(userId, keyOf(document, embedder), dims)
-      if (known === undefined) missing.push(document)
-      else
-        for (const matrix of known)
-          yield { version: document.version, matrix: within(matrix, scope, dims) }
+    for (const document of documents) {
+      const cached = this.#cache.get(userId, buildKey(document, embedder), dims)
+      if (cached === undefined) missing.push(document)
+      else for (const matrix of cached) yield { version: document.version, matrix }
     }
-    for (const group of grouped(missing)) {
-      for await (const { document, matrix } of load(userId, embedder, group, dims)) {
-        yield { version: document.version, matrix: within(matrix, scope, dims) }
-      }
+    for (const group of groupDocuments(missing)) {
+      const [document] = group
+      if (document === undefined) continue
+      if (group.length > 1) yield* this.#loadSmall(userId, embedder, dims, group)
+      else yield* this.#loadLarge(userId, embedder, dims, document)
     }
   }
 
-  /** Small documents are read together, large ones in slices. */
-  async function* load(userId: string, embedder: string, group: Scope['documents'], dims: number) {
-    const [first] = group
-    if (first === undefined) return
+  /** Reads several small documents in one statement. */
+  async *#loadSmall(userId: string, embedder: string, dims: number, group: Scope['documents']) {
+    const versions = group.map(({ version }) => version)
+    const rows = await this.#read(userId, embedder, versions, 0, Number.MAX_SAFE_INTEGER)
+    const byVersion = Map.groupBy(rows, ({ version }) => version)
+    for (const document of group) {
+      const matrix = buildMatrix(byVersion.get(document.version) ?? [], dims)
+      this.#cache.set(userId, buildKey(document, embedder), [matrix])
+      yield { version: document.version, matrix }
+    }
+  }
+
+  async *#loadLarge(
+    userId: string,
+    embedder: string,
+    dims: number,
+    document: Scope['documents'][number],
+  ) {
     const slices: Matrix[] = []
-    if (group.length > 1) {
-      const rows = await read(
-        userId,
-        embedder,
-        group.map(({ version }) => version),
-        0,
-        Number.MAX_SAFE_INTEGER,
-      )
-      const byVersion = Map.groupBy(rows, ({ version }) => version)
-      for (const document of group) {
-        const matrix = matrixOf(byVersion.get(document.version) ?? [], dims)
-        cache.set(userId, keyOf(document, embedder), [matrix])
-        yield { document, matrix }
-      }
-      return
-    }
-    for (let from = 0; from < first.totalChunks; from += ROWS_AT_ONCE) {
-      const matrix = matrixOf(
-        await read(userId, embedder, [first.version], from, from + ROWS_AT_ONCE),
-        dims,
-      )
+    const { version, totalChunks } = document
+    for (let from = 0; from < totalChunks; from += ROWS_PER_SLICE) {
+      const rows = await this.#read(userId, embedder, [version], from, from + ROWS_PER_SLICE)
+      const matrix = buildMatrix(rows, dims)
       slices.push(matrix)
-      yield { document: first, matrix }
+      yield { version, matrix }
     }
-    cache.set(userId, keyOf(first, embedder), slices)
+    this.#cache.set(userId, buildKey(document, embedder), slices)
   }
 
-  function read(userId: string, embedder: string, versions: string[], from: number, to: number) {
-    return db
+  #read(userId: string, embedder: string, versions: string[], from: number, to: number) {
+    return this.#db
       .selectFrom('rag_vectors')
       .select(['version', 'chunk_index', 'vector'])
       .where('user_id', '=', userId)
@@ -117,19 +134,19 @@ export function openByteVectors(
   }
 }
 
-function keyOf(
+function buildKey(
   { version, edition }: { version: string; edition: number },
   embedder: string,
 ): string {
   return `${version}:${edition}:${embedder}`
 }
 
-function grouped(documents: Scope['documents']): Scope['documents'][] {
+function groupDocuments(documents: Scope['documents']): Scope['documents'][] {
   const groups: Scope['documents'][] = []
   let rows = Number.POSITIVE_INFINITY
   for (const document of documents) {
     rows += document.totalChunks
-    if (rows > ROWS_AT_ONCE || (groups.at(-1)?.length ?? 0) >= 500) {
+    if (rows > ROWS_PER_SLICE || (groups.at(-1)?.length ?? 0) >= DOCUMENTS_PER_READ) {
       groups.push([])
       rows = document.totalChunks
     }
@@ -138,8 +155,8 @@ function grouped(documents: Scope['documents']): Scope['documents'][] {
   return groups
 }
 
-function matrixOf(chunks: { chunk_index: number; vector: Uint8Array }[], dims: number): Matrix {
-  // A row of another width would be of another embedder; the document's name for it keeps them out, this makes sure.
+function buildMatrix(chunks: { chunk_index: number; vector: Uint8Array }[], dims: number): Matrix {
+  // An embedder always returns one width; a vector of another width must not shift the rows behind it.
   const width = dims * 4
   const fitting = chunks.filter(({ vector }) => vector.byteLength === width)
   const rows = new Float32Array(fitting.length * dims)
@@ -148,58 +165,64 @@ function matrixOf(chunks: { chunk_index: number; vector: Uint8Array }[], dims: n
   return { indexes: Int32Array.from(fitting, ({ chunk_index }) => chunk_index), rows }
 }
 
-/** The rows whose chunk's index meets the scope's conditions. */
-function within(matrix: Matrix, { conditions }: Scope, dims: number): Matrix {
+/** Returns the rows whose chunk index meets the scope's conditions. */
+function selectRows(matrix: Matrix, { conditions }: Scope, dims: number): Matrix {
   if (conditions.length === 0) return matrix
-  const kept = [...matrix.indexes.keys()].filter((row) =>
+  const selected = [...matrix.indexes.keys()].filter((row) =>
     conditions.every((condition) => holds(matrix.indexes[row], condition)),
   )
-  const rows = new Float32Array(kept.length * dims)
-  for (const [i, row] of kept.entries())
+  const rows = new Float32Array(selected.length * dims)
+  for (const [i, row] of selected.entries())
     rows.set(matrix.rows.subarray(row * dims, (row + 1) * dims), i * dims)
-  return { indexes: Int32Array.from(kept, (row) => matrix.indexes[row] as number), rows }
+  return { indexes: Int32Array.from(selected, (row) => matrix.indexes[row] as number), rows }
 }
 
-/** Least recently used users leave first; one whose vectors alone would fill half of it is read from the database each time. */
-function createCache(bytesMax: number) {
-  const users = new Map<string, { documents: Map<string, Matrix[]>; bytes: number }>()
-  let total = 0
+/** Evicts the least recently used user. A user above half of the limit is not cached. */
+class MatrixCache {
+  readonly #bytesMax: number
+  readonly #users = new Map<string, { documents: Map<string, Matrix[]>; bytes: number }>()
+  #bytes = 0
 
-  const forget = (userId: string) => {
-    total -= users.get(userId)?.bytes ?? 0
-    users.delete(userId)
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
   }
 
-  return {
-    forget,
-    users: () => [...users.keys()],
-    get(userId: string, key: string, dims: number): Matrix[] | undefined {
-      const user = users.get(userId)
-      if (user === undefined) return undefined
-      users.delete(userId)
-      users.set(userId, user)
-      const known = user.documents.get(key)
-      return known?.every(({ rows, indexes }) => rows.length === indexes.length * dims)
-        ? known
-        : undefined
-    },
-    set(userId: string, key: string, matrices: Matrix[]): void {
-      const bytes = matrices.reduce((sum, { rows }) => sum + rows.byteLength + 200, 0)
-      const user = users.get(userId) ?? { documents: new Map<string, Matrix[]>(), bytes: 0 }
-      if (user.bytes + bytes > bytesMax / 2) {
-        // Older editions may fill it; the next search loads what is alive.
-        if (user.bytes > 0) forget(userId)
-        return
-      }
-      user.documents.set(key, matrices)
-      user.bytes += bytes
-      total += bytes
-      users.delete(userId)
-      users.set(userId, user)
-      for (const other of users.keys()) {
-        if (total <= bytesMax) break
-        if (other !== userId) forget(other)
-      }
-    },
+  forget(userId: string): void {
+    this.#bytes -= this.#users.get(userId)?.bytes ?? 0
+    this.#users.delete(userId)
+  }
+
+  users(): string[] {
+    return [...this.#users.keys()]
+  }
+
+  get(userId: string, key: string, dims: number): Matrix[] | undefined {
+    const user = this.#users.get(userId)
+    if (user === undefined) return undefined
+    this.#users.delete(userId)
+    this.#users.set(userId, user)
+    const matrices = user.documents.get(key)
+    return matrices?.every(({ rows, indexes }) => rows.length === indexes.length * dims)
+      ? matrices
+      : undefined
+  }
+
+  set(userId: string, key: string, matrices: Matrix[]): void {
+    const bytes = matrices.reduce((sum, { rows }) => sum + rows.byteLength + 200, 0)
+    const user = this.#users.get(userId) ?? { documents: new Map<string, Matrix[]>(), bytes: 0 }
+    if (user.bytes + bytes > this.#bytesMax / 2) {
+      // Old editions may fill it; the next search loads the current ones.
+      if (user.bytes > 0) this.forget(userId)
+      return
+    }
+    user.documents.set(key, matrices)
+    user.bytes += bytes
+    this.#bytes += bytes
+    this.#users.delete(userId)
+    this.#users.set(userId, user)
+    for (const evicted of this.#users.keys()) {
+      if (this.#bytes <= this.#bytesMax) break
+      if (evicted !== userId) this.forget(evicted)
+    }
   }
 }

@@ -1,120 +1,140 @@
 /**
- * Vectors in PostgreSQL's vector extension, compared there: as halves of floats, in the row itself, so that a scan reads no other table.
- * Exact up to so many that it takes some 20 ms; a user with more has an HNSW index of his own (`hnsw.ts`). The user id is in every statement.
+ * Vectors in PostgreSQL's vector extension, compared there: halves of floats, stored in the row, so that a scan reads no other table.
+ * Search is exact up to about 20 ms of work; a user with more vectors gets an HNSW index (`hnsw.ts`). Every statement names the user.
  */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Db, dialectOf } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Condition } from '#rag/search/filter.ts'
 import {
+  buildPredicate,
   dropIndexes,
   EXACT_MAX,
   type Indexed,
   isIndexable,
   ordered,
-  predicateOf,
   throughIndex,
 } from './hnsw.ts'
-import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
+import type {
+  Neighbour,
+  Scope,
+  VectorRow,
+  VectorSet,
+  VectorStore,
+  VectorStoreName,
+} from './vector-store.ts'
 
 export type PgvectorOptions = {
-  /** Chunks times dimensions that are compared one by one. */
+  /** Chunks times dimensions up to which vectors are compared one by one. */
   exactMax?: number
-  /** An index would be quicker, and is not there. */
-  onLarge?: (of: Indexed) => Promise<void>
+  /** Called when an index would be faster and does not exist. */
+  onLarge?: (index: Indexed) => Promise<void>
 }
 
-/** Undefined where the server has no such extension. The table is made here and not by a migration, because a server may lack the extension. */
+/** Returns undefined when the server lacks the extension. For the same reason this function creates the table, not a migration. */
 export async function openPgvector(
   { db }: { db: Db },
   { exactMax = EXACT_MAX, onLarge = async () => {} }: PgvectorOptions = {},
 ): Promise<VectorStore | undefined> {
   if (dialectOf(db) !== 'postgres' || !(await hasExtension(db))) return undefined
-  // An index is searched as far as is needed from 0.8 on; before it, that setting is refused.
-  const indexedFrom = (await isIterative(db)) ? exactMax : Infinity
-  // MAIN is PLAIN for what fits into a page, some 4,000 halves, and lies beside the row only beyond that, where PLAIN would refuse it.
+  await createTable(db)
+  // pgvector before 0.8 rejects the setting of iterative scans, without which a filtered index search ends too early.
+  return new Pgvector(db, { exactMax: (await isIterative(db)) ? exactMax : Infinity, onLarge })
+}
+
+class Pgvector implements VectorStore {
+  readonly name = 'pgvector'
+  readonly dropIndexes = dropIndexes
+  readonly #db: Db
+  readonly #options: Required<PgvectorOptions>
+
+  constructor(db: Db, options: Required<PgvectorOptions>) {
+    this.#db = db
+    this.#options = options
+  }
+
+  /** This process caches no vectors. */
+  forget(): void {}
+
+  users(): string[] {
+    return []
+  }
+
+  async insert(
+    tx: Db,
+    userId: string,
+    { version, embedder }: VectorSet,
+    rows: VectorRow[],
+  ): Promise<void> {
+    const values = rows.map(
+      ({ index, vector }) =>
+        sql`(${userId}, ${version}, ${embedder}, ${index}, ${toLiteral(vector)}::halfvec)`,
+    )
+    await sql`insert into rag_halfvecs (user_id, version, embedder, chunk_index, vector) values ${sql.join(values)}
+      on conflict (user_id, version, chunk_index)
+      do update set embedder = excluded.embedder, vector = excluded.vector`.execute(tx)
+  }
+
+  async remove(tx: Db, userId: string, version: string, indexes: number[] | null): Promise<void> {
+    const some = indexes === null ? sql`` : sql`and chunk_index in (${sql.join(indexes)})`
+    await sql`delete from rag_halfvecs
+      where user_id = ${userId} and version = ${version} ${some}`.execute(tx)
+  }
+
+  async listIndexes(
+    db: Db,
+    userId: string,
+    { version, embedder }: VectorSet,
+    from: number,
+    to: number,
+  ): Promise<number[]> {
+    const { rows } = await sql<{ index: number }>`select chunk_index as index from rag_halfvecs
+      where user_id = ${userId} and version = ${version} and embedder = ${embedder}
+        and chunk_index >= ${from} and chunk_index < ${to}`.execute(db)
+    return rows.map(({ index }) => Number(index))
+  }
+
+  async eraseSlice(db: Db, userId: string): Promise<number> {
+    const { numAffectedRows } = await sql`delete from rag_halfvecs where ctid in
+      (select ctid from rag_halfvecs where user_id = ${userId} limit ${sql.lit(SLICE_ROWS)})`.execute(
+      db,
+    )
+    const rows = Number(numAffectedRows ?? 0n)
+    if (rows < SLICE_ROWS) await dropIndexes(db, userId, null)
+    return rows
+  }
+
+  async nearest(
+    userId: string,
+    embedder: string,
+    query: Float32Array,
+    scope: Scope,
+    count: number,
+  ): Promise<Neighbour[]> {
+    const { exactMax, onLarge } = this.#options
+    const chunks = scope.documents.reduce((sum, { totalChunks }) => sum + totalChunks, 0)
+    const index = { userId, embedder, dims: query.length }
+    if (chunks * query.length > exactMax && isIndexable(query.length)) {
+      const found = await throughIndex(this.#db, index, count, (tx) =>
+        nearestByIndex(tx, index, query, scope, count),
+      )
+      if (found === undefined) await onLarge(index)
+      // With a narrow filter the graph may end before enough rows are found.
+      else if (found.length >= Math.min(count, chunks)) return found
+    }
+    return nearestOfAll(this.#db, index, query, scope, count)
+  }
+}
+
+async function createTable(db: Db): Promise<void> {
   await sql`create table if not exists rag_halfvecs (
     user_id text not null, version text not null, embedder text not null, chunk_index bigint not null, vector halfvec not null,
-    primary key (user_id, version, embedder, chunk_index))`.execute(db)
+    primary key (user_id, version, chunk_index))`.execute(db)
   const { rows } = await sql<{ storage: string }>`select attstorage as storage from pg_attribute
     where attrelid = 'rag_halfvecs'::regclass and attname = 'vector'`.execute(db)
+  // MAIN equals PLAIN up to one page (about 4,000 halves), and stores longer vectors beside the row, which PLAIN rejects.
   if (rows[0]?.storage !== 'm')
     await sql`alter table rag_halfvecs alter vector set storage main`.execute(db)
-
-  return {
-    name: 'pgvector',
-    forget() {},
-    users: () => [],
-
-    async insert(tx, userId, { version, embedder }, rows) {
-      const values = rows.map(
-        ({ index, vector }) =>
-          sql`(${userId}, ${version}, ${embedder}, ${index}, ${literal(vector)}::halfvec)`,
-      )
-      await sql`insert into rag_halfvecs (user_id, version, embedder, chunk_index, vector) values ${sql.join(values)}
-        on conflict do nothing`.execute(tx)
-    },
-
-    async remove(tx, userId, version, indexes) {
-      const some = indexes === null ? sql`` : sql`and chunk_index in (${sql.join(indexes)})`
-      await sql`delete from rag_halfvecs where user_id = ${userId} and version = ${version} ${some}`.execute(
-        tx,
-      )
-    },
-
-    removeOthers: (db, userId, version, keep) =>
-      deleteSlice(
-        db,
-        sql`user_id = ${userId} and version = ${version} ${keep.length === 0 ? sql`` : sql`and embedder not in (${sql.join(keep)})`}`,
-      ),
-
-    async lastOf(db, userId, { version, embedder }) {
-      const { rows } = await sql<{
-        last: number | null
-      }>`select max(chunk_index) as last from rag_halfvecs
-        where user_id = ${userId} and version = ${version} and embedder = ${embedder}`.execute(db)
-      return Number(rows[0]?.last ?? -1)
-    },
-
-    async count(db, userId, { version, embedder }) {
-      const { rows } = await sql<{ n: number }>`select count(*) as n from rag_halfvecs
-        where user_id = ${userId} and version = ${version} and embedder = ${embedder}`.execute(db)
-      return Number(rows[0]?.n)
-    },
-
-    async read(db, userId, { version, embedder }, from, limit) {
-      const { rows } = await sql<{ index: number; vector: string }>`
-        select chunk_index as index, vector::text as vector from rag_halfvecs
-        where user_id = ${userId} and version = ${version} and embedder = ${embedder} and chunk_index >= ${from}
-        order by chunk_index limit ${limit}`.execute(db)
-      return rows.map(({ index, vector }) => ({
-        index: Number(index),
-        vector: Float32Array.from(JSON.parse(vector)),
-      }))
-    },
-
-    async eraseSlice(db, userId) {
-      const rows = await deleteSlice(db, sql`user_id = ${userId}`)
-      if (rows < SLICE_ROWS) await dropIndexes(db, userId, '')
-      return rows
-    },
-
-    forgetOthers: (db, userId, keep) => dropIndexes(db, userId, keep),
-
-    async nearest(userId, embedder, query, scope, count) {
-      const chunks = scope.documents.reduce((sum, { totalChunks }) => sum + totalChunks, 0)
-      const of = { userId, embedder, dims: query.length }
-      if (chunks * query.length > indexedFrom && isIndexable(query.length)) {
-        const found = await throughIndex(db, of, count, (tx) =>
-          nearestByIndex(tx, of, query, scope, count),
-        )
-        if (found === undefined) await onLarge(of)
-        // Where a filter leaves little, the graph may end before enough is found.
-        else if (found.length >= Math.min(count, chunks)) return found
-      }
-      return nearestOfAll(db, of, query, scope, count)
-    },
-  }
 }
 
 async function nearestOfAll(
@@ -126,13 +146,13 @@ async function nearestOfAll(
 ): Promise<Neighbour[]> {
   const versions = JSON.stringify(documents.map(({ version }) => version))
   const { rows } = await sql<Neighbour>`
-    select version, chunk_index as index, 1 - (vector <=> ${literal(query)}::halfvec) as cosine
+    select version, chunk_index as index, 1 - (vector <=> ${toLiteral(query)}::halfvec) as cosine
     from rag_halfvecs
     where user_id = ${userId} and version in (select jsonb_array_elements_text(${versions}::text::jsonb))
-      and embedder = ${embedder} and vector_dims(vector) = ${dims} ${testsOf(conditions)}
-    order by vector <=> ${literal(query)}::halfvec, version, chunk_index
+      and embedder = ${embedder} and vector_dims(vector) = ${dims} ${buildConditions(conditions)}
+    order by vector <=> ${toLiteral(query)}::halfvec, version, chunk_index
     limit ${count}`.execute(db)
-  return rows.map(told)
+  return rows.map(parseNeighbour)
 }
 
 async function nearestByIndex(
@@ -142,42 +162,42 @@ async function nearestByIndex(
   { documents, conditions }: Scope,
   count: number,
 ): Promise<Neighbour[]> {
-  const distance = sql`${ordered(of.dims)} <=> ${literal(query)}::halfvec(${sql.lit(of.dims)})`
+  const distance = sql`${ordered(of.dims)} <=> ${toLiteral(query)}::halfvec(${sql.lit(of.dims)})`
   const versions = `{${documents.map(({ version }) => `"${version}"`).join(',')}}`
   const { rows } = await sql<Neighbour>`
     select version, chunk_index as index, 1 - (${distance}) as cosine from rag_halfvecs
-    where ${predicateOf(of)} and version = any(${versions}::text[]) ${testsOf(conditions)}
+    where ${buildPredicate(of)} and version = any(${versions}::text[]) ${buildConditions(conditions)}
     order by ${distance} limit ${count}`.execute(tx)
-  return rows.map(told)
+  return rows.map(parseNeighbour)
 }
 
 /** The distance of a zero vector is NaN. */
-const told = (row: Neighbour): Neighbour => ({
+const parseNeighbour = (row: Neighbour): Neighbour => ({
   ...row,
   index: Number(row.index),
   cosine: Number.isFinite(row.cosine) ? row.cosine : 0,
 })
 
-const testsOf = (conditions: Condition[]) =>
+const buildConditions = (conditions: Condition[]) =>
   sql.join(
-    conditions.map((condition) => sql`and ${test(condition)}`),
+    conditions.map((condition) => sql`and ${buildCondition(condition)}`),
     sql` `,
   )
 
-async function deleteSlice(db: Db, where: RawBuilder<unknown>): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from rag_halfvecs where ctid in (select ctid from rag_halfvecs where ${where} limit ${sql.lit(SLICE_ROWS)})`.execute(
-    db,
-  )
-  return Number(numAffectedRows ?? 0n)
+/** Returns which store the service uses, without creating anything. */
+export async function findStoreName(db: Db): Promise<VectorStoreName> {
+  if (dialectOf(db) !== 'postgres') return 'bytes'
+  const { rows } = await sql<{ has: boolean }>`
+    select to_regclass('rag_halfvecs') is not null as has`.execute(db)
+  return rows[0]?.has ? 'pgvector' : 'bytes'
 }
 
-/** Halves of floats came with its 0.7. */
+/** `halfvec` exists since pgvector 0.7. */
 async function hasExtension(db: Db): Promise<boolean> {
   const installed = sql<{ n: number }>`
     select count(*) as n from pg_extension where extname = 'vector' and to_regtype('halfvec') is not null`
   if (Number((await installed.execute(db)).rows[0]?.n) > 0) return true
-  // Installing needs a privilege that a careful operator does not give; then his own "create extension vector" decides.
+  // Without the privilege to install it, the operator runs "create extension vector".
   await sql`create extension if not exists vector`.execute(db).catch(() => undefined)
   return Number((await installed.execute(db)).rows[0]?.n) > 0
 }
@@ -189,14 +209,14 @@ async function isIterative(db: Db): Promise<boolean> {
   return major > 0 || minor >= 8
 }
 
-function literal(vector: Float32Array): string {
+function toLiteral(vector: Float32Array): string {
   return `[${vector.join(',')}]`
 }
 
 const symbols = { $eq: '=', $ne: '<>', $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const
 
-/** Numbers alone can be a chunk's index; anything else equals none. */
-function test({ operator, value }: Condition) {
+/** Compares with the chunk's index; values that are no numbers equal none. */
+function buildCondition({ operator, value }: Condition) {
   if (operator === '$in') {
     const numbers = (value as unknown[]).filter(Number.isInteger)
     return numbers.length === 0 ? sql`false` : sql`chunk_index in (${sql.join(numbers)})`

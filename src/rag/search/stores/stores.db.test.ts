@@ -7,7 +7,7 @@ import pg from 'pg'
 import { insertUser } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { settingsOf } from '#platform/db/postgres.ts'
-import { openByteVectors } from '#rag/search/stores/bytes.ts'
+import { ByteVectors } from '#rag/search/stores/bytes.ts'
 import { type Indexed, makeIndex } from '#rag/search/stores/hnsw.ts'
 import { dot, nearestRows } from '#rag/search/stores/nearest.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
@@ -67,8 +67,6 @@ const documentRow = (user_id: string, version: string) => ({
   total_chunks: 1,
   characters: 1,
   embedder: 'e/one',
-  next_embedder: '',
-  kept_in: 'pgvector',
   original_id: null,
   created_at: new Date(0).toISOString(),
 })
@@ -78,14 +76,14 @@ const documentOf = (version: string, totalChunks: number) => ({ version, edition
 async function storesOf({ platform: { db } }: TestApp): Promise<VectorStore[]> {
   const pgvector = await openPgvector({ db })
   return [
-    openByteVectors({ db }),
+    new ByteVectors({ db }),
     // So small that nothing is ever kept.
-    openByteVectors({ db }, { cacheBytesMax: 100 }),
+    new ByteVectors({ db }, { cacheBytesMax: 100 }),
     ...(pgvector ? [pgvector] : []),
   ]
 }
 
-test('every store finds what brute force finds, of one user, in the scope, cached or not', async (t) => {
+test('every store finds the same neighbours as brute force, for one user, within the scope, cached or not', async (t) => {
   const app = await testApp(t)
   for (const [n, store] of (await storesOf(app)).entries()) {
     const [ada, eve] = [`ada${n}`, `eve${n}`]
@@ -155,7 +153,7 @@ test('every store finds what brute force finds, of one user, in the scope, cache
   }
 })
 
-test('without an embedder no vectors are kept on any engine, and what lies in pgvector goes with its document', async (t) => {
+test('without an embedder no vectors are stored, and pgvector rows are deleted with their document', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const put = (content: string) => ada.post('/api/rag/ingest/text', { content })
@@ -165,11 +163,11 @@ test('without an embedder no vectors are kept on any engine, and what lies in pg
 
   const documents = await db
     .selectFrom('rag_documents')
-    .select(['kept_in', 'version'])
+    .select(['embedder', 'version'])
     .orderBy('characters')
     .execute()
   assert.deepEqual(
-    documents.map(({ kept_in }) => kept_in),
+    documents.map(({ embedder }) => embedder),
     ['', ''],
   )
   assert.deepEqual(await db.selectFrom('rag_vectors').select('vector').execute(), [])
@@ -199,7 +197,7 @@ test('without an embedder no vectors are kept on any engine, and what lies in pg
   assert.equal(await rows(), 0)
 })
 
-test('a user with many vectors gets an index of his own, which finds what brute force finds, and goes with what it is for', {
+test('the HNSW index of a user with many vectors finds the nearest rows, and is dropped with them', {
   skip:
     process.env.TEST_ENGINE === 'pglite' &&
     'it is made on a connection beside the first, and that engine has one',
@@ -266,9 +264,9 @@ test('a user with many vectors gets an index of his own, which finds what brute 
     [597, 598, 599],
   )
 
-  await store.forgetOthers?.(db, ada, 'e/one')
+  await store.dropIndexes?.(db, ada, 'e/one')
   assert.equal(await indexes(), 1)
-  await store.forgetOthers?.(db, ada, 'e/two')
+  await store.dropIndexes?.(db, ada, 'e/two')
   assert.equal(await indexes(), 0)
   await makeIndex(db, app.config.databaseUrl ?? '', wanted[0] as Indexed)
   while ((await store.eraseSlice(db, ada)) > 0);
@@ -287,7 +285,7 @@ async function isScanned({ platform: { db } }: TestApp): Promise<boolean> {
   return false
 }
 
-test('an index is made by one node at a time, and made anew where its maker was killed half-way', {
+test('one node at a time creates an index, and an invalid index is replaced after a kill', {
   skip:
     process.env.TEST_ENGINE === 'pglite' &&
     'it is made on a connection beside the first, and that engine has one',
@@ -314,7 +312,7 @@ test('an index is made by one node at a time, and made anew where its maker was 
     )
     return rows.map(({ valid }) => valid)
   }
-  // Whoever makes an index beside the writers waits for those that have begun.
+  // `create index concurrently` waits for open transactions.
   const writer = new pg.Client(settingsOf(url))
   await writer.connect()
   t.after(() => writer.end())
@@ -347,7 +345,7 @@ test('an index is made by one node at a time, and made anew where its maker was 
 
   assert.equal(await makeIndex(db, url, of), true)
   assert.deepEqual(await states(), [true])
-  await store.forgetOthers?.(db, of.userId, '')
+  await store.dropIndexes?.(db, of.userId, null)
   await begin()
   const made = makeIndex(db, url, of)
   await begun()
@@ -358,7 +356,7 @@ test('an index is made by one node at a time, and made anew where its maker was 
   assert.deepEqual(await states(), [], 'it is dropped by who made it')
 })
 
-test('the index of a user’s vectors goes with the last document', async (t) => {
+test('the HNSW index is dropped with the user’s last document', async (t) => {
   const vendor = await mockVendor(t)
   vendor.play(({ body }, reply) => {
     const data = [body.input]
@@ -400,7 +398,7 @@ test('the index of a user’s vectors goes with the last document', async (t) =>
   assert.equal(await indexes(), 0)
 })
 
-test('few rows and many rows are ranked alike', () => {
+test('few rows and many rows are ranked equally', () => {
   const [query = new Float32Array(DIMS), ...vectors] = vectorsOf(201, 7)
   for (const count of [5, 31, 32, 200]) {
     const rows = new Float32Array(count * DIMS)

@@ -1,30 +1,25 @@
 import type { Db } from '#platform/db/db.ts'
 import type { Condition } from '#rag/search/filter.ts'
 
-/** Of one version of a document, by one embedder. */
+/** The vectors that one embedder made of one version of a document. */
 export type VectorSet = { version: string; embedder: string }
 
-/** A place where vectors lie and are compared. Two of them: bytes in a table, compared here; and pgvector, compared in the database. */
+export type VectorStoreName = 'bytes' | 'pgvector'
+
+/** Stores and compares vectors. Two implementations: bytes compared in this process, and pgvector. A chunk has one vector. */
 export interface VectorStore {
-  /** Written with each document. */
-  readonly name: 'bytes' | 'pgvector'
-  /** What is there already stays. */
+  readonly name: VectorStoreName
+  /** Replaces the vector of a chunk that has one already. */
   insert(tx: Db, userId: string, set: VectorSet, rows: VectorRow[]): Promise<void>
-  /** Of all embedders. */
+  /** Removes vectors of all embedders; null: of all chunks. */
   remove(tx: Db, userId: string, version: string, indexes: number[] | null): Promise<void>
-  /** Of a version, all but those of the embedders named, SLICE_ROWS at most. @returns how many rows went. */
-  removeOthers(db: Db, userId: string, version: string, keep: readonly string[]): Promise<number>
-  /** The last chunk that has one; -1 where none has. */
-  lastOf(db: Db, userId: string, set: VectorSet): Promise<number>
-  /** How many chunks have one. */
-  count(db: Db, userId: string, set: VectorSet): Promise<number>
-  /** In the chunks' order, from the index on. */
-  read(db: Db, userId: string, set: VectorSet, from: number, limit: number): Promise<VectorRow[]>
-  /** What is kept of other embedders beside their vectors. */
-  forgetOthers?(db: Db, userId: string, keep: string): Promise<void>
-  /** When the account goes: called until it finds no more. @returns how many rows went. */
+  /** Returns which chunks from `from` up to, not including, `to` have a vector of this embedder. */
+  listIndexes(db: Db, userId: string, set: VectorSet, from: number, to: number): Promise<number[]>
+  /** Drops the user's search indexes, except those of the embedder `keep`. */
+  dropIndexes?(db: Db, userId: string, keep: string | null): Promise<void>
+  /** Erases vectors of a deleted account; called until it returns 0. @returns how many rows were deleted */
   eraseSlice(db: Db, userId: string): Promise<number>
-  /** The nearest chunks within the scope by cosine, nearest first. */
+  /** Returns the nearest chunks within the scope by cosine, nearest first. */
   nearest(
     userId: string,
     embedder: string,
@@ -32,8 +27,9 @@ export interface VectorStore {
     scope: Scope,
     count: number,
   ): Promise<Neighbour[]>
+  /** Frees the memory of a user's vectors. */
   forget(userId: string): void
-  /** Whose are in memory. */
+  /** Returns the users whose vectors are in memory. */
   users(): string[]
 }
 

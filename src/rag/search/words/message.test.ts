@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { asksNothing, rankMessage, readMessage, scoreMessage } from './message.ts'
 import { rank, readQuestion } from './ranking.ts'
-import { Shelf } from './shelf.ts'
+import { WordIndex } from './word-index.ts'
 
 const read: [message: string, subject: string, sentences: string[]][] = [
   ['Who built it?', 'Who built it?', []],
@@ -83,7 +83,7 @@ const TEXTS = [
   'Tickets are paid at the office beside the crane.',
   'My boss plans the agenda of the meeting on Thursday.',
 ]
-const shelf = new Shelf()
+const shelf = new WordIndex()
 for (const text of TEXTS) shelf.add(text)
 const open = new Uint8Array(TEXTS.length).fill(1)
 

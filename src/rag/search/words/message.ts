@@ -13,8 +13,8 @@ import {
 import { Comma, FullComma, isSpace, markOf, Space, sentenceEnds } from '#embeddings/sentences.ts'
 import { questionWords, stopPhrases } from '#embeddings/stop-words.ts'
 import { newLooks, type Question, type Ranked, rank, readQuestion, score } from './ranking.ts'
-import type { Shelf } from './shelf.ts'
 import { eachTerm, folded, isStopWord, isTriple, isWord } from './terms.ts'
+import type { WordIndex } from './word-index.ts'
 
 export type Message = {
   /** Without its greetings and instructions of form; the whole message where it has nothing else. */
@@ -63,7 +63,7 @@ export function asksNothing(text: string): boolean {
 
 /** The open chunks, best first, each with the score of the sentence that it has most to do with. */
 export function rankMessage(
-  shelf: Shelf,
+  shelf: WordIndex,
   message: Message,
   open: Uint8Array,
   count: number,
@@ -74,11 +74,11 @@ export function rankMessage(
 }
 
 /** In the order of `slots`. */
-export function scoreMessage(shelf: Shelf, message: Message, slots: number[]): Ranked[] {
+export function scoreMessage(shelf: WordIndex, message: Message, slots: number[]): Ranked[] {
   return best(readQuestions(shelf, message).map((question) => score(shelf, question, slots)))
 }
 
-function readQuestions(shelf: Shelf, { subject, sentences }: Message): Question[] {
+function readQuestions(shelf: WordIndex, { subject, sentences }: Message): Question[] {
   const looks = newLooks()
   return [subject, ...sentences].map((text) => readQuestion(shelf, text, looks))
 }

@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countingPieces, type PieceCounter, readPieces } from './pieces.ts'
-import { Shelf } from './shelf.ts'
 import { eachTerm } from './terms.ts'
+import { WordIndex, WordIndex } from './word-index.ts'
 
-function shelfOf(texts: string[]): Shelf {
-  const shelf = new Shelf()
+function shelfOf(texts: string[]): WordIndex {
+  const shelf = new WordIndex()
   for (const text of texts) shelf.add(text)
   return shelf
 }
 
-function asked(shelf: Shelf, question: string, stops: string[] = []) {
+function asked(shelf: WordIndex, question: string, stops: string[] = []) {
   const words: { name: string; isStop: boolean }[] = []
   eachTerm(question, (name) => words.push({ name, isStop: stops.includes(name) }))
   return readPieces(shelf, words)
 }
 
 /** The question's pieces that each chunk has. */
-function sumsOf(shelf: Shelf, question: string): number[] {
+function sumsOf(shelf: WordIndex, question: string): number[] {
   const takeChunk = (counter: PieceCounter, slot: number) => {
     for (let i = shelf.starts[slot] as number; i < (shelf.starts[slot + 1] as number); i++)
       counter.add(shelf.sequence[i] as number)

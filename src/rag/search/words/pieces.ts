@@ -4,8 +4,8 @@
  */
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
-import { LIKE_LETTERS_MAX, type Shelf } from './shelf.ts'
 import { eachPiece, folded, isWord } from './terms.ts'
+import { LIKE_LETTERS_MAX, type WordIndex } from './word-index.ts'
 
 export type Pieces = {
   /** By piece. */
@@ -27,7 +27,7 @@ const HELD_MAX = 200_000
 /** How much of what no text holds belongs to what could be reached: of the whole a question's turn of phrase would decide. */
 const UNKNOWN = 0.4
 
-export function readPieces(shelf: Shelf, words: { name: string; isStop: boolean }[]): Pieces {
+export function readPieces(shelf: WordIndex, words: { name: string; isStop: boolean }[]): Pieces {
   const pieces: Pieces = {
     weights: [],
     ceiling: 0,
@@ -48,7 +48,7 @@ export function readPieces(shelf: Shelf, words: { name: string; isStop: boolean 
   return pieces
 }
 
-function add(shelf: Shelf, pieces: Pieces, piece: string, isStop: boolean): void {
+function add(shelf: WordIndex, pieces: Pieces, piece: string, isStop: boolean): void {
   const number = pieces.weights.length
   let frequency = 0
   shelf.eachWordOf(piece, (term) => {
@@ -75,7 +75,7 @@ let found = new Uint32Array(256)
 
 /** Counts pieces in chunks while `work` runs. */
 export function countingPieces<T>(
-  shelf: Shelf,
+  shelf: WordIndex,
   pieces: Pieces,
   work: (counter: PieceCounter) => T,
 ): T {

@@ -6,9 +6,9 @@
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
 import { countingPieces, type PieceCounter, type Pieces, readPieces } from './pieces.ts'
-import { COUNT_BITS, COUNT_MAX, LIKE_LETTERS_MAX, rootKey, type Shelf } from './shelf.ts'
 import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, stemWord } from './terms.ts'
 import { createWindow, type Window } from './window.ts'
+import { COUNT_BITS, COUNT_MAX, LIKE_LETTERS_MAX, rootKey, type WordIndex } from './word-index.ts'
 
 export type Ranked = {
   slot: number
@@ -75,7 +75,7 @@ export type Looks = { left: number }
 export const newLooks = (): Looks => ({ left: LIKE_LOOKS_MAX })
 
 /** How a question goes with this shelf; holds until the shelf changes. Questions of one message share their `looks`. */
-export function readQuestion(shelf: Shelf, text: string, looks = newLooks()): Question {
+export function readQuestion(shelf: WordIndex, text: string, looks = newLooks()): Question {
   const order: number[] = []
   const places = new Map<string, number>()
   const words: QuestionWord[] = []
@@ -92,7 +92,7 @@ export function readQuestion(shelf: Shelf, text: string, looks = newLooks()): Qu
   return { words, pairs: findPairs(words, order), pieces: readPieces(shelf, words) }
 }
 
-function questionWord(shelf: Shelf, name: string, looks: Looks): QuestionWord {
+function questionWord(shelf: WordIndex, name: string, looks: Looks): QuestionWord {
   const isOfWords = isWord(name)
   const isStop = isOfWords && isStopWord(name)
   const isAsWritten =
@@ -110,7 +110,7 @@ function questionWord(shelf: Shelf, name: string, looks: Looks): QuestionWord {
   }
 }
 
-function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
+function exactly(shelf: WordIndex, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
   const term = shelf.termOf(name)
   return term === undefined || shelf.frequencies[term] === 0
     ? { terms: [], likeness: [] }
@@ -121,7 +121,7 @@ function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'like
 let shared = new Uint8Array(1_024)
 
 function wordsLike(
-  shelf: Shelf,
+  shelf: WordIndex,
   name: string,
   looks: Looks,
 ): Pick<QuestionWord, 'terms' | 'likeness'> {
@@ -189,7 +189,12 @@ let counted = new Int32Array(1_024)
 let turn = 0
 
 /** The open chunks (by slot, 1) that have most to do with the question, best first; those without anything in common are left out. */
-export function rank(shelf: Shelf, question: Question, open: Uint8Array, count: number): Ranked[] {
+export function rank(
+  shelf: WordIndex,
+  question: Question,
+  open: Uint8Array,
+  count: number,
+): Ranked[] {
   const slots = candidates(shelf, question, open, count)
   return score(shelf, question, slots)
     .filter(({ score }) => score > 0)
@@ -197,7 +202,12 @@ export function rank(shelf: Shelf, question: Question, open: Uint8Array, count: 
     .slice(0, count)
 }
 
-function candidates(shelf: Shelf, question: Question, open: Uint8Array, count: number): number[] {
+function candidates(
+  shelf: WordIndex,
+  question: Question,
+  open: Uint8Array,
+  count: number,
+): number[] {
   if (sums.length < shelf.slots) {
     sums = grown(sums, shelf.slots)
     counted = grown(counted, shelf.slots)
@@ -214,7 +224,7 @@ function candidates(shelf: Shelf, question: Question, open: Uint8Array, count: n
 
 /** Adds to `touched` what holds words of the question, their weight in `sums`. @returns what the words not looked for weigh */
 function sumUp(
-  shelf: Shelf,
+  shelf: WordIndex,
   { words }: Question,
   open: Uint8Array,
   count: number,
@@ -313,7 +323,7 @@ function findFloors<Counts extends number[]>(
 let usesOf = new Int32Array(1_024)
 
 /** Scores chunks by the share that they reach of the question's possible score on this shelf. */
-export function score(shelf: Shelf, question: Question, slots: number[]): Ranked[] {
+export function score(shelf: WordIndex, question: Question, slots: number[]): Ranked[] {
   const { words } = question
   if (usesOf.length < shelf.termCount) usesOf = grown(usesOf, shelf.termCount)
   const uses = new Map<number, Use[]>()
@@ -340,7 +350,7 @@ type Use = { word: number; likeness: number }
 
 /** `uses`: as `usesOf` numbers them. */
 function scored(
-  shelf: Shelf,
+  shelf: WordIndex,
   question: Question,
   slots: number[],
   uses: Use[][],
@@ -458,7 +468,7 @@ function addPairs(
 
 /** In how many chunks two words would meet if they had nothing to do with each other. */
 function estimateChance(
-  shelf: Shelf,
+  shelf: WordIndex,
   words: QuestionWord[],
   first: number,
   second: number,

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Lists } from './arena.ts'
 import { rank, readQuestion, score } from './ranking.ts'
-import { Shelf } from './shelf.ts'
 import { eachTerm } from './terms.ts'
+import { WordIndex } from './word-index.ts'
 
 function shelfOf(texts: string[]) {
-  const words = new Shelf()
+  const words = new WordIndex()
   for (const text of texts) words.add(text)
   const open = new Uint8Array(texts.length).fill(1)
   const find = (question: string, count = texts.length) =>
@@ -126,7 +126,7 @@ test('a shelf after adding and removing answers as one that never held what is g
   })
   fc.assert(
     fc.property(texts, texts, (kept, gone) => {
-      const words = new Shelf()
+      const words = new WordIndex()
       const open = new Uint8Array(kept.length + gone.length)
       const rest: string[] = []
       for (const [i, text] of [...gone, ...kept].entries()) {

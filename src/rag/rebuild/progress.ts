@@ -1,25 +1,20 @@
-/** How far a change of the embedder has come: of one user's chunks, for him, and of all, for the operator. */
+/** Progress of a change of the embedder: one user's chunks for that user, all chunks for the operator. */
 import type { Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 
 export type Progress = { done: number; total: number }
 
-/** Chunks with vectors of the embedder that is set; null: all have them, or there is none. */
-export async function progressOf(
+/** Counts a user's chunks with vectors of the configured embedder. Returns null when all have them, and without an embedder. */
+export async function readProgress(
   { db, embedder }: Pick<RagDeps, 'db' | 'embedder'>,
   userId: string,
 ): Promise<Progress | null> {
   if (embedder === null) return null
   const row = await db
     .selectFrom('rag_documents')
-    .select(({ fn, eb }) => [
+    .select(({ fn }) => [
       fn.sum<number | null>('chunks').as('total'),
-      fn
-        .sum<number | null>('chunks')
-        .filterWhere(
-          eb.or([eb('embedder', '=', embedder.id), eb('next_embedder', '=', embedder.id)]),
-        )
-        .as('done'),
+      fn.sum<number | null>('chunks').filterWhere('embedder', '=', embedder.id).as('done'),
     ])
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
@@ -27,18 +22,22 @@ export async function progressOf(
   return done === total ? null : { done, total }
 }
 
-export type Renewal = Progress & { users: number }
+export type RebuildProgress = Progress & { users: number }
 
-/** Of the users whose searches still compare with the embedder before, or words alone. By the index: nothing is read where nothing is to be done. */
-export async function renewalOf(db: Db, embedder: string): Promise<Renewal> {
+/** Counts the users whose searches compare words only until their vectors are rebuilt, and their chunks. */
+export async function readRebuildProgress(db: Db, embedder: string): Promise<RebuildProgress> {
   const row = await db
     .selectFrom('rag_stores')
     .innerJoin('rag_documents', 'rag_documents.user_id', 'rag_stores.user_id')
     .select(({ fn }) => [
       fn.count<number>('rag_stores.user_id').distinct().as('users'),
       fn.sum<number | null>('chunks').as('total'),
-      fn.sum<number | null>('chunks').filterWhere('next_embedder', '=', embedder).as('done'),
+      fn
+        .sum<number | null>('chunks')
+        .filterWhere('rag_documents.embedder', '=', embedder)
+        .as('done'),
     ])
+    // Two ranges instead of `<>`: they use the index, so the query is cheap when no rebuild is due.
     .where((e) =>
       e.or([e('rag_stores.embedder', '<', embedder), e('rag_stores.embedder', '>', embedder)]),
     )

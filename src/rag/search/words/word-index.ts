@@ -24,7 +24,7 @@ const CODE = /\p{N}\P{N}/u
 /** Scratch space, all zeros between uses: how often a chunk holds each term. */
 let counts = new Uint32Array(1_024)
 
-export class Shelf {
+export class WordIndex {
   /** Term → its number. */
   #terms = new Map<string, number>()
   #names: string[] = []

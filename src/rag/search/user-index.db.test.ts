@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { documentsMeeting } from '#rag/search/search.ts'
-import { createShelves } from '#rag/search/shelves.ts'
+import { UserIndexes } from '#rag/search/user-index.ts'
 import { rank, readQuestion } from '#rag/search/words/ranking.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 
 const subjects = ['lighthouse', 'bakery', 'glacier', 'violin', 'harbour', 'orchard']
 
-test('users store, replace and delete at the same time, and each finds what is theirs alone and still there', async (t) => {
+test('users who store, replace and delete at once each find exactly their own current documents', async (t) => {
   const app = await testApp(t)
   const users = await Promise.all(['ada', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
   const mine = users.map(() => new Map<string, { words: string[]; id: string }>())
@@ -63,19 +62,19 @@ test('users store, replace and delete at the same time, and each finds what is t
   }
 })
 
-test('what does not fit into memory leaves it, and is read again when it is asked for', async (t) => {
+test('an index that exceeds the memory limit is dropped, and read again at the next use', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
-  const roomy = createShelves({ db })
-  const tight = createShelves({ db }, { bytesMax: 1 })
+  const roomy = new UserIndexes({ db })
+  const tight = new UserIndexes({ db }, { bytesMax: 1 })
   const ids: string[] = []
   for (const [i, name] of ['ada', 'bob', 'eve'].entries()) {
     const user = await app.as(name, { tier: 'pro' })
     ids.push(user.userId)
     await user.post('/api/rag/ingest/text', { content: `The ${subjects[i]} belongs to ${name}.` })
   }
-  const first = (shelves: typeof roomy, userId: string, question: string) =>
-    shelves.use(userId, ({ words, alive, places }) => {
+  const first = (indexes: typeof roomy, userId: string, question: string) =>
+    indexes.use(userId, ({ words, alive, places }) => {
       const [best] = rank(words, readQuestion(words, question), alive, 1)
       return best === undefined ? null : places[best.slot]
     })
@@ -92,7 +91,7 @@ test('what does not fit into memory leaves it, and is read again when it is aske
   assert.ok(tight.bytes() < roomy.bytes() * 0.8, 'two of three: each counts as half')
 })
 
-test('a shelf that could not be read is read anew', async (t) => {
+test('an index that failed to load is loaded again', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was built in 1882.' })
@@ -108,8 +107,8 @@ test('a shelf that could not be read is read anew', async (t) => {
       }
     },
   })
-  const shelves = createShelves({ db: flaky })
-  const count = () => shelves.use(ada.userId, ({ words }) => words.live)
+  const indexes = new UserIndexes({ db: flaky })
+  const count = () => indexes.use(ada.userId, ({ words }) => words.live)
 
   await assert.rejects(count(), /no disk/)
   isBroken = false
@@ -117,7 +116,7 @@ test('a shelf that could not be read is read anew', async (t) => {
   assert.equal(await count(), 1)
 })
 
-test('a chunk that is deleted leaves the shelf alone, and no other text is read again for it', async (t) => {
+test('deleting a chunk removes it from the index without reading other texts again', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const content = subjects
@@ -129,9 +128,9 @@ test('a chunk that is deleted leaves the shelf alone, and no other text is read 
     chunk_overlap: 0,
   })
   const ids: string[] = stored.body.document_ids
-  const shelves = createShelves(app.platform)
+  const indexes = new UserIndexes(app.platform)
   const look = () =>
-    shelves.use(ada.userId, ({ words, documents }) => ({
+    indexes.use(ada.userId, ({ words, documents }) => ({
       slots: words.slots,
       live: words.live,
       documents,
@@ -156,7 +155,7 @@ test('a chunk that is deleted leaves the shelf alone, and no other text is read 
   assert.ok(!left.some(({ id }: { id: string }) => id === gone))
 })
 
-test('a user who takes more than half leaves the others their half, and metadata counts', async (t) => {
+test('a user above half of the memory leaves the other users their half, and metadata counts', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const [ada, bob, eve] = await Promise.all(
@@ -172,14 +171,14 @@ test('a user who takes more than half leaves the others their half, and metadata
   for (const user of [bob, eve])
     await user.post('/api/rag/ingest/text', { content: 'The bakery is red.' })
   const kept: unknown[] = []
-  const shelves = createShelves({ db }, { bytesMax: 110_000 })
+  const indexes = new UserIndexes({ db }, { bytesMax: 110_000 })
   for (const { userId } of [ada, bob, eve, ada, bob, eve])
-    kept.push(await shelves.use(userId, ({ words }) => words))
-  assert.ok(shelves.bytes() > 80_000, `${shelves.bytes()}`)
+    kept.push(await indexes.use(userId, ({ words }) => words))
+  assert.ok(indexes.bytes() > 80_000, `${indexes.bytes()}`)
   for (const i of [0, 1, 2]) assert.equal(kept[i], kept[i + 3], 'none was read again')
 })
 
-test('a chunk is found by the headings and the head of the table that it stands under, too', async (t) => {
+test('a chunk is also found by its headings and its table header', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const rows = Array.from(
@@ -202,7 +201,7 @@ test('a chunk is found by the headings and the head of the table that it stands 
   )
 })
 
-test('SEARCH_MEMORY_MB says how much is kept', async (t) => {
+test('SEARCH_MEMORY_MB limits the memory of all indexes', async (t) => {
   const kept: number[] = []
   for (const mb of ['1', '256']) {
     const app = await testApp(t, { env: { SEARCH_MEMORY_MB: mb } })
@@ -218,32 +217,32 @@ test('SEARCH_MEMORY_MB says how much is kept', async (t) => {
         true,
       )
     }
-    kept.push(app.service.rag.deps.shelves.bytes())
+    kept.push(app.service.rag.deps.indexes.bytes())
   }
   const [little = 0, all = 0] = kept
   assert.ok(little < all * 0.8, `${little} and ${all} bytes`)
 })
 
-test('what is being read stays while others make room', async (t) => {
+test('an index that is being read is not dropped', async (t) => {
   const app = await testApp(t)
   const users = await Promise.all(
     ['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })),
   )
   for (const user of users)
     await user.post('/api/rag/ingest/text', { content: 'The lighthouse is white.' })
-  const shelves = createShelves(app.platform, { bytesMax: 1 })
-  const use = () => users.map(({ userId }) => shelves.use(userId, ({ words }) => words))
+  const indexes = new UserIndexes(app.platform, { bytesMax: 1 })
+  const use = () => users.map(({ userId }) => indexes.use(userId, ({ words }) => words))
   const reading = use()
   await reading[0]
   const again = use()
   assert.equal(await again[2], await reading[2])
 })
 
-test('of documents that are gone nothing stays in memory: not of all, and not of most', async (t) => {
+test('deleted documents leave no memory behind, whether all or most are deleted', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const { shelves } = app.service.rag.deps
-  const nothing = shelves.bytes()
+  const { indexes } = app.service.rag.deps
+  const nothing = indexes.bytes()
   const send = async (external_id: string, paragraphs: number) => {
     const content = Array.from(
       { length: paragraphs },
@@ -262,68 +261,52 @@ test('of documents that are gone nothing stays in memory: not of all, and not of
     (await ada.post('/api/rag/search', { query: 'word1', min_score: 0 })).body.results.length
   const small = await send('small', 2)
   await search()
-  const withSmall = shelves.bytes()
+  const withSmall = indexes.bytes()
   const large = await send('large', 1_500)
   await search()
-  assert.ok(shelves.bytes() > withSmall * 5, `${shelves.bytes()} beside ${withSmall}`)
+  assert.ok(indexes.bytes() > withSmall * 5, `${indexes.bytes()} beside ${withSmall}`)
 
   await ada.delete(`/api/rag/documents/${large}`)
   await search()
-  assert.ok(shelves.bytes() < withSmall * 1.5, `${shelves.bytes()} beside ${withSmall}`)
+  assert.ok(indexes.bytes() < withSmall * 1.5, `${indexes.bytes()} beside ${withSmall}`)
 
   await send('large', 1_500)
   await search()
   await ada.delete(`/api/rag/documents/${small}`)
   await ada.delete(`/api/rag/documents/${large}`)
-  assert.equal(shelves.bytes(), nothing, 'nobody has to search for it')
+  assert.equal(indexes.bytes(), nothing, 'nobody has to search for it')
 })
 
-test('a node on which a user’s documents are in memory lets them go when another deletes them, and their account', async (t) => {
+test('a node frees a user’s index when another node deletes the documents or the account', async (t) => {
   const app = await testApp(t)
-  const { shelves } = app.service.rag.deps
+  const { indexes } = app.service.rag.deps
   for (const name of ['ada', 'eve']) {
     const user = await app.as(name, { tier: 'pro' })
     await user.post('/api/rag/ingest/text', { content: 'The lighthouse is white.' })
     await user.post('/api/rag/search', { query: 'lighthouse' })
   }
-  assert.ok(shelves.bytes() > 0)
+  assert.ok(indexes.bytes() > 0)
   app.platform.bus.publish('rag.emptied', { userId: (await app.as('ada', { tier: 'pro' })).userId })
-  const left = shelves.bytes()
+  const left = indexes.bytes()
   const eve = await app.as('eve', { tier: 'pro' })
   assert.equal((await eve.delete('/api/users/me', { password: PASSWORD })).status, 200)
   assert.ok(left > 0)
-  assert.equal(shelves.bytes(), 0)
+  assert.equal(indexes.bytes(), 0)
 })
 
-test('a search waits until another of the same user has ranked, and somebody else’s does not', async (t) => {
+test('two uses by one user never run in the same turn of the event loop', async (t) => {
   const app = await testApp(t)
-  const [ada, eve] = await Promise.all(['ada', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
-  assert.ok(ada && eve)
-  for (const user of [ada, eve])
-    await user.post('/api/rag/ingest/text', { content: 'The lighthouse is white.' })
-  const search = (user: typeof ada) => user.post('/api/rag/search', { query: 'lighthouse' })
-  const { promise: ranking, resolve: ranked } = Promise.withResolvers<void>()
-  const before = app.service.rag.deps.turns.take(ada.userId, () => ranking)
-
-  const answered: string[] = []
-  const behind = search(ada).then(({ status }) => answered.push(`ada ${status}`))
-  answered.push(`eve ${(await search(eve)).status}`)
-  ranked()
-  await Promise.all([before, behind])
-  assert.deepEqual(answered, ['eve 200', 'ada 200'])
-})
-
-test('so does whatever looks through all of a user’s documents', async (t) => {
-  const app = await testApp(t)
-  const { deps } = app.service.rag
-  const { promise: ranking, resolve: ranked } = Promise.withResolvers<void>()
-  const before = deps.turns.take('ada', () => ranking)
-  const looked: string[] = []
-  const look = (name: string) => documentsMeeting(deps, name, []).then(() => looked.push(name))
-  const behind = look('ada')
-  await look('eve')
-  assert.deepEqual(looked, ['eve'])
-  ranked()
-  await Promise.all([before, behind])
-  assert.deepEqual(looked, ['eve', 'ada'])
+  const indexes = new UserIndexes(app.platform)
+  let turn = 0
+  const timer = setInterval(() => {})
+  t.after(() => clearInterval(timer))
+  const count = () => {
+    turn++
+    if (!isDone) setImmediate(count)
+  }
+  let isDone = false
+  setImmediate(count)
+  const turns = await Promise.all([1, 2, 3].map(() => indexes.use('ada', () => turn)))
+  isDone = true
+  assert.equal(new Set(turns).size, 3)
 })
