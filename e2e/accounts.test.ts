@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { PASSWORD as APP_PASSWORD, type TestApp, testApp } from '#testing/app.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 const PASSWORD = 'seven blue lanterns'
 const EMAIL = 'keeper@example.com'
@@ -17,7 +17,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
   let secret = ''
 
   await t.test("signs in with the sandbox's Google", async () => {
-    const google = await signedInByGoogle(browser, home, 'gwen@example.com')
+    const google = await signInWithGoogleAccount(browser, home, 'gwen@example.com')
     await google.page.goto(`${home}/account`)
     await google.page.getByText('gwen@example.com').first().waitFor()
     assert.equal(new URL(google.page.url()).search, '', 'no token stays in the address')
@@ -31,7 +31,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: /create|sign up/i }).click()
     await page.waitForURL(/dashboard|login|verify/)
-    await page.goto(await mailedLink(app, '/verify-email'))
+    await page.goto(await findMailedLink(app, '/verify-email'))
     await page
       .getByText(/verified/i)
       .first()
@@ -54,7 +54,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.getByRole('button', { name: 'Set up two-factor' }).click()
     await page.getByAltText('QR code for your authenticator app').waitFor()
     secret = (await page.locator('code.mono').first().textContent()) ?? ''
-    await page.getByLabel('Enter the code it shows').fill(codeOf(app, secret))
+    await page.getByLabel('Enter the code it shows').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Turn on' }).click()
     await page.getByLabel('I have stored these codes').check()
     await page.getByRole('dialog').getByRole('button').last().click()
@@ -77,7 +77,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.getByLabel('Email').fill(EMAIL)
     await page.locator('button[type=submit]').click()
     await page.getByText('If your email is registered').waitFor()
-    await page.goto(await mailedLink(app, '/reset-password'))
+    await page.goto(await findMailedLink(app, '/reset-password'))
     await page.getByLabel('New password').fill('eight green lanterns')
     await page.locator('button[type=submit]').click()
     await page.getByText('Your new password is set').waitFor()
@@ -87,7 +87,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password', { exact: true }).fill('eight green lanterns')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/dashboard')
   })
@@ -102,7 +102,7 @@ test('what a session alone is not enough for asks to sign in again, and goes on;
   const browser = await openBrowser(t)
   const { page, context, errors } = await visit(browser)
   const dialog = page.getByRole('dialog', { name: 'Is it you?' })
-  const refreshToken = () => refreshTokenOf(page)
+  const refreshToken = () => readRefreshToken(page)
 
   await t.test('a download waits for the password and comes then', async () => {
     await page.goto(`${home}/register`)
@@ -181,7 +181,7 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
   const ada = await app.as('ada')
 
   /** Opens a link that Eve has written, with a session of her own in it; returns how the service finds that session afterwards. */
-  async function followEve(page: Page): Promise<number> {
+  async function openEvesLink(page: Page): Promise<number> {
     const { body: pair } = await app.post('/api/auth/login', {
       email: 'eve@example.com',
       password: APP_PASSWORD,
@@ -194,19 +194,19 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
 
   await t.test('a stranger’s link signs nobody in, and her session in it ends', async () => {
     const { page, context, errors } = await visit(browser)
-    assert.equal(await followEve(page), 401)
+    assert.equal(await openEvesLink(page), 401)
     await page.getByText('That sign-in was started in another window or too long ago.').waitFor()
     assert.equal(new URL(page.url()).search, '?error=invalid_state')
-    assert.equal(await refreshTokenOf(page), null)
+    assert.equal(await readRefreshToken(page), null)
     assert.deepEqual(errors, [])
     await context.close()
   })
 
   await t.test('who is signed in stays so, and is told', async () => {
     const { page, context, errors } = await visit(browser)
-    await signIn(page, home, ada.email)
-    const before = await refreshTokenOf(page)
-    assert.equal(await followEve(page), 401)
+    await signInByForm(page, home, ada.email)
+    const before = await readRefreshToken(page)
+    assert.equal(await openEvesLink(page), 401)
     await page.getByRole('alert').getByText('That sign-in was started in another window').waitFor()
     await assertAccessible(page, 'a sign-in that was refused')
     await page.setViewportSize({ width: 320, height: 640 })
@@ -216,7 +216,7 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
       'the narrowest window shows it whole',
     )
     await page.setViewportSize({ width: 1280, height: 900 })
-    assert.equal(await refreshTokenOf(page), before)
+    assert.equal(await readRefreshToken(page), before)
     await page.getByRole('button', { name: 'Go on' }).click()
     await page.waitForURL('**/dashboard')
     await page.getByRole('button', { name: /^Account of/ }).waitFor()
@@ -248,7 +248,7 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
     await page.goto(`${home}/login?challenge=of-eves`)
     await page.getByText('That sign-in was started in another window or too long ago.').waitFor()
     assert.equal(await page.getByLabel('Code').count(), 0)
-    await signIn(page, home, ada.email)
+    await signInByForm(page, home, ada.email)
     await page.goto(`${home}/login?challenge=of-eves`)
     await page.getByRole('button', { name: 'Go on' }).click()
     await page.waitForURL('**/dashboard')
@@ -256,11 +256,11 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
   })
 
   await t.test('who has been to a provider and back is no longer waited for', async () => {
-    const { page, context } = await signedInByGoogle(browser, home, 'greta@example.com')
-    const before = await refreshTokenOf(page)
-    assert.equal(await followEve(page), 401)
+    const { page, context } = await signInWithGoogleAccount(browser, home, 'greta@example.com')
+    const before = await readRefreshToken(page)
+    assert.equal(await openEvesLink(page), 401)
     await page.getByRole('button', { name: 'Go on' }).waitFor()
-    assert.equal(await refreshTokenOf(page), before)
+    assert.equal(await readRefreshToken(page), before)
     await context.close()
   })
 })
@@ -269,7 +269,7 @@ test('who says by a provider that it is them is taken at their word only as them
   const app = await testApp(t, { userApp: true })
   const home = app.config.urls.base
   const browser = await openBrowser(t)
-  const { page, context, errors } = await signedInByGoogle(browser, home, 'gwen@example.com')
+  const { page, context, errors } = await signInWithGoogleAccount(browser, home, 'gwen@example.com')
   const dialog = page.getByRole('dialog', { name: 'Is it you?' })
 
   /** Up to the provider's own page; returns the refresh token from before. */
@@ -278,14 +278,14 @@ test('who says by a provider that it is them is taken at their word only as them
     await page.goto(`${home}/account?tab=data`)
     await page.getByRole('button', { name: 'Everything' }).click()
     await dialog.getByRole('button', { name: 'Google' }).waitFor()
-    const before = await refreshTokenOf(page)
+    const before = await readRefreshToken(page)
     await dialog.getByRole('button', { name: 'Google' }).click()
     await page.waitForURL('**/sandbox/oauth/google/**')
     return before
   }
   async function staysAsBefore(before: string | null, words: string): Promise<void> {
     await page.getByRole('alert').getByText(words).waitFor()
-    assert.equal(await refreshTokenOf(page), before)
+    assert.equal(await readRefreshToken(page), before)
     await page.getByRole('button', { name: 'Go on' }).click()
     await page.waitForURL('**/account?tab=data')
     await page.getByRole('button', { name: /^Account of/ }).waitFor()
@@ -309,7 +309,7 @@ test('who says by a provider that it is them is taken at their word only as them
       await chooseAtGoogle(page, 'other@example.com')
       assert.equal((await turnedAway).status(), 200)
       await staysAsBefore(before, 'That signs in to another account.')
-      assert.deepEqual(await sessionsOf(app, 'other@example.com'), [])
+      assert.deepEqual(await findOpenSessions(app, 'other@example.com'), [])
     },
   )
 
@@ -323,7 +323,7 @@ test('who says by a provider that it is them is taken at their word only as them
     await askForEverything()
     await page.getByRole('button', { name: /gwen@example\.com/ }).click()
     await downloadsEverything()
-    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+    assert.equal((await findOpenSessions(app, 'gwen@example.com')).length, 1)
   })
 
   await t.test('who signed out in another tab meanwhile has signed in', async () => {
@@ -332,11 +332,11 @@ test('who says by a provider that it is them is taken at their word only as them
     await other.goto(`${home}/dashboard`)
     await signOutByMenu(other)
     await other.getByRole('link', { name: 'Sign in' }).first().waitFor()
-    assert.equal(await refreshTokenOf(other), null)
+    assert.equal(await readRefreshToken(other), null)
     await other.close()
     await page.getByRole('button', { name: /gwen@example\.com/ }).click()
     await downloadsEverything()
-    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+    assert.equal((await findOpenSessions(app, 'gwen@example.com')).length, 1)
   })
 
   await t.test('with a second factor, too', async () => {
@@ -344,25 +344,25 @@ test('who says by a provider that it is them is taken at their word only as them
     await page.getByRole('button', { name: 'Set up two-factor' }).click()
     await page.getByAltText('QR code for your authenticator app').waitFor()
     const secret = (await page.locator('code.mono').first().textContent()) ?? ''
-    await page.getByLabel('Enter the code it shows').fill(codeOf(app, secret))
+    await page.getByLabel('Enter the code it shows').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Turn on' }).click()
     await page.getByLabel('I have stored these codes').check()
     await page.getByRole('dialog').getByRole('button').last().click()
 
     await askForEverything()
     await page.getByRole('button', { name: /gwen@example\.com/ }).click()
-    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Continue' }).click()
     await downloadsEverything()
-    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+    assert.equal((await findOpenSessions(app, 'gwen@example.com')).length, 1)
 
     app.clock.advance(60_000)
     await forgetSession(page)
-    await setOutForGoogle(page, home)
+    await openGoogle(page, home)
     await page.getByRole('button', { name: /gwen@example\.com/ }).click()
-    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.reload()
-    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/dashboard')
   })
@@ -417,7 +417,7 @@ test('after others’ failures both apps prove work by themselves, without a cli
 
   // The network is known by now: another stands for a new one.
   const away = await visit(browser, { extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.7' } })
-  await signIn(away.page, app.config.urls.base, body.email, APP_PASSWORD)
+  await signInByForm(away.page, app.config.urls.base, body.email, APP_PASSWORD)
   const { details } = await app.platform.db
     .selectFrom('audit_log')
     .select('details')
@@ -427,15 +427,15 @@ test('after others’ failures both apps prove work by themselves, without a cli
   assert.equal(JSON.parse(details ?? '').address, '203.0.113.7')
 })
 
-async function signedInByGoogle(browser: Browser, home: string, email: string) {
+async function signInWithGoogleAccount(browser: Browser, home: string, email: string) {
   const visitor = await visit(browser)
-  await setOutForGoogle(visitor.page, home)
+  await openGoogle(visitor.page, home)
   await chooseAtGoogle(visitor.page, email)
   await visitor.page.waitForURL('**/dashboard')
   return visitor
 }
 
-async function setOutForGoogle(page: Page, home: string): Promise<void> {
+async function openGoogle(page: Page, home: string): Promise<void> {
   await page.goto(`${home}/login`)
   await page.getByRole('button', { name: 'Google' }).click()
   await page.waitForURL('**/sandbox/oauth/google/**')
@@ -447,12 +447,12 @@ async function chooseAtGoogle(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-function refreshTokenOf(page: Page): Promise<string | null> {
+function readRefreshToken(page: Page): Promise<string | null> {
   return page.evaluate('localStorage.getItem("latchkey.refresh")')
 }
 
 /** Those of the account that are still open. */
-function sessionsOf(app: TestApp, email: string) {
+function findOpenSessions(app: TestApp, email: string) {
   return app.platform.db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
@@ -467,10 +467,10 @@ async function signOutByMenu(page: Page): Promise<void> {
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
 }
 
-const codeOf = (app: TestApp, secret: string) =>
+const generateCode = (app: TestApp, secret: string) =>
   new TOTP({ secret: Secret.fromBase32(secret.trim()) }).generate({ timestamp: app.clock.ms() })
 
-async function mailedLink(app: TestApp, path: string): Promise<string> {
+async function findMailedLink(app: TestApp, path: string): Promise<string> {
   for (const email of await app.mail(EMAIL)) {
     const link = email.links.find((candidate) => candidate.includes(path))
     if (link) return link

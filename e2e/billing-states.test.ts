@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { neverWritten, shopOf } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 const SHOTS = process.env.SHOTS
 
@@ -21,7 +21,7 @@ test('the billing page says in each state what it is and what to do', async (t) 
     await bring(shop, client)
     await app.settle()
     const { page, context, errors } = await visit(browser)
-    await signIn(page, app.url, client.email)
+    await signInByForm(page, app.url, client.email)
     await page.goto(`${app.url}/billing`)
     const plan = page.locator('section[aria-labelledby=plan]')
     await plan.getByText(badge, { exact: true }).waitFor()

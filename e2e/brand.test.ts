@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { openBrowser, signIn, visit } from './browser.ts'
+import { openBrowser, signInByForm, visit } from './browser.ts'
 
 const PAGES = [
   '/',
@@ -35,7 +35,7 @@ test('no page of the app names another product than the operator’s', async (t)
     .where('id', '=', root.userId)
     .execute()
   const { page } = await visit(await openBrowser(t))
-  await signIn(page, base, root.email)
+  await signInByForm(page, base, root.email)
   for (const path of PAGES) {
     await page.goto(`${base}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })

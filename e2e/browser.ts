@@ -100,7 +100,7 @@ export async function visit(
 }
 
 /** By the form; without a password, as a person of `app.as(…)`. */
-export async function signIn(
+export async function signInByForm(
   page: Page,
   base: string,
   email: string,
@@ -114,7 +114,7 @@ export async function signIn(
 }
 
 /** What the browser made of all styles together. */
-export function styleOf(element: Locator, property: string): Promise<string> {
+export function readStyle(element: Locator, property: string): Promise<string> {
   return element.evaluate((node, property) => {
     const { getComputedStyle } = globalThis as unknown as {
       getComputedStyle(node: unknown): { getPropertyValue(property: string): string }
@@ -147,10 +147,10 @@ export async function assertScrollable(page: Page, name: string): Promise<void> 
 const LOOKS = 3
 
 async function assertNothingFound(page: Page, name: string, options: object): Promise<void> {
-  let violations = await violationsOf(page, options)
+  let violations = await findViolations(page, options)
   for (let look = 1; look < LOOKS && violations.length > 0; look++) {
     await page.waitForTimeout(500)
-    violations = await violationsOf(page, options)
+    violations = await findViolations(page, options)
   }
   assert.deepEqual(
     violations.map(
@@ -162,7 +162,7 @@ async function assertNothingFound(page: Page, name: string, options: object): Pr
   )
 }
 
-async function violationsOf(page: Page, options: object): Promise<Violation[]> {
+async function findViolations(page: Page, options: object): Promise<Violation[]> {
   // Evaluated by the browser's debugger, so the page's own policy does not matter.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE)
   // What a change of the theme draws anew comes with the next frames.

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { cuts, event, mockVendor, refuses, type Step, says, streams } from '#testing/mock-vendor.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 const PHONE = { width: 390, height: 844 }
 
@@ -24,7 +24,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
   const chat = `${app.config.urls.base}/chat`
   const provider = page.getByRole('combobox', { name: 'Provider' })
   const stop = page.getByRole('button', { name: 'Stop' })
-  await signIn(page, app.config.urls.base, ada.email)
+  await signInByForm(page, app.config.urls.base, ada.email)
 
   await t.test('the provider in the box is the one that answers', async () => {
     await page.goto(chat)
@@ -63,7 +63,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
 
   await t.test('an answer that reached its length says so, and goes on from there', async () => {
     await page.goto(`${chat}?provider=openai`)
-    vendor.play(ends('One, two, thr', 'length'))
+    vendor.play(streamsAnswer('One, two, thr', 'length'))
     await ask(page, 'Count to five')
     await page.getByText('Stopped at the length limit.').waitFor()
     const asked = vendor.calls[0]?.body
@@ -73,7 +73,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
       'the most there is, when the reader sets none',
     )
 
-    vendor.play(ends('ee, four, five.', 'stop'))
+    vendor.play(streamsAnswer('ee, four, five.', 'stop'))
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('One, two, three, four, five.').waitFor()
     assert.equal(await page.getByText('Stopped at the length limit.').count(), 0)
@@ -131,7 +131,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
           await page.keyboard.press('Enter')
         }
         await page.getByText('You stopped this answer.').waitFor()
-        assert.equal(await focused(page), 'Message', press)
+        assert.equal(await readFocusedName(page), 'Message', press)
         await page.keyboard.type('x')
         assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'x', press)
       }
@@ -244,7 +244,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
   )
 
   await t.test('a long conversation is printed whole', async () => {
-    await keepConversation(page, ada.userId, 40)
+    await storeConversation(page, ada.userId, 40)
     await page.goto(`${chat}?c=long`)
     await page.getByText('Question 0', { exact: true }).waitFor({ state: 'attached' })
     await page.emulateMedia({ media: 'print' })
@@ -299,7 +299,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
   })
 
   await t.test('a long conversation opens at its end, and stays where its reader is', async () => {
-    await keepConversation(page, ada.userId, 90)
+    await storeConversation(page, ada.userId, 90)
     await page.goto(`${chat}?c=long`)
     await page.getByText('Question 44').waitFor()
     const log = page.getByRole('log')
@@ -352,7 +352,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
 })
 
 /** As the app itself keeps one, under the id `long`. */
-async function keepConversation(page: Page, userId: string, messages: number): Promise<void> {
+async function storeConversation(page: Page, userId: string, messages: number): Promise<void> {
   const turns = Array.from({ length: messages }, (_, index) =>
     index % 2 === 0
       ? { id: `t${index}`, role: 'user', content: `Question ${index / 2}` }
@@ -382,14 +382,14 @@ async function write(page: Page, text: string): Promise<void> {
 }
 
 /** What the element with the keyboard is called. */
-function focused(page: Page): Promise<string> {
+function readFocusedName(page: Page): Promise<string> {
   return page.evaluate(
     'document.activeElement.getAttribute("aria-label") ?? document.activeElement.tagName',
   )
 }
 
 /** Answers as OpenAI does, with a reason to finish. */
-function ends(text: string, reason: 'stop' | 'length'): Step {
+function streamsAnswer(text: string, reason: 'stop' | 'length'): Step {
   const chunk = (delta: object, finish_reason: string | null) =>
     event({
       id: 'c',

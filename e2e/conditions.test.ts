@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { testApp } from '#testing/app.ts'
-import { assertAccessible, openBrowser, signIn, styleOf, visit } from './browser.ts'
+import { assertAccessible, openBrowser, readStyle, signInByForm, visit } from './browser.ts'
 
 test('the app stands by its reader on a bad line and says only what is so', async (t) => {
   const app = await testApp(t, { userApp: true })
@@ -11,7 +11,7 @@ test('the app stands by its reader on a bad line and says only what is so', asyn
   const ada = await app.as('ada', { tier: 'pro' })
   const browser = await openBrowser(t)
   const { page, context, errors } = await visit(browser)
-  await signIn(page, base, ada.email)
+  await signInByForm(page, base, ada.email)
 
   await t.test('nobody is promised that the free plan opens what it does not', async () => {
     const stranger = await visit(browser)
@@ -45,7 +45,7 @@ test('the app stands by its reader on a bad line and says only what is so', asyn
     // Wherever the sheets stand, a page's own styles win over the library's.
     const title = slow.page.getByRole('heading', { level: 1 })
     assert.ok(
-      Number.parseFloat(await styleOf(title, 'font-size')) > 40,
+      Number.parseFloat(await readStyle(title, 'font-size')) > 40,
       'the hero is as large as it is meant',
     )
     await slow.context.close()
@@ -82,8 +82,8 @@ test('the app stands by its reader on a bad line and says only what is so', asyn
     await page.goto(`${base}/usage?days=7`)
     const segment = (name: string) => page.locator('label', { hasText: name })
     await segment('7 days').waitFor()
-    assert.equal(await styleOf(segment('7 days'), 'outline-style'), 'solid')
-    assert.notEqual(await styleOf(segment('30 days'), 'outline-style'), 'solid')
+    assert.equal(await readStyle(segment('7 days'), 'outline-style'), 'solid')
+    assert.notEqual(await readStyle(segment('30 days'), 'outline-style'), 'solid')
     await page.emulateMedia({ forcedColors: 'none' })
   })
 

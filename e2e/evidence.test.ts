@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { drawn, pdfOf } from '#rag/ingest/parsers/samples.ts'
 import { type Client, testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 const filler = (page: number) =>
   Array.from(
@@ -26,7 +26,7 @@ test('a file that has changed takes the place of the one before, where that is a
   const ada = await app.as('ada', { tier: 'pro' })
   const browser = await openBrowser(t)
   const { page } = await visit(browser)
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/documents`)
   await page.getByText('Drop files here, or click to choose').waitFor()
   const send = async (text: string, nth: number) => {
@@ -36,7 +36,7 @@ test('a file that has changed takes the place of the one before, where that is a
       .setInputFiles({ name: 'price.md', mimeType: 'text/markdown', buffer: Buffer.from(text) })
     await page.getByText('Done: searchable in 1 passage').nth(nth).waitFor()
   }
-  const stored = async () => {
+  const searchPrices = async () => {
     const { results } = (await ada.post('/api/rag/search', { query: 'price' })).body as {
       results: { content: string }[]
     }
@@ -45,11 +45,11 @@ test('a file that has changed takes the place of the one before, where that is a
 
   await send('The price is ten euros.', 0)
   await send('The price is eleven euros.', 1)
-  assert.deepEqual(await stored(), ['The price is eleven euros.', 'The price is ten euros.'])
+  assert.deepEqual(await searchPrices(), ['The price is eleven euros.', 'The price is ten euros.'])
 
   await page.getByRole('switch', { name: 'Replace documents of the same name' }).click()
   await send('The price is twelve euros.', 2)
-  assert.deepEqual(await stored(), ['The price is twelve euros.'])
+  assert.deepEqual(await searchPrices(), ['The price is twelve euros.'])
   await assertAccessible(page, 'documents')
 })
 
@@ -57,9 +57,9 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const pages = [filler(1), filler(2), [...LINES, ...filler(3).slice(0, 25)], filler(4)]
-  await upload(ada, 'harbour.pdf', pdfOf(pages.map((lines) => drawn(lines))))
+  await uploadDocument(ada, 'harbour.pdf', pdfOf(pages.map((lines) => drawn(lines))))
   const script = '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">'
-  await upload(
+  await uploadDocument(
     ada,
     'notes.md',
     `# Notes\n\n${script}\n\n## Boats\n\nThe ferry to the island sails at nine.\n`,
@@ -67,7 +67,7 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
 
   const browser = await openBrowser(t)
   const { page, errors } = await visit(browser, { viewport: { width: 1280, height: 480 } })
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/documents?q=electric%20lamp%20of%20the%20lighthouse`)
   await page
     .getByText(/^p\. (3|2–3|3–4)$/)
@@ -131,7 +131,11 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
   assert.deepEqual(errors, [])
 })
 
-async function upload(client: Client, name: string, bytes: Uint8Array | string): Promise<void> {
+async function uploadDocument(
+  client: Client,
+  name: string,
+  bytes: Uint8Array | string,
+): Promise<void> {
   const form = new FormData()
   form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
   const reply = await client.post('/api/rag/ingest/file', form)
@@ -142,7 +146,7 @@ test('an answer from documents survives a click on its source and a reload, unti
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const bob = await app.as('bob', { tier: 'pro' })
-  await upload(
+  await uploadDocument(
     ada,
     'lease.md',
     '# Lease\n\nThe deposit for the workshop is 3,450 euros, due in March.\n',
@@ -153,7 +157,7 @@ test('an answer from documents survives a click on its source and a reload, unti
   const composer = page.getByRole('textbox', { name: 'Question' })
   const copyButton = page.getByRole('button', { name: 'Copy answer' })
 
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/ask`)
   await composer.fill('How much is the deposit for the workshop?')
   await page.keyboard.press('Enter')
@@ -175,14 +179,14 @@ test('an answer from documents survives a click on its source and a reload, unti
   const storedFor = (id: string) =>
     page.evaluate(`localStorage.getItem('latchkey.questions.${id}') !== null`)
   await page.evaluate("localStorage.removeItem('latchkey.refresh')")
-  await signIn(page, app.url, bob.email)
+  await signInByForm(page, app.url, bob.email)
   await page.goto(`${app.url}/ask`)
   await page.getByRole('heading', { name: 'Ask your documents' }).waitFor()
   assert.equal(await question.count(), 0)
   assert.equal(await storedFor(ada.userId), true)
 
   await page.evaluate("localStorage.removeItem('latchkey.refresh')")
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/ask`)
   await question.waitFor()
   await page.getByRole('button', { name: 'Clear all questions' }).click()
@@ -210,13 +214,17 @@ test('a citation leads to its sentence: in the card, on its page of the PDF, and
     page === 7 ? sentence : `The deposit for quay number ${page} is not known yet.`,
     ...filler(page).slice(24),
   ]
-  await upload(ada, 'quays.pdf', pdfOf(Array.from({ length: 12 }, (_, i) => drawn(lines(i + 1)))))
+  await uploadDocument(
+    ada,
+    'quays.pdf',
+    pdfOf(Array.from({ length: 12 }, (_, i) => drawn(lines(i + 1)))),
+  )
   vendor.play(says('The deposit for the east quay is 3,450 euros, due at once [1].'))
 
   const { page, errors } = await visit(await openBrowser(t), {
     viewport: { width: 1280, height: 600 },
   })
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/ask`)
   await page
     .getByRole('textbox', { name: 'Question' })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
-import { assertAccessible, openBrowser, signIn, styleOf, visit } from './browser.ts'
+import { assertAccessible, openBrowser, readStyle, signInByForm, visit } from './browser.ts'
 
 const SHEET = `# First
 
@@ -63,14 +63,14 @@ test('an answer is drawn as its Markdown means it', async (t) => {
   const ada = await app.as('ada', { tier: 'pro' })
   const { page, errors } = await visit(await openBrowser(t))
   vendor.play(says(SHEET))
-  await signIn(page, app.config.urls.base, ada.email)
+  await signInByForm(page, app.config.urls.base, ada.email)
   await page.goto(`${app.config.urls.base}/chat`)
   await page.getByRole('textbox', { name: 'Message' }).fill('Show me all you can')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Answer again' }).waitFor()
   const answer = page.getByRole('article').last()
   const style = (selector: string, property: string, at = 0) =>
-    styleOf(answer.locator(selector).nth(at), property)
+    readStyle(answer.locator(selector).nth(at), property)
 
   await t.test(
     'headings: one page heading alone, each level smaller than the one above',
@@ -80,7 +80,7 @@ test('an answer is drawn as its Markdown means it', async (t) => {
       for (const name of ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth']) {
         sizes.push(
           Number.parseFloat(
-            await styleOf(answer.getByRole('heading', { name, exact: true }), 'font-size'),
+            await readStyle(answer.getByRole('heading', { name, exact: true }), 'font-size'),
           ),
         )
       }
@@ -96,7 +96,7 @@ test('an answer is drawn as its Markdown means it', async (t) => {
 
   await t.test('words: bold, italic, struck, code, links', async () => {
     assert.ok(
-      Number(await styleOf(answer.getByText('bold word', { exact: true }), 'font-weight')) >= 600,
+      Number(await readStyle(answer.getByText('bold word', { exact: true }), 'font-weight')) >= 600,
     )
     assert.equal(await style('em', 'font-style'), 'italic')
     assert.match(await style('del', 'text-decoration-line'), /line-through/)
@@ -161,7 +161,7 @@ test('an answer is drawn as its Markdown means it', async (t) => {
   await t.test('a picture is a link, and a text of another script runs its own way', async () => {
     assert.equal(await answer.locator('img').count(), 0)
     await answer.getByRole('link', { name: 'Image: a picture' }).waitFor()
-    assert.equal(await styleOf(answer.getByText('مرحبا بالعالم'), 'direction'), 'rtl')
+    assert.equal(await readStyle(answer.getByText('مرحبا بالعالم'), 'direction'), 'rtl')
   })
 
   await t.test('on a phone a wide table scrolls and keeps its words whole', async () => {

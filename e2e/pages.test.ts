@@ -9,7 +9,7 @@ import {
   assertContrast,
   assertScrollable,
   openBrowser,
-  signIn,
+  signInByForm,
   visit,
 } from './browser.ts'
 
@@ -97,12 +97,12 @@ test('every page can be read and used by everybody, in light and dark, on a desk
     }),
     t.test('pages behind the sign-in', async () => {
       const free = await visit(browser)
-      await signIn(free.page, base, nora.email)
+      await signInByForm(free.page, base, nora.email)
       for (const path of RESTRICTED_PAGES) await inspect(free.page, `${base}${path}`)
       await free.context.close()
 
       const { page, errors, context } = await visit(browser)
-      await signIn(page, base, root.email)
+      await signInByForm(page, base, root.email)
       for (const path of APP_PAGES) await inspect(page, `${base}${path}`)
       assert.deepEqual(errors, [])
       await context.close()
@@ -127,7 +127,7 @@ test('long names fit on a phone, and push nothing out of reach', async (t) => {
   await wolfe.post('/api/ai/completions', { prompt: 'Good morning' })
   await wolfe.post('/api/api-keys', { name })
   const { page, errors } = await visit(await openBrowser(t), { viewport: PHONE })
-  await signIn(page, base, wolfe.email)
+  await signInByForm(page, base, wolfe.email)
 
   for (const path of [
     '/dashboard',
@@ -218,7 +218,7 @@ test('numbers fit their cards on a tablet', async (t) => {
   await db.updateTable('usage_records').set(much).execute()
   await db.updateTable('usage_days').set(much).execute()
   const { page } = await visit(await openBrowser(t))
-  await signIn(page, base, root.email)
+  await signInByForm(page, base, root.email)
   for (const width of [390, 768, 820, 1024, 1440]) {
     await page.setViewportSize({ width, height: 1180 })
     for (const path of ['/usage', '/admin?tab=usage', '/dashboard']) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 test('before a model is switched off, its operator reads where calls go and at what price', async (t) => {
   const app = await testApp(t, { userApp: true, env: { LLM_FALLBACKS: 'openai/gpt-6.2-astra' } })
@@ -15,7 +15,7 @@ test('before a model is switched off, its operator reads where calls go and at w
     .execute()
   await root.post('/api/ai/completions', { prompt: 'Good morning' })
   const { page, errors } = await visit(await openBrowser(t))
-  await signIn(page, base, root.email)
+  await signInByForm(page, base, root.email)
   await page.goto(`${base}/admin?tab=switches`)
   const isOff = async () => (await root.get('/api/admin/switches')).body.switches.length === 1
   const defaultModel = async () => (await root.get('/api/ai/models')).body.default_model

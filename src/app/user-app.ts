@@ -86,7 +86,7 @@ export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
     await promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { cwd: ROOT })
   } catch (error) {
     throw new Error(
-      `the user app cannot be built (${reasonOf(error)}): run \`npm run build\` where ${ROOT} can be written`,
+      `the user app cannot be built (${readReason(error)}): run \`npm run build\` where ${ROOT} can be written`,
     )
   }
 }
@@ -109,7 +109,7 @@ function isWritable(folder: string): boolean {
 }
 
 /** The last line of what the bundler said; the first lines are the command. */
-function reasonOf(error: unknown): string {
+function readReason(error: unknown): string {
   const { stderr, message } = error as { stderr?: string; message: string }
   return (stderr || message).trim().split('\n').at(-1) ?? message
 }

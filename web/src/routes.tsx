@@ -8,10 +8,10 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { offline } from './api/problem.ts'
+import { createOfflineProblem } from './api/problem.ts'
 import type { AllUsageGrouping } from './api/types.ts'
 import { session } from './session/browser-session.ts'
-import { returnPath } from './session/return-path.ts'
+import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PublicLayout } from './shell/public-layout.tsx'
@@ -54,8 +54,8 @@ const publicPages = [
       period?: 'yearly' | undefined
       code?: string | undefined
     } => ({
-      canceled: isTrue(search.canceled),
-      code: text(search.code),
+      canceled: parseTrue(search.canceled),
+      code: parseText(search.code),
       period: search.period === 'yearly' ? 'yearly' : undefined,
     }),
     component: page(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
@@ -70,12 +70,12 @@ const publicPages = [
       email?: string | undefined
       invitation?: string | undefined
     } => ({
-      redirect: text(search.redirect),
-      email: text(search.email),
-      invitation: text(search.invitation),
+      redirect: parseText(search.redirect),
+      email: parseText(search.email),
+      invitation: parseText(search.invitation),
     }),
     beforeLoad: ({ search }) => {
-      if (session.isSignedIn()) throw redirect({ href: returnPath(search.redirect) })
+      if (session.isSignedIn()) throw redirect({ href: parseReturnPath(search.redirect) })
     },
     component: page(() => import('./register/register-page.tsx'), 'RegisterPage'),
   }),
@@ -89,39 +89,41 @@ const publicPages = [
       error?: string | undefined
       challenge?: string | undefined
     } => ({
-      redirect: text(search.redirect),
-      error: text(search.error),
-      challenge: text(search.challenge),
+      redirect: parseText(search.redirect),
+      error: parseText(search.error),
+      challenge: parseText(search.challenge),
     }),
     beforeLoad: ({ search }) => {
       // Who comes back from a provider while signed in is told there how it ended.
       if (session.isSignedIn() && !search.challenge && !search.error)
-        throw redirect({ href: returnPath(search.redirect) })
+        throw redirect({ href: parseReturnPath(search.redirect) })
     },
     component: page(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/auth/callback',
-    validateSearch: (search): { error?: string | undefined } => ({ error: text(search.error) }),
+    validateSearch: (search): { error?: string | undefined } => ({
+      error: parseText(search.error),
+    }),
     component: page(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/verify-email',
-    validateSearch: withToken,
+    validateSearch: parseToken,
     component: page(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/unsubscribe',
-    validateSearch: withToken,
+    validateSearch: parseToken,
     component: page(() => import('./billing/unsubscribe-page.tsx'), 'UnsubscribePage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/undo-email-change',
-    validateSearch: withToken,
+    validateSearch: parseToken,
     component: page(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
   }),
   createRoute({
@@ -132,7 +134,7 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/reset-password',
-    validateSearch: withToken,
+    validateSearch: parseToken,
     component: page(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
   }),
 ] as const
@@ -142,7 +144,7 @@ const appPages = [
     getParentRoute: () => appLayout,
     path: '/dashboard',
     validateSearch: (search): { success?: true | undefined } => ({
-      success: isTrue(search.success),
+      success: parseTrue(search.success),
     }),
     component: page(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
   }),
@@ -152,9 +154,9 @@ const appPages = [
     validateSearch: (
       search,
     ): { c?: string | undefined; provider?: string | undefined; model?: string | undefined } => ({
-      c: text(search.c),
-      provider: text(search.provider),
-      model: text(search.model),
+      c: parseText(search.c),
+      provider: parseText(search.provider),
+      model: parseText(search.model),
     }),
     component: page(() => import('./chat/chat-page.tsx'), 'ChatPage'),
   }),
@@ -169,19 +171,19 @@ const appPages = [
       min_score?: number | undefined
       model?: string | undefined
     } => ({
-      q: text(search.q),
-      top_k: within(search.top_k, 1, 50),
-      min_score: within(search.min_score, 0, 1),
-      model: text(search.model),
+      q: parseText(search.q),
+      top_k: parseNumber(search.top_k, 1, 50),
+      min_score: parseNumber(search.min_score, 0, 1),
+      model: parseText(search.model),
     }),
     component: page(() => import('./ask/ask-page.tsx'), 'AskPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/documents',
-    validateSearch: (search): { page?: number | undefined; q?: string | undefined } => ({
-      page: within(search.page, 1, 1_000_000),
-      q: text(search.q),
+    validateSearch: (search): { lazyPage?: number | undefined; q?: string | undefined } => ({
+      lazyPage: parseNumber(search.page, 1, 1_000_000),
+      q: parseText(search.q),
     }),
     component: page(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
   }),
@@ -189,15 +191,15 @@ const appPages = [
     getParentRoute: () => appLayout,
     path: '/documents/$id',
     validateSearch: (search): { chunk?: number | undefined; page?: number | undefined } => ({
-      chunk: within(search.chunk, 0, 1_000_000_000),
-      page: within(search.page, 1, 1_000_000),
+      chunk: parseNumber(search.chunk, 0, 1_000_000_000),
+      page: parseNumber(search.page, 1, 1_000_000),
     }),
     component: page(() => import('./documents/document-page.tsx'), 'DocumentPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/storefront',
-    validateSearch: (search): { state: string } => ({ state: text(search.state) ?? '' }),
+    validateSearch: (search): { state: string } => ({ state: parseText(search.state) ?? '' }),
     component: page(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
   }),
   createRoute({
@@ -217,9 +219,9 @@ const appPages = [
       measure?: 'requests' | 'cost' | undefined
     } => ({
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
-      group_by: oneOf(search.group_by, ['model', 'key', 'end_user', 'vendor', 'outcome']),
-      view: oneOf(search.view, ['table']),
-      measure: oneOf(search.measure, ['requests', 'cost']),
+      group_by: parseChoice(search.group_by, ['model', 'key', 'end_user', 'vendor', 'outcome']),
+      view: parseChoice(search.view, ['table']),
+      measure: parseChoice(search.measure, ['requests', 'cost']),
     }),
     component: page(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   }),
@@ -236,10 +238,10 @@ const appPages = [
       q?: string | undefined
     } => ({
       days: [1, 30, 90].find((days): days is 1 | 30 | 90 => days === Number(search.days)),
-      outcome: oneOf(search.outcome, ['ok', 'failed', 'cancelled']),
-      model: text(search.model),
-      key: text(search.key),
-      q: text(search.q),
+      outcome: parseChoice(search.outcome, ['ok', 'failed', 'cancelled']),
+      model: parseText(search.model),
+      key: parseText(search.key),
+      q: parseText(search.q),
     }),
     component: page(() => import('./calls/calls-page.tsx'), 'CallsPage'),
   }),
@@ -258,9 +260,9 @@ const appPages = [
       linked?: string | undefined
       error?: string | undefined
     } => ({
-      tab: oneOf(search.tab, ['security', 'sessions', 'data']),
-      linked: text(search.linked),
-      error: text(search.error),
+      tab: parseChoice(search.tab, ['security', 'sessions', 'data']),
+      linked: parseText(search.linked),
+      error: parseText(search.error),
     }),
     component: page(() => import('./account/account-page.tsx'), 'AccountPage'),
   }),
@@ -285,7 +287,7 @@ const appPages = [
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: oneOf(search.tab, [
+      tab: parseChoice(search.tab, [
         'usage',
         'messages',
         'money',
@@ -294,11 +296,11 @@ const appPages = [
         'invitations',
         'audit',
       ]),
-      user: text(search.user),
-      action: text(search.action),
-      page: within(search.page, 1, 1_000_000),
+      user: parseText(search.user),
+      action: parseText(search.action),
+      page: parseNumber(search.page, 1, 1_000_000),
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
-      group_by: oneOf(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
+      group_by: parseChoice(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
     }),
     component: page(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
@@ -341,29 +343,29 @@ function page<T extends Record<string, ComponentType>, K extends keyof T>(
   return lazyRouteComponent(
     () =>
       load().catch((error: unknown) => {
-        throw navigator.onLine ? error : offline()
+        throw navigator.onLine ? error : createOfflineProblem()
       }),
     name,
   )
 }
 
-function withToken(search: Record<string, unknown>): { token?: string | undefined } {
-  return { token: text(search.token) }
+function parseToken(search: Record<string, unknown>): { token?: string | undefined } {
+  return { token: parseText(search.token) }
 }
 
-function text(value: unknown): string | undefined {
+function parseText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function isTrue(value: unknown): true | undefined {
+function parseTrue(value: unknown): true | undefined {
   return value === true || value === 'true' ? true : undefined
 }
 
-function within(value: unknown, least: number, most: number): number | undefined {
+function parseNumber(value: unknown, least: number, most: number): number | undefined {
   const n = value === undefined || value === '' ? Number.NaN : Number(value)
   return n >= least && n <= most ? n : undefined
 }
 
-function oneOf<const T extends string>(value: unknown, allowed: readonly T[]): T | undefined {
+function parseChoice<const T extends string>(value: unknown, allowed: readonly T[]): T | undefined {
   return allowed.find((one) => one === value)
 }

@@ -1,7 +1,7 @@
 import type { AuditAction } from '#audit/actions.ts'
 import type { AuditEntry } from '../api/types.ts'
 
-export const WORDS: Readonly<Record<AuditAction, string>> = {
+export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'sign-in': 'Signed in',
   'sign-in.failed': 'Sign-in refused',
   'sign-in.codes-guessed': 'Wrong codes were tried after the right password',
@@ -43,14 +43,14 @@ export const WORDS: Readonly<Record<AuditAction, string>> = {
 }
 
 /** Refused sign-ins in a short time are one entry. */
-export function wordsOf({ action, data }: AuditEntry): string {
+export function describeEvent({ action, data }: AuditEntry): string {
   const attempts = Number(data?.attempts ?? 1)
   if (action === 'sign-in.failed' && attempts > 1) return `${attempts} sign-ins refused`
   // A service of another version may record more.
-  return (WORDS as Readonly<Record<string, string>>)[action] ?? action
+  return (EVENT_LABELS as Readonly<Record<string, string>>)[action] ?? action
 }
 
-export function addressesOf({ data }: AuditEntry): string[] {
+export function readAddresses({ data }: AuditEntry): string[] {
   const { address, addresses } = data ?? {}
   const all = Array.isArray(addresses) ? addresses : [address]
   return all.filter((one) => typeof one === 'string')

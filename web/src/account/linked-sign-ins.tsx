@@ -5,9 +5,9 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { OAuthLink } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { day } from '../components/format.ts'
+import { formatDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { callbackError } from '../sign-in/callback-errors.ts'
+import { describeCallbackError } from '../sign-in/callback-errors.ts'
 import { OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
 import { Panel } from './panel.tsx'
 
@@ -20,7 +20,7 @@ export function LinkOutcome() {
   if (error) {
     return (
       <Alert color="brass" mb="md" role="alert">
-        {callbackError(error)}
+        {describeCallbackError(error)}
       </Alert>
     )
   }
@@ -86,7 +86,9 @@ function ProviderRow({
           <div>
             <Text fw={550}>{name}</Text>
             <Text c="dimmed" size="sm">
-              {link ? `${link.email ?? 'Linked'}, since ${day(link.linked_at)}` : 'Not linked'}
+              {link
+                ? `${link.email ?? 'Linked'}, since ${formatDay(link.linked_at)}`
+                : 'Not linked'}
             </Text>
           </div>
         </Group>

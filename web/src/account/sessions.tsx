@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { Session } from '../api/types.ts'
-import { ago, device, moment } from '../components/format.ts'
+import { describeDevice, formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useSignOut } from '../session/sign-out.ts'
 import { Panel } from './panel.tsx'
@@ -44,7 +44,7 @@ function EndOthers() {
       </Button>
       {end.isError && (
         <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {messageOf(end.error)}
+          {formatProblem(end.error)}
         </Text>
       )}
     </Group>
@@ -60,7 +60,7 @@ function SessionRow({ session }: { session: Session }) {
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: sessionsKey }),
   })
-  const name = device(session.user_agent)
+  const name = describeDevice(session.user_agent)
   return (
     <Paper withBorder radius="md" p="md">
       <Group justify="space-between" gap="sm">
@@ -70,12 +70,12 @@ function SessionRow({ session }: { session: Session }) {
             {session.current && <Badge color="brass">This one</Badge>}
           </Group>
           <Text c="dimmed" size="sm">
-            {session.ip_address ?? 'Unknown address'}, since {moment(session.created_at)}
-            {session.last_used_at && `, last used ${ago(session.last_used_at)}`}
+            {session.ip_address ?? 'Unknown address'}, since {formatTime(session.created_at)}
+            {session.last_used_at && `, last used ${formatAge(session.last_used_at)}`}
           </Text>
           {end.isError && (
             <Text c="var(--mantine-color-error)" size="sm" role="alert">
-              {messageOf(end.error)}
+              {formatProblem(end.error)}
             </Text>
           )}
         </div>

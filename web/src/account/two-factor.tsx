@@ -29,11 +29,11 @@ export function TwoFactor() {
   const [start, setStart] = useState<StartTotpResponse | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const [turningOff, off] = useDisclosure(false)
-  const begin = useMutation({
+  const startSetup = useMutation({
     mutationFn: () => api.post('/api/users/me/totp'),
     onSuccess: setStart,
   })
-  const known = () => queries.invalidateQueries({ queryKey: userQuery.queryKey })
+  const refreshUser = () => queries.invalidateQueries({ queryKey: userQuery.queryKey })
 
   return (
     <Panel
@@ -51,14 +51,14 @@ export function TwoFactor() {
             </Button>
           </>
         ) : (
-          <Button loading={begin.isPending} onClick={() => begin.mutate()}>
+          <Button loading={startSetup.isPending} onClick={() => startSetup.mutate()}>
             Set up two-factor
           </Button>
         )}
       </Group>
-      {begin.isError && (
+      {startSetup.isError && (
         <Box mt="md">
-          <FormProblem problem={begin.error} />
+          <FormProblem problem={startSetup.error} />
         </Box>
       )}
       <Modal
@@ -73,7 +73,7 @@ export function TwoFactor() {
             onCodes={(list) => {
               setStart(null)
               setCodes(list)
-              void known()
+              void refreshUser()
             }}
           />
         )}
@@ -94,7 +94,7 @@ export function TwoFactor() {
           onDone={() => {
             off.close()
             notifications.show({ message: 'Two-factor is off' })
-            void known()
+            void refreshUser()
           }}
         />
       </Modal>

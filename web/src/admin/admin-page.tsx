@@ -14,7 +14,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
-import { count } from '../components/format.ts'
+import { formatCount } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -74,10 +74,10 @@ function AdminPanel() {
         <Loaded query={stats} skeleton={<StatsSkeleton />}>
           {(data) => (
             <StatGrid>
-              <Stat label="Users">{count(data.total_users)}</Stat>
-              <Stat label="Active subscriptions">{count(data.active_subscriptions)}</Stat>
-              <Stat label="New in 7 days">{count(data.new_users_7d)}</Stat>
-              <Stat label="Verified">{count(data.verified_users)}</Stat>
+              <Stat label="Users">{formatCount(data.total_users)}</Stat>
+              <Stat label="Active subscriptions">{formatCount(data.active_subscriptions)}</Stat>
+              <Stat label="New in 7 days">{formatCount(data.new_users_7d)}</Stat>
+              <Stat label="Verified">{formatCount(data.verified_users)}</Stat>
             </StatGrid>
           )}
         </Loaded>

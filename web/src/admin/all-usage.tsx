@@ -10,13 +10,13 @@ import type {
   GetAllUsageResponse,
   Percentiles,
 } from '../api/types.ts'
-import { compact, count, dollars, duration } from '../components/format.ts'
+import { formatCompact, formatCount, formatDollars, formatDuration } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
-import { daysUpTo } from '../usage/days.ts'
-import { groupName } from '../usage/group-name.ts'
+import { listDays } from '../usage/days.ts'
+import { formatGroupName } from '../usage/group-name.ts'
 import { UsageFilters } from '../usage/usage-filters.tsx'
 
 const UsageChart = lazy(() =>
@@ -46,7 +46,7 @@ const GROUPINGS = [
 export function AllUsage() {
   const { days = 30, group_by = 'day' } = route.useSearch()
   const navigate = route.useNavigate()
-  const span = daysUpTo(new Date(), days)
+  const span = listDays(new Date(), days)
   const query = { from: span[0], to: span.at(-1), group_by }
   const usage = useQuery({
     queryKey: ['admin', 'usage', query],
@@ -90,30 +90,30 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
       <StatGrid>
         <Stat
           label="Requests"
-          note={`${count(totals.failed)} failed, ${count(totals.cancelled)} left`}
+          note={`${formatCount(totals.failed)} failed, ${formatCount(totals.cancelled)} left`}
         >
-          {count(totals.requests)}
+          {formatCount(totals.requests)}
         </Stat>
         <Stat
           label="Tokens"
-          note={`${share(totals.cached_tokens, totals.prompt_tokens)} of those in were cached`}
+          note={`${formatShare(totals.cached_tokens, totals.prompt_tokens)} of those in were cached`}
         >
-          {compact(totals.prompt_tokens + totals.completion_tokens)}
+          {formatCompact(totals.prompt_tokens + totals.completion_tokens)}
         </Stat>
         <Stat label="Model cost" note="By the price list">
-          {dollars(totals.cost_usd)}
+          {formatDollars(totals.cost_usd)}
         </Stat>
         <Stat
           label="Half were answered within"
-          note={`95 % within ${took(totals.latency_ms, 'p95')}`}
+          note={`95 % within ${formatPercentile(totals.latency_ms, 'p95')}`}
         >
-          {took(totals.latency_ms, 'p50')}
+          {formatPercentile(totals.latency_ms, 'p50')}
         </Stat>
       </StatGrid>
       {groupedBy === 'day' && (
         <Card component="section" aria-label="Cost by day">
           <Suspense fallback={<Skeleton h={320} />}>
-            <UsageChart bars={dayBars(groups, days)} measure="cost" />
+            <UsageChart buildBars={dayBars(groups, days)} measure="cost" />
           </Suspense>
         </Card>
       )}
@@ -136,8 +136,8 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
               {top.map(({ id, email, requests, cost_usd }) => (
                 <Table.Tr key={id}>
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>{email ?? id}</Table.Td>
-                  <Table.Td ta="right">{count(requests)}</Table.Td>
-                  <Table.Td ta="right">{dollars(cost_usd)}</Table.Td>
+                  <Table.Td ta="right">{formatCount(requests)}</Table.Td>
+                  <Table.Td ta="right">{formatDollars(cost_usd)}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -176,17 +176,19 @@ function GroupTable({
           {groups.map((group) => (
             <Table.Tr key={group.key}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                {group.email ?? groupName(groupedBy, group.key, new Map())}
+                {group.email ?? formatGroupName(groupedBy, group.key, new Map())}
               </Table.Td>
-              <Table.Td ta="right">{count(group.requests)}</Table.Td>
-              <Table.Td ta="right">{share(group.failed, group.requests)}</Table.Td>
-              <Table.Td ta="right">{compact(group.prompt_tokens)}</Table.Td>
-              <Table.Td ta="right">{share(group.cached_tokens, group.prompt_tokens)}</Table.Td>
-              <Table.Td ta="right">{compact(group.completion_tokens)}</Table.Td>
-              <Table.Td ta="right">{took(group.latency_ms, 'p50')}</Table.Td>
-              <Table.Td ta="right">{took(group.latency_ms, 'p95')}</Table.Td>
-              <Table.Td ta="right">{took(group.first_token_ms, 'p50')}</Table.Td>
-              <Table.Td ta="right">{dollars(group.cost_usd)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.requests)}</Table.Td>
+              <Table.Td ta="right">{formatShare(group.failed, group.requests)}</Table.Td>
+              <Table.Td ta="right">{formatCompact(group.prompt_tokens)}</Table.Td>
+              <Table.Td ta="right">
+                {formatShare(group.cached_tokens, group.prompt_tokens)}
+              </Table.Td>
+              <Table.Td ta="right">{formatCompact(group.completion_tokens)}</Table.Td>
+              <Table.Td ta="right">{formatPercentile(group.latency_ms, 'p50')}</Table.Td>
+              <Table.Td ta="right">{formatPercentile(group.latency_ms, 'p95')}</Table.Td>
+              <Table.Td ta="right">{formatPercentile(group.first_token_ms, 'p50')}</Table.Td>
+              <Table.Td ta="right">{formatDollars(group.cost_usd)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -200,11 +202,11 @@ function dayBars(groups: AllUsageGroup[], days: string[]) {
   return days.map((day) => ({ name: day.slice(5), value: costs.get(day) ?? 0 }))
 }
 
-function took(percentiles: Percentiles | null, which: keyof Percentiles): string {
-  return percentiles === null ? '–' : duration(percentiles[which])
+function formatPercentile(percentiles: Percentiles | null, which: keyof Percentiles): string {
+  return percentiles === null ? '–' : formatDuration(percentiles[which])
 }
 
-function share(part: number, whole: number): string {
+function formatShare(part: number, whole: number): string {
   if (part === 0) return '0 %'
   return `${((100 * part) / whole).toLocaleString(undefined, { maximumFractionDigits: 1 })} %`
 }

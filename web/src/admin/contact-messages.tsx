@@ -3,7 +3,7 @@ import { IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { ContactSubject } from '../api/types.ts'
-import { moment } from '../components/format.ts'
+import { formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Pages, usePage } from './pages.tsx'
@@ -50,7 +50,7 @@ export function ContactMessages() {
                         )}
                         <Badge color="gray">{SUBJECTS[message.subject]}</Badge>
                         <Text c="dimmed" size="sm">
-                          {moment(message.created_at)}
+                          {formatTime(message.created_at)}
                         </Text>
                       </Group>
                     </Group>

@@ -6,7 +6,7 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { Invitation } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
-import { ago, moment } from '../components/format.ts'
+import { formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 
@@ -93,7 +93,7 @@ function InvitationRow({
             {email}
           </Text>
           <Text c="dimmed" size="sm">
-            Invited {ago(invited_at)}, until {moment(expires_at)}
+            Invited {formatAge(invited_at)}, until {formatTime(expires_at)}
           </Text>
         </div>
         <Button

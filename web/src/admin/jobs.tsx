@@ -5,7 +5,7 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { DeadJob } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { moment, plural } from '../components/format.ts'
+import { formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 
@@ -57,7 +57,7 @@ function JobRow({ job }: { job: DeadJob }) {
             {job.kind}
           </Text>
           <Text c="dimmed" size="sm">
-            {moment(job.created_at)}, tried {plural(job.attempts, 'time')}
+            {formatTime(job.created_at)}, tried {plural(job.attempts, 'time')}
           </Text>
         </div>
         <Button variant="default" loading={retry.isPending} onClick={() => retry.mutate()}>

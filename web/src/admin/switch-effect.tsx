@@ -1,6 +1,6 @@
 import { List, Stack, Text } from '@mantine/core'
 import type { SwitchEffect, SwitchEffectOnModel } from '../api/types.ts'
-import { compact, dollars } from '../components/format.ts'
+import { formatCompact, formatDollars } from '../components/format.ts'
 import { priceEffect } from './price-effect.ts'
 
 const SHOWN_MAX = 6
@@ -9,7 +9,7 @@ const SHOWN_MAX = 6
 export function SwitchEffectView({ effect }: { effect: SwitchEffect }) {
   const { days, default_model: byDefault, models, aliases } = effect
   const used = models.filter(({ calls_per_day: calls }) => calls > 0)
-  const others = used.length - SHOWN_MAX
+  const hiddenCount = used.length - SHOWN_MAX
   const changed = aliases.filter(({ before, after }) => before !== after)
   return (
     <Stack gap="sm">
@@ -37,7 +37,7 @@ export function SwitchEffectView({ effect }: { effect: SwitchEffect }) {
               </List.Item>
             ))}
           </List>
-          {others > 0 && <Text>And {others} more models with fewer calls.</Text>}
+          {hiddenCount > 0 && <Text>And {hiddenCount} more models with fewer calls.</Text>}
         </>
       )}
       {changed.map(({ alias, after }) => (
@@ -58,8 +58,8 @@ function ModelEffect({
 }: SwitchEffectOnModel) {
   return (
     <>
-      <b>{model}</b>: {compact(calls_per_day)} ({dollars(cost_usd_per_day)}). Calls that name it{' '}
-      <Outcome to={stand_in} ratio={price_ratio} />.
+      <b>{model}</b>: {formatCompact(calls_per_day)} ({formatDollars(cost_usd_per_day)}). Calls that
+      name it <Outcome to={stand_in} ratio={price_ratio} />.
     </>
   )
 }

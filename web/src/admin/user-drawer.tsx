@@ -2,7 +2,7 @@ import { Alert, Drawer, Group, Select, Stack, Switch, Text } from '@mantine/core
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { AdminUser, UpdateUserRequest } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
@@ -94,7 +94,7 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
         </LinkButton>
         {change.isError && (
           <Alert color="red" role="alert">
-            {messageOf(change.error)}
+            {formatProblem(change.error)}
           </Alert>
         )}
       </Stack>

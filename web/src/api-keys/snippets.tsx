@@ -27,10 +27,12 @@ export function Snippets() {
 export function SnippetChoice({ apiKey = 'YOUR_KEY' }: { apiKey?: string }) {
   const { data: models } = useQuery(modelsQuery)
   const [chosen, setChosen] = useState('curl')
-  const taken = models?.providers.find(({ provider }) => provider === models.default_provider)
+  const defaultProvider = models?.providers.find(
+    ({ provider }) => provider === models.default_provider,
+  )
   const groups = snippetGroups({
     origin: location.origin,
-    model: taken?.default_model ?? 'YOUR_MODEL',
+    model: defaultProvider?.default_model ?? 'YOUR_MODEL',
     key: apiKey,
     brand: BRAND,
   })

@@ -8,13 +8,13 @@ import { freshSignIn } from '../session/fresh-sign-in.ts'
 import {
   type Address,
   type AnyParameters,
-  addressOf,
   type Body,
+  buildAddress,
   type Method,
   type Parameters,
   type Reply,
 } from './operation.ts'
-import { ApiProblem, offline, problemFrom } from './problem.ts'
+import { ApiProblem, createOfflineProblem, parseProblem } from './problem.ts'
 import { solveProof } from './proof.ts'
 
 type Settings = { signal?: AbortSignal | undefined; anonymous?: boolean; accept?: string }
@@ -56,10 +56,14 @@ export function request<M extends Method, A extends Address<M>>(
   address: A,
   options: Options<M, A> & { body?: Body<M, A> },
 ): Promise<Response> {
-  return ask(method, address, options)
+  return fetchWithSession(method, address, options)
 }
 
-async function ask(method: Method, address: string, options: AnyOptions = {}): Promise<Response> {
+async function fetchWithSession(
+  method: Method,
+  address: string,
+  options: AnyOptions = {},
+): Promise<Response> {
   const token = options.anonymous ? null : await session.token()
   // Nobody is signed in (any more): the service would say so, there is no need to ask.
   if (token === null && !options.anonymous)
@@ -72,7 +76,7 @@ async function ask(method: Method, address: string, options: AnyOptions = {}): P
     if (next !== null && next !== token) response = await send(method, address, options, next)
   }
   if (response.ok) return response
-  let problem = await problemOf(response)
+  let problem = await readProblem(response)
   if (problem.challenge !== null) {
     const proof = await solveProof(problem.challenge)
     if (proof === null) throw problem
@@ -83,18 +87,18 @@ async function ask(method: Method, address: string, options: AnyOptions = {}): P
       token,
     )
     if (response.ok) return response
-    problem = await problemOf(response)
+    problem = await readProblem(response)
   }
   if (token === null || problem.code !== 'fresh_sign_in_required' || !(await freshSignIn.ask()))
     throw problem
 
   response = await send(method, address, options, await session.token())
-  if (!response.ok) throw await problemOf(response)
+  if (!response.ok) throw await readProblem(response)
   return response
 }
 
-async function problemOf(response: Response): Promise<ApiProblem> {
-  return problemFrom(response.status, await bodyOf(response), response.headers)
+async function readProblem(response: Response): Promise<ApiProblem> {
+  return parseProblem(response.status, await readBody(response), response.headers)
 }
 
 async function call<M extends Method, A extends Address<M>>(
@@ -102,7 +106,7 @@ async function call<M extends Method, A extends Address<M>>(
   address: A,
   options?: AnyOptions,
 ): Promise<Reply<M, A>> {
-  return (await bodyOf(await ask(method, address, options))) as Reply<M, A>
+  return (await readBody(await fetchWithSession(method, address, options))) as Reply<M, A>
 }
 
 async function send(
@@ -118,7 +122,7 @@ async function send(
   if (token !== null) headers.set('authorization', `Bearer ${token}`)
 
   try {
-    return await fetch(addressOf(address, options), {
+    return await fetch(buildAddress(address, options), {
       method,
       headers,
       body: options.body === undefined ? null : JSON.stringify(options.body),
@@ -126,11 +130,11 @@ async function send(
     })
   } catch (error) {
     if (options.signal?.aborted) throw error
-    throw offline()
+    throw createOfflineProblem()
   }
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
+async function readBody(response: Response): Promise<unknown> {
   const text = await response.text()
   try {
     return text === '' ? null : JSON.parse(text)

@@ -25,7 +25,10 @@ export type AnyParameters = { path?: Record<string, string>; query?: Record<stri
 type Value = string | number | boolean | undefined
 
 /** @throws Error when what fills a name is missing, or would be a step up: never another address than the one that was meant. */
-export function addressOf(address: string, { path = {}, query = {} }: AnyParameters = {}): string {
+export function buildAddress(
+  address: string,
+  { path = {}, query = {} }: AnyParameters = {},
+): string {
   const filled = address.replace(/\{(\w+)\}/g, (_, name: string) => {
     const part = path[name] ?? ''
     if (['', '.', '..'].includes(part)) throw new Error(`no ${name} for ${address}`)

@@ -35,42 +35,48 @@ export class ApiProblem extends Error {
 }
 
 /** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
-export function problemFrom(
+export function parseProblem(
   status: number,
   body: unknown,
   headers: Headers = new Headers(),
 ): ApiProblem {
-  const said: { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown } =
+  const fields: { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown } =
     typeof body === 'object' && body !== null ? body : {}
-  const { detail } = said
+  const { detail } = fields
   const more = {
-    code: codeOf(said.code),
-    reason: typeof said.reason === 'string' ? said.reason : null,
-    retryAfterS: seconds(headers.get('retry-after')),
+    code: parseCode(fields.code),
+    reason: typeof fields.reason === 'string' ? fields.reason : null,
+    retryAfterS: parseRetryAfter(headers.get('retry-after')),
     requestId: headers.get('x-request-id'),
     challenge:
-      said.code === 'proof_required' ? ((said.challenge as Challenge | undefined) ?? null) : null,
+      fields.code === 'proof_required'
+        ? ((fields.challenge as Challenge | undefined) ?? null)
+        : null,
   }
 
   if (Array.isArray(detail)) {
     const issues = detail.filter(isIssue)
-    return new ApiProblem(status, issues.map((issue) => issue.msg).join(' ') || fallback(status), {
-      ...more,
-      issues,
-    })
+    return new ApiProblem(
+      status,
+      issues.map((issue) => issue.msg).join(' ') || describeStatus(status),
+      {
+        ...more,
+        issues,
+      },
+    )
   }
   // A bug has nothing to say but that it happened, and what has no code was said by a proxy before the service.
   const isForPeople =
     typeof detail === 'string' && more.code !== null && more.code !== 'internal_error'
-  return new ApiProblem(status, isForPeople ? detail : fallback(status), more)
+  return new ApiProblem(status, isForPeople ? detail : describeStatus(status), more)
 }
 
 /** One of the codes that this page was built with, or of a newer service. */
-export function codeOf(code: unknown): ProblemCode | null {
+export function parseCode(code: unknown): ProblemCode | null {
   return typeof code === 'string' ? (code as ProblemCode) : null
 }
 
-export function offline(): ApiProblem {
+export function createOfflineProblem(): ApiProblem {
   return new ApiProblem(0, 'The service cannot be reached. Check your connection and try again.')
 }
 
@@ -87,20 +93,20 @@ export function fieldErrors(problem: unknown): Record<string, string> {
 }
 
 /** What a person reads, with the time to wait or the id to quote where there is one. */
-export function messageOf(problem: unknown): string {
+export function formatProblem(problem: unknown): string {
   if (!(problem instanceof ApiProblem)) return 'Something went wrong on this page.'
   if (problem.status === 429 && problem.retryAfterS !== null) {
-    return `${withStop(problem.message)} Try again in ${problem.retryAfterS} s.`
+    return `${endSentence(problem.message)} Try again in ${problem.retryAfterS} s.`
   }
   const quote = problem.status >= 500 && problem.requestId ? ` (Request ${problem.requestId})` : ''
   // The service's own sentence names the vendor and says to a program whether to retry.
   if (problem.status >= 502 && problem.code?.startsWith('vendor_')) {
     return `The model behind this did not answer. Try again in a moment.${quote}`
   }
-  return `${withStop(problem.message)}${quote}`
+  return `${endSentence(problem.message)}${quote}`
 }
 
-export function withStop(text: string): string {
+export function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
@@ -114,12 +120,12 @@ function isIssue(value: unknown): value is Issue {
   )
 }
 
-function seconds(header: string | null): number | null {
+function parseRetryAfter(header: string | null): number | null {
   const n = header === null ? Number.NaN : Number(header)
   return Number.isFinite(n) && n >= 0 ? Math.ceil(n) : null
 }
 
-function fallback(status: number): string {
+function describeStatus(status: number): string {
   if (status === 404) return 'Not found'
   if (status === 413) return 'That is too large'
   if (status === 429) return 'Too many requests'

@@ -13,9 +13,9 @@ export const readinessQuery = queryOptions({
   queryFn: async ({ signal }): Promise<Readiness> => {
     const response = await fetch('/readyz', { signal })
     const body: unknown = await response.json().catch(() => null)
-    const told =
+    const configured =
       typeof body === 'object' && body !== null && 'configured' in body ? body.configured : null
-    return typeof told === 'object' && told !== null ? told : {}
+    return typeof configured === 'object' && configured !== null ? configured : {}
   },
   staleTime: Number.POSITIVE_INFINITY,
   retry: false,

@@ -1,5 +1,5 @@
 import { session } from '../session/browser-session.ts'
-import { offline, problemFrom } from './problem.ts'
+import { createOfflineProblem, parseProblem } from './problem.ts'
 
 const ADDRESS = '/api/rag/ingest/file'
 
@@ -36,7 +36,7 @@ function send(file: File, token: string | null, { replaces, onProgress, signal }
       if (event.lengthComputable) onProgress(event.loaded / event.total)
     })
     xhr.addEventListener('load', () => resolve(xhr))
-    xhr.addEventListener('error', () => reject(offline()))
+    xhr.addEventListener('error', () => reject(createOfflineProblem()))
     xhr.addEventListener('abort', () => reject(new DOMException('Stopped', 'AbortError')))
     signal.addEventListener('abort', () => xhr.abort(), { once: true })
     xhr.send(form)
@@ -57,5 +57,5 @@ function read(xhr: XMLHttpRequest): string {
     const value = xhr.getResponseHeader(name)
     if (value !== null) headers.set(name, value)
   }
-  throw problemFrom(xhr.status, body, headers)
+  throw parseProblem(xhr.status, body, headers)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { citationLinks, quotesOf } from './citations.ts'
+import { citationLinks, findQuotes } from './citations.ts'
 
 test('a citation becomes a link to its passage', () => {
   assert.equal(citationLinks('Until it ends [1].', 2), 'Until it ends [1](#passage-1).')
@@ -32,8 +32,8 @@ test('a source’s quotes come in the document’s order, each once', () => {
     cited(1, quote(40)),
   ]
   assert.deepEqual(
-    quotesOf(citations, 1).map(({ start }) => start),
+    findQuotes(citations, 1).map(({ start }) => start),
     [7, 40],
   )
-  assert.deepEqual(quotesOf(citations, 3), [])
+  assert.deepEqual(findQuotes(citations, 3), [])
 })

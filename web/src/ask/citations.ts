@@ -20,7 +20,7 @@ export function citationLinks(answer: string, sources: number): string {
 }
 
 /** The sentences of a source that an answer cites, in the document's order, each once. Answers of an older version have none. */
-export function quotesOf(citations: Citation[], source: number): Quote[] {
+export function findQuotes(citations: Citation[], source: number): Quote[] {
   const quotes = citations.flatMap((one) => (one.source === source && one.quote ? [one.quote] : []))
   const byPlace = new Map(quotes.map((quote) => [quote.start, quote]))
   return [...byPlace.values()].sort((a, b) => a.start - b.start)

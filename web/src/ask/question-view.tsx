@@ -17,7 +17,7 @@ import { CopyIcon } from '../components/copy.tsx'
 import { plural } from '../components/format.ts'
 import { type ElementProps, Link, Markdown } from '../components/markdown.tsx'
 import { Passage } from '../documents/passage.tsx'
-import { citationLinks, quotesOf } from './citations.ts'
+import { citationLinks, findQuotes } from './citations.ts'
 import { NearestPassages } from './nearest-passages.tsx'
 import classes from './question-view.module.css'
 import { UnsupportedNote } from './unsupported-note.tsx'
@@ -143,7 +143,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
                   chunk={chunk}
                   id={`${base}-${index + 1}`}
                   highlighted={highlighted === index + 1}
-                  quotes={quotesOf(citations, index + 1)}
+                  quotes={findQuotes(citations, index + 1)}
                   mark={
                     <span className={classes.citation} aria-hidden>
                       {index + 1}

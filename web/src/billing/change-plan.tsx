@@ -4,9 +4,9 @@ import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { ChangePreview } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { day, money } from '../components/format.ts'
+import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { keepSubscription } from './plan-actions.tsx'
+import { storeSubscription } from './plan-actions.tsx'
 import { openCheckout } from './processor.ts'
 
 type ChangePlanProps = { priceId: string; name: string; opened: boolean; onClose: () => void }
@@ -26,7 +26,7 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
     mutationFn: (at: number) =>
       api.post('/api/billing/change', { price_id: priceId, proration_at: at }),
     onSuccess: (subscription) => {
-      keepSubscription(subscription)
+      storeSubscription(subscription)
       onClose()
     },
   })
@@ -49,7 +49,7 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
               </Button>
               <Button loading={change.isPending} onClick={() => change.mutate(data.proration_at)}>
                 {data.due_now > 0
-                  ? `Pay ${money(data.due_now, data.currency)} and change`
+                  ? `Pay ${formatMoney(data.due_now, data.currency)} and change`
                   : 'Change the plan'}
               </Button>
             </Group>
@@ -95,7 +95,7 @@ function Due({ preview, name }: { preview: ChangePreview; name: string }) {
     <>
       <Text>
         {isLater
-          ? `What you have now is paid until ${day(preview.takes_effect)}, and stays open until then. ${name} follows.`
+          ? `What you have now is paid until ${formatDay(preview.takes_effect)}, and stays open until then. ${name} follows.`
           : `${name} opens at once.`}
       </Text>
       <Table mt="sm">
@@ -103,19 +103,19 @@ function Due({ preview, name }: { preview: ChangePreview; name: string }) {
           {lines.map(({ description, amount }) => (
             <Table.Tr key={`${description} ${amount}`}>
               <Table.Td>{description}</Table.Td>
-              <Table.Td ta="right">{money(amount, currency)}</Table.Td>
+              <Table.Td ta="right">{formatMoney(amount, currency)}</Table.Td>
             </Table.Tr>
           ))}
           <Table.Tr>
             <Table.Th>Due now</Table.Th>
-            <Table.Th ta="right">{money(now, currency)}</Table.Th>
+            <Table.Th ta="right">{formatMoney(now, currency)}</Table.Th>
           </Table.Tr>
           {later !== null && laterAt !== null && (
             <Table.Tr>
               <Table.Td>
-                From {day(laterAt)}, each {interval}
+                From {formatDay(laterAt)}, each {interval}
               </Table.Td>
-              <Table.Td ta="right">{money(later, currency)}</Table.Td>
+              <Table.Td ta="right">{formatMoney(later, currency)}</Table.Td>
             </Table.Tr>
           )}
         </Table.Tbody>

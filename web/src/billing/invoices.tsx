@@ -2,7 +2,7 @@ import { Anchor, Badge, Card, Skeleton, Table, Text, Title } from '@mantine/core
 import { useQuery } from '@tanstack/react-query'
 import { invoicesQuery } from '../api/queries.ts'
 import type { Invoice } from '../api/types.ts'
-import { day, money } from '../components/format.ts'
+import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 
 const COLORS: Record<string, string> = { paid: 'pine', open: 'red' }
@@ -49,12 +49,12 @@ function InvoiceRow({ invoice }: { invoice: Invoice }) {
   const { status, pay_url: payUrl, pdf_url: pdfUrl, number } = invoice
   return (
     <Table.Tr>
-      <Table.Td>{day(invoice.created_at)}</Table.Td>
+      <Table.Td>{formatDay(invoice.created_at)}</Table.Td>
       <Table.Td>{invoice.description ?? number}</Table.Td>
       <Table.Td>
         <Badge color={COLORS[status] ?? 'gray'}>{status}</Badge>
       </Table.Td>
-      <Table.Td ta="right">{money(invoice.total, invoice.currency)}</Table.Td>
+      <Table.Td ta="right">{formatMoney(invoice.total, invoice.currency)}</Table.Td>
       <Table.Td ta="right">
         {status === 'open' && payUrl !== null && (
           <Anchor href={payUrl} mr="sm">

@@ -4,7 +4,7 @@ import { IconExternalLink } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { queries, subscriptionQuery, userQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
@@ -40,53 +40,53 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
       )
     case 'pay':
       return (
-        <Leave variant={variant} open={() => openPayment()}>
+        <ProcessorButton variant={variant} open={() => openPayment()}>
           Pay now
-        </Leave>
+        </ProcessorButton>
       )
     case 'confirm':
       return (
-        <Leave variant={variant} open={() => openPayment()}>
+        <ProcessorButton variant={variant} open={() => openPayment()}>
           Confirm the payment
-        </Leave>
+        </ProcessorButton>
       )
     case 'card':
       return (
-        <Leave variant={variant} open={() => openPortal('card')}>
+        <ProcessorButton variant={variant} open={() => openPortal('card')}>
           Change the card
-        </Leave>
+        </ProcessorButton>
       )
     case 'cancel':
       return (
-        <Leave variant={variant} open={() => openPortal('cancel')}>
+        <ProcessorButton variant={variant} open={() => openPortal('cancel')}>
           Cancel
-        </Leave>
+        </ProcessorButton>
       )
     case 'keep':
       return (
-        <Sure
+        <ConfirmButton
           button="Keep the plan"
           title="Keep the plan?"
           run={() => api.post('/api/billing/resume')}
           variant={variant}
         >
           It goes on, and renews as it did before.
-        </Sure>
+        </ConfirmButton>
       )
     case 'resume':
       return (
-        <Sure
+        <ConfirmButton
           button="Resume"
           title="Resume the plan?"
           run={() => api.post('/api/billing/resume')}
           variant={variant}
         >
           A new period begins today, and is charged to your card now.
-        </Sure>
+        </ConfirmButton>
       )
     case 'pause':
       return (
-        <Sure
+        <ConfirmButton
           button="Pause"
           title="Pause the plan?"
           run={() => api.post('/api/billing/pause')}
@@ -95,14 +95,14 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
           Your plan stays open until the end of the period you have paid for. Then it closes, and
           nothing is billed until you resume it. You can withdraw the pause before it begins. What
           you have stored is kept.
-        </Sure>
+        </ConfirmButton>
       )
   }
 }
 
-type LeaveProps = { open: () => Promise<void>; variant: string; children: ReactNode }
+type ProcessorButtonProps = { open: () => Promise<void>; variant: string; children: ReactNode }
 
-export function Leave({ open, variant, children }: LeaveProps) {
+export function ProcessorButton({ open, variant, children }: ProcessorButtonProps) {
   const leave = useMutation({ mutationFn: open })
   return (
     <>
@@ -116,14 +116,14 @@ export function Leave({ open, variant, children }: LeaveProps) {
       </Button>
       {leave.isError && (
         <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {messageOf(leave.error)}
+          {formatProblem(leave.error)}
         </Text>
       )}
     </>
   )
 }
 
-type SureProps = {
+type ConfirmButtonProps = {
   button: string
   title: string
   run: () => Promise<Subscription>
@@ -131,7 +131,7 @@ type SureProps = {
   children: ReactNode
 }
 
-function Sure({ button, title, run, variant, children }: SureProps) {
+function ConfirmButton({ button, title, run, variant, children }: ConfirmButtonProps) {
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
@@ -144,7 +144,7 @@ function Sure({ button, title, run, variant, children }: SureProps) {
         title={title}
         action={button}
         leave="Not now"
-        onConfirm={() => run().then(keepSubscription)}
+        onConfirm={() => run().then(storeSubscription)}
       >
         {children}
       </Confirm>
@@ -153,7 +153,7 @@ function Sure({ button, title, run, variant, children }: SureProps) {
 }
 
 /** The page shows what came of it at once; what the plan opens is asked for anew. */
-export function keepSubscription(subscription: Subscription): void {
+export function storeSubscription(subscription: Subscription): void {
   queries.setQueryData(subscriptionQuery.queryKey, subscription)
   void queries.invalidateQueries({ queryKey: userQuery.queryKey })
   void queries.invalidateQueries({ queryKey: ['invoices'] })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Plan } from '../api/types.ts'
-import { featuredPlan, hasPaidPlan, isFree, planName, plansWith } from './plans.ts'
+import { featuredPlan, findPlans, hasPaidPlan, isFree, planName } from './plans.ts'
 
 const limits = {
   documents_max: null,
@@ -36,9 +36,9 @@ const plans: Plan[] = [
 ]
 
 test('a plan is found by what it has, and the lowest comes first', () => {
-  assert.deepEqual(plansWith(plans, 'rag'), ['Documents', 'Gift'])
-  assert.deepEqual(plansWith(plans, 'rag', 'ai'), ['Gift'])
-  assert.deepEqual(plansWith(plans, 'api_keys'), [])
+  assert.deepEqual(findPlans(plans, 'rag'), ['Documents', 'Gift'])
+  assert.deepEqual(findPlans(plans, 'rag', 'ai'), ['Gift'])
+  assert.deepEqual(findPlans(plans, 'api_keys'), [])
 })
 
 test('a tier that is not on offer is still called something', () => {

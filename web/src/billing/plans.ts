@@ -27,7 +27,7 @@ export function planName(plans: readonly Plan[], tier: string): string {
 }
 
 /** The names of the plans that have all of it, the lowest first. */
-export function plansWith(plans: readonly Plan[], ...entitlements: Entitlement[]): string[] {
+export function findPlans(plans: readonly Plan[], ...entitlements: Entitlement[]): string[] {
   const hasAll = ({ grants }: Plan) => entitlements.every((one) => grants.includes(one))
   return plans.filter(hasAll).map(({ name }) => name)
 }

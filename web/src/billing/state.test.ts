@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accountNote, pendingOf, planOf, type Shown, stateOf } from './state.ts'
+import {
+  describeAccount,
+  describePendingCheckout,
+  readBillingState,
+  readPlan,
+  type Shown,
+} from './state.ts'
 
 const end = '2027-03-14T12:00:00.000Z'
 const trial = '2027-02-01T12:00:00.000Z'
@@ -189,7 +195,7 @@ const TABLE: [
 
 for (const [what, state, word, says, urgent, first] of TABLE) {
   test(`what the pages say: ${what}`, () => {
-    const shown = stateOf(state, (tier) => tier.charAt(0).toUpperCase() + tier.slice(1))
+    const shown = readBillingState(state, (tier) => tier.charAt(0).toUpperCase() + tier.slice(1))
     assert.equal(shown.word, word)
     assert.match([shown.term, shown.alert?.text].filter(Boolean).join(' '), says)
     assert.equal(shown.alert?.isUrgent ?? null, urgent)
@@ -199,7 +205,7 @@ for (const [what, state, word, says, urgent, first] of TABLE) {
 
 test('nobody is offered to pay what is not due, or to end what has ended', () => {
   for (const [what, state] of TABLE) {
-    const { actions } = stateOf(state)
+    const { actions } = readBillingState(state)
     const isDue = state.status === 'past_due' && state.processor_status !== 'paused'
     assert.equal(actions.includes('pay'), isDue && state.payment_status === null, what)
     assert.equal(actions.includes('confirm'), state.payment_status === 'requires_action', what)
@@ -213,11 +219,11 @@ test('nobody is offered to pay what is not due, or to end what has ended', () =>
 test('another checkout beside the plan is told by what its payment waits for, and by which of the two stays', () => {
   const told = (payment_status: string, replaces: boolean, tier: string | null = 'enterprise') => {
     const pending_checkout = { price_id: 'price', tier, payment_status, replaces }
-    const said = pendingOf({ pending_checkout }, (one) => one.toUpperCase())
+    const said = describePendingCheckout({ pending_checkout }, (one) => one.toUpperCase())
     return said && `${said.title}. ${said.text} ${said.isToConfirm}`
   }
   assert.equal(
-    pendingOf({ pending_checkout: null }, (one) => one),
+    describePendingCheckout({ pending_checkout: null }, (one) => one),
     null,
   )
   assert.match(
@@ -235,28 +241,31 @@ test('another checkout beside the plan is told by what its payment waits for, an
 
 test('who has paid is told of no first payment, also when the customer at the processor is gone', () => {
   const gone = { processor_customer_id: null, card: null }
-  assert.match(accountNote({ status: 'free', ...gone }), /first payment/)
-  assert.match(accountNote({ status: 'cancelled', ...gone }), /was closed.*next payment/)
+  assert.match(describeAccount({ status: 'free', ...gone }), /first payment/)
+  assert.match(describeAccount({ status: 'cancelled', ...gone }), /was closed.*next payment/)
   const kept = {
     status: 'active' as const,
     processor_customer_id: 'cus',
     card: { last4: '4242', expires_at: null },
   }
-  assert.match(accountNote(kept), /ending in 4242/)
-  assert.match(accountNote({ ...kept, card: null }), /^Cards and addresses/)
+  assert.match(describeAccount(kept), /ending in 4242/)
+  assert.match(describeAccount({ ...kept, card: null }), /^Cards and addresses/)
 })
 
 test('a plan that is closed is still named, and what is open goes before it', () => {
-  assert.equal(planOf({ tier: 'free', subscribed_tier: 'pro', entitlements: [] }), 'pro')
-  assert.equal(planOf({ tier: 'free', subscribed_tier: null, entitlements: [] }), 'free')
+  assert.equal(readPlan({ tier: 'free', subscribed_tier: 'pro', entitlements: [] }), 'pro')
+  assert.equal(readPlan({ tier: 'free', subscribed_tier: null, entitlements: [] }), 'free')
   assert.equal(
-    planOf({ tier: 'enterprise', subscribed_tier: 'pro', entitlements: ['ai'] }),
+    readPlan({ tier: 'enterprise', subscribed_tier: 'pro', entitlements: ['ai'] }),
     'enterprise',
   )
 })
 
 test('what is due or paused says what it costs', () => {
-  assert.equal(stateOf(failing).term, 'It costs $29 a month.')
-  assert.equal(stateOf({ ...failing, processor_status: 'paused' }).term, 'It costs $29 a month.')
-  assert.equal(stateOf({ ...failing, amount: null }).term, null)
+  assert.equal(readBillingState(failing).term, 'It costs $29 a month.')
+  assert.equal(
+    readBillingState({ ...failing, processor_status: 'paused' }).term,
+    'It costs $29 a month.',
+  )
+  assert.equal(readBillingState({ ...failing, amount: null }).term, null)
 })

@@ -1,6 +1,6 @@
 /** What a page says of a subscription, and what can be done about it: one table for the billing page, the bar above all pages, and the tests. */
 import type { Subscription } from '../api/types.ts'
-import { day, money } from '../components/format.ts'
+import { formatDay, formatMoney } from '../components/format.ts'
 
 export type BillingAction =
   | 'pay'
@@ -41,9 +41,9 @@ export type Shown = Pick<
   | 'interval'
 >
 
-export function stateOf(
+export function readBillingState(
   subscription: Shown,
-  nameOf: (tier: string) => string = (tier) => tier,
+  formatTier: (tier: string) => string = (tier) => tier,
 ): BillingState {
   const {
     status,
@@ -53,14 +53,15 @@ export function stateOf(
   } = subscription
   const payment = subscription.payment_status
   if (status === 'free' || status === 'cancelled')
-    return FIRST_PAYMENTS[payment ?? ''] ?? notRunning(status)
-  const cost = costOf(subscription)
+    return FIRST_PAYMENTS[payment ?? ''] ?? describeInactive(status)
+  const cost = formatCost(subscription)
   const term = cost === null ? null : `It costs ${cost}.`
   if (word === 'paused') return { ...(PAUSES[payment ?? ''] ?? PAUSED), term }
-  if (status === 'past_due') return { ...due(word === 'unpaid' ? null : openUntil, payment), term }
-  if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
+  if (status === 'past_due')
+    return { ...describeDue(word === 'unpaid' ? null : openUntil, payment), term }
+  if (subscription.cancel_at_period_end) return describeEnding(end, subscription.trial_ends_at)
   if (subscription.trial_ends_at !== null) {
-    const term = `Your trial ends on ${day(subscription.trial_ends_at)}. Then ${cost ?? 'the plan'} is charged to your card.`
+    const term = `Your trial ends on ${formatDay(subscription.trial_ends_at)}. Then ${cost ?? 'the plan'} is charged to your card.`
     return {
       word: 'Trial',
       color: 'brass',
@@ -69,10 +70,12 @@ export function stateOf(
       actions: ['change', 'card', 'cancel'],
     }
   }
-  if (subscription.pauses_at !== null) return pausing(subscription.pauses_at)
+  if (subscription.pauses_at !== null) return describePausing(subscription.pauses_at)
   const next = subscription.next_tier
   const then =
-    next === null ? `Renews on ${day(end ?? '')}` : `Becomes ${nameOf(next)} on ${day(end ?? '')}`
+    next === null
+      ? `Renews on ${formatDay(end ?? '')}`
+      : `Becomes ${formatTier(next)} on ${formatDay(end ?? '')}`
   return {
     word: 'Active',
     color: 'pine',
@@ -82,7 +85,7 @@ export function stateOf(
   }
 }
 
-function notRunning(status: 'free' | 'cancelled'): BillingState {
+function describeInactive(status: 'free' | 'cancelled'): BillingState {
   const isOver = status === 'cancelled'
   return {
     word: isOver ? 'Cancelled' : 'No subscription',
@@ -153,7 +156,7 @@ const PAUSES: Record<string, BillingState> = {
 }
 
 /** The plan that the card is about: a closed one is still the one that is paid for. */
-export function planOf({
+export function readPlan({
   tier,
   subscribed_tier: subscribed,
   entitlements,
@@ -162,7 +165,7 @@ export function planOf({
 }
 
 /** Where the money comes from, in a sentence under the plan. */
-export function accountNote({
+export function describeAccount({
   status,
   processor_customer_id: customer,
   card,
@@ -176,7 +179,7 @@ export function accountNote({
 }
 
 /** Of another checkout, beside a plan that runs: what is said of its payment; null where there is nothing to wait for. */
-export function pendingOf(
+export function describePendingCheckout(
   { pending_checkout: pending }: Pick<Subscription, 'pending_checkout'>,
   nameOf: (tier: string) => string,
 ): { title: string; text: string; isToConfirm: boolean } | null {
@@ -205,9 +208,9 @@ export function pendingOf(
   }
 }
 
-function due(openUntil: string | null, payment: string | null): BillingState {
+function describeDue(openUntil: string | null, payment: string | null): BillingState {
   const state = { word: 'Payment due', color: 'red', term: null }
-  const stays = openUntil === null ? null : `Your plan stays open until ${day(openUntil)}.`
+  const stays = openUntil === null ? null : `Your plan stays open until ${formatDay(openUntil)}.`
   const closed = 'Your plan is closed until the payment goes through. What you have stored is kept.'
   if (payment === 'requires_action') {
     const text = stays === null ? closed : `${stays} Confirm it, so that it stays so.`
@@ -226,8 +229,8 @@ function due(openUntil: string | null, payment: string | null): BillingState {
   return { ...state, alert: { title, text, isUrgent: true }, actions: ['pay', 'card', 'cancel'] }
 }
 
-function ending(end: string | null, trialEnd: string | null): BillingState {
-  const on = day(trialEnd ?? end ?? '')
+function describeEnding(end: string | null, trialEnd: string | null): BillingState {
+  const on = formatDay(trialEnd ?? end ?? '')
   return {
     word: 'Ends soon',
     color: 'brass',
@@ -237,18 +240,18 @@ function ending(end: string | null, trialEnd: string | null): BillingState {
   }
 }
 
-function pausing(at: string): BillingState {
+function describePausing(at: string): BillingState {
   return {
     word: 'Pauses soon',
     color: 'brass',
-    term: `Pauses on ${day(at)}. Until then everything stays open. After that nothing is billed until you resume.`,
+    term: `Pauses on ${formatDay(at)}. Until then everything stays open. After that nothing is billed until you resume.`,
     alert: null,
     actions: ['keep', 'card', 'cancel'],
   }
 }
 
-function costOf({ amount, currency, interval }: Shown): string | null {
+function formatCost({ amount, currency, interval }: Shown): string | null {
   return amount === null || currency === null || interval === null
     ? null
-    : `${money(amount, currency)} a ${interval}`
+    : `${formatMoney(amount, currency)} a ${interval}`
 }

@@ -11,11 +11,11 @@ const route = getRouteApi('/public/unsubscribe')
 /** Asks before it acts: mail scanners open links. */
 export function UnsubscribePage() {
   const { token = '' } = route.useSearch()
-  const end = useMutation({
+  const unsubscribe = useMutation({
     mutationFn: () =>
       api.post('/api/billing/offers/unsubscribe', undefined, { query: { token }, anonymous: true }),
   })
-  if (end.isSuccess) {
+  if (unsubscribe.isSuccess) {
     return (
       <AuthPage title="No more offers">
         <Stack>
@@ -33,8 +33,8 @@ export function UnsubscribePage() {
       lead="What concerns a plan or payment of yours is still written."
     >
       <Stack>
-        <FormProblem problem={end.error} />
-        <Button onClick={() => end.mutate()} loading={end.isPending}>
+        <FormProblem problem={unsubscribe.error} />
+        <Button onClick={() => unsubscribe.mutate()} loading={unsubscribe.isPending}>
           Send me no offers
         </Button>
       </Stack>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { plansQuery } from '../api/queries.ts'
 import type { Plan } from '../api/types.ts'
-import { plansWith } from './plans.ts'
+import { findPlans } from './plans.ts'
 
 /** Empty until they have come, and while they cannot be had. */
 export function usePlans(): Plan[] {
@@ -10,5 +10,5 @@ export function usePlans(): Plan[] {
 
 /** For sentences such as `Chat, documents and API keys come with …`. */
 export function useFullPlan(): string {
-  return plansWith(usePlans(), 'ai', 'rag', 'api_keys')[0] ?? 'a paid plan'
+  return findPlans(usePlans(), 'ai', 'rag', 'api_keys')[0] ?? 'a paid plan'
 }

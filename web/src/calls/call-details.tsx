@@ -2,8 +2,13 @@ import { Drawer, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Call } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
-import { count, duration, exactDollars, exactMoment } from '../components/format.ts'
-import { failureSentence } from './failure-sentence.ts'
+import {
+  formatCount,
+  formatDuration,
+  formatExactDollars,
+  formatExactTime,
+} from '../components/format.ts'
+import { describeFailure } from './failure-sentence.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
 type CallDetailsProps = { call: Call; keyName: string; onClose: () => void }
@@ -16,7 +21,7 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
       <Stack gap="md">
         <Group gap="sm">
           <OutcomeBadge call={call} />
-          <Text c="dimmed">{exactMoment(call.at)}</Text>
+          <Text c="dimmed">{formatExactTime(call.at)}</Text>
         </Group>
         <Copied label="Request id" value={call.request_id}>
           Include this ID when you contact support.
@@ -26,7 +31,7 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
         </Copied>
         {call.error_code && (
           <Copied label="Error code" value={call.error_code}>
-            {failureSentence(call.error_code)}
+            {describeFailure(call.error_code)}
           </Copied>
         )}
         <Fact label="Route">{call.route}</Fact>
@@ -45,20 +50,21 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
           </Fact>
         )}
         <Fact label="Tokens in">
-          {count(call.prompt_tokens)}
-          {call.cached_tokens > 0 && `, of them ${count(call.cached_tokens)} from the cache`}
+          {formatCount(call.prompt_tokens)}
+          {call.cached_tokens > 0 && `, of them ${formatCount(call.cached_tokens)} from the cache`}
         </Fact>
         <Fact label="Tokens out">
-          {count(call.completion_tokens)}
-          {call.reasoning_tokens > 0 && `, of them ${count(call.reasoning_tokens)} thought`}
+          {formatCount(call.completion_tokens)}
+          {call.reasoning_tokens > 0 && `, of them ${formatCount(call.reasoning_tokens)} thought`}
         </Fact>
         <Fact label="Cost">
-          {exactDollars(call.cost_usd)}
+          {formatExactDollars(call.cost_usd)}
           {call.is_estimated && ', estimated'}
         </Fact>
         <Fact label="Took">
-          {duration(call.latency_ms)}
-          {call.first_token_ms !== null && `, to the first words ${duration(call.first_token_ms)}`}
+          {formatDuration(call.latency_ms)}
+          {call.first_token_ms !== null &&
+            `, to the first words ${formatDuration(call.first_token_ms)}`}
         </Fact>
       </Stack>
     </Drawer>

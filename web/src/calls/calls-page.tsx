@@ -13,7 +13,7 @@ import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { keysQuery } from '../api/queries.ts'
 import type { Call } from '../api/types.ts'
 import { plural } from '../components/format.ts'
@@ -22,7 +22,7 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { useUser } from '../session/user.ts'
-import { groupName } from '../usage/group-name.ts'
+import { formatGroupName } from '../usage/group-name.ts'
 import { usageQuery } from '../usage/usage-query.ts'
 import { CallDetails } from './call-details.tsx'
 import { CallTable } from './call-table.tsx'
@@ -60,7 +60,7 @@ export function CallsPage() {
     >
       {download.isError && (
         <Text c="var(--mantine-color-error)" role="alert" mb="sm">
-          {messageOf(download.error)}
+          {formatProblem(download.error)}
         </Text>
       )}
       <Filters filters={filters} keyNames={keyNames} />
@@ -104,7 +104,7 @@ export function CallsPage() {
       {open && (
         <CallDetails
           call={open}
-          keyName={groupName('key', open.key_id ?? 'session', keyNames)}
+          keyName={formatGroupName('key', open.key_id ?? 'session', keyNames)}
           onClose={() => {
             setOpen(null)
             focus.restore()
@@ -136,8 +136,9 @@ function Filters({
     set({ q: text.trim() || undefined })
   }
   const names = new Set([...(models.data?.groups.map(({ key }) => key) ?? []), filters.model ?? ''])
-  const keys = new Map([['session', groupName('key', 'session', keyNames)], ...keyNames])
-  if (filters.key !== undefined) keys.set(filters.key, groupName('key', filters.key, keyNames))
+  const keys = new Map([['session', formatGroupName('key', 'session', keyNames)], ...keyNames])
+  if (filters.key !== undefined)
+    keys.set(filters.key, formatGroupName('key', filters.key, keyNames))
 
   return (
     <Stack gap="sm" mb="md">
@@ -174,7 +175,7 @@ function Filters({
           onChange={(model) => set({ model: model ?? undefined })}
           data={[...names]
             .filter(Boolean)
-            .map((value) => ({ value, label: groupName('model', value, keyNames) }))}
+            .map((value) => ({ value, label: formatGroupName('model', value, keyNames) }))}
         />
         <Select
           aria-label="Key"

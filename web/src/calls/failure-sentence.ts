@@ -20,6 +20,6 @@ const SENTENCES: Partial<Record<ProblemCode, string>> = {
 }
 
 /** What went wrong with a call and what to do; null for codes without a sentence. */
-export function failureSentence(code: string): string | null {
+export function describeFailure(code: string): string | null {
   return (SENTENCES as Partial<Record<string, string>>)[code] ?? null
 }

@@ -10,7 +10,7 @@ import { useUser } from '../session/user.ts'
 import { ChatBar } from './chat-bar.tsx'
 import classes from './chat-page.module.css'
 import { ChatThread } from './chat-thread.tsx'
-import { chosenModel } from './chosen-model.ts'
+import { chooseModel } from './chosen-model.ts'
 import type { GenerationSettings } from './conversation.ts'
 import { useConversations } from './conversation-store.ts'
 import { modelsQuery } from './models-query.ts'
@@ -29,7 +29,7 @@ export function ChatPage() {
   const [draft, setDraft] = useState(() => newId())
   const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })
   const chosen = useMemo(
-    () => chosenModel({ provider, model }, models.data),
+    () => chooseModel({ provider, model }, models.data),
     [provider, model, models.data],
   )
   const [settings, setSettings] = useLocalStorage({
@@ -68,7 +68,7 @@ export function ChatPage() {
           key={id}
           id={id}
           settings={{ ...settings, ...chosen }}
-          others={chosen.others}
+          others={chosen.otherProviders}
           onFirstQuestion={() => c === undefined && open(id)}
         />
       </div>

@@ -1,8 +1,8 @@
 // Conversations in this browser. Every change is made to the stored turns, by the turns' ids, so two tabs can write to one conversation.
-import { browserList } from '../components/browser-list.ts'
+import { createBrowserList } from '../components/browser-list.ts'
 import type { Conversation, Turn } from './conversation.ts'
 
-const conversations = browserList<Conversation>('conversations', 40)
+const conversations = createBrowserList<Conversation>('conversations', 40)
 const NO_TURNS: Turn[] = []
 
 export const useConversations = conversations.use
@@ -27,7 +27,7 @@ export function updateTurns(userId: string, id: string, change: (stored: Turn[])
 export function saveAnswer(userId: string, id: string, answer: Turn): void {
   const stored = conversations.read(userId).find((conversation) => conversation.id === id)
   if (!stored?.turns.some((turn) => turn.id === answer.id)) return
-  updateTurns(userId, id, (turns) => withTurn(turns, answer))
+  updateTurns(userId, id, (turns) => replaceTurn(turns, answer))
 }
 
 export function deleteConversation(userId: string, id: string): void {
@@ -39,6 +39,6 @@ export function deleteAllConversations(userId: string): void {
 }
 
 /** The turns with the one of the same id replaced. */
-export function withTurn(turns: Turn[], turn: Turn): Turn[] {
+export function replaceTurn(turns: Turn[], turn: Turn): Turn[] {
   return turns.map((one) => (one.id === turn.id ? turn : one))
 }

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../api/types.ts'
 import type { Ending } from '../stream/stream.ts'
-import type { Chosen } from './chosen-model.ts'
+import type { ChosenModel } from './chosen-model.ts'
 
 /** `ending` is missing while an answer is being written. */
 export type Turn = { id: string; role: 'user' | 'assistant'; content: string; ending?: Ending }
@@ -12,10 +12,10 @@ export type GenerationSettings = {
   maxTokens: number | null
   instructions: string
 }
-export type ChatSettings = GenerationSettings & Omit<Chosen, 'others'>
+export type ChatSettings = GenerationSettings & Omit<ChosenModel, 'otherProviders'>
 
 /** The first line of the first question. */
-export function titleOf({ turns }: Conversation): string {
+export function buildTitle({ turns }: Conversation): string {
   const line =
     turns
       .find((turn) => turn.role === 'user')
@@ -32,7 +32,11 @@ const CONTINUE_PROMPT =
  * The request body for an answer to `turns`, or with `continuing` for the rest of the last one. Answers that stayed empty are
  * left out, since vendors refuse empty messages; two questions in a row are fine with all of them.
  */
-export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = false } = {}) {
+export function buildChatRequest(
+  turns: Turn[],
+  settings: ChatSettings,
+  { continuing = false } = {},
+) {
   const messages = turns
     .filter((turn) => turn.content.trim() !== '')
     .map(({ role, content }): ChatRequest['messages'][number] => ({ role, content }))
@@ -63,12 +67,12 @@ export function canContinue(turns: Turn[]): boolean {
 }
 
 /** The turns up to and including the last question: what a retry answers again. */
-export function upToLastQuestion(turns: Turn[]): Turn[] {
+export function cutAfterLastQuestion(turns: Turn[]): Turn[] {
   return turns.slice(0, turns.findLastIndex((turn) => turn.role === 'user') + 1)
 }
 
 /** The turns with the question `id` replaced and everything after it gone. */
-export function rewritten(turns: Turn[], id: string, content: string): Turn[] {
+export function rewriteQuestion(turns: Turn[], id: string, content: string): Turn[] {
   const at = turns.findIndex((turn) => turn.id === id)
   const turn = turns[at]
   return turn ? [...turns.slice(0, at), { ...turn, content }] : turns

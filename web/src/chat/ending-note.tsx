@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
-import { failureMessage } from '../stream/failure-message.ts'
+import { describeFailedAnswer } from '../stream/failure-message.ts'
 import type { Ending } from '../stream/stream.ts'
 
 type EndingNoteProps = {
@@ -40,7 +40,7 @@ export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProp
     const failed = ending.kind === 'failed'
     return (
       <Alert color={failed ? 'red' : 'brass'} mt="sm" role="alert">
-        {failed ? failureMessage(ending, { begun, ...(others && { others }) }) : MESSAGES.cut}
+        {failed ? describeFailedAnswer(ending, { begun, ...(others && { others }) }) : MESSAGES.cut}
         {more && <div style={{ marginTop: '0.5rem' }}>{more}</div>}
       </Alert>
     )

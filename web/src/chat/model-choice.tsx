@@ -1,13 +1,13 @@
 import { Autocomplete, Group, Select, Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import type { ModelList } from '../api/types.ts'
-import type { Chosen, Wanted } from './chosen-model.ts'
+import type { ChosenModel, ModelSearch } from './chosen-model.ts'
 
 type ModelChoiceProps = {
   models: ModelList | undefined
-  chosen: Chosen
+  chosen: ChosenModel
   failed: boolean
-  onChange: (wanted: Wanted) => void
+  onChange: (wanted: ModelSearch) => void
 }
 
 /** The vendor, and optionally one of its models: left empty, the vendor's default answers. */

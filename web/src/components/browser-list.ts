@@ -18,13 +18,13 @@ const listeners = new Set<() => void>()
 const cache = new Map<string, { text: string | null; items: unknown[] }>()
 
 /** A list named `name` of at most `itemsMax` items. Beyond that, and when storage is full, the last items are dropped. */
-export function browserList<T>(name: string, itemsMax: number): BrowserList<T> {
-  const read = (userId: string) => readItems(keyOf(name, userId)) as T[]
+export function createBrowserList<T>(name: string, itemsMax: number): BrowserList<T> {
+  const read = (userId: string) => readItems(buildKey(name, userId)) as T[]
   return {
     use: (userId) => useSyncExternalStore(subscribe, () => read(userId)),
     read,
     update(userId, change) {
-      writeItems(keyOf(name, userId), change(read(userId)).slice(0, itemsMax))
+      writeItems(buildKey(name, userId), change(read(userId)).slice(0, itemsMax))
       notify()
     },
   }
@@ -39,7 +39,7 @@ export function deleteBrowserLists(userId: string): void {
   notify()
 }
 
-function keyOf(name: string, userId: string): string {
+function buildKey(name: string, userId: string): string {
   return `${PREFIX}${name}.${userId}`
 }
 
@@ -60,11 +60,11 @@ function readItems(key: string): unknown[] {
 
 function writeItems(key: string, items: unknown[]): void {
   // Storage is a few megabytes: when it is full, the oldest items make room.
-  for (let kept = items; kept.length > 0; kept = kept.slice(0, -1)) {
-    const text = JSON.stringify(kept)
+  for (let remaining = items; remaining.length > 0; remaining = remaining.slice(0, -1)) {
+    const text = JSON.stringify(remaining)
     try {
       localStorage.setItem(key, text)
-      cache.set(key, { text, items: kept })
+      cache.set(key, { text, items: remaining })
       return
     } catch {
       // Try again with one item less.

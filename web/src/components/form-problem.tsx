@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
-import { ApiProblem, fieldErrors, messageOf } from '../api/problem.ts'
+import { ApiProblem, fieldErrors, formatProblem } from '../api/problem.ts'
 
 type Form = { values: object; setErrors(errors: Record<string, string>): void }
 
@@ -23,7 +23,9 @@ export function FormProblem({ problem, fields = [] }: { problem: unknown; fields
       role="alert"
       icon={<IconAlertCircle size={20} aria-hidden />}
     >
-      {stale ? 'Nothing was changed: this asks you to sign in again first.' : messageOf(problem)}
+      {stale
+        ? 'Nothing was changed: this asks you to sign in again first.'
+        : formatProblem(problem)}
     </Alert>
   )
 }

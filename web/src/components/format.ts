@@ -1,18 +1,21 @@
 // Numbers, money, sizes and times as a person reads them, in the browser's language and zone.
 
-const whole = new Intl.NumberFormat()
-const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+const wholeFormat = new Intl.NumberFormat()
+const shortFormat = new Intl.NumberFormat(undefined, {
+  notation: 'compact',
+  maximumFractionDigits: 1,
+})
+const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
-export function count(n: number): string {
-  return whole.format(n)
+export function formatCount(n: number): string {
+  return wholeFormat.format(n)
 }
 
-export function compact(n: number): string {
-  return short.format(n)
+export function formatCompact(n: number): string {
+  return shortFormat.format(n)
 }
 
-export function money(amount: number, currency: string): string {
+export function formatMoney(amount: number, currency: string): string {
   return new Intl.NumberFormat(undefined, {
     style: 'currency',
     currency,
@@ -21,7 +24,7 @@ export function money(amount: number, currency: string): string {
 }
 
 /** US dollars. Model calls cost fractions of a cent, so small sums keep four digits. */
-export function dollars(amount: number): string {
+export function formatDollars(amount: number): string {
   const digits = amount !== 0 && Math.abs(amount) < 1 ? 4 : Number.isInteger(amount) ? 0 : 2
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
@@ -32,7 +35,7 @@ export function dollars(amount: number): string {
 }
 
 /** US dollars for a column of calls: always four digits, so that the points stand below each other. */
-export function callDollars(amount: number): string {
+export function formatCallCost(amount: number): string {
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
     currency: 'USD',
@@ -42,7 +45,7 @@ export function callDollars(amount: number): string {
 }
 
 /** `340 ms`, `1.2 s`, `2 min 5 s`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
   const seconds = Math.round(ms / 1_000)
@@ -50,7 +53,7 @@ export function duration(ms: number): string {
 }
 
 /** US dollars to the last digit. */
-export function exactDollars(amount: number): string {
+export function formatExactDollars(amount: number): string {
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
     currency: 'USD',
@@ -59,14 +62,14 @@ export function exactDollars(amount: number): string {
   }).format(amount)
 }
 
-export function bytes(n: number): string {
+export function formatBytes(n: number): string {
   if (n < 1024) return `${n} B`
   const units = ['KB', 'MB', 'GB']
   const step = Math.min(units.length, Math.floor(Math.log2(n) / 10))
   return `${(n / 1024 ** step).toFixed(step === 1 ? 0 : 1)} ${units[step - 1]}`
 }
 
-export function day(iso: string): string {
+export function formatDay(iso: string): string {
   return new Date(iso).toLocaleDateString(undefined, {
     year: 'numeric',
     month: 'short',
@@ -75,7 +78,7 @@ export function day(iso: string): string {
 }
 
 /** To the second, for what is looked up in a log. */
-export function exactMoment(iso: string): string {
+export function formatExactTime(iso: string): string {
   return new Date(iso).toLocaleString(undefined, {
     month: 'short',
     day: 'numeric',
@@ -85,7 +88,7 @@ export function exactMoment(iso: string): string {
   })
 }
 
-export function moment(iso: string): string {
+export function formatTime(iso: string): string {
   return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 }
 
@@ -98,21 +101,21 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 
 /** `3 hours ago`, `in 2 days`, `now`. */
-export function ago(iso: string, nowMs: number = Date.now()): string {
+export function formatAge(iso: string, nowMs: number = Date.now()): string {
   const seconds = (Date.parse(iso) - nowMs) / 1000
   for (const [unit, size] of STEPS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
+    if (Math.abs(seconds) >= size) return relativeFormat.format(Math.round(seconds / size), unit)
   }
-  return relative.format(0, 'second')
+  return relativeFormat.format(0, 'second')
 }
 
 /** `1 chunk`, `2 chunks`. */
 export function plural(n: number, one: string, many: string = `${one}s`): string {
-  return `${count(n)} ${n === 1 ? one : many}`
+  return `${formatCount(n)} ${n === 1 ? one : many}`
 }
 
 /** `Firefox on Linux`, from a User-Agent header; the header itself when it is none that we know. */
-export function device(userAgent: string | null): string {
+export function describeDevice(userAgent: string | null): string {
   if (!userAgent) return 'Unknown device'
   const browser = /Edg\//.test(userAgent)
     ? 'Edge'
@@ -141,7 +144,7 @@ export function device(userAgent: string | null): string {
 }
 
 /** Budgets turn at midnight in UTC. */
-export function utcDay(iso: string): string {
+export function formatUtcDay(iso: string): string {
   return new Date(iso).toLocaleDateString(undefined, {
     month: 'short',
     day: 'numeric',

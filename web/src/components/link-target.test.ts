@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hidesTarget, targetOf } from './link-target.ts'
+import { hidesTarget, readTarget } from './link-target.ts'
 
 test('a link leads to a host, or to a mailbox', () => {
-  assert.equal(targetOf('https://docs.example.com/a/b?c=d'), 'docs.example.com')
-  assert.equal(targetOf('https://bank.example@evil.example:8443/'), 'evil.example:8443')
-  assert.equal(targetOf('https://bаnk.example'), 'xn--bnk-6cd.example', 'a Cyrillic letter')
-  assert.equal(targetOf('mailto:ada@example.com?subject=hello'), 'ada@example.com')
-  assert.equal(targetOf('nowhere'), undefined)
-  assert.equal(targetOf(undefined), undefined)
+  assert.equal(readTarget('https://docs.example.com/a/b?c=d'), 'docs.example.com')
+  assert.equal(readTarget('https://bank.example@evil.example:8443/'), 'evil.example:8443')
+  assert.equal(readTarget('https://bаnk.example'), 'xn--bnk-6cd.example', 'a Cyrillic letter')
+  assert.equal(readTarget('mailto:ada@example.com?subject=hello'), 'ada@example.com')
+  assert.equal(readTarget('nowhere'), undefined)
+  assert.equal(readTarget(undefined), undefined)
 })
 
 test('the place that a link leads to is said', () => {

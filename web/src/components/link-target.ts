@@ -1,5 +1,5 @@
 /** Where a link in a stranger's text leads: a host, or a mailbox; undefined where it leads nowhere. */
-export function targetOf(to: unknown): string | undefined {
+export function readTarget(to: unknown): string | undefined {
   if (typeof to !== 'string') return undefined
   const url = URL.parse(to, globalThis.location?.href)
   return url?.host || url?.pathname || undefined
@@ -21,12 +21,12 @@ export function hidesTarget(text: string, target: string): boolean {
     .replaceAll('。', '.')
     .toLowerCase()
   const named = [...seen.matchAll(NAMES)].map(([, withScheme, bare]) =>
-    plain(withScheme ?? bare ?? ''),
+    normalizeName(withScheme ?? bare ?? ''),
   )
-  return named.length === 0 || named.some((place) => place !== plain(target))
+  return named.length === 0 || named.some((place) => place !== normalizeName(target))
 }
 
-const plain = (name: string) =>
+const normalizeName = (name: string) =>
   name
     .toLowerCase()
     .replace(/^www\./, '')

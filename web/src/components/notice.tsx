@@ -1,7 +1,7 @@
 import { Box, Button, Center, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { type Icon, IconPlugConnectedX, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import { ApiProblem, messageOf } from '../api/problem.ts'
+import { ApiProblem, formatProblem } from '../api/problem.ts'
 
 type NoticeProps = {
   icon: Icon
@@ -53,7 +53,7 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
           )
         }
       >
-        {messageOf(problem)}
+        {formatProblem(problem)}
       </Notice>
     </div>
   )

@@ -1,7 +1,7 @@
 import { IconLock } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Entitlement } from '../api/types.ts'
-import { planName, plansWith } from '../billing/plans.ts'
+import { findPlans, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { useUser } from '../session/user.ts'
 import { LinkButton } from './links.tsx'
@@ -37,7 +37,7 @@ export function RequireEntitlement({
       </Notice>
     )
   }
-  const names = plansWith(plans, entitlement)
+  const names = findPlans(plans, entitlement)
   return (
     <Notice
       icon={IconLock}

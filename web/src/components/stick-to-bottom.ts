@@ -12,7 +12,7 @@ export type StickToBottom = ReturnType<typeof useStickToBottom>
 export function useStickToBottom() {
   const box = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
-  const stuck = useRef(true)
+  const isStuck = useRef(true)
   const lastTop = useRef(0)
   const [away, setAway] = useState(false)
 
@@ -23,13 +23,13 @@ export function useStickToBottom() {
     const isUp = element.scrollTop < lastTop.current
     lastTop.current = element.scrollTop
     const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX
-    if (isNear) stuck.current = true
-    else if (isUp) stuck.current = false
-    setAway(!stuck.current)
+    if (isNear) isStuck.current = true
+    else if (isUp) isStuck.current = false
+    setAway(!isStuck.current)
   }, [])
 
   const jump = useCallback(() => {
-    stuck.current = true
+    isStuck.current = true
     setAway(false)
     box.current?.scrollTo({ top: box.current.scrollHeight })
   }, [])
@@ -37,7 +37,7 @@ export function useStickToBottom() {
   useEffect(() => {
     if (!content.current) return
     const observer = new ResizeObserver(() => {
-      if (stuck.current) box.current?.scrollTo({ top: box.current.scrollHeight })
+      if (isStuck.current) box.current?.scrollTo({ top: box.current.scrollHeight })
     })
     observer.observe(content.current)
     return () => observer.disconnect()

@@ -1,7 +1,7 @@
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { compact, count } from '../components/format.ts'
+import { formatCompact, formatCount } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat } from '../components/stat.tsx'
@@ -42,8 +42,8 @@ export function DashboardPage() {
       >
         {({ totals }) => (
           <SimpleGrid cols={{ base: 1, xs: 3 }} my="md">
-            <Stat label="Requests">{count(totals.requests)}</Stat>
-            <Stat label="Tokens">{compact(totals.total_tokens)}</Stat>
+            <Stat label="Requests">{formatCount(totals.requests)}</Stat>
+            <Stat label="Tokens">{formatCompact(totals.total_tokens)}</Stat>
             <AllowanceLeft />
           </SimpleGrid>
         )}

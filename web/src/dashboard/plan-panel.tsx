@@ -2,7 +2,7 @@ import { Badge, Group, Paper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { subscriptionQuery } from '../api/queries.ts'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
-import { stateOf } from '../billing/state.ts'
+import { readBillingState } from '../billing/state.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
 import { StatusBadge, TierBadge } from '../components/plan-badge.tsx'
@@ -12,7 +12,7 @@ export function PlanPanel() {
   const { subscription_status: status, subscription_tier: tier, entitlements } = useUser()
   const plans = usePlans()
   const subscription = useQuery(subscriptionQuery).data
-  const state = subscription && stateOf(subscription, (one) => planName(plans, one))
+  const state = subscription && readBillingState(subscription, (one) => planName(plans, one))
   const isPaid = hasPaidPlan(plans, tier, entitlements)
   const isOpen = entitlements.length > 0 ? 'Everything your plan has is open.' : null
   const closed =

@@ -18,7 +18,7 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { StoredDocument } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
-import { ago, compact, moment, plural } from '../components/format.ts'
+import { formatAge, formatCompact, formatTime, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -29,9 +29,12 @@ import { EmbeddingProgress, StorageMeter } from './storage-meter.tsx'
 const route = getRouteApi('/app/documents')
 
 export function DocumentList() {
-  const { page = 1 } = route.useSearch()
+  const { lazyPage = 1 } = route.useSearch()
   const navigate = useNavigate()
-  const documents = useQuery({ ...documentsQuery(page), placeholderData: (previous) => previous })
+  const documents = useQuery({
+    ...documentsQuery(lazyPage),
+    placeholderData: (previous) => previous,
+  })
   const [toDelete, setToDelete] = useState<StoredDocument | null>(null)
 
   return (
@@ -71,28 +74,28 @@ export function DocumentList() {
                             dir="auto"
                             style={{ overflowWrap: 'anywhere' }}
                           >
-                            {nameOf(document)}
+                            {getDocumentName(document)}
                           </TextLink>
                           <Text c="dimmed" size="sm" className="mono">
                             {document.id}
                           </Text>
                           <Text c="dimmed" size="sm" hiddenFrom="xs">
-                            {ago(document.created_at)}
+                            {formatAge(document.created_at)}
                           </Text>
                         </Table.Td>
                         <Table.Td ta="right" className="numbers">
-                          {compact(document.characters)} characters
+                          {formatCompact(document.characters)} characters
                           <Text c="dimmed" size="sm">
                             {plural(document.chunks, 'passage')}
                           </Text>
                         </Table.Td>
-                        <Table.Td title={moment(document.created_at)} visibleFrom="xs">
-                          {ago(document.created_at)}
+                        <Table.Td title={formatTime(document.created_at)} visibleFrom="xs">
+                          {formatAge(document.created_at)}
                         </Table.Td>
                         <Table.Td>
                           <ActionIcon
                             onClick={() => setToDelete(document)}
-                            aria-label={`Delete ${nameOf(document)}`}
+                            aria-label={`Delete ${getDocumentName(document)}`}
                             color="red"
                           >
                             <IconTrash size={18} aria-hidden />
@@ -107,11 +110,14 @@ export function DocumentList() {
                 <Group justify="center" mt="md">
                   <Pagination
                     total={Math.ceil(total / PAGE_SIZE)}
-                    value={page}
+                    value={lazyPage}
                     onChange={(next) =>
                       void navigate({
                         to: '/documents',
-                        search: (search) => ({ ...search, page: next === 1 ? undefined : next }),
+                        search: (search) => ({
+                          ...search,
+                          lazyPage: next === 1 ? undefined : next,
+                        }),
                         resetScroll: false,
                       })
                     }
@@ -136,14 +142,14 @@ export function DocumentList() {
           await queries.invalidateQueries({ queryKey: ['documents'] })
         }}
       >
-        <b>{toDelete && nameOf(toDelete)}</b> and its passages are removed at once. Answers will no
-        longer draw on them.
+        <b>{toDelete && getDocumentName(toDelete)}</b> and its passages are removed at once. Answers
+        will no longer draw on them.
       </Confirm>
     </Card>
   )
 }
 
-function nameOf(document: StoredDocument): string {
+function getDocumentName(document: StoredDocument): string {
   return document.source ?? 'Pasted text'
 }
 

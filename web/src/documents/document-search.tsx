@@ -8,7 +8,7 @@ import { readinessQuery } from '../api/readiness.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Passage } from './passage.tsx'
-import { MIN_SCORE, searchHints } from './search-hints.ts'
+import { getSearchHints, MIN_SCORE } from './search-hints.ts'
 
 const route = getRouteApi('/app/documents')
 
@@ -18,7 +18,7 @@ export function DocumentSearch() {
   const navigate = useNavigate()
   const [query, setQuery] = useState(q ?? '')
   const { data: readiness } = useQuery(readinessQuery)
-  const hints = searchHints(readiness?.embedder)
+  const hints = getSearchHints(readiness?.embedder)
   const found = useQuery({
     queryKey: ['documents', 'search', q],
     queryFn: ({ signal }) =>
@@ -28,10 +28,10 @@ export function DocumentSearch() {
 
   const search = (event: FormEvent) => {
     event.preventDefault()
-    const wanted = query.trim()
+    const trimmed = query.trim()
     void navigate({
       to: '/documents',
-      search: (search) => ({ ...search, q: wanted || undefined }),
+      search: (search) => ({ ...search, q: trimmed || undefined }),
       resetScroll: false,
     })
   }

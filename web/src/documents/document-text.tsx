@@ -2,7 +2,7 @@ import { Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { placeOf, quotePlace } from './lit.ts'
+import { findPassage, findQuote } from './lit.ts'
 import classes from './passage.module.css'
 
 type Marked = { id: string; start: number; end: number }
@@ -42,8 +42,8 @@ function MarkedText({
   passage,
   quote,
 }: { text: string } & Pick<DocumentTextProps, 'passage' | 'quote'>) {
-  const around = passage && placeOf(text, passage.content, passage.start)
-  const place = (quote !== '' && quotePlace(text, quote, around?.from ?? 0)) || around
+  const around = passage && findPassage(text, passage.content, passage.start)
+  const place = (quote !== '' && findQuote(text, quote, around?.from ?? 0)) || around
   if (!place) return <Text className={classes.text ?? ''}>{text}</Text>
   return (
     <Text component="div" dir="auto" className={classes.text ?? ''}>

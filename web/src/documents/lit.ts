@@ -2,34 +2,35 @@
  * Which characters of a page are a passage's. A passage is the page's text as a parser joined it: other white space, hyphens gone, heads left out;
  * so stretches are compared without all that, and what both have is lit.
  */
-export function litCharacters(page: string, passage: string): Uint8Array {
-  const lit = new Uint8Array(page.length)
-  const wanted = plainOf(passage).text
-  const { text, places } = plainOf(page)
-  const length = Math.min(STRETCH, wanted.length, text.length)
-  if (length === 0) return lit
-  const whole = text.indexOf(wanted)
+export function findHighlights(page: string, passage: string): Uint8Array {
+  const highlights = new Uint8Array(page.length)
+  const passageText = normalizeText(passage).text
+  const { text, places } = normalizeText(page)
+  const length = Math.min(STRETCH, passageText.length, text.length)
+  if (length === 0) return highlights
+  const whole = text.indexOf(passageText)
   if (whole >= 0) {
-    for (const place of places.slice(whole, whole + wanted.length)) lit[place] = 1
-    return lit
+    for (const place of places.slice(whole, whole + passageText.length)) highlights[place] = 1
+    return highlights
   }
 
   const stretches = new Set<string>()
-  for (let i = 0; i + length <= wanted.length; i++) stretches.add(wanted.slice(i, i + length))
+  for (let i = 0; i + length <= passageText.length; i++)
+    stretches.add(passageText.slice(i, i + length))
   let litTo = 0
   for (let i = 0; i + length <= text.length; i++) {
     if (!stretches.has(text.slice(i, i + length))) continue
-    for (let at = Math.max(i, litTo); at < i + length; at++) lit[places[at] as number] = 1
+    for (let at = Math.max(i, litTo); at < i + length; at++) highlights[places[at] as number] = 1
     litTo = i + length
   }
-  return lit
+  return highlights
 }
 
 /** Characters that two texts hardly have in common by chance. */
 const STRETCH = 20
 
 /** Letters, digits and signs alone, and where each was. */
-function plainOf(text: string): { text: string; places: number[] } {
+function normalizeText(text: string): { text: string; places: number[] } {
   let plain = ''
   const places: number[] = []
   for (let i = 0; i < text.length; i++) {
@@ -44,7 +45,7 @@ function plainOf(text: string): { text: string; places: number[] } {
 }
 
 /** Where in a text a quote of the passage at `from` is; null where it is not. */
-export function quotePlace(
+export function findQuote(
   text: string,
   quote: string,
   from: number,
@@ -55,7 +56,7 @@ export function quotePlace(
 }
 
 /** Where in a text the passage is that is said to start at `start`; null where it is not. */
-export function placeOf(
+export function findPassage(
   text: string,
   content: string,
   start: number,

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { request } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { closeWithQuery } from './close-with-query.ts'
-import { drawPage, type Lit, openPdf } from './pdf.ts'
+import { drawPage, type HighlightBox, openPdf } from './pdf.ts'
 import classes from './pdf-page.module.css'
 
 type PdfViewProps = { documentId: string; name: string; page: number; passage: string | null }
@@ -33,7 +33,7 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
   })
   const [number, setNumber] = useState(page)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [lit, setLit] = useState<Lit[]>([])
+  const [lit, setLit] = useState<HighlightBox[]>([])
   const [failed, setFailed] = useState(false)
   const document = pdf.data
 
@@ -41,7 +41,7 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
   useEffect(() => {
     const target = canvas.current
     if (document === undefined || target === null) return
-    let gone = false
+    let isStale = false
     setLit([])
     setFailed(false)
     document
@@ -49,10 +49,10 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
       .then((one) =>
         drawPage(one, target, { width: target.parentElement?.clientWidth || 800, passage }),
       )
-      .then((found) => !gone && setLit(found))
-      .catch(() => !gone && setFailed(true))
+      .then((found) => !isStale && setLit(found))
+      .catch(() => !isStale && setFailed(true))
     return () => {
-      gone = true
+      isStale = true
     }
   }, [document, number, passage])
 

@@ -8,7 +8,7 @@ import {
   type PDFPageProxy,
 } from 'pdfjs-dist/legacy/build/pdf.mjs'
 import workerUrl from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?url'
-import { litCharacters } from './lit.ts'
+import { findHighlights } from './lit.ts'
 
 const files = import.meta.glob<string>(
   [
@@ -45,14 +45,14 @@ export function openPdf(data: ArrayBuffer): Promise<PDFDocumentProxy> {
   }).promise
 }
 
-export type Lit = { left: number; top: number; width: number; height: number }
+export type HighlightBox = { left: number; top: number; width: number; height: number }
 
 /** Draws a page, and tells where the passage is on it, in shares of the page. */
 export async function drawPage(
   page: PDFPageProxy,
   canvas: HTMLCanvasElement,
   { width, passage }: { width: number; passage: string | null },
-): Promise<Lit[]> {
+): Promise<HighlightBox[]> {
   const { width: points } = page.getViewport({ scale: 1 })
   const viewport = page.getViewport({
     scale: (width / points) * Math.min(window.devicePixelRatio, 2),
@@ -60,15 +60,15 @@ export async function drawPage(
   canvas.width = Math.floor(viewport.width)
   canvas.height = Math.floor(viewport.height)
   await page.render({ canvas, viewport }).promise
-  return passage === null ? [] : litOn(page, passage)
+  return passage === null ? [] : findHighlightBoxes(page, passage)
 }
 
-async function litOn(page: PDFPageProxy, passage: string): Promise<Lit[]> {
+async function findHighlightBoxes(page: PDFPageProxy, passage: string): Promise<HighlightBox[]> {
   const viewport = page.getViewport({ scale: 1 })
   const { items } = await page.getTextContent()
   const pieces = items.flatMap((item) => ('str' in item ? [item] : []))
-  const lit = litCharacters(pieces.map(({ str }) => str).join('\n'), passage)
-  const found: Lit[] = []
+  const lit = findHighlights(pieces.map(({ str }) => str).join('\n'), passage)
+  const found: HighlightBox[] = []
   let at = 0
   for (const { str, transform, width, height } of pieces) {
     const marks = lit.subarray(at, at + str.length)

@@ -5,7 +5,7 @@ export const MIN_SCORE = 0.1
  * What a search goes by, as the service says of itself at /readyz: `local` compares words, every other embedder meaning as well. Where
  * the operator keeps that to themselves, nothing is promised.
  */
-export function searchHints(embedder: string | undefined): {
+export function getSearchHints(embedder: string | undefined): {
   placeholder: string
   noResults: string
 } {

@@ -1,7 +1,7 @@
 import { Alert, Group, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { StorageRoom } from '../api/types.ts'
-import { bytes, compact } from '../components/format.ts'
+import { formatBytes, formatCompact } from '../components/format.ts'
 import { storageQuery } from './documents-query.ts'
 
 const NAMES = {
@@ -22,9 +22,9 @@ export function EmbeddingProgress() {
   return (
     <Alert role="status" mt="sm" title="Your documents are being embedded anew">
       <Text size="sm">
-        The server has a new embedder. {compact(done)} of {compact(total)} passages are done; until
-        then searches and questions compare as before, or by words alone. There is nothing for you
-        to do.
+        The server has a new embedder. {formatCompact(done)} of {formatCompact(total)} passages are
+        done; until then searches and questions compare as before, or by words alone. There is
+        nothing for you to do.
       </Text>
       <Progress.Root size="sm" mt="xs">
         <Progress.Section
@@ -45,7 +45,14 @@ export function StorageMeter() {
     const { used, max } = data[name]
     return max === null
       ? []
-      : [{ name: NAMES[name], used, max, told: name === 'file_bytes' ? bytes : compact }]
+      : [
+          {
+            name: NAMES[name],
+            used,
+            max,
+            format: name === 'file_bytes' ? formatBytes : formatCompact,
+          },
+        ]
   })
   return bounded.length === 0 ? null : (
     <Stack component="section" aria-label="Storage" gap="xs" mt="sm">
@@ -60,10 +67,10 @@ type MeterProps = {
   name: string
   used: StorageRoom['used']
   max: number
-  told: (n: number) => string
+  format: (n: number) => string
 }
 
-function Meter({ name, used, max, told }: MeterProps) {
+function Meter({ name, used, max, format }: MeterProps) {
   // A tiny share would be written as 2e-7, which no screen reader takes for a number.
   const share = Math.min(100, Math.round((used / max) * 10_000) / 100)
   const color = share >= 100 ? 'red' : share >= 80 ? 'brass' : 'pine'
@@ -72,7 +79,7 @@ function Meter({ name, used, max, told }: MeterProps) {
       <Group justify="space-between" gap="xs" mb={4}>
         <Text size="sm">{name}</Text>
         <Text size="sm" className="numbers">
-          {told(used)} of {told(max)}
+          {format(used)} of {format(max)}
           {share >= 100 && ': delete some to add more'}
         </Text>
       </Group>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
-import { ApiProblem, messageOf } from '../api/problem.ts'
+import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { IngestWarning, ListedIngestJob } from '../api/types.ts'
 import { uploadFile } from '../api/upload.ts'
@@ -79,7 +79,7 @@ export function useUploads() {
       void queries.invalidateQueries({ queryKey: ingestJobsQuery.queryKey })
     } catch (error) {
       if (controller.signal.aborted) return
-      const seconds = pauseOf(error)
+      const seconds = readPause(error)
       if (seconds !== null) {
         set(id, { kind: 'paused', seconds })
         setTimeout(() => controller.signal.aborted || set(id, { kind: 'waiting' }), seconds * 1_000)
@@ -87,8 +87,8 @@ export function useUploads() {
       }
       set(id, {
         kind: 'failed',
-        reason: error instanceof ApiProblem ? messageOf(error) : 'The upload broke off.',
-        retriable: mayPass(error),
+        reason: error instanceof ApiProblem ? formatProblem(error) : 'The upload broke off.',
+        retriable: canRetry(error),
       })
     }
   }
@@ -99,14 +99,14 @@ export function useUploads() {
     )
   }
 
-  const jobOf = new Map(jobs.map((job) => [job.id, job]))
+  const jobsById = new Map(jobs.map((job) => [job.id, job]))
   const ours = new Set(list.flatMap(({ state }) => (state.kind === 'taken' ? state.jobId : [])))
   const rows: Row[] = [
     ...list.map(({ id, file, state }) => ({
       id,
       name: file.name,
       sizeBytes: file.size,
-      state: shown(state, jobOf),
+      state: readUploadState(state, jobsById),
     })),
     ...jobs
       .filter((job) => isActive(job) && !ours.has(job.id))
@@ -114,7 +114,7 @@ export function useUploads() {
         id: job.id,
         name: job.source ?? 'A text',
         sizeBytes: null,
-        state: stateOf(job),
+        state: readJobState(job),
       })),
   ]
 
@@ -131,7 +131,7 @@ export function useUploads() {
     remove: (id: string) => {
       controllers.current.get(id)?.abort()
       const upload = list.find((one) => one.id === id)
-      const job = jobOf.get(
+      const job = jobsById.get(
         upload === undefined ? id : upload.state.kind === 'taken' ? upload.state.jobId : '',
       )
       if (job && isActive(job)) void cancel(job.id)
@@ -145,13 +145,13 @@ async function cancel(id: string): Promise<void> {
   await queries.invalidateQueries({ queryKey: ingestJobsQuery.queryKey })
 }
 
-function shown(state: Sending, jobOf: ReadonlyMap<string, ListedIngestJob>): RowState {
+function readUploadState(state: Sending, jobOf: ReadonlyMap<string, ListedIngestJob>): RowState {
   if (state.kind !== 'taken') return state
   const job = jobOf.get(state.jobId)
-  return job ? stateOf(job) : { kind: 'queued' }
+  return job ? readJobState(job) : { kind: 'queued' }
 }
 
-function stateOf({
+function readJobState({
   state,
   stage,
   done,
@@ -173,12 +173,12 @@ function stateOf({
 }
 
 /** How long to wait where too much was sent at once; null where that is not why, or too long. */
-function pauseOf(error: unknown): number | null {
+function readPause(error: unknown): number | null {
   const seconds = error instanceof ApiProblem && error.status === 429 ? error.retryAfterS : null
   return seconds !== null && seconds <= PAUSE_MAX_S ? Math.max(1, seconds) : null
 }
 
 /** A file that the service has read and refused stays refused; what never arrived, or came too often, may pass the next time. */
-function mayPass(error: unknown): boolean {
+function canRetry(error: unknown): boolean {
   return !(error instanceof ApiProblem) || ![400, 413, 415, 422].includes(error.status)
 }

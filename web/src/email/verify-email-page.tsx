@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { Message } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { session } from '../session/browser-session.ts'
-import { useSignedIn } from '../session/use-session.ts'
+import { useIsSignedIn } from '../session/use-session.ts'
 
 /**
  * With the session where there is one: it shows that the one who reads the mailbox is the one who set the password. The link
@@ -24,7 +24,7 @@ const route = getRouteApi('/public/verify-email')
 
 export function VerifyEmailPage() {
   const { token = '' } = route.useSearch()
-  const signedIn = useSignedIn()
+  const signedIn = useIsSignedIn()
   // A query, not a mutation in an effect: it runs once per token however often the page is drawn.
   const verify = useQuery({
     queryKey: ['verify-email', token],
@@ -57,8 +57,8 @@ export function VerifyEmailPage() {
       <AuthPage title="This link does not work">
         <Stack>
           <Text role="alert">
-            {messageOf(verify.error)} Links work for a day, and a newer one replaces the older. Sign
-            in to have a new one sent.
+            {formatProblem(verify.error)} Links work for a day, and a newer one replaces the older.
+            Sign in to have a new one sent.
           </Text>
           {onward}
         </Stack>

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
@@ -33,7 +33,7 @@ export function ResetPasswordPage() {
       <AuthPage title="This link does not work">
         <Stack>
           <Text role="alert">
-            {messageOf(check.error)} Links work once and for an hour; a newer one replaces the
+            {formatProblem(check.error)} Links work once and for an hour; a newer one replaces the
             older.
           </Text>
           <LinkButton to="/forgot-password">Send a new link</LinkButton>

@@ -13,7 +13,7 @@ export type Price = {
 }
 
 /** What a plan costs, per what, and, for a year, how much less than twelve months that is (0 to 1). */
-export function priceOf(plan: Plan, period: Period): Price {
+export function computePrice(plan: Plan, period: Period): Price {
   const currency = (plan.currency ?? 'usd').toUpperCase()
   const month = plan.price ?? null
   if (isFree(plan)) return { amount: 0, currency, per: 'for good', priceId: null, saving: null }

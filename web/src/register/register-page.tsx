@@ -7,8 +7,8 @@ import { useFullPlan } from '../billing/use-plans.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
-import { returnPath } from '../session/return-path.ts'
-import { signIn } from '../session/sign-in.ts'
+import { parseReturnPath } from '../session/return-path.ts'
+import { beginSession } from '../session/sign-in.ts'
 import { OAuthButtons } from '../sign-in/oauth-buttons.tsx'
 
 const route = getRouteApi('/public/register')
@@ -34,8 +34,8 @@ export function RegisterPage() {
       return api.post('/api/auth/login', { email, password }, { anonymous: true })
     },
     onSuccess: (pair) => {
-      signIn(pair)
-      void navigate({ href: returnPath(redirect) })
+      beginSession(pair)
+      void navigate({ href: parseReturnPath(redirect) })
     },
     onError: (problem) => setFieldErrors(form, problem),
   })

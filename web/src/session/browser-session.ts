@@ -1,5 +1,5 @@
 import type { Body, Reply } from '../api/operation.ts'
-import { offline, problemFrom } from '../api/problem.ts'
+import { createOfflineProblem, parseProblem } from '../api/problem.ts'
 import type { TokenPair } from '../api/types.ts'
 import { createSession, type SessionMessage } from './session.ts'
 
@@ -36,11 +36,11 @@ async function renew(refreshToken: string): Promise<TokenPair | 'refused'> {
       body: JSON.stringify({ refresh_token: refreshToken } satisfies Body<'POST', typeof RENEWAL>),
     })
   } catch {
-    throw offline()
+    throw createOfflineProblem()
   }
   if (response.ok) return (await response.json()) as Reply<'POST', typeof RENEWAL>
   if ([400, 401, 403, 422].includes(response.status)) return 'refused'
-  throw problemFrom(response.status, await response.json().catch(() => null), response.headers)
+  throw parseProblem(response.status, await response.json().catch(() => null), response.headers)
 }
 
 function localStorageStore() {

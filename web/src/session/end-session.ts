@@ -1,4 +1,4 @@
-import { addressOf, type Parameters } from '../api/operation.ts'
+import { buildAddress, type Parameters } from '../api/operation.ts'
 
 const SESSION = '/api/users/me/sessions/{id}'
 
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 3_000
  */
 export async function endSession(id: string, accessToken: string): Promise<void> {
   await fetch(
-    addressOf(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }),
+    buildAddress(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }),
     {
       method: 'DELETE',
       headers: { authorization: `Bearer ${accessToken}` },
@@ -23,7 +23,7 @@ export async function endSession(id: string, accessToken: string): Promise<void>
 }
 
 /** What a promise brings, or null when it fails or takes too long. */
-export async function withTimeout<T>(promise: Promise<T>): Promise<T | null> {
+export async function raceTimeout<T>(promise: Promise<T>): Promise<T | null> {
   const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), TIMEOUT_MS))
   return Promise.race([promise.catch(() => null), late])
 }

@@ -5,21 +5,21 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { CodeInput } from '../account/code-input.tsx'
 import { api } from '../api/client.ts'
-import { ApiProblem, messageOf } from '../api/problem.ts'
+import { ApiProblem, formatProblem } from '../api/problem.ts'
 import type { OAuthProvider, Token, User } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { leaveForProvider, OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
-import { passkeySignIn, passkeysSupported } from '../sign-in/passkey.ts'
+import { authenticateByPasskey, hasPasskeySupport } from '../sign-in/passkey.ts'
 import { session } from './browser-session.ts'
 import { freshSignIn } from './fresh-sign-in.ts'
 import { reauthenticate } from './sign-in.ts'
 
 /** Asks to sign in again where the service wants a fresh sign-in; what was asked for then goes on by itself. */
 export function FreshSignInDialog({ user }: { user: User }) {
-  const asked = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked)
+  const isOpen = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked)
   return (
     <Modal
-      opened={asked}
+      opened={isOpen}
       onClose={() => freshSignIn.settle(false)}
       title="Is it you?"
       // Above the dialog whose button may have led here.
@@ -35,7 +35,7 @@ export function FreshSignInDialog({ user }: { user: User }) {
 }
 
 /** @throws ApiProblem when the sign-in was somebody else's. */
-function finish(pair: Token) {
+function completeSignIn(pair: Token) {
   if (!reauthenticate(pair)) throw new ApiProblem(0, 'That signs in to another account.')
   freshSignIn.settle(true)
 }
@@ -50,7 +50,7 @@ function PasswordAgain({ user }: { user: User }) {
   })
   const signIn = useMutation({
     mutationFn: async ({ password, code }: typeof form.values) =>
-      finish(
+      completeSignIn(
         await api.post(
           '/api/auth/login',
           { email: user.email, password, ...(code && { code: code.trim() }) },
@@ -89,12 +89,14 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
     queryKey: ['links'],
     queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
   })
-  const passkey = useMutation({ mutationFn: async () => finish(await passkeySignIn()) })
+  const passkey = useMutation({
+    mutationFn: async () => completeSignIn(await authenticateByPasskey()),
+  })
   const provider = useMutation({
     mutationFn: (id: OAuthProvider) =>
       leaveForProvider(id, { as: session.userId(), returnTo: location.pathname + location.search }),
   })
-  const withPasskey = passkeysSupported() && (passkeys.data?.length ?? 0) > 0
+  const withPasskey = hasPasskeySupport() && (passkeys.data?.length ?? 0) > 0
   const linked = OAUTH_PROVIDERS.filter(({ id }) =>
     links.data?.some(({ provider }) => provider === id),
   )
@@ -128,7 +130,7 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
       </Group>
       {problem && (
         <Alert color="red" role="alert">
-          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : messageOf(problem)}
+          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : formatProblem(problem)}
         </Alert>
       )}
     </>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { TokenPair } from '../api/types.ts'
 import { createSession, type Session, type SessionMessage } from './session.ts'
-import { claimsOf } from './token.ts'
+import { parseClaims } from './token.ts'
 
 const T0 = 1_800_000_000_000
 const MINUTE = 60_000
@@ -107,7 +107,7 @@ test('a renewal under way never overwrites who signed in meanwhile', async () =>
   }
   assert.equal(await tab.token(), null, 'who asked was another')
   assert.equal(tab.userId(), 'eve')
-  assert.equal(claimsOf((await tab.token()) ?? '')?.sub, 'eve')
+  assert.equal(parseClaims((await tab.token()) ?? '')?.sub, 'eve')
 })
 
 test('a renewal under way while the same person signs in again brings the new session', async () => {

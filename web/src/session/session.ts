@@ -10,7 +10,7 @@
  * tabs share, re-reads the token inside it, and tells the other tabs the new access token.
  */
 import type { TokenPair } from '../api/types.ts'
-import { claimsOf } from './token.ts'
+import { parseClaims } from './token.ts'
 
 export type SessionMessage = { kind: 'renewed'; access: string } | { kind: 'ended' }
 
@@ -43,33 +43,33 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
     userId: () => userId,
 
     /** The id of the session, or null when signed out. */
-    id: () => claimsOf(storage.read())?.sid || null,
+    id: () => parseClaims(storage.read())?.sid || null,
 
     /** An access token good for at least a minute, or null when signed out. Throws when renewal got no answer. */
     async token(): Promise<string | null> {
       if (isUsable(access, now())) return access
-      return storage.read() === null ? null : renewed(null)
+      return storage.read() === null ? null : renewToken(null)
     },
 
     /** After a 401: one renewal, unless another tab has brought a newer token than the refused one already. */
     async tokenAfterRefusal(refused: string): Promise<string | null> {
-      return access !== refused && isUsable(access, now()) ? access : renewed(refused)
+      return access !== refused && isUsable(access, now()) ? access : renewToken(refused)
     },
 
     begin(pair: TokenPair) {
-      keep(pair)
+      store(pair)
       notify()
     },
 
     /** The same person has signed in again: the new session takes the place of the old, and no page starts over. */
-    replace: keep,
+    replace: store,
 
     end,
 
     /** A message from another tab. */
     receive(message: SessionMessage) {
       access = message.kind === 'renewed' ? message.access : null
-      if (access === null || claimsOf(access)?.sub !== userId) notify()
+      if (access === null || parseClaims(access)?.sub !== userId) notify()
     },
 
     /** Storage changed under us: another tab signed in, out, or renewed. */
@@ -89,7 +89,7 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
   }
 
   /** Many callers, one renewal. */
-  function renewed(refused: string | null): Promise<string | null> {
+  function renewToken(refused: string | null): Promise<string | null> {
     renewing ??= lock(() => renewInLock(refused)).finally(() => {
       renewing = null
     })
@@ -107,7 +107,7 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
     const stored = storage.read()
     if (answer === 'refused') {
       // Somebody signed in while we asked: their session is not ours to end.
-      if (stored !== refreshToken) return renewedSince(refreshToken, refused)
+      if (stored !== refreshToken) return renewSuccessor(refreshToken, refused)
       end()
       return null
     }
@@ -115,21 +115,21 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
     // Somebody signed out, or in anew, while we asked: they meant it. (Where tabs share no lock, a sibling may
     // have stored the very successor that we hold: that is no change.)
     if (stored !== refreshToken && stored !== answer.refresh_token)
-      return renewedSince(refreshToken, refused)
+      return renewSuccessor(refreshToken, refused)
 
-    keep(answer)
+    store(answer)
     return answer.access_token
   }
 
   /** Who asked for a token gets that of the session that took the place of theirs, but never another person's. */
-  async function renewedSince(
+  async function renewSuccessor(
     refreshToken: string,
     refused: string | null,
   ): Promise<string | null> {
-    return storedUserId() === claimsOf(refreshToken)?.sub ? renewInLock(refused) : null
+    return storedUserId() === parseClaims(refreshToken)?.sub ? renewInLock(refused) : null
   }
 
-  function keep(pair: TokenPair) {
+  function store(pair: TokenPair) {
     storage.write(pair.refresh_token)
     access = pair.access_token
     broadcast({ kind: 'renewed', access })
@@ -143,7 +143,7 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
   }
 
   function storedUserId(): string | null {
-    return claimsOf(storage.read())?.sub ?? null
+    return parseClaims(storage.read())?.sub ?? null
   }
 
   function notify() {
@@ -153,6 +153,6 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
 }
 
 function isUsable(token: string | null, nowMs: number): boolean {
-  const claims = claimsOf(token)
+  const claims = parseClaims(token)
   return claims !== null && claims.exp * 1000 - nowMs > EXPIRY_MARGIN_MS
 }

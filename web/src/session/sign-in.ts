@@ -1,15 +1,15 @@
 import type { TokenPair } from '../api/types.ts'
-import { forgetSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts'
+import { clearPending, type PendingSignIn } from '../sign-in/pending-sign-in.ts'
 import { session } from './browser-session.ts'
 import { endSession } from './end-session.ts'
-import { claimsOf } from './token.ts'
+import { parseClaims } from './token.ts'
 
 /** Somebody has signed in. An earlier session of the same person in this browser would lie about unused: it is ended. */
-export function signIn(pair: TokenPair): void {
-  const before = session.userId() === claimsOf(pair.access_token)?.sub ? session.id() : null
+export function beginSession(pair: TokenPair): void {
+  const before = session.userId() === parseClaims(pair.access_token)?.sub ? session.id() : null
   session.begin(pair)
   if (before !== null) void endSession(before, pair.access_token)
-  forgetSignIn()
+  clearPending()
 }
 
 /**
@@ -17,7 +17,7 @@ export function signIn(pair: TokenPair): void {
  * session has just been opened is then ended, and nothing changes.
  */
 export function reauthenticate(pair: TokenPair): boolean {
-  const claims = claimsOf(pair.access_token)
+  const claims = parseClaims(pair.access_token)
   if (claims === null || claims.sub !== session.userId()) {
     discard(pair)
     return false
@@ -25,7 +25,7 @@ export function reauthenticate(pair: TokenPair): boolean {
   const before = session.id()
   session.replace(pair)
   if (before !== null) void endSession(before, pair.access_token)
-  forgetSignIn()
+  clearPending()
   return true
 }
 
@@ -33,7 +33,7 @@ export function reauthenticate(pair: TokenPair): boolean {
  * Tokens have come by way of a provider. Returns why they are refused, or null when they are taken: nobody here had set out for them,
  * or somebody had to show again who they are, and they are another's.
  */
-export function signInFromProvider(
+export function acceptProviderTokens(
   pair: TokenPair,
   pending: PendingSignIn | null,
 ): 'invalid_state' | 'other_account' | null {
@@ -44,9 +44,9 @@ export function signInFromProvider(
   // Signed out meanwhile, in another tab: who comes back as the same person has simply signed in.
   if (
     pending.as === null ||
-    (!session.isSignedIn() && claimsOf(pair.access_token)?.sub === pending.as)
+    (!session.isSignedIn() && parseClaims(pair.access_token)?.sub === pending.as)
   ) {
-    signIn(pair)
+    beginSession(pair)
     return null
   }
   return reauthenticate(pair) ? null : 'other_account'
@@ -54,6 +54,6 @@ export function signInFromProvider(
 
 /** A session that nobody here will use must not stay open for as long as its refresh token lasts. */
 function discard(pair: TokenPair): void {
-  const claims = claimsOf(pair.access_token)
+  const claims = parseClaims(pair.access_token)
   if (claims) void endSession(claims.sid, pair.access_token)
 }

@@ -1,14 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
 import { deleteBrowserLists } from '../components/browser-list.ts'
 import { session } from './browser-session.ts'
-import { endSession, withTimeout } from './end-session.ts'
+import { endSession, raceTimeout } from './end-session.ts'
 
 /** Ends the session at the service, then leaves whatever it answers: who wants to go must be able to, offline too. */
 export function useSignOut(): () => Promise<void> {
   const leave = useLeave()
   return async () => {
     const id = session.id()
-    const token = await withTimeout(session.token())
+    const token = await raceTimeout(session.token())
     if (id !== null && token !== null) await endSession(id, token)
     await leave()
   }

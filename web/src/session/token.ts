@@ -2,7 +2,7 @@
 export type Claims = { sub: string; sid: string; exp: number }
 
 /** The claims of a JWT, or null when it is none. `exp` is in seconds. */
-export function claimsOf(token: string | null): Claims | null {
+export function parseClaims(token: string | null): Claims | null {
   if (token === null) return null
   try {
     const payload = token.split('.')[1] ?? ''

@@ -2,6 +2,6 @@ import { useSyncExternalStore } from 'react'
 import { session } from './browser-session.ts'
 
 /** True while somebody is signed in, as far as this browser knows. */
-export function useSignedIn(): boolean {
+export function useIsSignedIn(): boolean {
   return useSyncExternalStore(session.subscribe, session.isSignedIn)
 }

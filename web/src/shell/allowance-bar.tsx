@@ -2,9 +2,9 @@ import { Button, Group, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { dollars } from '../components/format.ts'
+import { formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
-import { allowanceQuery, renewal } from '../usage/usage-query.ts'
+import { allowanceQuery, describeRenewal } from '../usage/usage-query.ts'
 import classes from './bar.module.css'
 
 /** That most of the period's dollars, or all, are used; until it is put away, once for each. */
@@ -25,8 +25,8 @@ export function AllowanceBar() {
       <IconGauge size={20} stroke={1.6} aria-hidden className={classes.icon} />
       <Text size="sm" component="div" role="status" flex={1} miw={220}>
         {percent === 100
-          ? `Your allowance is used up. Calls that cost something are refused until it renews: it ${renewal(data.renews_at)}.`
-          : `${dollars(data.used_usd)} of this period’s ${dollars(data.limit_usd)} are used.`}
+          ? `Your allowance is used up. Calls that cost something are refused until it renews: it ${describeRenewal(data.renews_at)}.`
+          : `${formatDollars(data.used_usd)} of this period’s ${formatDollars(data.limit_usd)} are used.`}
       </Text>
       <Group gap={0}>
         <LinkButton to="/usage" variant="subtle" color="brass">

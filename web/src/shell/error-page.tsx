@@ -2,7 +2,7 @@ import { Button, Group } from '@mantine/core'
 import { IconHammer } from '@tabler/icons-react'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react'
-import { ApiProblem, messageOf } from '../api/problem.ts'
+import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { Notice } from '../components/notice.tsx'
 import { useTitle } from '../components/title.ts'
 import { useBooted } from './booted.ts'
@@ -50,7 +50,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
         {stale
           ? 'This page was loaded before an update, or the connection broke off. Reloading brings it up to date.'
           : error instanceof ApiProblem
-            ? messageOf(error)
+            ? formatProblem(error)
             : 'This part of the page failed. Your data is safe on the service.'}
       </Notice>
     </div>

@@ -17,14 +17,14 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { userQuery } from '../api/queries.ts'
 import { useSignOut } from '../session/sign-out.ts'
-import { useSignedIn } from '../session/use-session.ts'
+import { useIsSignedIn } from '../session/use-session.ts'
 import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
 
 /** The command palette. Opens whenever `openCount` grows, so also as it first loads. */
 export function Palette({ openCount }: { openCount: number }) {
   const navigate = useNavigate()
   const signOut = useSignOut()
-  const signedIn = useSignedIn()
+  const signedIn = useIsSignedIn()
   const user = useQuery({ ...userQuery, enabled: signedIn })
   const { setColorScheme } = useMantineColorScheme()
 

@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { IconMail } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
 import classes from './bar.module.css'
 
@@ -18,7 +18,7 @@ export function VerifyBar({ email }: { email: string }) {
         {resend.isSuccess
           ? 'Sent. '
           : resend.isError
-            ? `${messageOf(resend.error)} `
+            ? `${formatProblem(resend.error)} `
             : 'Verify your address: '}
         open the link that we sent to <b>{email}</b>. <SandboxMail />
       </Text>

@@ -21,7 +21,7 @@ const MESSAGES: Record<string, string> = {
   provider_error: 'The provider did not complete the sign-in. Try again in a moment.',
 }
 
-export function callbackError(code: string): string {
+export function describeCallbackError(code: string): string {
   return (
     MESSAGES[code] ??
     'The sign-in at the provider did not work out. Try again, or sign in with your password.'

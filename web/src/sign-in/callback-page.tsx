@@ -4,11 +4,11 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { AuthPage } from '../components/auth-page.tsx'
 import { session } from '../session/browser-session.ts'
-import { returnPath } from '../session/return-path.ts'
-import { signInFromProvider } from '../session/sign-in.ts'
-import { callbackError } from './callback-errors.ts'
+import { parseReturnPath } from '../session/return-path.ts'
+import { acceptProviderTokens } from '../session/sign-in.ts'
+import { describeCallbackError } from './callback-errors.ts'
 import { takeCallbackTokens } from './callback-tokens.ts'
-import { forgetSignIn, pendingSignIn } from './pending-sign-in.ts'
+import { clearPending, readPending } from './pending-sign-in.ts'
 
 const route = getRouteApi('/public/auth/callback')
 
@@ -19,11 +19,11 @@ const route = getRouteApi('/public/auth/callback')
 export function CallbackPage() {
   const { error } = route.useSearch()
   const navigate = useNavigate()
-  const [pending] = useState(pendingSignIn)
+  const [pending] = useState(readPending)
   const [refusal, setRefusal] = useState<string | null>(null)
   // Effects run twice in development; tokens are taken once.
   const isSettled = useRef(false)
-  const returnTo = returnPath(pending?.returnTo)
+  const returnTo = parseReturnPath(pending?.returnTo)
 
   useEffect(() => {
     if (isSettled.current) return
@@ -31,8 +31,8 @@ export function CallbackPage() {
     const pair = takeCallbackTokens()
     // Without tokens this is no arrival: the page was loaded again.
     const none = session.isSignedIn() ? null : 'provider_error'
-    const refused = error ?? (pair ? signInFromProvider(pair, pending) : none)
-    forgetSignIn()
+    const refused = error ?? (pair ? acceptProviderTokens(pair, pending) : none)
+    clearPending()
     if (refused === null) void navigate({ href: returnTo, replace: true })
     else if (session.isSignedIn()) setRefusal(refused)
     else void navigate({ to: '/login', search: { error: refused }, replace: true })
@@ -43,7 +43,7 @@ export function CallbackPage() {
       <AuthPage title="No new sign-in" lead="You are signed in as you were before.">
         <Stack>
           <Alert color="brass" role="alert" icon={<IconInfoCircle size={20} aria-hidden />}>
-            {callbackError(refusal)}
+            {describeCallbackError(refusal)}
           </Alert>
           <Button onClick={() => navigate({ href: returnTo, replace: true })}>Go on</Button>
         </Stack>

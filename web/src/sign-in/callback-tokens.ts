@@ -1,5 +1,5 @@
 import type { TokenPair } from '../api/types.ts'
-import { claimsOf } from '../session/token.ts'
+import { parseClaims } from '../session/token.ts'
 
 /**
  * The tokens that an OAuth sign-in brought back to `/auth/callback`, or null. main.tsx loads this file first: they leave the
@@ -20,5 +20,7 @@ function readAddress(): TokenPair | null {
 
   const access_token = query.get('access_token') ?? ''
   const refresh_token = query.get('refresh_token') ?? ''
-  return claimsOf(access_token) && claimsOf(refresh_token) ? { access_token, refresh_token } : null
+  return parseClaims(access_token) && parseClaims(refresh_token)
+    ? { access_token, refresh_token }
+    : null
 }

@@ -1,6 +1,6 @@
 import { Button, Divider, Group, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import type { OAuthProvider } from '../api/types.ts'
 import { session } from '../session/browser-session.ts'
@@ -34,7 +34,7 @@ export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
       </Group>
       {start.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="sm" role="alert">
-          {messageOf(start.error)}
+          {formatProblem(start.error)}
         </Text>
       )}
     </>

@@ -1,7 +1,7 @@
 import { type Icon, IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
 import { api } from '../api/client.ts'
 import type { OAuthProvider } from '../api/types.ts'
-import { type PendingSignIn, rememberSignIn } from './pending-sign-in.ts'
+import { type PendingSignIn, savePending } from './pending-sign-in.ts'
 
 /** The providers of a sign-in, in the order in which to show them. */
 export const OAUTH_PROVIDERS: { id: OAuthProvider; name: string; icon: Icon }[] = [
@@ -18,6 +18,6 @@ export async function leaveForProvider(
     path: { provider },
     anonymous: true,
   })
-  rememberSignIn(pending)
+  savePending(pending)
   location.assign(authorization_url)
 }

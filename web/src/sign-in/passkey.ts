@@ -5,12 +5,12 @@ import type {
 import { api } from '../api/client.ts'
 import type { Token } from '../api/types.ts'
 
-export function passkeysSupported(): boolean {
+export function hasPasskeySupport(): boolean {
   return 'PublicKeyCredential' in window
 }
 
 /** Signs in with whichever passkey the person picks: no email needed. */
-export async function passkeySignIn(): Promise<Token> {
+export async function authenticateByPasskey(): Promise<Token> {
   const { startAuthentication } = await import('@simplewebauthn/browser')
   const { options } = await api.post('/api/auth/passkeys/login/options', undefined, {
     anonymous: true,

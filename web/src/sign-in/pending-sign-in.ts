@@ -13,18 +13,18 @@ const KEY = 'latchkey.pending-sign-in'
 /** The service gives the way to the provider and back ten minutes, and the second factor after it ten more. */
 const LIFE_MS = 20 * 60_000
 
-export function rememberSignIn(pending: PendingSignIn): void {
+export function savePending(pending: PendingSignIn): void {
   sessionStorage.setItem(KEY, JSON.stringify({ ...pending, until: Date.now() + LIFE_MS }))
 }
 
-export function pendingSignIn(): PendingSignIn | null {
-  const kept = storage()?.getItem(KEY)
-  if (!kept) return null
-  const { until, ...pending } = JSON.parse(kept) as PendingSignIn & { until: number }
+export function readPending(): PendingSignIn | null {
+  const stored = storage()?.getItem(KEY)
+  if (!stored) return null
+  const { until, ...pending } = JSON.parse(stored) as PendingSignIn & { until: number }
   return Date.now() < until ? pending : null
 }
 
-export function forgetSignIn(): void {
+export function clearPending(): void {
   storage()?.removeItem(KEY)
 }
 

@@ -1,4 +1,4 @@
-import { withStop } from '../api/problem.ts'
+import { endSentence } from '../api/problem.ts'
 import type { Ending } from './stream.ts'
 
 type Failure = Extract<Ending, { kind: 'failed' }>
@@ -7,14 +7,15 @@ type Failure = Extract<Ending, { kind: 'failed' }>
  * What a reader is told when a model failed them, and what they can do: the service's own sentence is for who calls the API.
  * `begun`: part of the answer is there. `others`: what else they could switch to, the nearest first.
  */
-export function failureMessage(
+export function describeFailedAnswer(
   { detail, code, reason, status, requestId }: Failure,
   { begun, others = [] }: { begun: boolean; others?: string[] },
 ): string {
   const quote = requestId ? ` (Request ${requestId})` : ''
-  const other = others[0]
-  const again = other === undefined ? 'Try again.' : `Try again, or switch to ${other}.`
-  const elsewhere = other === undefined ? 'Ask who runs this service.' : `Switch to ${other}.`
+  const alternative = others[0]
+  const again = alternative === undefined ? 'Try again.' : `Try again, or switch to ${alternative}.`
+  const elsewhere =
+    alternative === undefined ? 'Ask who runs this service.' : `Switch to ${alternative}.`
 
   // It came inside a stream.
   if (status === undefined) {
@@ -29,9 +30,9 @@ export function failureMessage(
       return 'There is no model of that name. Choose another one above.'
     case 'vendor_refused':
     case 'context_length_exceeded':
-      return `The model refused this request${reason ? `: ${withStop(reason)}` : '.'}`
+      return `The model refused this request${reason ? `: ${endSentence(reason)}` : '.'}`
     case 'request_not_supported':
-      return `This model cannot take this request${reason ? `: ${withStop(reason)}` : '.'}`
+      return `This model cannot take this request${reason ? `: ${endSentence(reason)}` : '.'}`
     case 'gateway_full':
       return `Too many people are asking right now. Try again in a moment.${quote}`
     case 'vendor_overloaded':

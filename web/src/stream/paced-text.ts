@@ -2,7 +2,7 @@
  * Gathers tokens and hands them on once per frame: a fast model sends hundreds a second, and drawing Markdown for each
  * one would starve the page. `flush` hands on what is left.
  */
-export function pacedText(onText: (text: string) => void) {
+export function createTextPacer(onText: (text: string) => void) {
   let waiting = ''
   let frame = 0
 

@@ -5,7 +5,7 @@
  */
 import { createParser } from 'eventsource-parser'
 import type { ProblemCode } from '#app/problems.ts'
-import { codeOf } from '../api/problem.ts'
+import { parseCode } from '../api/problem.ts'
 import type { Chunk, Citation, TokenUsage } from '../api/types.ts'
 
 export type StreamEvent =
@@ -33,7 +33,7 @@ export type Ending =
 /** The reason to abort with when the page is left, as opposed to the answer stopped. */
 export const LEFT = Symbol('the page was left')
 
-export function abortedEnding(signal: AbortSignal): Ending {
+export function readAbortedEnding(signal: AbortSignal): Ending {
   return { kind: signal.reason === LEFT ? 'left' : 'stopped' }
 }
 
@@ -49,11 +49,11 @@ export async function readStream(
   const parser = createParser({
     onEvent({ event, data }) {
       if (ending !== null) return
-      if (event === 'error') ending = failureOf(data)
+      if (event === 'error') ending = parseFailure(data)
       else if (data === '[DONE]') ending = whole
       else {
-        if (event === 'usage') whole = finishOf(data)
-        const read = eventOf(event, data)
+        if (event === 'usage') whole = parseFinish(data)
+        const read = parseEvent(event, data)
         if (read) onEvent(read)
       }
     },
@@ -74,11 +74,11 @@ export async function readStream(
   }
 
   if (ending !== null) return ending
-  return signal?.aborted ? abortedEnding(signal) : { kind: 'cut' }
+  return signal?.aborted ? readAbortedEnding(signal) : { kind: 'cut' }
 }
 
-function finishOf(data: string): Ending {
-  const value = parsed(data)
+function parseFinish(data: string): Ending {
+  const value = parseJson(data)
   const reason =
     typeof value === 'object' && value !== null && 'finish_reason' in value
       ? value.finish_reason
@@ -87,22 +87,22 @@ function finishOf(data: string): Ending {
   return { kind: reason === 'content_filter' ? 'withheld' : 'complete' }
 }
 
-function eventOf(event: string | undefined, data: string): StreamEvent | null {
-  const value = parsed(data)
+function parseEvent(event: string | undefined, data: string): StreamEvent | null {
+  const value = parseJson(data)
   if (typeof value !== 'object' || value === null) return null
 
   if (event === 'sources') {
     const of = value as { sources?: unknown; nearest?: unknown }
     return {
       kind: 'sources',
-      sources: listOf<Chunk>(of.sources),
-      nearest: listOf<Chunk>(of.nearest),
+      sources: asList<Chunk>(of.sources),
+      nearest: asList<Chunk>(of.nearest),
     }
   }
   if (event === 'citations') {
     return {
       kind: 'citations',
-      citations: listOf<Citation>((value as { citations?: unknown }).citations),
+      citations: asList<Citation>((value as { citations?: unknown }).citations),
     }
   }
   if (event === 'usage') {
@@ -115,22 +115,22 @@ function eventOf(event: string | undefined, data: string): StreamEvent | null {
     : null
 }
 
-function listOf<T>(value: unknown): T[] {
+function asList<T>(value: unknown): T[] {
   return Array.isArray(value) ? value : []
 }
 
-function failureOf(data: string): Ending {
-  const value = parsed(data)
-  const said: { detail?: unknown; code?: unknown } =
+function parseFailure(data: string): Ending {
+  const value = parseJson(data)
+  const fields: { detail?: unknown; code?: unknown } =
     typeof value === 'object' && value !== null ? value : {}
   return {
     kind: 'failed',
-    detail: typeof said.detail === 'string' ? said.detail : 'The model stopped with an error',
-    code: codeOf(said.code),
+    detail: typeof fields.detail === 'string' ? fields.detail : 'The model stopped with an error',
+    code: parseCode(fields.code),
   }
 }
 
-function parsed(data: string): unknown {
+function parseJson(data: string): unknown {
   try {
     return JSON.parse(data)
   } catch {

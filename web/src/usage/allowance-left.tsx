@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Stat } from '../components/stat.tsx'
-import { allowanceQuery, renewal } from './usage-query.ts'
+import { allowanceQuery, describeRenewal } from './usage-query.ts'
 
 /** How much of the period's allowance is left, as a share; nothing where the plan has none. */
 export function AllowanceLeft() {
@@ -9,7 +9,7 @@ export function AllowanceLeft() {
   const { limit_usd, used_usd, reserved_usd, renews_at } = data
   const left = limit_usd === 0 ? 0 : Math.max(0, 1 - (used_usd + reserved_usd) / limit_usd)
   return (
-    <Stat label="Left of your allowance" note={`Your allowance ${renewal(renews_at)}`}>
+    <Stat label="Left of your allowance" note={`Your allowance ${describeRenewal(renews_at)}`}>
       {Math.floor(left * 100)} %
     </Stat>
   )

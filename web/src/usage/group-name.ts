@@ -1,5 +1,5 @@
 /** What a group of calls is called. `keys` holds the names of the API keys that are still there, by id. */
-export function groupName(
+export function formatGroupName(
   groupedBy: string,
   key: string,
   keys: ReadonlyMap<string, string>,

@@ -1,20 +1,21 @@
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
-import { compact, count, dollars } from '../components/format.ts'
+import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
 
 export type Bar = { name: string; value: number }
-type UsageChartProps = { bars: Bar[]; measure: 'tokens' | 'requests' | 'cost' }
+type UsageChartProps = { buildBars: Bar[]; measure: 'tokens' | 'requests' | 'cost' }
 
 const NAMES = { tokens: 'Tokens', requests: 'Requests', cost: 'Cost' } as const
 
 /** A picture of the table view, which says the same in words and numbers. */
-export function UsageChart({ bars, measure }: UsageChartProps) {
-  const total = bars.reduce((sum, { value }) => sum + value, 0)
-  const highest = bars.reduce<Bar | null>(
+export function UsageChart({ buildBars, measure }: UsageChartProps) {
+  const total = buildBars.reduce((sum, { value }) => sum + value, 0)
+  const highest = buildBars.reduce<Bar | null>(
     (high, bar) => (high && high.value >= bar.value ? high : bar),
     null,
   )
-  const written = (value: number) => (measure === 'cost' ? dollars(value) : count(value))
+  const written = (value: number) =>
+    measure === 'cost' ? formatDollars(value) : formatCount(value)
   return (
     <figure
       style={{ margin: 0 }}
@@ -23,7 +24,7 @@ export function UsageChart({ bars, measure }: UsageChartProps) {
       <div aria-hidden>
         <BarChart
           h={320}
-          data={bars}
+          data={buildBars}
           dataKey="name"
           series={[
             { name: 'value', label: NAMES[measure], color: 'var(--mantine-primary-color-filled)' },
@@ -31,7 +32,7 @@ export function UsageChart({ bars, measure }: UsageChartProps) {
           valueFormatter={written}
           yAxisProps={{
             tickFormatter: (value: number) =>
-              measure === 'cost' ? dollars(value) : compact(value),
+              measure === 'cost' ? formatDollars(value) : formatCompact(value),
             width: 64,
           }}
           barProps={{ radius: [4, 4, 0, 0], isAnimationActive: false, maxBarSize: 56 }}

@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { keysQuery } from '../api/queries.ts'
 import type { GetUsageResponse } from '../api/types.ts'
-import { compact, count, dollars } from '../components/format.ts'
+import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -13,8 +13,8 @@ import { Page } from '../components/page.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { AllowanceCard } from './allowance-card.tsx'
-import { daysUpTo, everyDay } from './days.ts'
-import { groupName } from './group-name.ts'
+import { fillDays, listDays } from './days.ts'
+import { formatGroupName } from './group-name.ts'
 import type { Bar } from './usage-chart.tsx'
 import { UsageFilters } from './usage-filters.tsx'
 import { usageQuery } from './usage-query.ts'
@@ -38,7 +38,7 @@ export function UsagePage() {
   const { days = 30, group_by = 'day', view = 'chart', measure = 'tokens' } = route.useSearch()
   const navigate = route.useNavigate()
   const usage = useQuery({ ...usageQuery(days, group_by), placeholderData: (previous) => previous })
-  const nameOf = useNames(group_by)
+  const formatName = useNames(group_by)
   const set = (next: object) =>
     void navigate({
       search: (search) => ({ ...search, ...next }),
@@ -85,10 +85,10 @@ export function UsagePage() {
         {(data) => (
           <Stack>
             <StatGrid>
-              <Stat label="Requests">{count(data.totals.requests)}</Stat>
-              <Stat label="Tokens in">{compact(data.totals.prompt_tokens)}</Stat>
-              <Stat label="Tokens out">{compact(data.totals.completion_tokens)}</Stat>
-              <Stat label="Used of your allowance">{dollars(data.totals.cost_usd)}</Stat>
+              <Stat label="Requests">{formatCount(data.totals.requests)}</Stat>
+              <Stat label="Tokens in">{formatCompact(data.totals.prompt_tokens)}</Stat>
+              <Stat label="Tokens out">{formatCompact(data.totals.completion_tokens)}</Stat>
+              <Stat label="Used of your allowance">{formatDollars(data.totals.cost_usd)}</Stat>
             </StatGrid>
             <Card component="section" aria-label="Usage in detail">
               {data.totals.requests === 0 ? (
@@ -96,11 +96,11 @@ export function UsagePage() {
                   Ask something or call the API, and it shows here within moments.
                 </Notice>
               ) : view === 'table' ? (
-                <UsageTable groups={data.groups} groupedBy={group_by} nameOf={nameOf} />
+                <UsageTable groups={data.groups} groupedBy={group_by} nameOf={formatName} />
               ) : (
                 <Suspense fallback={<Skeleton h={320} />}>
                   <UsageChart
-                    bars={bars(data, days, group_by, measure, nameOf)}
+                    buildBars={bars(data, days, group_by, measure, formatName)}
                     measure={measure}
                   />
                 </Suspense>
@@ -123,7 +123,7 @@ function useNames(groupedBy: string): (key: string) => string {
   const hasKeys = useUser().entitlements.includes('api_keys')
   const keys = useQuery({ ...keysQuery, enabled: groupedBy === 'key' && hasKeys })
   const names = new Map(keys.data?.map(({ id, name }) => [id, name]))
-  return (key) => groupName(groupedBy, key, names)
+  return (key) => formatGroupName(groupedBy, key, names)
 }
 
 function bars(
@@ -135,7 +135,7 @@ function bars(
 ): Bar[] {
   const groups =
     groupedBy === 'day'
-      ? everyDay(data.groups, daysUpTo(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), days))
+      ? fillDays(data.groups, listDays(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), days))
       : data.groups
   return groups.map((group) => ({
     name: groupedBy === 'day' ? group.key.slice(5) : nameOf(group.key),

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { UsageGrouping } from '../api/types.ts'
-import { utcDay } from '../components/format.ts'
-import { daysUpTo } from './days.ts'
+import { formatUtcDay } from '../components/format.ts'
+import { listDays } from './days.ts'
 
 export const allowanceQuery = queryOptions({
   queryKey: ['usage', 'allowance'],
@@ -13,7 +13,7 @@ export type Grouping = UsageGrouping
 
 /** The usage of the last `days` days, today included, in UTC days as the service counts them. */
 export function usageQuery(days: number, group_by: Grouping) {
-  const span = daysUpTo(new Date(), days)
+  const span = listDays(new Date(), days)
   const from = span[0]
   const to = span.at(-1)
   return queryOptions({
@@ -23,6 +23,6 @@ export function usageQuery(days: number, group_by: Grouping) {
 }
 
 /** When an allowance renews, as the end of a sentence. Null: not by itself. */
-export function renewal(renewsAt: string | null): string {
-  return renewsAt === null ? 'renews with your next payment' : `renews on ${utcDay(renewsAt)}`
+export function describeRenewal(renewsAt: string | null): string {
+  return renewsAt === null ? 'renews with your next payment' : `renews on ${formatUtcDay(renewsAt)}`
 }

@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core'
 import type { UsageGroup } from '../api/types.ts'
-import { count, dollars } from '../components/format.ts'
+import { formatCount, formatDollars } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
 
 const HEADS = {
@@ -36,11 +36,11 @@ export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
           {groups.map((group) => (
             <Table.Tr key={group.key}>
               <Table.Td>{nameOf(group.key)}</Table.Td>
-              <Table.Td ta="right">{count(group.requests)}</Table.Td>
-              <Table.Td ta="right">{count(group.prompt_tokens)}</Table.Td>
-              <Table.Td ta="right">{count(group.completion_tokens)}</Table.Td>
-              <Table.Td ta="right">{count(group.total_tokens)}</Table.Td>
-              <Table.Td ta="right">{dollars(group.cost_usd)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.requests)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.prompt_tokens)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.completion_tokens)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.total_tokens)}</Table.Td>
+              <Table.Td ta="right">{formatDollars(group.cost_usd)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
