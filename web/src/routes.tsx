@@ -8,6 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
+import type { USER_APP_PATHS } from '#app/user-app-paths.ts'
 import { createOfflineProblem } from './api/problem.ts'
 import type { AllUsageGrouping } from './api/types.ts'
 import { session } from './session/browser-session.ts'
@@ -16,6 +17,8 @@ import { ErrorPage } from './shell/error-page.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PublicLayout } from './shell/public-layout.tsx'
 import { Root } from './shell/root.tsx'
+
+type UserAppPath = (typeof USER_APP_PATHS)[number]
 
 const root = createRootRoute({
   component: Root,
@@ -32,7 +35,7 @@ const publicLayout = createRoute({
 const appLayout = createRoute({
   getParentRoute: () => root,
   id: 'app',
-  component: page(() => import('./shell/app-layout.tsx'), 'AppLayout'),
+  component: lazyPage(() => import('./shell/app-layout.tsx'), 'AppLayout'),
   beforeLoad: ({ location }) => {
     if (!session.isSignedIn()) throw redirect({ to: '/login', search: { redirect: location.href } })
   },
@@ -42,7 +45,7 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/',
-    component: page(() => import('./home/home-page.tsx'), 'HomePage'),
+    component: lazyPage(() => import('./home/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
@@ -58,7 +61,7 @@ const publicPages = [
       code: parseText(search.code),
       period: search.period === 'yearly' ? 'yearly' : undefined,
     }),
-    component: page(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
+    component: lazyPage(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
@@ -77,7 +80,7 @@ const publicPages = [
     beforeLoad: ({ search }) => {
       if (session.isSignedIn()) throw redirect({ href: parseReturnPath(search.redirect) })
     },
-    component: page(() => import('./register/register-page.tsx'), 'RegisterPage'),
+    component: lazyPage(() => import('./register/register-page.tsx'), 'RegisterPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
@@ -98,7 +101,7 @@ const publicPages = [
       if (session.isSignedIn() && !search.challenge && !search.error)
         throw redirect({ href: parseReturnPath(search.redirect) })
     },
-    component: page(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
+    component: lazyPage(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
@@ -106,36 +109,41 @@ const publicPages = [
     validateSearch: (search): { error?: string | undefined } => ({
       error: parseText(search.error),
     }),
-    component: page(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
+    component: lazyPage(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/verify-email',
     validateSearch: parseToken,
-    component: page(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
+    component: lazyPage(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/unsubscribe',
     validateSearch: parseToken,
-    component: page(() => import('./billing/unsubscribe-page.tsx'), 'UnsubscribePage'),
+    component: lazyPage(() => import('./billing/unsubscribe-page.tsx'), 'UnsubscribePage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/undo-email-change',
     validateSearch: parseToken,
-    component: page(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
+    component: lazyPage(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/forgot-password',
-    component: page(() => import('./password/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+    component: lazyPage(() => import('./password/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
+    path: '/errors',
+    component: lazyPage(() => import('./errors/errors-page.tsx'), 'ErrorsPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/reset-password',
     validateSearch: parseToken,
-    component: page(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
+    component: lazyPage(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
   }),
 ] as const
 
@@ -146,7 +154,7 @@ const appPages = [
     validateSearch: (search): { success?: true | undefined } => ({
       success: parseTrue(search.success),
     }),
-    component: page(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+    component: lazyPage(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -158,7 +166,7 @@ const appPages = [
       provider: parseText(search.provider),
       model: parseText(search.model),
     }),
-    component: page(() => import('./chat/chat-page.tsx'), 'ChatPage'),
+    component: lazyPage(() => import('./chat/chat-page.tsx'), 'ChatPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -176,16 +184,16 @@ const appPages = [
       min_score: parseNumber(search.min_score, 0, 1),
       model: parseText(search.model),
     }),
-    component: page(() => import('./ask/ask-page.tsx'), 'AskPage'),
+    component: lazyPage(() => import('./ask/ask-page.tsx'), 'AskPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/documents',
-    validateSearch: (search): { lazyPage?: number | undefined; q?: string | undefined } => ({
-      lazyPage: parseNumber(search.page, 1, 1_000_000),
+    validateSearch: (search): { page?: number | undefined; q?: string | undefined } => ({
+      page: parseNumber(search.page, 1, 1_000_000),
       q: parseText(search.q),
     }),
-    component: page(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
+    component: lazyPage(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -194,18 +202,18 @@ const appPages = [
       chunk: parseNumber(search.chunk, 0, 1_000_000_000),
       page: parseNumber(search.page, 1, 1_000_000),
     }),
-    component: page(() => import('./documents/document-page.tsx'), 'DocumentPage'),
+    component: lazyPage(() => import('./documents/document-page.tsx'), 'DocumentPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/storefront',
     validateSearch: (search): { state: string } => ({ state: parseText(search.state) ?? '' }),
-    component: page(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
+    component: lazyPage(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/api-keys',
-    component: page(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+    component: lazyPage(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -223,7 +231,7 @@ const appPages = [
       view: parseChoice(search.view, ['table']),
       measure: parseChoice(search.measure, ['requests', 'cost']),
     }),
-    component: page(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+    component: lazyPage(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -243,12 +251,12 @@ const appPages = [
       key: parseText(search.key),
       q: parseText(search.q),
     }),
-    component: page(() => import('./calls/calls-page.tsx'), 'CallsPage'),
+    component: lazyPage(() => import('./calls/calls-page.tsx'), 'CallsPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/billing',
-    component: page(() => import('./billing/billing-page.tsx'), 'BillingPage'),
+    component: lazyPage(() => import('./billing/billing-page.tsx'), 'BillingPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -264,7 +272,7 @@ const appPages = [
       linked: parseText(search.linked),
       error: parseText(search.error),
     }),
-    component: page(() => import('./account/account-page.tsx'), 'AccountPage'),
+    component: lazyPage(() => import('./account/account-page.tsx'), 'AccountPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -302,7 +310,7 @@ const appPages = [
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
       group_by: parseChoice(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
     }),
-    component: page(() => import('./admin/admin-page.tsx'), 'AdminPage'),
+    component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
 ] as const
 
@@ -326,6 +334,10 @@ export const router = createRouter({
   },
 })
 
+type Unlisted = Exclude<keyof typeof router.routesByPath, UserAppPath>
+// The service answers 404 for pages that its list lacks, so a page without an entry must not compile.
+null satisfies [Unlisted] extends [never] ? null : Unlisted
+
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
@@ -336,7 +348,7 @@ declare module '@tanstack/react-router' {
  * A page's component, loaded on the way to it. The router answers a missing file by reloading, which is right after a new
  * release; offline it would trade the app for the browser's error page, so there the failure is told as what it is.
  */
-function page<T extends Record<string, ComponentType>, K extends keyof T>(
+function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
   load: () => Promise<T>,
   name: K,
 ) {

@@ -2,7 +2,6 @@ import { Card, Group, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { api } from '../api/client.ts'
 import type {
   AllUsageGroup,
@@ -17,11 +16,9 @@ import { ScrollX } from '../components/scroll-x.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
 import { listDays } from '../usage/days.ts'
 import { formatGroupName } from '../usage/group-name.ts'
+import { UsageChart } from '../usage/usage-chart.tsx'
 import { UsageFilters } from '../usage/usage-filters.tsx'
 
-const UsageChart = lazy(() =>
-  import('../usage/usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })),
-)
 const route = getRouteApi('/app/admin')
 
 const HEADS: Record<AllUsageGrouping, string> = {
@@ -112,9 +109,7 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
       </StatGrid>
       {groupedBy === 'day' && (
         <Card component="section" aria-label="Cost by day">
-          <Suspense fallback={<Skeleton h={320} />}>
-            <UsageChart buildBars={dayBars(groups, days)} measure="cost" />
-          </Suspense>
+          <UsageChart bars={dayBars(groups, days)} measure="cost" />
         </Card>
       )}
       <Card component="section" aria-label="Usage in detail">
@@ -199,7 +194,7 @@ function GroupTable({
 
 function dayBars(groups: AllUsageGroup[], days: string[]) {
   const costs = new Map(groups.map(({ key, cost_usd }) => [key, cost_usd]))
-  return days.map((day) => ({ name: day.slice(5), value: costs.get(day) ?? 0 }))
+  return days.map((day) => ({ key: day, name: day.slice(5), value: costs.get(day) ?? 0 }))
 }
 
 function formatPercentile(percentiles: Percentiles | null, which: keyof Percentiles): string {

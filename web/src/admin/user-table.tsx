@@ -40,7 +40,7 @@ export function UserTable() {
       }),
     250,
   )
-  const query = { page, limit: 20, ...(searchText && { searchText }) }
+  const query = { page, limit: 20, ...(searchText && { find: searchText }) }
   const users = useQuery({
     queryKey: ['admin', 'users', query],
     queryFn: ({ signal }) => api.get('/api/admin/users', { query: query, signal }),

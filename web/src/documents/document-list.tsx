@@ -29,10 +29,10 @@ import { EmbeddingProgress, StorageMeter } from './storage-meter.tsx'
 const route = getRouteApi('/app/documents')
 
 export function DocumentList() {
-  const { lazyPage = 1 } = route.useSearch()
+  const { page = 1 } = route.useSearch()
   const navigate = useNavigate()
   const documents = useQuery({
-    ...documentsQuery(lazyPage),
+    ...documentsQuery(page),
     placeholderData: (previous) => previous,
   })
   const [toDelete, setToDelete] = useState<StoredDocument | null>(null)
@@ -110,13 +110,13 @@ export function DocumentList() {
                 <Group justify="center" mt="md">
                   <Pagination
                     total={Math.ceil(total / PAGE_SIZE)}
-                    value={lazyPage}
+                    value={page}
                     onChange={(next) =>
                       void navigate({
                         to: '/documents',
                         search: (search) => ({
                           ...search,
-                          lazyPage: next === 1 ? undefined : next,
+                          page: next === 1 ? undefined : next,
                         }),
                         resetScroll: false,
                       })

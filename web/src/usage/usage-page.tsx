@@ -2,7 +2,6 @@ import { Box, Card, Group, SegmentedControl, Skeleton, Stack, Text } from '@mant
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { keysQuery } from '../api/queries.ts'
 import type { GetUsageResponse } from '../api/types.ts'
 import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
@@ -15,14 +14,11 @@ import { useUser } from '../session/user.ts'
 import { AllowanceCard } from './allowance-card.tsx'
 import { fillDays, listDays } from './days.ts'
 import { formatGroupName } from './group-name.ts'
-import type { Bar } from './usage-chart.tsx'
+import { type Bar, UsageChart } from './usage-chart.tsx'
 import { UsageFilters } from './usage-filters.tsx'
 import { usageQuery } from './usage-query.ts'
 import { UsageTable } from './usage-table.tsx'
 
-const UsageChart = lazy(() =>
-  import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })),
-)
 const route = getRouteApi('/app/usage')
 
 const GROUPINGS = [
@@ -98,12 +94,10 @@ export function UsagePage() {
               ) : view === 'table' ? (
                 <UsageTable groups={data.groups} groupedBy={group_by} nameOf={formatName} />
               ) : (
-                <Suspense fallback={<Skeleton h={320} />}>
-                  <UsageChart
-                    buildBars={bars(data, days, group_by, measure, formatName)}
-                    measure={measure}
-                  />
-                </Suspense>
+                <UsageChart
+                  bars={buildBars(data, days, group_by, measure, formatName)}
+                  measure={measure}
+                />
               )}
               {data.has_more && (
                 <Text c="dimmed" size="sm" mt="sm">
@@ -126,7 +120,7 @@ function useNames(groupedBy: string): (key: string) => string {
   return (key) => formatGroupName(groupedBy, key, names)
 }
 
-function bars(
+function buildBars(
   data: GetUsageResponse,
   days: number,
   groupedBy: string,
@@ -138,6 +132,7 @@ function bars(
       ? fillDays(data.groups, listDays(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), days))
       : data.groups
   return groups.map((group) => ({
+    key: group.key,
     name: groupedBy === 'day' ? group.key.slice(5) : nameOf(group.key),
     value:
       measure === 'requests'
