@@ -1,5 +1,5 @@
-// The app's routes. Each page is loaded when it is gone to, so that the first one is small; what a page shows is in its address,
-// and is read here, where nothing that a stranger wrote into a link gets past.
+// The app's routes. Pages load on demand, so that the first one is small. Search parameters are validated here, because anyone can
+// write a link.
 import {
   createRootRoute,
   createRoute,
@@ -97,7 +97,7 @@ const publicPages = [
       challenge: parseText(search.challenge),
     }),
     beforeLoad: ({ search }) => {
-      // Who comes back from a provider while signed in is told there how it ended.
+      // A signed-in user returning from a provider sees the result on that page.
       if (session.isSignedIn() && !search.challenge && !search.error)
         throw redirect({ href: parseReturnPath(search.redirect) })
     },
@@ -324,7 +324,7 @@ export const router = createRouter({
   defaultNotFoundComponent: NotFound,
   notFoundMode: 'root',
   scrollRestoration: true,
-  // Plain text both ways. The router's own reading takes values for JSON, and would turn a token of digits into a number.
+  // Plain text both ways. The router would parse values as JSON and turn a token of digits into a number.
   parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: (search) => {
     const filled = Object.entries(search).filter(([, value]) => value !== undefined)
@@ -345,8 +345,8 @@ declare module '@tanstack/react-router' {
 }
 
 /**
- * A page's component, loaded on the way to it. The router answers a missing file by reloading, which is right after a new
- * release; offline it would trade the app for the browser's error page, so there the failure is told as what it is.
+ * Loads a page's component on demand. The router reloads the tab when a file is missing, as after a release. Offline, that would
+ * show the browser's error page, so the failure becomes a network error instead.
  */
 function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
   load: () => Promise<T>,

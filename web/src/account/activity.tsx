@@ -18,7 +18,7 @@ export function Activity() {
   return (
     <Panel
       title="Recent activity"
-      lead="Sign-ins, refused sign-ins, and changes of how you sign in."
+      lead="Sign-ins, failed sign-ins, and changes to your sign-in settings."
     >
       <Loaded query={audit} skeleton={<Skeleton h={160} />}>
         {({ entries }) => (

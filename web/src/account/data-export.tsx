@@ -11,7 +11,7 @@ export function DataExport() {
   return (
     <Panel
       title="Export"
-      lead="Your account as a JSON file, or everything that we hold about you as a ZIP of JSON files."
+      lead="Download your account as JSON, or all your data as a ZIP of JSON files."
     >
       <Group>
         <Button

@@ -14,7 +14,7 @@ import { Panel } from './panel.tsx'
 const route = getRouteApi('/app/account')
 const linksKey = ['links']
 
-/** What the address says when the way through a provider has come back here. */
+/** Shows the result of linking, which the provider's redirect puts into the address. */
 export function LinkOutcome() {
   const { linked, error } = route.useSearch()
   if (error) {
@@ -32,14 +32,14 @@ export function LinkOutcome() {
   )
 }
 
-/** Linking leaves this app for the provider; the way back ends here, with `linked` or `error` in the address. */
+/** Linking redirects to the provider and back here, with `linked` or `error` in the address. */
 export function LinkedSignIns() {
   const links = useQuery({
     queryKey: linksKey,
     queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
   })
   return (
-    <Panel title="Linked sign-ins" lead="Accounts elsewhere that open this one.">
+    <Panel title="Linked sign-ins" lead="Sign in to this account with Google or GitHub.">
       <Stack gap="xs">
         <Loaded query={links} skeleton={<Skeleton h={120} />}>
           {(list) =>

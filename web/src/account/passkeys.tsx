@@ -65,7 +65,7 @@ export function Passkeys() {
           >
             Add a passkey
           </Button>
-          {!hasPasskeySupport() && <Text c="dimmed">This browser has no passkeys.</Text>}
+          {!hasPasskeySupport() && <Text c="dimmed">This browser does not support passkeys.</Text>}
         </Group>
         {addPasskey.isError && <RegistrationProblem problem={addPasskey.error} />}
       </Stack>
@@ -80,17 +80,18 @@ export function Passkeys() {
           await queries.invalidateQueries({ queryKey: passkeysKey })
         }}
       >
-        It will no longer open your account. Delete it from your device too.
+        You can no longer sign in with it. Delete it from your device too.
       </Confirm>
     </Panel>
   )
 }
 
-/** The browser's own refusals have names (WebAuthn, section 5.1.3); the rest is the service's. */
+/** The browser's errors have names (WebAuthn, section 5.1.3); others come from the service. */
 function RegistrationProblem({ problem }: { problem: Error }) {
-  if (problem.name === 'NotAllowedError') return <Alert color="brass">No passkey was made.</Alert>
+  if (problem.name === 'NotAllowedError')
+    return <Alert color="brass">No passkey was created. Try again.</Alert>
   if (problem.name === 'InvalidStateError') {
-    return <Alert color="brass">This device has a passkey for your account already.</Alert>
+    return <Alert color="brass">This device already has a passkey for your account.</Alert>
   }
   return <FormProblem problem={problem} />
 }

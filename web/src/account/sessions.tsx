@@ -17,7 +17,7 @@ export function Sessions() {
     queryFn: ({ signal }) => api.get('/api/users/me/sessions', { signal }),
   })
   return (
-    <Panel title="Where you are signed in" lead="Ending a session takes effect within a second.">
+    <Panel title="Where you are signed in" lead="An ended session stops within a second.">
       <Loaded query={sessions} skeleton={<Skeleton h={160} />}>
         {(list) => (
           <Stack gap="xs">
@@ -67,7 +67,7 @@ function SessionRow({ session }: { session: Session }) {
         <div>
           <Group gap="xs">
             <Text fw={550}>{name}</Text>
-            {session.current && <Badge color="brass">This one</Badge>}
+            {session.current && <Badge color="brass">This device</Badge>}
           </Group>
           <Text c="dimmed" size="sm">
             {session.ip_address ?? 'Unknown address'}, since {formatTime(session.created_at)}

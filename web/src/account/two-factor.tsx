@@ -38,7 +38,7 @@ export function TwoFactor() {
   return (
     <Panel
       title="Two-factor"
-      lead="After your password, a code from an app on your phone. Recovery codes stand in when the phone is lost."
+      lead="Sign in with your password and a code from your phone. Use a recovery code if you lose your phone."
     >
       <Group>
         {user.totp_enabled ? (
@@ -88,7 +88,7 @@ export function TwoFactor() {
       >
         {codes && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
       </Modal>
-      <Modal opened={turningOff} onClose={off.close} title="Turn two-factor off?">
+      <Modal opened={turningOff} onClose={off.close} title="Turn off two-factor?">
         <TurnOff
           withPassword={user.has_password}
           onDone={() => {
@@ -116,10 +116,10 @@ function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () =
   return (
     <form onSubmit={form.onSubmit((values) => turnOff.mutate(values))}>
       <Stack>
-        <Text>Your password alone will then open this account.</Text>
+        <Text>You will sign in with your password alone.</Text>
         <TextInput
           label="Code"
-          description="From your app, or a recovery code"
+          description="From your authenticator app, or a recovery code"
           autoComplete="one-time-code"
           data-autofocus
           {...form.getInputProps('code')}

@@ -27,7 +27,7 @@ const HEADS: Record<AllUsageGrouping, string> = {
   model: 'Model',
   plan: 'Plan',
   user: 'User',
-  outcome: 'Ended',
+  outcome: 'Status',
 }
 
 const GROUPINGS = [
@@ -36,10 +36,10 @@ const GROUPINGS = [
   ['model', 'By model'],
   ['plan', 'By plan'],
   ['user', 'By user'],
-  ['outcome', 'By how they ended'],
+  ['outcome', 'By status'],
 ] as const
 
-/** What everybody used: whether it works, how fast, what it costs, and who it is for. */
+/** Usage of all users: failures, latency, cost, and the users with the highest cost. */
 export function AllUsage() {
   const { days = 30, group_by = 'day' } = route.useSearch()
   const navigate = route.useNavigate()
@@ -76,8 +76,8 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
   if (totals.requests === 0) {
     return (
       <Card>
-        <Notice icon={IconChartBarOff} title="No calls in this time">
-          Nobody has asked a model or the documents.
+        <Notice icon={IconChartBarOff} title="No calls in this period">
+          No user has called a model or searched documents.
         </Notice>
       </Card>
     )
@@ -87,22 +87,22 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
       <StatGrid>
         <Stat
           label="Requests"
-          note={`${formatCount(totals.failed)} failed, ${formatCount(totals.cancelled)} left`}
+          note={`${formatCount(totals.failed)} failed, ${formatCount(totals.cancelled)} cancelled`}
         >
           {formatCount(totals.requests)}
         </Stat>
         <Stat
           label="Tokens"
-          note={`${formatShare(totals.cached_tokens, totals.prompt_tokens)} of those in were cached`}
+          note={`${formatShare(totals.cached_tokens, totals.prompt_tokens)} of input tokens cached`}
         >
           {formatCompact(totals.prompt_tokens + totals.completion_tokens)}
         </Stat>
-        <Stat label="Model cost" note="By the price list">
+        <Stat label="Model cost" note="List price">
           {formatDollars(totals.cost_usd)}
         </Stat>
         <Stat
-          label="Half were answered within"
-          note={`95 % within ${formatPercentile(totals.latency_ms, 'p95')}`}
+          label="Median latency"
+          note={`95th percentile ${formatPercentile(totals.latency_ms, 'p95')}`}
         >
           {formatPercentile(totals.latency_ms, 'p50')}
         </Stat>
@@ -116,15 +116,14 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
         <GroupTable groups={groups} groupedBy={groupedBy} />
         {data.is_sampled && (
           <Text c="dimmed" size="sm" mt="sm">
-            There were too many calls to time them all: how long they took is told of a part, spread
-            over the time.
+            Latencies come from a sample, because there were too many calls.
           </Text>
         )}
       </Card>
       {groupedBy !== 'user' && (
         <Card component="section" aria-labelledby="top-users">
           <Title order={2} fz="h3" mb="sm" id="top-users">
-            Whose calls cost most
+            Top users by cost
           </Title>
           <Table className="numbers" verticalSpacing="xs">
             <Table.Tbody>
@@ -158,12 +157,12 @@ function GroupTable({
             <Table.Th>{HEADS[groupedBy]}</Table.Th>
             <Table.Th ta="right">Requests</Table.Th>
             <Table.Th ta="right">Failed</Table.Th>
-            <Table.Th ta="right">Tokens in</Table.Th>
+            <Table.Th ta="right">Input tokens</Table.Th>
             <Table.Th ta="right">Cached</Table.Th>
-            <Table.Th ta="right">Tokens out</Table.Th>
+            <Table.Th ta="right">Output tokens</Table.Th>
             <Table.Th ta="right">Median</Table.Th>
-            <Table.Th ta="right">95 %</Table.Th>
-            <Table.Th ta="right">First words</Table.Th>
+            <Table.Th ta="right">95th pct.</Table.Th>
+            <Table.Th ta="right">First token</Table.Th>
             <Table.Th ta="right">Cost</Table.Th>
           </Table.Tr>
         </Table.Thead>

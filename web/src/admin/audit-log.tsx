@@ -16,7 +16,7 @@ const route = getRouteApi('/app/admin')
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
-/** What happened to all accounts; its address names the user and the action. */
+/** Audit log of all accounts. The address holds the filters. */
 export function AuditLog() {
   const page = usePage()
   const { user, action } = route.useSearch()
@@ -58,7 +58,7 @@ export function AuditLog() {
         {(data) =>
           data.entries.length === 0 ? (
             <Notice icon={IconListSearch} title="No events found">
-              Sign-ins, refused sign-ins and changes of accounts are recorded here.
+              Sign-ins, failed sign-ins and account changes appear here.
             </Notice>
           ) : (
             <>
@@ -111,7 +111,7 @@ function Row({ entry }: { entry: AdminAuditEntry }) {
   )
 }
 
-/** Leads to the user. Without an id it was the service itself, or somebody whose account is deleted. */
+/** Links to the user. Without an id, the service itself or a deleted user acted. */
 function Person({ id, email }: { id: string | null; email: string | null }) {
   if (id === null) return '–'
   return (
@@ -121,11 +121,11 @@ function Person({ id, email }: { id: string | null; email: string | null }) {
   )
 }
 
-/** `kind:id`, or a word. */
+/** `subject` is `kind:id` or a word. */
 function Subject({ subject, email }: { subject: string | null; email: string | null }) {
   const [kind = '', id] = subject?.split(/:(.*)/s) ?? []
   if (kind === 'user')
-    return id === 'deleted' ? 'A deleted user' : <Person id={id ?? null} email={email} />
+    return id === 'deleted' ? 'Deleted user' : <Person id={id ?? null} email={email} />
   if (id === undefined) return kind === '' ? '–' : kind
   return (
     <>

@@ -30,7 +30,7 @@ export function ContactMessages() {
         {(data) =>
           data.messages.length === 0 ? (
             <Notice icon={IconInbox} title="No messages">
-              What people write in the contact form is kept here, also when mail is down.
+              Messages from the contact form appear here, even when email fails.
             </Notice>
           ) : (
             <>
@@ -46,7 +46,7 @@ export function ContactMessages() {
                       </Text>
                       <Group gap="xs">
                         {message.notified_at === null && (
-                          <Badge color="brass">Mail not sent yet</Badge>
+                          <Badge color="brass">Email not sent yet</Badge>
                         )}
                         <Badge color="gray">{SUBJECTS[message.subject]}</Badge>
                         <Text c="dimmed" size="sm">

@@ -1,6 +1,6 @@
 import { formatCompact } from '../components/format.ts'
 
-/** As `at 8 times the cost (+700 %)`. `ratio`: cost there divided by cost now; null: unknown. */
+/** Returns `at 8 times the cost (+700 %)`. `ratio`: new cost divided by current cost; null when unknown. */
 export function priceEffect(ratio: number | null): string {
   if (ratio === null) return 'at an unknown cost'
   const percent = Math.round((ratio - 1) * 100)

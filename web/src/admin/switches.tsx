@@ -27,28 +27,28 @@ const switchesKey = ['admin', 'switches']
 
 const KINDS: Record<SwitchKind, { label: string; subjectLabel: string; hint: string }> = {
   user: {
-    label: 'A user’s calls',
-    subjectLabel: 'The user’s id',
-    hint: 'Their account, its bills and its export stay open',
+    label: 'User',
+    subjectLabel: 'User ID',
+    hint: 'Blocks all calls. The user can still sign in, pay and export data.',
   },
   key: {
-    label: 'An API key',
-    subjectLabel: 'The key’s id',
-    hint: 'Refused everywhere; its owner’s other keys go on',
+    label: 'API key',
+    subjectLabel: 'API key ID',
+    hint: 'Blocks this key only',
   },
   model: {
-    label: 'Models',
-    subjectLabel: 'Name, alias or pattern',
-    hint: 'gpt-6-luna, groq/*: others of an alias stand in',
+    label: 'Model',
+    subjectLabel: 'Model name, alias or pattern',
+    hint: 'For example gpt-6-luna or groq/*. Aliases use their other models.',
   },
   vendor: {
-    label: 'A vendor',
-    subjectLabel: 'The vendor’s name',
-    hint: 'None of its models is asked, by anybody',
+    label: 'Vendor',
+    subjectLabel: 'Vendor name',
+    hint: 'Blocks all models of this vendor',
   },
 }
 
-/** The operator's kill switches: what is off, and one more. */
+/** The operator's kill switches. */
 export function Switches() {
   const switches = useQuery({
     queryKey: switchesKey,
@@ -63,8 +63,8 @@ export function Switches() {
           {({ switches: off }) =>
             off.length === 0 ? (
               <Notice icon={IconCircleCheck} title="Nothing is switched off">
-                What is switched off is refused on every node within seconds, and stands here until
-                you switch it on.
+                Calls to anything you switch off are rejected on every node within seconds. Switch
+                it back on here.
               </Notice>
             ) : (
               <Stack gap="sm">
@@ -120,7 +120,7 @@ function SwitchOff() {
           />
           <TextInput
             label="Reason"
-            description="Shown to callers who are refused"
+            description="Shown to rejected callers"
             required
             maxLength={200}
             {...form.getInputProps('reason')}
@@ -160,8 +160,7 @@ function SwitchRow({ off: { kind, subject, email, reason, set_at } }: { off: Swi
             {KINDS[kind].label}: {kind === 'user' && email !== null ? email : subject}
           </Text>
           <Text c="dimmed" size="sm">
-            {kind === 'key' && email !== null && `of ${email}, `}since {formatTime(set_at)}:{' '}
-            {reason}
+            {kind === 'key' && email !== null && `${email}, `}since {formatTime(set_at)}: {reason}
           </Text>
         </div>
         <Button variant="default" loading={on.isPending} onClick={() => on.mutate()}>

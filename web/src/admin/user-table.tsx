@@ -26,7 +26,7 @@ import { UserDrawer } from './user-drawer.tsx'
 
 const route = getRouteApi('/app/admin')
 
-/** Newest first, or those that are looked for; its address says who. */
+/** Users, newest first. The address holds the search. */
 export function UserTable() {
   const page = usePage()
   const { user: searchText } = route.useSearch()
@@ -65,7 +65,7 @@ export function UserTable() {
         {(data) =>
           data.users.length === 0 ? (
             <Notice icon={IconUserSearch} title="No users found">
-              No email address or name contains this, and no user has this ID.
+              No user matches this email address, name or ID.
             </Notice>
           ) : (
             <>
@@ -75,8 +75,8 @@ export function UserTable() {
                     <Table.Tr>
                       <Table.Th>User</Table.Th>
                       <Table.Th visibleFrom="md">Plan</Table.Th>
-                      <Table.Th visibleFrom="md">State</Table.Th>
-                      <Table.Th visibleFrom="md">Since</Table.Th>
+                      <Table.Th visibleFrom="md">Status</Table.Th>
+                      <Table.Th visibleFrom="md">Joined</Table.Th>
                       <Table.Th visibleFrom="md">Last sign-in</Table.Th>
                       <Table.Th>
                         <VisuallyHidden>Actions</VisuallyHidden>

@@ -9,7 +9,7 @@ import { formatDay } from '../components/format.ts'
 import { KeyButtons, KeyFields } from './key-fields.tsx'
 import { describeLimits, diffKeySettings, readKeyForm } from './key-settings.ts'
 
-/** Of a key that has ended the name alone: nothing opens it again. */
+/** Edits a key. Only the name of an expired or revoked key can change. */
 export function EditKey({
   apiKey,
   isLive,
@@ -21,7 +21,7 @@ export function EditKey({
 }) {
   const form = useForm({
     initialValues: readKeyForm(apiKey),
-    validate: { name: (name) => (name.trim() ? null : 'Give it a name') },
+    validate: { name: (name) => (name.trim() ? null : 'Enter a name') },
   })
   const edit = useMutation({
     mutationFn: async (values: typeof form.values) => {
@@ -42,7 +42,7 @@ export function EditKey({
           {isLive ? (
             <KeyFields
               form={form}
-              end={apiKey.expires_at && `ends ${formatDay(apiKey.expires_at)}`}
+              end={apiKey.expires_at && `expires ${formatDay(apiKey.expires_at)}`}
               isOpen={describeLimits(apiKey).length > 0}
             />
           ) : (

@@ -30,7 +30,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
               <Table.Th>Name</Table.Th>
               <Table.Th>Key</Table.Th>
               <Table.Th visibleFrom="sm">Last used</Table.Th>
-              <Table.Th visibleFrom="sm">Ends</Table.Th>
+              <Table.Th visibleFrom="sm">Expires</Table.Th>
               <Table.Th w={60}>
                 <VisuallyHidden>Actions</VisuallyHidden>
               </Table.Th>
@@ -47,7 +47,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                   <KeyLimits apiKey={key} />
                   <Text c="dimmed" size="sm" hiddenFrom="sm">
                     {key.last_used_at ? `Used ${formatAge(key.last_used_at)}` : 'Never used'}
-                    {key.expires_at && `, ends ${formatDay(key.expires_at)}`}
+                    {key.expires_at && `, expires ${formatDay(key.expires_at)}`}
                   </Text>
                 </Table.Td>
                 <Table.Td className="mono">{key.key_prefix}…</Table.Td>
@@ -58,7 +58,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                   {key.last_used_at ? formatAge(key.last_used_at) : 'Never'}
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
-                  {key.expires_at ? formatDay(key.expires_at) : 'No end'}
+                  {key.expires_at ? formatDay(key.expires_at) : 'Never'}
                 </Table.Td>
                 <Table.Td>
                   <Menu position="bottom-end">
@@ -119,14 +119,14 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
           await queries.invalidateQueries({ queryKey: keysQuery.queryKey })
         }}
       >
-        Programs that use <b>{toRevoke?.name}</b> are refused from now on. This cannot be undone;
-        its past usage stays on record.
+        Programs that use <b>{toRevoke?.name}</b> stop working immediately. You can’t undo this. Its
+        usage history is kept.
       </Confirm>
     </>
   )
 }
 
-const COLORS = { Revoked: 'gray', Ended: 'red', Active: 'pine' } as const
+const COLORS = { Revoked: 'gray', Expired: 'red', Active: 'pine' } as const
 
 function KeyState({ apiKey }: { apiKey: ApiKey }) {
   const state = readKeyState(apiKey)
@@ -135,10 +135,9 @@ function KeyState({ apiKey }: { apiKey: ApiKey }) {
 
 function readKeyState({ is_active, expires_at }: ApiKey): keyof typeof COLORS {
   if (!is_active) return 'Revoked'
-  return expires_at && Date.parse(expires_at) <= Date.now() ? 'Ended' : 'Active'
+  return expires_at && Date.parse(expires_at) <= Date.now() ? 'Expired' : 'Active'
 }
 
-/** What it is confined to; nothing is said of a key that is not. */
 function KeyLimits({ apiKey }: { apiKey: ApiKey }) {
   const limits = describeLimits(apiKey)
   if (limits.length === 0) return null

@@ -11,14 +11,14 @@ import { buildKeySettings, NEW_KEY } from './key-settings.ts'
 import { ShownKey } from './shown-key.tsx'
 
 /**
- * Makes a key and shows it, once. While it is shown the dialog closes by its own button alone: the service keeps only a
- * hash, so a slip of the mouse would lose the key for good.
+ * Creates a key and shows it once. The dialog then closes only by its button, because the service stores a hash alone and a
+ * stray click would lose the key.
  */
 export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [createdKey, setCreatedKey] = useState<ApiKeyCreated | null>(null)
   const form = useForm({
     initialValues: NEW_KEY,
-    validate: { name: (name) => (name.trim() ? null : 'Give it a name') },
+    validate: { name: (name) => (name.trim() ? null : 'Enter a name') },
   })
   const createKey = useMutation({
     mutationFn: (values: typeof form.values) =>
@@ -36,7 +36,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
       <Modal
         opened={opened}
         onClose={() => undefined}
-        title={`Your new key “${createdKey.name}”`}
+        title={`New API key “${createdKey.name}”`}
         closeOnClickOutside={false}
         closeOnEscape={false}
         withCloseButton={false}
@@ -53,12 +53,12 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
     )
   }
   return (
-    <Modal opened={opened} onClose={onClose} title="New API key">
+    <Modal opened={opened} onClose={onClose} title="Create API key">
       <form onSubmit={form.onSubmit((values) => createKey.mutate(values))}>
         <Stack>
           <KeyFields form={form} end={null} isOpen={false} />
           <FormProblem problem={createKey.error} fields={Object.keys(form.values)} />
-          <KeyButtons action="Make key" isPending={createKey.isPending} onClose={onClose} />
+          <KeyButtons action="Create key" isPending={createKey.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

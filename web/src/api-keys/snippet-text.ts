@@ -1,11 +1,11 @@
-/** Where a snippet goes: into a terminal, a file of that name, or a program. */
+/** `place`: the file or settings page that the snippet belongs in. */
 export type Snippet = { id: string; name: string; place?: string; text: string }
 export type SnippetGroup = { group: string; snippets: Snippet[] }
 
-/** `brand`: what the service is called here. */
+/** `brand`: the product's name. */
 type Service = { origin: string; model: string; key: string; brand: string }
 
-/** Examples that run as they stand: with the service's own address, a model of its and, where there is one, the key just made. */
+/** Builds examples with the service's address, one of its models, and the given key. */
 export function snippetGroups(service: Service): SnippetGroup[] {
   return [
     { group: 'Programs', snippets: programs(service) },
@@ -159,7 +159,7 @@ function documents({ origin, key, brand }: Service): Snippet[] {
   return [
     {
       id: 'ask',
-      name: 'Ask with curl',
+      name: 'Query with curl',
       text: `curl ${origin}/api/rag/query \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
@@ -188,12 +188,12 @@ function documents({ origin, key, brand }: Service): Snippet[] {
   ]
 }
 
-/** A name for configuration files, as `latchkey`. */
+/** Returns a name for configuration files, such as `latchkey`. */
 function buildSlug(brand: string): string {
   return brand.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 }
 
-/** As `LATCHKEY_API_KEY`. */
+/** Returns a variable name, such as `LATCHKEY_API_KEY`. */
 function buildVariableName(brand: string): string {
   return `${buildSlug(brand).replaceAll('-', '_').toUpperCase()}_API_KEY`
 }

@@ -1,7 +1,7 @@
 /**
- * The API client: adds the access token, renews it once after a 401, and turns every failure into an ApiProblem.
- * A session that cannot be renewed ends, and the router then leads to the sign-in page with the way back. Where the service asks
- * for a fresh sign-in, the person is asked to sign in again, and the request is repeated.
+ * The API client: adds the access token, renews it once after a 401, and throws an ApiProblem for every failure.
+ * A session that cannot be renewed ends, and the router opens the sign-in page. When the service requires a fresh sign-in, a
+ * dialog asks for it and the request is repeated.
  */
 import { session } from '../session/browser-session.ts'
 import { freshSignIn } from '../session/fresh-sign-in.ts'
@@ -21,7 +21,7 @@ type Settings = { signal?: AbortSignal | undefined; anonymous?: boolean; accept?
 export type Options<M extends Method, A extends Address<M>> = Parameters<M, A> & Settings
 type AnyOptions = AnyParameters & Settings & { body?: unknown }
 
-/** May be left out where nothing in them has to be told. */
+/** Optional when no option is required. */
 type OptionsLast<M extends Method, A extends Address<M>> =
   Record<never, never> extends Options<M, A> ? [options?: Options<M, A>] : [options: Options<M, A>]
 type BodyFirst<M extends Method, A extends Address<M>> =
@@ -35,7 +35,7 @@ type Send<M extends Method> = <A extends Address<M>>(
   ...rest: BodyFirst<M, A>
 ) => Promise<Reply<M, A>>
 
-/** By address as it is described; `path` fills its `{names}`. */
+/** Calls by documented address; `path` fills its `{names}`. */
 export const api = {
   get: <A extends Address<'GET'>>(
     address: A,
@@ -50,7 +50,10 @@ function sender<M extends Method>(method: M): Send<M> {
   return (address, ...[body, options]) => call(method, address, { ...options, body })
 }
 
-/** The raw answer, for downloads, headers and streams. Throws an ApiProblem unless it is a 2xx. */
+/**
+ * Returns the raw response, for downloads, headers and streams.
+ * @throws ApiProblem unless the status is 2xx
+ */
 export function request<M extends Method, A extends Address<M>>(
   method: M,
   address: A,
@@ -65,9 +68,9 @@ async function fetchWithSession(
   options: AnyOptions = {},
 ): Promise<Response> {
   const token = options.anonymous ? null : await session.token()
-  // Nobody is signed in (any more): the service would say so, there is no need to ask.
+  // Nobody is signed in, so the service would reply 401.
   if (token === null && !options.anonymous)
-    throw new ApiProblem(401, 'You are not signed in any more', { code: 'unauthenticated' })
+    throw new ApiProblem(401, 'You are signed out. Sign in again', { code: 'unauthenticated' })
 
   let response = await send(method, address, options, token)
 

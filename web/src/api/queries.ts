@@ -4,10 +4,7 @@ import { ApiProblem } from './problem.ts'
 
 const WAIT_MAX_S = 20
 
-/**
- * Asking again helps when no answer came, when the service stumbled, or when it said how long to wait and that is not long.
- * It never helps when the service said no.
- */
+/** Retries after no response, a 5xx, or a 429 with a short `Retry-After`; never after another 4xx. */
 function canRetry(failures: number, error: unknown): boolean {
   if (!(error instanceof ApiProblem)) return false
   if (error.status === 429)

@@ -6,26 +6,26 @@ import { openStream } from '../stream/open-stream.ts'
 import { createTextPacer } from '../stream/paced-text.ts'
 import { type Ending, LEFT } from '../stream/stream.ts'
 
-/** How many passages, how near they must come (0 to 1; left out, the service decides), and which model answers; none: the usual one. */
+/** `min_score` is 0 to 1. The service chooses missing values. */
 export type RetrievalOptions = { top_k: number; min_score?: number; model?: string }
 
-/** A question, the answer so far and the passages it stands on. `sources` is null until they have arrived. */
+/** A question with its answer so far. `sources` is null until they arrive. */
 export type Question = {
   id: string
   text: string
   retrieval: RetrievalOptions
   answer: string
   sources: Chunk[] | null
-  /** What came nearest where nothing was near enough. */
+  /** Closest passages when there are no sources. */
   nearest: Chunk[]
   citations: Citation[]
   ending?: Ending
 }
 
-/** Newest first. Kept in the browser, so that an answer survives a click on its source and a reload. */
+/** Newest first. Stored in the browser, so that answers survive navigation and a reload. */
 const storedQuestions = createBrowserList<Question>('questions', 20)
 
-/** Questions put one after another; each carries what was said before, so that "and how long does it last?" is understood. */
+/** Each question is sent with the earlier ones, so that "and how long does it last?" works. */
 export function useQuestions(userId: string) {
   const stored = storedQuestions.use(userId)
   const [draft, setDraft] = useState<Question | null>(null)
@@ -39,7 +39,7 @@ export function useQuestions(userId: string) {
 
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  /** Asks a question in place of the one with the id `replaced`. */
+  /** Replaces the question with the id `replaced`, if given. */
   async function answer(text: string, retrieval: RetrievalOptions, replaced?: string) {
     controller.current?.abort()
     const ownController = new AbortController()
@@ -61,7 +61,7 @@ export function useQuestions(userId: string) {
     })
     const show = (more: Partial<Question>) => {
       question = { ...question, ...more }
-      // Another answer has taken this one's place.
+      // A newer answer may have replaced this one.
       if (controller.current === ownController) setDraft(question)
     }
     show({})
@@ -87,7 +87,7 @@ export function useQuestions(userId: string) {
     )
     paced.flush()
     const answered: Question = { ...question, ending }
-    // Changes nothing when the question was deleted meanwhile.
+    // No effect when the question was deleted meanwhile.
     storedQuestions.update(userId, (stored) =>
       stored.map((one) => (one.id === answered.id ? answered : one)),
     )

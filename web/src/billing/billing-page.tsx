@@ -20,7 +20,7 @@ import { usePlans } from './use-plans.ts'
 export function BillingPage() {
   const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
   return (
-    <Page title="Billing" lead="Your plan, what is left of its allowance, and your invoices.">
+    <Page title="Billing" lead="Your plan, allowance and invoices.">
       <Stack>
         <Loaded query={subscription} skeleton={<Skeleton h={180} />}>
           {(data) => <SubscriptionCard subscription={data} />}
@@ -33,7 +33,7 @@ export function BillingPage() {
   )
 }
 
-/** Also over a customer that is gone at the processor: its invoices stay. */
+/** Invoices stay even when the customer is gone at the processor. */
 const hasPaid = ({ status, processor_customer_id: customer }: Subscription) =>
   customer !== null || status !== 'free'
 
@@ -89,7 +89,7 @@ function PendingCheckout({ subscription }: { subscription: Subscription }) {
       {pending.isToConfirm && (
         <Box mt="sm">
           <ProcessorButton variant="default" open={() => openPayment('checkout')}>
-            Confirm the payment
+            Confirm payment
           </ProcessorButton>
         </Box>
       )}
@@ -99,7 +99,7 @@ function PendingCheckout({ subscription }: { subscription: Subscription }) {
 
 type DealOfferProps = { deal: NonNullable<Subscription['deal']>; name: string; running: boolean }
 
-/** A price for this customer alone: taken by a checkout, or by a change of what runs. */
+/** A price for this customer alone, taken by a checkout or by a plan change. */
 function DealOffer({ deal, name, running }: DealOfferProps) {
   const [opened, { open, close }] = useDisclosure()
   const checkout = useMutation({ mutationFn: () => openCheckout(deal.price_id) })
@@ -107,15 +107,15 @@ function DealOffer({ deal, name, running }: DealOfferProps) {
     <Alert
       color="pine"
       mt="md"
-      title={`${name} for ${formatMoney(deal.amount, deal.currency)} a ${deal.interval}`}
+      title={`${name} for ${formatMoney(deal.amount, deal.currency)} per ${deal.interval}`}
     >
-      This price is for you alone.
+      This price is for you only.
       <Box mt="sm">
         <Button
           loading={checkout.isPending || checkout.isSuccess}
           onClick={() => (running ? open() : checkout.mutate())}
         >
-          Take it
+          Accept offer
         </Button>
       </Box>
       {checkout.isError && <FormProblem problem={checkout.error} />}

@@ -7,7 +7,7 @@ import { Loaded } from '../components/loaded.tsx'
 
 const COLORS: Record<string, string> = { paid: 'pine', open: 'red' }
 
-/** Every invoice, with its PDF, and where an open one is paid. */
+/** All invoices with their PDF and payment link. */
 export function Invoices() {
   const invoices = useQuery(invoicesQuery)
   return (
@@ -18,14 +18,14 @@ export function Invoices() {
       <Loaded query={invoices} skeleton={<Skeleton h={80} />}>
         {({ invoices }) =>
           invoices.length === 0 ? (
-            <Text c="dimmed">There is none yet.</Text>
+            <Text c="dimmed">No invoices yet.</Text>
           ) : (
             <Table.ScrollContainer minWidth={560}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>
                     <Table.Th>Date</Table.Th>
-                    <Table.Th>For</Table.Th>
+                    <Table.Th>Description</Table.Th>
                     <Table.Th>Status</Table.Th>
                     <Table.Th ta="right">Total</Table.Th>
                     <Table.Th ta="right">Invoice</Table.Th>

@@ -12,7 +12,7 @@ import { LinkButton } from '../components/links.tsx'
 import { openPayment, openPortal } from './processor.ts'
 import type { BillingAction } from './state.ts'
 
-/** What can be done about the plan, as buttons; the first one is the one to press. */
+/** Buttons for the plan. The first one is the primary action. */
 export function PlanActions({ actions }: { actions: readonly BillingAction[] }) {
   return (
     <Group gap="xs">
@@ -29,13 +29,13 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
     case 'subscribe':
       return (
         <LinkButton to="/pricing" variant={variant}>
-          See the plans
+          See plans
         </LinkButton>
       )
     case 'change':
       return (
         <LinkButton to="/pricing" variant="default">
-          Change the plan
+          Change plan
         </LinkButton>
       )
     case 'pay':
@@ -47,54 +47,53 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
     case 'confirm':
       return (
         <ProcessorButton variant={variant} open={() => openPayment()}>
-          Confirm the payment
+          Confirm payment
         </ProcessorButton>
       )
     case 'card':
       return (
         <ProcessorButton variant={variant} open={() => openPortal('card')}>
-          Change the card
+          Change card
         </ProcessorButton>
       )
     case 'cancel':
       return (
         <ProcessorButton variant={variant} open={() => openPortal('cancel')}>
-          Cancel
+          Cancel plan
         </ProcessorButton>
       )
     case 'keep':
       return (
         <ConfirmButton
-          button="Keep the plan"
-          title="Keep the plan?"
+          button="Keep plan"
+          title="Keep your plan?"
           run={() => api.post('/api/billing/resume')}
           variant={variant}
         >
-          It goes on, and renews as it did before.
+          Your plan continues and renews as before.
         </ConfirmButton>
       )
     case 'resume':
       return (
         <ConfirmButton
           button="Resume"
-          title="Resume the plan?"
+          title="Resume your plan?"
           run={() => api.post('/api/billing/resume')}
           variant={variant}
         >
-          A new period begins today, and is charged to your card now.
+          A new period starts today. We charge your card now.
         </ConfirmButton>
       )
     case 'pause':
       return (
         <ConfirmButton
           button="Pause"
-          title="Pause the plan?"
+          title="Pause your plan?"
           run={() => api.post('/api/billing/pause')}
           variant={variant}
         >
-          Your plan stays open until the end of the period you have paid for. Then it closes, and
-          nothing is billed until you resume it. You can withdraw the pause before it begins. What
-          you have stored is kept.
+          Your plan continues until the end of the paid period, then pauses. We bill nothing until
+          you resume it. You can cancel the pause before it starts. Your data is kept.
         </ConfirmButton>
       )
   }
@@ -143,7 +142,7 @@ function ConfirmButton({ button, title, run, variant, children }: ConfirmButtonP
         onClose={close}
         title={title}
         action={button}
-        leave="Not now"
+        leave="Cancel"
         onConfirm={() => run().then(storeSubscription)}
       >
         {children}
@@ -152,7 +151,7 @@ function ConfirmButton({ button, title, run, variant, children }: ConfirmButtonP
   )
 }
 
-/** The page shows what came of it at once; what the plan opens is asked for anew. */
+/** Shows the new state immediately and reloads what depends on it. */
 export function storeSubscription(subscription: Subscription): void {
   queries.setQueryData(subscriptionQuery.queryKey, subscription)
   void queries.invalidateQueries({ queryKey: userQuery.queryKey })

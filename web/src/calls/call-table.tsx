@@ -14,7 +14,7 @@ import { OutcomeBadge } from './outcome-badge.tsx'
 
 type CallTableProps = { calls: Call[]; onOpen: (call: Call, opener: HTMLElement) => void }
 
-/** One line a call; on a phone what it was, when, and what it cost. */
+/** One row per call; phones show the call, its time and its cost. */
 export function CallTable({ calls, onOpen }: CallTableProps) {
   return (
     <ScrollX label="Calls">
@@ -22,16 +22,16 @@ export function CallTable({ calls, onOpen }: CallTableProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Call</Table.Th>
-            <Table.Th visibleFrom="md">When</Table.Th>
-            <Table.Th visibleFrom="md">Ended</Table.Th>
+            <Table.Th visibleFrom="md">Time</Table.Th>
+            <Table.Th visibleFrom="md">Status</Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Tokens in
+              Input
             </Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Tokens out
+              Output
             </Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Took
+              Duration
             </Table.Th>
             <Table.Th ta="right">Cost</Table.Th>
           </Table.Tr>

@@ -45,7 +45,7 @@ export function CallsPage() {
   return (
     <Page
       title="Calls"
-      lead="Every call, one by one, newest first. What was said in them is kept nowhere."
+      lead="Every call, newest first. We never store prompts or answers."
       wide
       actions={
         <Button
@@ -54,7 +54,7 @@ export function CallsPage() {
           loading={download.isPending}
           onClick={() => download.mutate()}
         >
-          CSV
+          Export CSV
         </Button>
       }
     >
@@ -64,13 +64,13 @@ export function CallsPage() {
         </Text>
       )}
       <Filters filters={filters} keyNames={keyNames} />
-      <Card component="section" aria-label="Calls one by one">
+      <Card component="section" aria-label="All calls">
         <Loaded query={calls} skeleton={<Skeleton h={420} />}>
           {({ pages }) => {
             const shown = pages.flatMap((page) => page.calls)
             return shown.length === 0 && !calls.hasNextPage ? (
-              <Notice icon={IconListSearch} title="No such calls">
-                None in this time that fit. A call shows here as soon as it has ended.
+              <Notice icon={IconListSearch} title="No calls match these filters">
+                A call appears here when it ends.
               </Notice>
             ) : (
               <Stack gap="sm">
@@ -84,7 +84,7 @@ export function CallsPage() {
                 <Group justify="space-between">
                   <Text c="dimmed" size="sm" role="status">
                     {plural(shown.length, 'call')}
-                    {calls.hasNextPage ? ' so far' : ', and that is all'}
+                    {calls.hasNextPage ? ' so far' : ' in total'}
                   </Text>
                   {calls.hasNextPage && (
                     <Button
@@ -144,7 +144,7 @@ function Filters({
     <Stack gap="sm" mb="md">
       <Group gap="sm">
         <SegmentedControl
-          aria-label="Time"
+          aria-label="Period"
           value={`${filters.days}`}
           onChange={(value) => set({ days: value === '7' ? undefined : Number(value) })}
           data={[
@@ -153,14 +153,14 @@ function Filters({
           ]}
         />
         <SegmentedControl
-          aria-label="How they ended"
+          aria-label="Status"
           value={filters.outcome ?? 'all'}
           onChange={(value) => set({ outcome: value === 'all' ? undefined : value })}
           data={[
             { value: 'all', label: 'All' },
             { value: 'ok', label: 'OK' },
             { value: 'failed', label: 'Failed' },
-            { value: 'cancelled', label: 'Left' },
+            { value: 'cancelled', label: 'Cancelled' },
           ]}
         />
       </Group>
@@ -191,14 +191,14 @@ function Filters({
             <TextInput
               flex={1}
               type="search"
-              aria-label="End user, request id, or label"
-              placeholder="End user, request id, or label (team:blue)"
+              aria-label="End user, request ID or label"
+              placeholder="End user, request ID or label (team:blue)"
               leftSection={<IconSearch size={18} aria-hidden />}
               value={text}
               onChange={(event) => setText(event.currentTarget.value)}
             />
             <Button type="submit" variant="light">
-              Find
+              Search
             </Button>
           </Group>
         </form>
@@ -207,7 +207,7 @@ function Filters({
   )
 }
 
-/** The names of the API keys that are still there, by id. */
+/** Returns the names of existing API keys by id. */
 function useKeyNames(): ReadonlyMap<string, string> {
   const hasKeys = useUser().entitlements.includes('api_keys')
   const keys = useQuery({ ...keysQuery, enabled: hasKeys })

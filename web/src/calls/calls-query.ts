@@ -27,7 +27,7 @@ function buildQuery({ days, outcome, model, key, q }: CallFilters) {
   }
 }
 
-/** The calls of the last `days` days, today included, newest first, page after page. */
+/** Pages of calls of the last `days` days including today, newest first. */
 export function callsQuery(filters: CallFilters) {
   const query = buildQuery(filters)
   return infiniteQueryOptions({

@@ -1,4 +1,4 @@
-/** What a text that is looked for among the calls means: a request's id, a label as `name:value`, or an end user. */
+/** Parses the search box: a request ID, a label as `name:value`, or an end user. */
 export function parseSearch(text: string): {
   request_id?: string
   label?: string

@@ -19,7 +19,7 @@ const DEFAULT_SETTINGS: GenerationSettings = { temperature: 0.7, maxTokens: null
 
 const route = getRouteApi('/app/chat')
 
-/** Which conversation is open, and with which model, is in the address; a new one gets its name there with its first question. */
+/** The address holds the open conversation and the model. A new conversation enters it with its first question. */
 export function ChatPage() {
   useTitle('Chat')
   const user = useUser()
@@ -38,7 +38,7 @@ export function ChatPage() {
     getInitialValueInEffect: false,
   })
 
-  // The address has ceased to name a conversation: a new one was asked for.
+  // An address without a conversation starts a new one.
   const [named, setNamed] = useState(c)
   if (c !== named) {
     setNamed(c)
@@ -50,7 +50,7 @@ export function ChatPage() {
     void navigate({ to: '/chat', search: { c: next, provider, model }, resetScroll: false })
 
   return (
-    <RequireEntitlement entitlement="ai" what="Chat opens" page>
+    <RequireEntitlement entitlement="ai" what="Chat" page>
       <div className={classes.page} data-fills>
         <VisuallyHidden component="h1">Chat</VisuallyHidden>
         <ChatBar

@@ -29,8 +29,8 @@ export function ConversationDrawer({
   return (
     <Drawer opened={opened} onClose={onClose} position="right" title="Conversations" size={360}>
       {conversations.length === 0 ? (
-        <Notice icon={IconMessages} title="None yet">
-          They are kept in this browser only, until you sign out.
+        <Notice icon={IconMessages} title="No conversations yet">
+          Conversations stay in this browser until you sign out.
         </Notice>
       ) : (
         <Stack gap={4}>

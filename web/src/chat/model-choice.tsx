@@ -10,11 +10,11 @@ type ModelChoiceProps = {
   onChange: (wanted: ModelSearch) => void
 }
 
-/** The vendor, and optionally one of its models: left empty, the vendor's default answers. */
+/** Selects a vendor and optionally a model; an empty model means the vendor's default. */
 export function ModelChoice({ models, chosen, failed, onChange }: ModelChoiceProps) {
   const { provider, model } = chosen
   const [typed, setTyped] = useState(model ?? '')
-  // What was typed belongs to the model before: a link, or another provider, has chosen another.
+  // The typed text is stale after a link or another provider chose a different model.
   const [shown, setShown] = useState(model)
   if (shown !== model) {
     setShown(model)

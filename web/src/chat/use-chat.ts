@@ -14,9 +14,8 @@ import {
 import { replaceTurn, saveAnswer, updateTurns, useTurns } from './conversation-store.ts'
 
 /**
- * One conversation: its stored turns with the answer being written, and what can be done to them. A question is stored at once,
- * with an unfinished answer that the finished one replaces. The functions keep their identity while an answer grows, so that
- * turns that do not change are not drawn again.
+ * One conversation with the answer in progress. A question is stored immediately, with an unfinished answer that the finished
+ * one replaces. The functions are stable, so that unchanged turns do not render again.
  */
 export function useChat(userId: string, id: string, settings: ChatSettings) {
   const stored = useTurns(userId, id)
@@ -28,10 +27,10 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
     latest.current = { stored, settings }
   })
 
-  // Leaving the page stops the answer, and with it what the vendor charges.
+  // Leaving the page stops the answer and its cost.
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  // Storage reaches other tabs a moment late, so a tab that saved at the same time may have stored our answer as unfinished.
+  // Storage events arrive late, so another tab may have overwritten our answer with its unfinished copy.
   const finished = useRef(new Map<string, Turn>())
   useEffect(() => {
     for (const turn of stored) {
@@ -40,7 +39,7 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
     }
   }, [stored, userId, id])
 
-  /** Stores the conversation as `change` makes it and writes the answer that now stands last in it. */
+  /** Applies `change` to the stored conversation, then requests an answer to its last turn. */
   const answer = useCallback(
     async (change: (stored: Turn[]) => Turn[], { continuing = false } = {}) => {
       controller.current?.abort()
@@ -58,7 +57,7 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
       let { ending: _, ...written }: Turn = started
       const show = (content: string) => {
         written = { ...written, content }
-        // Another answer has taken this one's place.
+        // A newer answer may have replaced this one.
         if (controller.current === ownController) setDraft(written)
       }
       show(started.content)
@@ -102,7 +101,7 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
   return { turns, writing: draft !== null, send, retry, continueAnswer, edit, stop }
 }
 
-/** Whether a turn is the answer stored with a question before anything of the answer has come. */
+/** Returns whether a turn is the placeholder stored before an answer has text. */
 function isUnfinished({ content, ending }: Turn): boolean {
   return content === '' && ending?.kind === 'left'
 }

@@ -1,4 +1,4 @@
-// Numbers, money, sizes and times as a person reads them, in the browser's language and zone.
+// Formats numbers, money, sizes and times in the browser's language and time zone.
 
 const wholeFormat = new Intl.NumberFormat()
 const shortFormat = new Intl.NumberFormat(undefined, {
@@ -23,7 +23,7 @@ export function formatMoney(amount: number, currency: string): string {
   }).format(amount)
 }
 
-/** US dollars. Model calls cost fractions of a cent, so small sums keep four digits. */
+/** US dollars. Sums below one dollar get four digits, because calls cost fractions of a cent. */
 export function formatDollars(amount: number): string {
   const digits = amount !== 0 && Math.abs(amount) < 1 ? 4 : Number.isInteger(amount) ? 0 : 2
   return new Intl.NumberFormat('en-US', {
@@ -34,7 +34,7 @@ export function formatDollars(amount: number): string {
   }).format(amount)
 }
 
-/** US dollars for a column of calls: always four digits, so that the points stand below each other. */
+/** US dollars with four digits, so that a column of costs aligns. */
 export function formatCallCost(amount: number): string {
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
@@ -77,7 +77,7 @@ export function formatDay(iso: string): string {
   })
 }
 
-/** To the second, for what is looked up in a log. */
+/** To the second, to match log entries. */
 export function formatExactTime(iso: string): string {
   return new Date(iso).toLocaleString(undefined, {
     month: 'short',
@@ -114,7 +114,7 @@ export function plural(n: number, one: string, many: string = `${one}s`): string
   return `${formatCount(n)} ${n === 1 ? one : many}`
 }
 
-/** `Firefox on Linux`, from a User-Agent header; the header itself when it is none that we know. */
+/** Returns `Firefox on Linux` from a User-Agent header, or the start of an unknown header. */
 export function describeDevice(userAgent: string | null): string {
   if (!userAgent) return 'Unknown device'
   const browser = /Edg\//.test(userAgent)
@@ -143,7 +143,7 @@ export function describeDevice(userAgent: string | null): string {
   return system ? `${browser} on ${system}` : browser
 }
 
-/** Budgets turn at midnight in UTC. */
+/** Budgets renew at midnight UTC. */
 export function formatUtcDay(iso: string): string {
   return new Date(iso).toLocaleDateString(undefined, {
     month: 'short',

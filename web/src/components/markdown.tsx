@@ -16,9 +16,8 @@ import classes from './markdown.module.css'
 type MarkdownProps = { text: string; streaming?: boolean; components?: Components }
 
 /**
- * What a model wrote. It is a stranger's text: HTML in it is dropped, and images are shown as links, because fetching a
- * picture from an address that the text made up is a way to carry secrets out. Half-written Markdown is repaired while it
- * streams. `components` must be the same object from one drawing to the next, else every block is drawn anew with each token.
+ * Renders untrusted Markdown. HTML is dropped, and images become links, because loading one could leak secrets through its
+ * address. `components` must be a stable object; otherwise every token renders every block again.
  */
 export const Markdown = memo(function Markdown({
   text,
@@ -26,12 +25,11 @@ export const Markdown = memo(function Markdown({
   components,
 }: MarkdownProps) {
   const id = useId()
-  // An answer that has been written before the reader's eyes stays in the blocks that it grew in: to draw it anew as one, at
-  // its end, would take longer than all that came before.
+  // A streamed answer stays in streaming mode: rendering it again as a whole would take longer than the stream.
   const [hasStreamed, setHasStreamed] = useState(streaming)
   if (streaming && !hasStreamed) setHasStreamed(true)
   const all = useMemo(() => (components ? { ...elements, ...components } : elements), [components])
-  // The anchors of footnotes are ids of the whole page, and every answer numbers its own from 1.
+  // Footnote ids are global to the page, and every answer starts at 1.
   const footnotes = text.includes('[^')
   const options = useMemo(
     () => (footnotes ? { clobberPrefix: `${id}-` } : undefined),
@@ -53,7 +51,7 @@ export const Markdown = memo(function Markdown({
   )
 })
 
-/** What a drawn element may get. It comes from parsed Markdown, so nothing of it is taken for granted. */
+/** Props of a rendered element. They come from untrusted Markdown, so every value is unknown. */
 export type ElementProps = {
   node?: unknown
   children?: unknown
@@ -67,8 +65,7 @@ export type ElementProps = {
   style?: unknown
 }
 
-// Streamdown's own elements are dressed in the classes of a style sheet that is not here, so each form is drawn by one of these.
-// A text may be in any script: each block finds its own direction.
+// Replaces Streamdown's elements, which need its style sheet. `dir="auto"` lets each block find its writing direction.
 const elements: Components = {
   p: ({ children }: ElementProps) => <p dir="auto">{asNode(children)}</p>,
   strong: ({ children }: ElementProps) => <strong>{asNode(children)}</strong>,
@@ -143,14 +140,11 @@ const elements: Components = {
   ),
 }
 
-/**
- * A heading inside an answer stands two levels below what its author gave it: the page's own heading is the first level, and
- * what is asked or said the second. Its looks go by the author's level.
- */
+/** Lowers a heading by two levels, below the headings of the page and of the turn. Its style follows the author's level. */
 function createHeading(level: 1 | 2 | 3 | 4 | 5 | 6) {
   const Tag = (['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const)[level - 1] ?? 'h6'
   return ({ children, id }: ElementProps) =>
-    // The heading above an answer's footnotes, whose line says the same to the eye.
+    // Footnotes have a visible line, so their heading is for screen readers only.
     /footnote-label$/.test(`${id}`) ? (
       <VisuallyHidden component={Tag} id={asText(id)}>
         Footnotes
@@ -162,7 +156,7 @@ function createHeading(level: 1 | 2 | 3 | 4 | 5 | 6) {
     )
 }
 
-/** A mark that leads to a footnote and back stays inside the answer; every other link leaves the app. */
+/** Footnote links stay inside the answer; all others leave the app. */
 export function Link({ to, id, children }: { to: unknown; id: unknown; children: unknown }) {
   if (typeof to !== 'string' || !to.startsWith('#'))
     return <ExternalLink to={to}>{children}</ExternalLink>
@@ -179,7 +173,7 @@ export function Link({ to, id, children }: { to: unknown; id: unknown; children:
   )
 }
 
-/** A link out of the app, opened beside it and told nothing of it. It says where it leads, unless its text does. */
+/** Opens in a new tab without a referrer. Shows its target unless the text does. */
 function ExternalLink({ to, children }: { to: unknown; children: unknown }) {
   const target = readTarget(to)
   return (
@@ -211,14 +205,14 @@ function CodeBlock({ children }: { children: unknown }) {
   )
 }
 
-/** What the author called the language of a code block: `language-ts` in the class of the `code` inside. */
+/** Returns the language of a code block from the class `language-ts` of its `code` element. */
 function readLanguage(code: unknown): string {
   if (typeof code !== 'object' || code === null || !('props' in code)) return ''
   const { className } = code.props as { className?: unknown }
   return /(?:^|\s)language-(\S+)/.exec(typeof className === 'string' ? className : '')?.[1] ?? ''
 }
 
-/** The plain text of drawn nodes. */
+/** Returns the plain text of rendered nodes. */
 function readText(node: unknown): string {
   if (typeof node === 'string' || typeof node === 'number') return String(node)
   if (Array.isArray(node)) return node.map(readText).join('')
@@ -228,7 +222,7 @@ function readText(node: unknown): string {
   return ''
 }
 
-/** The column's alignment is all that a table's cell may bring of style. */
+/** Returns the only style that table cells may set: the alignment. */
 function readAlignment(style: unknown): CSSProperties | undefined {
   const side =
     typeof style === 'object' && style !== null && 'textAlign' in style
@@ -245,7 +239,7 @@ function decodeFragment(fragment: string): string {
   try {
     return decodeURIComponent(fragment)
   } catch {
-    // A model may write any sign after the `#`.
+    // A model may write any characters after the `#`.
     return fragment
   }
 }

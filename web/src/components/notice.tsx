@@ -11,7 +11,7 @@ type NoticeProps = {
   order?: 1 | 2 | 3
 }
 
-/** What stands where content would: nothing yet, nothing found, nothing reached. */
+/** Empty or error state in place of content. */
 export function Notice({ icon: Glyph, title, children, action, order = 2 }: NoticeProps) {
   return (
     <Center py={48} px="md">
@@ -33,14 +33,14 @@ export function Notice({ icon: Glyph, title, children, action, order = 2 }: Noti
   )
 }
 
-/** A failure with the way to try again. */
+/** Error state with a retry button. */
 export function Failure({ problem, retry }: { problem: unknown; retry?: () => void }) {
   const unreached = problem instanceof ApiProblem && problem.status === 0
   return (
     <div role="alert">
       <Notice
         icon={IconPlugConnectedX}
-        title={unreached ? 'No answer from the service' : 'That did not work'}
+        title={unreached ? 'Can’t reach the service' : 'Couldn’t load this'}
         action={
           retry && (
             <Button

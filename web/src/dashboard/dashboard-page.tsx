@@ -26,7 +26,7 @@ export function DashboardPage() {
   return (
     <Page
       title={first ? `Hello, ${first}` : 'Hello'}
-      lead="Your plan, the last 30 days, and what to do next."
+      lead="Your plan, the last 30 days and next steps."
     >
       {success && <PaymentConfirmation />}
       <PlanPanel />

@@ -14,9 +14,8 @@ export function PlanPanel() {
   const subscription = useQuery(subscriptionQuery).data
   const state = subscription && readBillingState(subscription, (one) => planName(plans, one))
   const isPaid = hasPaidPlan(plans, tier, entitlements)
-  const isOpen = entitlements.length > 0 ? 'Everything your plan has is open.' : null
-  const closed =
-    'You can look around. Chat, documents, questions and API keys open with a paid plan.'
+  const isOpen = entitlements.length > 0 ? 'Your plan is active.' : null
+  const closed = 'Upgrade to use chat, documents and API keys.'
   return (
     <Paper withBorder p="lg">
       <Group justify="space-between" gap="md">
@@ -37,7 +36,7 @@ export function PlanPanel() {
             Billing
           </LinkButton>
         ) : (
-          <LinkButton to="/pricing">See the plans</LinkButton>
+          <LinkButton to="/pricing">See plans</LinkButton>
         )}
       </Group>
     </Paper>

@@ -47,8 +47,8 @@ export function DocumentList() {
       <Loaded query={documents} skeleton={<RowsSkeleton />}>
         {({ documents, total }) =>
           documents.length === 0 ? (
-            <Notice icon={IconFiles} title="Nothing here yet" order={3}>
-              Drop a file above, and it can be searched and asked about as soon as it says done.
+            <Notice icon={IconFiles} title="No documents yet" order={3}>
+              Upload a file above. You can search it when it is done.
             </Notice>
           ) : (
             <>
@@ -76,9 +76,6 @@ export function DocumentList() {
                           >
                             {getDocumentName(document)}
                           </TextLink>
-                          <Text c="dimmed" size="sm" className="mono">
-                            {document.id}
-                          </Text>
                           <Text c="dimmed" size="sm" hiddenFrom="xs">
                             {formatAge(document.created_at)}
                           </Text>
@@ -142,8 +139,8 @@ export function DocumentList() {
           await queries.invalidateQueries({ queryKey: ['documents'] })
         }}
       >
-        <b>{toDelete && getDocumentName(toDelete)}</b> and its passages are removed at once. Answers
-        will no longer draw on them.
+        <b>{toDelete && getDocumentName(toDelete)}</b> and its passages are deleted immediately.
+        Answers no longer use them.
       </Confirm>
     </Card>
   )

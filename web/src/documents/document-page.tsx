@@ -14,7 +14,7 @@ import { DocumentText } from './document-text.tsx'
 const route = getRouteApi('/app/documents/$id')
 const PdfView = lazy(() => import('./pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })))
 
-/** A document opened at a passage, or at the sentence that the address's fragment quotes: fragments reach no server's log. */
+/** Document at a passage, or at the sentence quoted in the fragment, which never reaches a server's log. */
 export function DocumentPage() {
   const { id } = route.useParams()
   const { chunk, page } = route.useSearch()
@@ -91,7 +91,7 @@ function decodeHash(hash: string): string {
   try {
     return decodeURIComponent(hash)
   } catch {
-    // Decoded already, with a percent sign in it.
+    // Already decoded, with a percent sign in it.
     return hash
   }
 }

@@ -12,7 +12,7 @@ import { getSearchHints, MIN_SCORE } from './search-hints.ts'
 
 const route = getRouteApi('/app/documents')
 
-/** A search of one's own documents. The query is in the address, so a search can be kept and sent on. */
+/** Search in the user's documents. The address holds the query, so that searches can be bookmarked and shared. */
 export function DocumentSearch() {
   const { q } = route.useSearch()
   const navigate = useNavigate()
@@ -65,13 +65,13 @@ export function DocumentSearch() {
           <Loaded query={found} skeleton={<Skeleton h={560} mt="md" />}>
             {({ results }) =>
               results.length === 0 ? (
-                <Notice icon={IconSearchOff} title="Nothing found" order={3}>
+                <Notice icon={IconSearchOff} title="No results" order={3}>
                   {hints.noResults} “{q}”.
                 </Notice>
               ) : (
                 <Stack mt="md" gap="sm">
                   <Text c="dimmed" size="sm">
-                    The closest passages for “{q}”
+                    Closest passages for “{q}”
                   </Text>
                   {results.map((chunk) => (
                     <Passage key={chunk.id} chunk={chunk} />

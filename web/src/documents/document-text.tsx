@@ -9,11 +9,11 @@ type Marked = { id: string; start: number; end: number }
 type DocumentTextProps = {
   documentId: string
   passage: (Marked & { content: string }) | null
-  /** A sentence of the passage; marked in its place. */
+  /** A sentence of the passage, to mark instead of the whole passage. */
   quote: string
 }
 
-/** A document's text, with a passage or a sentence of it marked. */
+/** Document text with a passage or sentence marked. */
 export function DocumentText({ documentId, passage, quote }: DocumentTextProps) {
   const id = passage?.id ?? documentId
   const text = useQuery({
@@ -28,7 +28,7 @@ export function DocumentText({ documentId, passage, quote }: DocumentTextProps) 
           <MarkedText text={text} passage={passage} quote={quote} />
           {next !== null && (
             <Text c="dimmed" mt="md">
-              The document goes on; this is the part that holds the passage.
+              The document continues. This is the part with the passage.
             </Text>
           )}
         </>

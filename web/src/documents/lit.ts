@@ -1,6 +1,6 @@
 /**
- * Which characters of a page are a passage's. A passage is the page's text as a parser joined it: other white space, hyphens gone, heads left out;
- * so stretches are compared without all that, and what both have is lit.
+ * Returns 1 for each character of a page that belongs to a passage. The parser changed white space, hyphens and headings, so
+ * the comparison ignores them and marks common stretches.
  */
 export function findHighlights(page: string, passage: string): Uint8Array {
   const highlights = new Uint8Array(page.length)
@@ -26,10 +26,10 @@ export function findHighlights(page: string, passage: string): Uint8Array {
   return highlights
 }
 
-/** Characters that two texts hardly have in common by chance. */
+/** Shortest stretch that is unlikely to match by chance. */
 const STRETCH = 20
 
-/** Letters, digits and signs alone, and where each was. */
+/** Returns the text without white space and hyphens, and the original index of each character. */
 function normalizeText(text: string): { text: string; places: number[] } {
   let plain = ''
   const places: number[] = []
@@ -44,7 +44,7 @@ function normalizeText(text: string): { text: string; places: number[] } {
   return { text: plain, places }
 }
 
-/** Where in a text a quote of the passage at `from` is; null where it is not. */
+/** Finds a quote at or after `from`, then anywhere; null if it is missing. */
 export function findQuote(
   text: string,
   quote: string,
@@ -55,13 +55,13 @@ export function findQuote(
   return found < 0 ? null : { from: found, to: found + quote.length }
 }
 
-/** Where in a text the passage is that is said to start at `start`; null where it is not. */
+/** Finds the passage near its recorded `start`; null if it is missing. */
 export function findPassage(
   text: string,
   content: string,
   start: number,
 ): { from: number; to: number } | null {
-  // Long white space is told shorter than it was: then it stands before its place.
+  // Collapsed white space moves a passage before its recorded start.
   const from = text.lastIndexOf(content, start)
   const found = from >= 0 ? from : text.indexOf(content)
   return found < 0 ? null : { from: found, to: found + content.length }

@@ -5,7 +5,7 @@ import { TextLink } from '../components/links.tsx'
 import classes from './passage.module.css'
 import { formatPlace } from './place.ts'
 
-/** Characters that surely fit in the five lines shown at first, also on a phone. */
+/** Characters that fit into five lines on a phone. */
 const LONG = 180
 
 type PassageProps = {
@@ -13,11 +13,11 @@ type PassageProps = {
   mark?: ReactNode
   id?: string
   highlighted?: boolean
-  /** Its sentences that an answer cites; each leads to its place in the document. */
+  /** Cited sentences; each links to its place in the document. */
   quotes?: Quote[]
 }
 
-/** A stored passage with where it is from and how near it came (cosine similarity, 1 is the same). */
+/** Passage with its source and relevance (cosine similarity, at most 1). */
 export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: PassageProps) {
   const [isExpanded, setIsExpanded] = useState(false)
   const isFolded = quotes.length > 0 || chunk.content.length > LONG
@@ -110,7 +110,7 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
           onClick={() => setIsExpanded(!isExpanded)}
           aria-expanded={isExpanded}
         >
-          {isExpanded ? 'Show less' : quotes.length > 0 ? 'Show the passage' : 'Show all'}
+          {isExpanded ? 'Show less' : quotes.length > 0 ? 'Show passage' : 'Show all'}
         </Button>
       )}
     </Paper>

@@ -71,7 +71,7 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
   )
 }
 
-/** One line for each reason, with the pages it holds for. */
+/** Returns one line per reason with its pages. */
 function describeWarnings(warnings: IngestWarning[]): string[] {
   const pages = Map.groupBy(warnings, ({ reason }) => reason)
   return [...pages].map(([reason, those]) => {
@@ -90,9 +90,9 @@ function computePercent(state: RowState): number {
 function describeState(state: RowState): string {
   if (state.kind === 'waiting') return 'Waiting'
   if (state.kind === 'paused')
-    return `Waiting: the service takes more in ${plural(state.seconds, 'second')}`
-  if (state.kind === 'sending') return `Sending, ${Math.floor(100 * state.sent)} %`
-  if (state.kind === 'queued') return 'Sent: waits for its turn, also when you leave this page'
+    return `Waiting for the upload limit: continues in ${plural(state.seconds, 'second')}`
+  if (state.kind === 'sending') return `Uploading, ${Math.floor(100 * state.sent)} %`
+  if (state.kind === 'queued') return 'Uploaded. Queued; you can leave this page.'
   if (state.kind === 'reading') return 'Reading'
   if (state.kind === 'storing')
     return `Indexing, ${state.done} of ${plural(state.total, 'passage')}`

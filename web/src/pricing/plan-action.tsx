@@ -15,11 +15,11 @@ type PlanActionProps = {
   featured: boolean
   period: Period
   subscription: Subscription | undefined
-  /** A promotion code, from the page's address. */
+  /** Promotion code from the address. */
   code: string | undefined
 }
 
-/** What to do about a plan. Who has a running subscription changes it: a second checkout would charge them twice. */
+/** Button of a plan. With an active subscription it changes the plan, because a second checkout would charge twice. */
 export function PlanAction({ plan, featured, period, subscription, code }: PlanActionProps) {
   const signedIn = useIsSignedIn()
   const { priceId } = computePrice(plan, period)
@@ -47,11 +47,11 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
       </LinkButton>
     )
   }
-  if (priceId === null) return <Text c="dimmed">Not for sale yet.</Text>
+  if (priceId === null) return <Text c="dimmed">Not available yet.</Text>
   if (isOwn || subscription?.status === 'past_due') {
     return (
       <LinkButton to="/billing" variant="default">
-        {isOwn ? 'Manage' : 'See billing'}
+        {isOwn ? 'Manage' : 'Go to billing'}
       </LinkButton>
     )
   }

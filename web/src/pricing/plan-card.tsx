@@ -42,10 +42,10 @@ export function PlanCard({
           {amount === null ? '—' : formatMoney(amount, currency)}
         </Text>
         <Text component="span" c="dimmed">
-          {amount === null ? 'the checkout names the price' : per}
+          {amount === null ? 'price at checkout' : per}
         </Text>
-        {plan.trial_days > 0 && <Badge color="brass">{plan.trial_days} days free</Badge>}
-        {saving !== null && <Badge color="pine">{Math.round(100 * saving)} % less</Badge>}
+        {plan.trial_days > 0 && <Badge color="brass">{plan.trial_days}-day free trial</Badge>}
+        {saving !== null && <Badge color="pine">{Math.round(100 * saving)} % off</Badge>}
       </Group>
       <List
         spacing={8}

@@ -12,8 +12,8 @@ const channel = new BroadcastChannel('latchkey.session')
 
 export const session = createSession({
   storage,
-  // Web Locks exist on https and on localhost. Without them the service's grace (the same token again within 10 s gets the
-  // same successor) is what keeps two tabs from ending each other's session.
+  // Web Locks exist on https and on localhost only. Without them, two tabs rely on the service's grace: the same token gets the
+  // same successor within 10 s.
   lock: (work) => (navigator.locks ? navigator.locks.request('latchkey.renewal', work) : work()),
   renew,
   broadcast: (message) => channel.postMessage(message),
@@ -51,7 +51,7 @@ function localStorageStore() {
   }
 }
 
-/** Where storage is closed to the page, the session lives as long as the tab does. */
+/** Without storage, the session lives as long as the tab. */
 function memoryStore() {
   let token: string | null = null
   return {

@@ -14,19 +14,19 @@ import { session } from './browser-session.ts'
 import { freshSignIn } from './fresh-sign-in.ts'
 import { reauthenticate } from './sign-in.ts'
 
-/** Asks to sign in again where the service wants a fresh sign-in; what was asked for then goes on by itself. */
+/** Asks to sign in again when the service requires it; the original request then continues. */
 export function FreshSignInDialog({ user }: { user: User }) {
   const isOpen = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked)
   return (
     <Modal
       opened={isOpen}
       onClose={() => freshSignIn.settle(false)}
-      title="Is it you?"
-      // Above the dialog whose button may have led here.
+      title="Confirm it’s you"
+      // Above the dialog that may have caused the request.
       zIndex={400}
     >
       <Stack>
-        <Text>Your last sign-in was more than ten minutes ago. Sign in again to go on.</Text>
+        <Text>You signed in more than ten minutes ago. Sign in again to continue.</Text>
         {user.has_password && <PasswordAgain user={user} />}
         <OtherMethods withDivider={user.has_password} />
       </Stack>
@@ -34,9 +34,10 @@ export function FreshSignInDialog({ user }: { user: User }) {
   )
 }
 
-/** @throws ApiProblem when the sign-in was somebody else's. */
+/** @throws ApiProblem when the sign-in belongs to another account */
 function completeSignIn(pair: Token) {
-  if (!reauthenticate(pair)) throw new ApiProblem(0, 'That signs in to another account.')
+  if (!reauthenticate(pair))
+    throw new ApiProblem(0, 'You signed in to another account. Use the account that is open here.')
   freshSignIn.settle(true)
 }
 
@@ -79,7 +80,7 @@ function PasswordAgain({ user }: { user: User }) {
   )
 }
 
-/** A passkey goes on here; a provider leads away and back to this page, where what was asked for is to be asked again. */
+/** A passkey continues in place. A provider redirects away and back, and the user repeats the action. */
 function OtherMethods({ withDivider }: { withDivider: boolean }) {
   const passkeys = useQuery({
     queryKey: ['passkeys'],
@@ -130,7 +131,9 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
       </Group>
       {problem && (
         <Alert color="red" role="alert">
-          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : formatProblem(problem)}
+          {problem.name === 'NotAllowedError'
+            ? 'No passkey was used. Try again.'
+            : formatProblem(problem)}
         </Alert>
       )}
     </>

@@ -1,12 +1,9 @@
-/**
- * Where a request that needs a fresh sign-in waits for the person to sign in again. One question at a time, however many
- * requests wait for its answer; the dialog in the app's frame asks it.
- */
+/** Requests that need a fresh sign-in wait here. All share one dialog, which the app's layout shows. */
 let request: { answer: Promise<boolean>; settle: (signedIn: boolean) => void } | null = null
 const listeners = new Set<() => void>()
 
 export const freshSignIn = {
-  /** True once the person has signed in again; false when they would rather not, or no page is there to ask. */
+  /** Resolves to true after a new sign-in; to false when the user cancels or no dialog is mounted. */
   ask(): Promise<boolean> {
     if (request) return request.answer
     if (listeners.size === 0) return Promise.resolve(false)
@@ -29,7 +26,7 @@ export const freshSignIn = {
     listeners.add(listener)
     return () => {
       listeners.delete(listener)
-      // Nobody is left to ask.
+      // No dialog is mounted any more.
       if (listeners.size === 0) freshSignIn.settle(false)
     }
   },

@@ -6,21 +6,21 @@ import { useIsSignedIn } from '../session/use-session.ts'
 import { PublicLayout } from './public-layout.tsx'
 
 export function NotFound() {
-  useTitle('Not found')
+  useTitle('Page not found')
   const signedIn = useIsSignedIn()
   return (
     <PublicLayout>
       <Notice
         icon={IconMapQuestion}
         order={1}
-        title="This key opens no door here"
+        title="Page not found"
         action={
           <LinkButton to={signedIn ? '/dashboard' : '/'} variant="light">
-            {signedIn ? 'To your dashboard' : 'Back to the front door'}
+            {signedIn ? 'Back to dashboard' : 'Back to home'}
           </LinkButton>
         }
       >
-        There is no page at this address. It may have moved, or the link may have lost a letter.
+        There is no page at this address. Check the link.
       </Notice>
     </PublicLayout>
   )

@@ -8,7 +8,7 @@ import { readBillingState } from '../billing/state.ts'
 import { LinkButton } from '../components/links.tsx'
 import classes from './bar.module.css'
 
-/** Above every page while a payment is missing: what comes of it, and where it is made. */
+/** Warning above every page while a payment is due. */
 export function PaymentBar() {
   const { data } = useQuery({ ...subscriptionQuery, staleTime: 60_000 })
   const pay = useMutation({ mutationFn: () => openPayment() })

@@ -9,7 +9,7 @@ import { useIsSignedIn } from '../session/use-session.ts'
 import { useMainFocus } from './main-focus.ts'
 import classes from './public-layout.module.css'
 
-/** The frame of the pages that anyone may see. */
+/** Layout of the public pages. */
 export function PublicLayout({ children }: { children?: ReactNode }) {
   const signedIn = useIsSignedIn()
   const main = useMainFocus()

@@ -2,12 +2,12 @@ import type { TokenPair } from '../api/types.ts'
 import { parseClaims } from '../session/token.ts'
 
 /**
- * The tokens that an OAuth sign-in brought back to `/auth/callback`, or null. main.tsx loads this file first: they leave the
- * address before the router, or anything else, has seen it, so that no history, shared link or referrer holds them.
+ * Tokens of an OAuth sign-in from the address of `/auth/callback`, or null. main.tsx imports this file first, so the tokens
+ * leave the address before the router, the history or a referrer can hold them.
  */
 let tokens: TokenPair | null = location.pathname === '/auth/callback' ? readAddress() : null
 
-/** They serve once, for whoever asks first. */
+/** Returns the tokens to the first caller only. */
 export function takeCallbackTokens(): TokenPair | null {
   const pair = tokens
   tokens = null

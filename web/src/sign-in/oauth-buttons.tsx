@@ -6,7 +6,7 @@ import type { OAuthProvider } from '../api/types.ts'
 import { session } from '../session/browser-session.ts'
 import { leaveForProvider, OAUTH_PROVIDERS } from './oauth.ts'
 
-/** Sign-in with an account elsewhere. */
+/** Buttons to sign in with Google or GitHub. */
 export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
   const { data: readiness } = useQuery(readinessQuery)
   const providers = OAUTH_PROVIDERS.filter(({ id }) => readiness?.oauth?.[id] !== 'not configured')

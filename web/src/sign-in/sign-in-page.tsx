@@ -21,10 +21,7 @@ import { readPending } from './pending-sign-in.ts'
 
 const route = getRouteApi('/public/login')
 
-/**
- * What is still to be proven: the password, or the code that goes with a password or with a provider's word. Refused is what nobody
- * here had asked for, or what leaves somebody signed in as they were.
- */
+/** Current step. `refused`: nobody in this tab started the sign-in, or a signed-in user came back with an error. */
 type Step =
   | { kind: 'password' }
   | { kind: 'code'; email: string; password: string }
@@ -104,7 +101,7 @@ export function SignInPage() {
         )}
         {redirect && !error && (
           <Alert color="pine" icon={<IconInfoCircle size={20} aria-hidden />}>
-            Sign in to go on to where you were.
+            Sign in to continue.
           </Alert>
         )}
         <PasswordForm

@@ -8,7 +8,7 @@ import { useUser } from '../session/user.ts'
 
 const route = getRouteApi('/app/storefront')
 
-/** On the way from the storefront's sign-in and back: whatever opened the account opens the storefront. */
+/** Signs the user in to the storefront with the session of the app. */
 export function StorefrontPage() {
   const { state } = route.useSearch()
   const user = useUser()
@@ -28,7 +28,7 @@ export function StorefrontPage() {
           loading={continueToShop.isPending || continueToShop.isSuccess}
           onClick={() => continueToShop.mutate()}
         >
-          Go on to the shop
+          Continue to the shop
         </Button>
       </Stack>
     </Page>

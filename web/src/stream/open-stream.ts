@@ -3,12 +3,12 @@ import type { Address, Body } from '../api/operation.ts'
 import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { type Ending, readAbortedEnding, readStream, type StreamEvent } from './stream.ts'
 
-/** Of the operations that stream when their body asks for it. */
+/** Addresses of operations whose body has `stream`. */
 type StreamAddress = {
   [A in Address<'POST'>]: 'stream' extends keyof Body<'POST', A> ? A : never
 }[Address<'POST'>]
 
-/** Posts a body and reads the token stream that answers it. Failures before the first token end it as `failed` too. */
+/** Posts a body and reads the token stream. Failures before the first token end it as `failed` too. */
 export async function openStream<A extends StreamAddress>(
   address: A,
   body: Omit<Body<'POST', A>, 'stream'>,
@@ -25,7 +25,7 @@ export async function openStream<A extends StreamAddress>(
   } catch (error) {
     if (signal.aborted) return readAbortedEnding(signal)
     if (!(error instanceof ApiProblem))
-      return { kind: 'failed', detail: 'The answer could not be read.', code: null }
+      return { kind: 'failed', detail: 'Couldn’t read the answer. Try again.', code: null }
     const { code, reason, status, requestId } = error
     return { kind: 'failed', detail: formatProblem(error), code, reason, status, requestId }
   }

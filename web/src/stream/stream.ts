@@ -1,7 +1,6 @@
 /**
- * Parser of the service's token streams (Server-Sent Events). Only `[DONE]` ends an answer: a connection that closes without it
- * was cut, and an `event: error` says why; neither must ever look like a whole answer. Nor must one that reached its length: the
- * `event: usage` before `[DONE]` says so where it was asked for.
+ * Parser of the service's token streams (Server-Sent Events). Only `[DONE]` completes an answer: without it the connection was cut
+ * or an `event: error` came. The `event: usage` before `[DONE]` reports an answer that reached its length limit.
  */
 import { createParser } from 'eventsource-parser'
 import type { ProblemCode } from '#app/problems.ts'
@@ -10,14 +9,14 @@ import type { Chunk, Citation, TokenUsage } from '../api/types.ts'
 
 export type StreamEvent =
   | { kind: 'token'; token: string }
-  /** `nearest`: what came nearest where there are no sources. */
+  /** `nearest`: the closest passages when there are no sources. */
   | { kind: 'sources'; sources: Chunk[]; nearest: Chunk[] }
   | { kind: 'citations'; citations: Citation[] }
   | { kind: 'usage'; usage: TokenUsage }
 
 /**
- * How an answer ended: whole; at its length; withheld by the vendor's filter; with its connection; by the reader's hand; because
- * the reader left the page; or failed. `status` is that of the reply, missing when the failure came inside a stream.
+ * How an answer ended. `withheld`: the vendor's content filter. `cut`: connection lost. `stopped`: by the reader. `left`: the reader
+ * left the page. `status` is undefined when the failure came inside a stream.
  */
 export type Ending =
   | { kind: 'complete' | 'length' | 'withheld' | 'cut' | 'stopped' | 'left' }
@@ -30,14 +29,14 @@ export type Ending =
       requestId?: string | null
     }
 
-/** The reason to abort with when the page is left, as opposed to the answer stopped. */
+/** Abort reason for leaving the page, as opposed to stopping the answer. */
 export const LEFT = Symbol('the page was left')
 
 export function readAbortedEnding(signal: AbortSignal): Ending {
   return { kind: signal.reason === LEFT ? 'left' : 'stopped' }
 }
 
-/** Calls `onEvent` for every event in order and resolves with how the stream ended. Never throws. */
+/** Calls `onEvent` for every event in order and resolves to the ending. Never throws. */
 export async function readStream(
   body: ReadableStream<Uint8Array>,
   onEvent: (event: StreamEvent) => void,
@@ -68,7 +67,7 @@ export async function readStream(
       parser.feed(decoder.decode(value, { stream: true }))
     }
   } catch {
-    // The connection broke. What has arrived stays; it is told apart from a whole answer below.
+    // The connection was lost. The received text stays; the ending below reports the cut.
   } finally {
     reader.cancel().catch(() => undefined)
   }
@@ -108,7 +107,7 @@ function parseEvent(event: string | undefined, data: string): StreamEvent | null
   if (event === 'usage') {
     return { kind: 'usage', usage: ('usage' in value ? value.usage : value) as TokenUsage }
   }
-  // Events of other names are for other readers.
+  // Ignore events with other names.
   if (event !== undefined && event !== 'message') return null
   return 'token' in value && typeof value.token === 'string'
     ? { kind: 'token', token: value.token }
@@ -125,7 +124,10 @@ function parseFailure(data: string): Ending {
     typeof value === 'object' && value !== null ? value : {}
   return {
     kind: 'failed',
-    detail: typeof fields.detail === 'string' ? fields.detail : 'The model stopped with an error',
+    detail:
+      typeof fields.detail === 'string'
+        ? fields.detail
+        : 'The model stopped with an error. Try again',
     code: parseCode(fields.code),
   }
 }

@@ -7,7 +7,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { useUser } from '../session/user.ts'
 import { allowanceQuery, describeRenewal } from './usage-query.ts'
 
-/** What is left of the plan's dollars in this period, and of each key that has a budget of its own. */
+/** Remaining allowance of this period and of each key with a spending limit. */
 export function AllowanceCard() {
   const allowance = useQuery(allowanceQuery)
   return (
@@ -42,8 +42,7 @@ function Meters({ allowance }: { allowance: Allowance }) {
       )}
       {alerts.map(({ percent, at }) => (
         <Text key={at + percent} c="dimmed" size="sm">
-          {percent === 100 ? 'Used up' : `${percent} % used`} on {formatTime(at)}; we wrote you an
-          email.
+          {percent === 100 ? 'Used up' : `${percent} % used`} on {formatTime(at)}; we emailed you.
         </Text>
       ))}
       {keys.map((key) => (
@@ -53,7 +52,7 @@ function Meters({ allowance }: { allowance: Allowance }) {
           used={key.used_usd}
           held={0}
           limit={key.limit_usd}
-          renews={`key, begins anew on ${formatUtcDay(key.period_end)}`}
+          renews={`API key limit, renews on ${formatUtcDay(key.period_end)}`}
         />
       ))}
     </Stack>
@@ -83,19 +82,19 @@ function Meter({ name, used, held, limit, renews }: MeterProps) {
           <Progress.Section
             value={computeShare(held)}
             color="gray"
-            aria-label={`${name}: held by running calls`}
+            aria-label={`${name}: reserved by running calls`}
           />
         )}
       </Progress.Root>
       <Text c="dimmed" size="sm" mt={4}>
-        {formatDollars(used)} used{held > 0 && `, ${formatDollars(held)} held by running calls`};{' '}
-        {renews}
+        {formatDollars(used)} used{held > 0 && `, ${formatDollars(held)} reserved by running calls`}
+        ; {renews}
       </Text>
     </div>
   )
 }
 
-/** Not a cent is promised that is not there. */
+/** Rounds down, so that the page never promises money that is not left. */
 function roundDown(amount: number): number {
   return amount < 1 ? amount : Math.floor(amount * 100) / 100
 }

@@ -27,7 +27,7 @@ const GROUPINGS = [
   ['key', 'By key'],
   ['end_user', 'By end user'],
   ['vendor', 'By vendor'],
-  ['outcome', 'By how they ended'],
+  ['outcome', 'By status'],
 ] as const
 
 export function UsagePage() {
@@ -45,10 +45,10 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      lead="Every call to a model or to your documents, in UTC days. Calls that failed count too."
+      lead="Includes failed calls. Days are in UTC."
       actions={
         <LinkButton to="/calls" variant="default">
-          Call by call
+          View calls
         </LinkButton>
       }
     >
@@ -82,14 +82,14 @@ export function UsagePage() {
           <Stack>
             <StatGrid>
               <Stat label="Requests">{formatCount(data.totals.requests)}</Stat>
-              <Stat label="Tokens in">{formatCompact(data.totals.prompt_tokens)}</Stat>
-              <Stat label="Tokens out">{formatCompact(data.totals.completion_tokens)}</Stat>
-              <Stat label="Used of your allowance">{formatDollars(data.totals.cost_usd)}</Stat>
+              <Stat label="Input tokens">{formatCompact(data.totals.prompt_tokens)}</Stat>
+              <Stat label="Output tokens">{formatCompact(data.totals.completion_tokens)}</Stat>
+              <Stat label="Cost">{formatDollars(data.totals.cost_usd)}</Stat>
             </StatGrid>
             <Card component="section" aria-label="Usage in detail">
               {data.totals.requests === 0 ? (
-                <Notice icon={IconChartBarOff} title="No calls in this time">
-                  Ask something or call the API, and it shows here within moments.
+                <Notice icon={IconChartBarOff} title="No calls in this period">
+                  Calls appear here within moments.
                 </Notice>
               ) : view === 'table' ? (
                 <UsageTable groups={data.groups} groupedBy={group_by} nameOf={formatName} />
@@ -101,7 +101,7 @@ export function UsagePage() {
               )}
               {data.has_more && (
                 <Text c="dimmed" size="sm" mt="sm">
-                  These are the {data.groups.length} dearest; the sums above are of all.
+                  Showing the {data.groups.length} most expensive; totals include all.
                 </Text>
               )}
             </Card>
@@ -112,7 +112,7 @@ export function UsagePage() {
   )
 }
 
-/** What a group is called: the day, the model, or the key's name where it still has one. */
+/** Returns a function that labels groups. */
 function useNames(groupedBy: string): (key: string) => string {
   const hasKeys = useUser().entitlements.includes('api_keys')
   const keys = useQuery({ ...keysQuery, enabled: groupedBy === 'key' && hasKeys })

@@ -11,7 +11,7 @@ export const allowanceQuery = queryOptions({
 
 export type Grouping = UsageGrouping
 
-/** The usage of the last `days` days, today included, in UTC days as the service counts them. */
+/** Usage of the last `days` UTC days, including today. */
 export function usageQuery(days: number, group_by: Grouping) {
   const span = listDays(new Date(), days)
   const from = span[0]
@@ -22,7 +22,7 @@ export function usageQuery(days: number, group_by: Grouping) {
   })
 }
 
-/** When an allowance renews, as the end of a sentence. Null: not by itself. */
+/** Describes when an allowance renews, as the end of a sentence. Null: only with a payment. */
 export function describeRenewal(renewsAt: string | null): string {
   return renewsAt === null ? 'renews with your next payment' : `renews on ${formatUtcDay(renewsAt)}`
 }

@@ -9,7 +9,7 @@ const HEADS = {
   key: 'Key',
   end_user: 'End user',
   vendor: 'Vendor',
-  outcome: 'Ended',
+  outcome: 'Status',
 } as const
 
 type UsageTableProps = {
@@ -26,9 +26,9 @@ export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
           <Table.Tr>
             <Table.Th>{HEADS[groupedBy]}</Table.Th>
             <Table.Th ta="right">Requests</Table.Th>
-            <Table.Th ta="right">Tokens in</Table.Th>
-            <Table.Th ta="right">Tokens out</Table.Th>
-            <Table.Th ta="right">Tokens</Table.Th>
+            <Table.Th ta="right">Input tokens</Table.Th>
+            <Table.Th ta="right">Output tokens</Table.Th>
+            <Table.Th ta="right">Total</Table.Th>
             <Table.Th ta="right">Cost</Table.Th>
           </Table.Tr>
         </Table.Thead>
