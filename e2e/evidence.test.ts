@@ -1,4 +1,4 @@
-// From a question to the place in the file that answers it: a PDF opened at its page with the passage lit, a text with it marked.
+// From an answer to its source: a PDF page with the passage highlighted, and a text with it marked.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { drawn, pdfOf } from '#rag/ingest/parsers/samples.ts'
@@ -21,7 +21,7 @@ const IN_VIEW = `(() => {
   return top >= 0 && bottom <= window.innerHeight
 })()`
 
-test('a file that has changed takes the place of the one before, where that is asked for', async (t) => {
+test('an upload replaces a document of the same name on request', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const browser = await openBrowser(t)
@@ -47,13 +47,13 @@ test('a file that has changed takes the place of the one before, where that is a
   await send('The price is eleven euros.', 1)
   assert.deepEqual(await searchPrices(), ['The price is eleven euros.', 'The price is ten euros.'])
 
-  await page.getByRole('switch', { name: 'Replace documents of the same name' }).click()
+  await page.getByRole('switch', { name: 'Replace documents with the same name' }).click()
   await send('The price is twelve euros.', 2)
   assert.deepEqual(await searchPrices(), ['The price is twelve euros.'])
   await assertAccessible(page, 'documents')
 })
 
-test('a passage leads to its page, where it is lit, and in a text to its mark', async (t) => {
+test('a passage links to its highlighted place in a PDF and in a text', async (t) => {
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const pages = [filler(1), filler(2), [...LINES, ...filler(3).slice(0, 25)], filler(4)]
@@ -78,7 +78,7 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
   await page.getByRole('heading', { name: 'harbour.pdf' }).waitFor()
   const shown = page.getByText(/Page \d of 4/)
   await shown.waitFor()
-  // The chunk may begin on the page before.
+  // The chunk may start on the previous page.
   if ((await shown.textContent()) === 'Page 2 of 4')
     await page.getByRole('button', { name: 'Next page' }).click()
   await page.getByText('Page 3 of 4').waitFor()
@@ -124,7 +124,7 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
   assert.match((await mark.textContent()) ?? '', /sails at nine/)
   assert.equal(await page.evaluate('window.hacked'), undefined)
 
-  // Opened by its address in the browser, the file is saved, not shown: nobody is signed in by a cookie, either.
+  // The file's address needs a token, because no cookie signs anybody in.
   const { id } = (await ada.get('/api/rag/documents')).body[0]
   const bare = await page.goto(`${app.url}/api/rag/documents/${id}/file`)
   assert.equal(bare?.status(), 401)
@@ -142,7 +142,7 @@ async function uploadDocument(
   assert.equal(reply.status, 200, reply.text)
 }
 
-test('an answer from documents survives a click on its source and a reload, until its user signs out', async (t) => {
+test('an answer survives a click on its source and a reload, until the user signs out', async (t) => {
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const bob = await app.as('bob', { tier: 'pro' })
@@ -170,12 +170,12 @@ test('an answer from documents survives a click on its source and a reload, unti
   for (const after of ['Back', 'reload']) {
     await question.waitFor()
     await answer.first().waitFor()
-    assert.equal(await composer.inputValue(), '', `after ${after} the question is not asked twice`)
+    assert.equal(await composer.inputValue(), '', `after ${after} the question is not asked again`)
     if (after === 'Back') await page.reload()
   }
   await assertAccessible(page, 'a kept answer')
 
-  // Another user of the same browser, while the first one's session only ran out.
+  // Another user of the same browser, after the first session expired.
   const storedFor = (id: string) =>
     page.evaluate(`localStorage.getItem('latchkey.questions.${id}') !== null`)
   await page.evaluate("localStorage.removeItem('latchkey.refresh')")
@@ -201,7 +201,7 @@ test('an answer from documents survives a click on its source and a reload, unti
   assert.deepEqual(errors, [])
 })
 
-test('a citation leads to its sentence: in the card, on its page of the PDF, and in the text', async (t) => {
+test('a citation links to its sentence in the card, on the PDF page and in the text', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     userApp: true,
@@ -263,7 +263,7 @@ test('a citation leads to its sentence: in the card, on its page of the PDF, and
     true,
   )
 
-  // A fragment that quotes nothing of the document leaves the passage marked.
+  // A fragment without a match leaves the passage marked.
   await page.goto(`${page.url().split('#')[0]}#${encodeURIComponent('<b>100 %')}`)
   await page.reload()
   await page.getByText('Page 7 of 12').waitFor()

@@ -30,7 +30,7 @@ const CONFINED: ApiKey = {
   rate_limit: { requests: 10, seconds: 90 },
 }
 
-test('a new key ends in a year unless it is told otherwise, and has no other limit', () => {
+test('a new key expires after a year by default, and has no other limit', () => {
   const {
     name,
     expires_at: end,
@@ -46,12 +46,12 @@ test('a new key ends in a year unless it is told otherwise, and has no other lim
   )
 })
 
-test('a form that is not touched changes nothing, of whichever key', () => {
+test('an unchanged form changes nothing', () => {
   for (const key of [BARE, CONFINED])
     assert.deepEqual(diffKeySettings(key, readKeyForm(key), NOW), {})
 })
 
-test('what is emptied is lifted, and what is changed is sent alone', () => {
+test('emptied fields remove their limits, and only changed settings are sent', () => {
   const form = readKeyForm(CONFINED)
   assert.deepEqual(
     diffKeySettings(CONFINED, { ...form, limitUsd: '', models: [], days: '0' }, NOW),
@@ -69,13 +69,13 @@ test('what is emptied is lifted, and what is changed is sent alone', () => {
   )
 })
 
-test('the list tells each limit in few words', () => {
+test('the list shows a short label for each limit', () => {
   assert.deepEqual(describeLimits(BARE), [])
   assert.deepEqual(describeLimits(CONFINED), [
-    '$5 a week',
-    '1M tokens a month',
+    '$5 per week',
+    '1M tokens per month',
     '10 calls in 90 s',
-    'Models and Documents, reading only',
+    'Models and Documents (read only)',
     '3 models',
     '2 networks',
   ])

@@ -4,7 +4,7 @@ import type { api } from './client.ts'
 import { buildAddress } from './operation.ts'
 import type { GetStatsResponse, ListUsersResponse } from './schema.d.ts'
 
-test('what fills an address stays one segment of it', () => {
+test('a path parameter stays one segment of the address', () => {
   const address = '/api/rag/documents/{document_id}'
   for (const [id, segment] of [
     ['b2f1', 'b2f1'],
@@ -26,7 +26,7 @@ test('what fills an address stays one segment of it', () => {
   )
 })
 
-test('a query leaves out what is undefined, and encodes the rest', () => {
+test('a query omits undefined values and encodes the others', () => {
   assert.equal(
     buildAddress('/api/usage/calls', {
       query: { label: 'team:a&b', cursor: undefined, limit: 50 },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ApiProblem, fieldErrors, formatProblem, parseProblem } from './problem.ts'
 
-test('a sentence in detail is what the person reads', () => {
+test('the message is the sentence in detail', () => {
   const problem = parseProblem(401, {
     detail: 'Incorrect email or password',
     code: 'credentials_wrong',
@@ -11,7 +11,7 @@ test('a sentence in detail is what the person reads', () => {
   assert.equal(formatProblem(problem), 'Incorrect email or password.')
 })
 
-test('the code is the word of the service, and nothing else', () => {
+test('only a string is a code', () => {
   assert.equal(
     parseProblem(403, { detail: 'Fresh sign-in required', code: 'fresh_sign_in_required' }).code,
     'fresh_sign_in_required',
@@ -21,7 +21,7 @@ test('the code is the word of the service, and nothing else', () => {
   }
 })
 
-test('issues land on the fields they name, the first one first', () => {
+test('each field gets its first issue', () => {
   const problem = parseProblem(422, {
     detail: [
       { loc: ['body', 'email'], msg: 'Enter a valid email address', type: 'format' },
@@ -35,7 +35,7 @@ test('issues land on the fields they name, the first one first', () => {
   })
 })
 
-test('the wait is named when there are too many requests', () => {
+test('a 429 says how long to wait', () => {
   const problem = parseProblem(
     429,
     { detail: 'Rate limit exceeded', code: 'rate_limited' },
@@ -44,7 +44,7 @@ test('the wait is named when there are too many requests', () => {
   assert.equal(formatProblem(problem), 'Rate limit exceeded. Try again in 17 s.')
 })
 
-test('a fault of the service comes with the id to quote, and what a proxy says in its place is not read', () => {
+test('a 5xx shows the request ID, and the sentence of a proxy is ignored', () => {
   const headers = new Headers({ 'x-request-id': 'r-1' })
   assert.equal(
     formatProblem(
@@ -69,18 +69,18 @@ test('a fault of the service comes with the id to quote, and what a proxy says i
   }
 })
 
-test('a vendor that failed behind a page is no business of its reader', () => {
+test('a vendor failure does not name the vendor', () => {
   const failed = {
     detail: "Vendor 'openai' failed to answer; you may retry",
     code: 'vendor_failed',
   }
   assert.equal(
     formatProblem(parseProblem(502, failed, new Headers({ 'x-request-id': 'r-1' }))),
-    'The model behind this did not answer. Try again in a moment. (Request r-1)',
+    'The model did not respond. Try again in a moment. (Request r-1)',
   )
 })
 
-test('why a vendor refused is kept in its own words', () => {
+test('a vendor’s reason is kept', () => {
   assert.equal(
     parseProblem(400, { detail: 'No', code: 'vendor_refused', reason: 'too long' }).reason,
     'too long',
@@ -91,7 +91,7 @@ test('why a vendor refused is kept in its own words', () => {
   )
 })
 
-test('bodies that are no error shape of the service still make a problem', () => {
+test('a body in an unknown shape still makes a problem', () => {
   for (const body of [
     null,
     'bad gateway',

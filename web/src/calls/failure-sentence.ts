@@ -1,7 +1,7 @@
 import type { ProblemCode } from '#app/problems.ts'
 
 const SENTENCES: Partial<Record<ProblemCode, string>> = {
-  vendor_refused: 'The vendor refused the request. Check the model’s parameters and the content.',
+  vendor_refused: 'The vendor rejected the request. Check the model’s parameters and the content.',
   vendor_failed: 'The vendor failed to answer. Send the call again.',
   vendor_timeout:
     'The vendor did not answer in time. Send the call again, or choose a faster model.',

@@ -39,22 +39,22 @@ const models: ModelList = {
 }
 const nothing = { provider: undefined, model: undefined }
 
-test('without a choice the service’s default answers, and is named', () => {
+test('without a choice the default is used and shown', () => {
   assert.deepEqual(chooseModel(nothing, models), {
     provider: 'anthropic',
     model: undefined,
     modelMaxTokens: 16_384,
-    others: ['OpenAI', 'Groq'],
+    otherProviders: ['OpenAI', 'Groq'],
   })
 })
 
-test('a choice is sent, whichever provider is the default', () => {
+test('a chosen provider is sent', () => {
   assert.equal(chooseModel({ ...nothing, provider: 'openai' }, models).provider, 'openai')
   assert.equal(chooseModel({ ...nothing, provider: 'anthropic' }, models).provider, 'anthropic')
   assert.equal(chooseModel({ ...nothing, provider: 'groq' }, models).provider, 'groq')
 })
 
-test('a link cannot choose a provider that is not set up or not there, nor its model', () => {
+test('a link cannot choose a missing provider or its model', () => {
   for (const provider of ['gemini', 'nobody', '']) {
     const chosen = chooseModel({ provider, model: 'gemini-y' }, models)
     assert.deepEqual([chosen.provider, chosen.model], ['anthropic', undefined], provider)
@@ -67,7 +67,7 @@ test('a link cannot choose a provider that is not set up or not there, nor its m
   )
 })
 
-test('a model by name belongs to the provider shown; how long it writes is asked only where it is known', () => {
+test('a model belongs to the shown provider; its limit is sent only when known', () => {
   assert.deepEqual(
     chooseModel({ provider: undefined, model: 'claude-y' }, models).modelMaxTokens,
     undefined,
@@ -80,12 +80,12 @@ test('a model by name belongs to the provider shown; how long it writes is asked
   )
 })
 
-test('while nothing is known, the link is taken at its word', () => {
+test('while the models load, the link’s values are used', () => {
   assert.deepEqual(chooseModel({ provider: 'openai', model: 'gpt-x' }, undefined), {
     provider: 'openai',
     model: 'gpt-x',
     modelMaxTokens: undefined,
-    others: [],
+    otherProviders: [],
   })
 })
 

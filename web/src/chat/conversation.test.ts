@@ -29,14 +29,14 @@ const turns: Turn[] = [
   },
 ]
 
-test('an answer that never came is not sent back to the vendor', () => {
+test('an empty answer is not sent to the vendor', () => {
   assert.deepEqual(
     buildChatRequest(turns, settings).messages.map((message) => message.content),
     ['What is a latch?', 'A kind of lock.', 'And a key?'],
   )
 })
 
-test('instructions go first, as the system; provider and model only when chosen', () => {
+test('instructions come first; provider and model are sent only when chosen', () => {
   const body = buildChatRequest(turns, {
     ...settings,
     instructions: ' Be brief. ',
@@ -47,7 +47,7 @@ test('instructions go first, as the system; provider and model only when chosen'
   assert.equal('model' in body, false)
 })
 
-test('the answer may be as long as the reader says, else as the model can; a model that is not known is not asked for more than it may have', () => {
+test('the length limit is the reader’s, else the model’s, and is absent for unknown models', () => {
   assert.equal(
     buildChatRequest(turns, { ...settings, maxTokens: 300, modelMaxTokens: 16_384 }).max_tokens,
     300,
@@ -56,11 +56,11 @@ test('the answer may be as long as the reader says, else as the model can; a mod
   assert.equal('max_tokens' in buildChatRequest(turns, settings), false)
 })
 
-test('how an answer ended is asked for', () => {
+test('the request asks for usage', () => {
   assert.equal(buildChatRequest(turns, settings).include_usage, true)
 })
 
-test('continuing says so behind the answer that broke off, and to the model alone', () => {
+test('continuing adds a hidden message after the incomplete answer', () => {
   const cut: Turn[] = [
     { id: '1', role: 'user', content: 'Count to ten' },
     { id: '2', role: 'assistant', content: 'One, two, th', ending: { kind: 'length' } },
@@ -86,14 +86,14 @@ test('a retry answers the last question again', () => {
   assert.deepEqual(cutAfterLastQuestion([]), [])
 })
 
-test('editing a question drops what came after it', () => {
+test('editing a question removes later turns', () => {
   assert.deepEqual(rewriteQuestion(turns, '1', 'What is a bolt?'), [
     { id: '1', role: 'user', content: 'What is a bolt?' },
   ])
   assert.equal(rewriteQuestion(turns, 'unknown', 'x'), turns)
 })
 
-test('a conversation is called by the first line of its first question', () => {
+test('a conversation’s title is the first line of its first question', () => {
   assert.equal(buildTitle({ id: 'c', updatedAt: '', turns }), 'What is a latch?')
   assert.equal(
     buildTitle({

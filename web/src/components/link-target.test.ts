@@ -11,13 +11,13 @@ test('a link leads to a host, or to a mailbox', () => {
   assert.equal(readTarget(undefined), undefined)
 })
 
-test('the place that a link leads to is said', () => {
+test('a text without the target hides it', () => {
   for (const text of ['the documentation', 'Image: without a description', 'click here', '']) {
     assert.equal(hidesTarget(text, 'example.com'), true, text)
   }
 })
 
-test('an address that a link leads to needs no more said', () => {
+test('a text that names its target hides nothing', () => {
   for (const text of [
     'example.com',
     'EXAMPLE.com.',
@@ -31,7 +31,7 @@ test('an address that a link leads to needs no more said', () => {
   assert.equal(hidesTarget('10.0.0.1:8000/docs', '10.0.0.1:8000'), false)
 })
 
-test('a text that names another place is found out, however it is written', () => {
+test('a text that names another host hides the target, in any spelling', () => {
   for (const text of [
     'https://bank.example',
     'https://bank.example/evil.example',

@@ -16,7 +16,7 @@ test('a passage is found on its page, over line ends, hyphens and ligatures', ()
   assert.equal(texts.normalize('NFKC'), 'Thefirstresultwasunexpectedbyeveryonewhohadreadit.')
 })
 
-test('only the part that is on this page is lit, and nothing by chance', () => {
+test('only the part on this page is highlighted, and nothing by chance', () => {
   assert.equal(
     marked(
       'end of the sentence that began before. Another one.',
@@ -33,7 +33,7 @@ test('only the part that is on this page is lit, and nothing by chance', () => {
   assert.deepEqual([...findHighlights('a Yes b', 'Yes')], [0, 0, 1, 1, 1, 0, 0])
 })
 
-test('a sentence that is whole on the page is lit alone, not what another one shares with it', () => {
+test('a complete sentence is highlighted alone, without parts of similar ones', () => {
   const page =
     'The deposit is 3,450 dollars in New York.\nThe deposit is 3,450 eu-\nros in Paris.\nNothing.'
   const lit = findHighlights(page, 'The deposit is 3,450 euros in Paris.')
@@ -41,13 +41,13 @@ test('a sentence that is whole on the page is lit alone, not what another one sh
   assert.equal(texts, 'Thedepositis3,450eurosinParis.')
 })
 
-test('a quote is looked for from its passage on, then anywhere', () => {
+test('a quote is found after its passage first, then anywhere', () => {
   assert.deepEqual(findQuote('Yes. No. Yes.', 'Yes.', 3), { from: 9, to: 13 })
   assert.deepEqual(findQuote('Yes. No.', 'Yes.', 3), { from: 0, to: 4 })
   assert.equal(findQuote('Yes. No.', 'Maybe.', 0), null)
 })
 
-test('a passage in a text is where it is said to be, or before, where white space was told shorter', () => {
+test('a passage is found at its recorded start, or before it after collapsed white space', () => {
   const text = 'same line\nsame line\nsame line'
   assert.deepEqual(findPassage(text, 'same line', 10), { from: 10, to: 19 })
   assert.deepEqual(findPassage(text, 'same line', 500), { from: 20, to: 29 })

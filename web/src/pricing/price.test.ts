@@ -30,7 +30,7 @@ test('a month and a year have their own price and price id', () => {
   assert.deepEqual(computePrice(pro, 'monthly'), {
     amount: 29,
     currency: 'EUR',
-    per: 'a month',
+    per: 'per month',
     priceId: 'price_m',
     saving: null,
   })
@@ -50,11 +50,11 @@ test('a plan without a monthly price stays yearly', () => {
   assert.equal(computePrice(yearly, 'monthly').priceId, 'price_y')
 })
 
-test('a year that saves nothing claims no saving', () => {
+test('a year without a discount shows no saving', () => {
   assert.equal(computePrice({ ...pro, amount_yearly: 348 }, 'yearly').saving, null)
 })
 
-test('prices that are not known are not made up', () => {
+test('unknown prices stay null', () => {
   const { price: _, amount_yearly: __, ...unknown } = pro
   assert.equal(computePrice(unknown, 'monthly').amount, null)
   assert.equal(computePrice(unknown, 'yearly').amount, null)

@@ -6,7 +6,7 @@ test('a path of this app is kept, with its query', () => {
   assert.equal(parseReturnPath('/usage?group_by=model#top'), '/usage?group_by=model#top')
 })
 
-test('whatever could lead elsewhere becomes the dashboard', () => {
+test('a path to another site becomes the dashboard', () => {
   for (const wanted of [
     undefined,
     '',

@@ -4,7 +4,7 @@ import { clearPending, readPending, savePending } from './pending-sign-in.ts'
 
 const MINUTE = 60_000
 
-test('a sign-in is pending once somebody has set out, until they are back or it is too late', (t) => {
+test('a sign-in is pending until it completes or expires', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 })
   assert.equal(readPending(), null)
 

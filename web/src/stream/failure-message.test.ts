@@ -9,14 +9,14 @@ const failed = {
 } as const
 const at = { begun: false, others: ['Anthropic', 'Gemini'] }
 
-test('a reader is told what happened and what to do, with the id to quote, and no operator’s words', () => {
+test('a failure says what happened and what to do, with the request ID and without the vendor', () => {
   assert.equal(
     describeFailedAnswer({ ...failed, code: 'vendor_failed', status: 502 }, at),
-    'The model did not answer. Try again, or switch to Anthropic. (Request r-1)',
+    'The model did not respond. Try again, or switch to Anthropic. (Request r-1)',
   )
   assert.equal(
     describeFailedAnswer({ ...failed, code: null, status: 502 }, { begun: false }),
-    'The model did not answer. Try again. (Request r-1)',
+    'The model did not respond. Try again. (Request r-1)',
   )
   for (const code of [
     'vendor_overloaded',
@@ -28,27 +28,27 @@ test('a reader is told what happened and what to do, with the id to quote, and n
     for (const others of [[], ['Gemini']]) {
       const words = describeFailedAnswer({ ...failed, code, status: 503 }, { begun: false, others })
       assert.doesNotMatch(words, /vendor|provider|openai|retry|undefined/i, code)
-      assert.match(words, /Try again|Switch to|Ask who/, code)
+      assert.match(words, /Try again|Switch to|Contact the operator/, code)
     }
 })
 
-test('an answer that broke off in its middle is not called unanswered', () => {
+test('an interrupted answer is not called missing', () => {
   assert.match(
     describeFailedAnswer({ ...failed, code: null }, { ...at, begun: true }),
-    /^The model broke off in the middle/,
+    /^The model stopped in the middle/,
   )
-  assert.match(describeFailedAnswer({ ...failed, code: null }, at), /^The model did not answer\./)
+  assert.match(describeFailedAnswer({ ...failed, code: null }, at), /^The model did not respond\./)
 })
 
-test('a refusal keeps its reason', () => {
+test('a rejection keeps its reason', () => {
   for (const code of ['vendor_refused', 'context_length_exceeded'] as const) {
     const refused = (reason: string | null) =>
       describeFailedAnswer({ ...failed, reason, code, status: 400 }, at)
     assert.equal(
       refused('1,200,000 tokens: too many'),
-      'The model refused this request: 1,200,000 tokens: too many.',
+      'The model rejected this request: 1,200,000 tokens: too many.',
     )
-    assert.equal(refused(null), 'The model refused this request.')
+    assert.equal(refused(null), 'The model rejected this request.')
   }
   const unasked = {
     ...failed,
@@ -58,11 +58,11 @@ test('a refusal keeps its reason', () => {
   } as const
   assert.equal(
     describeFailedAnswer(unasked, at),
-    'This model cannot take this request: Audio is not supported.',
+    'This model does not support this request: Audio is not supported.',
   )
 })
 
-test('what is no fault of a model keeps the sentence of the service', () => {
+test('other failures keep the service’s sentence', () => {
   const detail = 'Rate limit exceeded. Try again in 17 s.'
   assert.equal(
     describeFailedAnswer({ ...failed, detail, code: 'rate_limited', status: 429 }, at),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fillDays, listDays } from './days.ts'
 
-test('days end today, in UTC, whatever the hour', () => {
+test('the last day is today in UTC', () => {
   assert.deepEqual(listDays(new Date('2026-03-01T23:59:59.999Z'), 3), [
     '2026-02-27',
     '2026-02-28',
@@ -11,7 +11,7 @@ test('days end today, in UTC, whatever the hour', () => {
   assert.deepEqual(listDays(new Date('2026-01-01T00:00:00.000Z'), 2), ['2025-12-31', '2026-01-01'])
 })
 
-test('days without a call are there, with zeroes', () => {
+test('days without a call have zeroes', () => {
   const busy = {
     key: '2026-01-02',
     requests: 3,
