@@ -46,7 +46,7 @@ export function parseProblem(
   const more = {
     code: parseCode(fields.code),
     reason: typeof fields.reason === 'string' ? fields.reason : null,
-    retryAfterS: parseRetryAfter(headers.get('retry-after')),
+    retryAfterS: parseRetryDelay(headers.get('retry-after')),
     requestId: headers.get('x-request-id'),
     challenge:
       fields.code === 'proof_required'
@@ -120,7 +120,7 @@ function isIssue(value: unknown): value is Issue {
   )
 }
 
-function parseRetryAfter(header: string | null): number | null {
+function parseRetryDelay(header: string | null): number | null {
   const n = header === null ? Number.NaN : Number(header)
   return Number.isFinite(n) && n >= 0 ? Math.ceil(n) : null
 }

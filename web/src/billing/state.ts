@@ -17,7 +17,7 @@ export type BillingState = {
   /** Badge. */
   word: string
   color: string
-  /** What happens when; null without a subscription. */
+  /** The next date and its effect; null without a subscription. */
   term: string | null
   /** Null when nothing is wrong. */
   alert: { title: string; text: string; isUrgent: boolean } | null

@@ -9,7 +9,7 @@ import type { Message } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { session } from '../session/browser-session.ts'
-import { useIsSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 
 /** Sends the session if there is one: it proves that the mailbox's owner set the password. The link works without it too. */
 async function verifyEmail(token: string): Promise<Message> {
@@ -21,7 +21,7 @@ const route = getRouteApi('/public/verify-email')
 
 export function VerifyEmailPage() {
   const { token = '' } = route.useSearch()
-  const signedIn = useIsSignedIn()
+  const signedIn = useHasSession()
   // A query instead of a mutation in an effect, because it runs once per token.
   const verify = useQuery({
     queryKey: ['verify-email', token],

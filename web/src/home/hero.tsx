@@ -1,12 +1,12 @@
 import { Box, Container, Group, Text, Title } from '@mantine/core'
 import { useFullPlan } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
-import { useIsSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { ExampleAnswer } from './example-answer.tsx'
 import classes from './hero.module.css'
 
 export function Hero() {
-  const signedIn = useIsSignedIn()
+  const signedIn = useHasSession()
   const fullPlan = useFullPlan()
   return (
     <Box className={classes.band}>

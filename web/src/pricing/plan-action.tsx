@@ -7,7 +7,7 @@ import { ChangePlan } from '../billing/change-plan.tsx'
 import { isFree } from '../billing/plans.ts'
 import { openCheckout } from '../billing/processor.ts'
 import { LinkButton } from '../components/links.tsx'
-import { useIsSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { computePrice, type Period } from './price.ts'
 
 type PlanActionProps = {
@@ -21,7 +21,7 @@ type PlanActionProps = {
 
 /** Button of a plan. With an active subscription it changes the plan, because a second checkout would charge twice. */
 export function PlanAction({ plan, featured, period, subscription, code }: PlanActionProps) {
-  const signedIn = useIsSignedIn()
+  const signedIn = useHasSession()
   const { priceId } = computePrice(plan, period)
   const running = subscription?.status === 'active' || subscription?.status === 'past_due'
   const isOwn = running && subscription.price_id === priceId && subscription.next_price_id === null

@@ -17,7 +17,7 @@ import { featuredPlan } from '../billing/plans.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useTitle } from '../components/title.ts'
-import { useIsSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { PlanAction } from './plan-action.tsx'
 import { PlanCard } from './plan-card.tsx'
 import type { Period } from './price.ts'
@@ -28,7 +28,7 @@ export function PricingPage() {
   useTitle('Pricing')
   const { canceled, code, period = 'monthly' } = route.useSearch()
   const navigate = useNavigate()
-  const signedIn = useIsSignedIn()
+  const signedIn = useHasSession()
   const plans = useQuery(plansQuery)
   const fullPlan = useFullPlan()
   const subscription = useQuery({ ...subscriptionQuery, enabled: signedIn })

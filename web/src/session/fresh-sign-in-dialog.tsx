@@ -35,7 +35,7 @@ export function FreshSignInDialog({ user }: { user: User }) {
 }
 
 /** @throws ApiProblem when the sign-in belongs to another account */
-function completeSignIn(pair: Token) {
+function confirmIdentity(pair: Token) {
   if (!reauthenticate(pair))
     throw new ApiProblem(0, 'You signed in to another account. Use the account that is open here.')
   freshSignIn.settle(true)
@@ -51,7 +51,7 @@ function PasswordAgain({ user }: { user: User }) {
   })
   const signIn = useMutation({
     mutationFn: async ({ password, code }: typeof form.values) =>
-      completeSignIn(
+      confirmIdentity(
         await api.post(
           '/api/auth/login',
           { email: user.email, password, ...(code && { code: code.trim() }) },
@@ -91,7 +91,7 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
     queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
   })
   const passkey = useMutation({
-    mutationFn: async () => completeSignIn(await authenticateByPasskey()),
+    mutationFn: async () => confirmIdentity(await authenticateByPasskey()),
   })
   const provider = useMutation({
     mutationFn: (id: OAuthProvider) =>

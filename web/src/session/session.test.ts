@@ -197,7 +197,7 @@ function newBrowser() {
     replays: 0,
     revoked: false,
     down: false,
-    /** What happens while the service is asked. */
+    /** Runs during the renewal request. */
     meanwhile: undefined as (() => void) | undefined,
     store: (token: string) => {
       stored = token

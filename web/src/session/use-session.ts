@@ -2,6 +2,6 @@ import { useSyncExternalStore } from 'react'
 import { session } from './browser-session.ts'
 
 /** Whether this browser has a session. */
-export function useIsSignedIn(): boolean {
+export function useHasSession(): boolean {
   return useSyncExternalStore(session.subscribe, session.isSignedIn)
 }

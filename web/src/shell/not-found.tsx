@@ -2,12 +2,12 @@ import { IconMapQuestion } from '@tabler/icons-react'
 import { LinkButton } from '../components/links.tsx'
 import { Notice } from '../components/notice.tsx'
 import { useTitle } from '../components/title.ts'
-import { useIsSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { PublicLayout } from './public-layout.tsx'
 
 export function NotFound() {
   useTitle('Page not found')
-  const signedIn = useIsSignedIn()
+  const signedIn = useHasSession()
   return (
     <PublicLayout>
       <Notice

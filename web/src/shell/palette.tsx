@@ -17,14 +17,14 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { userQuery } from '../api/queries.ts'
 import { useSignOut } from '../session/sign-out.ts'
-import { useIsSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
 
 /** Command palette. Opens whenever `openCount` grows, including on the first render. */
 export function Palette({ openCount }: { openCount: number }) {
   const navigate = useNavigate()
   const signOut = useSignOut()
-  const signedIn = useIsSignedIn()
+  const signedIn = useHasSession()
   const user = useQuery({ ...userQuery, enabled: signedIn })
   const { setColorScheme } = useMantineColorScheme()
 
