@@ -67,7 +67,7 @@ test('the app works on a bad line and describes plans and search correctly', asy
     await page.getByText('Free plan').or(page.getByText('Pro plan')).first().waitFor()
     await page.route('**/api/usage?**', (route) => route.abort('internetdisconnected'))
     await page.goto(`${base}/usage`)
-    await page.getByText('Can’t reach the service').waitFor()
+    await page.getByText('Connection failed').waitFor()
     await page.unroute('**/api/usage?**')
     await context.setOffline(true)
     await context.setOffline(false)

@@ -40,7 +40,7 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
     <div role="alert">
       <Notice
         icon={IconPlugConnectedX}
-        title={unreached ? 'Can’t reach the service' : 'Couldn’t load this'}
+        title={unreached ? 'Connection failed' : 'Couldn’t load this'}
         action={
           retry && (
             <Button
